@@ -149,7 +149,7 @@ def identified_arm(free: SimulatedTorques) -> IdentifiedRobot:
 def identified(recorded: SimulatedTorques, robot_file: str, method: str) -> Estimate:
     """The payload of a recording; raises InertialIdError where there is none."""
     identifier = Identifier(Settings().replace({
-        "load.source": "joint_torque", "load.robot": robot_file, "estimator.method": method,
+        "load.robot": robot_file, "estimator.method": method,
         "wrench.sensor_frame": SENSOR_FRAME}))
     identifier.set_robot_description(load_description().urdf)
     stamps = START_NS + np.round(recorded.t * 1e9).astype(np.int64)

@@ -32,7 +32,7 @@ TABLE_HEAD = """| name | default | allowed | set | meaning |
 # What a user meets; `config/<driver>.yaml` contains no others.
 FIRST = (
     "wrench.topic", "wrench.convention", "wrench.sensor_frame", "wrench.sensor",
-    "joint_states.topic", "robot_description.topic", "gravity.frame", "load.source",
+    "joint_states.topic", "robot_description.topic", "gravity.frame", "load.robot",
     "load.rated_payload", "load.reference_mass", "precompensated.source", "precompensated.mass",
     "precompensated.com", "precompensated.inertia", "precompensated.frame",
     "precompensated.program_topic",

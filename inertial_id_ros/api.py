@@ -112,7 +112,7 @@ class Identifier:
             stamps: (n,) [ns], increasing from call to call too.
             names: of the k joints, as in the robot description.
             positions: (n, k) [rad or m].
-            efforts: (n, k) [N m or N]; needed with `load.source` joint_torque only.
+            efforts: (n, k) [N m or N]; needed with `load.robot` only.
 
         Raises:
             InvalidData: an array of the wrong shape, type or unit, or stamps that do not increase.
@@ -137,8 +137,8 @@ class Identifier:
             InvalidSetting: the settings ask for an identification from joint torques.
         """
         if self.settings.load.source == "joint_torque":
-            raise InvalidSetting("load.source is 'joint_torque', which uses no wrenches; add joint "
-                                 "states with efforts, or set load.source to 'wrench'")
+            raise InvalidSetting("load.robot names a robot file, which uses no wrenches; add joint "
+                                 "states with efforts, or leave load.robot empty")
         check_name("frame_id", frame_id)
         times = as_stamps("wrenches", stamps)
         self._add(("wrenches",), Wrenches(

@@ -36,45 +36,35 @@ NOTHING = Doubt(0)
 NUMBERS = Doubt.MASS | Doubt.COM | Doubt.INERTIA
 EVERYTHING = NUMBERS | Doubt.FRAME
 
-# Findings that put something in doubt; a test holds the others to be named in `HARMLESS`.
+# Kinds or names of findings that put something in doubt; a test holds the others to be named in
+# `HARMLESS`. A name goes before its kind.
 DOUBTS: dict[str, Doubt] = {
     # The wrench or the motion is not what it is taken for.
-    **dict.fromkeys(("sign_wrong", "mass_negative", "wrench_units", "reference_contradicted",
-                     "joint_units", "frame_wrong", "robot_wrong", "robot_frame_lost",
-                     "wrench_publishers", "joint_state_publishers", "wrench_mixed",
-                     "clocks_differ"), EVERYTHING),
-    **dict.fromkeys(("sensor_frame_shifted", "sensor_frame_unknown"),
+    **dict.fromkeys(("sign_wrong", "wrong_units", "reference_contradicted", "frame_wrong",
+                     "robot_wrong", "robot_description_invalid.frame", "several_publishers",
+                     "streams_mixed.wrench", "clocks_differ"), EVERYTHING),
+    **dict.fromkeys(("sensor_frame.shifted", "sensor_frame.unknown"),
                     Doubt.COM | Doubt.INERTIA | Doubt.FRAME),
     # The estimate is of something else than all that is carried.
-    **dict.fromkeys(("payload_not_added", "removed_payload_invalid", "mass_at_bound"), NUMBERS),
+    **dict.fromkeys(("payload_not_added", "removed_payload.invalid", "mass_at_bound"), NUMBERS),
     **dict.fromkeys(("translation_constant", "motion_slow"), Doubt.INERTIA),
-    **dict.fromkeys(("contact", "frame_wrong_suspected", "robot_wrong_suspected",
-                     "joint_states_still", "wrench_stuck"), Doubt.PRESENT),
+    **dict.fromkeys(("contact", "load_unexplained", "input_stuck"), Doubt.PRESENT),
 }
 
-# Findings that leave an estimate as it is: samples that are dropped, errors that are taken into
+# Those that leave an estimate as it is: samples that are dropped, errors that are taken into
 # account or widen the intervals, what is over, and what concerns the node.
 HARMLESS = frozenset("""
-    apply_failed black_box_failed blend_without_alignment bond_off cable clock_jumped
-    clock_offset clock_silent clock_stopped com_outside_shape compensation_old
-    compensation_silent dynamic_joint_state_too_large estimate_lost estimate_stale
-    forgotten_too_often goal goal_rejected gravity_tilted hysteresis inertia_outside_shape
-    internal_error joint_efforts_missing joint_gap joint_late joint_names_empty joint_names_long
-    joint_not_finite joint_reordered joint_repeated joint_residual joint_stamp_missing
-    joint_stamp_stray joint_stamps_still joint_state_malformed joint_state_too_large
-    joint_states_frozen joint_states_incomplete joint_states_jumped joint_states_mixed
-    joint_torque_saturated joint_torques_zeroed motion_gap motion_stopped mounting_changed
-    newest_left_out no_estimate noise_measured noise_model_doubted overload parameters_not_used
-    parameters_set_too_often payload_changed program_topic_missing removed_payload removed_terms
-    report_failed reset residual_large residual_raised restored robot_description_invalid
-    sensor_displaced sensor_frame_replaced sensor_rotated sensor_zeroed settings_changed
-    smoothed_compensation_silent soft_mount state_damaged state_not_kept
-    static_transform_malformed static_transform_too_large tare_not_used tare_suspected
-    transform_invalid transform_late transform_malformed transform_reordered
-    transform_stamp_missing transform_stamp_stray transform_stamps_still transform_too_large
-    transforms_frozen verdict wrench_filtered wrench_frame_changed wrench_gap wrench_late
-    wrench_malformed wrench_not_finite wrench_reordered wrench_repeated wrench_saturated
-    wrench_stamp_missing wrench_stamp_stray wrench_stamps_still wrench_too_large zero_or_contact
+    apply_failed asked_too_often blend_without_alignment bond_off cable clock_jumped clock_offset
+    clock_stopped compensation_old compensation_silent estimate_lost estimate_stale
+    file_not_written goal hysteresis internal_error joint_residual joint_states_incomplete
+    joint_states_jumped message_malformed message_too_large misaligned motion_frozen motion_stopped
+    mounting_changed newest_left_out no_estimate noise_measured noise_model_doubted overload
+    parameters_not_used payload_changed program_topic_missing removed_payload reset
+    residual_large restored robot_description_invalid samples_invalid samples_late samples_missing
+    samples_reordered samples_repeated samples_saturated sensor_frame sensor_missing
+    settings_changed shape_contradicted soft_mount stamp_missing stamp_stray stamps_still
+    state_damaged streams_mixed tare_not_used verdict wrench_filtered
+    zero_moved zero_or_contact
     """.split())
 
 _GROUPS = ((Doubt.MASS, 0, 1), (Doubt.COM, 1, 4), (Doubt.INERTIA, 4, 10))  # of the report (10,)
@@ -92,7 +82,9 @@ def doubt_list() -> str:
 
 def doubt_of(finding: Finding) -> Doubt:
     """What a finding puts in doubt."""
-    return NOTHING if finding.level == "info" else DOUBTS.get(finding.name, NOTHING)
+    if finding.level == "info":
+        return NOTHING
+    return DOUBTS.get(finding.name, DOUBTS.get(finding.kind, NOTHING))
 
 
 def first_doubt(findings: Iterable[Finding], doubt: Doubt) -> Finding | None:
@@ -108,7 +100,8 @@ def withdraw_doubted(outcome: Outcome, findings: Iterable[Finding]) -> Outcome:
     findings = tuple(findings)
     framed = first_doubt(findings, Doubt.FRAME)
     if framed is not None:
-        return NoEstimate(outcome.stamp_ns, outcome.frame_id, framed.text, outcome.findings)
+        return NoEstimate(outcome.stamp_ns, outcome.frame_id, framed.text, outcome.findings,
+                          is_finding=True)
     verdict = list(outcome.verdict)
     worst = first_doubt(findings, Doubt.MASS | Doubt.COM)
     for finding in findings:

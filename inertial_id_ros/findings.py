@@ -14,7 +14,11 @@ LEVELS = ("info", "warning", "error")
 @dataclass(frozen=True)
 class Finding:
     """What the user should know: level is ``info``, ``warning`` or ``error``; text one sentence,
-    in which names from outside are fit to print."""
+    in which names from outside are fit to print.
+
+    Attributes:
+        name: its kind, and after a dot what it is about, where that may be one of several.
+    """
 
     name: str
     level: str
@@ -22,6 +26,15 @@ class Finding:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "text", printable(self.text))
+
+    @property
+    def kind(self) -> str:
+        """The name without what it is about."""
+        return self.name.partition(".")[0]
+
+    def is_one_of(self, names: Iterable[str]) -> bool:
+        """Whether its name or its kind is among these."""
+        return any(name in (self.name, self.kind) for name in names)
 
 
 def sort_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
@@ -31,13 +44,22 @@ def sort_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 @dataclass(frozen=True)
 class Missing:
-    """What an input still lacks before it can be used, in one sentence."""
+    """What an input still lacks before it can be used, in one sentence.
+
+    Attributes:
+        is_finding: whether a finding says so, too.
+    """
 
     text: str
+    is_finding: bool = False
 
 
 class FindingLog:
-    """The present findings by name: the last text of each, and how often it was counted."""
+    """The present findings by name: the last text of each, and how often it was counted.
+
+    They are for people: what a stage has found out and others act upon, it says by values of its
+    own, so nobody can ask here for a name.
+    """
 
     def __init__(self) -> None:
         self._findings: dict[str, Finding] = {}
@@ -62,16 +84,7 @@ class FindingLog:
     def error(self, name: str, text: str) -> InvalidData:
         """Record a finding of level ``error``; returns the exception to raise with its text."""
         self.set(name, "error", text)
-        return InvalidData(text)
-
-    def __contains__(self, name: str) -> bool:
-        """Whether there is a finding of that name."""
-        return name in self._findings
-
-    def level_of(self, name: str) -> str | None:
-        """Level of the finding of that name; None: there is none."""
-        finding = self._findings.get(name)
-        return None if finding is None else finding.level
+        return InvalidData(text, is_finding=True)
 
     def clear(self, *names: str) -> None:
         """Remove findings and their counts by name."""

@@ -6,11 +6,12 @@ from __future__ import annotations
 import json
 import sys
 import threading
+import time
 from pathlib import Path
 
 import numpy as np
 from node_client import NODE, wait_for_valid
-from ros_process import LATCHED, Robot, RosProcess, Stage
+from ros_process import LATCHED, PATIENCE, Robot, RosProcess, Stage
 from scipy.spatial.transform import Rotation
 from std_msgs.msg import String
 
@@ -86,8 +87,13 @@ class ApplyStage(Stage):
         return process
 
     def apply(self, target: str, **fields: object) -> Apply.Response:
-        """What ~/apply answers."""
-        return self.client.call(Apply, f"{NODE}/apply", Apply.Request(target=target, **fields))
+        """What ~/apply answers; asked again while a busy machine has the node busy."""
+        request = Apply.Request(target=target, **fields)
+        end = time.monotonic() + PATIENCE
+        while True:
+            answer = self.client.call(Apply, f"{NODE}/apply", request)
+            if not answer.message.startswith("busy with") or time.monotonic() > end:
+                return answer
 
     def __exit__(self, *error: object) -> None:
         if hasattr(self, "_rest"):

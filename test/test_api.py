@@ -166,14 +166,14 @@ def test_bad_samples_are_left_out_and_named() -> None:
     made.add_joint_states(STAMPS, JOINTS, POSITIONS)
     made.add_wrenches(STAMPS, "tool0", wrench)
     assert_body(made.solve())
-    assert [f.text for f in made.findings() if f.name == "wrench_not_finite"] == [
+    assert [f.text for f in made.findings() if f.name == "samples_invalid.wrench"] == [
         "wrench samples with NaN or infinity dropped (10 times)"]
 
 
 @pytest.mark.slow
 def test_joint_torques_serve_instead_of_wrenches(tmp_path: Path) -> None:
     robot, recorded = torque_arm.write_robot(tmp_path / "robot"), torque_arm.loaded(2.0, 1, 6.0)
-    asked = Settings().replace({"load.source": "joint_torque", "load.robot": str(robot),
+    asked = Settings().replace({"load.robot": str(robot),
                                 "wrench.sensor_frame": torque_arm.FRAME})
     made, reference = Identifier(asked), TorqueIdentifier(asked)
     made.set_robot_description(torque_arm.URDF)
@@ -208,13 +208,13 @@ def test_a_result_prints_as_numbers_and_words() -> None:
 
 
 def test_without_enough_data_the_result_says_why_and_holds_no_numbers() -> None:
-    made = make(estimator__min_duration=1.0)
-    add(made, 0, 150)
+    made = make()
+    add(made, 0, 80)
     result = made.solve()
     assert isinstance(result, NoEstimate) and not result.valid
-    assert "estimator.min_duration is 1 s" in result.reason
+    assert "an estimate needs 0.5 s" in result.reason
     for name in ("body", "sigma", "verdict"):
-        with pytest.raises(NotEnoughData, match="estimator.min_duration is 1 s"):
+        with pytest.raises(NotEnoughData, match="an estimate needs 0.5 s"):
             getattr(result, name)
         assert not hasattr(result, name) and getattr(result, name, None) is None
 

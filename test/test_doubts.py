@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from conftest import ROOT
-from test_troubleshooting import recorded
+from test_troubleshooting import kinds, recorded
 
 from inertial_id_ros.apps.bag.identify_bag import _status
 from inertial_id_ros.apps.report.diagnosis import FAULTS, GOOD, diagnose
@@ -52,7 +52,7 @@ def identification(outcome: Outcome, *findings: Finding) -> Identification:
 
 
 def test_each_finding_is_said_to_put_something_or_nothing_in_doubt() -> None:
-    assert DOUBTS.keys() | HARMLESS == recorded()
+    assert kinds({*DOUBTS}) | HARMLESS == kinds(recorded())
     assert not DOUBTS.keys() & HARMLESS
     assert NOTHING not in DOUBTS.values()
 
@@ -63,7 +63,7 @@ def test_what_a_finding_puts_in_doubt_is_neither_valid_nor_identified(
         name: str, level: str) -> None:
     finding = Finding(name, level, "this is wrong")
     outcome = withdraw_doubted(known_estimate(), [finding])
-    doubt = DOUBTS.get(name, NOTHING)
+    doubt = doubt_of(finding)
     if Doubt.FRAME in doubt:
         assert isinstance(outcome, NoEstimate) and outcome.reason == "this is wrong"
         return
@@ -72,8 +72,8 @@ def test_what_a_finding_puts_in_doubt_is_neither_valid_nor_identified(
         assert set(outcome.verdict[members]) == {UNOBSERVED if part in doubt else IDENTIFIED}
 
 
-@pytest.mark.parametrize("name", sorted(n for n in NAMES
-                                        if DOUBTS.get(n, NOTHING) & (EVERYTHING ^ Doubt.INERTIA)))
+@pytest.mark.parametrize("name", [
+    n for n in NAMES if doubt_of(Finding(n, "error", "")) & (EVERYTHING ^ Doubt.INERTIA)])
 def test_a_doubt_closes_gates_export_goal_exit_status_and_report(name: str) -> None:
     finding = Finding(name, "warning", "this is wrong")
     outcome = withdraw_doubted(known_estimate(), [finding])
@@ -86,12 +86,12 @@ def test_a_doubt_closes_gates_export_goal_exit_status_and_report(name: str) -> N
         assert closed_gates(gates_of_payload(payload_of(outcome), Settings(), False))
 
 
-@pytest.mark.parametrize("name", DOUBTS)
+@pytest.mark.parametrize("name", [n for n in NAMES if doubt_of(Finding(n, "error", ""))])
 def test_each_doubt_has_its_own_advice_in_the_report(name: str) -> None:
     finding = Finding(name, "error", "this is wrong")
     outcome = withdraw_doubted(known_estimate(), [finding])
     found = diagnose(identification(outcome, finding), None, None)
-    own = [fault.mend for fault in FAULTS if name in fault.names]
+    own = [fault.mend for fault in FAULTS if finding.is_one_of(fault.names)]
     assert own and own[0] in found.mends and found.reasons[0] == "This is wrong."
 
 

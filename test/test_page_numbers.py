@@ -64,9 +64,9 @@ STATED: list[tuple[str, Callable[[], str]]] = [
     ("state", lambda: {120.0: "inputs of the last two minutes"}[DEFAULT["black_box.duration"]]),
     ("estimators", lambda: f"{millimetres(DEFAULT['alignment.position_sd'])} "
                            "(`alignment.position_sd`)"),
-    ("estimators", lambda: f"wrong by {millimetres(DEFAULT['shape.position_sd'])}, "
-                           f"{DEFAULT['shape.rotation_sd']:g}° and "
-                           f"{percent(DEFAULT['shape.scale_sd'])} of its size"),
+    ("estimators", lambda: f"wrong by {millimetres(Settings().shape.position_sd)}, "
+                           f"{Settings().shape.rotation_sd:g}° and "
+                           f"{percent(Settings().shape.scale_sd)} of its size"),
     ("joint_torques",
      lambda: f"{percent(Settings().load.friction_drift)} of the friction are added"),
     ("contract", lambda: f"is at its default of {DEFAULT['estimator.rate']:g} Hz"),

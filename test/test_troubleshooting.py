@@ -14,16 +14,17 @@ from conftest import ROOT
 from inertial_id_ros.settings import Settings, iter_settings
 
 PACKAGE = ROOT / "inertial_id_ros"
-# Names made of two parts: which messages or samples, and what happens to them.
-PARTS = ((("wrench", "joint", "transform"),
-          ("repeated", "late", "reordered", "stamps_still", "stamp_stray")),
-         (("wrench", "joint_state", "transform", "static_transform"), ("malformed", "too_large")),
-         (("dynamic_joint_state",), ("too_large",)),
-         (("joint", "transform"), ("stamp_missing",)))
-NEVER = {"transform_repeated"}  # repeated transforms are what /tf is like: not counted
+# Kinds whose streams are put in by a variable.
+COMPOSED = ((("samples_repeated", "samples_late", "samples_reordered", "stamps_still",
+              "stamp_stray"), ("wrench", "joints", "transforms")),
+            (("message_malformed", "message_too_large"),
+             ("wrench", "joints", "transforms", "static_transforms")),
+            (("message_too_large",), ("dynamic_joints",)),
+            (("stamp_missing",), ("joints", "transforms")))
+NEVER = {"samples_repeated.transforms"}  # repeated transforms are what /tf is like: not counted
 OTHERS = {"publishers", "kg"}  # constants that share a name with one of a finding
-NAME = re.compile(r"[a-z]+(_[a-z]+)*")
-METHODS = ("set", "count", "error", "Finding")
+NAME = re.compile(r"[a-z]+(_[a-z]+)*(\.[a-z_]+)?")
+METHODS = ("set", "count", "error", "Finding", "add_finding")
 
 
 def trees() -> Iterator[ast.Module]:
@@ -51,7 +52,8 @@ def first_arguments() -> Iterator[ast.expr]:
         name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(
             call.func, "id", "")
         into_a_log = name in METHODS and re.search(
-            r"(findings|log|_incoming)$", ast.unparse(call.func).removesuffix(f".{name}"))
+            r"(findings|log|_incoming|identifier)$",
+            ast.unparse(call.func).removesuffix(f".{name}"))
         if (name in ("Finding", "_set_or_clear", "_refuse") or into_a_log) and len(call.args) > 1:
             yield call.args[0]
 
@@ -67,7 +69,7 @@ def recorded() -> set[str]:
         elif isinstance(argument, ast.Name) and argument.id.isupper():
             names |= known[argument.id] - OTHERS
     texts = "\n".join(file.read_text() for file in PACKAGE.rglob("*.py"))
-    names |= set(re.findall(r'(?:zeroed|gap|doubted)_name="(\w+)"', texts))
+    names |= set(re.findall(r'(?:zeroed|gap|doubted)_name="([\w.]+)"', texts))
     names |= set(re.findall(r'EventKind\.\w+: \("(\w+)", "\w+"\)', texts))
     # of `span.name` and of the check of shapes, which pass them on
     names |= {n for key in ("FROZEN", "JUMPED", "MIXED", "COM_FINDING", "INERTIA_FINDING")
@@ -76,19 +78,31 @@ def recorded() -> set[str]:
 
 
 def composed() -> set[str]:
-    """Names of two parts."""
-    return {f"{a}_{b}" for first, second in PARTS for a, b in product(first, second)} - NEVER
+    """Names whose stream is put in by a variable."""
+    return {f"{kind}.{stream}" for kinds, streams in COMPOSED
+            for kind, stream in product(kinds, streams)} - NEVER
 
 
 def described() -> set[str]:
     """The names in the first column of the page."""
     page = (ROOT / "docs" / "troubleshooting.md").read_text()
     cells = re.findall(r"^\| (`.*?) \|", page, re.M)
-    return {name for cell in cells for name in re.findall(r"`(\w+)`", cell)}
+    return {name for cell in cells for name in re.findall(r"`([\w.]+)`", cell)}
+
+
+def kinds(names: set[str]) -> set[str]:
+    """The names without what they are about."""
+    return {name.partition(".")[0] for name in names}
 
 
 def test_each_finding_has_an_entry_and_each_entry_a_finding() -> None:
-    assert described() == recorded()
+    names, entries = recorded(), described()
+    assert {n for n in names if not {n, *kinds({n})} & entries} == set()
+    assert entries - names <= kinds(names)
+
+
+def test_there_are_few_kinds_of_findings() -> None:
+    assert len(kinds(recorded())) <= 73
 
 
 def test_each_setting_that_the_page_names_exists() -> None:

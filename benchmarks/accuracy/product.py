@@ -48,7 +48,7 @@ _CHUNK = 0.5  # s of samples between two advances
 BLEND = {"estimator.weighting": "dynamism"}  # the window holds what either weighting needs
 # Settings that an estimator's row uses where a paper defines them, or it is the shape alone.
 AS_PUBLISHED: dict[str, dict[str, Any]] = {
-    "pmd": {"estimator.weighting": "dynamism", "pmd.whiten": False},
+    "pmd": {"estimator.weighting": "dynamism", "pmd.form": "published"},
     "uniform": EXACT_SHAPE}
 
 

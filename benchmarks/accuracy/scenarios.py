@@ -14,8 +14,7 @@ KNOWN: dict[str, Any] = {"estimator.estimate_bias": False, "alignment.rotation_s
 UNKNOWN_BIAS: dict[str, Any] = {**KNOWN, "estimator.estimate_bias": True}
 DEFAULTS: dict[str, Any] = {}  # everything as the product does it without being told
 ALIGNED: dict[str, Any] = {"alignment.delay_sd": 0.0}  # bias, rotation and tilt are states
-EXACT_SHAPE: dict[str, Any] = {"shape.position_sd": 0.0, "shape.rotation_sd": 0.0,
-                               "shape.scale_sd": 0.0}
+EXACT_SHAPE: dict[str, Any] = {"shape.error": 0.0}
 # The default low-pass of 0.4 s does not fit into half a second.
 SHORT: dict[str, Any] = {"kinematics.filter_window": 0.2}
 DELAYED: dict[str, Any] = {**UNKNOWN_BIAS, "alignment.delay_sd": 0.05}

@@ -45,17 +45,15 @@ def identification_settings(scenario: Scenario, overrides: dict[str, Any]) -> Se
     noise = sensors.NOISE[scenario.noise]
     changes = {"wrench.sensor": "ideal",  # white noise and a constant bias
                "alignment.orientation_sd": 0.0, "alignment.position_sd": 0.0,
-               "wrench.force_noise": noise.force, "wrench.torque_noise": noise.torque,
-               "accelerations.linear_noise": noise.linear,
-               "accelerations.angular_noise": noise.angular,
-               "accelerations.angular_velocity_noise": sensors.GYROSCOPE_NOISE,
+               "wrench.noise": (noise.force, noise.torque),
+               "accelerations.noise": (noise.linear, noise.angular, sensors.GYROSCOPE_NOISE),
                "buffer.window": min(max(scenario.seconds + 1.0, 30.0), _LONGEST),
                **scenario.settings}
     if scenario.source == "savgol":
         changes |= {"kinematics.filter_window": 0.02,  # the paper's windows are all the filtering
-                    "accelerations.linear_noise": 0.0, "accelerations.angular_noise": 0.0}
-    if scenario.source == "gyroscope":
-        changes["accelerations.angular_noise"] = 0.0  # far below that of the other sensors
+                    "accelerations.noise": (0.0, 0.0, sensors.GYROSCOPE_NOISE)}
+    if scenario.source == "gyroscope":  # far below that of the other sensors
+        changes["accelerations.noise"] = (noise.linear, 0.0, sensors.GYROSCOPE_NOISE)
     return Settings().replace({**changes, **overrides})
 
 

@@ -183,32 +183,33 @@ def _direction(rng: np.random.Generator) -> np.ndarray:
     return vector / np.linalg.norm(vector)
 
 
-RANGE = (("wrench.force_range", 150.0),)
+RANGE = (("wrench.range", (150.0, 0.0)),)
 FAULTS = (
-    Fault("NaN and infinity", "wrench_not_finite", not_finite),
-    Fault("wrench missing for 1.5 s", "wrench_gap", missing, 1.5),
-    Fault("motion missing for 1.5 s", "motion_gap", motion_missing, 1.5),
-    Fault("wrench repeated", "wrench_repeated", repeated),
-    Fault("wrench late", "wrench_late", late, 1.6),
-    Fault("wrench out of order", "wrench_reordered", out_of_order),
+    Fault("NaN and infinity", "samples_invalid.wrench", not_finite),
+    Fault("wrench missing for 1.5 s", "samples_missing.wrench", missing, 1.5),
+    Fault("motion missing for 1.5 s", "samples_missing.motion", motion_missing, 1.5),
+    Fault("wrench repeated", "samples_repeated.wrench", repeated),
+    Fault("wrench late", "samples_late.wrench", late, 1.6),
+    Fault("wrench out of order", "samples_reordered.wrench", out_of_order),
     Fault("clock jumps back", "reset", clock_back, 0.0),
-    Fault("clock jumps ahead", "wrench_gap", clock_ahead, 0.0),
-    Fault("stray stamps of the wrench", "wrench_stamp_stray", stray(WRENCH)),
-    Fault("stray stamps of joint states", "joint_stamp_stray", stray(JOINTS), on=(JOINTS,)),
-    Fault("stray stamps of transforms", "transform_stamp_stray", stray(TRANSFORM),
+    Fault("clock jumps ahead", "samples_missing.wrench", clock_ahead, 0.0),
+    Fault("stray stamps of the wrench", "stamp_stray.wrench", stray(WRENCH)),
+    Fault("stray stamps of joint states", "stamp_stray.joints", stray(JOINTS), on=(JOINTS,)),
+    Fault("stray stamps of transforms", "stamp_stray.transforms", stray(TRANSFORM),
           on=(TRANSFORM,)),
     Fault("joint states of another device", "joint_states_incomplete", other_joints, on=(JOINTS,)),
-    Fault("sensor saturated", "wrench_saturated", saturated, 0.3, changes=RANGE),
+    Fault("sensor saturated", "samples_saturated.wrench", saturated, 0.3, changes=RANGE),
     Fault("contact", "contact", contact, 3.0),
-    Fault("sensor zeroed", "sensor_zeroed", zeroed, 0.0),
-    Fault("driver restarted", "sensor_zeroed", restarted, 2.0),
+    Fault("sensor zeroed", "zero_moved.wrench", zeroed, 0.0),
+    Fault("driver restarted", "zero_moved.wrench", restarted, 2.0),
     *TALKERS,
 )
 # These last from the beginning to the end: there must be no estimate, and a reason.
 SETUP_FAULTS = (
     Fault("wrong sign", "sign_wrong", wrong_sign, math.inf),
     Fault("wrong sensor axes", "frame_wrong", wrong_frame, math.inf),
-    Fault("two publishers of the wrench, always", "wrench_mixed", always(second_wrench(99.0, 0.0)),
+    Fault("two publishers of the wrench, always", "streams_mixed.wrench",
+          always(second_wrench(99.0, 0.0)),
           math.inf),
     Fault("rotation transposed", "frame_wrong", transposed, math.inf, on=(TRANSFORM,)),
 )

@@ -47,7 +47,7 @@ SOLVE = 0.5  # s
 SETTLED = 300.0  # s after which memory must not grow
 MEMORY = 5.0  # MB it may grow
 # Findings that are counted: of what leaves samples out or flushes.
-COUNTED = ("contact", "payload_changed", "sensor_zeroed", "estimate_lost", "frame_wrong",
+COUNTED = ("contact", "payload_changed", "zero_moved.wrench", "estimate_lost", "frame_wrong",
           "sign_wrong", "residual_large", "reset")
 
 

@@ -138,7 +138,7 @@ def stream(recorded: SimulatedTorques, carried: tuple[Carried, ...], robot_file:
         messages.append(Message(stamp, JOINTS, (stamp, NAMES, q.tolist(), effort.tolist())))
     truths = tuple((c.since, Truth(c.mass, np.asarray(block(1.0).com))) for c in carried)
     return TorqueStream(messages, truths, lambda _: None, {
-        "load.source": "joint_torque", "load.robot": robot_file,
+        "load.robot": robot_file,
         "wrench.sensor_frame": SENSOR_FRAME, "buffer.window": 8.0})
 
 

@@ -114,19 +114,19 @@ FAULTS = (
     Fault("released, 2 kg", "payload_changed", (Carried(0.0, MASS), Carried(AT, 0.0))),
     Fault("gripped, 2 kg", "payload_changed", (Carried(0.0, 0.0), Carried(AT, MASS))),
     Fault("exchanged, 2 kg for 1 kg", "payload_changed", (Carried(0.0, MASS), Carried(AT, 1.0))),
-    Fault("zero of the torques moves by 2 to 6 N m", "joint_torques_zeroed",
+    Fault("zero of the torques moves by 2 to 6 N m", "zero_moved.joints",
           change=_always(lambda e: e + _SHIFT, AT)),
-    Fault("NaN for 1.5 s", "joint_not_finite", change=_efforts(lambda e: np.full(6, np.nan))),
-    Fault("a torque at its limit for 1.5 s", "joint_torque_saturated", change=_efforts(
+    Fault("NaN for 1.5 s", "samples_invalid.joints", change=_efforts(lambda e: np.full(6, np.nan))),
+    Fault("a torque at its limit for 1.5 s", "samples_saturated.joints", change=_efforts(
         _of(1, 150.0))),
-    Fault("efforts missing for 1.5 s", "joint_efforts_missing", change=_while_on(
+    Fault("efforts missing for 1.5 s", "joint_states_incomplete.efforts", change=_while_on(
         lambda m: [m._replace(arguments=(*m.arguments[:3], []))])),
     Fault("a joint missing for 1.5 s", "joint_states_incomplete", change=_while_on(
         lambda m: [m._replace(arguments=(m.arguments[0], NAMES[1:], m.arguments[2][1:],
                                          m.arguments[3][1:]))])),
-    Fault("nothing for 1.5 s", "joint_gap", change=_while_on(lambda m: [])),
-    Fault("every message twice", "joint_repeated", change=_while_on(lambda m: [m, m])),
-    Fault("a tenth of them 0.5 s late", "joint_late", change=_delayed),
+    Fault("nothing for 1.5 s", "samples_missing.joints", change=_while_on(lambda m: [])),
+    Fault("every message twice", "samples_repeated.joints", change=_while_on(lambda m: [m, m])),
+    Fault("a tenth of them 0.5 s late", "samples_late.joints", change=_delayed),
     Fault("the clock jumps back by a minute", "reset", change=_jumped),
     Fault("all torques with the other sign", "sign_wrong", change=_always(lambda e: -e),
           since=0.0, wrong_all_along=True),
@@ -134,7 +134,7 @@ FAULTS = (
           since=0.0, wrong_all_along=True),
     Fault("wrench.sensor_frame on the forearm", "robot_wrong",
           settings={"wrench.sensor_frame": "forearm_link"}, since=0.0, wrong_all_along=True),
-    Fault("robot identified with 3 kg in its hand", "mass_negative", settings={"loaded": True},
+    Fault("robot identified with 3 kg in its hand", "robot_wrong.mass", settings={"loaded": True},
           carried=(Carried(0.0, 0.0),), since=0.0, wrong_all_along=True),
 )
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -26,6 +27,28 @@ _FITS, _WRONG = 1.0, 3.0
 _RAISED = 0.5 * (_FITS + _WRONG)  # that from which it is said that intervals are wider
 _DEPENDS = 0.25  # square of a change that is named, over the variance
 _UNKNOWN = 10.0  # share from which on a payload is not known at all; far more breaks the arithmetic
+
+
+@dataclass
+class WindowFacts:
+    """What the windows so far have shown to be wrong, each as its last check found it.
+
+    Attributes:
+        sign, frame: why the wrench has the wrong sign, or a frame is wrong; empty where not.
+        misfits: whether no payload explains the wrench; turned: whether sensor or gravity are
+            clearly turned against their frames; lags: whether the sensor has hysteresis.
+    """
+
+    sign: str = ""
+    frame: str = ""
+    misfits: bool = False
+    turned: bool = False
+    lags: bool = False
+
+    @property
+    def is_any(self) -> bool:
+        """Whether a wrong clock or driver may have caused something of it."""
+        return bool(self.sign or self.frame or self.misfits or self.turned)
 
 
 def sensor_errors(settings: WrenchSettings) -> Array:
@@ -120,7 +143,7 @@ def look_at(problem: Problem, settings: Settings, beyond: float = 0.0) -> Look:
 
 
 def check_model(problem: Problem, settings: Settings, tool: Tool | None, log: FindingLog,
-                beyond: float = 0.0) -> None:
+                facts: WindowFacts, beyond: float = 0.0) -> None:
     """Check for a wrong sign of the wrench and for a wrong sensor or gravity frame.
 
     A significantly negative mass means a wrong sign. A wrong frame leaves a plausible mass, and
@@ -130,9 +153,9 @@ def check_model(problem: Problem, settings: Settings, tool: Tool | None, log: Fi
         beyond: variance of the mass by errors that the problem does not hold [kg^2].
 
     Raises:
-        InvalidData: one of the two is wrong; the log names it.
+        InvalidData: one of the two is wrong; log and facts say which.
     """
-    log.clear("sign_wrong", "frame_wrong")
+    clear_model(log, facts)
     seen = look_at(problem, settings, beyond)
     mass, is_large = float(seen.phi[0]), seen.misfit > _MISFIT
     if seen.is_negative:
@@ -141,12 +164,14 @@ def check_model(problem: Problem, settings: Settings, tool: Tool | None, log: Fi
                 f"what hangs on the sensor is {-mass:.3f} kg lighter than the stored tool "
                 f"({tool.phi[0]:.3f} kg); clear the tool, or store it again")
         if is_large:
-            raise log.error("frame_wrong", f"the mass fits as {mass:.3f} kg with a large "
-                            "residual: the sensor frame or the gravity frame is wrong")
+            facts.frame = (f"the mass fits as {mass:.3f} kg with a large residual: the sensor "
+                           "frame or the gravity frame is wrong")
+            raise log.error("frame_wrong", facts.frame)
         now = settings.wrench.convention
         other = "on_environment" if now == "on_sensor" else "on_sensor"
-        raise log.error("sign_wrong", f"the mass fits as {mass:.3f} kg: the wrench has the "
-                        f"opposite sign; wrench.convention is '{now}', set it to '{other}'")
+        facts.sign = (f"the mass fits as {mass:.3f} kg: the wrench has the opposite sign; "
+                      f"wrench.convention is '{now}', set it to '{other}'")
+        raise log.error("sign_wrong", facts.sign)
     if not is_large:
         return
     nothing = np.zeros(PARAMETERS) if tool is None else -tool.phi
@@ -155,10 +180,17 @@ def check_model(problem: Problem, settings: Settings, tool: Tool | None, log: Fi
     rms = _rms(problem, _without_constants(problem, _residual(problem, seen.phi, seen.states)))
     left = float(np.linalg.norm(rms[:3])) / max(float(np.linalg.norm(load[:3])), 1e-12)
     if left > _UNEXPLAINED:
-        check_residual(seen.rms, sensor_errors(settings.wrench), log)
-        raise log.error("frame_wrong", f"no payload explains the wrench ({left:.0%} of the "
-                        "force is left): the sensor frame or the gravity frame is wrong, its "
-                        "rotation may be transposed, or something touches the payload")
+        facts.misfits = check_residual(seen.rms, sensor_errors(settings.wrench), log)
+        facts.frame = (f"no payload explains the wrench ({left:.0%} of the force is left): the "
+                       "sensor frame or the gravity frame is wrong, its rotation may be "
+                       "transposed, or something touches the payload")
+        raise log.error("frame_wrong", facts.frame)
+
+
+def clear_model(log: FindingLog, facts: WindowFacts) -> None:
+    """Take back that the sign of the wrench or a frame is wrong."""
+    log.clear("sign_wrong", "frame_wrong")
+    facts.sign = facts.frame = ""
 
 
 def check_settings(phi: Array, settings: Settings, log: FindingLog) -> None:
@@ -183,13 +215,13 @@ def check_residual(rms: Array, noise: Array, log: FindingLog) -> bool:
     """
     ratio = _misfit(rms, noise)
     is_large = ratio > _MISFIT
-    log.clear("residual_large", "residual_raised")
+    log.clear("residual_large", "residual_large.raised")
     if is_large:
         log.set("residual_large", "warning",
                 f"the residual is {ratio:.0f} times the errors of sensor and motion: contact, a "
                 "wrong sensor or gravity frame, or another payload within the window")
     elif ratio > _RAISED:
-        log.set("residual_raised", "info",
+        log.set("residual_large.raised", "info",
                 f"the residual is {ratio:.1f} times the errors of sensor and motion, and widens "
                 "the intervals: a cable that pulls, light contact, or another sensor than "
                 "wrench.sensor names")

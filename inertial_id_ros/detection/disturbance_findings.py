@@ -1,5 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Findings about contact, changes of payload and moved zeros, for people."""
+"""What the detector's events say: contact, changes of payload and moved zeros, for the stages that
+act upon it and as findings for people."""
 
 from __future__ import annotations
 
@@ -15,21 +16,36 @@ _KEPT = 1000  # contacts that are kept one by one
 
 
 class DisturbanceFindings:
-    """Records the detector's events as findings, and counts contacts."""
+    """Records the detector's events as findings, and counts contacts.
+
+    Attributes:
+        in_contact: whether something touches the payload now; is_doubted: whether nothing explains
+            the load in motion; has_moved: whether the zero has moved, or what was learnt was lost.
+        intervals: first and last bin of each contact.
+    """
 
     def __init__(self, findings: FindingLog, texts: DisturbanceTexts) -> None:
         self._findings, self._texts = findings, texts
-        self.intervals: list[tuple[int, int]] = []  # first and last bin of each contact
+        self.in_contact = self.is_doubted = self.has_moved = False
+        self.intervals: list[tuple[int, int]] = []
         self._older, self._older_bins = 0, 0  # contacts that are no longer kept one by one
+
+    @property
+    def is_any(self) -> bool:
+        """Whether something is as none of these data should be."""
+        return self.in_contact or self.is_doubted or self.has_moved
 
     def record(self, event: Event) -> None:
         """Set, count or clear the findings that an event concerns."""
         if event.kind is EventKind.BEGAN:
+            self.in_contact = True
             self._findings.set("contact", "warning", self._texts.contact + self._total_text())
             return
         if event.kind is EventKind.DOUBTED:
+            self.is_doubted = True
             self._findings.set(self._texts.doubted_name, "warning", self._texts.doubted)
             return
+        self.in_contact = self.is_doubted = False
         self._findings.clear(self._texts.doubted_name)
         if event.kind is EventKind.ENDED:
             self._add_contact(event.first, event.clean)
@@ -41,6 +57,13 @@ class DisturbanceFindings:
                            EventKind.SETUP_CHANGED: ("estimate_lost", "warning"),
                            EventKind.LOST: ("estimate_lost", "warning")}[event.kind]
             self._findings.count(name, f"{self.describe(event)}; buffers flushed", level)
+            self.has_moved = self.has_moved or event.kind not in (EventKind.PAYLOAD_CHANGED,
+                                                                  EventKind.OFFSET)
+
+    def record_loss(self, text: str) -> None:
+        """Record that what was learnt has explained nothing for long, as the text says."""
+        self.has_moved = True
+        self._findings.count("estimate_lost", f"{text}; buffers flushed")
 
     def describe(self, event: Event) -> str:
         """Why an event that ends a payload makes earlier data useless, in one sentence."""
@@ -62,6 +85,7 @@ class DisturbanceFindings:
 
     def withdraw_changes(self) -> None:
         """Withdraw the findings of changes of payload and zero: they were none."""
+        self.has_moved = False
         self._findings.clear("payload_changed", "estimate_lost", self._texts.zeroed_name,
                              _OFFSET_NAME)
 
@@ -70,6 +94,7 @@ class DisturbanceFindings:
         kept = DisturbanceFindings(self._findings, self._texts)
         kept.intervals = [i for i in self.intervals if i[0] < number]
         kept._older, kept._older_bins = self._older, self._older_bins
+        kept.has_moved = self.has_moved
         self._findings.clear(self._texts.doubted_name)
         kept._report_past()
         return kept

@@ -20,7 +20,7 @@ from ..inertia import PARAMETERS, Array
 _SHORTEST = 16  # slices
 # Root mean square of the residual below which no shape is sought, and none is named: the data sheet
 # holds it.
-_CLEAR, _NAMED = 0.5, 1.0
+_CLEAR, _NAMED = 0.3, 0.6
 # Share of the residual that hysteresis explains, from which on it is named and the estimate is
 # without it; those that one play of either sign explains, from which on it is likely, and may be.
 _HYSTERESIS, _LIKELY, _MAYBE = 0.78, 0.62, 0.45
@@ -67,6 +67,13 @@ class Shaped(NamedTuple):
     wrench: Array | None = None
     states: Array | None = None
 
+    @property
+    def size(self) -> Array:
+        """Root mean square (6,) of the wrench [N, N m]."""
+        if self.wrench is None:
+            return np.zeros(6)
+        return np.asarray(np.sqrt((self.wrench * self.wrench).mean(axis=0)))
+
 
 def is_clear(residual: Array, sd: Array, prior_cost: float) -> bool:
     """Whether no shape is sought in a window with these means (s, 6) of a residual over slices.
@@ -106,23 +113,24 @@ def check_residual_shape(means: SliceMeans | None, log: FindingLog) -> Shaped:
         if np.abs(moved).max() < _SETTLED * np.abs(load).max():
             break
         plays = _lags(load)
-    explained = 1.0 - (lag.rms / before.rms) ** 2
-    if explained < _HYSTERESIS or before.rms < _NAMED:
+    exbeforeed = 1.0 - (lag.rms / before.rms) ** 2
+    if exbeforeed < _HYSTERESIS or before.rms < _NAMED:
         alone = [problem.fit(first[..., k:k + 1], signed=True)[0] for k in _ALONE]
-        if explained >= _LIKELY:  # so many weights explain less than that of other errors, too
+        if exbeforeed >= _LIKELY:  # so many weights exbefore less than that of other errors, too
             alone.append(lag)
         lag = min(alone, key=lambda fit: fit.rms)
-        explained = 1.0 - (lag.rms / before.rms) ** 2
-        likely = min(max((explained - _MAYBE) / (_LIKELY - _MAYBE), 0.0), 1.0)
+        exbeforeed = 1.0 - (lag.rms / before.rms) ** 2
+        likely = min(max((exbeforeed - _MAYBE) / (_LIKELY - _MAYBE), 0.0), 1.0)
         return Shaped(likely * _lag_covariance(means.phi, lag.phi, _UNSURE), zeros)
     wrench = (plays * lag.weights).sum(axis=2)
-    _report_hysteresis(np.sqrt((wrench * wrench).mean(axis=0)), log)
-    unsure = min(max(_LEAST_UNSURE, (1.0 + lag.rms) * float(np.sqrt(1.0 - explained))), _UNSURE)
+    unsure = min(max(_LEAST_UNSURE, (1.0 + lag.rms) * float(np.sqrt(1.0 - exbeforeed))), _UNSURE)
     covariance = _lag_covariance(means.phi, lag.phi, unsure)
     data = max(lag.rms, 1.0)**2 * slope  # and what is unsure of the inertia, which shapes bound
     data[4:, 4:] += covariance[4:, 4:]
     covariance[4:] = covariance[:, 4:] = 0.0
-    return Shaped(covariance, data, wrench, unsure * np.abs(lag.states - before.states))
+    shaped = Shaped(covariance, data, wrench, unsure * np.abs(lag.states - before.states))
+    _report_hysteresis(shaped.size, log)
+    return shaped
 
 
 class _Fit(NamedTuple):

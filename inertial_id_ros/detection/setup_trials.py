@@ -10,12 +10,10 @@ made rarely and only where something is wrong.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 
-from ..findings import Finding
 from ..inertia import PARAMETERS, Array
 from ..kinematics.motion import MotionSource
 from ..linalg import triangular_factor
@@ -34,10 +32,6 @@ _FEWEST = 20  # blocks
 _BETTER_TERMS, _BETTER_OFFSET = 0.25, 0.12
 _AS_GOOD = 2.0  # times the least: a periodic motion fits at several offsets; the smallest counts
 _FIRST_PAUSE_NS, _LONGEST_PAUSE_NS = 1_000_000_000, 60_000_000_000
-# Findings, if not mere information, that a wrong clock or driver may cause.
-_DOUBTS = frozenset((
-    "contact", "estimate_lost", "frame_wrong", "frame_wrong_suspected", "gravity_tilted",
-    "payload_changed", "residual_large", "sensor_rotated", "sensor_zeroed", "sign_wrong"))
 
 
 class Setup(NamedTuple):
@@ -53,14 +47,9 @@ class SetupSearch:
     def __init__(self) -> None:
         self._next, self._pause = 0, _FIRST_PAUSE_NS
 
-    def is_due(self, newest_ns: int, is_estimated: bool, findings: Iterable[Finding]) -> bool:
-        """Whether to look now, with wrenches up to this stamp.
-
-        Args:
-            is_estimated: whether there is an estimate; findings: the present ones.
-        """
-        if newest_ns < self._next or (is_estimated and not any(
-                f.name in _DOUBTS and f.level != "info" for f in findings)):
+    def is_due(self, newest_ns: int, is_wrong: bool) -> bool:
+        """Whether to look now, with wrenches up to this stamp, where something is wrong."""
+        if newest_ns < self._next or not is_wrong:
             return False
         self._next = newest_ns + self._pause
         self._pause = min(2 * self._pause, _LONGEST_PAUSE_NS)

@@ -27,7 +27,7 @@ from ..regression.problem import Marginal
 from ..regression.unconstrained_fit import center_of_mass
 from ..settings import ShapeSettings
 
-COM_FINDING, INERTIA_FINDING = "com_outside_shape", "inertia_outside_shape"
+COM_FINDING, INERTIA_FINDING = "shape_contradicted.com", "shape_contradicted.inertia"
 _SIGNIFICANT = 5.0  # standard deviations
 _DOUBTED = 2.0  # the same from which a region that holds all mass is corrected
 _LEAST = 0.0005  # m: a conflict that no one can measure, and the least step of a correction

@@ -20,7 +20,7 @@ from ..geometry.shape import Shape
 from ..inertia import Array
 from ..settings import Settings
 
-UNITS = "wrench_units"
+UNITS = "wrong_units.wrench"
 # What is in the messages, and the readings for 1 N and for 1 N m.
 _KNOWN = (
     ("forces are in kN", 1e-3, 1.0),

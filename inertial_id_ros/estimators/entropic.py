@@ -40,8 +40,7 @@ class Entropic:
 
     def __init__(self, settings: Settings) -> None:
         self._weighting = settings.estimator.weighting
-        self._gamma = settings.entropic.gamma
-        self._by_evidence = settings.entropic.selection == "evidence"
+        self._gamma, self._largest = settings.entropic.gamma, settings.entropic.largest_gamma
         self._shape_settings = settings.shape
         self._bodies = ReferenceBodyCache()
 
@@ -49,8 +48,8 @@ class Entropic:
         """The body of least sum of squares and divergence.
 
         ``prior_information`` is half the Hessian of the divergence term at the optimum (of weight
-        ``entropic.gamma`` at most), as that of the data is half the Hessian of the sum of squares;
-        less as far as the shape may be wrong.
+        ``largest_gamma`` at most where the data choose it), as that of the data is half the Hessian
+        of the sum of squares; less as far as the shape may be wrong.
 
         Raises:
             InvalidShape: no shape.
@@ -63,11 +62,11 @@ class Entropic:
         rows = marginal.matrix @ body.to_phi
         mass = measure_mass(rows, marginal.target)
         fit = LogDetFit(smat(mass * rows), marginal.target)
-        mode = fit.best_mode() if self._by_evidence else fit.find_mode(self._gamma)
+        mode = fit.find_mode(self._gamma) if self._gamma else fit.best_mode()
         pseudo = mode.factor @ mode.factor.T + SMALLEST * np.diag([1.0, 1.0, 1.0, 0.0])
         phi = body.make_consistent(mass * (body.to_phi @ svec(pseudo)))
         to_unit = body.from_phi / mass
         information = to_unit.T @ curvature(mode.factor) @ to_unit
-        claimed = min(mode.gamma, self._gamma)
+        claimed = self._gamma or min(mode.gamma, self._largest)
         wrong = shape.error(self._shape_settings).covariance(phi)
         return Solution(phi, marginal.bias(phi), weaken_prior(0.5 * claimed * information, wrong))

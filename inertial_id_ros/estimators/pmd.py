@@ -2,17 +2,17 @@
 """`pmd`: point-mass discretization (Nadeau, Giamou, Kelly 2022, eqs 8 and 9).
 
 ``min |F_static [P m; b; -1]| + |F_full [P m; b; -1]| + lambda |m|,  m >= 0``: masses at fixed
-points of the shape, P maps them to phi, b are the biases. The norms are not squared (form
-``norm``); the prior of the biases, when they are states, is part of the full model's norm, one raw
-sample's noise being one unit. With the weighting ``noise`` there is one data norm, of the full
-model.
+points of the shape, P maps them to phi, b are the biases. The norms are not squared (forms
+``norm`` and ``published``); the prior of the biases, when they are states, is part of the full
+model's norm, one raw sample's noise being one unit. With the weighting ``noise`` there is one data
+norm, of the full model.
 
 `_Statement` is that in cvxpy, on the triangular factors of the window; Clarabel solves it. For
 ``squared``, a quadratic program, OSQP was tried: it converges within a tick for two of three random
 problems, since the rows differ in weight by factors of a million.
 
-The rows are in N: with ``whiten`` each is divided by its noise and multiplied by the force noise,
-so that lambda keeps the paper's unit; without, torque rows enter in N m as published.
+The rows are in N: each is divided by its noise and multiplied by the force noise, so that lambda
+keeps the paper's unit; with the form ``published`` torque rows enter in N m.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class _Statement:
     have eleven or seventeen columns in place of one for each mass.
 
     Args:
-        form: ``norm`` or ``squared``; weight: lambda; columns: P (10, n).
+        form: as in the settings; weight: lambda; columns: P (10, n).
         norms: number of factors F_i; biases: six, or none.
     """
 
@@ -59,7 +59,7 @@ class _Statement:
         point = cp.hstack([self.bias, x, -1.0] if biases else [x, -1.0])
         self.factors = [cp.Parameter((point.size, point.size)) for _ in range(norms)]
         self.residuals = [factor @ point for factor in self.factors]
-        measure = cp.norm2 if form == "norm" else cp.sum_squares
+        measure = cp.sum_squares if form == "squared" else cp.norm2
         self.problem = cp.Problem(
             cp.Minimize(sum(measure(r) for r in self.residuals)
                         + weight * measure(self.masses)),
@@ -149,7 +149,7 @@ class Pmd:
             return None
         masses = np.maximum(np.asarray(statement.masses.value), 0.0)
         curvature = weight
-        if form == "norm":  # of |m| against the squares of the rows
+        if form != "squared":  # of |m| against the squares of the rows
             norms = [float(np.linalg.norm(r.value)) for r in statement.residuals]
             curvature *= float(np.linalg.norm(norms)) / max(float(np.linalg.norm(masses)), 1e-300)
         bias = scale * np.asarray(statement.bias.value) if biases else np.empty(0)
@@ -165,7 +165,7 @@ class Pmd:
     def _factors(self, problem: Problem) -> list[Array]:
         """A triangular factor for each norm, rows in N, columns [B (6 or none) | A (10) | y]."""
         unit = _force_noise(problem)
-        scale = unit / problem.noise if self._settings.whiten else np.ones(BIASES)
+        scale = unit / problem.noise if self._settings.form != "published" else np.ones(BIASES)
         parts = ([problem.full] if self._weighting == "noise"
                  else [problem.dynamic, problem.static])
         stacks = [part * np.repeat(scale, len(part) // BIASES)[:, None] for part in parts]
@@ -176,7 +176,7 @@ class Pmd:
             stacks = [s[:, order] for s in stacks]
         else:
             stacks = [_subtract_bias(s, problem.bias_mean) for s in stacks]
-        if self._settings.form == "norm":
+        if self._settings.form != "squared":
             return [triangular_factor(s) for s in stacks]
         factor = triangular_factor(np.concatenate(stacks))
         factor[-1, -1] = 0.0  # what no body explains, beside which solvers would lose digits

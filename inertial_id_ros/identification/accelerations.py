@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..detection.consistency_checks import WindowFacts
 from ..errors import InvalidData, NotEnoughData
 from ..estimate import Estimate
 from ..findings import FindingLog
@@ -66,7 +67,7 @@ def identify(recording: Recording, settings: Settings, shape: Shape | None = Non
     window, low_pass = compress_recording(recording, settings)
     solver = Solver(settings, shape, low_pass)
     log = FindingLog()
-    estimate = solver.solve(window, settings.wrench.sensor_frame, log)
+    estimate = solver.solve(window, settings.wrench.sensor_frame, log, WindowFacts())
     begin = round(float(recording.time[0]) * 1e9) - _START_NS
     return replace(estimate, stamp_ns=estimate.stamp_ns + begin,
                    findings=tuple(f.text for f in log.all()))
@@ -100,7 +101,7 @@ def compress_recording(recording: Recording,
     window = make_regressor_window(settings, (stamps[-1] - stamps[0]) * 1e-9 + 1.0)
     for part in rows:
         window.add(part)
-    noise = np.repeat([settings.accelerations.linear_noise, angular_noise], 3)
+    noise = np.repeat([settings.accelerations.noise[0], angular_noise], 3)
     return _add_cross_channel_rows(window.content(), rows, noise, low_pass), low_pass
 
 
@@ -124,15 +125,15 @@ def _angular_acceleration(recording: Recording, stamps: np.ndarray, settings: Se
     Args:
         derivative_gain: of the low-pass that follows.
     """
-    noise = settings.accelerations
+    _, of_acceleration, of_velocity = settings.accelerations.noise
     if recording.alpha is not None:
-        return recording.alpha, noise.angular_noise
+        return recording.alpha, of_acceleration
     # As short as it gets: the low-pass that follows treats both sides alike, this one does not.
     length = _DERIVATIVE_SAMPLES * float(np.median(np.diff(recording.time)))
     index, u, weights = gather_samples(stamps, stamps, length)
     _, alpha, _ = fit_quartics(u, weights, recording.omega[index], length)
     # What the low-pass leaves of the derivative's noise, as white noise of which as much is left.
-    return alpha, noise.angular_velocity_noise * derivative_gain / settings.kinematics.filter_window
+    return alpha, of_velocity * derivative_gain / settings.kinematics.filter_window
 
 
 def _check_arrays(recording: Recording) -> None:

@@ -24,6 +24,7 @@ Robot description, fixed transforms, tare, tool, shape and settings outlive all 
 
 from __future__ import annotations
 
+from ..detection.consistency_checks import WindowFacts
 from ..detection.removed_terms import RemovedTerms
 from ..detection.segments import Segments
 from ..detection.unit_check import UnitCheck
@@ -57,6 +58,7 @@ class Progress:
         flush_reason: why rows were given up since the last estimate; None: none were.
         lost_at: bin at which nothing that was learnt counted any more, until that is handled.
         rows: number of settled rows so far.
+        facts: what the windows have shown to be wrong.
     """
 
     def __init__(self, findings: FindingLog) -> None:
@@ -65,6 +67,7 @@ class Progress:
         self.flush_reason: str | None = None
         self.lost_at: int | None = None
         self.rows = 0
+        self.facts = WindowFacts()
 
 
 class Setup:

@@ -223,7 +223,8 @@ class Pipeline(inbox.Inbox, ABC, Generic[AnyWindow]):
                 return last.as_stale()  # its rows have left the window during a contact
             if restored is not None and self.sensor_frame in ("", restored.frame_id):
                 return restored
-            return NoEstimate(self.newest_ns, self.sensor_frame, str(missing))
+            return NoEstimate(self.newest_ns, self.sensor_frame, str(missing),
+                              is_finding=missing.is_finding)
         if last is not None and self._window_extent(window) <= progress.solved:
             return last.as_stale()
         try:
@@ -232,7 +233,7 @@ class Pipeline(inbox.Inbox, ABC, Generic[AnyWindow]):
             self._window.last = None
             progress.is_refuted = isinstance(error, InvalidData)
             return NoEstimate(self.newest_ns, self.sensor_frame,
-                              self._with_flush_reason(str(error)))
+                              self._with_flush_reason(str(error)), is_finding=error.is_finding)
         progress.solved = self._window_extent(window)
         is_old = self.newest_ns - estimate.stamp_ns > _OLD_NS and not self._finished
         return estimate.as_stale() if is_old else estimate
@@ -260,9 +261,10 @@ class Pipeline(inbox.Inbox, ABC, Generic[AnyWindow]):
         if duration is None:
             return _TooShort(self._progress.flush_reason or "waiting for the first second of data")
         needed = self._least_duration
-        why = ("estimator.min_duration is" if needed == self.settings.estimator.min_duration
-               else "after data that nothing explained, an estimate needs")
-        return _TooShort(self._with_flush_reason(f"{duration:.2f} s of data; {why} {needed:g} s"))
+        why = ("" if needed == self.settings.estimator.min_duration
+               else "after data that nothing explained, ")
+        return _TooShort(self._with_flush_reason(
+            f"{duration:.2f} s of data; {why}an estimate needs {needed:g} s"))
 
     @property
     def _least_duration(self) -> float:

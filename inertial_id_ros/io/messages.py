@@ -18,13 +18,14 @@ class MessageKind(NamedTuple):
     """How messages of one kind become samples.
 
     Attributes:
-        name: of the kind, in the names of findings.
+        name: of the stream, in the names of findings; what: messages of it are called.
         decode: makes the message of its bytes (raises ValueError).
         samples: the samples of a message, each as the arguments of a sink.
         size: number of entries of a message, of which at most `limit` are accepted.
     """
 
     name: str
+    what: str
     decode: Callable[[bytes], Any]
     samples: Callable[[Any], Iterable[Iterable[Any]]]
     size: Callable[[Any], int]
@@ -33,23 +34,23 @@ class MessageKind(NamedTuple):
     def pass_on(self, message: Any, sink: Sink, report: Report) -> bool:
         """Give each sample of a decoded message to a sink; False, and none is given, where the
         message is too large, which is reported."""
-        if not has_allowed_size(self.name, self.size(message), self.limit, report):
+        if not has_allowed_size(self.name, self.what, self.size(message), self.limit, report):
             return False
         for sample in self.samples(message):
             sink(*sample)
         return True
 
 
-def has_allowed_size(name: str, size: int, limit: int, report: Report) -> bool:
-    """Whether a message may be used; where not, the finding ``<name>_too_large`` is reported.
+def has_allowed_size(stream: str, what: str, size: int, limit: int, report: Report) -> bool:
+    """Whether a message may be used; where not, that is reported.
 
     Args:
-        size: its number of entries.
+        stream: in the finding's name; what: such messages are called; size: its number of entries.
     """
     if size <= limit:
         return True
-    report(f"{name}_too_large", "error", f"{name.replace('_', ' ')} messages with {size} entries "
-           f"dropped; at most {limit} are accepted")
+    report(f"message_too_large.{stream}", "error", f"{what} messages with {size} entries dropped; "
+           f"at most {limit} are accepted")
     return False
 
 
@@ -63,16 +64,18 @@ def take_serialized(kind: MessageKind, data: bytes, sink: Sink, log: FindingLog)
     try:
         message = kind.decode(data)
     except ValueError as error:
-        log.count(f"{kind.name}_malformed", f"{kind.name.replace('_', ' ')} messages that cannot "
-                  f"be decoded dropped, the last because of {error}")
+        log.count(f"message_malformed.{kind.name}", f"{kind.what} messages that cannot be decoded "
+                  f"dropped, the last because of {error}")
         return
     kind.pass_on(message, sink, log.set)
 
 
-WRENCH = MessageKind("wrench", cdr.wrench, lambda wrench: [wrench], lambda wrench: 1, 1)
-JOINT_STATE = MessageKind("joint_state", cdr.joint_state, lambda state: [state],
+WRENCH = MessageKind("wrench", "wrench", cdr.wrench, lambda wrench: [wrench], lambda wrench: 1, 1)
+JOINT_STATE = MessageKind("joints", "joint state", cdr.joint_state, lambda state: [state],
                           lambda state: len(state.names), MAX_JOINTS)
-TRANSFORMS = MessageKind("transform", cdr.transforms, lambda edges: edges, len, MAX_TRANSFORMS)
+TRANSFORMS = MessageKind("transforms", "transform", cdr.transforms, lambda edges: edges, len,
+                         MAX_TRANSFORMS)
 STATIC_TRANSFORMS = MessageKind(  # their stamps mean nothing
-    "static_transform", cdr.transforms, lambda edges: [edge[1:] for edge in edges], len,
+    "static_transforms", "static transform", cdr.transforms,
+    lambda edges: [edge[1:] for edge in edges], len,
     MAX_TRANSFORMS)

@@ -18,7 +18,7 @@ from .joint_motion import JointMotion
 from .transform_tree import Pose, PoseSeries, TransformTree
 
 _FLANGE, _TCP = "tool0", "tool0_controller"
-_FINDING, _UNKNOWN = "sensor_frame_shifted", "sensor_frame_unknown"
+_FINDING, _UNKNOWN = "sensor_frame.shifted", "sensor_frame.unknown"
 _RECENT_NS = 5_000_000_000  # length of the motion that is looked at
 _PERIOD_NS = 5_000_000_000  # of checks
 _RETRY_NS = 200_000_000  # after which a pose that was not known is looked for again

@@ -29,7 +29,7 @@ from .robot_description import link_names, parse_urdf
 from .tf_motion import TfMotion
 from .transform_tree import Pose, TransformTree
 
-SLOW, UNITS, FROZEN_TF = "motion_slow", "joint_units", "transforms_frozen"
+SLOW, UNITS, FROZEN_TF = "motion_slow", "wrong_units.joints", "motion_frozen.transforms"
 _RECENT = 100  # joint states whose unit is judged
 _OTHER_POSITION = 0.3  # rad or m; frames whose relative pose stays when joints move are fixed
 _PENDING = 4096  # joint states kept until the sensor frame is known
@@ -69,6 +69,7 @@ class MotionSelector:
         self._frame_shift = FrameShift(findings)
         self.missing: Missing | None = Missing("waiting for the motion of the sensor")
         self.mounting_changed = False
+        self._told_frozen = False  # whether joint states are said to be frozen now
 
     # ---- input ---------------------------------------------------------------------------------
 
@@ -86,15 +87,17 @@ class MotionSelector:
                          _efforts: Sequence[float] = ()) -> None:
         """Add a joint state, or count and drop it if it cannot be used."""
         if not len(names):
-            self._findings.count("joint_names_empty", "joint states without joint names dropped")
+            self._findings.count("joint_states_incomplete.names",
+                                 "joint states without joint names dropped")
             return
         if stamp_ns <= 0:
-            self._note_missing_stamp("joint", "joint states")
+            self._note_missing_stamp("joints", "joint states")
             return
         key = tuple(names)
         if key != self._joints_seen:
             if max(map(len, key)) > MAX_NAME:
-                self._findings.count("joint_names_long", "joint states with names of more than "
+                self._findings.count("joint_states_incomplete.long_names",
+                                     "joint states with names of more than "
                                      f"{MAX_NAME} characters dropped")
                 return
             self._joints_seen = key
@@ -108,7 +111,8 @@ class MotionSelector:
                                  + (f"joint '{absent[0]}'" if absent else "positions") + " dropped",
                                  "info" if self._joint.newest() else "warning")
         elif result == NOT_FINITE:
-            self._findings.count("joint_not_finite", "joint states with NaN or infinity dropped")
+            self._findings.count("samples_invalid.joints",
+                                 "joint states with NaN or infinity dropped")
         self._joint_drops.count(result, self._joint.ring)
 
     def _wait(self, stamp_ns: int, names: tuple[str, ...], positions: Sequence[float]) -> None:
@@ -123,26 +127,26 @@ class MotionSelector:
         """Add a moving transform, or count and drop it if it is invalid."""
         parent, child = parent.lstrip("/"), child.lstrip("/")
         if stamp_ns <= 0:
-            self._note_missing_stamp("transform", "transforms")
+            self._note_missing_stamp("transforms", "transforms")
             if len(self._unstamped_frames) < MAX_MOVING_FRAMES:
                 self._unstamped_frames.update((parent, child))
             return
         try:
             result = self.tree.add(stamp_ns, parent, child, translation, quaternion)
         except InvalidData as error:
-            self._findings.count("transform_invalid", f"dropped: {error}")
+            self._findings.count("samples_invalid.transforms", f"dropped: {error}")
             return
         drops = self._transform_drops.get(child)
         if drops is None:
             if len(self._transform_drops) >= MAX_MOVING_FRAMES:
                 del self._transform_drops[next(iter(self._transform_drops))]
             drops = self._transform_drops[child] = DropCounters(
-                self._findings, "transform", "transforms", _TRANSFORM_LEVELS)
+                self._findings, "transforms", "transforms", _TRANSFORM_LEVELS)
         drops.count(result, self.tree.ring(child))
 
-    def _note_missing_stamp(self, name: str, what: str) -> None:
+    def _note_missing_stamp(self, stream: str, what: str) -> None:
         """Count a sample without a stamp, which is dropped."""
-        self._findings.count(f"{name}_stamp_missing",
+        self._findings.count(f"stamp_missing.{stream}",
                              f"{what} without a stamp dropped: {STAMPS_HINT}")
         self._unstamped = what
 
@@ -152,7 +156,7 @@ class MotionSelector:
         try:
             self.tree.set_static(parent.lstrip("/"), child.lstrip("/"), translation, quaternion)
         except InvalidData as error:
-            self._findings.count("transform_invalid", f"dropped: {error}")
+            self._findings.count("samples_invalid.transforms", f"dropped: {error}")
 
     def fits(self, block: Block) -> bool:
         """Whether all joint states and transforms would be stored, one after the other."""
@@ -189,7 +193,7 @@ class MotionSelector:
 
     def _make_joint_drops(self) -> DropCounters:
         """A counter of what becomes of joint states."""
-        return DropCounters(self._findings, "joint", "joint states", _JOINT_LEVELS)
+        return DropCounters(self._findings, "joints", "joint states", _JOINT_LEVELS)
 
     @property
     def live(self) -> RobotFrame | TransformChain | None:
@@ -324,7 +328,7 @@ class MotionSelector:
             self._findings.clear(UNITS)
             if wrong is not None:
                 text = f"{wrong} (topic '{self._settings.joint_states.topic}')"
-                self.missing = Missing(text)
+                self.missing = Missing(text, is_finding=True)
                 self._findings.set(UNITS, "error", text)
         elif self._joints_seen is not None:
             absent = [j for j in self._joint.robot.joint_names if j not in self._joints_seen]
@@ -341,7 +345,7 @@ class MotionSelector:
             return
         text = describe_slow(slow, what, topic)
         self._findings.set(SLOW, "error", text)
-        self.missing = Missing(text)
+        self.missing = Missing(text, is_finding=True)
 
     def _use_tf(self, sensor_frame: str) -> TfMotion | None:
         """Make a source from TF; None where no moving transform leads to the sensor."""
@@ -386,7 +390,7 @@ class MotionSelector:
         try:
             robot = self._make_robot(sensor_frame)
         except InertialIdError as error:
-            self._findings.set("robot_frame_lost", "error", str(error))
+            self._findings.set("robot_description_invalid.frame", "error", str(error))
             return
         if not robot.same_geometry(self._joint.robot):
             self.mounting_changed = True
@@ -410,14 +414,16 @@ class MotionSelector:
                 self._report_frozen(self._tf.frozen, FROZEN_TF, self._settings.tf.topic)
             return []
         found = self._joint.judge_positions()
-        if self._joint.frozen is None and self._findings.level_of(FROZEN) == "error":
+        frozen = self._joint.frozen
+        if frozen is None and self._told_frozen:
             self._findings.clear(FROZEN)  # that positions jump at its end is counted
-        self._report_frozen(self._joint.frozen, FROZEN, self._settings.joint_states.topic)
+        self._report_frozen(frozen, FROZEN, self._settings.joint_states.topic)
         for span in found:
             self._findings.count(span.name, self._describe(span), _SPAN_LEVELS[span.name])
+        self._told_frozen = frozen is not None and all(span.name != FROZEN for span in found)
         mixed = self._joint.mixed_positions
         if mixed is None:
-            if MIXED in self._findings and not found:
+            if not found:
                 self._findings.lower(MIXED, "warning")
         else:
             self.missing = Missing(self._describe(mixed))
@@ -434,7 +440,7 @@ class MotionSelector:
             text = (f"{frozen.what} on '{topic}' is frozen: {frozen.why}, as no arm does; the "
                     "driver repeats an old position")
             self._findings.set(name, "error", text)
-            self.missing = Missing(text)
+            self.missing = Missing(text, is_finding=True)
 
     def _describe(self, span: Span) -> str:
         """What is wrong with joint positions, in a sentence."""
@@ -454,7 +460,8 @@ class MotionSelector:
         first = 0 if self._moving_seen else int(np.argmax(np.append(valid, True)))
         self._moving_seen = self._moving_seen or bool(valid.any())
         if not valid[first:].all():
-            self._findings.count("motion_gap", "intervals without enough motion samples (joint "
+            self._findings.count("samples_missing.motion",
+                                 "intervals without enough motion samples (joint "
                                  "states or transforms) left out", "info")
         if self.rotation_only:
             self._findings.set(

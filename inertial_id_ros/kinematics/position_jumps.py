@@ -20,7 +20,7 @@ from ..inertia import Array
 from ..signals.ring_buffer import SampleRing
 from .polynomial import Spacing
 
-FROZEN, JUMPED, MIXED = "joint_states_frozen", "joint_states_jumped", "joint_states_mixed"
+FROZEN, JUMPED, MIXED = "motion_frozen.joints", "joint_states_jumped", "streams_mixed.joints"
 # A step below this [rad or m], and that of an arm that starts within a period [rad/s^2], is none.
 _FLOOR, _START = 0.01, 10.0
 _MARGIN = 8.0  # times the speed of the steps before and after

@@ -25,7 +25,7 @@ class SensorRotation(NuisanceState):
     """Rotation of the sensor against its frame, about its own axes [rad]: ``[y]x rotation``."""
 
     name, components, width = "rotation", ("x", "y", "z"), 3
-    finding, noteworthy, large = "sensor_rotated", _NOTEWORTHY_ANGLE, _LARGE_ANGLE
+    finding, noteworthy, large = "misaligned.rotation", _NOTEWORTHY_ANGLE, _LARGE_ANGLE
     too_large = _MOST_TURNED
 
     def prior_sd(self, settings: Settings) -> Array:
@@ -62,7 +62,7 @@ class GravityTilt(NuisanceState):
     """Tilt of gravity about its frame's x and y axes [rad]: ``(T1 tilt_1 + T2 tilt_2) (m, h)``."""
 
     name, components, width = "tilt", ("x", "y"), 8
-    finding, noteworthy, large = "gravity_tilted", _NOTEWORTHY_ANGLE, _LARGE_ANGLE
+    finding, noteworthy, large = "misaligned.gravity", _NOTEWORTHY_ANGLE, _LARGE_ANGLE
     too_large = _MOST_TURNED
 
     def prior_sd(self, settings: Settings) -> Array:
@@ -142,7 +142,7 @@ class SensorPosition(NuisanceState):
     """Position of the sensor's origin in its frame [m]: ``[f]x position``, in the torques."""
 
     name, components, width = "position", ("x", "y", "z"), 3
-    finding, noteworthy = "sensor_displaced", 0.001
+    finding, noteworthy = "misaligned.position", 0.001
 
     def prior_sd(self, settings: Settings) -> Array:
         """Prior standard deviation of the position (3,), the same along each axis [m]."""

@@ -103,13 +103,15 @@ class NuisanceState(ABC):
     def describe(self, values: Array, clear: Sequence[bool]) -> str:
         """The text of the finding on values (n,) of which some are clearly not zero (n,)."""
 
-    def report(self, values: Array, sigma: Array, log: FindingLog) -> None:
-        """Log a finding where values (n,) with these standard deviations are clearly not zero."""
+    def report(self, values: Array, sigma: Array, log: FindingLog) -> bool:
+        """Log a finding where values (n,) with these standard deviations are clearly not zero; says
+        whether they are."""
         log.clear(self.finding)
         clear = [s > 0.0 and abs(value) > max(_CLEAR * s, self.noteworthy)
                  for value, s in zip(values.tolist(), sigma.tolist(), strict=True)]
         if any(clear):
             log.set(self.finding, "warning", self.describe(values, clear))
+        return any(clear)
 
     def is_too_large(self, values: Array) -> bool:
         """Whether one of the values (n,) is so large that something else must be wrong."""

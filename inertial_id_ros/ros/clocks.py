@@ -132,7 +132,7 @@ class RosClockWatch:
     """Follows the ROS clock by looks at it.
 
     Args:
-        findings: gets `clock_silent`, `clock_stopped` and `clock_jumped`.
+        findings: gets `clock_stopped.silent`, `clock_stopped` and `clock_jumped`.
         patience: time after the start in which nothing needs to arrive on /clock yet [s].
     """
 
@@ -183,10 +183,11 @@ class RosClockWatch:
         assert self._started is not None
         silent = self.stands_still and ros == 0.0
         if silent and steady - self._started > self._patience:
-            self._findings.set("clock_silent", "error", "use_sim_time is true and nothing arrives "
+            self._findings.set("clock_stopped.silent", "error",
+                               "use_sim_time is true and nothing arrives "
                                "on /clock, so every estimate counts as stale")
         else:
-            self._findings.clear("clock_silent")
+            self._findings.clear("clock_stopped.silent")
         if self.stands_still and not silent:
             self._findings.set("clock_stopped", "warning", "use_sim_time is true and the time on "
                                "/clock stands still, so every estimate counts as stale")

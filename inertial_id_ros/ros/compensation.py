@@ -220,7 +220,6 @@ class CompensationTopics:
         self._live, self._findings = LiveCompensation(settings), findings
         self.live = LiveTopic(node, self._live)
         self._state = StateTopic(node)
-        self._when_old = settings.compensation.when_old
         self._lock, self._withheld = threading.Lock(), ""
         self.taps: dict[InputTopic, Callable[[bytes], Any]] = {
             WRENCH: self.live.compensate_message, JOINT_STATES: self.live.add_joint_state_message,
@@ -248,7 +247,6 @@ class CompensationTopics:
     def configure(self, settings: Settings) -> None:
         """Use changed settings."""
         self._live.configure(settings.compensation)
-        self._when_old = settings.compensation.when_old
 
     def follow_subscribers(self) -> None:
         """Begin or stop with the subscribers, show what is removed, and report it; in the
@@ -261,7 +259,7 @@ class CompensationTopics:
                                f"the compensated wrench is silent: {status.reason}")
         else:
             self._findings.clear(_SILENT)
-        if status.old and self._when_old == "warn":
+        if status.old and status.mode is not Mode.SILENT:
             self._findings.set(_OLD, "warning", f"the compensated wrench: {status.reason}")
         else:
             self._findings.clear(_OLD)

@@ -14,8 +14,10 @@ from ..findings import LEVELS, Finding
 from .conversions import payload_text
 
 # Findings about what comes in, by the beginning of their names; all others are about the estimate.
-_INPUT_PREFIXES = ("wrench", "joint", "motion", "transform", "static_transform", "translation",
-                   "robot", "mounting", "clock", "overload", "removed")
+_INPUT_PREFIXES = ("wrench", "joint", "motion", "translation", "robot", "mounting", "clock",
+                   "overload", "removed", "samples", "stamp", "message", "several_publishers",
+                   "wrong_units", "streams_mixed", "sensor_frame.changed", "input_stuck",
+                   "load_unexplained.joints")
 # What may bring the load, first choice first: joint states where there is nothing else.
 _LOADS = {"wrench": "wrench", "dynamic_joint_states": "dynamic joint state",
           "joint_states": "joint state"}
@@ -23,7 +25,7 @@ _LEVELS = {"info": DiagnosticStatus.OK, "warning": DiagnosticStatus.WARN,
            "error": DiagnosticStatus.ERROR}
 WARNED = "warnings"  # key whose value names the findings that are more than information
 _LOG_PERIOD = 10.0  # s between log lines of one finding
-_LOGGED_EACH_TIME = {"goal_rejected"}  # where they arise: each client wants its own reason
+_LOGGED_EACH_TIME = {"goal.rejected"}  # where they arise: each client wants its own reason
 
 
 class TopicRate:

@@ -221,8 +221,8 @@ class InertialIdNode(ManagedNode):
                 self.worker.request("advance")
         self._identify.step()
         self._apply.step()
-        self._set_or_clear("forgotten_too_often", "warning", self.flush_limit.warning())
-        self._set_or_clear("parameters_set_too_often", "warning", self.parameter_limit.warning())
+        self._set_or_clear("asked_too_often.data", "warning", self.flush_limit.warning())
+        self._set_or_clear("asked_too_often.parameters", "warning", self.parameter_limit.warning())
         if self._outbox:
             self.write_payload(self._outbox.pop())
         findings = self.all_findings()
@@ -319,7 +319,7 @@ class InertialIdNode(ManagedNode):
 
     def _publish_outcome(self, outcome: Outcome) -> None:
         """Publish an outcome, and keep it for services, parameters, goals and diagnostics."""
-        if isinstance(outcome, Estimate) or self._is_reported(outcome.reason):
+        if isinstance(outcome, Estimate) or outcome.is_finding:
             self.findings.clear("no_estimate")
         elif time.monotonic() - self._started > _PATIENCE:
             self.findings.set("no_estimate", "warning",
@@ -332,10 +332,6 @@ class InertialIdNode(ManagedNode):
         """Publish an outcome of some age [s], and have housekeeping write its parameters."""
         self._out.publish_outcome(outcome, age)
         self._outbox.append(outcome)
-
-    def _is_reported(self, reason: str) -> bool:
-        """Whether a finding of the pipeline already gives this reason."""
-        return any(f.level != "info" and f.text in reason for f in self._pipeline_findings)
 
     def _use_description(self) -> None:
         """Use the newest robot description; older ones that still wait are skipped."""
@@ -374,7 +370,7 @@ class InertialIdNode(ManagedNode):
     def all_findings(self) -> tuple[Finding, ...]:
         """Findings of the node and of the pipeline, but for one about what only recordings keep."""
         return (*self.findings.all(),
-                *(f for f in self._pipeline_findings if f.name != "smoothed_compensation_silent"))
+                *(f for f in self._pipeline_findings if f.name != "compensation_silent.smoothed"))
 
     def _set_or_clear(self, name: str, level: str, text: str) -> None:
         """Record a finding of the node where there is a text, and remove it where there is none."""

@@ -13,13 +13,12 @@ from .spec import setting
 class LoadSettings:
     """Where the load of the payload is measured: in a wrist sensor, or in the joints."""
 
-    source: str = setting(
-        "wrench", "wrench: a sensor in the wrist. joint_torque: the efforts of the joint states, "
-        "which must be torques (Franka, KUKA iiwa), or motor currents (UR) where load.robot was "
-        "identified from currents, relative to the "
-        "robot without payload that load.robot holds; wrench.sensor_frame is then the link in "
-        "which the payload is given.", choices=("wrench", "joint_torque"))
-    robot: str = setting("", "Robot file of identify_robot, for joint_torque.")
+    robot: str = setting(
+        "", "Robot file of identify_robot: the load is measured by the efforts of the joint "
+        "states, relative to the robot without payload that the file holds. They must be torques "
+        "(Franka, KUKA iiwa), or motor currents (UR) where it was identified from currents; "
+        "wrench.sensor_frame is then the link in which the payload is given. Empty: a sensor in "
+        "the wrist measures it.")
     # What the friction of a joint may have changed since the robot was identified, relative to it
     # (one standard deviation).
     friction_drift: ClassVar[float] = 0.05
@@ -31,6 +30,11 @@ class LoadSettings:
         "weighed or a data sheet tells it. An estimate that contradicts it shows wrong units, gain "
         "or sign, which wrench and motion alone cannot tell. 0: not known.", unit="kg", low=0.0,
         runtime=True)
+
+    @property
+    def source(self) -> str:
+        """What measures the load: ``wrench`` or ``joint_torque``."""
+        return "joint_torque" if self.robot else "wrench"
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from .spec import setting
+from .spec import Vector, setting
 
 
 @dataclass(frozen=True)
@@ -34,17 +34,12 @@ class KinematicsSettings:
 
 @dataclass(frozen=True)
 class AccelerationsSettings:
-    """Noise of measured motion: for recordings of accelerations, and for the estimator rtls."""
+    """Measured motion: for recordings of accelerations, and for the estimator rtls."""
 
-    linear_noise: float = setting(
-        0.05, "Standard deviation of one sample of linear acceleration; 0: exact.", unit="m/s^2",
-        low=0.0)
-    angular_noise: float = setting(
-        0.5, "Standard deviation of one sample of angular acceleration; 0: exact.",
-        unit="rad/s^2", low=0.0)
-    angular_velocity_noise: float = setting(
-        0.005, "Standard deviation of one sample of angular velocity, where the angular "
-        "acceleration is its derivative; 0: exact.", unit="rad/s", low=0.0)
+    noise: Vector = setting(
+        (0.05, 0.5, 0.005), "Standard deviation of one sample of linear acceleration, of angular "
+        "acceleration, and of angular velocity where the angular acceleration is its derivative; "
+        "0: exact.", unit="m/s^2, rad/s^2, rad/s", low=0.0, lengths=(3,))
 
 
 @dataclass(frozen=True)

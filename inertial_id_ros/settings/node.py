@@ -33,14 +33,11 @@ class ResourcesSettings:
 class BlackBoxSettings:
     duration: float = setting(
         120.0, "How far back the inputs are kept in memory, to be written as a recording that "
-        "'identify_bag' replays: by ~/save, or at an error. 0: not at all.",
+        "'identify_bag' replays: by ~/save, with a report, or at a finding of level error, at most "
+        "once in five minutes. 0: not at all.",
         unit="s", low=0.0, high=3600.0)
     # Most memory that they may need [MB]; the oldest are dropped.
     size: ClassVar[int] = 64
-    on_error: bool = setting(
-        True, "Write them when a finding of level error appears, at most once in five minutes.")
-    report: bool = setting(
-        True, "Whether ~/save also makes a report from them, as one HTML file.", runtime=True)
     # Number of recordings written at errors that are kept; the oldest are removed.
     keep: ClassVar[int] = 5
 
@@ -60,13 +57,11 @@ class CompensationSettings:
         "wrench is given; empty: that of the incoming wrench.")
     # Time in which one load follows another in what is removed [s].
     blend_time: ClassVar[float] = 0.3
-    max_age: float = setting(
-        120.0, "Age of the estimate from which on it is old.", unit="s", above=0.0,
-        runtime=True)
-    when_old: str = setting(
-        "warn", "What happens with an old estimate: hold: it is used; warn: it is used, with a "
-        "finding; stop: nothing is published.", choices=("hold", "warn", "stop"),
-        runtime=True)
+    # Age of the estimate from which on a finding calls it old [s].
+    max_age: ClassVar[float] = 120.0
+    stop_after: float = setting(
+        0.0, "Age of the estimate from which on nothing is published. 0: never; a finding names an "
+        "estimate that is older than two minutes.", unit="s", low=0.0, runtime=True)
     unknown_payload: str = setting(
         "tool", "What is removed while a payload was gripped or released and is not known yet: "
         "tool: bias and tool; silent: nothing is published.", choices=("tool", "silent"),
@@ -151,7 +146,7 @@ GROUPS = {
     "robot": ("apply",),  # what writes into the controller of the robot, or into its driver
 }
 # Settings in other groups say what the world is like, or how it is measured.
-_COMPUTATION = ("estimator", "pmd", "lmi", "manifold", "entropic")
+_COMPUTATION = ("estimator", "pmd", "lmi", "entropic")
 _BELIEFS_OF_ESTIMATOR = ("estimator.max_mass", "estimator.estimate_bias",
                          "estimator.estimate_noise")
 

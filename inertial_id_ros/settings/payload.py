@@ -28,10 +28,10 @@ class ContactSettings:
     enter: ClassVar[float] = 6.0
     leave: ClassVar[float] = 4.0
     hold: ClassVar[float] = 0.2
-    longest: float = setting(
-        120.0, "Time after which the estimate, not the contact, is taken to be wrong: all that was "
-        "learnt is forgotten. Where the wrench follows the motion in another way than before, that "
-        "is found within seconds of motion.", unit="s", low=1.0, high=3600.0)
+    # Time after which the estimate, not the contact, is taken to be wrong [s]: all that was learnt
+    # is forgotten. Where the wrench follows the motion in another way than before, that is found
+    # within seconds of motion.
+    longest: ClassVar[float] = 120.0
 
 
 @dataclass(frozen=True)
@@ -97,20 +97,31 @@ class ShapeSettings:
     mesh: str = setting("", "Mesh file, or file:// or package:// resource; of points without "
                         "triangles (PLY, XYZ, NPY) the convex hull is taken.")
     mesh_scale: float = setting(1.0, "Metres per unit of the mesh file.", unit="m", above=0.0)
-    position_sd: float = setting(
-        0.01, "How wrong the shape may be: standard deviation of its position along each axis. The "
-        "estimate then follows data that contradict it, and intervals hold as well; 0 here and in "
-        "the next two: exact.", unit="m", low=0.0, high=0.5)
-    rotation_sd: float = setting(
-        5.0, "The same of its rotation about each axis through the middle of its bounding box.",
-        unit="deg", low=0.0, high=45.0)
-    scale_sd: float = setting(
-        0.2, "The same of its size along each of its axes, as a share of it.", low=0.0, high=1.0)
+    error: float = setting(
+        1.0, "How wrong the shape may be, where 1 stands for 0.01 m in its position along each "
+        "axis, 5 deg in its rotation about each axis through the middle of its bounding box, and "
+        "20 % in its size along each of its axes (one standard deviation). The estimate then "
+        "follows data that contradict it, and intervals hold as well; 0: exact.", low=0.0, high=9.0)
     bounding: bool = setting(
         True, "The shape only bounds the object; false: the object fills it.")
     max_reach: float = setting(
         0.5, "Farthest that an object of unknown shape (type none) reaches from the sensor frame's "
         "origin; for density.", unit="m", low=0.01, high=5.0)
+
+    @property
+    def position_sd(self) -> float:
+        """Standard deviation of its position along each axis [m]."""
+        return 0.01 * self.error
+
+    @property
+    def rotation_sd(self) -> float:
+        """The same of its rotation about each axis [deg]."""
+        return 5.0 * self.error
+
+    @property
+    def scale_sd(self) -> float:
+        """The same of its size along each of its axes, as a share of it."""
+        return 0.2 * self.error
 
 
 @dataclass(frozen=True)

@@ -22,13 +22,10 @@ class Sensor(NamedTuple):
     range: tuple[float, float]
     source: str
 
-    def defaults(self) -> dict[str, float]:
+    def defaults(self) -> dict[str, float | tuple[float, float]]:
         """Dotted names and values of the settings that the data sheet gives."""
-        pairs = {"noise": self.noise, "accuracy": self.accuracy, "drift": self.drift,
-                 "range": self.range}
-        return {"wrench.gain_error": self.gain_error, "wrench.cross_talk": self.cross_talk} | {
-            f"wrench.{channel}_{name}": value for name, pair in pairs.items()
-            for channel, value in zip(("force", "torque"), pair, strict=True)}
+        return {f"wrench.{name}": value for name, value in self._asdict().items()
+                if name != "source"}
 
 
 # A limit in a data sheet is taken as two standard deviations. Ranges are those of the axis with the

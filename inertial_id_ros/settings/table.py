@@ -13,7 +13,6 @@ from .estimators import (
     EntropicSettings,
     EstimatorSettings,
     LmiSettings,
-    ManifoldSettings,
     PmdSettings,
 )
 from .inputs import (
@@ -106,7 +105,6 @@ class Settings:
     estimator: EstimatorSettings = field(default_factory=EstimatorSettings)
     pmd: PmdSettings = field(default_factory=PmdSettings)
     lmi: LmiSettings = field(default_factory=LmiSettings)
-    manifold: ManifoldSettings = field(default_factory=ManifoldSettings)
     entropic: EntropicSettings = field(default_factory=EntropicSettings)
     precompensated: PrecompensatedSettings = field(default_factory=PrecompensatedSettings)
     shape: ShapeSettings = field(default_factory=ShapeSettings)
@@ -132,15 +130,12 @@ class Settings:
                 f"dynamic_joint_states.topic is '{self.dynamic_joint_states.topic}', which does "
                 "not tell the frame of the wrench; set wrench.sensor_frame")
         if self.load.source == "joint_torque":
-            for name, value in (("load.robot", self.load.robot),
-                                ("wrench.sensor_frame", self.wrench.sensor_frame)):
-                if not value:
-                    raise InvalidSetting(f"{name} is empty; load.source 'joint_torque' needs it")
+            if not self.wrench.sensor_frame:
+                raise InvalidSetting("wrench.sensor_frame is empty; load.robot needs it")
             if self.dynamic_joint_states.topic:
                 raise InvalidSetting(
-                    f"dynamic_joint_states.topic is '{self.dynamic_joint_states.topic}'; "
-                    "load.source 'joint_torque' reads efforts from joint_states.topic, so leave it "
-                    "empty")
+                    f"dynamic_joint_states.topic is '{self.dynamic_joint_states.topic}'; with "
+                    "load.robot efforts are read from joint_states.topic, so leave it empty")
 
     def replace(self, changes: Mapping[str, Any]) -> Settings:
         """A copy with dotted names changed, e.g. ``{"wrench.topic": "/ft"}``; values are coerced.

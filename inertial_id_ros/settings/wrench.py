@@ -6,9 +6,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .sensors import SENSORS, UNKNOWN
-from .spec import setting
+from .spec import Vector, setting
 
 DRIFT_IN_AN_HOUR = 8.0  # over that in a minute: about the square root of 60, as it wanders
+
+
+def _channels(name: str) -> tuple[property, property]:
+    """What a setting with two numbers says of a force, and of a torque."""
+    def of(k: int) -> property:
+        return property(lambda settings: getattr(settings, name)[k])
+    return of(0), of(1)
 
 
 @dataclass(frozen=True)
@@ -29,41 +36,28 @@ class WrenchSettings:
         "known; it is found where it matters.", unit="Hz", low=0.0)
     filter_order: int = setting(
         1, "Number of equal first-order stages of that low-pass.", low=1, high=2)
-    force_noise: float = setting(
-        UNKNOWN.noise[0], "Standard deviation of one force sample (data sheet); corrected from "
-        "the residual.", unit="N", above=0.0, runtime=True)
-    torque_noise: float = setting(
-        UNKNOWN.noise[1], "Standard deviation of one torque sample (data sheet); corrected from "
-        "the residual.", unit="N m", above=0.0, runtime=True)
-    force_bias_sd: float = setting(
-        5.0, "Standard deviation of the force bias before any data.", unit="N", above=0.0,
-        runtime=True)
-    torque_bias_sd: float = setting(
-        0.5, "Standard deviation of the torque bias before any data.", unit="N m", above=0.0,
-        runtime=True)
-    force_range: float = setting(
-        UNKNOWN.range[0], "Force at which a channel saturates; 0: unknown.", unit="N", low=0.0)
-    torque_range: float = setting(
-        UNKNOWN.range[1], "Torque at which a channel saturates; 0: unknown.", unit="N m", low=0.0)
-    force_accuracy: float = setting(
-        UNKNOWN.accuracy[0], "What one force channel may be wrong by beside noise, bias, gain and "
-        "cross-talk (non-linearity, hysteresis; one standard deviation).", unit="N", low=0.0,
-        runtime=True)
-    torque_accuracy: float = setting(
-        UNKNOWN.accuracy[1], "The same for one torque channel.", unit="N m", low=0.0,
-        runtime=True)
+    noise: Vector = setting(
+        UNKNOWN.noise, "Standard deviation of one sample of a force and of a torque (data sheet); "
+        "corrected from the residual.", unit="N, N m", above=0.0, lengths=(2,), runtime=True)
+    bias_sd: Vector = setting(
+        (5.0, 0.5), "Standard deviation of the bias of a force and of a torque before any data.",
+        unit="N, N m", above=0.0, lengths=(2,), runtime=True)
+    range: Vector = setting(
+        UNKNOWN.range, "Force and torque at which a channel saturates; 0: unknown.",
+        unit="N, N m", low=0.0, lengths=(2,))
+    accuracy: Vector = setting(
+        UNKNOWN.accuracy, "What one force and one torque channel may be wrong by beside noise, "
+        "bias, gain and cross-talk (non-linearity, hysteresis; one standard deviation).",
+        unit="N, N m", low=0.0, lengths=(2,), runtime=True)
     gain_error: float = setting(
         UNKNOWN.gain_error, "Error of the gain of each channel, relative to its reading (one "
         "standard deviation).", low=0.0, high=0.5, runtime=True)
     cross_talk: float = setting(
         UNKNOWN.cross_talk, "What a channel reads of each other one (one standard deviation), "
         "both relative to their ranges.", low=0.0, high=0.5, runtime=True)
-    force_drift: float = setting(
-        UNKNOWN.drift[0], "How far the force bias wanders in a minute (one standard deviation).",
-        unit="N/min", low=0.0, runtime=True)
-    torque_drift: float = setting(
-        UNKNOWN.drift[1], "How far the torque bias wanders in a minute (one standard deviation).",
-        unit="N m/min", low=0.0, runtime=True)
+    drift: Vector = setting(
+        UNKNOWN.drift, "How far the bias of a force and of a torque wanders in a minute (one "
+        "standard deviation).", unit="N/min, N m/min", low=0.0, lengths=(2,), runtime=True)
 
     @property
     def sign(self) -> float:
@@ -75,3 +69,9 @@ class WrenchSettings:
         """How far the bias of a force and of a torque channel may have moved an hour after a tare
         (one standard deviation) [N, N m]; grows with the square root of the tare's age."""
         return DRIFT_IN_AN_HOUR * self.force_drift, DRIFT_IN_AN_HOUR * self.torque_drift
+
+    force_noise, torque_noise = _channels("noise")
+    force_bias_sd, torque_bias_sd = _channels("bias_sd")
+    force_range, torque_range = _channels("range")
+    force_accuracy, torque_accuracy = _channels("accuracy")
+    force_drift, torque_drift = _channels("drift")

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from ..findings import FindingLog
 from .ring_buffer import LATE, REORDERED, REPEATED, STORED, Arrival, SampleRing
 
-_TEXTS = {REPEATED: ("repeated", "with a repeated stamp dropped"),
-          LATE: ("late", "that came too late dropped"),
-          REORDERED: ("reordered", "that came out of order put where they belong")}
+_TEXTS = {REPEATED: ("samples_repeated", "with a repeated stamp dropped"),
+          LATE: ("samples_late", "that came too late dropped"),
+          REORDERED: ("samples_reordered", "that came out of order put where they belong")}
 _STANDING = 20  # samples in a row with one stamp, more than publishers that are doubled send
 LEVELS = {REPEATED: "info", LATE: "warning", REORDERED: "info"}
 
@@ -19,14 +19,13 @@ class DropCounters:
     """Counts samples that are late, repeated, out of order or strays, and stamps that stand still.
 
     Args:
-        prefix: of the findings' names.
-        what: the samples are called.
+        stream: in the findings' names; what: the samples are called.
         levels: of the findings, by what happened to a sample; others are not counted.
     """
 
-    def __init__(self, findings: FindingLog, prefix: str, what: str,
+    def __init__(self, findings: FindingLog, stream: str, what: str,
                  levels: Mapping[Arrival, str] = LEVELS) -> None:
-        self._findings, self._prefix, self._what = findings, prefix, what
+        self._findings, self._stream, self._what = findings, stream, what
         self._levels = levels
         self._strays = 0  # of the ring so far
 
@@ -46,4 +45,4 @@ class DropCounters:
 
     def _add(self, name: str, text: str, level: str = "warning") -> None:
         """Count one sample under a finding of this name."""
-        self._findings.count(f"{self._prefix}_{name}", f"{self._what} {text}", level)
+        self._findings.count(f"{name}.{self._stream}", f"{self._what} {text}", level)

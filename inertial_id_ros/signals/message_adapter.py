@@ -76,7 +76,8 @@ class MessageAdapter:
     def _add_dynamic_joint_state(self, message: Any) -> bool:
         """Add joint positions, wrench and removed payload, which one message carries."""
         identifier, names = self._identifier, message.joint_names
-        if not messages.has_allowed_size("dynamic_joint_state", len(names), MAX_JOINTS,
+        if not messages.has_allowed_size("dynamic_joints", "dynamic joint state", len(names),
+                                         MAX_JOINTS,
                                          identifier.add_finding):
             return False
         stamp = messages.stamp_ns(message.header.stamp)

@@ -18,7 +18,7 @@ from ..inertia import Array
 from .bins import BIN_NS
 from .ring_buffer import SampleRing
 
-MIXED = "wrench_mixed"
+MIXED = "streams_mixed.wrench"
 _BLOCK = 25  # bins that are judged together
 _BEGINS, _ENDS = 2, 4  # successive blocks that begin and end it
 _FEWEST = 12  # samples in a block

@@ -54,8 +54,8 @@ class NoiseLevel:
         if self.is_raised:
             (force, torque), (force_set, torque_set) = self.used, self._declared
             log.set("noise_measured", "info", f"the noise of a sample is {force:.2g} N and "
-                    f"{torque:.2g} N m; wrench.force_noise is {force_set:g} N and "
-                    f"wrench.torque_noise {torque_set:g} N m: the measured noise is used")
+                    f"{torque:.2g} N m; wrench.noise is {force_set:g} N and {torque_set:g} N m: "
+                    "the measured noise is used")
 
     def declare(self, declared: Array) -> None:
         """Take other standard deviations (g,) as declared."""

@@ -59,14 +59,15 @@ class WrenchChecks:
     def _refuse(self, stamp_ns: int, sample: Sequence[float]) -> None:
         """Count a refused sample under the finding that says what is wrong with it."""
         if not all(map(math.isfinite, sample)):
-            self._findings.count("wrench_not_finite", "wrench samples with NaN or infinity dropped")
+            self._findings.count("samples_invalid.wrench",
+                                 "wrench samples with NaN or infinity dropped")
             self._refused = "hold NaN or infinity"
         elif stamp_ns <= 0:
-            self._findings.count("wrench_stamp_missing", "wrench samples without a stamp dropped: "
+            self._findings.count("stamp_missing.wrench", "wrench samples without a stamp dropped: "
                                  + STAMPS_HINT)
             self._refused = "are without a stamp"
         else:
-            self._findings.count("wrench_saturated", "saturated wrench samples dropped")
+            self._findings.count("samples_saturated.wrench", "saturated wrench samples dropped")
             self._refused = "are saturated, or not in N and N m"
 
     def passes_all(self, stamps: np.ndarray, samples: Array) -> bool:

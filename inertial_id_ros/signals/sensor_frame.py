@@ -30,7 +30,7 @@ class SensorFrame:
     def mark_compared(self) -> None:
         """Note that the place of the messages' frame is known, and another finding tells it."""
         self._compared = self.said
-        self._findings.clear("sensor_frame_replaced")
+        self._findings.clear("sensor_frame.replaced")
 
     def knows(self, frame_id: str) -> bool:
         """Whether this frame_id is that of the samples before."""
@@ -43,12 +43,12 @@ class SensorFrame:
         frame_id = self.said = frame_id.lstrip("/")
         if self._configured and frame_id not in ("", self._configured, self._compared):
             self._findings.set(
-                "sensor_frame_replaced", "warning",
+                "sensor_frame.replaced", "warning",
                 f"wrench.sensor_frame is '{self._configured}', the messages say '{frame_id}'; if "
                 "these differ in place or axes, the result is wrong")
         if not self._configured and frame_id != self._seen:
             if self._seen:
-                self._findings.count("wrench_frame_changed", f"wrench samples in frame "
+                self._findings.count("sensor_frame.changed", f"wrench samples in frame "
                                      f"'{frame_id}' instead of '{self._seen}' dropped")
                 return False
             self._seen = self._usual = frame_id

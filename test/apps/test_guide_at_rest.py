@@ -114,7 +114,7 @@ def without_stamps():
      "order of the joints", "sees joint 'elbow' at 0.300", "order of"),
     ({"scene": Scene(problem="the planning scene has an octomap")}, "surroundings", "octomap",
      "--keep-out"),
-    ({"findings": (Finding("sensor_frame_shifted", "warning", "the TCP lies 100 mm away"),)},
+    ({"findings": (Finding("sensor_frame.shifted", "warning", "the TCP lies 100 mm away"),)},
      "tool centre point", "the TCP lies 100 mm away", "TCP"),
     ({"findings": (Finding("motion_slow", "error", "transforms come at 5 Hz"),)},
      "joint states arrive", "transforms come at 5 Hz", "50 Hz"),
@@ -130,7 +130,7 @@ def test_a_fault_makes_the_row_wrong_that_names_it(change, name, measured, advic
 
 
 def test_information_of_the_node_makes_nothing_wrong():
-    finding = Finding("sensor_frame_shifted", "info", "it is converted")
+    finding = Finding("sensor_frame.shifted", "info", "it is converted")
     assert not failed(check_at_rest(replace(SEEN, findings=(finding,)), SETTINGS))
 
 

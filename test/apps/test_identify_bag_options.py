@@ -21,15 +21,15 @@ from inertial_id_ros.settings import SENSORS
 
 def test_the_command_line_wins_over_the_file_and_the_file_over_defaults(tmp_path):
     file = tmp_path / "s.yaml"
-    file.write_text("wrench: {topic: /from_file, force_noise: 0.3}\nestimator.rate: 4\n"
-                    "lmi.epsilon: 1e-6\n")
+    file.write_text("wrench: {topic: /from_file, noise: [0.3, 0.02]}\nestimator.rate: 4\n"
+                    "wrench.gain_error: 1e-2\n")
     options = parse_options(["bag", "--config", str(file), "--wrench-topic", "/from_line",
-                             "--set", "estimator.min_duration=2"])
+                             "--set", "estimator.max_mass=2"])
     settings = options.settings
-    assert settings.wrench.topic == "/from_line" and settings.wrench.force_noise == 0.3
-    assert settings.estimator.rate == 4.0 and settings.estimator.min_duration == 2.0
-    assert settings.lmi.epsilon == 1e-6
-    assert options.asked == {"wrench.topic", "estimator.min_duration"}
+    assert settings.wrench.topic == "/from_line" and settings.wrench.noise == (0.3, 0.02)
+    assert settings.estimator.rate == 4.0 and settings.estimator.max_mass == 2.0
+    assert settings.wrench.gain_error == 1e-2
+    assert options.asked == {"wrench.topic", "estimator.max_mass"}
 
 
 def test_a_ros_parameter_file_is_accepted_and_its_node_parameters_are_left_out(tmp_path):
@@ -51,11 +51,10 @@ def test_the_window_is_a_number_of_seconds_or_the_whole_recording():
 
 def test_a_sensor_on_the_command_line_replaces_that_of_the_file_but_no_value_of_the_file(tmp_path):
     file = tmp_path / "s.yaml"
-    file.write_text("wrench: {sensor: ur_e_series, force_noise: 0.3}\n")
+    file.write_text("wrench: {sensor: ur_e_series, noise: [0.3, 0.02]}\n")
     wrench = parse_options(["bag", "--config", str(file), "--sensor", "ati_gamma"]).settings.wrench
-    assert wrench.sensor == "ati_gamma" and wrench.force_noise == 0.3
-    assert (wrench.torque_noise, wrench.force_range) == (
-        SENSORS["ati_gamma"].noise[1], SENSORS["ati_gamma"].range[0])
+    assert wrench.sensor == "ati_gamma" and wrench.noise == (0.3, 0.02)
+    assert wrench.range == SENSORS["ati_gamma"].range
     with pytest.raises(InvalidSetting, match="ati_gamma"):
         parse_options(["bag", "--sensor", "ati"])
 

@@ -16,7 +16,7 @@ def test_a_sensor_frame_that_replaces_that_of_the_messages_is_named() -> None:
     made = Identifier(Settings().replace({"wrench.sensor_frame": "tool0"}))
     made.add_wrench(1_785_000_000_000_000_000, "ft_sensor", (0.0, 0.0, 1.0), (0.0, 0.0, 0.0))
     made.advance()
-    text = {f.name: f.text for f in made.findings()}["sensor_frame_replaced"]
+    text = {f.name: f.text for f in made.findings()}["sensor_frame.replaced"]
     assert "'tool0'" in text and "'ft_sensor'" in text
 
 
@@ -25,7 +25,7 @@ def test_the_frame_of_the_messages_itself_needs_no_word() -> None:
     made = Identifier(Settings().replace({"wrench.sensor_frame": "ft_sensor"}))
     made.add_wrench(1_785_000_000_000_000_000, "/ft_sensor", (0.0, 0.0, 1.0), (0.0, 0.0, 0.0))
     made.advance()
-    assert "sensor_frame_replaced" not in {f.name for f in made.findings()}
+    assert "sensor_frame.replaced" not in {f.name for f in made.findings()}
 
 
 @pytest.mark.parametrize("inertia", [(-1.0, 0.0, 0.0, 1.0, 0.0, 1.0),

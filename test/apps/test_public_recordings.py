@@ -40,7 +40,7 @@ def payload(data_folder: Path, tmp_path: Path, free: str, held: str) -> Estimate
                                gains=load_ur10e(data_folder).makers_gain)
     api.save_robot(tmp_path / "robot", found.robot)
     identifier = api.Identifier(api.Settings().replace({
-        "load.source": "joint_torque", "load.robot": str(tmp_path / "robot"),
+        "load.robot": str(tmp_path / "robot"),
         "wrench.sensor_frame": "link6", "buffer.window": 60.0}))
     identifier.set_robot_description(urdf)
     identifier.add_joint_states(loaded.stamps, JOINTS, loaded.positions, loaded.efforts)

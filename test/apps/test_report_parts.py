@@ -142,14 +142,14 @@ def test_only_what_is_missing_is_said_to_be_missing(
 
 def test_what_to_do_is_said_once(estimate: Estimate) -> None:
     sure = replace(estimate, verdict=(IDENTIFIED,) * 10)
-    found = verdict(sure, Finding("sensor_rotated", "warning", "the sensor is turned"),
-                    Finding("gravity_tilted", "warning", "gravity is tilted"))
+    found = verdict(sure, Finding("misaligned.rotation", "warning", "the sensor is turned"),
+                    Finding("misaligned.gravity", "warning", "gravity is tilted"))
     assert len(found.reasons) == 2 and len(found.mends) == len(set(found.mends)) == 2
 
 
 def test_a_residual_that_widens_intervals_is_the_reason_where_something_is_missing(
         estimate: Estimate) -> None:
-    raised = Finding("residual_raised", "info", "the residual is 2.7 times the errors")
+    raised = Finding("residual_large.raised", "info", "the residual is 2.7 times the errors")
     missing = replace(estimate, verdict=(UNOBSERVED,) + (IDENTIFIED,) * 9)
     found = verdict(missing, raised)
     assert found.tone == "bad" and "More is left of the wrench" in found.said

@@ -64,8 +64,7 @@ def test_the_units_of_a_column_do_not_matter(rng: np.random.Generator) -> None:
 
 def test_becomes_wls_as_the_regressor_becomes_exact(rng: np.random.Generator) -> None:
     """Without noise in the accelerations total least squares is least squares, biases included."""
-    settings = Settings().replace({"accelerations.linear_noise": 0.0,
-                                   "accelerations.angular_noise": 0.0})
+    settings = Settings().replace({"accelerations.noise": (0.0, 0.0, 0.0)})
     bias = rng.normal(size=6) * np.repeat([0.5, 0.05], 3)
     problem = compress(make_rows(rng, random_phi(rng), motion(rng, speed=2.0), bias=bias))
     rtls, wls = (create(settings, name).solve(problem, None) for name in ("rtls", "wls"))

@@ -46,8 +46,7 @@ def test_covariances_are_those_of_exact_arithmetic(speed: float) -> None:
                                  motion(np.random.default_rng(3), 40, 1.0, speed)),
                        noise=np.repeat([0.5, 1.0], 3))
     solution = create(Settings().replace({
-        "estimator.method": "uniform", "shape.position_sd": 0.0, "shape.rotation_sd": 0.0,
-        "shape.scale_sd": 0.0})).solve(problem, shape)
+        "estimator.method": "uniform", "shape.error": 0.0})).solve(problem, shape)
     mass = solution.phi[0]
     rows = LIKE_REFERENCE @ ReferenceBodyCache().of(shape).from_phi / (SHAPE_SD * mass)
     before = vague_information(mass)

@@ -54,7 +54,8 @@ def test_a_payload_that_changes_is_found_within_half_a_second(
     fresh = identify()
     samples.feed(fresh, 0.1)
     assert assert_truth(fresh, second).window < 4.9
-    assert set(texts(fresh)) <= {"payload_changed", "verdict", "sensor_rotated", "gravity_tilted"}
+    assert set(texts(fresh)) <= {"payload_changed", "verdict", "misaligned.rotation",
+                                 "misaligned.gravity"}
 
 
 @pytest.mark.parametrize("mass", [0.1, 3.0])
@@ -104,7 +105,7 @@ def test_a_tool_that_is_set_down_and_taken_up_again_is_found_twice() -> None:
     samples.sorted().feed(made, 0.1)
     assert_truth(made, BODY)
     assert "(2 times)" in texts(made)["payload_changed"]
-    assert "sensor_zeroed" not in texts(made)
+    assert "zero_moved.wrench" not in texts(made)
 
 
 def test_a_change_of_payload_is_not_looked_for_where_that_is_switched_off() -> None:
@@ -125,7 +126,7 @@ def test_a_sensor_that_is_zeroed_while_it_carries_something_is_named() -> None:
     made = identify()
     pushed(biased, between(4.0, 99.0, jump)).feed(made, 0.1)
     assert_truth(made, BODY)
-    assert texts(made)["sensor_zeroed"].startswith("the sensor was zeroed, or its driver restarted")
+    assert texts(made)["zero_moved.wrench"].startswith("the sensor was zeroed, or its driver")
     assert "payload_changed" not in texts(made)
 
 
@@ -139,9 +140,9 @@ def test_a_driver_that_restarts_with_another_zero_is_named(pause: float) -> None
     made = identify()
     samples.feed(made, 0.1)
     assert_truth(made, BODY)
-    assert ("sensor_zeroed" if pause else "zero_or_contact") in texts(made)
+    assert ("zero_moved.wrench" if pause else "zero_or_contact") in texts(made)
     assert "payload_changed" not in texts(made)
-    assert ("wrench_gap" in texts(made)) is (pause > 0.5)
+    assert ("samples_missing.wrench" in texts(made)) is (pause > 0.5)
 
 
 def test_a_tare_does_not_survive_another_zero() -> None:

@@ -31,7 +31,8 @@ def test_the_blend_says_that_it_does_not_know_the_alignment() -> None:
 
 
 @pytest.mark.parametrize(("ratio", "name", "level"), [
-    (1.9, None, None), (2.1, "residual_raised", "info"), (4.9, "residual_raised", "info"),
+    (1.9, None, None), (2.1, "residual_large.raised", "info"), (4.9, "residual_large.raised",
+                                                                "info"),
     (5.1, "residual_large", "warning")])
 def test_a_residual_is_named_by_how_far_it_is_above_the_errors(
         ratio: float, name: str | None, level: str | None) -> None:

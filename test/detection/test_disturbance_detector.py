@@ -26,7 +26,7 @@ from synthetic import (
 
 from inertial_id_ros.estimate import IDENTIFIED, Estimate
 from inertial_id_ros.identification.wrench.identifier import Identifier
-from inertial_id_ros.settings import Settings
+from inertial_id_ros.settings import ContactSettings, Settings
 
 # ---- nothing happens -----------------------------------------------------------------------------
 
@@ -40,7 +40,8 @@ def test_ordinary_motion_raises_nothing(scene: str, mass: float, noise: float) -
     recording(6.0, SCENES[scene], payload(4, mass), noise=noise * NOISE, bias=BIAS,
               rng=np.random.default_rng(5)).feed(made, 0.1)
     assert isinstance(made.solve(), Estimate)
-    assert not {"contact", "payload_changed", "sensor_zeroed", "estimate_lost"} & set(texts(made))
+    assert not {"contact", "payload_changed", "zero_moved.wrench",
+                "estimate_lost"} & set(texts(made))
 
 
 @pytest.mark.slow
@@ -70,7 +71,7 @@ def test_a_heavy_payload_on_a_sensor_that_is_turned_raises_nothing() -> None:
     made = identify()
     recording(8.0, Scene(), payload(4, 6.0), noise=NOISE, rng=np.random.default_rng(5)).changed(
         "add_wrench", turned).feed(made, 0.1)
-    assert not {"contact", "payload_changed", "sensor_zeroed"} & set(texts(made))
+    assert not {"contact", "payload_changed", "zero_moved.wrench"} & set(texts(made))
 
 
 def test_a_sensor_that_vibrates_raises_nothing() -> None:
@@ -82,7 +83,7 @@ def test_a_sensor_that_vibrates_raises_nothing() -> None:
     made = identify()
     pushed(clean(), shaken).feed(made, 0.1)
     assert_truth(made, BODY, 0.02, 5e-3)
-    assert not {"contact", "payload_changed", "sensor_zeroed"} & set(texts(made))
+    assert not {"contact", "payload_changed", "zero_moved.wrench"} & set(texts(made))
 
 
 # ---- contact -------------------------------------------------------------------------------------
@@ -137,7 +138,7 @@ def test_contact_before_there_is_an_estimate_is_left_out(first: float) -> None:
     samples = recording(8.0, scene, noise=NOISE, rng=np.random.default_rng(1))
     pushed(samples, between(first, 3.0, scraping)).feed(made, 0.1)
     assert_truth(made, BODY)
-    assert "contact" in texts(made) and "sensor_zeroed" not in texts(made)
+    assert "contact" in texts(made) and "zero_moved.wrench" not in texts(made)
 
 
 def test_switched_off_contact_stays_in() -> None:
@@ -148,8 +149,10 @@ def test_switched_off_contact_stays_in() -> None:
     assert "contact" not in texts(made) and "residual_large" in texts(made)
 
 
-def test_a_wrench_that_never_fits_again_flushes_the_buffer() -> None:
-    made = identify(contact__longest=2.0, change__detect=False)
+def test_a_wrench_that_never_fits_again_flushes_the_buffer(
+        monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ContactSettings, "longest", 2.0)
+    made = identify(change__detect=False)
     samples = pushed(clean(), between(4.0, 99.0, [3.0, -4.0, 2.0, 0.1, 0.2, -0.1]))
     samples.feed(made, 0.1)
     assert texts(made)["estimate_lost"].startswith(

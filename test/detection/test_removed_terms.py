@@ -78,7 +78,7 @@ def test_the_estimate_is_the_whole_payload_with_the_terms_that_the_driver_remove
     made, compensated = driven(terms, removes)
     assert_true(made)
     np.testing.assert_allclose(compensated.wrench, 0.0, atol=0.02)
-    assert ("removed_terms" in texts(made)) == (terms == "auto" and removes == "weight")
+    assert ("removed_payload.terms" in texts(made)) == (terms == "auto" and removes == "weight")
 
 
 @pytest.mark.slow
@@ -89,8 +89,8 @@ def test_the_motion_tells_terms_under_noise_at_any_speed(speed: float) -> None:
     assert isinstance(outcome, Estimate), outcome
     np.testing.assert_array_less(np.abs(outcome.report - TRUE.report), 4.0 * outcome.sigma)
     assert outcome.sigma[0] < 0.005 * TRUE.report[0]
-    assert "removes the weight only" in texts(made)["removed_terms"]
-    assert "removed_terms" not in texts(driven("auto", "all", speed, noise=1.0)[0])
+    assert "removes the weight only" in texts(made)["removed_payload.terms"]
+    assert "removed_payload.terms" not in texts(driven("auto", "all", speed, noise=1.0)[0])
 
 
 @pytest.mark.slow
@@ -100,7 +100,7 @@ def test_the_motion_tells_terms_under_noise_at_any_speed(speed: float) -> None:
 def test_a_belief_of_the_user_that_the_motion_contradicts_is_named_and_kept(
         terms: str, removes: str, said: str) -> None:
     made, _ = driven(terms, removes, noise=1.0)
-    assert said in texts(made)["removed_terms"]
+    assert said in texts(made)["removed_payload.terms"]
 
 
 @pytest.mark.slow

@@ -17,7 +17,8 @@ from inertial_id_ros.identification.wrench.identifier import Identifier
 
 TIMES = stamps(10.0, 200.0)
 MINUTE = 60_000_000_000
-ALARMS = {"contact", "payload_changed", "sensor_zeroed", "estimate_lost", "frame_wrong_suspected"}
+ALARMS = {"contact", "payload_changed", "zero_moved.wrench", "estimate_lost",
+          "load_unexplained.wrench"}
 RANGES = np.repeat([130.0, 10.0], 3)  # N, N m
 Change = Callable[[np.ndarray, np.random.Generator], np.ndarray]  # of readings (n, 6)
 

@@ -30,10 +30,10 @@ def _model(noise: float = 1.0, bias_sd: float = 1.0, alignment: float = 0.0) -> 
     """With so many times NOISE and BIAS_SD, and this prior of all nuisance states [rad, s]."""
     angle = float(np.rad2deg(alignment))
     return WrenchModel(Settings().replace({
-        "wrench.force_noise": noise * NOISE[0], "wrench.torque_noise": noise * NOISE[3],
-        "wrench.force_bias_sd": bias_sd * BIAS_SD[0], "wrench.torque_bias_sd": bias_sd * BIAS_SD[3],
-        "wrench.force_accuracy": 0.0, "wrench.torque_accuracy": 0.0, "wrench.gain_error": 0.0,
-        "wrench.cross_talk": 0.0, "wrench.force_drift": 0.0, "wrench.torque_drift": 0.0,
+        "wrench.noise": (noise * NOISE[0], noise * NOISE[3]),
+        "wrench.bias_sd": (bias_sd * BIAS_SD[0], bias_sd * BIAS_SD[3]),
+        "wrench.accuracy": (0.0, 0.0), "wrench.gain_error": 0.0,
+        "wrench.cross_talk": 0.0, "wrench.drift": (0.0, 0.0),
         "gravity.acceleration": 9.81, "alignment.rotation_sd": angle, "alignment.tilt_sd": angle,
         "alignment.delay_sd": alignment}))
 
@@ -99,7 +99,7 @@ def test_a_row_that_does_not_fit_is_far_off_and_one_that_does_is_not(
 def test_an_error_of_the_sensor_may_differ_where_the_sensor_has_turned(
         rng: np.random.Generator) -> None:
     """As far as the accuracy of the sensor says, beside what time alone does."""
-    model = WrenchModel(Settings().replace({"wrench.force_accuracy": 0.1}))
+    model = WrenchModel(Settings().replace({"wrench.accuracy": (0.1, 0.01)}))
     running_fit = RunningFit(model, 1.0, PERIOD)
     rows, _ = _rows(240, rng)
     _learn(running_fit, rows)

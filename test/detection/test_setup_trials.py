@@ -67,7 +67,7 @@ def test_a_clock_offset_of_up_to_a_second_is_found_and_removed(offset: float,
     assert outcome.alignment[CLOCK_OFFSET.values] == pytest.approx(offset, abs=2e-3)
     found = texts(made)
     assert "ms too " + ("early" if offset > 0 else "late") in found["clock_offset"]
-    assert not {"contact", "frame_wrong", "sensor_zeroed", "payload_changed"} & set(found)
+    assert not {"contact", "frame_wrong", "zero_moved.wrench", "payload_changed"} & set(found)
 
 
 @pytest.mark.slow

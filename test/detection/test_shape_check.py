@@ -61,8 +61,7 @@ def test_a_centre_of_mass_outside_is_named_at_any_size(com: list[float], distanc
 
 
 def test_a_shape_called_exact_is_not_used_when_it_is_contradicted() -> None:
-    exact = Settings().replace({"shape.position_sd": 0.0, "shape.rotation_sd": 0.0,
-                                "shape.scale_sd": 0.0})
+    exact = Settings().replace({"shape.error": 0.0})
     log, shape = FindingLog(), box(SIZE, (0.0, 0.0, 0.1))
     data = _data([0.0, 0.0, 0.152], 40.0)
     assert check_shape(shape, exact.shape, data, create(exact, "density"), log) is None

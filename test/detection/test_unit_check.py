@@ -61,7 +61,7 @@ def test_units_that_contradict_each_other_or_all_sense_are_named_and_no_estimate
     made = _fed(force, torque)
     outcome = made.solve()
     assert isinstance(outcome, NoEstimate) and f"probably the {unit}" in outcome.reason + ";"
-    assert texts(made)["wrench_units"] == outcome.reason
+    assert texts(made)["wrong_units.wrench"] == outcome.reason
 
 
 @pytest.mark.slow
@@ -74,7 +74,7 @@ def test_a_payload_that_no_robot_carries_and_no_shape_holds_is_pointed_out(
         factor: float, unit: str, changes: dict[str, Any]) -> None:
     made = _fed(factor, factor, **changes)
     made.solve()
-    assert f"probably the {unit}" in texts(made)["wrench_units"]
+    assert f"probably the {unit}" in texts(made)["wrong_units.wrench"]
 
 
 @pytest.mark.slow
@@ -84,7 +84,7 @@ def test_a_payload_that_no_robot_carries_and_no_shape_holds_is_pointed_out(
 @pytest.mark.parametrize("mass", [0.3, 1.4])
 def test_newtons_and_newton_metres_are_left_alone(changes: dict[str, Any], mass: float) -> None:
     made = _fed(1.0, 1.0, payload(mass=mass), **changes)
-    assert isinstance(made.solve(), Estimate) and "wrench_units" not in texts(made)
+    assert isinstance(made.solve(), Estimate) and "wrong_units.wrench" not in texts(made)
 
 
 @pytest.mark.slow
@@ -92,7 +92,7 @@ def test_kilograms_force_throughout_are_another_payload_without_a_shape_or_a_rob
     """No data can tell: a tenth of the mass at the same place."""
     made = _fed(1.0 / 9.80665, 1.0 / 9.80665)
     outcome = made.solve()
-    assert isinstance(outcome, Estimate) and "wrench_units" not in texts(made)
+    assert isinstance(outcome, Estimate) and "wrong_units.wrench" not in texts(made)
     np.testing.assert_allclose(outcome.report[:4] / BODY.report[:4], [1 / 9.80665, 1, 1, 1],
                                rtol=0.02)
 
@@ -105,7 +105,7 @@ def test_a_wrong_frame_and_an_arm_at_rest_are_no_matter_of_units(options: dict[s
         made.add_static_transform("tool0", "wrench_frame", MOUNT.translation, MOUNT.quaternion)
     recording(4.0, scene).feed(made, 0.1)
     made.solve()
-    assert "wrench_units" not in texts(made)
+    assert "wrong_units.wrench" not in texts(made)
 
 
 @pytest.mark.slow
@@ -116,7 +116,7 @@ def test_a_payload_far_beyond_what_was_told_is_no_matter_of_units(changes: dict[
     """Forces and torques agree on where it is."""
     made = _fed(1.0, 1.0, **changes)
     made.solve()
-    assert "wrench_units" not in texts(made)
+    assert "wrong_units.wrench" not in texts(made)
 
 
 def test_the_limits_themselves() -> None:

@@ -392,8 +392,7 @@ def test_modes_from_the_answer_before_are_those_found_anew(name: str) -> None:
     assert memory
 
 
-EXACT = Settings().replace({"shape.position_sd": 0.0, "shape.rotation_sd": 0.0,
-                            "shape.scale_sd": 0.0})
+EXACT = Settings().replace({"shape.error": 0.0})
 
 
 @pytest.mark.parametrize("outside", [0.001, 0.005, 0.01, 0.03])

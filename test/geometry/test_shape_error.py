@@ -26,7 +26,7 @@ CENTER = np.array([0.1, -0.05, 0.2])
 AXES = Rotation.from_rotvec([0.3, -0.2, 0.5]).as_matrix()
 ERROR = ShapeError(0.005, 0.05, 0.1, CENTER, AXES)
 PHI = box().uniform(1.4)
-EXACT = {"shape.position_sd": 0.0, "shape.rotation_sd": 0.0, "shape.scale_sd": 0.0}
+EXACT = {"shape.error": 0.0}
 
 
 def _moved(states: np.ndarray, points: np.ndarray) -> np.ndarray:
@@ -83,13 +83,13 @@ def test_the_settings_are_metres_degrees_and_shares_along_the_axes_of_the_shape(
     pose = np.eye(4)
     pose[:3, :3] = turn
     error = shape_from_primitive("box", (0.3, 0.2, 0.1), pose).error(Settings().replace(
-        {"shape.position_sd": 0.02, "shape.rotation_sd": 3.0, "shape.scale_sd": 0.1}).shape)
-    assert (error.position, error.size) == (0.02, 0.1)
-    assert error.rotation == pytest.approx(np.deg2rad(3.0))
+        {"shape.error": 0.5}).shape)
+    assert (error.position, error.size) == (0.005, 0.1)
+    assert error.rotation == pytest.approx(np.deg2rad(2.5))
     np.testing.assert_allclose(error.center, 0.0, atol=1e-9)
     np.testing.assert_allclose(np.abs(error.axes.T @ turn).max(axis=0), 1.0, atol=1e-6)
     assert error.displacement(np.array([0.3, 0.2, 0.1])) == pytest.approx(
-        np.sqrt(0.02**2 + 0.05**2 * (0.1**2 + np.deg2rad(3.0) ** 2)))
+        np.sqrt(0.005**2 + 0.05**2 * (0.1**2 + np.deg2rad(2.5) ** 2)))
 
 
 def test_the_mode_with_these_states_is_stationary() -> None:

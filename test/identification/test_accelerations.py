@@ -27,7 +27,7 @@ KNOWN = Settings().replace({
     "estimator.method": "wls", "estimator.estimate_bias": False, "alignment.rotation_sd": 0.0,
     "alignment.tilt_sd": 0.0, "alignment.delay_sd": 0.0})
 
-EXACT = KNOWN.replace({"accelerations.linear_noise": 0.0, "accelerations.angular_noise": 0.0})
+EXACT = KNOWN.replace({"accelerations.noise": (0.0, 0.0, 0.005)})
 
 
 def moving(rng: np.random.Generator, seconds: float = 6.0, rate: float = 100.0,
@@ -113,7 +113,7 @@ def test_noise_of_a_derivative_after_the_low_pass_is_as_stated(rng: np.random.Ge
     rest = Recording(np.arange(n) / 100.0, np.tile(np.eye(3), (n, 1, 1)), np.zeros((n, 3)),
                      sd * rng.normal(size=(n, 3)), np.zeros((n, 6)))
     window, filtering = compress_recording(rest, KNOWN.replace({
-        "accelerations.angular_velocity_noise": sd, "buffer.window": 600.0}))
+        "accelerations.noise": (0.0, 0.0, sd), "buffer.window": 600.0}))
     assert window.cross_channel is not None
     stated = window.cross_channel.acceleration_noise[3:]
     # Column Ixx of the torque about x is the angular acceleration about x.

@@ -71,7 +71,7 @@ def test_a_sensor_that_repeats_one_reading_leaves_the_estimate_before_it() -> No
     stuck(clean(24.0, "fast", BIAS)).feed(made, 0.1)
     outcome = made.solve()
     assert isinstance(outcome, Estimate) and outcome.stale
-    assert "the same to the last bit" in texts(made)["wrench_stuck"]
+    assert "the same to the last bit" in texts(made)["input_stuck.wrench"]
     assert "estimate_lost" not in texts(made)
 
 

@@ -126,7 +126,7 @@ def test_a_zero_that_is_taken_in_motion_is_told_from_contact(mean: float, late: 
     made = live()
     heard = made.play((joints() + wrenches(held(), bias + since(12.0 + late) * (zero - bias))
                        ).sorted())
-    assert "was zeroed" in texts(made.made)["sensor_zeroed"]
+    assert "was zeroed" in texts(made.made)["zero_moved.wrench"]
     assert wrong(heard.between(3.0, END)) < 1.0
     assert_right(heard, 16.0)
 
@@ -143,7 +143,7 @@ def test_a_wrench_that_is_stuck_is_named_and_not_compensated() -> None:
     heard = made.play(recording.select(lambda stamp, _: stamp < halfway))
     stuck = heard.between(12.5, 15.0)
     assert len(stuck.t) == 0 and "the same to the last bit" in stuck.silent[0][1]
-    found = next(f for f in made.made.findings() if f.name == "wrench_stuck")
+    found = next(f for f in made.made.findings() if f.name == "input_stuck.wrench")
     assert found.level == "warning" and "while the sensor turned" in found.text
     rest = made.play(recording.select(lambda stamp, _: stamp >= halfway))
     assert wrong(heard.between(3.0, 15.0)) == 0.0 and wrong(rest) == 0.0

@@ -51,7 +51,7 @@ def test_where_the_centre_of_mass_is_not_known_there_is_silence() -> None:
     assert isinstance(outcome, Estimate), outcome
     assert outcome.verdict[0] != UNOBSERVED and UNOBSERVED in outcome.verdict[1:4]
     assert len(fed(made, Recording(load.messages[half:]))) == 0
-    assert "centre of mass is not identified" in texts(made)["smoothed_compensation_silent"]
+    assert "centre of mass is not identified" in texts(made)["compensation_silent.smoothed"]
 
 
 def test_an_estimate_of_an_earlier_run_compensates_nothing() -> None:
@@ -70,7 +70,7 @@ def test_a_held_estimate_compensates_in_contact_but_not_for_ever() -> None:
     known = made.solve()
     assert isinstance(known, Estimate)
     early = fed(made, moving(6.0, 3.0, PUSH))
-    assert "contact" in texts(made) and "smoothed_compensation_silent" not in texts(made)
+    assert "contact" in texts(made) and "compensation_silent.smoothed" not in texts(made)
     made.solve()  # of the last rows before the contact
     held = made.solve()
     assert isinstance(held, Estimate) and held.stale
@@ -78,7 +78,7 @@ def test_a_held_estimate_compensates_in_contact_but_not_for_ever() -> None:
     fed(made, moving(9.0, 2.0, PUSH))
     made.solve()
     assert len(fed(made, moving(11.0, 1.0, PUSH))) == 0
-    assert "buffer.window, 4 s" in texts(made)["smoothed_compensation_silent"]
+    assert "buffer.window, 4 s" in texts(made)["compensation_silent.smoothed"]
 
 
 def test_compensation_goes_on_with_the_next_estimate() -> None:
@@ -86,8 +86,8 @@ def test_compensation_goes_on_with_the_next_estimate() -> None:
     fed(made, moving(0.0, 6.0))
     made.solve()
     fed(made, moving(6.0, 6.0))  # nobody solved meanwhile
-    assert "smoothed_compensation_silent" in texts(made)
+    assert "compensation_silent.smoothed" in texts(made)
     made.solve()
-    assert "smoothed_compensation_silent" not in texts(made)  # it would contradict the new estimate
+    assert "compensation_silent.smoothed" not in texts(made)  # it would contradict the new estimate
     assert len(fed(made, moving(12.0, 1.0))) > 80
-    assert "smoothed_compensation_silent" not in texts(made)
+    assert "compensation_silent.smoothed" not in texts(made)

@@ -34,20 +34,21 @@ def test_repeated_samples_change_nothing() -> None:
     samples.feed(once, 0.1)
     Recording([m for m in samples.messages for _ in range(2)]).feed(twice, 0.1)
     np.testing.assert_array_equal(twice.solve().report, once.solve().report)
-    assert "repeated stamp" in texts(twice)["wrench_repeated"]
+    assert "repeated stamp" in texts(twice)["samples_repeated.wrench"]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("method", "finding", "bad"), [
-    ("add_wrench", "wrench_not_finite",
+    ("add_wrench", "samples_invalid.wrench",
      lambda s, frame, f, t: (s, frame, [f[0], np.nan, f[2]], t)),
-    ("add_wrench", "wrench_not_finite", lambda s, frame, f, t: (s, frame, f, [np.inf] * 3)),
-    ("add_wrench", "wrench_stamp_missing", lambda s, frame, f, t: (0, frame, f, t)),
-    ("add_wrench", "wrench_saturated", lambda s, frame, f, t: (s, frame, [500.0, 0.0, 0.0], t)),
-    ("add_wrench", "wrench_frame_changed", lambda s, frame, f, t: (s, "other", f, t)),
-    ("add_joint_state", "joint_not_finite", lambda s, n, q: (s, n, [np.nan] * 5)),
-    ("add_joint_state", "joint_stamp_missing", lambda s, n, q: (0, n, q)),
-    ("add_joint_state", "joint_names_empty", lambda s, n, q: (s, [], q)),
+    ("add_wrench", "samples_invalid.wrench", lambda s, frame, f, t: (s, frame, f, [np.inf] * 3)),
+    ("add_wrench", "stamp_missing.wrench", lambda s, frame, f, t: (0, frame, f, t)),
+    ("add_wrench", "samples_saturated.wrench", lambda s, frame, f, t: (s, frame, [500.0, 0.0, 0.0],
+                                                                       t)),
+    ("add_wrench", "sensor_frame.changed", lambda s, frame, f, t: (s, "other", f, t)),
+    ("add_joint_state", "samples_invalid.joints", lambda s, n, q: (s, n, [np.nan] * 5)),
+    ("add_joint_state", "stamp_missing.joints", lambda s, n, q: (0, n, q)),
+    ("add_joint_state", "joint_states_incomplete.names", lambda s, n, q: (s, [], q)),
     ("add_joint_state", "joint_states_incomplete", lambda s, n, q: (s, n, q[:2])),
     ("add_joint_state", "joint_states_incomplete", lambda s, n, q: (s, ["x"] * 5, q)),
 ])
@@ -56,7 +57,7 @@ def test_bad_samples_among_good_ones_are_dropped_and_counted(
     rng = np.random.default_rng(4)
     messages = [(s, m, bad(*a) if m == method and s > START + SECOND and rng.random() < 0.1 else a)
                 for s, m, a in recording(5.0).messages]
-    made = identifier(wrench__force_range=300.0)
+    made = identifier(wrench__range=(300.0, 0.0))
     Recording(messages).feed(made, 0.1)
     assert_body(made.solve())
     assert "times)" in texts(made)[finding]
@@ -70,7 +71,7 @@ def test_samples_that_come_too_late_are_dropped_and_counted() -> None:
     made = identifier()
     Recording(late).sorted().feed(made, 0.05)
     assert_body(made.solve())
-    assert {"wrench_late", "joint_late"} <= texts(made).keys()
+    assert {"samples_late.wrench", "samples_late.joints"} <= texts(made).keys()
 
 
 def test_one_joint_state_from_the_future_does_not_shut_out_the_others() -> None:
@@ -166,7 +167,7 @@ def test_a_gap_in_the_joint_states_is_left_out_even_if_the_wrench_lags(lag: int)
     made = identifier()
     Recording(order).feed(made, 0.02)
     assert_body(made.solve())
-    assert "motion_gap" in texts(made)
+    assert "samples_missing.motion" in texts(made)
 
 
 def test_a_wrench_that_starts_long_before_the_joints_waits_for_them() -> None:

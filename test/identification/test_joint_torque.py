@@ -28,7 +28,7 @@ def robot_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def settings(robot_file: Path, **changes: object) -> Settings:
     dotted = {name.replace("__", "."): value for name, value in changes.items()}
-    return Settings().replace({"load.source": "joint_torque", "load.robot": str(robot_file),
+    return Settings().replace({"load.robot": str(robot_file),
                                "wrench.sensor_frame": FRAME, **dotted})
 
 
@@ -170,7 +170,6 @@ def test_an_unknown_frame_and_another_robot_are_named(robot_file: Path):
 
 
 @pytest.mark.parametrize(("changes", "said"), [
-    ({"load.robot": ""}, "load.robot is empty"),
     ({"wrench.sensor_frame": ""}, "wrench.sensor_frame is empty"),
     ({"dynamic_joint_states.topic": "x"}, "dynamic_joint_states.topic is 'x'")])
 def test_settings_that_do_not_fit_are_refused(robot_file: Path, changes: dict, said: str):

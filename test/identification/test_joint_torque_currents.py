@@ -59,7 +59,7 @@ def robots(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 def solve(robot: Path, recorded: SimulatedTorques) -> Estimate | NoEstimate:
     identifier = TorqueIdentifier(Settings().replace({
-        "load.source": "joint_torque", "load.robot": str(robot), "wrench.sensor_frame": FRAME}))
+        "load.robot": str(robot), "wrench.sensor_frame": FRAME}))
     identifier.set_robot_description(URDF)
     for k, (stamp, q, effort) in enumerate(joint_states(recorded)):
         identifier.add_joint_state(stamp, NAMES, q, effort)

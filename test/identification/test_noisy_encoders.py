@@ -27,7 +27,7 @@ def _played(seconds: float, rate: float, step: int, turned: float = 0.0, **chang
     noise = changes["noise"]
     made = Identifier(Settings().replace({
         "wrench.sensor": "ideal", "alignment.orientation_sd": 0.0, "alignment.position_sd": 0.0,
-        "wrench.force_noise": noise[0], "wrench.torque_noise": noise[1]}))
+        "wrench.noise": (noise[0], noise[1])}))
     made.set_robot_description(cobot.urdf)
     c, s = np.cos(turned), np.sin(turned)
     turn = np.array([[1.0, 0.0, 0.0], [0.0, c, -s], [0.0, s, c]])

@@ -55,8 +55,8 @@ def other_frame(stamp: int, a: tuple[Any, ...]) -> list[tuple[Any, ...]]:
 STREAMS: list[tuple[str, Change, dict[str, Any]]] = [
     *GATES,
     ("", lambda samples: samples, {}),
-    ("wrench_frame_changed", change_some(WRENCH, other_frame), {}),
-    ("sensor_frame_replaced", change_some(WRENCH, other_frame), {"wrench__sensor_frame": "tool0"}),
+    ("sensor_frame.changed", change_some(WRENCH, other_frame), {}),
+    ("sensor_frame.replaced", change_some(WRENCH, other_frame), {"wrench__sensor_frame": "tool0"}),
 ]
 
 
@@ -69,8 +69,8 @@ def test_blocks_and_single_samples_give_the_same(name: str, change: Change,
     assert_same(samples, {"wrench__sensor_frame": "", **changes}, name)
 
 
-POSES = {"transform_stamp_stray": change_stamp_once(TRANSFORM, 500 * SECOND),
-         "transform_invalid": change_some(TRANSFORM, lambda s, a: [(*a[:4], [0.0] * 4)]),
+POSES = {"stamp_stray.transforms": change_stamp_once(TRANSFORM, 500 * SECOND),
+         "samples_invalid.transforms": change_some(TRANSFORM, lambda s, a: [(*a[:4], [0.0] * 4)]),
          "": change_some(TRANSFORM, lambda s, a: [(*a[:4], [2.0 * q for q in a[4]])])}
 
 

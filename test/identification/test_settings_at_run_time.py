@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from disturbed import between, clean, identify, pushed
@@ -11,11 +13,11 @@ from synthetic import START, Recording, texts
 from inertial_id_ros.identification.wrench.identifier import Identifier
 
 PUSH = [0.0, 6.0, 0.0, 0.0, 0.0, 0.2]  # N, N m: far beyond the noise of the data sheet
-COARSE = {"wrench.force_noise": 5.0, "wrench.torque_noise": 0.25}  # N, N m: as large as the push
-FINE = {"wrench.force_noise": 0.1, "wrench.torque_noise": 0.005}
+COARSE = {"wrench.noise": (5.0, 0.25)}  # N, N m: as large as the push
+FINE = {"wrench.noise": (0.1, 0.005)}
 
 
-def _finds_contact(made: Identifier, changes: dict[str, float]) -> bool:
+def _finds_contact(made: Identifier, changes: dict[str, tuple[float, float]]) -> bool:
     """Whether a push is found that begins after the settings have changed."""
     samples = pushed(clean(6.0), between(4.0, 5.0, np.array(PUSH)))
     middle = START + 3 * 10**9
@@ -28,15 +30,16 @@ def _finds_contact(made: Identifier, changes: dict[str, float]) -> bool:
 @pytest.mark.parametrize(("before", "after", "found"), [
     (FINE, FINE, True), (COARSE, COARSE, False), (FINE, COARSE, False), (COARSE, FINE, True)])
 def test_contact_is_judged_by_the_noise_that_is_set_now(
-        before: dict[str, float], after: dict[str, float], found: bool) -> None:
+        before: dict[str, Any], after: dict[str, Any], found: bool) -> None:
     made = identify(**{name.replace(".", "__"): value for name, value in before.items()})
     assert _finds_contact(made, after) == found
 
 
-@pytest.mark.parametrize("name", ["force_bias_sd", "torque_bias_sd"])
-def test_the_detector_has_the_prior_of_the_bias_that_is_set_now(name: str) -> None:
-    changed, known = identify(), identify(**{f"wrench__{name}": 0.01})
-    changed.set_settings(changed.settings.replace({f"wrench.{name}": 0.01}))
+@pytest.mark.parametrize("bias_sd", [(0.01, 0.5), (5.0, 0.01)])
+def test_the_detector_has_the_prior_of_the_bias_that_is_set_now(bias_sd: tuple[float, float]
+                                                                ) -> None:
+    changed, known = identify(), identify(wrench__bias_sd=bias_sd)
+    changed.set_settings(changed.settings.replace({"wrench.bias_sd": bias_sd}))
     fits = [made._payload.segments.detector.running_fit for made in (changed, known)]
     np.testing.assert_array_equal(fits[0].covariance, fits[1].covariance)
     assert not np.array_equal(fits[0].covariance,

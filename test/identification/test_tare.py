@@ -85,7 +85,7 @@ def _prior_sd(hours: float, **changes: Any) -> np.ndarray:
 
 
 def test_the_prior_of_the_bias_widens_with_the_root_of_the_age() -> None:
-    drift = {"wrench__force_drift": 0.25, "wrench__torque_drift": 0.0125}
+    drift = {"wrench__drift": (0.25, 0.0125)}
     fresh = _prior_sd(0.0, **drift)
     np.testing.assert_allclose(fresh, NOISE)
     for hours in (0.01, 0.25, 1.0):
@@ -151,8 +151,8 @@ def test_a_tare_with_the_payload_attached_is_named_and_dropped_once_the_arm_move
     assert_body(outcome, 5.0)
     np.testing.assert_allclose(outcome.bias, BIAS, atol=0.1)
     said = texts(made)
-    assert "probably a payload was attached" in said["tare_suspected"]
-    assert not {"frame_wrong", "frame_wrong_suspected", "contact"} & set(said)
+    assert "probably a payload was attached" in said["tare_not_used.contradicted"]
+    assert not {"frame_wrong", "load_unexplained.wrench", "contact"} & set(said)
     assert made.state().tare is None
 
 
@@ -170,7 +170,7 @@ def test_a_good_tare_is_kept_through_motion_and_contact() -> None:
         (s, m, push(*a) if m == "add_wrench" and 3 * SECOND < s - begin < 3.5 * SECOND else a)
         for s, m, a in samples.messages])
     assert_body(_solve_often(made, pushed), 10.0)
-    assert "tare_suspected" not in texts(made) and made.state().tare is not None
+    assert "tare_not_used.contradicted" not in texts(made) and made.state().tare is not None
 
 
 @pytest.mark.slow
@@ -179,7 +179,7 @@ def test_a_payload_that_is_gone_since_the_tare_does_not_blame_the_sign() -> None
     outcome = _solve_often(made, _rest(NOTHING, 3.0, 3.0))
     assert isinstance(outcome, NoEstimate)
     said = texts(made)
-    assert "tare_suspected" in said and "sign_wrong" not in said
+    assert "tare_not_used.contradicted" in said and "sign_wrong" not in said
 
 
 # ---- by hand -------------------------------------------------------------------------------------
@@ -210,6 +210,6 @@ def test_a_new_tare_ends_the_suspicion() -> None:
     made = _tared()
     log = FindingLog()
     made._log = log
-    log.set("tare_suspected", "warning", "a test")
+    log.set("tare_not_used.contradicted", "warning", "a test")
     made.tare()
-    assert "tare_suspected" not in texts(made)
+    assert "tare_not_used.contradicted" not in texts(made)

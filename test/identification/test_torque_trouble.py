@@ -117,7 +117,7 @@ def play(robot_file: Path, efforts: Array, change: Change = lambda t, s: [s], ev
     """Arm and what else its torques are of (n, joints), with noise."""
     dotted = {name.replace("__", "."): value for name, value in settings.items()}
     made = TorqueIdentifier(Settings().replace({
-        "load.source": "joint_torque", "load.robot": str(robot_file), "estimator.method": "lmi",
+        "load.robot": str(robot_file), "estimator.method": "lmi",
         "wrench.sensor_frame": FRAME, **dotted}))
     made.set_robot_description(URDF)
     own = MODEL.torque(MODEL.nominal, *PATH)
@@ -163,7 +163,7 @@ def test_contact_is_found_and_left_out(robot_file: Path, unit_payload: Array, pu
                                        ) -> None:
     heard = play(robot_file, MASS * unit_payload + DURING * pushed)
     assert heard.seconds("contact") < 0.35
-    assert "payload_changed" not in heard.first and "joint_torques_zeroed" not in heard.first
+    assert "payload_changed" not in heard.first and "zero_moved.joints" not in heard.first
     assert_mass(heard)
     assert all(e.report[0] == pytest.approx(MASS, rel=0.05) for e in heard.fresh(0.0))
 
@@ -200,27 +200,27 @@ def test_the_same_is_found_however_the_stream_is_cut(robot_file: Path, unit_payl
 def test_a_zero_that_moves_is_found_and_estimated(robot_file: Path, unit_payload: Array) -> None:
     heard = play(robot_file, MASS * unit_payload + AFTER * [0.0, 6.0, -4.0, 2.0, 0.0, 0.0])
     assert heard.seconds("contact") < 0.35  # not called by its name yet, but left out
-    assert heard.seconds("joint_torques_zeroed") < 3.2
+    assert heard.seconds("zero_moved.joints") < 3.2
     for estimate in heard.fresh(AT + 0.5):
         assert estimate.report[0] == pytest.approx(MASS, rel=0.1)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "change"), [
-    ("joint_not_finite", lambda s: [s._replace(effort=[np.nan] * 6)]),
-    ("joint_not_finite", lambda s: [s._replace(q=[np.inf] * 6)]),
-    ("joint_torque_saturated", lambda s: [s._replace(effort=[0.0, 150.0, 0.0, 0.0, 0.0, 0.0])]),
-    ("joint_efforts_missing", lambda s: [s._replace(effort=[])]),
+    ("samples_invalid.joints", lambda s: [s._replace(effort=[np.nan] * 6)]),
+    ("samples_invalid.joints", lambda s: [s._replace(q=[np.inf] * 6)]),
+    ("samples_saturated.joints", lambda s: [s._replace(effort=[0.0, 150.0, 0.0, 0.0, 0.0, 0.0])]),
+    ("joint_states_incomplete.efforts", lambda s: [s._replace(effort=[])]),
     ("joint_states_incomplete", lambda s: [Sample(s.stamp, NAMES[1:], s.q[1:], s.effort[1:])]),
-    ("joint_gap", lambda s: []),
-    ("joint_repeated", lambda s: [s, s]),
-    ("joint_stamp_missing", lambda s: [s, s._replace(stamp=0)]),
-    ("joint_stamp_stray", lambda s: [s, s._replace(stamp=s.stamp + 100 * SECOND)])])
+    ("samples_missing.joints", lambda s: []),
+    ("samples_repeated.joints", lambda s: [s, s]),
+    ("stamp_missing.joints", lambda s: [s, s._replace(stamp=0)]),
+    ("stamp_stray.joints", lambda s: [s, s._replace(stamp=s.stamp + 100 * SECOND)])])
 def test_samples_that_cannot_be_used_are_named_and_do_no_harm(
         robot_file: Path, unit_payload: Array, name: str,
         change: Callable[[Sample], list[Sample]]) -> None:
     heard = play(robot_file, MASS * unit_payload, while_on(change))
-    assert heard.seconds(name) < (0.1 if name != "joint_gap" else LASTS + 0.5)
+    assert heard.seconds(name) < (0.1 if name != "samples_missing.joints" else LASTS + 0.5)
     assert_mass(heard)
     assert all(e.report[0] == pytest.approx(MASS, rel=0.05) for e in heard.fresh(0.0))
 
@@ -268,7 +268,7 @@ def test_a_robot_file_of_another_robot_gives_no_estimate(unit_payload: Array, tm
     heavier = np.array(MODEL.nominal)
     heavier *= 1.5
     heard = play(save(tmp_path / "other.robot", heavier), MASS * unit_payload)
-    assert "a robot file of another robot" in heard.first["robot_wrong_suspected"][1]
+    assert "a robot file of another robot" in heard.first["load_unexplained.joints"][1]
     assert not heard.fresh(0.0)
 
 
@@ -290,14 +290,14 @@ def test_a_payload_frame_on_another_body_gives_no_estimate(robot_file: Path, uni
 def test_a_robot_identified_with_a_payload_in_its_hand_is_named(
         robot_file: Path, unit_payload: Array) -> None:
     heard = play(robot_file, -1.0 * unit_payload)
-    assert "the robot carried a payload when it was identified" in heard.first["mass_negative"][1]
+    assert "the robot carried a payload when it was" in heard.first["robot_wrong.mass"][1]
     assert not heard.fresh(0.0)
 
 
 def test_while_two_publishers_send_joint_states_there_is_no_estimate(
         robot_file: Path, unit_payload: Array) -> None:
     made = TorqueIdentifier(Settings().replace({
-        "load.source": "joint_torque", "load.robot": str(robot_file), "estimator.method": "lmi",
+        "load.robot": str(robot_file), "estimator.method": "lmi",
         "wrench.sensor_frame": FRAME}))
     made.set_robot_description(URDF)
     torques = MODEL.torque(MODEL.nominal, *PATH) + MASS * unit_payload
@@ -315,4 +315,4 @@ def test_while_two_publishers_send_joint_states_there_is_no_estimate(
     outcome = made.solve()
     assert isinstance(outcome, Estimate) and not said
     assert outcome.body.mass == pytest.approx(MASS, rel=0.01)
-    assert "joint_state_publishers" not in {f.name for f in made.findings()}
+    assert "several_publishers.joints" not in {f.name for f in made.findings()}

@@ -9,6 +9,7 @@ from problems import NOISE, compress, make_rows, motion, poses, random_phi
 from scipy.spatial.transform import Rotation
 from synthetic import GRAVITY, RICH, Scene, settings
 
+from inertial_id_ros.detection.consistency_checks import WindowFacts
 from inertial_id_ros.estimate import IDENTIFIED, PRIOR_DOMINATED, UNOBSERVED, Estimate
 from inertial_id_ros.estimators import Solution, create
 from inertial_id_ros.findings import FindingLog
@@ -183,7 +184,7 @@ def test_reported_intervals_hold_the_truth_behind_filter_and_buffer(
     a, truth = _closed_form_regressor(t), report_from_phi(PHI)
     assert np.isfinite(angles).all()
     config = settings(estimator__estimate_noise=estimate_noise, **ALIGNED,
-                      wrench__force_noise=0.1 / sheet, wrench__torque_noise=0.005 / sheet)
+                      wrench__noise=(0.1 / sheet, 0.005 / sheet))
     rng, hits, ratio = np.random.default_rng(11), [], []
     for _ in range(100):
         wrench = a @ PHI + rng.normal(size=(len(t), 6)) * NOISE / np.sqrt(5)
@@ -219,7 +220,7 @@ def _estimate(config: object, a: np.ndarray, wrench: np.ndarray, per_bin: int) -
     buffer = RegressorWindow(30.0, 0.25)
     buffer.add(Rows(rows.number, rows.samples, full, full, np.ones(len(full))))
     solver = Solver(config, None, filtering)  # type: ignore[arg-type]
-    return solver.solve(buffer.content(), "sensor", FindingLog())
+    return solver.solve(buffer.content(), "sensor", FindingLog(), WindowFacts())
 
 
 def test_an_estimate_in_another_frame_is_the_same_body_there() -> None:

@@ -71,8 +71,8 @@ def test_a_wrench_at_the_tcp_is_converted_to_the_flange(tcp: Placement, words: s
                                                         by_joints: bool) -> None:
     made = solved(tcp, "tool0_controller", by_joints, wrench__sensor_frame="tool0")
     found = {f.name: f for f in made.findings()}
-    assert words in found["sensor_frame_shifted"].text
-    assert found["sensor_frame_shifted"].level == "info" and "sensor_frame_replaced" not in found
+    assert words in found["sensor_frame.shifted"].text
+    assert found["sensor_frame.shifted"].level == "info" and "sensor_frame.replaced" not in found
     outcome = made.solve()
     assert isinstance(outcome, Estimate) and outcome.frame_id == "tool0"
     at_flange = tcp.rotation.apply(BODY.report[1:4]) + tcp.translation
@@ -88,10 +88,10 @@ def test_a_wrench_at_a_tcp_of_which_no_transform_tells_the_place_is_refused() ->
                             or stamp > START + 4 * SECOND)
     untold.select(lambda stamp, _: stamp < START + 4 * SECOND).feed(made, 0.1)
     assert not made.solve().valid
-    assert "no transform tells where that lies in 'tool0'" in texts(made)["sensor_frame_unknown"]
+    assert "no transform tells where that lies in 'tool0'" in texts(made)["sensor_frame.unknown"]
     untold.select(lambda stamp, _: stamp >= START + 4 * SECOND).feed(made, 0.1)
     outcome = made.solve()  # once they come, it is as if they had been there from the beginning
-    assert isinstance(outcome, Estimate) and "sensor_frame_unknown" not in texts(made)
+    assert isinstance(outcome, Estimate) and "sensor_frame.unknown" not in texts(made)
     np.testing.assert_allclose(outcome.body.com, BODY.report[1:4] + SHIFTED.translation, atol=2e-3)
 
 
@@ -109,7 +109,7 @@ def test_the_compensated_wrench_stays_in_the_frame_of_the_topic() -> None:
 @pytest.mark.slow
 def test_a_driver_that_calls_its_tcp_tool0_is_suspected() -> None:
     made = solved(SHIFTED, "tool0")
-    assert "whatever its frame_id" in texts(made)["sensor_frame_shifted"]
+    assert "whatever its frame_id" in texts(made)["sensor_frame.shifted"]
     assert not made.solve().valid
 
 
@@ -119,4 +119,4 @@ def test_a_driver_that_calls_its_tcp_tool0_is_suspected() -> None:
 def test_a_tcp_at_the_flange_or_the_frame_of_the_tcp_itself_needs_no_word(
         tcp: Placement, changes: dict[str, str]) -> None:
     found = texts(solved(tcp, "tool0_controller", **changes))
-    assert not {"sensor_frame_shifted", "sensor_frame_replaced"} & set(found)
+    assert not {"sensor_frame.shifted", "sensor_frame.replaced"} & set(found)

@@ -170,10 +170,10 @@ def test_joint_states_of_a_gripper_beside_those_of_the_arm_do_no_harm() -> None:
 
 
 @pytest.mark.parametrize(("arguments", "finding"), [
-    ((START, [], [1.0]), "joint_names_empty"),
-    ((0, JOINTS, [0.0] * 5), "joint_stamp_missing"),
-    ((-5, JOINTS, [0.0] * 5), "joint_stamp_missing"),
-    ((START, JOINTS, [0.0, np.nan, 0.0, 0.0, 0.0]), "joint_not_finite"),
+    ((START, [], [1.0]), "joint_states_incomplete.names"),
+    ((0, JOINTS, [0.0] * 5), "stamp_missing.joints"),
+    ((-5, JOINTS, [0.0] * 5), "stamp_missing.joints"),
+    ((START, JOINTS, [0.0, np.nan, 0.0, 0.0, 0.0]), "samples_invalid.joints"),
     ((START, JOINTS, [0.0] * 3), "joint_states_incomplete"),
     ((START, JOINTS, []), "joint_states_incomplete"),
 ])
@@ -191,8 +191,8 @@ def test_a_transform_that_is_no_pose_is_counted() -> None:
     selector = _selector()
     selector.take_transform(START, "a", "b", [0, 0, 0], [0, 0, 0, 0])
     selector.take_static_transform("a", "b", [np.nan, 0, 0], [0, 0, 0, 1])
-    assert "dropped: transform a -> b" in _findings(selector)["transform_invalid"]
-    assert "(2 times)" in _findings(selector)["transform_invalid"]
+    assert "dropped: transform a -> b" in _findings(selector)["samples_invalid.transforms"]
+    assert "(2 times)" in _findings(selector)["samples_invalid.transforms"]
 
 
 def test_leading_slashes_of_frames_are_ignored() -> None:
@@ -252,7 +252,7 @@ def test_another_robot_description_changes_the_mounting() -> None:
     selector.set_robot_description(URDF.replace('name="tool0"', 'name="tip"').replace(
         'link="tool0"', 'link="tip"'))
     assert selector.select_source("tool0", _wrench()) is not None
-    assert "'tool0'" in _findings(selector)["robot_frame_lost"]
+    assert "'tool0'" in _findings(selector)["robot_description_invalid.frame"]
 
 
 def test_a_moving_frame_that_becomes_fixed_is_no_error() -> None:
@@ -296,9 +296,9 @@ def test_holes_in_the_motion_count_only_after_the_first_motion() -> None:
     selector = _selector()
     selector.report_coverage(np.array([False, False]))
     selector.report_coverage(np.array([False, True]))
-    assert "motion_gap" not in _findings(selector)
+    assert "samples_missing.motion" not in _findings(selector)
     selector.report_coverage(np.array([True, False, True]))
-    assert "(once)" in _findings(selector)["motion_gap"]
+    assert "(once)" in _findings(selector)["samples_missing.motion"]
 
 
 @pytest.mark.parametrize("urdf", [URDF, None], ids=["joint states", "tf"])
@@ -337,5 +337,5 @@ def test_joint_states_that_wait_are_few_where_each_is_large() -> None:
 def test_names_of_joints_that_are_texts_are_refused_by_name() -> None:
     selector = _selector()
     selector.take_joint_state(START, ["x" * 256], [0.0])
-    assert "more than 255 characters" in _findings(selector)["joint_names_long"]
+    assert "more than 255 characters" in _findings(selector)["joint_states_incomplete.long_names"]
     assert not selector._pending

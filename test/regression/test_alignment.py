@@ -97,13 +97,14 @@ def test_all_errors_at_once_are_found_in_both_sign_conventions(sign: float) -> N
     assert (np.abs(found.alignment - errors) < 4.0 * found.alignment_sigma).all()
     assert (np.abs(found.report - BODY.report) < 4.0 * found.sigma).all()
     assert (np.abs(found.bias - BIAS) < np.repeat([0.05, 0.005], 3)).all()
-    assert {"sensor_rotated", "gravity_tilted", "clock_offset", "sensor_displaced"} <= set(said)
+    assert {"misaligned.rotation", "misaligned.gravity", "clock_offset",
+            "misaligned.position"} <= set(said)
 
 
 @pytest.mark.slow
 def test_without_errors_nothing_is_said_and_little_is_lost() -> None:
     found, said = _solved(NONE)
-    assert not {"sensor_rotated", "gravity_tilted", "clock_offset"} & set(said)
+    assert not {"misaligned.rotation", "misaligned.gravity", "clock_offset"} & set(said)
     assert (np.abs(found.alignment) <= 4.0 * found.alignment_sigma).all()
     exact, _ = _solved(NONE, **EXACT)
     assert _inertia_error(found) < _inertia_error(exact) + 0.01
@@ -111,10 +112,11 @@ def test_without_errors_nothing_is_said_and_little_is_lost() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("state", "value", "name", "text"), [
-    (0, DEGREE, "sensor_rotated", "the sensor is turned against its frame by 1.0° about x"),
-    (1, -DEGREE, "sensor_rotated", "the sensor is turned against its frame by -1.0° about y"),
-    (3, 0.5 * DEGREE, "gravity_tilted", "gravity is tilted against its frame by 0.5° about x"),
-    (4, -0.5 * DEGREE, "gravity_tilted", "gravity is tilted against its frame by -0.5° about y"),
+    (0, DEGREE, "misaligned.rotation", "the sensor is turned against its frame by 1.0° about x"),
+    (1, -DEGREE, "misaligned.rotation", "the sensor is turned against its frame by -1.0° about y"),
+    (3, 0.5 * DEGREE, "misaligned.gravity", "gravity is tilted against its frame by 0.5° about x"),
+    (4, -0.5 * DEGREE, "misaligned.gravity",
+     "gravity is tilted against its frame by -0.5° about y"),
     (5, 0.035, "clock_offset",
      "the stamps of the wrench are 35.0 ms too early against those of the motion"),
     (5, -0.035, "clock_offset",
@@ -152,7 +154,7 @@ def test_a_group_that_is_switched_off_is_zero_and_says_nothing(
     np.testing.assert_array_equal(found.alignment[members], 0.0)
     np.testing.assert_array_equal(found.alignment_sigma[members], 0.0)
     assert (found.alignment_sigma[others] > 0.0).all()
-    name = {0: "sensor_rotated", 3: "gravity_tilted", 5: "clock_offset"}[members[0]]
+    name = {0: "misaligned.rotation", 3: "misaligned.gravity", 5: "clock_offset"}[members[0]]
     assert name not in said
 
 
@@ -169,8 +171,8 @@ def test_large_angles_are_taken_out_and_cost_no_accuracy(errors: tuple[float, ..
     assert (np.abs(found.alignment - errors) <= 4.0 * found.alignment_sigma).all()
     assert (np.abs(found.report - BODY.report) < 4.0 * straight.sigma).all()
     assert (np.abs(found.bias - BIAS) < np.repeat([0.05, 0.005], 3)).all()
-    assert set(said) & {"sensor_rotated", "gravity_tilted"}
-    assert not {"contact", "sensor_zeroed", "payload_changed"} & set(said)
+    assert set(said) & {"misaligned.rotation", "misaligned.gravity"}
+    assert not {"contact", "zero_moved.wrench", "payload_changed"} & set(said)
 
 
 @pytest.mark.slow
@@ -223,9 +225,10 @@ def test_findings_go_when_the_errors_go_and_small_or_uncertain_ones_are_not_name
     log, sigma = FindingLog(), np.r_[np.full(5, 0.1 * DEGREE), 0.001, np.full(3, 3e-4)]
     _report(np.r_[np.full(5, DEGREE), 0.02, np.full(3, 2e-3)], sigma, log)
     said = {f.name: f.text for f in log.all()}
-    assert set(said) == {"sensor_rotated", "gravity_tilted", "clock_offset", "sensor_displaced"}
-    assert "1.0° about x, 1.0° about y, 1.0° about z" in said["sensor_rotated"]
-    assert "2.0 mm along x, 2.0 mm along y, 2.0 mm along z" in said["sensor_displaced"]
+    assert set(said) == {"misaligned.rotation", "misaligned.gravity", "clock_offset",
+                         "misaligned.position"}
+    assert "1.0° about x, 1.0° about y, 1.0° about z" in said["misaligned.rotation"]
+    assert "2.0 mm along x, 2.0 mm along y, 2.0 mm along z" in said["misaligned.position"]
     _report(np.r_[np.full(5, DEGREE), 0.02, np.full(3, 2e-3)], 10.0 * sigma, log)
     assert not log.all()
     _report(np.r_[np.full(5, 0.2 * DEGREE), 0.004, np.full(3, 9e-4)], 0.01 * sigma, log)

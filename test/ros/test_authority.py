@@ -77,7 +77,7 @@ def test_locked_services_refuse_in_one_sentence_and_change_nothing(tmp_path):
         asked = goal.send_goal_async(Identify.Goal(mass_accuracy=1.0))
         stage.client.spin_until(asked.done)
         assert not asked.result().accepted
-        wait_for_finding(stage, "goal_rejected", "identify is locked")
+        wait_for_finding(stage, "goal.rejected", "identify is locked")
         goal.destroy()
         assert not set_parameter(stage, "estimator.rate", 2.0).successful
         assert get_estimate(stage).success and list(tmp_path.iterdir()) == []
@@ -122,7 +122,7 @@ def test_three_thousand_parameter_calls_do_not_starve_the_estimate_and_are_named
                 stage.client.executor.spin_once(timeout_sec=0.0)
 
         robot.play(6.0, each=call)
-        warning = ("parameters_set_too_often" if "max" in name else "forgotten_too_often")
+        warning = ("asked_too_often.parameters" if "max" in name else "asked_too_often.data")
         wait_for_finding(stage, warning, "were refused")
         before = len(got)
         for _ in range(20):  # seconds, while the calls go on

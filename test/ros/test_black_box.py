@@ -181,7 +181,7 @@ def test_the_service_says_what_failed_and_may_be_asked_again_at_once(tmp_path: P
         failed = stage.client.call(Save, f"{NODE}/save", INPUTS)
         assert not failed.success and f"black box {recordings}" in failed.message
         assert "cannot be written" in failed.message
-        assert "black_box_failed" in current_findings(stage)
+        assert "file_not_written.black_box" in current_findings(stage)
         recordings.unlink()
         saved = stage.client.call(Save, f"{NODE}/save", Save.Request())
         assert saved.success and f"being written to {recordings}" in saved.message
@@ -189,7 +189,7 @@ def test_the_service_says_what_failed_and_may_be_asked_again_at_once(tmp_path: P
         answer = stage.client.call(Save, f"{NODE}/save", INPUTS)
         assert answer.success, answer.message
         assert len(list(recordings.glob("[!.]*"))) == 2
-        assert "black_box_failed" not in current_findings(stage)
+        assert "file_not_written.black_box" not in current_findings(stage)
         again = stage.client.call(Save, f"{NODE}/save", INPUTS)
         assert not again.success and "such a black box was written" in again.message
 

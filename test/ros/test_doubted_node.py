@@ -69,7 +69,7 @@ def test_a_wrench_at_the_tcp_reaches_the_driver_about_the_flange_or_not_at_all(
         stage.robot.play(8.0, frame=TCP)
         stage.begin_rest()
         if not is_told:
-            wait_for_finding(stage, "sensor_frame_unknown", WHERE)
+            wait_for_finding(stage, "sensor_frame.unknown", WHERE)
         answers = []
 
         def is_decided() -> bool:

@@ -123,7 +123,7 @@ def test_parameters_without_end_are_taken_as_none_and_said_in_the_log():
         goal = SEND_GOAL.Request()
         goal.goal.shape.points = points_request(MAX_REQUEST_POINTS + 1).points
         assert not stage.client.call(SEND_GOAL, f"{NODE}/identify/_action/send_goal", goal).accepted
-        wait_for_finding(stage, "goal_rejected", f"at most {MAX_REQUEST_POINTS} are allowed")
+        wait_for_finding(stage, "goal.rejected", f"at most {MAX_REQUEST_POINTS} are allowed")
 
 
 def test_frames_without_end_cost_little_and_the_robot_is_still_known():
@@ -146,7 +146,7 @@ def test_frames_without_end_cost_little_and_the_robot_is_still_known():
         assert memory(node.process.pid) - before < 30.0  # it was 1000
         robot.play(2.0)
         wait_for_valid(stage, 2)
-        assert "transform_invalid" not in current_findings(stage)
+        assert "samples_invalid.transforms" not in current_findings(stage)
 
 
 def test_a_frame_that_forges_a_log_line_is_printed_as_one():
@@ -156,7 +156,7 @@ def test_a_frame_that_forges_a_log_line_is_printed_as_one():
         robot = Robot(stage.client)
         robot.publish_description()
         robot.play(2.0, frame=forged)
-        found = wait_for_finding(stage, "sensor_frame_replaced", r"tool0\n[ERROR] forged\x1b[31m")
+        found = wait_for_finding(stage, "sensor_frame.replaced", r"tool0\n[ERROR] forged\x1b[31m")
         assert all(text.isprintable() for text in found.values())
         node.wait_for_text(r"tool0\n[ERROR] forged\x1b[31m")
         _, text = node.stop()

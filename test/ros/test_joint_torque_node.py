@@ -30,7 +30,7 @@ def stage(tmp_path_factory):
     robot = write_robot(folder / "arm.robot")
     recorded = loaded(MASS, 1)
     with Stage() as stage:
-        stage.start_node(load__source="joint_torque", load__robot=str(robot),
+        stage.start_node(load__robot=str(robot),
                          wrench__sensor_frame=FRAME, state__directory=str(folder))
         stage.client.publish("/robot_description", String(data=URDF), LATCHED)
         offset = time.time_ns()

@@ -198,19 +198,19 @@ def test_data_so_far_count_where_the_goal_keeps_them(goals):
 ])
 def test_a_bad_goal_is_rejected_and_diagnostics_say_why(goals, fields, said):
     assert not goals.send(**fields).accepted
-    wait_for_finding(goals.stage, "goal_rejected", said)
+    wait_for_finding(goals.stage, "goal.rejected", said)
 
 
 def test_one_goal_at_a_time(goals):
     first = goals.send(com_accuracy=1e-7, timeout=20.0)
     assert not goals.send().accepted
-    said = wait_for_finding(goals.stage, "goal_rejected", "another goal runs")
+    said = wait_for_finding(goals.stage, "goal.rejected", "another goal runs")
     assert "at most 20 s" in said["goal"]
     goals.client.spin_until(first.cancel_goal_async().done)
     assert goals.result(first)[0] == GoalStatus.STATUS_CANCELED
     second = goals.send(timeout=0.5)
     assert second.accepted
-    wait_until_cleared(goals.stage, "goal_rejected")
+    wait_until_cleared(goals.stage, "goal.rejected")
     goals.result(second)
 
 

@@ -53,7 +53,7 @@ def test_two_publishers_of_the_wrench_are_named_and_no_estimate_comes_until_one_
             v.value for m in said for status in m.status for v in status.values])
         assert not any(m.valid for m in got)
         other.node.destroy_node()
-        stage.client.spin_until(lambda: "wrench_publishers" not in current_findings(stage))
+        stage.client.spin_until(lambda: "several_publishers.wrench" not in current_findings(stage))
         robot.play(4.0, speed=2.0)
         assert wait_for_valid(stage, 2).inertia.m == pytest.approx(
             robot.cobot.payload.mass, rel=0.02)
@@ -70,7 +70,7 @@ def test_a_second_publisher_that_says_nothing_does_no_harm():
         robot.play(4.0, speed=2.0)
         assert wait_for_valid(stage, 2).inertia.m == pytest.approx(
             robot.cobot.payload.mass, rel=0.02)
-        assert "wrench_publishers" not in current_findings(stage)
+        assert "several_publishers.wrench" not in current_findings(stage)
 
 
 class OtherJoints:
@@ -140,11 +140,12 @@ def test_joint_states_that_freeze_while_the_arm_moves_are_named_while_they_do():
         robot.play(4.0, speed=2.0)
         robot.frozen = robot.truth.q[-1]
         robot.play(3.0, speed=2.0)
-        assert "is frozen" in wait_for_finding(stage, "joint_states_frozen")["joint_states_frozen"]
+        assert "is frozen" in wait_for_finding(stage,
+                                               "motion_frozen.joints")["motion_frozen.joints"]
         stage.client.spin_until(lambda: not got[-1].valid and "is frozen" in got[-1].status)
         robot.frozen = None
         robot.play(6.0, speed=2.0)
-        wait_for_finding(stage, "joint_states_frozen", "stood still for 3 s and then jumped by")
+        wait_for_finding(stage, "motion_frozen.joints", "stood still for 3 s and then jumped by")
         message, payload = wait_for_valid(stage, 2), robot.cobot.payload
         assert message.inertia.m == pytest.approx(payload.mass, rel=0.01)
         np.testing.assert_allclose(com_of(message.inertia), payload.com, atol=2e-3)

@@ -265,11 +265,11 @@ def test_forgetting_the_data_in_a_tight_loop_does_not_starve_the_estimate(
             obeyed = [f.result().results[0].successful for f in answers if f.done()]
             # A hundred within ten seconds, of several times as many.
             assert 100 <= sum(obeyed) <= 100 * spans < 0.5 * len(obeyed)
-            wait_for_finding(stage, "parameters_set_too_often", "refused")
+            wait_for_finding(stage, "asked_too_often.parameters", "refused")
         else:
             obeyed = [f.result().success for f in answers if f.done()]
             assert len(obeyed) > 500 and sum(obeyed) <= 10 * spans
-            wait_for_finding(stage, "forgotten_too_often", "refused")
+            wait_for_finding(stage, "asked_too_often.data", "refused")
 
 
 def weighting(number):
@@ -285,7 +285,7 @@ def test_a_home_that_cannot_be_written_is_told_and_does_not_stop_the_node(monkey
     monkeypatch.setenv("ROS_LOG_DIR", str(tmp_path))
     with Stage() as stage:
         stage.start_node(state__directory=Settings().state.directory)
-        wait_for_finding(stage, "state_not_kept", "the state of this run is not kept")
+        wait_for_finding(stage, "file_not_written.state", "the state of this run is not kept")
         cleared = set_tool(stage, action=SetTool.Request.CLEAR)
         assert cleared.success and "the next run will not know" in cleared.message
 

@@ -102,8 +102,9 @@ def test_bad_messages_are_named_and_nothing_wrong_is_published():
         stage.client.publish("/robot_description", String(data="<robot name='x'><link"), LATCHED)
         nan = np.full(6, np.nan)
         robot.play(1.0, wrench=nan)
-        wanted = {"robot_description_invalid", "wrench_not_finite", "joint_names_empty",
-                  "wrench_stamp_missing"}
+        wanted = {"robot_description_invalid", "samples_invalid.wrench",
+                  "joint_states_incomplete.names",
+                  "stamp_missing.wrench"}
 
         def all_named():  # best effort: a single message may be lost on a busy machine
             stage.client.publish("/joint_states", JointState())
@@ -111,7 +112,8 @@ def test_bad_messages_are_named_and_nothing_wrong_is_published():
             return wanted <= current_findings(stage).keys()
 
         stage.client.spin_until(all_named)
-        times = int(current_findings(stage)["wrench_not_finite"].split("(")[1].split(" times")[0])
+        said = current_findings(stage)["samples_invalid.wrench"]
+        times = int(said.split("(")[1].split(" times")[0])
         assert 20 < times <= 250
         assert got and all(not m.valid and all_numbers_nan(m) for m in got)
         assert node.text.count("NaN or infinity") <= 2  # not a line for each sample
@@ -131,7 +133,8 @@ def test_messages_that_cannot_be_decoded_are_named_and_dropped():
         robot.play(2.0)
         publishers = [stage.client.node.create_publisher(kind, topic, 10) for kind, topic in (
             (WrenchStamped, "/wrench"), (JointState, "/joint_states"), (TFMessage, "/tf"))]
-        wanted = {"wrench_malformed", "joint_state_malformed", "transform_malformed"}
+        wanted = {"message_malformed.wrench", "message_malformed.joints",
+                  "message_malformed.transforms"}
 
         def all_named():
             for publisher in publishers:
@@ -177,7 +180,7 @@ def test_simulated_time_drives_the_estimates():
     with Stage() as stage:
         stage.start_node(estimator__rate=2.0, use_sim_time=True)
         got = stage.client.listen(InertialParameters, PARAMETERS, 100)
-        wait_for_finding(stage, "clock_silent")
+        wait_for_finding(stage, "clock_stopped.silent")
         got.clear()
         robot = Robot(stage.client, start_ns=5_000_000_000)
         robot.publish_description()
@@ -190,12 +193,12 @@ def test_simulated_time_drives_the_estimates():
                 clock.clock.sec, clock.clock.nanosec = divmod(stamp, 1_000_000_000)
                 stage.client.publish("/clock", clock, 10)
 
-        robot.play(5.0, each=tick)
+        robot.play(5.0, each=tick, speed=2.0)
         stage.client.spin_until(lambda: got and got[-1].header.stamp.sec >= 8)
         assert got[-1].valid and got[-1].header.stamp.sec < 10
         assert 4 <= len({m.header.stamp.sec + 1e-9 * m.header.stamp.nanosec for m in got
                          if not m.stale}) <= 12  # 2 Hz of simulated time
-        wait_until_cleared(stage, "clock_silent")
+        wait_until_cleared(stage, "clock_stopped.silent")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -96,7 +96,7 @@ def test_a_setting_of_an_earlier_version_is_refused_wherever_it_stands():
         file = [Section("a.yaml", node, frozenset({"tare.force_drift"}))]
         with pytest.raises(InvalidSetting, match="a.yaml.*tare.force_drift is no setting any more"):
             check_parameter_files(NODE, ["tare.force_drift"], [file])
-    with pytest.raises(InvalidSetting, match="follows from wrench.force_drift"):
+    with pytest.raises(InvalidSetting, match="follows from wrench.drift"):
         check_parameter_files(NODE, ["tare.force_drift"], None)
 
 

@@ -71,8 +71,7 @@ def test_topics_and_frames_need_a_restart_and_estimator_settings_do_not(make):
     node = make()
     for name in ("wrench.topic", "wrench.convention", "tf.topic", "gravity.frame", "shape.type"):
         assert node.describe_parameter(name).read_only
-    for name in ("estimator.rate", "lmi.epsilon", "pmd.points", "manifold.deadline",
-                 "entropic.gamma", "wrench.force_noise"):
+    for name in ("estimator.rate", "lmi.support", "pmd.points", "entropic.gamma", "wrench.noise"):
         assert not node.describe_parameter(name).read_only
 
 
@@ -86,9 +85,10 @@ def test_given_values_are_taken_and_whole_numbers_stand_for_decimals(make):
 
 
 @pytest.mark.parametrize(("values", "said"), [
-    ({"wrench__force_noise": -1.0}, "wrench.force_noise is -1 N; allowed: above 0 N"),
-    ({"wrench__force_noise": "low"}, "wrench.force_noise is 'low'; it must be a number"),
-    ({"wrench__force_noise": math.nan}, "wrench.force_noise is nan"),
+    ({"wrench__noise": [-1.0, 0.1]}, "wrench.noise is -1 N, N m; allowed: above 0 N, N m"),
+    ({"wrench__noise": "low"}, "wrench.noise is 'low'; it must be a list of numbers"),
+    ({"wrench__gain_error": "low"}, "wrench.gain_error is 'low'; it must be a number"),
+    ({"wrench__noise": [math.nan, 0.1]}, "wrench.noise is nan"),
     ({"wrench__convention": "up"}, "allowed: on_sensor, on_environment"),
     ({"estimator__estimate_bias": 1}, "estimator.estimate_bias is 1; it must be true or false"),
     ({"estimator__method": "magic"}, "estimator.method is 'magic'; allowed: "),
@@ -105,13 +105,14 @@ def test_a_bad_value_is_refused_with_name_value_and_what_is_allowed(make, values
 
 
 def test_a_sensor_gives_the_parameters_of_its_data_sheet_but_for_those_that_are_given(make):
-    node = make(wrench__sensor="ati_gamma", wrench__force_noise=0.25)
+    node = make(wrench__sensor="ati_gamma", wrench__noise=[0.25, 0.01])
     assert node.settings == Settings().replace(
-        {"wrench.sensor": "ati_gamma", "wrench.force_noise": 0.25})
-    assert node.settings.wrench.force_noise == 0.25
+        {"wrench.sensor": "ati_gamma", "wrench.noise": (0.25, 0.01)})
+    assert node.settings.wrench.noise == (0.25, 0.01)
     for name, value in SENSORS["ati_gamma"].defaults().items():
-        if name != "wrench.force_noise":
-            assert node.get_parameter(name).value == value
+        if name != "wrench.noise":
+            assert node.get_parameter(name).value == (
+                list(value) if isinstance(value, tuple) else value)
     assert node.describe_parameter("wrench.sensor").read_only
 
 
@@ -148,7 +149,7 @@ def test_a_good_change_reaches_the_settings_in_its_declared_type(make):
 
 
 @pytest.mark.parametrize(("name", "value"), [
-    ("manifold.max_iterations", 7), ("entropic.gamma", 2.0), ("entropic.selection", "fixed")])
+    ("pmd.points", 70), ("entropic.gamma", 2.0), ("lmi.support", "box")])
 def test_options_of_every_estimator_may_change_while_the_node_runs(make, name, value):
     node = make()
     assert node.set_parameters_atomically([Parameter(name, value=value)]).successful

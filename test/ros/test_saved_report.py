@@ -52,16 +52,8 @@ def test_the_report_beside_a_saved_estimate_holds_its_mass(stage: Stage, tmp_pat
     assert not list((tmp_path / "saves").glob("*.partial*"))
 
 
-def test_without_reports_only_the_inputs_are_written(stage: Stage, tmp_path: Path) -> None:
-    begin(stage, tmp_path, black_box__report=False)
-    answer = stage.client.call(Save, f"{NODE}/save", Save.Request(name="load.json"))
-    assert answer.success and ".html" not in answer.message
-    wait_until(lambda: list(tmp_path.glob("recordings/[!.]*")))
-    assert not list((tmp_path / "saves").glob("*.html"))
-
-
 def test_a_report_that_cannot_be_written_is_a_finding(stage: Stage, tmp_path: Path) -> None:
     begin(stage, tmp_path)
     (tmp_path / "saves" / "load.html").mkdir(parents=True)
     assert stage.client.call(Save, f"{NODE}/save", Save.Request(name="load.json")).success
-    wait_until(lambda: "report_failed" in current_findings(stage))
+    wait_until(lambda: "file_not_written.report" in current_findings(stage))

@@ -121,7 +121,7 @@ def test_a_tare_that_the_data_contradict_leaves_the_file_too(tmp_path: Path) -> 
         resting(payload() if second < 2 else NOTHING, second).feed(made, 0.1)
         made.solve()
         kept.follow(made)
-    assert "tare_suspected" in texts(made)
+    assert "tare_not_used.contradicted" in texts(made)
     assert in_file(tmp_path).tare is None and log.all() == ()
 
 
@@ -167,6 +167,6 @@ def test_without_a_home_the_node_goes_on_and_says_that_nothing_is_kept(
     made = at_rest()
     made.tare(kept.keep)
     assert made.state().tare is not None and "is no folder" in kept.note()
-    assert "state_not_kept" in log
+    assert [f.name for f in log.all()] == ["file_not_written.state"]
     with pytest.raises(InvalidSetting):
         keeper(tmp_path / "file")

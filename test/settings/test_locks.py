@@ -21,7 +21,7 @@ def test_parameters_are_locked_by_kind() -> None:
     names = [name for name, _, _ in iter_settings(Settings())]
     assert all(locked(parameters="all").locks_parameter(name) for name in names)
     some = locked(parameters="beliefs")
-    assert some.locks_parameter("wrench.force_noise") and not some.locks_parameter("lmi.support")
+    assert some.locks_parameter("wrench.noise") and not some.locks_parameter("lmi.support")
 
 
 def test_without_locks_nothing_is_locked() -> None:
@@ -53,8 +53,8 @@ def test_beliefs_are_all_but_how_the_estimate_is_computed() -> None:
     free = {name for name, _, spec in iter_settings(Settings())
             if spec.runtime and not is_belief(name)}
     assert {"estimator.method", "estimator.rate", "lmi.support", "entropic.gamma"} <= free
-    assert not free & {"precompensated.mass", "wrench.force_noise", "estimator.max_mass",
-                       "estimator.estimate_bias", "wrench.force_drift"}
+    assert not free & {"precompensated.mass", "wrench.noise", "estimator.max_mass",
+                       "estimator.estimate_bias", "wrench.drift"}
     assert is_belief("use_sim_time") and is_belief("gravity.acceleration")
 
 

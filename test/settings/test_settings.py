@@ -60,7 +60,7 @@ def test_the_defaults_are_allowed_and_every_setting_is_described() -> None:
 def test_the_estimator_and_the_options_of_each_may_change_while_the_node_runs() -> None:
     methods = next(spec.choices for name, _, spec in ALL if name == "estimator.method")
     options = [(n, s) for n, _, s in ALL if n.split(".")[0] in ("estimator", *methods)]
-    assert {n.split(".")[0] for n, _ in options} >= {"pmd", "lmi", "manifold", "entropic"}
+    assert {n.split(".")[0] for n, _ in options} >= {"pmd", "lmi", "entropic"}
     assert [n for n, s in options if not s.runtime] == []
 
 
@@ -151,7 +151,7 @@ def test_an_unknown_name_is_refused_with_the_nearest_and_the_names_of_its_group(
 
 
 @pytest.mark.parametrize(("name", "nearest"), [
-    ("force_noise", "wrench.force_noise"), ("buffr.window", "buffer.window"), ("a.b.c", ""),
+    ("gain_error", "wrench.gain_error"), ("buffr.window", "buffer.window"), ("a.b.c", ""),
     ("", "")])
 def test_an_unknown_group_is_refused_with_the_nearest_and_the_groups(
         name: str, nearest: str) -> None:
@@ -162,8 +162,8 @@ def test_an_unknown_group_is_refused_with_the_nearest_and_the_groups(
 
 
 def test_values_set_directly_are_checked_as_well() -> None:
-    with pytest.raises(InvalidSetting, match="wrench.force_noise is -1 N; allowed: above 0 N"):
-        Settings(wrench=WrenchSettings(force_noise=-1.0))
+    with pytest.raises(InvalidSetting, match="wrench.noise is -1 N, N m; allowed: above 0 N, N m"):
+        Settings(wrench=WrenchSettings(noise=(-1.0, 0.1)))
 
 
 def test_whole_numbers_become_floats_and_lists_tuples() -> None:
@@ -182,10 +182,10 @@ def test_replace_leaves_the_original_and_all_other_settings_alone() -> None:
         after.wrench.topic = "x"  # type: ignore[misc]
 
 
-EXPECTED = Settings().replace({"wrench.topic": "/ft", "wrench.force_noise": 0.2,
+EXPECTED = Settings().replace({"wrench.topic": "/ft", "wrench.noise": (0.2, 0.01),
                                "shape.size": [0.1, 0.2, 0.3], "estimator.estimate_bias": False})
 BODY = """
-wrench: {topic: /ft, force_noise: 0.2}
+wrench: {topic: /ft, noise: [0.2, 0.01]}
 shape: {size: [0.1, 0.2, 0.3]}
 estimator: {estimate_bias: false}
 """
@@ -207,16 +207,15 @@ def test_a_sensor_gives_what_its_data_sheet_says_and_nothing_else(sensor: str) -
 def test_every_value_of_a_data_sheet_is_a_setting_of_that_name() -> None:
     names = {n for n, _, _ in ALL}
     assert set(SENSORS["ati_gamma"].defaults()) == {
-        n for n in names if n in ("wrench.gain_error", "wrench.cross_talk")
-        or n.startswith(("wrench.", "tare."))
-        and n.endswith(("_noise", "_accuracy", "_drift", "_range"))}
+        n for n in names if n.startswith("wrench.")
+        and n.endswith((".noise", ".accuracy", ".drift", ".range", ".gain_error", ".cross_talk"))}
 
 
 def test_what_is_set_beside_a_sensor_wins_over_its_data_sheet_in_any_order() -> None:
-    for names in (("sensor", "force_range"), ("force_range", "sensor")):
-        values = {"sensor": "onrobot_hex", "force_range": 150}
+    for names in (("sensor", "range"), ("range", "sensor")):
+        values = {"sensor": "onrobot_hex", "range": [150, 5]}
         settings = settings_from_mapping({"wrench": {n: values[n] for n in names}})
-        assert settings.wrench.force_range == 150.0
+        assert settings.wrench.range == (150.0, 5.0)
         assert settings.wrench.cross_talk == SENSORS["onrobot_hex"].cross_talk
     again = settings.replace({"wrench.sensor": "onrobot_hex"})  # no other sensor
     assert again == settings
@@ -240,12 +239,12 @@ def test_only_the_ideal_sensor_has_nothing_but_noise() -> None:
 
 @pytest.mark.parametrize("text", [
     BODY,
-    "wrench.topic: /ft\nwrench.force_noise: 0.2\nshape.size: [0.1, 0.2, 0.3]\n"
+    "wrench.topic: /ft\nwrench.noise: [0.2, 0.01]\nshape.size: [0.1, 0.2, 0.3]\n"
     "estimator.estimate_bias: false",
     f"/**:\n  ros__parameters:{INDENTED}",
     f"inertial_id:\n  ros__parameters:{INDENTED}",
     f"/cell/left:\n  inertial_id:\n    ros__parameters:{INDENTED}",
-    "/**:\n  ros__parameters:\n    wrench.topic: /ft\n    wrench: {force_noise: 0.2}\n"
+    "/**:\n  ros__parameters:\n    wrench.topic: /ft\n    wrench: {noise: [0.2, 0.01]}\n"
     "    shape.size: [0.1, 0.2, 0.3]\n    estimator: {estimate_bias: false}",
 ], ids=["nested", "dotted", "any node", "named node", "namespace", "mixed"])
 def test_nested_dotted_and_ros_layouts_mean_the_same(text: str) -> None:

@@ -47,7 +47,7 @@ def taken(topic: InputTopic, *messages: Any, **changes: Any) -> list[tuple[Any, 
           "robot_description.topic"]),
     (BOTH, ["dynamic_joint_states.topic", "tf.topic", "tf.static_topic",
             "robot_description.topic"]),
-    ({"load.source": "joint_torque", "load.robot": "arm.robot", "wrench.sensor_frame": "tool0",
+    ({"load.robot": "arm.robot", "wrench.sensor_frame": "tool0",
       "robot_description.file": "a.urdf"},
      ["joint_states.topic", "tf.topic", "tf.static_topic"]),
     ({"precompensated.source": "inertia", "precompensated.topic": "/payload",
@@ -98,7 +98,7 @@ def test_a_message_that_is_too_large_is_dropped_and_reported() -> None:
     adapter = MessageAdapter(samples, Settings().replace(BOTH), lambda urdf: None)
     assert not adapter.add(input_topics.DYNAMIC_JOINT_STATES, dynamic_message(MAX_JOINTS + 1))
     assert [sample[:2] for sample in samples.take_all()] == [
-        (inbox.FINDING, "dynamic_joint_state_too_large")]
+        (inbox.FINDING, "message_too_large.dynamic_joints")]
 
 
 def test_a_robot_description_goes_to_its_own_place() -> None:

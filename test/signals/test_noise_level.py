@@ -72,7 +72,7 @@ def test_a_measured_level_is_named_with_its_value_and_the_setting(
     list(level.follow(_bins(500.0, _swing(500.0), np.repeat(20.0 * DECLARED, 3), rng)))
     level.report(log)
     text = log.all()[0].text
-    assert f"{level.used[0]:.2g} N" in text and "wrench.force_noise is 0.1 N" in text
+    assert f"{level.used[0]:.2g} N" in text and "wrench.noise is 0.1 N" in text
     level.declare(2.0 * level.used)
     level.report(log)
     assert not log.all()

@@ -199,7 +199,7 @@ def test_an_impossible_payload_is_ignored_in_words() -> None:
     for mass in (-1.0, float("nan")):
         made.add_removed_payload("", mass, [0.0] * 3, [0.0] * 6)
         made.advance()
-        assert "cannot exist" in texts(made)["removed_payload_invalid"]
+        assert "cannot exist" in texts(made)["removed_payload.invalid"]
     assert_both(made.solve())
 
 

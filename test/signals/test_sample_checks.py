@@ -21,7 +21,7 @@ def _gate(**changes: float) -> tuple[WrenchChecks, FindingLog]:
 
 
 def test_a_good_sample_passes_unchanged() -> None:
-    gate, log = _gate(wrench__force_range=100.0, wrench__torque_range=5.0)
+    gate, log = _gate(wrench__range=(100.0, 5.0))
     sample = gate.check(START, [1.0, -99.8, 3.0], [0.1, 0.2, -4.9])
     assert sample == (1.0, -99.8, 3.0, 0.1, 0.2, -4.9)
     assert log.all() == ()
@@ -34,14 +34,14 @@ def test_a_sample_that_is_not_finite_in_any_channel_is_dropped(bad: float, chann
     values = [0.0] * 6
     values[channel] = bad
     assert gate.check(START, values[:3], values[3:]) is None
-    assert [f.name for f in log.all()] == ["wrench_not_finite"]
+    assert [f.name for f in log.all()] == ["samples_invalid.wrench"]
 
 
 @pytest.mark.parametrize("stamp", [0, -1])
 def test_a_sample_without_a_stamp_is_dropped(stamp: int) -> None:
     gate, log = _gate()
     assert gate.check(stamp, [0.0] * 3, [0.0] * 3) is None
-    assert [f.name for f in log.all()] == ["wrench_stamp_missing"]
+    assert [f.name for f in log.all()] == ["stamp_missing.wrench"]
 
 
 @pytest.mark.parametrize(("force", "torque", "passes"), [
@@ -51,16 +51,16 @@ def test_a_sample_without_a_stamp_is_dropped(stamp: int) -> None:
 ])
 def test_a_saturated_channel_drops_the_sample(
         force: list[float], torque: list[float], passes: bool) -> None:
-    gate, log = _gate(wrench__force_range=100.0, wrench__torque_range=5.0)
+    gate, log = _gate(wrench__range=(100.0, 5.0))
     assert (gate.check(START, force, torque) is not None) is passes
-    assert [f.name for f in log.all()] == ([] if passes else ["wrench_saturated"])
+    assert [f.name for f in log.all()] == ([] if passes else ["samples_saturated.wrench"])
 
 
 def test_without_a_range_only_the_impossible_is_dropped() -> None:
     gate, log = _gate()
     assert gate.check(START, [9e5] * 3, [9e5] * 3) is not None and log.all() == ()
     assert gate.check(START, [1e200, 0.0, 0.0], [0.0] * 3) is None
-    assert [f.name for f in log.all()] == ["wrench_saturated"]
+    assert [f.name for f in log.all()] == ["samples_saturated.wrench"]
 
 
 def test_what_the_ring_says_is_counted() -> None:
@@ -70,11 +70,12 @@ def test_what_the_ring_says_is_counted() -> None:
         ring.strays = strays
         drops.count(result, ring)
     assert {f.name: f.text for f in log.all()} == {
-        "wrench_reordered": "wrench samples that came out of order put where they belong (once)",
-        "wrench_stamp_stray": "wrench samples with a stamp far from those before and after "
+        "samples_reordered.wrench": "wrench samples that came out of order put where they belong "
+                                    "(once)",
+        "stamp_stray.wrench": "wrench samples with a stamp far from those before and after "
                               "dropped (once)",
-        "wrench_repeated": "wrench samples with a repeated stamp dropped (once)",
-        "wrench_late": "wrench samples that came too late dropped (2 times)"}
+        "samples_repeated.wrench": "wrench samples with a repeated stamp dropped (once)",
+        "samples_late.wrench": "wrench samples that came too late dropped (2 times)"}
 
 
 def test_stamps_that_stand_still_are_named_and_doubled_ones_are_not() -> None:
@@ -83,10 +84,10 @@ def test_stamps_that_stand_still_are_named_and_doubled_ones_are_not() -> None:
     for stamp in range(START, START + 300):  # each three times
         for _ in range(3):
             drops.count(ring.append(stamp, [0.0]), ring)
-    assert [f.name for f in log.all()] == ["wrench_repeated"]
+    assert [f.name for f in log.all()] == ["samples_repeated.wrench"]
     for _ in range(50):
         drops.count(ring.append(START + 299, [0.0]), ring)
-    still, = (f for f in log.all() if f.name == "wrench_stamps_still")
+    still, = (f for f in log.all() if f.name == "stamps_still.wrench")
     assert still.level == "warning" and "stands still" in still.text and "(once)" in still.text
 
 
@@ -107,7 +108,7 @@ def test_findings_are_kept_by_name_with_errors_first() -> None:
 
 
 def test_what_kept_all_samples_out_is_the_reason() -> None:
-    gate, _ = _gate(wrench__force_range=100.0)
+    gate, _ = _gate(wrench__range=(100.0, 0.0))
     assert gate.explain_silence("/ft", None) == "no wrench received on '/ft'"
     for stamp, force, said in ((START, math.nan, "hold NaN or infinity"),
                                (0, 1.0, "are without a stamp"),

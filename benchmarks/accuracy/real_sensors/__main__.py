@@ -2,7 +2,7 @@
 """`python -m benchmarks.accuracy.real_sensors`: one line of figures for each source of error.
 
 For example: `python -m benchmarks.accuracy.real_sensors --runs 20 --seed 1000 --sources white gain
---set wrench.force_noise=0.5 --workers 2 --seconds 8`. One run for a closer look:
+--set wrench.gain_error=0.02 --workers 2 --seconds 8`. One run for a closer look:
 `benchmarks.accuracy.real_sensors.recordings.simulate` and `.identify.identifier_of`.
 """
 

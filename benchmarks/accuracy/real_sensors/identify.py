@@ -23,8 +23,8 @@ from .recordings import Draw, Recording, simulate
 from .sources import Source
 
 # Parts of the names of findings that blame what did not happen.
-FALSE_FINDINGS = ("contact", "payload_changed", "zeroed", "estimate_lost", "sign_wrong",
-                  "frame_wrong")
+FALSE_FINDINGS = ("contact", "payload_changed", "zero_moved", "estimate_lost", "sign_wrong",
+                  "frame_wrong", "load_unexplained")
 KINDS = ("true", "got", "sd", "verdict")
 FIELDS = ("source", "seed", "object", "arm", "motion", "speed", "seconds", "failure", "false",
           "findings", "took", "least_mass_sd",

@@ -47,8 +47,7 @@ class Rtls:
     guarantees_consistency = False
 
     def __init__(self, settings: Settings) -> None:
-        self._acceleration = settings.accelerations.linear_noise
-        self._angular = settings.accelerations.angular_noise
+        self._acceleration, self._angular, _ = settings.accelerations.noise
 
     def solve(self, problem: Problem, shape: Shape | None) -> Solution:
         """The full model's total least squares; the dynamism weighting does not apply.

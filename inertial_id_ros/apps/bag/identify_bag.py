@@ -103,9 +103,8 @@ def make_parser() -> argparse.ArgumentParser:
         help="any setting by its dotted name, e.g. estimator.rate=5; may be repeated")
     add("--wrench-topic", metavar="TOPIC", help="wrench.topic")
     add("--joint-states-topic", metavar="TOPIC", help="joint_states.topic")
-    add("--source", choices=("wrench", "joint_torque"), help="load.source")
-    add("--robot", metavar="FILE", help="robot file of identify_robot, for --source joint_torque "
-        "(load.robot)")
+    add("--robot", metavar="FILE", help="robot file of identify_robot: joint torques measure the "
+        "load (load.robot)")
     add("--sensor", metavar="NAME", choices=tuple(SENSORS), help="wrench.sensor, whose data sheet "
         f"gives what is not set otherwise: {', '.join(SENSORS)}")
     add("--sensor-frame", metavar="FRAME", help="wrench.sensor_frame")
@@ -186,7 +185,7 @@ def _settings_given(args: argparse.Namespace) -> dict[str, Any]:
     """Dotted settings that the command line gives."""
     named = {
         "estimator.method": args.method, "wrench.topic": args.wrench_topic,
-        "joint_states.topic": args.joint_states_topic, "load.source": args.source,
+        "joint_states.topic": args.joint_states_topic,
         "load.robot": args.robot, "wrench.sensor": args.sensor,
         "wrench.sensor_frame": args.sensor_frame, "gravity.frame": args.gravity_frame,
         "wrench.convention": args.convention, "robot_description.file": args.urdf,

@@ -80,7 +80,7 @@ def select_topics(topics: Sequence[RecordedTopic], settings: Settings,
         if name:
             chosen[name] = wanted
     if settings.load.source == "joint_torque" and JOINT_STATES not in chosen.values():
-        raise RecordingError("load.source is 'joint_torque' and no joint state topic is chosen "
+        raise RecordingError("load.robot needs joint torques and no joint state topic is chosen "
                              f"({JOINT_STATES.type}); the recording holds "
                              f"{describe_topics(topics)}")
     lacks = _missing_description(chosen.values(), settings)

@@ -119,7 +119,7 @@ class Check(NamedTuple):
 
     Attributes:
         look: makes the row of what was seen.
-        findings: names of findings about the same.
+        findings: names or kinds of findings about the same.
     """
 
     look: Callable[[Seen, Settings], Row]
@@ -145,7 +145,7 @@ def _judge(check: Check, seen: Seen, settings: Settings) -> Row:
     """The row of a check; a finding of the node goes before what was measured here."""
     row = check.look(seen, settings)
     finding = next((f for f in seen.findings
-                    if f.name in check.findings and f.level != "info"), None)
+                    if f.is_one_of(check.findings) and f.level != "info"), None)
     if finding is None or row.verdict is FAILED:
         return row
     return row._replace(verdict=FAILED, measured=finding.text, advice=advice_on(finding))
@@ -153,7 +153,7 @@ def _judge(check: Check, seen: Seen, settings: Settings) -> Row:
 
 def advice_on(finding: Finding) -> str:
     """What to do about a finding."""
-    mend = next((fault.mend for fault in FAULTS if finding.name in fault.names), "")
+    mend = next((fault.mend for fault in FAULTS if finding.is_one_of(fault.names)), "")
     return mend or f"See '{finding.name}' in docs/troubleshooting.md."
 
 
@@ -195,7 +195,7 @@ def _range(seen: Seen, settings: Settings) -> Row:
     if not (wrench.force_range and wrench.torque_range):
         return Row(name, OPEN, measured, "below the range, which is not known",
                    "Name the sensor (wrench.sensor, or the option --sensor), or set "
-                   "wrench.force_range and wrench.torque_range.")
+                   "wrench.range.")
     expected = (f"below {_NEAR_RANGE * wrench.force_range:.0f} N and "
                 f"{_NEAR_RANGE * wrench.torque_range:.1f} N m, 90 % of the range")
     used = largest / (wrench.force_range, wrench.torque_range)
@@ -477,20 +477,22 @@ ORDER_ADVICE = ("Names and positions of the joint states do not belong together:
 CLOCK_ADVICE = ("Have both drivers stamp with one clock, when they measure: synchronise the "
                 "machines (chrony, NTP), and take filters with a delay off the wrench.")
 CHECKS = (
-    Check(_wrench_arrives, ("wrench_malformed",)),
-    Check(_wrench_lives, ("wrench_stuck", "wrench_not_finite")),
-    Check(_range, ("wrench_saturated", "wrench_units")),
+    Check(_wrench_arrives, ("message_malformed.wrench",)),
+    Check(_wrench_lives, ("input_stuck.wrench", "samples_invalid.wrench")),
+    Check(_range, ("samples_saturated.wrench", "wrong_units.wrench")),
     Check(_joints_arrive, ("motion_slow", "motion_stopped", "joint_states_incomplete")),
-    Check(_description, ("robot_description_invalid", "robot_frame_lost")),
-    Check(_joint_names, ("joint_units", "joint_names_empty", "joint_not_finite")),
-    Check(_sensor_frame, ("wrench_frame_changed", "sensor_frame_replaced")),
-    Check(_tcp, ("sensor_frame_shifted",)),
-    Check(_stamps, ("wrench_stamps_still", "joint_stamps_still", "wrench_stamp_missing",
-                    "joint_stamp_missing", "clock_silent", "clock_stopped")),
+    Check(_description, ("robot_description_invalid", "robot_description_invalid.frame")),
+    Check(_joint_names, ("wrong_units.joints", "joint_states_incomplete.names",
+                         "samples_invalid.joints")),
+    Check(_sensor_frame, ("sensor_frame.changed", "sensor_frame.replaced")),
+    Check(_tcp, ("sensor_frame.shifted",)),
+    Check(_stamps, ("stamps_still.wrench", "stamps_still.joints", "stamp_missing.wrench",
+                    "stamp_missing.joints", "clock_stopped.silent", "clock_stopped")),
     Check(_clocks, ("clocks_differ",)),
-    Check(_publishers, ("wrench_publishers", "joint_state_publishers", "wrench_mixed",
-                        "joint_states_mixed")),
-    Check(_payload, ("payload_not_added", "removed_payload_invalid")),
+    Check(_publishers, ("several_publishers.wrench", "several_publishers.joints",
+                        "streams_mixed.wrench",
+                        "streams_mixed.joints")),
+    Check(_payload, ("payload_not_added", "removed_payload.invalid")),
     Check(_rest),
     Check(_noise),
 )

@@ -159,7 +159,7 @@ class MotionSource:
         limit = "its gain, and how well its place is known (wrench.gain_error, alignment)"
         if can.mass > _BY_WANDER * 2.0 * self._knowledge.unseen_sigma()[0]:
             limit = (f"its zero wanders by {sensor.walk[0]:.2g} N and {sensor.walk[3]:.2g} N m "
-                     "(wrench.force_accuracy, wrench.torque_accuracy)")
+                     "(wrench.accuracy)")
         return Wanted(can.mass / mass, can.com, can.inertia), limit
 
     def _tilting(self, pose: Mapping[str, float]) -> list[int]:

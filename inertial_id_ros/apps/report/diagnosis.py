@@ -23,7 +23,7 @@ class Fault(NamedTuple):
     """A fault of the set-up or the recording, as findings name it.
 
     Attributes:
-        names: of the findings; said: what it is, in one sentence; mend: what to do.
+        names: names or kinds of the findings; said: what it is, in one sentence; mend: what to do.
     """
 
     names: tuple[str, ...]
@@ -32,13 +32,14 @@ class Fault(NamedTuple):
 
 
 _FRAMES = Fault(
-    ("frame_wrong", "frame_wrong_suspected"),
+    ("frame_wrong", "load_unexplained.wrench"),
     "The sensor frame or the gravity frame does not match the wrench.",
     "Compare wrench.sensor_frame with the axes that are drawn on the sensor, and gravity.frame "
     "with the room: its z axis must point up. A rotation that is transposed looks the same.")
 # The worst first: what comes later may follow from it. Errors go before what is not one.
 FAULTS = (
-    Fault(("wrench_publishers", "wrench_mixed", "joint_state_publishers", "joint_states_mixed"),
+    Fault(("several_publishers.wrench", "streams_mixed.wrench", "several_publishers.joints",
+           "streams_mixed.joints"),
           "Two sources share one topic.",
           "Stop one of the publishers, or record each on a topic of its own."),
     Fault(("clocks_differ",), "The stamps of wrench and motion are of different clocks.",
@@ -46,30 +47,30 @@ FAULTS = (
           "identify_bag --stamps recorded."),
     Fault(("motion_stopped",), "The motion of the sensor is missing for part of the time.",
           "Look why joint states or transforms stop; record again while they come."),
-    Fault(("wrench_units",), "The wrench is not in newtons and newton metres.",
+    Fault(("wrong_units.wrench",), "The wrench is not in newtons and newton metres.",
           "Set the driver to N and N m, or convert its wrench."),
     Fault(("reference_contradicted",), "The mass is not the one that was weighed.",
           "Look at the units, the gain and the sign of the wrench, and at what its driver removes; "
           "or correct load.reference_mass."),
-    Fault(("joint_units",), "The joint positions are not in radians and metres.",
+    Fault(("wrong_units.joints",), "The joint positions are not in radians and metres.",
           "Have the driver publish radians, or give the description of this robot."),
     Fault(("motion_slow",), "Joint states or transforms come too slowly.",
           "Raise their rate to 50 Hz or more."),
-    Fault(("robot_description_invalid", "robot_frame_lost"),
+    Fault(("robot_description_invalid", "robot_description_invalid.frame"),
           "The robot description cannot be used.",
           "Correct it as the sentence above says."),
-    Fault(("sensor_frame_shifted",), "The wrench is given in another frame than the one in use.",
+    Fault(("sensor_frame.shifted",), "The wrench is given in another frame than the one in use.",
           "Set wrench.sensor_frame to the frame in which the wrench is given, or set the TCP of "
           "the robot to zero."),
-    Fault(("sensor_frame_unknown",), "It is not known where the frame of the wrench lies.",
+    Fault(("sensor_frame.unknown",), "It is not known where the frame of the wrench lies.",
           "Publish, or record, the transforms of the robot's driver (/tf), or a fixed transform to "
           "that frame."),
-    Fault(("removed_payload_invalid",), "precompensated.* is no possible payload.",
+    Fault(("removed_payload.invalid",), "precompensated.* is no possible payload.",
           "Enter mass, centre of mass and inertia as they are configured on the robot."),
-    Fault(("sign_wrong", "mass_negative"), "The wrench has the wrong sign.",
+    Fault(("sign_wrong", "robot_wrong.mass"), "The wrench has the wrong sign.",
           "Set wrench.convention to the other value; nothing else needs to change."),
     _FRAMES,
-    Fault(("robot_wrong", "robot_wrong_suspected"), "No payload explains the joint torques.",
+    Fault(("robot_wrong", "load_unexplained.joints"), "No payload explains the joint torques.",
           "Give the file of this very robot in load.robot, or run identify_robot again; look "
           "whether anything touches the arm."),
     Fault(("payload_not_added",), "The robot may already remove a payload from this wrench.",
@@ -77,15 +78,15 @@ FAULTS = (
           "precompensated.source to none for a sensor of its own."),
     Fault(("mass_at_bound",), "The mass is as large as estimator.max_mass allows.",
           "Raise estimator.max_mass, or look for what pulls at the payload."),
-    Fault(("sensor_frame_replaced",), "It is not known where the frame of the wrench lies.",
+    Fault(("sensor_frame.replaced",), "It is not known where the frame of the wrench lies.",
           "Set wrench.sensor_frame to the frame that the messages name, or record the transforms "
           "of both."),
-    Fault(("wrench_stuck",), "The wrench stood still while the arm moved.",
+    Fault(("input_stuck.wrench",), "The wrench stood still while the arm moved.",
           "Look whether the sensor is connected and its driver runs; record again."),
     Fault(("payload_changed",), "The payload changed during the recording.",
           "The result is of the payload after the last change. For the one before it, end the "
           "recording before the change."),
-    Fault(("sensor_zeroed",), "The sensor was zeroed during the recording.",
+    Fault(("zero_moved.wrench",), "The sensor was zeroed during the recording.",
           "The result is of the data since. Zero the sensor before the recording, not in it."),
     Fault(("estimate_lost",), "Payload or sensor changed, and no one payload explains all data.",
           "The result is of the data since. Record one payload at a time, and look at the mounting "
@@ -94,12 +95,12 @@ FAULTS = (
           "Lead it along the arm, or fasten it before the sensor; then record again."),
     Fault(("hysteresis",), "The reading of the sensor lags behind the load.",
           "Load the sensor less, or use one of a larger range; look for parts that rub."),
-    Fault(("com_outside_shape", "inertia_outside_shape"),
+    Fault(("shape_contradicted.com", "shape_contradicted.inertia"),
           "The shape that was given does not hold the payload that was found.",
           "Measure the shape again, in the axes of the sensor and in metres."),
     Fault(("translation_constant",), "",
           "Publish the position of the sensor too: joint states, or transforms with translation."),
-    Fault(("joint_states_still",), "The joint states stand still while the wrench changes.",
+    Fault(("input_stuck.joints",), "The joint states stand still while the wrench changes.",
           "Look whether the joint states are frozen, or something touches the arm at rest; record "
           "again."),
     Fault(("contact",), "Something touches the payload.",
@@ -111,10 +112,10 @@ FAULTS = (
 ALLOWED_FOR = (
     Fault(("clock_offset",), "",
           "Let both drivers stamp with one clock: what uses the wrench live is off by as much."),
-    Fault(("sensor_rotated", "gravity_tilted", "sensor_displaced"), "",
+    Fault(("misaligned.rotation", "misaligned.gravity", "misaligned.position"), "",
           "Correct the robot description: other programs do not know of it."))
 # What the estimate allows for by wider intervals, so that less is identified.
-WIDENED = Fault(("residual_raised",), "More is left of the wrench than the sensor explains.",
+WIDENED = Fault(("residual_large.raised",), "More is left of the wrench than the sensor explains.",
                 "Look for a cable or hose that pulls, for light contact, and whether wrench.sensor "
                 "names the sensor.")
 _LOOK_UP = "docs/troubleshooting.md says of each finding what to do; its sentence is above."
@@ -243,7 +244,8 @@ def _find_fault(result: Identification) -> tuple[Fault | None, Finding | None]:
     has_estimated = any(isinstance(item.outcome, Estimate) for item in result.history)
     # What was found earlier and is over did not spoil the result, if there was one.
     present = last if has_estimated else earlier | last
-    named = [(fault, present[name]) for fault in FAULTS for name in fault.names if name in present]
+    named = [(fault, finding) for fault in FAULTS for name in fault.names
+             for finding in present.values() if finding.is_one_of([name])]
     errors = [pair for pair in named if pair[1].level == "error"]
     if errors:
         return errors[0]
@@ -273,7 +275,7 @@ def _allowed_for(result: Identification) -> Iterable[tuple[Fault, Finding]]:
     """What is wrong with the set-up although the estimate is right."""
     for fault in ALLOWED_FOR:
         for finding in result.findings:
-            if finding.name in fault.names and finding.level == "warning":
+            if finding.is_one_of(fault.names) and finding.level == "warning":
                 yield fault, finding
 
 

@@ -14,7 +14,7 @@ from .results import Identification
 _PACKAGES = ("inertial_id_ros", "numpy", "scipy", "pin")
 _SETUP = (("wrench.topic", "topic of the wrench"), ("wrench.sensor_frame", "sensor frame"),
           ("wrench.sensor", "sensor"), ("wrench.convention", "sign of the wrench"),
-          ("gravity.frame", "gravity frame"), ("load.source", "load is measured as"),
+          ("gravity.frame", "gravity frame"), ("load.robot", "robot file"),
           ("precompensated.source", "payload that the driver removes"), ("shape.type", "shape"),
           ("tool.file", "tool"), ("estimator.method", "method"), ("buffer.window", "window [s]"))
 

@@ -165,7 +165,7 @@ def _require_efforts(joints: dict[str, Array], efforts: dict[str, Array], what: 
     """Refuse joints without effort, and efforts without position (raises InvalidData)."""
     if not efforts or set(efforts) != set(joints):
         named = [", ".join(sorted(names)) or "none" for names in (joints, efforts)]
-        raise InvalidData(f"{what}: --source joint_torque needs position and torque of each joint; "
+        raise InvalidData(f"{what}: --robot needs position and torque of each joint; "
                           f"--columns names joints: {named[0]}; efforts: {named[1]}")
 
 

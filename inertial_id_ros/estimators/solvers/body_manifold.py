@@ -16,7 +16,6 @@ tarry without it, the iterate is left along an interior path (`interior_point`).
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 
@@ -265,14 +264,14 @@ def _retract(point: Point, change: Array, step: float) -> Array:
 
 
 class Budget:
-    """What is left of iterations and time."""
+    """What is left of iterations."""
 
-    def __init__(self, iterations: int, until: float) -> None:
-        self.left, self._until = iterations, until
+    def __init__(self, iterations: int) -> None:
+        self.left = iterations
 
     def spend(self) -> bool:
         """Take one iteration; False when none is left."""
-        self.left = self.left - 1 if time.perf_counter() < self._until else -1
+        self.left -= 1
         return self.left >= 0
 
 

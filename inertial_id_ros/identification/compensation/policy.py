@@ -18,9 +18,11 @@ def apply_policy(settings: CompensationSettings, use: LoadInUse) -> LoadInUse:
 
 def apply_age(settings: CompensationSettings, use: LoadInUse, age: float) -> LoadInUse:
     """The load in use at an age of its estimate [s]; NaN: it has none."""
-    if not age > settings.max_age or use.mode is not Mode.PAYLOAD:
+    if use.mode is not Mode.PAYLOAD:
         return use
-    text = f"the estimate in use is older than compensation.max_age, {settings.max_age:g} s"
-    if settings.when_old == "stop":
-        return use.silenced(text)
-    return replace(use, reason=text) if settings.when_old == "warn" else use
+    if 0.0 < settings.stop_after < age:
+        return use.silenced("the estimate in use is older than compensation.stop_after, "
+                            f"{settings.stop_after:g} s")
+    if age > settings.max_age:
+        return replace(use, reason=f"the estimate in use is older than {settings.max_age:g} s")
+    return use

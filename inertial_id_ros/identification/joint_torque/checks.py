@@ -28,7 +28,7 @@ def check_model(problem: TorqueProblem, fit: TorqueFit, rows: Array, tool: Tool 
     Raises:
         InvalidData: there can be no estimate.
     """
-    log.clear("sign_wrong", "robot_wrong", "mass_negative", "residual_large")
+    log.clear("sign_wrong", "robot_wrong", "robot_wrong.mass", "residual_large")
     phi, covariance = fit.problem.marginal("noise").unconstrained_fit
     ratio = fit.residual_rms / problem.robot.noise
     worst = int(np.argmax(ratio))
@@ -50,7 +50,7 @@ def check_model(problem: TorqueProblem, fit: TorqueFit, rows: Array, tool: Tool 
         if tool is not None:
             raise InvalidData(f"what the arm carries is {-phi[0]:.3f} kg lighter than the stored "
                               f"tool ({tool.phi[0]:.3f} kg); clear the tool, or store it again")
-        raise log.error("mass_negative", f"the mass fits as {phi[0]:.3f} kg: the robot "
+        raise log.error("robot_wrong.mass", f"the mass fits as {phi[0]:.3f} kg: the robot "
                         "carried a payload when it was identified, or its description has "
                         "another hand; identify it again without payload")
 

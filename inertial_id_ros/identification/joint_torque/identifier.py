@@ -34,7 +34,7 @@ from .solver import TorqueSolver, window_duration
 from .torque_model import TorqueModel
 
 _FEWEST = 10  # rows
-_PUBLISHERS = "joint_state_publishers"
+_PUBLISHERS = "several_publishers.joints"
 
 
 class TorqueIdentifier(Pipeline[list[Rows]]):
@@ -55,7 +55,7 @@ class TorqueIdentifier(Pipeline[list[Rows]]):
         if shape is None:
             self._solver.shape = shape_from_settings(settings.shape)
         self._checks = JointStateChecks(self._robot.joints, self._log)
-        self._drops = DropCounters(self._log, "joint", "joint states")
+        self._drops = DropCounters(self._log, "joints", "joint states")
         self._disturbances = DisturbanceFindings(self._log, TorqueModel.texts)
         self._frame = settings.wrench.sensor_frame.lstrip("/")
         self._problem: TorqueProblem | None = None
@@ -121,8 +121,14 @@ class TorqueIdentifier(Pipeline[list[Rows]]):
         if bool(text) != bool(self._conflict):
             self._begin_without_samples("several publishers sent joint states")
         self._conflict = text
-        if text:
-            self._log.set(_PUBLISHERS, "error", text)
+        self._report_conflict()
+
+    def _report_conflict(self) -> None:
+        """Name several publishers of the joint states where there are, and only there."""
+        if self._conflict:
+            self._log.set(_PUBLISHERS, "error", self._conflict)
+        else:
+            self._log.clear(_PUBLISHERS)
 
     # ---- from the streams to the window --------------------------------------------------------
 
@@ -160,7 +166,7 @@ class TorqueIdentifier(Pipeline[list[Rows]]):
     def _require_window(self) -> list[Rows]:
         """The rows of the window and the provisional ones (raises NotEnoughData)."""
         if self._conflict:
-            raise NotEnoughData(self._conflict)
+            raise NotEnoughData(self._conflict, is_finding=True)
         if self._stream is None or self._segments is None:
             raise NotEnoughData("no robot description was received yet")
         if self._stream.newest is None:
@@ -201,6 +207,7 @@ class TorqueIdentifier(Pipeline[list[Rows]]):
     def _begin_stream(self, reason: str) -> None:
         """As `Pipeline._begin_stream`."""
         super()._begin_stream(reason)
+        self._report_conflict()
         self._begin_payload()
         self._payload = PayloadSpan()
 

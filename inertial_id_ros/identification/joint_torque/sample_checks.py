@@ -44,19 +44,19 @@ class JointStateChecks:
                              "dropped", f"are without joint '{absent[0]}'")
             return None
         if len(positions) < len(names) or len(efforts) < len(names):
-            self._refuse("joint_efforts_missing", "joint states without efforts dropped; "
-                         "load.source 'joint_torque' needs them", "are without efforts")
+            self._refuse("joint_states_incomplete.efforts", "joint states without efforts dropped; "
+                         "load.robot needs them", "are without efforts")
             return None
         order = [index[joint] for joint in self._joints]
         q, effort = (np.array([values[k] for k in order], dtype=float)
                      for values in (positions, efforts))
         if not ((np.abs(q) < _IMPOSSIBLE).all() and np.isfinite(effort).all()):
-            self._refuse("joint_not_finite", "joint states with NaN or infinity dropped",
+            self._refuse("samples_invalid.joints", "joint states with NaN or infinity dropped",
                          "hold NaN or infinity")
             return None
         if np.any(clipped := np.abs(effort) >= self._ceiling):
             which = int(np.argmax(clipped))
-            self._refuse("joint_torque_saturated", "joint states with a saturated torque dropped "
+            self._refuse("samples_saturated.joints", "joint states with a saturated torque dropped "
                          f"(the last: {effort[which]:.1f} N m of '{self._joints[which]}', which "
                          f"the robot description allows {self._limits[which]:g} N m)",
                          f"hold a torque of '{self._joints[which]}' at its limit")

@@ -55,7 +55,7 @@ class TorqueSolver:
         if estimator.needs_wrench:
             raise InvalidSetting(
                 f"estimator.method is '{estimator.name}', which works on wrenches; with "
-                "load.source 'joint_torque' choose another, e.g. density")
+                "load.robot choose another, e.g. density")
         return estimator
 
     def solve(self, problem: TorqueProblem, parts: list[Rows], frame_id: str,

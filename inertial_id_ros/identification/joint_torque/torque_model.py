@@ -30,7 +30,8 @@ _TEXTS = DisturbanceTexts(
     another_setup="the joint torques follow the motion in another way than before, which neither "
     "another payload nor other zeros explain alone (both at once, or other gains of the drives)",
     gap="gaps in joint states of more than",
-    zeroed_name="joint_torques_zeroed", gap_name="joint_gap", doubted_name="robot_wrong_suspected")
+    zeroed_name="zero_moved.joints", gap_name="samples_missing.joints",
+    doubted_name="load_unexplained.joints")
 
 
 class TorqueModel(LoadModel):

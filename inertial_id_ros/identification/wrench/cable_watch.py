@@ -36,9 +36,13 @@ class CableWatch:
 
     Args:
         gravity: magnitude [m/s^2].
+
+    Attributes:
+        pours: whether the payload has evenly become another one in the window instead.
     """
 
     def __init__(self, gravity: float) -> None:
+        self.pours = False
         self._gravity = gravity
         self._cable: Cable | None = None
         self._tried = -1  # last bin of the window in which it was fitted, or sought
@@ -82,6 +86,7 @@ class CableWatch:
         if (known or window.cross_channel is not None
                 or DYNAMIC in window.factors or not self._is_due(window, _SOUGHT)):
             return None
+        self.pours = False
         left = problems.unexplained_force(window, problem)
         if left == 0.0:
             if window.first > self._shown:  # nothing is left of the rows that made it likely
@@ -105,8 +110,9 @@ class CableWatch:
         """Fit a cable to a window, of which these nuisance states (n,) were removed."""
         given = problems.cable_input(window)
         last = self._cable if self._cable is not None and self._cable.is_certain else None
-        self._cable = None if given is None else find_cable(given, last)
-        if self._cable is not None and self._is_turned(problems, self._cable, removed):
+        self._cable, self.pours = (None, False) if given is None else find_cable(given, last)
+        if (self._cable is not None and last is None
+                and self._is_turned(problems, self._cable, removed)):
             # Large angles look like a cable, and a cable like them.
             self._cable = self._cable._replace(evidence=min(self._cable.evidence, CERTAIN))
         self._shown = window.last
@@ -131,8 +137,8 @@ class CableWatch:
 
     def is_new(self, number: int) -> bool:
         """Whether there is a cable that is certain, and so new at a bin that `pull_at` does not
-        hold it for all wrenches that are judged then."""
-        return bool(self._certain) and self._certain[0][0] > number - 2 * _BEFORE
+        know it yet."""
+        return bool(self._certain) and self._certain[0][0] > number - _BEFORE
 
     def pull_at(self, number: int, motion: Motion) -> Array:
         """The pull (n, 6) of a cable, as wrench in ``y = A phi + pull``, at n times of a motion, by

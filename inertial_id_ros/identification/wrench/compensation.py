@@ -15,7 +15,7 @@ from ...settings import Settings
 from ..compensated_wrenches import CompensatedWrenches, no_wrenches
 from ..compensation.load_in_use import Load
 
-_SILENT = "smoothed_compensation_silent"  # finding
+_SILENT = "compensation_silent.smoothed"  # finding
 
 
 class Compensation:

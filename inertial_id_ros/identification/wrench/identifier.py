@@ -166,9 +166,9 @@ class Identifier(Pipeline[WindowContent]):
         """Use the payload that the driver says it removes; a change of it zeroes the sensor."""
         try:
             change = self._setup.correction.removed.update(frame_id, values)
-            self._log.clear("removed_payload_invalid")
+            self._log.clear("removed_payload.invalid")
         except InertialIdError as error:
-            self._log.set("removed_payload_invalid", "error", str(error))
+            self._log.set("removed_payload.invalid", "error", str(error))
             return
         if change is not None:
             self._take_zeroing(change)
@@ -227,7 +227,7 @@ class Identifier(Pipeline[WindowContent]):
             return nothing
         if (text := correction.removed.describe()) is not None:
             self._log.set("removed_payload", "info", text)
-        self._watch.judge_positions()
+        self._watch.judge_positions(self._disturbances.in_contact)
         self._payload.segments.detector.stays = self._carried(None)
         unsettled = find_unsettled_bins(source, ring.newest, removed, errors, self._finished)
         self._stream.find_first_bin()
@@ -324,7 +324,14 @@ class Identifier(Pipeline[WindowContent]):
             return
         check.add(bins.number, motion, y)
         if self._misfit(self._latch.explanation) > 1.0 and self._latch.contradict(CREPT):
-            check.crept_at = int(bins.number[-1])
+            self._set_crept(int(bins.number[-1]))
+
+    def _set_crept(self, number: int) -> None:
+        """Begin anew with the rows from before a bin on, unless a cable is too new for what is
+        judged."""
+        check = self._payload.load_check
+        if not self._solver.cables.is_new(check.first):
+            check.crept_at = number
 
     def _begin_where_crept(self) -> None:
         """Begin with the newest rows alone where the load that was removed has slowly become
@@ -332,7 +339,7 @@ class Identifier(Pipeline[WindowContent]):
         instead."""
         payload = self._payload
         crept, payload.load_check.crept_at = payload.load_check.crept_at, None
-        if (crept is None or self._solver.cables.is_new(crept)
+        if (crept is None or self._solver.cables.is_new(payload.load_check.first)
                 or crept - max(payload.begin, self._stream.oldest_bin) < _CREPT_BINS):
             return
         payload.begin = crept - SPAN
@@ -343,9 +350,9 @@ class Identifier(Pipeline[WindowContent]):
     def _misfit(self, load: Load) -> float:
         """As `LoadCheck.misfit`."""
         known = self.settings.wrench
+        wander = np.repeat([known.force_accuracy, known.torque_accuracy], 3)
         return self._payload.load_check.misfit(
-            load, known.sign, self._sensor_noise,
-            np.repeat([known.force_accuracy, known.torque_accuracy], 3),
+            load, known.sign, self._sensor_noise, np.hypot(wander, self._solver.hysteresis),
             self._solver.cables.pull_at)
 
     @property
@@ -427,10 +434,13 @@ class Identifier(Pipeline[WindowContent]):
                 noise = self._sensor_noise[[0, 3, 4, 5]]
                 carried = self._carried(outcome)
                 misfit = self._misfit(Load(carried, outcome.bias, outcome.alignment))
+                pours = self._solver.cables.pours
+                if pours:
+                    self._latch.contradict(CREPT)
                 self._latch.take(outcome, carried, noise / self.settings.gravity.acceleration,
-                                 explains=misfit <= 1.0)
-                if self._latch.is_contradicted and misfit > 1.0:
-                    self._payload.load_check.crept_at = self._stream.next_bin
+                                 explains=misfit <= 1.0 and not pours)
+                if pours or (self._latch.is_contradicted and misfit > 1.0):
+                    self._set_crept(self._stream.next_bin)
             return outcome
 
     def _convert_wrenches(self) -> None:
@@ -450,24 +460,23 @@ class Identifier(Pipeline[WindowContent]):
     def _recover(self, outcome: Outcome) -> Outcome:
         """Begin with nothing learnt where it has explained nothing for long; the outcome then is
         that there is no estimate."""
-        progress, setup = self._progress, self._setup
+        progress, setup, facts = self._progress, self._setup, self._progress.facts
         if not (progress.is_refuted or _is_new(outcome)):
             return outcome
         doubted = progress.is_refuted or (
-            "residual_large" in self._log and (setup.correction.errors.values.any()
-                                               or setup.noise.is_raised))
+            facts.misfits and (setup.correction.errors.values.any() or setup.noise.is_raised))
         if not progress.recovery.is_due(self.newest_ns, not doubted):
             return outcome
-        causes = {f.name: f.text for f in self._log.all()}
-        cause = next((causes[name] for name in ("sign_wrong", "frame_wrong") if name in causes),
-                     "nothing has explained the wrench for long")
-        text = f"{cause}; identification starts again"
-        self._log.clear("residual_large", "residual_raised")
+        cause = facts.sign or facts.frame
+        text = (f"{cause or 'nothing has explained the wrench for long'}; "
+                "identification starts again")
+        self._log.clear("residual_large", "residual_large.raised")
+        facts.misfits = False
         self._latch.refute(text)
         self._begin_anew()
-        self._log.count("estimate_lost", f"{text}; buffers flushed")
+        self._disturbances.record_loss(text)
         progress.flush_reason = text
-        return NoEstimate(self.newest_ns, self.sensor_frame, text)
+        return NoEstimate(self.newest_ns, self.sensor_frame, text, is_finding=bool(cause))
 
     def _correct_terms(self, outcome: Outcome) -> bool:
         """Compare what the driver is believed to remove with the motion; says whether the belief
@@ -486,7 +495,7 @@ class Identifier(Pipeline[WindowContent]):
         unsettled = self._payload.unsettled
         if unsettled is None or not self._setup.correction.search(
                 self._setup.noise.settings, self._stream.ring, unsettled.source,
-                isinstance(outcome, Estimate)):
+                self._is_wrong(outcome)):
             return False
         self._disturbances = self._disturbances.none_so_far()  # the wrong set-up made these events
         self._payload.begin, self._progress.flush_reason = 0, None
@@ -497,12 +506,18 @@ class Identifier(Pipeline[WindowContent]):
         one was found, which is then used."""
         unsettled = self._payload.unsettled
         if unsettled is None or not self._setup.correction.search_filter(
-                self._setup.noise.settings, self._stream.ring, unsettled.source, outcome):
+                self._setup.noise.settings, self._stream.ring, unsettled.source, outcome,
+                self._progress.facts.lags, self._is_wrong(outcome)):
             return False
         self._disturbances = self._disturbances.none_so_far()  # the lag made these events
         self._solver = self._solver.with_settings(self._setup.noise.settings)  # and cables
         self._payload.begin, self._progress.flush_reason = 0, None
         return True
+
+    def _is_wrong(self, outcome: Outcome) -> bool:
+        """Whether there is no estimate, or something that a wrong clock or driver may cause."""
+        return (not isinstance(outcome, Estimate) or self._disturbances.is_any
+                or self._progress.facts.is_any)
 
     def _carried(self, estimate: Estimate | None) -> Array:
         """phi (10,) of all that the sensor carries by an estimate; None: the tool alone."""
@@ -543,13 +558,13 @@ class Identifier(Pipeline[WindowContent]):
         if not len(self._stream.ring):
             raise NotEnoughData(self._stream.explain_silence())
         if self._watch.conflict is not None:
-            raise NotEnoughData(self._watch.conflict)
+            raise NotEnoughData(self._watch.conflict, is_finding=True)
         missing = self._motion.missing or self._setup.correction.removed.missing
         if missing is not None:
-            raise NotEnoughData(missing.text)
+            raise NotEnoughData(missing.text, is_finding=missing.is_finding)
         units = self._setup.units.judge(self.settings, self._solver.shape, self._log)
         if units is not None:
-            raise NotEnoughData(units)
+            raise NotEnoughData(units, is_finding=True)
         window = self._window_content()
         if window is None:
             raise self._too_short_error(None)
@@ -567,7 +582,8 @@ class Identifier(Pipeline[WindowContent]):
         share = (self._share_of_terms(self._window.last)
                  if self.settings.precompensated.terms == "auto" else None)
         return self._solver.solve(
-            window, self.sensor_frame, self._log,
+            window, self.sensor_frame, self._log, self._progress.facts,
+            self._disturbances.is_doubted,
             statistics.rms_rotation if self._motion.rotation_only else 0.0,
             self._setup.correction.errors.values,
             statistics.acceleration_covariance(self._payload.segments.filter.kernel),
@@ -599,7 +615,7 @@ class Identifier(Pipeline[WindowContent]):
                                       self.sensor_frame, self._setup.noise.settings)
             keep(replace(self._state(), tare=tare, estimate=None))
             self._solver.bias = SensorBias(tare)
-            self._log.clear("tare_suspected", "tare_not_used")
+            self._log.clear("tare_not_used.contradicted", "tare_not_used")
             self._begin_payload()
             self._latch.use_tare(tare.reading, self._carried(None))
             return text
@@ -608,7 +624,7 @@ class Identifier(Pipeline[WindowContent]):
         """Drop the tare; says in a sentence whether there was one."""
         with self._lock:
             keep(replace(self._state(), tare=None))
-            self._log.clear("tare_suspected")
+            self._log.clear("tare_not_used.contradicted")
             self._force_solve()
             self._latch.drop_tare()
             had_one, self._solver.bias = self._solver.bias.tare is not None, UNKNOWN_BIAS

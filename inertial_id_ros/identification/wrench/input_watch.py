@@ -21,7 +21,7 @@ from ...signals.mixed_streams import MIXED, Change, MixedStreams
 from ...signals.ring_buffer import SampleRing
 from .provisional_rows import REORDER_NS, UnsettledBins
 
-PUBLISHERS, STILL = "wrench_publishers", "joint_states_still"
+PUBLISHERS, STILL = "several_publishers.wrench", "input_stuck.joints"
 _LONG_STILL = 1.0  # s
 
 
@@ -53,7 +53,7 @@ class InputWatch:
     def __init__(self, settings: WrenchSettings, motion: MotionSelector,
                  findings: FindingLog, publishers: str = "") -> None:
         self._settings, self._motion, self._findings = settings, motion, findings
-        self.publishers = publishers
+        self.use_publishers(publishers)
         self._mixed = MixedStreams(datasheet_noise(self._settings)[[0, 3]])
         self._changes: deque[Change] = deque()
         self._spans: deque[Span] = deque()
@@ -69,12 +69,18 @@ class InputWatch:
         self.publishers = text
         if text:
             self._findings.set(PUBLISHERS, "error", text)
+        else:
+            self._findings.clear(PUBLISHERS)
 
-    def judge_positions(self) -> None:
-        """Judge the joint positions that came; what they show shortens the motion that settled."""
+    def judge_positions(self, in_contact: bool) -> None:
+        """Judge the joint positions that came; what they show shortens the motion that settled.
+
+        Args:
+            in_contact: whether the wrench does not fit what is carried.
+        """
         self._spans += self._motion.judge_positions()
         still = self._motion.still
-        if still > _LONG_STILL and self._findings.level_of("contact") == "warning":
+        if still > _LONG_STILL and in_contact:
             self._findings.set(
                 STILL, "warning", "no joint position has changed to the last bit for "
                 f"{still:.0f} s while the wrench does not fit: something touches the "

@@ -56,6 +56,11 @@ class LoadCheck:
         self._y = np.concatenate([self._y, y[moving]])
         self._keep(slice(max(self._judged() - SPAN, 0), None))
 
+    @property
+    def first(self) -> int:
+        """The oldest bin that is judged; 0 without any."""
+        return int(self._number[0]) if len(self._number) else 0
+
     def keep_judged(self) -> None:
         """Keep none of the newest bins: a disturbance has begun in them."""
         if self._motion is not None and len(self._number):

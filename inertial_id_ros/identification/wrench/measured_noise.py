@@ -43,8 +43,6 @@ class MeasuredNoise:
     def settings(self) -> Settings:
         """The declared settings, with the noise that was measured; made anew only for another."""
         used = tuple(self._level.used.tolist())
-        wrench = self._measured.wrench
-        if (wrench.force_noise, wrench.torque_noise) != used:
-            self._measured = self._declared.replace(
-                dict(zip(("wrench.force_noise", "wrench.torque_noise"), used, strict=True)))
+        if self._measured.wrench.noise != used:
+            self._measured = self._declared.replace({"wrench.noise": used})
         return self._measured

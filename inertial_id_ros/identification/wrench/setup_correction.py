@@ -60,14 +60,15 @@ class SetupCorrection:
         return self._believe(settings, not self.taken_out.weight_only, share)
 
     def search(self, settings: Settings, ring: SampleRing, source: MotionSource,
-               is_estimated: bool) -> bool:
+               is_wrong: bool) -> bool:
         """Look for a clock offset or terms of the removed payload that explain wrenches which
         nothing explains; says whether there are others than before, which are then used.
 
         Args:
-            settings: with the noise as it was measured; is_estimated: whether there is an estimate.
+            settings: with the noise as it was measured; is_wrong: whether there is no estimate, or
+                something in the data that a wrong clock or driver may cause.
         """
-        if not self._search.is_due(ring.newest, is_estimated, self._findings.all()):
+        if not self._search.is_due(ring.newest, is_wrong):
             return False
         found = find_setup(ring, source, Setup(self.errors.early_ns, self.taken_out),
                            settings.wrench.sign, datasheet_noise(settings.wrench),
@@ -81,24 +82,24 @@ class SetupCorrection:
         return True
 
     def search_filter(self, settings: Settings, ring: SampleRing, source: MotionSource,
-                      outcome: Outcome) -> bool:
+                      outcome: Outcome, lags: bool, is_wrong: bool) -> bool:
         """Look for a low-pass of the sensor where the wrench lags behind the motion, or nothing
         explains it; says whether one was found, which is then used.
 
         Args:
             settings: with the noise as it was measured; outcome: of the window.
+            lags: whether there is hysteresis, which a low-pass looks like.
+            is_wrong: as in `search`.
         """
         if self._told.order or not settings.alignment.delay_sd:
             return False
-        # A low-pass looks like hysteresis, which leaves nothing once it is taken out.
-        lags = bool(self.errors.sensor.order) or "hysteresis" in self._findings
+        lags = lags or bool(self.errors.sensor.order)
         if isinstance(outcome, Estimate) and not lags:
             offset, sd = (float(values[CLOCK_OFFSET.values][0])
                           for values in (outcome.alignment, outcome.alignment_sigma))
             unexplained = outcome.residual_rms > _UNEXPLAINED * sensor_errors(settings.wrench)
             lags = abs(offset) > max(_LAG, _CLEAR * sd) or bool(unexplained.any())
-        if not self._filter_search.is_due(ring.newest, not lags and isinstance(outcome, Estimate),
-                                          self._findings.all()):
+        if not self._filter_search.is_due(ring.newest, lags or is_wrong):
             return False
         signals = gather(ring, source, self.errors.early_ns, settings.wrench.sign)
         found = signals and find_filter(signals, self.taken_out, self.errors.early_ns,
@@ -118,6 +119,6 @@ class SetupCorrection:
         chosen = settings.precompensated.terms != "auto"
         changed = self.removed.believe(weight_only)
         if changed or chosen:
-            self._findings.set("removed_terms", "warning" if chosen else "info",
+            self._findings.set("removed_payload.terms", "warning" if chosen else "info",
                                removed_terms.describe(self.taken_out, share, chosen))
         return changed

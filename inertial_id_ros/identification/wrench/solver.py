@@ -8,10 +8,12 @@ import time
 import numpy as np
 
 from ...detection.consistency_checks import (
+    WindowFacts,
     check_model,
     check_noise_model,
     check_residual,
     check_settings,
+    clear_model,
     look_at,
     residual_rms,
     sensor_errors,
@@ -25,10 +27,10 @@ from ...estimators import Estimator, Solution, create
 from ...findings import FindingLog
 from ...geometry.shape import Shape
 from ...inertia import PARAMETERS, Array, is_consistent, min_eigenvalue
-from ...regression.alignment import GRAVITY_TILT
+from ...regression.alignment import GRAVITY_TILT, SENSOR_ROTATION
 from ...regression.problem import Marginal, Problem
 from ...regression.regressor_window import DYNAMIC, WindowContent
-from ...regression.row_layout import NOTHING_REMOVED, NUISANCE_STATES, correct_bias, join
+from ...regression.row_layout import BIASES, NOTHING_REMOVED, NUISANCE_STATES, correct_bias, join
 from ...regression.tool import Tool
 from ...regression.uncertainty.cable import sideways_covariance
 from ...regression.uncertainty.calibration import common_gain_covariance
@@ -54,6 +56,9 @@ _ROUNDS = 5  # with a noisy regressor
 # explained, and where it is not.
 _ROUGHLY_KNOWN, _KNOWN_BETTER = 0.5, 0.1
 _SETTLED = 0.03  # standard deviations by which the answer may still move
+_UNEXPLAINED = "a residual that no payload explains"
+_HYSTERESIS, _CABLE = "hysteresis of the sensor", "a cable"
+_PASSING = _UNEXPLAINED, _HYSTERESIS, _CABLE  # say nothing about how well the data tell the mass
 _UNKNOWN_ACCELERATION = "the unknown acceleration (publish the sensor's position, or move slowly)"
 
 
@@ -66,6 +71,7 @@ class Solver:
 
     Attributes:
         problems: from windows.
+        hysteresis: (6,) of the sensor in the last window, root mean square [N, N m].
     """
 
     def __init__(self, settings: Settings, shape: Shape | None, low_pass: ZeroPhaseFilter,
@@ -74,6 +80,10 @@ class Solver:
         self.problems = ProblemBuilder(settings, low_pass, bias, tool)
         self.estimator = create(settings)
         self._cables = CableWatch(settings.gravity.acceleration)
+        self.hysteresis: Array = np.zeros(BIASES)
+        # What hysteresis that may be there did to the last window and to the one before it: None
+        # where it was certain; and the last bin of the last one.
+        self._maybe: tuple[Array | None, Array | None, int] = None, None, -1
 
     def with_settings(self, settings: Settings) -> Solver:
         """A fresh one with these settings, and the same shape, tare and tool."""
@@ -104,13 +114,16 @@ class Solver:
     def tool(self, tool: Tool | None) -> None:
         self.problems.tool = tool
 
-    def solve(self, window: WindowContent, frame_id: str, log: FindingLog, turning: float = 0.0,
+    def solve(self, window: WindowContent, frame_id: str, log: FindingLog, facts: WindowFacts,
+              is_doubted: bool = False, turning: float = 0.0,
               removed: Array = NOTHING_REMOVED,
               acceleration_covariance: Array = NO_MOTION_NOISE,
               beyond: Array | float = 0.0) -> Estimate:
         """The estimate of a window.
 
         Args:
+            facts: what is found to be wrong goes there.
+            is_doubted: whether the detector has found that no payload explains the wrench.
             turning: see `unknown_acceleration_covariance`; 0 where the acceleration is known.
             removed: values (n,) of the nuisance states that were removed from the samples.
             acceleration_covariance: (6, 6) of linear [m/s^2] and angular acceleration [rad/s^2] in
@@ -122,7 +135,7 @@ class Solver:
             InvalidData: the answer is not physical (the text says what that points to).
         """
         try:
-            return self._solve(window, frame_id, log, turning, removed,
+            return self._solve(window, frame_id, log, facts, is_doubted, turning, removed,
                                acceleration_covariance, beyond)
         except (np.linalg.LinAlgError, ArithmeticError) as error:
             fresh = self.with_settings(self._settings)
@@ -131,96 +144,56 @@ class Solver:
                                 f"({' '.join(str(error).split()) or type(error).__name__})"
                                 ) from error
 
-    def _solve(self, window: WindowContent, frame_id: str, log: FindingLog, turning: float,
-               removed: Array, acceleration_covariance: Array,
+    def _solve(self, window: WindowContent, frame_id: str, log: FindingLog, facts: WindowFacts,
+               is_doubted: bool, turning: float, removed: Array, acceleration_covariance: Array,
                beyond: Array | float) -> Estimate:
-        """Build the problem of a window, answer it, and check and judge the answer.
+        """The method: from the factors of the window's rows to an estimate and its verdict.
 
         Takes and raises what `solve` does; errors of the arithmetic pass through.
         """
         started = time.perf_counter()
         self._check_frames(frame_id, log)
-        window = self._cables.take_out(self.problems, window, removed)
-        problem = self._build(window, acceleration_covariance, removed, log)
-        without = self._cables.search(self.problems, window, problem, removed)
-        if without is not None:
-            window = without
-            self.problems = self.problems.without_solution()
-            problem = self._build(window, acceleration_covariance, removed, log)
-        shaped = self._find_hysteresis(window, problem, log)
-        if shaped.wrench is not None:
-            window = window.without(shaped.wrench)
-            self.problems = self.problems.without_solution()
-            problem = self._build(window, acceleration_covariance, removed, log
-                                  ).with_errors(shaped.data)
-        log.clear(CABLE)
-        pulled = self._cables.phi_covariance()
-        empty = answer_for_empty_tool(problem, self.tool,
-                                      self._settings.wrench.gain_error)
-        if empty is None:
-            check_model(problem, self._settings, self.tool, log, pulled[0, 0])
-            shape = check_shape(self.shape, self._settings.shape, problem.marginal("noise"),
-                                self.estimator, log)
-            problem, solution = self.answer(self.estimator, problem, window, shape)
-        else:
-            log.clear("sign_wrong", "frame_wrong")
-            solution = empty
+        # What moves the wrench beside the payload: noise, small errors of the set-up, a cable,
+        # hysteresis. They are states and covariances of the problem that is left for the payload.
+        window, problem, shaped = self._explain(window, acceleration_covariance, removed, log)
+        facts.lags = shaped.wrench is not None
+        # The payload: the estimator's answer, or that the stored tool carries nothing.
+        problem, solution, is_empty = self._answer_or_empty(window, problem, log, facts)
         elapsed = time.perf_counter() - started
         if not is_consistent(solution.phi):
             raise InvalidData(
                 f"'{self.estimator.name}' gives a body that cannot exist (smallest eigenvalue of "
                 f"the pseudo-inertia {min_eigenvalue(solution.phi):.3g}); choose an estimator that "
                 "guarantees consistency, or move more")
+        # What is left of the wrench, and how far the answer may be off, by all that it may mean.
         marginal = problem.marginal("noise")
         states = marginal.states(solution.phi)
-        rms = residual_rms(problem, solution.phi, states)
-        noise = self._residual_noise(solution.phi, acceleration_covariance)
-        is_explained = not check_residual(rms, noise, log)
-        if is_explained:  # else a wrong frame may look like a pull
-            self._cables.report(log)
-        check_settings(solution.phi, self._settings, log)
-        misfit = common_gain_covariance(  # what is wrong may as well look like a load
-            self.problems.total_payload(solution.phi),
-            unexplained_share(problem, solution.phi, states, noise))
-        tilt = join(removed, self.problems.states.expand(
-            self.problems.nuisance_values(states)))[GRAVITY_TILT.values]
-        pulled = pulled + sideways_covariance(
-            self.problems.total_payload(solution.phi), tilt,
-            np.deg2rad(self._settings.alignment.tilt_sd))
-        change = np.zeros(PARAMETERS) if problem.unexpected is None else (
-            problem.unexpected.of_answer(vague_information(solution.phi[0])
-                                         + solution.prior_information))
+        rms, noise, facts.misfits = self._residual(problem, solution.phi, states,
+                                                   acceleration_covariance, log)
+        unseen = self._unseen_covariances(solution.phi, turning, removed, states)
+        change = _unexpected_change(problem, solution)
         causes = {
-            "a residual that no payload explains": misfit,
+            # What is wrong may as well look like a load.
+            _UNEXPLAINED: common_gain_covariance(
+                self.problems.total_payload(solution.phi),
+                unexplained_share(problem, solution.phi, states, noise)),
             "noise that follows the motion": np.outer(change, change),
-            "hysteresis of the sensor": shaped.covariance, "a cable": pulled,
-            **self._unseen_covariances(solution.phi, turning)}
+            _HYSTERESIS: shaped.covariance, **unseen}
+        # The verdict on each parameter, and whether the mass is known well enough to be told.
         verdict = judge(solution, marginal, beyond + sum(causes.values()))
         check_noise_model(solution.phi, change,
                           verdict.phi_covariance.diagonal() - change**2, log)
-        if not is_explained and WrenchModel.texts.doubted_name in log:
-            raise InvalidData(WrenchModel.texts.doubted)
-        if empty is not None:
+        if facts.misfits and is_doubted:
+            raise InvalidData(WrenchModel.texts.doubted, is_finding=True)
+        if is_empty:
             verdict = verdict._replace(
                 verdict=(IDENTIFIED, *[UNOBSERVED] * (PARAMETERS - 1)), sentence=NOTHING_CARRIED)
         else:
-            known = verdict.phi_covariance - misfit - shaped.covariance - pulled
-            self._check_mass(solution, max(known[0, 0], 0.0), is_explained)
+            known = verdict.phi_covariance - sum(causes[name] for name in _PASSING)
+            self._check_mass(solution, max(known[0, 0], 0.0), not facts.misfits)
         log.set("verdict", "info", verdict.sentence)
-        nuisance, sigma = self.nuisance_values(marginal, states, verdict.phi_covariance)
-        if shaped.states is not None:  # hysteresis looks like a delay, and like small angles
-            sigma = np.hypot(sigma, self.problems.states.expand(
-                self.problems.nuisance_values(shaped.states)))
-        nuisance = join(removed, nuisance)
-        for state in NUISANCE_STATES:
-            if state.is_too_large(nuisance[state.values]):
-                self.problems = self.problems.without_solution()
-                named = [True] * len(state.components)
-                raise log.error("frame_wrong", state.describe(nuisance[state.values], named)
-                                + ": more than a mounting gets wrong; the sensor frame or the "
-                                "gravity frame is wrong")
-        for state in NUISANCE_STATES:
-            state.report(nuisance[state.values], sigma[state.values], log)
+        nuisance, sigma = self._report_nuisance(marginal, states, verdict.phi_covariance, removed,
+                                                shaped, log, facts)
         return Estimate(
             stamp_ns=(window.last + 1) * BIN_NS, frame_id=frame_id, phi=solution.phi,
             phi_covariance=verdict.phi_covariance,
@@ -266,11 +239,32 @@ class Solver:
             return problem
         self.problems = self.problems.without_solution()
         self.bias = UNKNOWN_BIAS
-        log.set("tare_suspected", "warning",
+        log.set("tare_not_used.contradicted", "warning",
                 "the tare does not fit the wrench since and is dropped: probably a payload was "
                 "attached then, or the sensor was zeroed since; tare again at rest, with nothing "
                 "attached")
         return other
+
+    def _explain(self, window: WindowContent, acceleration_covariance: Array, removed: Array,
+                 log: FindingLog) -> tuple[WindowContent, Problem, Shaped]:
+        """A window without the pull of a cable and without hysteresis, its problem, and what
+        hysteresis there was."""
+        window = self._cables.take_out(self.problems, window, removed)
+        problem = self._build(window, acceleration_covariance, removed, log)
+        without = self._cables.search(self.problems, window, problem, removed)
+        if without is not None:
+            window = without
+            self.problems = self.problems.without_solution()
+            problem = self._build(window, acceleration_covariance, removed, log)
+        shaped = self._find_hysteresis(window, problem, log)
+        self.hysteresis = shaped.size
+        if shaped.wrench is not None:
+            window = window.without(shaped.wrench)
+            self.problems = self.problems.without_solution()
+            problem = self._build(window, acceleration_covariance, removed, log
+                                  ).with_errors(shaped.data)
+        log.clear(CABLE)
+        return window, problem, shaped
 
     def _find_hysteresis(self, window: WindowContent, problem: Problem, log: FindingLog) -> Shaped:
         """What hysteresis does to a window; nothing where accelerations are measured, or in a blend
@@ -279,20 +273,60 @@ class Solver:
             return check_residual_shape(None, log)
         marginal = problem.marginal("noise")
         phi, _ = marginal.unconstrained_fit
-        return check_residual_shape(
+        found = check_residual_shape(
             self.problems.slice_means(window, problem, phi, marginal.unconstrained_states), log)
+        last, before, seen = self._maybe
+        if window.last > seen:
+            before = last
+        self._maybe = found.covariance if found.wrench is None else None, before, window.last
+        if found.wrench is not None or before is None or before[0, 0] >= found.covariance[0, 0]:
+            return found
+        return found._replace(covariance=before)  # what widens it once is chance
 
-    def _unseen_covariances(self, phi: Array, turning: float) -> dict[str, Array]:
+    def _answer_or_empty(self, window: WindowContent, problem: Problem,
+                         log: FindingLog, facts: WindowFacts) -> tuple[Problem, Solution, bool]:
+        """As `answer`, by the estimator of the settings, and whether the stored tool carries
+        nothing, which it need not be asked for."""
+        empty = answer_for_empty_tool(problem, self.tool, self._settings.wrench.gain_error)
+        if empty is not None:
+            clear_model(log, facts)
+            return problem, empty, True
+        check_model(problem, self._settings, self.tool, log, facts,
+                    self._cables.phi_covariance()[0, 0])
+        shape = check_shape(self.shape, self._settings.shape, problem.marginal("noise"),
+                            self.estimator, log)
+        return *self.answer(self.estimator, problem, window, shape), False
+
+    def _residual(self, problem: Problem, phi: Array, states: Array,
+                  acceleration_covariance: Array,
+                  log: FindingLog) -> tuple[Array, Array, bool]:
+        """Root mean square (6,) of what phi (10,) and states leave of the wrench, what of it are
+        errors of sensor and motion (6,) [N, N m], and whether it is more than these explain."""
+        rms = residual_rms(problem, phi, states)
+        motion = motion_noise_covariance(self.problems.total_payload(phi), acceleration_covariance)
+        noise = np.sqrt(sensor_errors(self._settings.wrench) ** 2 + motion.diagonal())
+        misfits = check_residual(rms, noise, log)
+        if not misfits:  # else a wrong frame may look like a pull
+            self._cables.report(log)
+        check_settings(phi, self._settings, log)
+        return rms, noise, misfits
+
+    def _unseen_covariances(self, phi: Array, turning: float, removed: Array,
+                            states: Array) -> dict[str, Array]:
         """Covariances (10, 10) of phi (10,) by errors that leave no residual, by their causes.
 
         Args:
-            turning: as in `solve`.
+            turning, removed: as in `solve`; states: (6 + q,) that go with phi.
         """
         total, settings = self.problems.total_payload(phi), self._settings
+        tilt = join(removed, self.problems.states.expand(
+            self.problems.nuisance_values(states)))[GRAVITY_TILT.values]
         known = settings.alignment
         shift = (self.problems.unseen_shift if known.estimate_position
                  else position_covariance(phi, known.position_sd))
         return {
+            _CABLE: self._cables.phi_covariance() + sideways_covariance(
+                total, tilt, np.deg2rad(known.tilt_sd)),
             "where the sensor's origin lies (alignment.position_sd)": shift,
             _UNKNOWN_ACCELERATION: unknown_acceleration_covariance(
                 phi, turning, settings.gravity.acceleration),
@@ -319,11 +353,6 @@ class Solver:
             f"the mass is not identified yet ({mass:.2f} ± {interval:.2f} kg); tilt "
             "the sensor by 20 to 30 degrees about two axes, or tare it without payload")
 
-    def _residual_noise(self, phi: Array, acceleration_covariance: Array) -> Array:
-        """Errors (6,) of sensor and motion in the residual of a payload phi (10,) [N, N m]."""
-        motion = motion_noise_covariance(self.problems.total_payload(phi), acceleration_covariance)
-        return np.sqrt(sensor_errors(self._settings.wrench) ** 2 + motion.diagonal())
-
     def answer(self, estimator: Estimator, problem: Problem, window: WindowContent,
                shape: Shape | None) -> tuple[Problem, Solution]:
         """The estimator's answer, and the problem that it belongs to.
@@ -344,6 +373,33 @@ class Solver:
                 break
         return problem, solution
 
+    def _report_nuisance(self, marginal: Marginal, states: Array, covariance: Array,
+                         removed: Array, shaped: Shaped, log: FindingLog,
+                         facts: WindowFacts) -> tuple[Array, Array]:
+        """Values (n,) of all nuisance states with what was removed of them, and their standard
+        deviations (n,); what is large of them is reported.
+
+        Raises:
+            InvalidData: one is larger than any mounting would make it.
+        """
+        nuisance, sigma = self.nuisance_values(marginal, states, covariance)
+        if shaped.states is not None:  # hysteresis looks like a delay, and like small angles
+            sigma = np.hypot(sigma, self.problems.states.expand(
+                self.problems.nuisance_values(shaped.states)))
+        nuisance = join(removed, nuisance)
+        for state in NUISANCE_STATES:
+            if state.is_too_large(nuisance[state.values]):
+                self.problems = self.problems.without_solution()
+                named = [True] * len(state.components)
+                facts.frame = (state.describe(nuisance[state.values], named)
+                               + ": more than a mounting gets wrong; the sensor frame or the "
+                               "gravity frame is wrong")
+                raise log.error("frame_wrong", facts.frame)
+        noted = [state for state in NUISANCE_STATES
+                 if state.report(nuisance[state.values], sigma[state.values], log)]
+        facts.turned = SENSOR_ROTATION in noted or GRAVITY_TILT in noted
+        return nuisance, sigma
+
     def nuisance_values(self, marginal: Marginal, states: Array,
                         covariance: Array) -> tuple[Array, Array]:
         """Values (n,) of all nuisance states and their standard deviations (n,), zeros where not
@@ -358,3 +414,12 @@ class Solver:
         variance = marginal.state_covariance(covariance).diagonal()
         return (estimated.expand(self.problems.nuisance_values(states)),
                 estimated.expand(np.sqrt(self.problems.nuisance_values(variance))))
+
+
+def _unexpected_change(problem: Problem, solution: Solution) -> Array:
+    """By how much phi (10,) would change under weaker assumptions about the noise; zeros where
+    that is within chance."""
+    if problem.unexpected is None:
+        return np.zeros(PARAMETERS)
+    return problem.unexpected.of_answer(
+        vague_information(solution.phi[0]) + solution.prior_information)

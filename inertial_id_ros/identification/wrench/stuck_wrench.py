@@ -10,7 +10,7 @@ from ...findings import FindingLog
 from ...kinematics.motion import Motion
 from ...signals.bins import BIN_NS, Bins
 
-STUCK = "wrench_stuck"
+STUCK = "input_stuck.wrench"
 _LEAST = round(0.1e9 / BIN_NS)  # bins; sensors that are slower than the topic repeat for less
 _TURNED = 0.05  # rad by which gravity must have turned in the sensor's axes since
 _ROUNDING = 1e-12  # share by which means of equal samples may differ

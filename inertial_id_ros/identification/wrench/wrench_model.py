@@ -43,7 +43,8 @@ _TEXTS = DisturbanceTexts(
     "another payload nor another zero explains alone (both at once, or the gain or mounting of the "
     "sensor): identification starts again",
     gap="gaps in wrench or motion of more than",
-    zeroed_name="sensor_zeroed", gap_name="wrench_gap", doubted_name="frame_wrong_suspected",
+    zeroed_name="zero_moved.wrench", gap_name="samples_missing.wrench",
+    doubted_name="load_unexplained.wrench",
     offset="the reading has changed by the same force and torque in the sensor's axes, however the "
     "sensor turns: contact that turns with it, or another zero")
 

@@ -21,7 +21,7 @@ from .calibration import common_gain_covariance
 
 _INERTIA = slice(4, PARAMETERS)  # of phi, about the sensor's origin
 VALUES = 8  # of the law of a cable
-_POINT, _TENSION, _STIFFNESS, _LEVER = slice(0, 3), 3, 4, slice(5, 8)
+_POINT, TENSION, _STIFFNESS, _LEVER = slice(0, 3), 3, 4, slice(5, 8)
 PRIOR_SD = np.r_[np.full(3, 1.0), 3.0, 6.0, np.full(3, 0.1)]  # m, N, N/m, m; about zero
 _STEP = np.r_[np.full(3, 1e-4), 1e-3, 1e-3, np.full(3, 1e-5)]  # of the derivatives
 _NEAREST = 0.05  # m; from the payload to the fixed point
@@ -69,7 +69,7 @@ def pull(laws: Array, places: Places) -> Array:
     line = (laws[:, None, _POINT] - position) - (axes @ lever[..., None])[..., 0]
     length = np.linalg.norm(line, axis=2, keepdims=True)
     rest = np.linalg.norm(laws[:, None, _POINT], axis=2, keepdims=True)
-    tension = laws[:, None, _TENSION, None] + laws[:, None, _STIFFNESS, None] * (length - rest)
+    tension = laws[:, None, TENSION, None] + laws[:, None, _STIFFNESS, None] * (length - rest)
     way = tension * line / np.maximum(length, _NEAREST)
     force = (way[..., None, :] @ axes)[..., 0, :]
     return -np.concatenate([force, np.cross(lever, force)], axis=2)
@@ -111,7 +111,7 @@ class Cable(NamedTuple):
         law = self.law.copy()
         law[_POINT] += self.places.mean - places.mean
         longer = np.linalg.norm(law[_POINT]) - np.linalg.norm(self.law[_POINT])
-        law[_TENSION] += law[_STIFFNESS] * longer
+        law[TENSION] += law[_STIFFNESS] * longer
         return self._replace(law=law, places=places, wrench=pull(law[None], places)[0])
 
     @property

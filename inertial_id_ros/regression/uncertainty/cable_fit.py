@@ -5,8 +5,9 @@ Payload, states, errors of the calibration and the law of the cable are fitted t
 of the means, each mode weighed by noise and walking bias, whose levels are estimated with the
 cable and without. The law is nonlinear, so that Gauss-Newton steps are taken from several starts.
 A cable is believed where the evidence (the probability of the data, by Laplace's method) is far
-greater with it than without it, than with the hysteresis of a sensor, and than with accelerations
-that are wrong by a factor, as those of an arm with other lengths are.
+greater with it than without it, than with a payload that is poured out, and than with accelerations
+that are wrong by a factor, as those of an arm with other lengths are. Hysteresis of the sensor
+stands beside it where the data tell it: either alone would be fitted to both.
 """
 
 from __future__ import annotations
@@ -20,7 +21,17 @@ from ...linalg import identity, inverse
 from ...signals.low_pass import ZeroPhaseFilter
 from ..regressor_window import WindowContent
 from ..row_layout import ACCELERATION
-from .cable import CERTAIN, PRIOR_SD, VALUES, Cable, Places, linearise_pull, places_of, pull
+from .cable import (
+    CERTAIN,
+    PRIOR_SD,
+    TENSION,
+    VALUES,
+    Cable,
+    Places,
+    linearise_pull,
+    places_of,
+    pull,
+)
 from .walking_bias import FORCE, TORQUE, Levels, estimate_levels, modes, spectra_of
 
 _SHORTEST = 12  # slices
@@ -43,6 +54,8 @@ _BESIDE = np.zeros((3, VALUES))
 _BESIDE[:, 2] = 0.0, 0.25, -0.25
 _FIRST_LAW = np.r_[2.5, 3.0, 0.0, 0.0, 0.0]
 _OTHER_LENGTHS = 0.3  # standard deviation of their factor
+# Standard deviations of what half a window pours out, over the mass: mass, and first moments [m].
+_POURED = np.array([0.2, 0.02, 0.02, 0.02])
 _PLAY = (0.1, 0.3)  # half the play of hysteresis, as a share of the range of a channel's load
 
 
@@ -71,38 +84,42 @@ class FitInput(NamedTuple):
     phi: Array
 
 
-def find_cable(given: FitInput, last: Cable | None = None) -> Cable | None:
-    """The cable that pulls at the payload, if one does, or may.
+def find_cable(given: FitInput, last: Cable | None = None) -> tuple[Cable | None, bool]:
+    """The cable that pulls at the payload, if one does, or may; and whether the payload is poured
+    out instead for certain.
 
     Args:
         last: found in the window before, from which the fit then starts.
     """
     places = places_of(given.window, given.gravity)
     if len(places.position) < _SHORTEST or np.ptp(places.position, axis=0).max() < _STILL:
-        return None
-    rows = _Rows(given)
-    levels, without = _settle_levels(rows, given)
-    if last is None:
-        laws = np.column_stack([_STARTS, np.tile(_FIRST_LAW, (len(_STARTS), 1))])
-    else:
-        laws = last.seen_from(places).law + _BESIDE
-    best = _fit_laws(rows, places, laws, levels, given, without)
-    if best is None:
-        return None
+        return None, False
+    models = _without_cable(given)
+    without, levels = max(evidence for _, _, evidence in models), models[0][1]
+    laws = np.column_stack([_STARTS, np.tile(_FIRST_LAW, (len(_STARTS), 1))])
+    if last is not None:
+        laws = np.vstack([last.seen_from(places).law + _BESIDE, laws])
+    best = _most_probable([found for rows, levels, evidence in models
+                           for found in _fit_laws(rows, places, laws, levels, given, evidence)])
+    with_cable = -np.inf if best is None else best.evidence
+    poured = _evidence_of_pouring(given, levels) if last is None else -np.inf
+    if poured > max(without + CERTAIN, with_cable):
+        return None, True
+    if best is None or with_cable < without + _WORTH_ASKING:
+        return None, False
     states = slice(PARAMETERS, given.matrix.shape[1] - 1)
     cable = Cable(best.law, places, pull(best.law[None], places)[0], best.covariance,
                   best.change[:PARAMETERS], best.solution[states], best.sigma[states],
-                  best.evidence - without)
+                  with_cable - without)
     weight = given.gravity * float(given.phi[0] + cable.change[0])
-    if (cable.law[3] < 0.0 or cable.tension < max(_WEAKEST, _WEAKEST_SHARE * weight)
+    if (cable.tension < max(_WEAKEST, _WEAKEST_SHARE * weight)
             or cable.lever > _LONGEST_LEVER):
-        return None
-    if last is None and best.evidence < max(_evidence_of_hysteresis(given, levels),
-                                            _evidence_of_other_lengths(given, levels, places)):
-        return None
-    if last is None and cable.tension < _CLEAR_SHARE * weight:
-        return cable._replace(evidence=min(cable.evidence, CERTAIN))
-    return cable
+        return None, False
+    if last is None and with_cable < _evidence_of_other_lengths(given, levels, places):
+        return None, False
+    if cable.law[TENSION] < 0.0 or (last is None and cable.tension < _CLEAR_SHARE * weight):
+        return cable._replace(evidence=min(cable.evidence, CERTAIN)), False
+    return cable, False
 
 
 class _Found(NamedTuple):
@@ -268,15 +285,13 @@ def _climb(weighed: _Weighed, places: Places, law: Array, surprise: float) -> _F
 
 
 def _fit_laws(rows: _Rows, places: Places, laws: Array, levels: Levels, given: FitInput,
-              without: float) -> _Found | None:
-    """The most probable law, from several first ones (l, 8) on, with the levels that go with it.
-
-    How high the fixed point is shows only in accelerations and in how the pull turns: in short and
-    slow motions laws that are far apart fit as well, and what phi differs by is not known.
+              without: float) -> list[_Found]:
+    """Laws from several first ones (l, 8) on, the most probable one first, with the levels that go
+    with it. A cable does not push: laws that pull come before those that do not.
 
     Args:
-        without: logarithm of the evidence without a cable; None is the answer where the first
-            levels already tell that there is none.
+        without: logarithm of the evidence without a cable; there are none where the first levels
+            already tell that there is no cable.
     """
     best: list[_Found] = []
     for _ in range(_ROUNDS):
@@ -284,16 +299,28 @@ def _fit_laws(rows: _Rows, places: Places, laws: Array, levels: Levels, given: F
         found = sorted((_climb(weighed, places, law, _surprise(levels, given)) for law in laws),
                        key=lambda one: -one.evidence)
         found = [one for one in found if one.evidence > found[0].evidence - _HOPELESS]
+        found = [one for one in found if one.law[TENSION] > 0.0] or found
         if not best or found[0].evidence > best[0].evidence:
             best = found
         if best[0].evidence < without + _WORTH_ASKING:
-            return None
+            return []
         laws = _distinct(found)
         levels = _levels_with(rows, given, levels, weighed, *linearise_pull(laws[0], places))
-    first = best[0]
+    return best
+
+
+def _most_probable(found: list[_Found]) -> _Found | None:
+    """The most probable law, with the covariance of phi by all of them.
+
+    How high the fixed point is shows only in accelerations and in how the pull turns: in short and
+    slow motions laws that are far apart fit as well, and what phi differs by is not known.
+    """
+    first = max(found, key=lambda one: one.evidence, default=None)
+    if first is None:
+        return None
     covariance = first.covariance.copy()
-    for one in best[1:]:
-        apart = (one.change - first.change)[:PARAMETERS]
+    for one in found:
+        apart = one.solution[:PARAMETERS] - first.solution[:PARAMETERS]
         covariance += np.exp(one.evidence - first.evidence) * np.outer(apart, apart)
     return first._replace(covariance=covariance)
 
@@ -339,6 +366,24 @@ def _settle_levels(rows: _Rows, given: FitInput) -> tuple[Levels, float]:
     return best
 
 
+def _without_cable(given: FitInput) -> list[tuple[_Rows, Levels, float]]:
+    """The rows, their levels, and the logarithm of the evidence without a cable: without
+    hysteresis, and with that of the more probable play."""
+    slices = given.window.slices
+    load = (slices.sums[..., :PARAMETERS] @ given.phi) / slices.samples[:, None]
+    plain = _Rows(given)
+    levels, evidence = _settle_levels(plain, given)
+    found = []
+    for share in _PLAY:
+        half = share * np.ptp(load, axis=0)
+        moved, at = np.empty_like(load), load[0]
+        for k, now in enumerate(load):
+            at = moved[k] = np.clip(at, now - half, now + half)
+        rows = _Rows(given, (moved - load)[:, :, None] * identity(6))
+        found.append((rows, *_settle_levels(rows, given._replace(levels=levels))))
+    return [(plain, levels, evidence), max(found, key=lambda one: one[2])]
+
+
 def _surprise(levels: Levels, given: FitInput) -> float:
     """Negative logarithm of the probability of these walks before the data."""
     total = 0.0
@@ -348,21 +393,6 @@ def _surprise(levels: Levels, given: FitInput) -> float:
     return total
 
 
-def _evidence_of_hysteresis(given: FitInput, levels: Levels) -> float:
-    """Logarithm of the evidence with hysteresis in place of a cable."""
-    slices = given.window.slices
-    load = (slices.sums[..., :PARAMETERS] @ given.phi) / slices.samples[:, None]
-    out = []
-    for share in _PLAY:
-        half = share * np.ptp(load, axis=0)
-        moved, at = np.empty_like(load), load[0]
-        for k, now in enumerate(load):
-            at = moved[k] = np.clip(at, now - half, now + half)
-        rows = _Rows(given, (moved - load)[:, :, None] * identity(6))
-        out.append(_settle_levels(rows, given._replace(levels=levels))[1])
-    return max(out)
-
-
 def _evidence_of_other_lengths(given: FitInput, levels: Levels, places: Places) -> float:
     """Logarithm of the evidence with accelerations that are wrong by a factor, instead."""
     slices = given.window.slices
@@ -370,3 +400,12 @@ def _evidence_of_other_lengths(given: FitInput, levels: Levels, places: Places) 
     load = _OTHER_LENGTHS * (proper - given.gravity * places.axes[:, 2])
     wrench = np.hstack([given.phi[0] * load, np.cross(given.phi[1:4], load)])
     return _settle_levels(_Rows(given, wrench[:, :, None]), given._replace(levels=levels))[1]
+
+
+def _evidence_of_pouring(given: FitInput, levels: Levels) -> float:
+    """Logarithm of the evidence with a payload that evenly becomes another one, instead."""
+    slices = given.window.slices
+    time = np.linspace(-1.0, 1.0, len(slices.samples))[:, None, None]
+    change = (slices.sums[..., :_POURED.size] / slices.samples[:, None, None]
+              * (given.phi[0] * _POURED * time))
+    return _settle_levels(_Rows(given, change), given._replace(levels=levels))[1]

@@ -268,7 +268,8 @@ def findings_of(status: DiagnosticStatus) -> tuple[Finding, ...]:
     values = {pair.key: pair.value for pair in status.values}
     warned = {name for name in values.get(WARNED, "").split(", ") if name}
     return tuple(Finding(name, "warning" if name in warned else "info", text)
-                 for name, text in values.items() if name.isidentifier() and name != WARNED)
+                 for name, text in values.items()
+                 if name.replace(".", "_").isidentifier() and name != WARNED)
 
 
 def _decoders() -> dict[str, Callable[[bytes], Any]]:

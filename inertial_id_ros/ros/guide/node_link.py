@@ -23,7 +23,9 @@ from .guide_node import GuideNode
 
 _ANSWER = 10.0  # s
 _APPLY = 40.0  # s: it waits for the driver
-_LOOK = 3.0  # s in which a node that runs is found
+# s in which a node that runs is found: where its first announcements are lost, DDS repeats them
+# after 3 s. Two nodes of one name would answer the same goals.
+_LOOK = 7.0
 _GOAL = 10.0  # s until a goal is accepted
 
 
@@ -119,7 +121,7 @@ class NodeLink:
         sent = guide.jobs.run(lambda: self._client.send_goal_async(goal, self._take_feedback))
         if not guide.wait_until(sent.done, _GOAL) or not sent.result().accepted:
             raise InvalidData("the node refuses to identify: "
-                              f"see `goal_rejected` of {self.name} in /diagnostics")
+                              f"see `goal.rejected` of {self.name} in /diagnostics")
         self._goal, self._missing = sent.result(), ""
         self._result = guide.jobs.run(self._goal.get_result_async)
 

@@ -81,9 +81,9 @@ class BlackBoxes:
 
     def watch(self, findings: Iterable[Finding]) -> None:
         """Write a black box some time after an error has appeared."""
-        if not (self._is_on and self._node.settings.black_box.on_error):
+        if not self._is_on:
             return
-        now, errors = time.monotonic(), {f.name for f in findings if f.level == "error"}
+        now, errors = time.monotonic(), {f.kind for f in findings if f.level == "error"}
         if self._due is None and errors - self._errors and now - self._written >= _BETWEEN:
             self._due = now + _AFTERMATH, min(errors - self._errors)
         self._errors = errors
@@ -134,8 +134,6 @@ class BlackBoxes:
             InvalidData: there is nothing to write, or another is being written, or was just now.
         """
         path, written = self._begin(name, reason)
-        if not self._node.settings.black_box.report:
-            return f"the inputs are being written to {path}"
         written.add_done_callback(lambda done: self._reports.write(done, report))
         return f"the inputs are being written to {path}, and a report to {report}"
 
@@ -205,10 +203,10 @@ class BlackBoxes:
         try:
             write_black_box(path, self._topics, messages, box, report)
         except Exception as error:  # whatever it is, somebody waits for an answer
-            self._node.findings.set("black_box_failed", "warning", str(error))
+            self._node.findings.set("file_not_written.black_box", "warning", str(error))
             written.set_exception(error)
         else:
-            self._node.findings.clear("black_box_failed")
+            self._node.findings.clear("file_not_written.black_box")
             written.set_result(path)
 
     def _remove_old(self) -> None:

@@ -111,12 +111,12 @@ class IdentifyAction:
             self._node.get_logger().error(
                 printable(f"identify: {type(error).__name__}: {error}"))
             return GoalResponse.REJECT
-        self._estimation.findings.clear("goal_rejected")
+        self._estimation.findings.clear("goal.rejected")
         return GoalResponse.ACCEPT
 
     def _reject(self, why: str) -> None:
         """Say why a goal is rejected: the last one in diagnostics, each in the log."""
-        self._estimation.findings.set("goal_rejected", "warning", why)
+        self._estimation.findings.set("goal.rejected", "warning", why)
         self._rejected_at = time.monotonic()
         with contextlib.suppress(TooOften):
             self._rejections.admit()
@@ -190,7 +190,7 @@ class IdentifyAction:
     def step(self) -> None:
         """Give feedback on a new outcome, and end the goal where it is due."""
         if time.monotonic() - self._rejected_at > _REJECTION_SHOWN:
-            self._estimation.findings.clear("goal_rejected")
+            self._estimation.findings.clear("goal.rejected")
         run = self._run
         if run is None:
             return

@@ -37,10 +37,10 @@ class SavedReports:
             write_in_folder(self._directory, SAVES, name,
                             lambda path: write_atomically(path, page.decode()))
         except InertialIdError as error:
-            self._findings.set("report_failed", "warning",
+            self._findings.set("file_not_written.report", "warning",
                                     f"there is no report of the saved estimate: {error}")
         else:
-            self._findings.clear("report_failed")
+            self._findings.clear("file_not_written.report")
 
     def stop(self) -> None:
         """End the other process, and start none."""

@@ -200,7 +200,7 @@ def check_plain_name(name: str) -> str:
     return name
 
 
-_NOT_KEPT = "state_not_kept"
+_NOT_KEPT = "file_not_written.state"
 
 
 class StateKeeper:

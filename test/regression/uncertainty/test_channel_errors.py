@@ -176,8 +176,7 @@ def test_a_bias_that_walks_is_doubted_as_often_as_chance_has_it_and_one_that_fol
 
 def test_what_a_channel_reads_too_much_has_the_covariance_of_the_calibration(
         rng: np.random.Generator) -> None:
-    sd = calibration_sd(Settings().replace({"wrench.force_range": 200.0,
-                                            "wrench.torque_range": 8.0}).wrench)
+    sd = calibration_sd(Settings().replace({"wrench.range": (200.0, 8.0)}).wrench)
     assert sd[0, 4] == pytest.approx(Settings().wrench.cross_talk * 200.0 / 8.0)
     assert sd[4, 4] == Settings().wrench.gain_error
     covariance = calibration_covariance(sd, PHI)

@@ -106,8 +106,9 @@ class MotionPlanner:
         """The motion from a pose (joints,) that lowers the uncertainty most per second.
 
         Args:
-            goal: accuracy that is wanted; seed: of the candidates; by_hand: large moves, one or
-                to and fro, as a person can make them who is told their words.
+            goal: accuracy that is wanted; seed: of the candidates.
+            by_hand: large moves, one or to and fro, as a person can make them who is told their
+                words.
 
         Raises:
             InvalidData: no motion from there is within the limits.
