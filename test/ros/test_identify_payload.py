@@ -6,6 +6,7 @@ payload it is led in `test_demo`."""
 from __future__ import annotations
 
 import json
+import re
 import signal
 import sys
 import time
@@ -16,14 +17,30 @@ import pytest
 pytest.importorskip("rclpy")
 pytest.importorskip("control_msgs.msg")
 pytest.importorskip("inertial_id_ros.msg")
+from action_msgs.msg import GoalStatus  # noqa: E402
+from control_msgs.action import FollowJointTrajectory  # noqa: E402
 from faulty_relay import FaultyRelay, remaps  # noqa: E402
 from geometry_msgs.msg import Vector3, Wrench  # noqa: E402
 from nav_msgs.msg import Path  # noqa: E402
 from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue  # noqa: E402
 from rcl_interfaces.srv import SetParameters  # noqa: E402
+from rclpy.action import ActionClient  # noqa: E402
 from ros_process import NODE, Client, RosProcess, own_domain  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
+
+from inertial_id_ros.apps.excitation.arm import Arm, CarriedLoad  # noqa: E402
+from inertial_id_ros.apps.excitation.next_motion.motion_limits import MotionLimits  # noqa: E402
+from inertial_id_ros.apps.excitation.next_motion.rest_to_rest import (  # noqa: E402
+    RestToRest,
+    shortest_moves,
+)
+from inertial_id_ros.apps.guide.motions import as_planned  # noqa: E402
+from inertial_id_ros.apps.simulation.description import (  # noqa: E402
+    SENSOR_FRAME,
+    load_description,
+)
+from inertial_id_ros.ros.motion_messages import trajectory_message  # noqa: E402
 
 pytestmark = pytest.mark.alone
 
@@ -143,6 +160,71 @@ def stage(tmp_path_factory):
     made = Stage(own_domain(), tmp_path_factory.mktemp("state"))
     yield made
     made.close()
+
+
+NAMES, LIMITS = load_description().joint_names, MotionLimits()
+ACTION = "joint_trajectory_controller/follow_joint_trajectory"
+
+
+class Person:
+    """Moves the arm by hand, as the words of the command say."""
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+        self.arm = Arm(load_description().urdf, SENSOR_FRAME, CarriedLoad())
+        self.states = client.listen(JointState, "/joint_states", 10)
+        self.action = ActionClient(client.node, FollowJointTrajectory, ACTION)
+        client.spin_until(self.action.server_is_ready)
+
+    def follow(self, words: str) -> None:
+        """Do what was told; where no angles were, tilt and turn the wrist."""
+        steps = [re.findall(r"(\w+) by ([+-]\d+)°", part) for part in words.split("; then ")]
+        if not any(steps):
+            steps = [[("wrist_1_joint", a), ("wrist_3_joint", b)] for a, b in (
+                (20, 40), (-40, 20), (20, -60))] + [[("wrist_2_joint", a)] for a in (20, -40, 20)]
+        seen = len(self.states)
+        self.client.spin_until(lambda: len(self.states) > seen + 2)
+        at = dict(zip(self.states[-1].name, self.states[-1].position, strict=True))
+        poses = [np.array([at[name] for name in NAMES])]
+        for step in filter(None, steps):
+            poses.append(poses[-1].copy())
+            for name, angle in step:
+                poses[-1][NAMES.index(name)] += np.radians(float(angle))
+        stacked = np.array(poses)
+        path = RestToRest(stacked, shortest_moves(self.arm, LIMITS, stacked[:-1], stacked[1:]))
+        motion = as_planned(self.arm, path, path.duration, "")
+        sent = self.action.send_goal_async(FollowJointTrajectory.Goal(
+            trajectory=trajectory_message(motion)))
+        self.client.spin_until(sent.done)
+        ended = sent.result().get_result_async()
+        self.client.spin_until(ended.done)
+        assert ended.result().status == GoalStatus.STATUS_SUCCEEDED, words
+
+
+def lines(process: RosProcess, event: str) -> list[dict]:
+    """The events of a kind that a command has told so far."""
+    whole = process.text.rpartition("\n")[0].splitlines()
+    return [e for e in map(json.loads, filter(lambda line: line.startswith("{"), whole))
+            if e["event"] == event]
+
+
+@pytest.mark.slow
+def test_a_person_who_moves_the_arm_as_told_gets_a_proof(stage, tmp_path):
+    stage.relay.set()
+    stage.allow(False)  # nobody needs to
+    person, told = Person(stage.client), []
+    process = RosProcess(stage.domain, *COMMAND, "--no-motion", "--yes", "--json",
+                         "--mass-accuracy", "4", "--com-accuracy", "7", "--inertia-accuracy", "0",
+                         "--report", str(tmp_path), "--ros-args", *SETTINGS, *stage.state)
+    while process.process.poll() is None:
+        stage.client.spin_until(lambda: len(lines(process, "motion")) > len(told)
+                                or process.process.poll() is not None, 120.0)
+        for event in lines(process, "motion")[len(told):]:
+            told.append(event["words"])
+            person.follow(told[-1])
+    assert process.finish()[0] == 0, process.text
+    assert lines(process, "proof")[0]["given"], process.text
+    assert len(told) < 10 and len(set(told)) == len(told), told
 
 
 @pytest.mark.slow
