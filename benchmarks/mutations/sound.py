@@ -35,7 +35,7 @@ _DAE = """<?xml version="1.0"?><COLLADA version="1.4.1"><asset/><library_geometr
 
 def of_torques(robot: Path) -> list[str]:
     """Arguments of `identify_bag` for a payload from joint torques."""
-    return ["--source", "joint_torque", "--robot", str(robot), "--sensor-frame", "ft_sensor"]
+    return ["--robot", str(robot), "--sensor-frame", "ft_sensor"]
 
 
 @dataclass(frozen=True)

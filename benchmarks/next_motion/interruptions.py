@@ -30,7 +30,7 @@ from inertial_id_ros.apps.excitation.next_motion.planned_motion import PlannedMo
 from inertial_id_ros.apps.excitation.next_motion.rest_to_rest import RestToRest, shortest_moves
 from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description
 from inertial_id_ros.apps.simulation.motion import START_POSE
-from inertial_id_ros.ros.motion_execution import SILENCE, MotionExecution, State
+from inertial_id_ros.ros.motion_execution import MotionExecution, State
 
 ACTION = "joint_trajectory_controller/follow_joint_trajectory"
 CONTACT, INTERRUPT, FAULT, FROZEN, LOST = (
@@ -56,7 +56,7 @@ class Outcome(NamedTuple):
 class Campaign:
     """A cobot in a process, and a node that moves it."""
 
-    def __init__(self, seed: int, silence: float) -> None:
+    def __init__(self, seed: int, silence: float | None) -> None:
         self._cobot = subprocess.Popen(
             [sys.executable, "-m", "inertial_id_ros.ros.tools.simulate_cobot", "--motion",
              "commanded", "--payload", "drill", "--velocity-noise", "0", "--encoder-noise", "0",
@@ -184,8 +184,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--silence", type=float, default=SILENCE,
-                        help="longest time without joint states [s]; more on a busy machine")
+    parser.add_argument("--silence", type=float, help="longest time without joint states [s]; more "
+                        "on a busy machine (default: as their rate allows)")
     options = parser.parse_args()
     os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
     campaign = Campaign(options.seed, options.silence)

@@ -71,6 +71,11 @@ def parse_urdf(urdf: str, root_joint: pin.JointModel | None = None,
         raise InvalidModel(f"robot description is not a usable URDF: {reason}") from error
 
 
+def root_link(model: pin.Model) -> str:
+    """The link that all others hang on."""
+    return str(next(f.name for f in model.frames if f.type == pin.FrameType.BODY))
+
+
 def _reason(complaints: Sequence[str]) -> str:
     """The messages of the URDF parser without the lines that name its source files."""
     words = (line.removeprefix("Error:").split() for line in complaints

@@ -101,8 +101,7 @@ def compress_base(model: RobotModel, q: Array, dq: Array, ddq: Array, force: Arr
     """Factors of the six base-link rows of a robot that no ground holds.
 
     Args:
-        force: (n, 6) external force and torque on the robot, as generalised forces of the base
-            (the sum of `RobotModel.contact_forces` of all contacts, first six columns).
+        force: (n, 6) external force and torque on the robot, as generalised forces of the base.
     """
     return _compress_in_chunks(model.base_regressor, q, dq, ddq, np.asarray(force)[:, :BASE_SIZE])
 

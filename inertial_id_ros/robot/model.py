@@ -11,17 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike
 
-from ..errors import DamagedFile, InvalidData, InvalidModel, UnknownFrame
+from ..errors import InvalidData, InvalidModel, UnknownFrame
 from ..inertia import Array, phi_from_pinocchio
-from ..io.files import read_text
 from ..kinematics.robot_description import parse_urdf
-from ..limits import MAX_URDF_BYTES
 from .joint_terms import JointTerms
 
 BODY_TERMS = ("m", "mx", "my", "mz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
@@ -105,17 +102,6 @@ class RobotModel:
         """
         root = pin.JointModelFreeFlyer() if floating_base else None
         return cls(parse_urdf(urdf, root, dynamics=True), terms, rotors, gravity)
-
-    @classmethod
-    def from_urdf_file(cls, path: str | Path, terms: JointTerms | None = None,
-                       rotors: Mapping[str, Rotor] | None = None, floating_base: bool = False,
-                       gravity: ArrayLike = (0.0, 0.0, -9.81)) -> RobotModel:
-        """As `from_urdf`, from a file (raises InvalidModel where it cannot be read)."""
-        try:
-            text = read_text(Path(path), MAX_URDF_BYTES)
-        except (OSError, DamagedFile) as error:
-            raise InvalidModel(f"robot description '{path}' cannot be read: {error}") from error
-        return cls.from_urdf(text, terms, rotors, floating_base, gravity)
 
     @property
     def gravity(self) -> Array:
@@ -247,38 +233,6 @@ class RobotModel:
         configuration, v, a = self._configuration(q), dq @ self._gears.T, ddq @ self._gears.T
         return np.stack([pin.rnea(self._model, self._data, configuration[i], v[i], a[i])
                          for i in range(len(q))]) @ self._gears
-
-    def mass_matrix(self, phi: ArrayLike, q: ArrayLike) -> Array:
-        """Mass matrices (n, nv, nv) at positions q (n, nv), drive inertia included."""
-        q = np.atleast_2d(np.asarray(q, dtype=float))
-        rest = np.zeros((len(q), self.nv))
-        still = self.torque(phi, q, rest, rest)
-        return np.stack([self.torque(phi, q, rest, rest + e) - still for e in np.eye(self.nv)],
-                        axis=-1)
-
-    def contact_forces(self, q: ArrayLike, frame: str, wrench: ArrayLike) -> Array:
-        """Generalised forces (n, nv) of a wrench on the robot, to be added to the motors'.
-
-        Args:
-            q: as for `regressor`.
-            frame: link of the description.
-            wrench: (n, 6) force [N] and torque [N m] on the robot at the frame's origin, in its
-                axes.
-
-        Raises:
-            UnknownFrame: no such link.
-        """
-        if not self._model.existFrame(frame, pin.FrameType.BODY):
-            raise UnknownFrame(f"the robot description has no link '{frame}'")
-        index = self._model.getFrameId(frame, pin.FrameType.BODY)
-        configuration = self._configuration(np.atleast_2d(np.asarray(q, dtype=float)))
-        loads = np.atleast_2d(np.asarray(wrench, dtype=float))
-        out = np.empty((len(loads), self.nv))
-        for i, load in enumerate(loads):
-            jacobian = pin.computeFrameJacobian(self._model, self._data, configuration[i], index,
-                                                pin.LOCAL)
-            out[i] = (jacobian @ self._gears).T @ load
-        return out
 
     # Details
 

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import Any
@@ -40,7 +41,9 @@ from .motion_messages import duration_message, trajectory_message
 
 ACTION_TYPE = "control_msgs/action/FollowJointTrajectory"
 PERIOD = 0.02  # s between two looks at everything that would stop the motion
-SILENCE = 0.1  # s without new joint states after which it is not known where the arm is
+SILENCE = 0.1  # s without new joint states after which it is not known where the arm is,
+SHORTEST, PERIODS = 0.05, 8.0  # or so many of their periods, if that is less, and at least so long
+_COUNTED = 50  # joint states by which their period is told
 DEVIATION = 0.1  # rad that a joint may be away from where the trajectory has it
 DELAY = 0.25  # s that a controller may be behind the trajectory
 CONFIRMATION = 120.0  # s that a person may take
@@ -126,8 +129,8 @@ class MotionExecution:
             (`check_motion`).
         find_fault: what else must stop it, in one sentence, empty where nothing: contact and
             faults that the identification reports, its silence, a protective stop.
-        silence: longest time without new joint states [s]; more than `SILENCE` only for drivers
-            whose joint states are slower than 20 Hz.
+        silence: longest time without new joint states [s]; None: as their rate allows
+            (`SILENCE`). More only for drivers whose joint states are slower than 20 Hz.
 
     Attributes:
         state: where it stands; reason: why it is not made, or was stopped, in one sentence.
@@ -139,7 +142,7 @@ class MotionExecution:
 
     def __init__(self, node: Node, motion: PlannedMotion, action: str, joint_states: str,
                  allowed: bool, check: Callable[[PlannedMotion, dict[str, float]], tuple[str, ...]],
-                 find_fault: Callable[[], str] = lambda: "", silence: float = SILENCE) -> None:
+                 find_fault: Callable[[], str] = lambda: "", silence: float | None = None) -> None:
         kind: Any = find_type(ACTION_TYPE)
         if kind is None:
             raise MissingPackage(f"{ACTION_TYPE} is not installed, which controllers of "
@@ -155,6 +158,8 @@ class MotionExecution:
         self._stop_wanted = ""  # by `abort`, from any thread
         self._positions: dict[str, float] = {}
         self._heard: dict[str, float] = {}  # joint -> when its newest state arrived
+        self._came: deque[float] = deque(maxlen=_COUNTED)  # when those of the first joint did
+        self._looked, self._held_up = time.monotonic(), 0.0
         self._stamps: dict[tuple[str, ...], int] = {}
         self._joints = node.create_subscription(
             JointState, joint_states, self._take_joint_states, qos_profile_sensor_data)
@@ -199,13 +204,22 @@ class MotionExecution:
             return self._stop_wanted
         if not self._client.server_is_ready():
             return f"there is no controller that offers '{self._action}'"
-        now = time.monotonic()
+        now, silence = time.monotonic(), self._longest_silence()
         for name in self._motion.joint_names:
-            age = now - self._heard.get(name, -np.inf)
-            if age > self._silence:
+            age = now - self._heard.get(name, -np.inf) - self._held_up
+            if age > silence:
                 return (f"it is not known where {name} is: no new joint states for "
-                        f"{self._silence:g} s")
+                        f"{silence:.2g} s")
         return self._find_deviation(now) or self._find_fault()
+
+    def _longest_silence(self) -> float:
+        """Time without joint states after which it is not known where the arm is [s]."""
+        if self._silence is not None:
+            return self._silence
+        if len(self._came) < _COUNTED:
+            return SILENCE
+        period = (self._came[-1] - self._came[0]) / (_COUNTED - 1)
+        return min(max(PERIODS * period, SHORTEST), SILENCE)
 
     def _find_deviation(self, now: float) -> str:
         """Which joint is not where the trajectory has it, or had it up to `DELAY` ago."""
@@ -225,6 +239,9 @@ class MotionExecution:
         """Look at everything that would stop the motion."""
         if self.state in ENDS:
             return
+        # Joint states that came while this process was held up wait behind this timer.
+        now = time.monotonic()
+        self._looked, self._held_up = now, max(now - self._looked - PERIOD, 0.0)
         try:
             if self.state in _WATCHED or self._stop_wanted:
                 problem = self._stop_wanted if self.state is State.ASKING else self.find_problem()
@@ -294,6 +311,8 @@ class MotionExecution:
             return
         self._stamps[names] = stamp
         now = time.monotonic()
+        if self._motion.joint_names[0] in names:
+            self._came.append(now)
         for name, position in zip(names, message.position, strict=False):
             if np.isfinite(position):
                 self._positions[name], self._heard[name] = float(position), now

@@ -3,6 +3,7 @@
 
 Messages are read by their fields, so that moveit_msgs is needed only where a scene is published.
 What cannot be represented is an error: an obstacle that is left out would be driven through.
+move_group publishes what changes, and is asked for the whole.
 """
 
 from __future__ import annotations
@@ -11,18 +12,98 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+from rclpy.node import Node
 from shape_msgs.msg import SolidPrimitive
 
 from ..apps.excitation.obstacles import Obstacle
-from ..errors import InvalidShape
+from ..apps.guide.at_rest import NO_SCENE, Scene
+from ..errors import InertialIdError, InvalidShape, printable
 from ..inertia import Array
+from .apply.other_nodes import Asking
+from .compat import find_type
 
-TYPE = "moveit_msgs/msg/PlanningScene"
+TYPE, SERVICE = "moveit_msgs/msg/PlanningScene", "moveit_msgs/srv/GetPlanningScene"
+_ANSWER = 3.0  # s
 _PRIMITIVES = {SolidPrimitive.BOX: "box", SolidPrimitive.SPHERE: "sphere",
                SolidPrimitive.CYLINDER: "cylinder"}
 _SIZES = {"box": 3, "sphere": 1, "cylinder": 2}
 _REMOVED = b"\x01"  # CollisionObject.REMOVE
 _SHORTEST = 1e-6  # of a quaternion
+
+
+class SceneWatch:
+    """Reads the planning scene where there is one, and notices when its objects change.
+
+    Args:
+        node: of this program; asking: asks other nodes.
+        subscribe: to a type and a topic, with the function that takes its messages.
+
+    Attributes:
+        scene: what is known of it; obstacles: its objects.
+        has_changed: whether they are others by now than when they were read.
+    """
+
+    def __init__(self, node: Node, asking: Asking,
+                 subscribe: Callable[[Any, str, Callable[[Any], None]], object]) -> None:
+        self._node, self._asking, self._subscribe = node, asking, subscribe
+        self._heard: set[str] = set()
+        self._whole: Any = None  # the last message that is no difference
+        self._read: list[Any] | None = None
+        self.scene, self.has_changed = NO_SCENE, False
+        self.obstacles: list[Obstacle] = []
+
+    def look(self) -> None:
+        """Listen to the topics of scenes that are there by now."""
+        kind = find_type(TYPE)
+        for name, types in self._node.get_topic_names_and_types():
+            if TYPE in types and name not in self._heard and self._node.count_publishers(name):
+                self._heard.add(name)
+                if kind is not None:
+                    self._subscribe(kind, name, self._take)
+
+    def read(self, find_frame: Callable[[str], Array]) -> None:
+        """Read the scene as it is now.
+
+        Args:
+            find_frame: as for `read_obstacles`.
+        """
+        services = [name for name, types in self._node.get_service_names_and_types()
+                    if SERVICE in types]
+        self.scene, self.obstacles, self._read, self.has_changed = NO_SCENE, [], None, False
+        if (services or self._heard) and find_type(TYPE) is None:
+            self.scene = Scene(unknown="a planning scene is published, and moveit_msgs is not "
+                               "installed here: its objects are not known")
+            return
+        try:
+            whole = self._ask(services[0]) if services else self._whole
+            if whole is None:
+                return
+            self.obstacles, self._read = read_obstacles(whole, find_frame), _content(whole)
+            self.scene = Scene(tuple(dict.fromkeys(item.name for item in self.obstacles)))
+        except InertialIdError as error:
+            self.scene = Scene(problem=printable(str(error)))
+
+    def _ask(self, service: str) -> Any:
+        """The whole scene (raises NoAnswer)."""
+        kind: Any = find_type(SERVICE)
+        return self._asking.ask(kind, service, kind.Request(), _ANSWER).scene
+
+    def _take(self, scene: Any) -> None:
+        """Note whether a message is another scene; one of the robot's state alone is none."""
+        if not scene.is_diff:
+            self._whole = scene
+        changes = _content(scene)
+        if self._read is not None and changes != self._read and (changes or not scene.is_diff):
+            self.has_changed = True
+
+
+def _content(scene: Any) -> list[Any]:
+    """What of the objects of a scene must stay as it is: all but stamps."""
+    seen = [["", "octomap"]] if len(scene.world.octomap.octomap.data) else []
+    return seen + sorted(
+        [item.id, repr((item.header.frame_id, item.operation, item.pose, item.primitives,
+                        item.primitive_poses, item.meshes, item.mesh_poses))]
+        for item in scene.world.collision_objects)
 
 
 def read_obstacles(scene: Any, find_frame: Callable[[str], Array]) -> list[Obstacle]:

@@ -69,6 +69,15 @@ class CompensationSettings:
 
 
 @dataclass(frozen=True)
+class MotionSettings:
+    """Whether the arm may be moved to identify; the node itself moves nothing."""
+
+    execute: bool = setting(
+        False, "Whether identify_payload may move the arm beside this node, once a person agrees. "
+        "A node that it starts allows it, unless its settings say otherwise.", runtime=True)
+
+
+@dataclass(frozen=True)
 class ApplySettings:
     """What ~/apply hands the payload to, and under which conditions (docs/apply.md)."""
 

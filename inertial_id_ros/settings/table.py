@@ -28,6 +28,7 @@ from .node import (
     BlackBoxSettings,
     CompensationSettings,
     LifecycleSettings,
+    MotionSettings,
     ResourcesSettings,
     SecuritySettings,
     StateSettings,
@@ -109,6 +110,7 @@ class Settings:
     shape: ShapeSettings = field(default_factory=ShapeSettings)
     tool: ToolSettings = field(default_factory=ToolSettings)
     compensation: CompensationSettings = field(default_factory=CompensationSettings)
+    motion: MotionSettings = field(default_factory=MotionSettings)
     apply: ApplySettings = field(default_factory=ApplySettings)
     state: StateSettings = field(default_factory=StateSettings)
     resources: ResourcesSettings = field(default_factory=ResourcesSettings)

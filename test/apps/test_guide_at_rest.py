@@ -6,14 +6,22 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from inertial_id_ros.apps.guide.at_rest import Controller, Driver, Seen, check_at_rest
+from inertial_id_ros.apps.guide.at_rest import (
+    NO_SCENE,
+    Controller,
+    Driver,
+    Scene,
+    Seen,
+    check_at_rest,
+    check_robot,
+)
 from inertial_id_ros.apps.guide.progress import Wanted, parts_of
 from inertial_id_ros.apps.guide.received import Stream
 from inertial_id_ros.apps.guide.record import Verdict, failed, replaced
 from inertial_id_ros.findings import Finding
 from inertial_id_ros.settings import Settings
 
-SETTINGS = Settings().replace({"wrench.sensor": "ati_gamma"})
+SETTINGS = Settings().replace({"wrench.sensor": "ati_gamma", "motion.execute": True})
 JOINTS = ("shoulder", "elbow", "wrist")
 RNG = np.random.default_rng(3)
 N, START = 1000, 10**18
@@ -37,7 +45,7 @@ SEEN = Seen(
     2.0, stream("/wrench", wrench(), ("ft_sensor",)), stream("/joint_states", joints(), JOINTS),
     stream("/tf", np.empty((N, 0)), ()), JOINTS,
     controllers=(Controller("/arm_controller", JOINTS, (0.1, 0.2, 0.3)),),
-    driver=Driver(0.0, "", 1.0))
+    driver=Driver(0.0, "", 1.0), efforts=JOINTS, scene=Scene(("table",)))
 
 
 # What is wrong, too, where something else is.
@@ -48,7 +56,7 @@ FOLLOW = {"arm at rest": {"order of the joints"}, "joint names": {"controller"},
 def test_a_right_set_up_passes_every_check():
     rows = check_at_rest(SEEN, SETTINGS)
     assert all(row.verdict is Verdict.PASSED for row in rows), rows
-    assert len({row.name for row in rows}) == len(rows) == 18
+    assert len({row.name for row in rows}) == len(rows) == 20
 
 
 def still():
@@ -104,6 +112,8 @@ def without_stamps():
      "'/gripper' moves finger", "--no-motion"),
     ({"controllers": (Controller("/arm_controller", JOINTS, (0.1, 0.3, 0.2)),)},
      "order of the joints", "sees joint 'elbow' at 0.300", "order of"),
+    ({"scene": Scene(problem="the planning scene has an octomap")}, "surroundings", "octomap",
+     "--keep-out"),
     ({"findings": (Finding("sensor_frame.shifted", "warning", "the TCP lies 100 mm away"),)},
      "tool centre point", "the TCP lies 100 mm away", "TCP"),
     ({"findings": (Finding("motion_slow", "error", "transforms come at 5 Hz"),)},
@@ -129,6 +139,20 @@ def test_nothing_of_the_controller_is_checked_where_the_arm_is_moved_by_hand():
     assert not failed(check_at_rest(seen, SETTINGS, may_move=False))
 
 
+def test_no_motion_beside_a_node_that_does_not_allow_it():
+    settings = SETTINGS.replace({"motion.execute": False})
+    row, = failed(check_at_rest(SEEN, settings))
+    assert row.name == "motion is allowed" and "--no-motion" in row.advice
+    assert not failed(check_at_rest(SEEN, settings, may_move=False))
+
+
+def test_a_robot_itself_is_checked_without_a_wrench_and_needs_efforts():
+    seen = replace(SEEN, wrench=Stream("/wrench"), scene=NO_SCENE)
+    assert not failed(check_robot(seen, SETTINGS))
+    row, = failed(check_robot(replace(seen, efforts=JOINTS[:2]), SETTINGS))
+    assert row.name == "efforts" and "wrist" in row.measured
+
+
 def test_what_the_driver_does_not_tell_is_open_and_not_wrong():
     rows = check_at_rest(replace(SEEN, driver=Driver()), SETTINGS)
     assert not failed(rows)
@@ -147,10 +171,11 @@ def test_a_bar_is_full_at_the_goal_and_empty_two_decades_before():
     body = [2.0, 0.01, 0.0, 0.1, 0.02, 0.0, 0.0, 0.02, 0.0, 0.01]
     known, unknown = ["identified"] * 10, ["unobserved"] * 10
 
-    def part(sigma, verdicts=known):
-        return parts_of(body, [sigma] + [0.001] * 9, verdicts, Wanted(0.02, 0.003))[0]
+    def part(sigma, verdicts=known, share=0.02):
+        return parts_of(body, [sigma] + [0.001] * 9, verdicts, Wanted(share, 0.003))[0]
 
     assert part(0.02).is_reached and part(0.02).share == 1.0  # 2 sigma = 0.04 kg = 2 %
     assert part(0.2).share == pytest.approx(0.5) and not part(0.2).is_reached
     assert part(2.0).share == pytest.approx(0.0)
-    assert part(0.02, unknown).share < 1.0 and not part(0.02, unknown).is_reached
+    assert part(0.1, unknown).share < 1.0 and not part(0.1, unknown).is_reached
+    assert part(0.1, unknown, 0.2).is_reached  # no more was asked for than 20 %, it is 10 %

@@ -91,10 +91,10 @@ def test_a_motion_is_also_told_in_words(motions):
     assert all("turn " in motion.words and "°" in motion.words for motion in motions)
 
 
-def test_a_motion_by_hand_is_one_large_move(planner):
+def test_a_motion_by_hand_is_large_and_no_more_than_to_and_fro_twice(planner):
     motion = planner.next_motion(START_POSE, Knowledge.usual(SENSOR), GOAL, by_hand=True)
-    assert motion.words.count("turn ") == 1
-    assert np.linalg.norm(motion.positions[-1] - motion.positions[0]) > np.radians(15.0)
+    assert 1 <= motion.words.count("turn ") <= 4
+    assert np.linalg.norm(np.ptp(motion.positions, axis=0)) > np.radians(15.0)
 
 
 # What it tells

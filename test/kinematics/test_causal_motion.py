@@ -4,6 +4,8 @@ that the documentation gives."""
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -20,12 +22,7 @@ from synthetic import (
     stamps,
 )
 
-from inertial_id_ros.kinematics.causal.fading_memory import (
-    SETTLED,
-    FadingMemory,
-    group_delay,
-    noise_gain,
-)
+from inertial_id_ros.kinematics.causal.fading_memory import SETTLED, FadingMemory
 from inertial_id_ros.kinematics.causal.features import ACCELERATION, ALPHA, AXES, PRODUCTS
 from inertial_id_ros.kinematics.causal.joint_filter import JointFilter
 from inertial_id_ros.kinematics.causal.pose_filter import PoseFilter
@@ -36,6 +33,9 @@ from inertial_id_ros.kinematics.transform_tree import TransformTree
 
 PERIOD, TAU = 0.002, 0.03  # s
 MOVING = Scene(base=TILT)
+# Power of white noise in value, velocity and acceleration, by tau and the period T: the integrals
+# of the squared transfer functions, times T / tau, T / tau^3, T / tau^5.
+NOISE_POWER = (93.0 / 32.0, 185.0 / 32.0, 81.0 / 32.0)
 _STEP = 2e-3  # s, of the finite differences
 
 
@@ -69,6 +69,18 @@ def test_a_motion_of_constant_jerk_is_followed_exactly_at_any_times(
     at = end + x
     np.testing.assert_allclose(made.predict(x)[:3, 0], [
         1.0 + at + 2.0 * at**2 - at**3, 1.0 + 4.0 * at - 3.0 * at**2, 4.0 - 6.0 * at], atol=0.02)
+
+
+def noise_gain(derivative: int, period: float, tau: float) -> float:
+    """Standard deviation of value (0), velocity (1) or acceleration (2) per unit of white noise in
+    samples with this period [s], which is short against tau [s]."""
+    return math.sqrt(NOISE_POWER[derivative] * period / tau) / tau**derivative
+
+
+def group_delay(frequency: float, tau: float) -> float:
+    """Group delay [s] of the acceleration at a frequency [Hz]: none at 0, at most 2.4 tau."""
+    x = (2.0 * math.pi * frequency * tau)**2
+    return 4.0 * tau * (1.0 / (1.0 + x) - 1.0 / (1.0 + 16.0 * x))
 
 
 @pytest.mark.parametrize("derivative", [0, 1, 2])

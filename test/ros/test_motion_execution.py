@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import itertools
+import sys
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -263,6 +265,23 @@ def test_joint_states_that_end_stand_still_or_lie_cancel_the_goal(scene, attribu
     setattr(scene.controller, attribute, False)
     assert scene.end(execution) is State.STOPPED
     assert words in execution.reason and scene.controller.cancelled == 1
+
+
+def test_time_for_which_the_program_itself_was_held_up_is_no_silence(scene, monkeypatch):
+    """Joint states that came meanwhile wait behind the timer that looks for them."""
+    monkeypatch.setattr(sys.modules[__name__], "SILENCE", 0.1)
+    execution = scene.moving()
+    time.sleep(0.2)
+    assert scene.end(execution) is State.DONE, execution.reason
+
+
+def test_the_quicker_joint_states_come_the_sooner_their_end_is_noticed(scene):
+    execution = scene.execution()
+    execution._silence = None
+    assert execution._longest_silence() == motion_execution.SILENCE
+    for rate, allowed in ((1000.0, 0.05), (100.0, 0.08), (50.0, 0.1)):
+        execution._came.extend(np.arange(50) / rate)
+        assert execution._longest_silence() == pytest.approx(allowed), rate
 
 
 def test_a_controller_that_aborts_is_believed(scene):

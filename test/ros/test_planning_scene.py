@@ -15,7 +15,13 @@ from shape_msgs.msg import Mesh, MeshTriangle, SolidPrimitive  # noqa: E402
 from std_msgs.msg import Header  # noqa: E402
 
 from inertial_id_ros.errors import InvalidShape  # noqa: E402
-from inertial_id_ros.ros.planning_scene import read_obstacles  # noqa: E402
+from inertial_id_ros.ros import planning_scene  # noqa: E402
+from inertial_id_ros.ros.planning_scene import (  # noqa: E402
+    SERVICE,
+    TYPE,
+    SceneWatch,
+    read_obstacles,
+)
 
 TURN = Rotation.from_euler("xyz", [0.3, -0.4, 1.2])
 WORLD = np.eye(4)
@@ -89,3 +95,76 @@ def test_an_object_that_was_removed_is_no_obstacle():
 def test_what_cannot_be_an_obstacle_is_not_left_out_silently(message, words):
     with pytest.raises(InvalidShape, match=words):
         read_obstacles(message, lambda frame: WORLD)
+
+
+class Graph:
+    """A node, and who publishes and serves scenes beside it.
+
+    Args:
+        whole: the scene that move_group answers; None: there is no move_group.
+    """
+
+    def __init__(self, whole=None) -> None:
+        self.whole, self.takers = whole, []
+
+    def get_topic_names_and_types(self):
+        return [("/monitored_planning_scene", [TYPE]), ("/tf", ["tf2_msgs/msg/TFMessage"])]
+
+    def get_service_names_and_types(self):
+        return [("/get_planning_scene", [SERVICE])] if self.whole else []
+
+    def count_publishers(self, name):
+        return 1
+
+    def ask(self, kind, service, request, timeout):
+        return SimpleNamespace(scene=self.whole)
+
+    def watch(self) -> SceneWatch:
+        watch = SceneWatch(self, self, lambda kind, name, take: self.takers.append(take))
+        watch.look()
+        watch.look()
+        assert len(self.takers) == 1
+        return watch
+
+
+@pytest.fixture
+def installed(monkeypatch):
+    monkeypatch.setattr(planning_scene, "find_type", lambda name: SimpleNamespace(Request=object))
+
+
+CRATE = thing([(primitive(SolidPrimitive.BOX, 0.1, 0.2, 0.3), pose_message((0, 0, 0)))])
+
+
+@pytest.mark.parametrize("answers", [True, False])
+def test_a_scene_that_is_answered_or_published_is_kept_clear_until_it_changes(installed, answers):
+    graph = Graph(scene(CRATE) if answers else None)
+    watch = graph.watch()
+    take, = graph.takers
+    if not answers:
+        take(scene(CRATE))
+    watch.read(lambda frame: WORLD)
+    assert watch.scene.names == ("crate",) and len(watch.obstacles) == 1
+    take(scene(is_diff=True))  # the robot has moved
+    take(scene(CRATE))  # the same once more
+    assert not watch.has_changed
+    take(scene(thing(operation=b"\x01"), is_diff=True))
+    assert watch.has_changed
+    graph.whole = scene() if answers else None
+    take(scene())
+    watch.read(lambda frame: WORLD)
+    assert watch.scene.names == () and not watch.scene.unknown and not watch.has_changed
+
+
+def test_a_scene_that_cannot_be_kept_clear_is_a_problem(installed):
+    watch = Graph(scene(CRATE, octomap=[1])).watch()
+    watch.read(lambda frame: WORLD)
+    assert "octomap" in watch.scene.problem and watch.obstacles == []
+
+
+def test_without_a_scene_or_its_types_nothing_is_known(installed, monkeypatch):
+    watch = Graph().watch()
+    watch.read(lambda frame: WORLD)
+    assert "no planning scene" in watch.scene.unknown
+    monkeypatch.setattr(planning_scene, "find_type", lambda name: None)
+    watch.read(lambda frame: WORLD)
+    assert "moveit_msgs is not installed" in watch.scene.unknown

@@ -167,6 +167,6 @@ def test_without_a_home_the_node_goes_on_and_says_that_nothing_is_kept(
     made = at_rest()
     made.tare(kept.keep)
     assert made.state().tare is not None and "is no folder" in kept.note()
-    assert "file_not_written.state" in log
+    assert [f.name for f in log.all()] == ["file_not_written.state"]
     with pytest.raises(InvalidSetting):
         keeper(tmp_path / "file")

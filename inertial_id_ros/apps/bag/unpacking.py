@@ -1,5 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Compressed parts of a recording, unpacked no further than they may be.
+"""What a recording may cost while it is read: compressed parts are unpacked no further than they
+may be, and its SQLite file is read as tables.
 
 rosbags unpacks all there is and compares with the declared size afterwards: a few kilobytes can
 stand for more than any memory or disk holds. `BoundedReader` reads with the functions of this
@@ -10,7 +11,8 @@ of its modules, so these are loaded a second time, for this reader alone.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from importlib.util import find_spec, module_from_spec
 from types import TracebackType
@@ -18,15 +20,17 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from ...extras import optional_packages
 from ...limits import MAX_CHUNK_BYTES, MAX_MESSAGE_BYTES, MAX_UNPACKED_BYTES
-from .databases import TableReader
 
 with optional_packages("reading a recording"):
+    import apsw
     from lz4.frame import LZ4FrameDecompressor
+    from rosbags.rosbag2.storage_sqlite3 import Sqlite3Reader
     if sys.version_info >= (3, 14):
         from compression import zstd
     else:
         from backports import zstd
 
+_LONGEST_VALUE = MAX_MESSAGE_BYTES  # of a table
 _FRAMES: dict[str, Callable[[], Any]] = {
     "lz4": LZ4FrameDecompressor, "zstd": zstd.ZstdDecompressor}
 
@@ -113,6 +117,42 @@ if TYPE_CHECKING:
     from rosbags.rosbag2.reader import DirectoryReader, Reader
 else:
     DirectoryReader, Reader = _reader.DirectoryReader, _reader.Reader
+
+
+class TableReader(Sqlite3Reader):
+    """Reads an SQLite file through connections that are restricted to its tables.
+
+    A view in place of a table is a program that the file brings along, and may never end. Tables
+    are read as they are; a value is at most a message long.
+    """
+
+    def open(self) -> None:
+        """Open the file (raises ReaderError, and errors of apsw)."""
+        with _restricted_connections():
+            super().open()
+
+
+@contextmanager
+def _restricted_connections() -> Iterator[None]:
+    """Restrict the connections that are made meanwhile: the reader makes two of its own."""
+    apsw.connection_hooks.append(_restrict)
+    try:
+        yield
+    finally:
+        apsw.connection_hooks.remove(_restrict)
+
+
+def _restrict(connection: apsw.Connection) -> None:
+    """Limit the length of values on a connection, and what its statements may do."""
+    connection.limit(apsw.SQLITE_LIMIT_LENGTH, _LONGEST_VALUE)
+    connection.authorizer = _allow_only_tables
+
+
+def _allow_only_tables(operation: int, first: str | None, second: str | None, database: str | None,
+                       view: str | None) -> int:
+    """SQLite's authorizer: it refuses what a view or a trigger reads, and recursion."""
+    refused = view is not None or operation == apsw.SQLITE_RECURSIVE
+    return apsw.SQLITE_DENY if refused else apsw.SQLITE_OK
 
 
 class _BoundedDirectoryReader(DirectoryReader):

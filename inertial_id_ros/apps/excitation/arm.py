@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from ...errors import InvalidModel, InvalidSetting, InvalidShape, UnknownFrame
 from ...inertia import Array, phi_to_pinocchio
 from ...io.child_process import capture_stderr
-from ...kinematics.robot_description import parse_urdf
+from ...kinematics.robot_description import parse_urdf, root_link
 from ...robot.model import check_joints, configuration_columns
 from .collision_meshes import copy_meshes
 from .collision_shapes import CollisionShapes, PlacedBox, carried_shapes
@@ -93,7 +93,7 @@ class Arm:
         model.gravity.linear = np.asarray(gravity, dtype=float)
         self.urdf, self.frame = urdf, frame
         self._model = model
-        self.root: str = next(f.name for f in model.frames if f.type == pin.FrameType.BODY)
+        self.root = root_link(model)
         self._index = model.getFrameId(frame, pin.FrameType.BODY)
         at = model.frames[self._index]
         if carried.phi is not None:

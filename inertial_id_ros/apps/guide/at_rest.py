@@ -62,6 +62,23 @@ class Driver:
     speed: float | None = None
 
 
+class Scene(NamedTuple):
+    """The planning scene.
+
+    Attributes:
+        names: of its objects; unknown: why they are not known, problem: why they cannot be kept
+        clear, in words; empty: they are, and can.
+    """
+
+    names: tuple[str, ...] = ()
+    unknown: str = ""
+    problem: str = ""
+
+
+NO_SCENE = Scene(unknown="no planning scene is published: only what --keep-out and --floor tell is "
+                 "kept clear")
+
+
 @dataclass(frozen=True, eq=False)
 class Seen:
     """Everything that the check looks at.
@@ -76,6 +93,8 @@ class Seen:
         is_simulated: whether time comes from /clock.
         findings: of the node.
         controllers: that take trajectories; wrench_topics: other topics of wrenches.
+        efforts: joints whose efforts the joint states hold.
+        scene: the planning scene.
     """
 
     seconds: float
@@ -91,6 +110,8 @@ class Seen:
     controllers: tuple[Controller, ...] = ()
     wrench_topics: tuple[str, ...] = ()
     driver: Driver = Driver()
+    efforts: tuple[str, ...] = ()
+    scene: Scene = NO_SCENE
 
 
 class Check(NamedTuple):
@@ -113,6 +134,11 @@ def check_at_rest(seen: Seen, settings: Settings, may_move: bool = True) -> tupl
     """
     checks = CHECKS + (CONTROLLER_CHECKS if may_move else ())
     return tuple(_judge(check, seen, settings) for check in checks)
+
+
+def check_robot(seen: Seen, settings: Settings) -> tuple[Row, ...]:
+    """The checks of a robot that is to be moved and identified itself, without a wrench."""
+    return tuple(_judge(check, seen, settings) for check in ROBOT_CHECKS)
 
 
 def _judge(check: Check, seen: Seen, settings: Settings) -> Row:
@@ -207,6 +233,16 @@ def _joints_arrive(seen: Seen, settings: Settings) -> Row:
     return _rate_row("joint states arrive", seen.joints, seen.seconds,
                      "Start the joint_state_broadcaster, or name the topic in "
                      "joint_states.topic.")
+
+
+def _efforts(seen: Seen, _: Settings) -> Row:
+    name, expected = "efforts", "joint states with a torque, or motor current, of each joint"
+    absent = [joint for joint in seen.chain if joint not in seen.efforts]
+    if absent or not seen.chain:
+        return Row(name, FAILED, f"none of {_listed(absent)}" if absent else "not known", expected,
+                   "Have the driver publish efforts: a command interface or current of each joint, "
+                   "as effort of the joint states.")
+    return Row(name, PASSED, f"of {len(seen.chain)} joints", expected)
 
 
 def _description(seen: Seen, settings: Settings) -> Row:
@@ -344,6 +380,27 @@ def _payload(seen: Seen, settings: Settings) -> Row:
     return Row(name, PASSED, measured + (", which is added" if stated > 1e-3 else ""), expected)
 
 
+def _allowed(_: Seen, settings: Settings) -> Row:
+    name, expected = "motion is allowed", "motion.execute of the node is true"
+    if not settings.motion.execute:
+        return Row(name, FAILED, "motion.execute is false", expected,
+                   "Ask whoever runs the node, and set motion.execute to true (ros2 param set). Or "
+                   "move by hand: --no-motion.")
+    return Row(name, PASSED, "motion.execute is true", expected)
+
+
+def _surroundings(seen: Seen, _: Settings) -> Row:
+    name, expected, scene = "surroundings", "a planning scene that can be read, or none", seen.scene
+    if scene.problem:
+        return Row(name, FAILED, scene.problem, expected,
+                   "Mend or remove the object; or end what publishes the scene, and tell its "
+                   "objects by --keep-out.")
+    if scene.unknown:
+        return Row(name, OPEN, scene.unknown, expected)
+    return Row(name, PASSED, "kept clear of objects of the planning scene: "
+               + (_listed(scene.names) or "it has none"), expected)
+
+
 def _controller(seen: Seen, _: Settings) -> Row:
     name, expected = "controller", "one that takes trajectories of the joints that move the sensor"
     fitting = [c for c in seen.controllers if not c.joints or set(seen.chain) <= set(c.joints)]
@@ -352,7 +409,7 @@ def _controller(seen: Seen, _: Settings) -> Row:
         return Row(name, FAILED, others or "nobody offers follow_joint_trajectory", expected,
                    "Start it: ros2 control switch_controllers --activate "
                    "joint_trajectory_controller (on UR: scaled_joint_trajectory_controller, and "
-                   "External Control must run). Or move by hand: --no-motion.")
+                   "External Control must run). Or move by hand: identify_payload --no-motion.")
     if len(fitting) > 1:
         return Row(name, FAILED, f"{len(fitting)}: {_listed(c.name for c in fitting)}", expected,
                    "Name the one to use with --controller.")
@@ -439,8 +496,10 @@ CHECKS = (
     Check(_rest),
     Check(_noise),
 )
-CONTROLLER_CHECKS = (Check(_controller), Check(_joint_order), Check(_speed),
-                     Check(_protective_stop))
+CONTROLLER_CHECKS = (Check(_allowed), Check(_controller), Check(_joint_order), Check(_speed),
+                     Check(_protective_stop), Check(_surroundings))
+ROBOT_CHECKS = (Check(_joints_arrive), Check(_efforts), Check(_description), Check(_joint_names),
+                Check(_rest), *CONTROLLER_CHECKS)
 
 
 def _rate_row(name: str, stream: Stream, seconds: float, advice: str) -> Row:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -20,7 +20,8 @@ from ..excitation.next_motion.planned_motion import PlannedMotion
 from ..excitation.next_motion.planner import MotionPlanner
 from ..excitation.next_motion.rest_to_rest import Pace, RestToRest, shortest_moves
 from ..excitation.next_motion.words import describe_motion
-from ..excitation.obstacles import box_obstacle
+from ..excitation.obstacles import Obstacle, box_obstacle
+from ..simulation.motion import JointMotion
 from .progress import USUAL_MOTION, Wanted
 
 # A box around the payload in the frame of the sensor, corners [m], where nobody gave one.
@@ -44,7 +45,7 @@ class MotionSource:
         settings: of the node; rate: of the wrench [Hz].
         box: corners (2, 3) [m] of a box around the payload, in the frame of the sensor.
         keep_out: corners (2, 3) [m] of boxes that nothing may touch, in axes of the description's
-            root.
+            root; obstacles: other shapes that nothing may.
 
     Attributes:
         arm: that moves.
@@ -55,11 +56,11 @@ class MotionSource:
 
     def __init__(self, urdf: str, frame: str, pose: Mapping[str, float], settings: Settings,
                  limits: MotionLimits, rate: float, box: Array = USUAL_BOX,
-                 keep_out: Sequence[Array] = ()) -> None:
+                 keep_out: Sequence[Array] = (), obstacles: Sequence[Obstacle] = ()) -> None:
         self._box = box
         carried = CarriedLoad(box=box)
-        around = [box_obstacle(f"keep-out box {k + 1}", corners)
-                  for k, corners in enumerate(keep_out)]
+        around = [*(box_obstacle(f"keep-out box {k + 1}", corners)
+                    for k, corners in enumerate(keep_out)), *obstacles]
         self.arm, self._limits = Arm(urdf, frame, carried, obstacles=around), limits
         self._checked = CheckedRobot(urdf, frame, carried, around)
         home = self.positions(pose)
@@ -191,25 +192,39 @@ class MotionSource:
 
     def _as_planned(self, path: RestToRest, words: str) -> PlannedMotion:
         """The points of a motion, of all joints that move the sensor: controllers want them all."""
-        names = list(self.arm.joint_names)
-        chain = [names.index(name) for name in self.arm.chain]
-        stamps = np.linspace(0.0, path.duration, int(np.ceil(path.duration / _POINTS)) + 1)
-        state = path(stamps)
-        for part in state[1:]:
-            part[[0, -1]] = 0.0  # what is left there is rounding
-        return PlannedMotion(self.arm.chain, stamps, state.q[:, chain], state.dq[:, chain],
-                             state.ddq[:, chain], words=words)
+        return as_planned(self.arm, path, path.duration, words)
 
     def positions(self, pose: Mapping[str, float]) -> Array:
-        """Positions (joints,) in the order of the description.
+        """Positions (joints,) in the order of the description (raises InvalidData)."""
+        return positions_of(self.arm, pose)
 
-        Raises:
-            InvalidData: one is not known.
-        """
-        for name in self.arm.joint_names:
-            if name not in pose:
-                raise InvalidData(f"it is not known where joint '{name}' is")
-        return np.array([pose[name] for name in self.arm.joint_names])
+
+def as_planned(arm: Arm, path: Callable[[Array], JointMotion], duration: float, words: str
+               ) -> PlannedMotion:
+    """The points of a motion from rest to rest, of all joints that move the frame.
+
+    Args:
+        path: motion of all joints at times (n,) [s]; duration: [s].
+    """
+    chain = [arm.joint_names.index(name) for name in arm.chain]
+    stamps = np.linspace(0.0, duration, int(np.ceil(duration / _POINTS)) + 1)
+    state = path(stamps)
+    for part in state[1:]:
+        part[[0, -1]] = 0.0  # what is left there is rounding
+    return PlannedMotion(arm.chain, stamps, state.q[:, chain], state.dq[:, chain],
+                         state.ddq[:, chain], words=words)
+
+
+def positions_of(arm: Arm, pose: Mapping[str, float]) -> Array:
+    """Positions (joints,) in the order of the description.
+
+    Raises:
+        InvalidData: one is not known.
+    """
+    for name in arm.joint_names:
+        if name not in pose:
+            raise InvalidData(f"it is not known where joint '{name}' is")
+    return np.array([pose[name] for name in arm.joint_names])
 
 
 def as_phi(report: Array) -> Array:

@@ -19,7 +19,7 @@ from ...io.dynamic_joint_state import DynamicJointStates
 from ...io.messages import stamp_ns
 from ...kinematics.motion import Motion, MotionSource
 from ...kinematics.motion_source import MotionSelector
-from ...kinematics.robot_description import parse_urdf
+from ...kinematics.robot_description import parse_urdf, root_link
 from ...settings import Settings
 from ...signals.input_topics import (
     DYNAMIC_JOINT_STATES,
@@ -219,6 +219,24 @@ class Received:
             return (), (), selector.missing.text if selector.missing else "not known"
         joints = selector.joint_names
         return joints, _beyond(self.description, joints) if joints else (), ""
+
+    def place_in_root(self, frame: str, first_ns: int, last_ns: int) -> Array:
+        """(4, 4) from axes of a frame to those of the description's root, as a time tells it
+        (raises UnknownFrame)."""
+        selector = self.motion(first_ns, last_ns)
+        selector.select_source(self.sensor_frame, _ring(self.wrench("", (), first_ns, last_ns)))
+        out = np.eye(4)
+        out[:3, :3], out[:3, 3], _ = selector.lookup(
+            root_link(parse_urdf(self.description)), frame.lstrip("/"))
+        return out
+
+    def joints_with_effort(self, first_ns: int, last_ns: int) -> tuple[str, ...]:
+        """The joints of the last joint states of a time that hold an effort for each."""
+        if self.settings.dynamic_joint_states.topic:
+            return ()
+        told = [m.names for _, m in self.taken(JOINT_STATES, first_ns, last_ns)
+                if len(m.efforts) == len(m.names)]
+        return tuple(told[-1]) if told else ()
 
     @property
     def description(self) -> str:

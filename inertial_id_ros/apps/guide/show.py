@@ -17,7 +17,8 @@ class Show(Protocol):
     """Where a session goes: a terminal, or lines of JSON."""
 
     def step(self, name: str, text: str = "") -> None:
-        """A step begins: check, wiggle, identify, prove, apply or report."""
+        """A step begins: check, wiggle, identify, prove, apply or report; of a robot itself check,
+        plan, move or identify."""
 
     def row(self, row: Row) -> None:
         """A check was made."""

@@ -24,7 +24,7 @@ _BAR = 24  # characters
 _MARKS = {Verdict.PASSED: ("✓", "green"), Verdict.OPEN: ("?", "yellow"),
           Verdict.FAILED: ("✗", "red")}
 _STEPS = {"check": "Check", "wiggle": "Sign and frame", "identify": "Identify", "prove": "Prove",
-          "apply": "Apply", "report": "Report"}
+          "apply": "Apply", "report": "Report", "plan": "Plan", "move": "Move"}
 
 
 class Terminal:

@@ -41,9 +41,9 @@ def make_parser() -> argparse.ArgumentParser:
         "torques: every link physically consistent, the description as a prior as far as the "
         "recording does not contradict it.",
         epilog="Exit status: 0 identified, 1 the recording is not enough, 2 the request cannot be "
-        "carried out.")
+        "carried out; of --execute also 3 stopped on the way, 4 a check failed, 130 interrupted.")
     add = parser.add_argument
-    add("recording", metavar="RECORDING", type=Path, nargs="+",
+    add("recording", metavar="RECORDING", type=Path, nargs="*",
         help="rosbag2 folder, .mcap or .db3 with joint states that carry efforts; CSV with columns "
         "time, position.<joint>, effort.<joint>; or NPZ with t, q, effort [s, rad, N m]. Several "
         "recordings of one robot are used together")
@@ -110,7 +110,34 @@ def make_parser() -> argparse.ArgumentParser:
     add("--json", metavar="OUT", type=Path, help="write the result to this file")
     add("--report", metavar="DIR", type=Path, help="write a report to this folder: one HTML file")
     add("--quiet", action="store_true", help="print nothing but errors")
+    _add_motion(parser.add_argument_group("instead of recordings: move the robot (with ROS)"))
     return parser
+
+
+def _add_motion(group: argparse._ArgumentGroup) -> None:
+    """Options of --execute."""
+    add = group.add_argument
+    add("--execute", metavar="FOLDER", type=Path,
+        help="move the robot through its trajectory controller, once you agree: a planned motion "
+        "of all joints, joints to and fro at steady speeds, and another motion for the test; "
+        "record them in this folder and identify the robot from them. With --payload-mass the "
+        "first is repeated with that payload, as --loaded")
+    add("--yes", "-y", action="store_true", help="agree to every question")
+    add("--controller", default="", help="the trajectory controller, where there are several")
+    add("--frame", default="", metavar="LINK", help="link that carries the payload, whose joints "
+        "move (default: the last one)")
+    add("--link-speed", type=float, default=0.25, metavar="M/S",
+        help="of every link and the payload (default: %(default)s)")
+    add("--payload-box", default="0.2,0.2,0.2,0,0,0.1", metavar="SX,SY,SZ,CX,CY,CZ",
+        help="lengths and centre [m], in that link's axes, of a box around payload or tool, kept "
+        "clear (default: %(default)s)")
+    add("--keep-out", metavar="SX,SY,SZ,CX,CY,CZ", action="append", default=[],
+        help="lengths and centre [m], in axes of the description's root, of a box that nothing may "
+        "touch; may be repeated")
+    add("--floor", type=float, default=-np.inf, metavar="M",
+        help="least height of the robot above the description's root (default: none)")
+    add("--silence", type=float, metavar="S",
+        help="longest time without joint states (default: as their rate allows, 0.1 at most)")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -192,6 +219,9 @@ def _write(result: RobotResult, urdf: str, recording: str, descriptions: Sequenc
 
 def _check(args: argparse.Namespace) -> None:
     """Raise InvalidSetting where a number of the command line is out of range."""
+    if not args.recording:
+        raise InvalidSetting("no recording is named; or move the robot, with ROS: identify_robot "
+                             "--execute FOLDER")
     for name, low, high in (("low_pass", 0.02, 2.0), ("hold_back", 0.0, 0.9),
                             ("prior_weight", 1e-9, 1e9), ("coulomb_velocity", 0.0, 10.0),
                             ("gain_error", 0.0, 0.99)):

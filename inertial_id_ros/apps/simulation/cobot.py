@@ -176,7 +176,9 @@ class SimulatedCobot:
             wrench = wrench - regressor(felt.a_g, felt.omega, felt.alpha) @ self.stated_phi
         noise = self._noise.rows(start, count)
         q, dq = self._encoders.read(truth.q, truth.dq, noise)
-        effort = truth.effort + self.settings.effort_noise * self._effort_noise.rows(start, count)
+        coulomb, viscous = self.settings.friction
+        effort = truth.effort + coulomb * np.sign(truth.dq) + viscous * truth.dq
+        effort += self.settings.effort_noise * self._effort_noise.rows(start, count)
         return Recording(t, q, dq, self._sensor.read(wrench, noise, start), effort, truth)
 
     def _truth(self, t: Array) -> Truth:

@@ -84,6 +84,9 @@ class CobotSettings:
     effort_noise: float = setting(
         0.1, "Standard deviation of the white noise of one joint torque.", unit="N m",
         low=0.0, high=100.0)
+    friction: Vector = setting(
+        (0.0, 0.0), "Coulomb [N m] and viscous [N m s/rad] friction of every joint, in its torque.",
+        low=0.0, lengths=(2,))
     prefix: str = setting(
         "", "Put before the names of all joints and links (left_), for several arms.")
     velocities: bool = setting(True, "Whether joint states hold velocities.")

@@ -25,9 +25,6 @@ STATES = 4  # value and three derivatives
 SETTLED = 12.0  # time constants after which less than 0.3 % of the first error is left
 _RESOLUTION = 1e6  # 1/s, of the steps for which matrices are kept: 1 us is 1e-6 rad at 1 rad/s
 _KEPT = 256  # matrices; irregular steps must not grow memory
-# Power of white noise in value, velocity and acceleration, by tau and the period T: the integrals
-# of the squared transfer functions, times T / tau, T / tau^3, T / tau^5.
-_NOISE = (93.0 / 32.0, 185.0 / 32.0, 81.0 / 32.0)
 
 
 class FadingMemory:
@@ -107,15 +104,3 @@ def gains(step: float, tau: float) -> tuple[float, float, float, float]:
     square = rest * rest
     return (1.0 - theta**4, square * (11.0 + 14.0 * theta + 11.0 * theta * theta) / (6.0 * step),
             2.0 * square * rest * (1.0 + theta) / step**2, square * square / step**3)
-
-
-def noise_gain(derivative: int, period: float, tau: float) -> float:
-    """Standard deviation of value (0), velocity (1) or acceleration (2) per unit of white noise in
-    samples with this period [s], which is short against tau [s]."""
-    return math.sqrt(_NOISE[derivative] * period / tau) / tau**derivative
-
-
-def group_delay(frequency: float, tau: float) -> float:
-    """Group delay [s] of the acceleration at a frequency [Hz]: none at 0, at most 2.4 tau."""
-    x = (2.0 * math.pi * frequency * tau)**2
-    return 4.0 * tau * (1.0 / (1.0 + x) - 1.0 / (1.0 + 16.0 * x))

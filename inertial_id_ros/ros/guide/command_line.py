@@ -17,7 +17,7 @@ from ...errors import InvalidSetting
 from ...inertia import Array
 from ...io.files import config_file
 from ...settings import SENSORS
-from ..motion_execution import SILENCE
+from ..motion_execution import PERIODS, SHORTEST, SILENCE
 
 _DESCRIPTION = (
     "Lead from an unknown load to a robot that knows it: check the set-up, move the arm, identify "
@@ -42,7 +42,8 @@ class Options:
         link_speed: of every link and the payload [m/s]; box: around the payload, corners (2, 3) [m]
             in the frame of the sensor; keep_out: corners (2, 3) [m] of boxes in axes of the
             description's root, floor: least height above it [m].
-        silence: longest time without joint states while the arm moves [s].
+        silence: longest time without joint states while the arm moves [s]; None: as their rate
+            allows.
         report: folder of the report; json: lines of JSON on a terminal, too.
     """
 
@@ -60,7 +61,7 @@ class Options:
     box: Array
     keep_out: tuple[Array, ...]
     floor: float
-    silence: float
+    silence: float | None
     report: Path
     json: bool
 
@@ -96,9 +97,9 @@ def make_parser() -> argparse.ArgumentParser:
     add("--target", default="", help="what the payload is handed to (default: apply.target)")
     add("--link-speed", type=float, default=0.25, metavar="M/S",
         help="of every link and the payload (default: 0.25)")
-    add("--silence", type=float, default=SILENCE, metavar="S",
+    add("--silence", type=float, metavar="S",
         help="longest time without joint states while the arm moves, after which it is stopped "
-        f"(default: {SILENCE:g})")
+        f"(default: {PERIODS:g} of their periods, {SHORTEST:g} to {SILENCE:g} s)")
     add("--payload-box", metavar="SX,SY,SZ,CX,CY,CZ",
         help="lengths and centre [m] of a box around the payload in the frame of the sensor, kept "
         "clear of the arm (default: 0.2 m on each side, before the sensor)")
@@ -127,7 +128,7 @@ def parse(words: Sequence[str], ros_words: Sequence[str] = ()) -> Options:
             ("--inertia-accuracy", args.inertia_accuracy, 0.0, 1000.0),
             ("--timeout", args.timeout, 5.0, 600.0), ("--link-speed", args.link_speed, 0.01, 2.0),
             ("--silence", args.silence, 0.05, 1.0)):
-        if not (math.isfinite(value) and low <= value <= high):
+        if value is not None and not (math.isfinite(value) and low <= value <= high):
             raise InvalidSetting(f"{name} is {value:g}; allowed: {low:g} to {high:g}")
     node = args.node if args.node.startswith("/") else f"/{args.node}"
     return Options(
@@ -148,6 +149,8 @@ def _arguments(args: argparse.Namespace, node: str, ros_words: Sequence[str]) ->
     out = ["--ros-args", "-r", f"__node:={name}", "-p", f"buffer.window:={_WINDOW}"]
     if namespace:
         out += ["-r", f"__ns:={namespace}"]
+    if not args.no_motion:
+        out += ["-p", "motion.execute:=true"]  # whoever calls this command asks for it
     if args.config:
         out += ["--params-file", str(config_file(args.config))]
     if args.sensor:

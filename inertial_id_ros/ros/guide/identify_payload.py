@@ -49,18 +49,22 @@ def _run(words: list[str], ros_words: list[str]) -> int:
 
     options = parse(words, ros_words)
     stop = stop_flag()
-    return run(options, stop, make_show(options)).end.status
+    return run(options, stop, make_show(options.yes, options.json)).end.status
 
 
-def make_show(options: Options) -> Show:
-    """A terminal for a person, else lines of JSON."""
+def make_show(yes: bool, json: bool) -> Show:
+    """A terminal for a person, else lines of JSON.
+
+    Args:
+        yes: what is answered to every question; json: lines of JSON on a terminal, too.
+    """
     from ...apps.guide.show import JsonLines
     from ...apps.guide.terminal import Console, Terminal
 
     console = Console(highlight=False)
-    if console.is_terminal and not options.json:
-        return Terminal(console, options.yes)
-    return JsonLines(sys.stdout, options.yes)
+    if console.is_terminal and not json:
+        return Terminal(console, yes)
+    return JsonLines(sys.stdout, yes)
 
 
 class Outcome(NamedTuple):
@@ -145,7 +149,7 @@ def _source_maker(options: Options, listening: Listening
         received = listening.received
         return MotionSource(received.description, received.sensor_frame, pose, received.settings,
                             MotionLimits(link_speed=options.link_speed, floor=options.floor),
-                            _RATE, options.box, options.keep_out)
+                            _RATE, options.box, options.keep_out, listening.scene.obstacles)
 
     return make
 

@@ -34,6 +34,7 @@ from ..apply.other_nodes import NoAnswer, ParameterClient
 from ..compat import find_type, message_type
 from ..diagnostics import WARNED
 from ..inputs import subscription_qos
+from ..planning_scene import SceneWatch
 from ..publisher_watch import publishing_nodes
 from .guide_node import GuideNode
 
@@ -83,6 +84,7 @@ class Listening:
     Attributes:
         received: the messages of the last minute.
         judgements: how many times the node has told its findings.
+        scene: the planning scene, as far as others publish it.
     """
 
     def __init__(self, guide: GuideNode, node_name: str, settings: Settings) -> None:
@@ -95,6 +97,8 @@ class Listening:
         self._payload: dict[str, float] = {}  # stated masses, by topic
         self._heard: set[str] = set()
         self._states = DynamicJointStates(settings.dynamic_joint_states)
+        self.scene = SceneWatch(guide.node, guide.asking, lambda kind, name, take: guide.subscribe(
+            kind, name, take, self._qos(name)))
         for topic in input_topics(settings):
             self._listen(topic)
         if settings.robot_description.file:
@@ -127,7 +131,9 @@ class Listening:
     # ---- the driver ------------------------------------------------------------------------------
 
     def look_for_driver(self) -> None:
-        """Subscribe to what tells of the driver, as far as it is there by now."""
+        """Subscribe to what tells of the driver and its surroundings, as far as it is there by now.
+        """
+        self.scene.look()
         for name, types in self._guide.node.get_topic_names_and_types():
             for telling in _TELLING:
                 if telling.type in types and name.endswith(telling.ending):
@@ -241,6 +247,7 @@ class Listening:
             return name, tuple(publishing_nodes(node, name))
 
         chain, beyond, missing = received.chain(first_ns, last_ns)
+        self.scene.read(lambda frame: received.place_in_root(frame, first_ns, last_ns))
         own = f"{self._node_name}/"
         wrenches = tuple(
             name for name, types in node.get_topic_names_and_types()
@@ -252,7 +259,8 @@ class Listening:
             received.transforms(*named(TRANSFORMS), first_ns, last_ns),
             chain, beyond, missing, bool(received.description),
             bool(node.get_parameter("use_sim_time").value), self.findings(),
-            self.controllers(controller) if may_move else (), wrenches, self.driver())
+            self.controllers(controller) if may_move else (), wrenches, self.driver(),
+            received.joints_with_effort(first_ns, last_ns), self.scene.scene)
 
 
 def findings_of(status: DiagnosticStatus) -> tuple[Finding, ...]:

@@ -27,7 +27,8 @@ class ControllerMover:
         check: what is wrong with a motion from where the joints are, a sentence each. It takes
             a while, in which the executor must go on: so it is made in the session's thread, and
             holds if the arm has not moved when the motion is sent.
-        silence: longest time without joint states while the arm moves [s].
+        silence: longest time without joint states while the arm moves [s]; None: as their rate
+            allows.
 
     Attributes:
         was_rejected, is_patient: as `session.Mover`.
@@ -35,7 +36,7 @@ class ControllerMover:
 
     def __init__(self, guide: GuideNode, listening: Listening, controller: str,
                  check: Callable[[PlannedMotion, dict[str, float]], tuple[str, ...]],
-                 silence: float) -> None:
+                 silence: float | None) -> None:
         self._guide, self._listening = guide, listening
         self._controller, self._check, self._silence = controller, check, silence
         self.was_rejected = self.is_patient = False
@@ -46,7 +47,8 @@ class ControllerMover:
         pose = self._listening.received.newest_positions()
         found = self._check(motion, pose)
         execution = jobs.run(lambda: MotionExecution(
-            self._guide.node, motion, self._action(), self._listening.joint_states_topic, True,
+            self._guide.node, motion, self._action(), self._listening.joint_states_topic,
+            self._listening.received.settings.motion.execute,
             lambda _, now: found or _moved(pose, now), self.find_fault, self._silence))
         sent = False
         try:
@@ -70,6 +72,8 @@ class ControllerMover:
         stopped = self._listening.driver().stopped
         if stopped:
             return stopped
+        if self._listening.scene.has_changed:
+            return "the planning scene has changed since it was read"
         findings = self._listening.findings()
         if self.is_patient:
             findings = tuple(f for f in findings if f.name == _TOUCHED)

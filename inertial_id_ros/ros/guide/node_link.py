@@ -80,8 +80,7 @@ class NodeLink:
     @property
     def has_fresh_estimate(self) -> bool:
         """Whether there is an estimate of the goal that runs."""
-        return bool(self._summary and self._summary.valid and not self._summary.stale
-                    and list(self._summary.verdicts)[0] != "unobserved")
+        return bool(self._summary and self._summary.valid and not self._summary.stale)
 
     def parts(self, wanted: Wanted) -> tuple[Part, ...]:
         """Mass, centre of mass and inertia as far as they are known."""

@@ -331,13 +331,13 @@ class Session:
     def _have_moved(self, goal: AccuracyGoal) -> None:
         """Tell a person the next motion, and wait for it."""
         words = self._link.progress(self._wanted, self._plan.timeout).missing
-        message = self._link.parameters
+        pose = self._pose()
         try:
-            self._source = source = self._make_source(self._pose())
-            if message is not None:
-                source.learn_estimate(*numbers_of(message)[:2])
-            motion = source.next_motion(self._pose(), goal, by_hand=True)
-            self._display(source, motion, self._pose())
+            if self._source is None:  # kept: it knows what was told before, and tells another
+                self._source = self._make_source(pose)
+            motion = self._source.next_motion(pose, goal, by_hand=True)
+            self._display(self._source, motion, pose)
+            self._source.learn(motion, pose)
             words = motion.words
         except InertialIdError:
             pass  # the words of the node are good enough
@@ -348,7 +348,7 @@ class Session:
         return progress.parts[:3] if self._wanted.inertia else progress.parts[:2]
 
     def _is_known(self, progress: Progress) -> bool:
-        """Whether the data tell mass and centre of mass."""
+        """Whether mass and centre of mass are known, as well as was asked or for the verdict."""
         return len(progress.parts) > 1 and all(part.is_known for part in progress.parts[:2])
 
     def _is_reached(self, progress: Progress) -> bool:

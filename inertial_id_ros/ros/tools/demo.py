@@ -91,7 +91,8 @@ def _run_demo(options: argparse.Namespace) -> int:
                 [*_ACCURACY, *_SILENCE, *([] if options.ask else ["--yes"]), "--report",
                  str(options.report)],
                 [word for name, value in node.items() for word in ("-p", f"{name}:={value}")])
-            return _run_session(session, options, children, stop, make_show(session))
+            return _run_session(session, options, children, stop,
+                                make_show(session.yes, session.json))
         finally:
             if stop.is_set():
                 ignore_signals()

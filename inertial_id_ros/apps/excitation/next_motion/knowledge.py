@@ -107,9 +107,10 @@ class Knowledge:
         return cls(expected, unit.T @ unit, np.zeros((_CHANNELS, _WIDTH, _WIDTH)), sensor)
 
     @classmethod
-    def usual(cls, sensor: SensorModel, mass: float = 2.0) -> Knowledge:
+    def usual(cls, sensor: SensorModel, mass: float = 0.5) -> Knowledge:
         """A payload of which nothing is known: a ball of 0.1 m, its centre 0.1 m from the sensor,
-        of some mass [kg]."""
+        of some mass [kg]. A light one: the first motion must tell such a one, too, and a heavier
+        one is told by part of it."""
         ball = phi_from_body(mass, [0.0, 0.0, 0.1], 2.0 * mass * 0.06**2 * np.eye(3))
         return cls.before_data(ball, sensor)
 

@@ -30,7 +30,7 @@ from .words import describe_motion
 WRIST = 3  # joints before the frame that move first
 _LONGEST = 4.0  # s, of a motion: what goes on where nobody can stop it any more
 _HORIZON = 16.0  # s, of a plan, of which the first motion is made before the next is planned
-_KINDS, _BY_HAND = tuple(Kind), (Kind.ONE,)
+_KINDS, _BY_HAND = tuple(Kind), (Kind.ONE, Kind.TO_AND_FRO, Kind.TWICE)
 _KEPT, _ROUNDS = 5, 2  # candidates that are varied, and how often
 _STEPS = (0.2, 3.0)  # rad, of a move: drawn evenly in the logarithm
 _STEPS_BY_HAND = (0.35, 1.3)  # rad
@@ -106,8 +106,9 @@ class MotionPlanner:
         """The motion from a pose (joints,) that lowers the uncertainty most per second.
 
         Args:
-            goal: accuracy that is wanted; seed: of the candidates; by_hand: one large move, as a
-                person can make it who is told its words.
+            goal: accuracy that is wanted; seed: of the candidates.
+            by_hand: large moves, one or to and fro, as a person can make them who is told their
+                words.
 
         Raises:
             InvalidData: no motion from there is within the limits.
