@@ -76,6 +76,13 @@ class FindingLog:
         times = "once" if n == 1 else f"{n} times"
         self._findings[name] = Finding(name, level, f"{text} ({times})")
 
+    def set_or_clear(self, name: str, level: str, text: str) -> None:
+        """Record a finding where there is a text, and remove it where there is none."""
+        if text:
+            self.set(name, level, text)
+        else:
+            self.clear(name)
+
     def lower(self, name: str, level: str) -> None:
         """Give a finding that is over, if it is there, a lower level."""
         if name in self._findings:

@@ -24,7 +24,7 @@ COMPOSED = ((("samples_repeated", "samples_late", "samples_reordered", "stamps_s
 NEVER = {"samples_repeated.transforms"}  # repeated transforms are what /tf is like: not counted
 OTHERS = {"publishers", "kg"}  # constants that share a name with one of a finding
 NAME = re.compile(r"[a-z]+(_[a-z]+)*(\.[a-z_]+)?")
-METHODS = ("set", "count", "error", "Finding", "add_finding")
+METHODS = ("set", "set_or_clear", "count", "error", "Finding", "add_finding")
 
 
 def trees() -> Iterator[ast.Module]:
@@ -54,7 +54,7 @@ def first_arguments() -> Iterator[ast.expr]:
         into_a_log = name in METHODS and re.search(
             r"(findings|log|_incoming|identifier)$",
             ast.unparse(call.func).removesuffix(f".{name}"))
-        if (name in ("Finding", "_set_or_clear", "_refuse") or into_a_log) and len(call.args) > 1:
+        if (name in ("Finding", "_refuse") or into_a_log) and len(call.args) > 1:
             yield call.args[0]
 
 

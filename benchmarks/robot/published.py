@@ -18,7 +18,7 @@ from benchmarks.robot.reference.feasibility import (
     correct_to_feasible,
 )
 from benchmarks.robot.robots import WAM_A, WAM_ALPHA, WAM_D, arm_bodies, standard_dh, urdf
-from inertial_id_ros.inertia import phi_from_body, transform_matrix
+from inertial_id_ros.inertia import Array, phi_from_body, transform_matrix
 from inertial_id_ros.robot.base_parameters import BaseParameters, find_base_parameters
 from inertial_id_ros.robot.constraints import (
     Constraint,
@@ -147,6 +147,14 @@ class WamAnswers(NamedTuple):
     indefinite: float
 
 
+def mass_matrix(model: RobotModel, phi: Array, q: Array) -> Array:
+    """Mass matrices (n, nv, nv) at positions q (n, nv), drive inertia included."""
+    rest = np.zeros((len(q), model.nv))
+    still = model.torque(phi, q, rest, rest)
+    return np.stack([model.torque(phi, q, rest, rest + e) - still for e in np.eye(model.nv)],
+                    axis=-1)
+
+
 def wam_answers(positions: int = 500) -> WamAnswers:
     """Feasibility of the ordinary least squares of Table 6."""
     arm = wam()
@@ -159,7 +167,7 @@ def wam_answers(positions: int = 500) -> WamAnswers:
     neighbour = correct_to_feasible(base, beta, limits, scale).witness
     drives = check_feasibility(base, beta, limits, scale)
     q = np.random.default_rng(0).uniform(-np.pi, np.pi, (positions, 7))
-    least = np.linalg.eigvalsh(arm.model.mass_matrix(arm.to_model @ neighbour, q))[:, 0]
+    least = np.linalg.eigvalsh(mass_matrix(arm.model, arm.to_model @ neighbour, q))[:, 0]
     links = check_feasibility(base, beta, limits[:len(arm.model.bodies)], scale)
     return WamAnswers(links, drives, float(np.mean(least < 0.0)))
 

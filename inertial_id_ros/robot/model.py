@@ -234,14 +234,6 @@ class RobotModel:
         return np.stack([pin.rnea(self._model, self._data, configuration[i], v[i], a[i])
                          for i in range(len(q))]) @ self._gears
 
-    def mass_matrix(self, phi: ArrayLike, q: ArrayLike) -> Array:
-        """Mass matrices (n, nv, nv) at positions q (n, nv), drive inertia included."""
-        q = np.atleast_2d(np.asarray(q, dtype=float))
-        rest = np.zeros((len(q), self.nv))
-        still = self.torque(phi, q, rest, rest)
-        return np.stack([self.torque(phi, q, rest, rest + e) - still for e in np.eye(self.nv)],
-                        axis=-1)
-
     # Details
 
     def _body_regressor(self, q: Array, dq: Array, ddq: Array, count: int) -> Array:

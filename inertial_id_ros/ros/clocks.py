@@ -203,11 +203,13 @@ class Rounds:
     Args:
         inbox: of the identifier; request: called when ticks wait there.
         round_period: gives the time between two rounds [s]; rate: the setting estimator.rate [Hz].
+        simulated: whether a simulated clock is in use, which asks for estimates itself.
     """
 
     def __init__(self, inbox: Inbox, request: Callable[[], object],
-                 round_period: Callable[[], float], rate: Callable[[], float]) -> None:
-        self._inbox, self._request = inbox, request
+                 round_period: Callable[[], float], rate: Callable[[], float],
+                 simulated: Callable[[], bool]) -> None:
+        self._inbox, self._request, self._simulated = inbox, request, simulated
         self._round_period, self._rate = round_period, rate
         # By the system clock as it was at the start: later steps of it do not matter.
         self._epoch_ns = time.time_ns() - time.monotonic_ns()
@@ -224,19 +226,22 @@ class Rounds:
     def _periods(self) -> tuple[int, int]:
         return round(1e9 * self._round_period()), round(1e9 / self._rate())
 
-    def arrive(self, *, solves: bool = True) -> int:
-        """The time of arrival of what arrives now [ns]; puts the ticks before it into the inbox.
-
-        Args:
-            solves: whether these ticks may ask for estimates.
-        """
+    def arrive(self) -> int:
+        """The time of arrival of what arrives now [ns]; puts the ticks before it into the inbox."""
         now = self.now_ns()
         if now >= self._ticks.next_ns:
+            solves = not self._simulated()
             for tick in self._ticks.until(now):
                 self._inbox.add_tick(tick.solves and solves)
             self._ticks.round_ns, self._ticks.solve_ns = self._periods()
             self._request()
         return now
+
+    def follow_simulated_clock(self) -> None:
+        """Have the samples so far solved where a simulated clock is in use."""
+        if self._simulated():
+            self._inbox.add_tick(solves=True)
+            self._request()
 
 
 _PATIENCE = 1.5  # periods without a tick of a simulated clock, after which the steady clock serves

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ..errors import InvalidSetting, InvalidShape
+from ..errors import InertialIdError, InvalidSetting, InvalidShape
 from ..findings import Finding, FindingLog
 from ..geometry.resources import package_roots
 from ..geometry.shape import Shape, shape_from_settings
@@ -16,6 +17,8 @@ from .clocks import Watchdog
 from .services.calls import CallLimit
 from .services.saving import StateKeeper
 from .worker import Worker
+
+_BETWEEN_SETTINGS = 0.5  # s between two changes of settings
 
 
 class Configuration:
@@ -69,6 +72,67 @@ class Configuration:
         if self._method:
             self._method = ""
             self._identifier.set_settings(self._settings)
+
+
+class Changes:
+    """The newest settings and robot description, until the worker uses them; older ones that still
+    wait are skipped.
+
+    Args:
+        findings: of the node; request: has the worker run the routine of a name.
+        used: called in the worker after it has used one, which may have ended the estimate.
+    """
+
+    def __init__(self, identifier: AnyIdentifier, configuration: Configuration,
+                 findings: FindingLog, request: Callable[[str], bool],
+                 used: Callable[[], None]) -> None:
+        self._identifier, self._configuration = identifier, configuration
+        self._findings, self._request, self._used = findings, request, used
+        self._description: str | InertialIdError | None = None
+        self._settings: Settings | None = None
+        self._requested = -_BETWEEN_SETTINGS  # steady time at which settings were used last [s]
+
+    def keep_description(self, read: str | InertialIdError) -> None:
+        """Have the worker use a description that was read, or say why there is none; in the
+        reader's thread."""
+        self._description = read
+        self._request("describe")
+
+    def keep_settings(self, settings: Settings) -> None:
+        """Have the worker use these settings soon."""
+        self._settings = settings
+        self.request()
+
+    def request(self) -> None:
+        """Have the worker use what waits; settings not just after others: a change may send the
+        whole window through the pipeline again."""
+        if (self._settings is not None
+                and time.monotonic() - self._requested >= _BETWEEN_SETTINGS
+                and self._request("configure")):
+            self._requested = time.monotonic()
+        if self._description is not None:
+            self._request("describe")
+
+    def use_settings(self) -> None:
+        """Use the settings that wait; in the worker."""
+        settings, self._settings = self._settings, None
+        if settings is not None:
+            self._configuration.use_settings(settings)
+            self._used()
+
+    def use_description(self) -> None:
+        """Use the description that waits; in the worker."""
+        read, self._description = self._description, None
+        if read is None:
+            return
+        try:
+            if isinstance(read, InertialIdError):
+                raise read
+            self._identifier.set_robot_description(read)
+            self._findings.clear("robot_description_invalid")
+            self._used()
+        except InertialIdError as error:
+            self._findings.set("robot_description_invalid", "error", str(error))
 
 
 def _with_method(settings: Settings, method: str) -> Settings:

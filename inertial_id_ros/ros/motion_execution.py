@@ -42,7 +42,7 @@ from .motion_messages import duration_message, trajectory_message
 ACTION_TYPE = "control_msgs/action/FollowJointTrajectory"
 PERIOD = 0.02  # s between two looks at everything that would stop the motion
 SILENCE = 0.1  # s without new joint states after which it is not known where the arm is,
-SHORTEST, PERIODS = 0.06, 8.0  # or so many of their periods, if that is less, and at least so long
+SHORTEST, PERIODS = 0.05, 8.0  # or so many of their periods, if that is less, and at least so long
 _COUNTED = 50  # joint states by which their period is told
 DEVIATION = 0.1  # rad that a joint may be away from where the trajectory has it
 DELAY = 0.25  # s that a controller may be behind the trajectory

@@ -15,7 +15,6 @@ from collections.abc import Sequence
 from rclpy.clock import Clock, ClockType
 
 from ..doubts import withdraw_doubted
-from ..errors import InertialIdError
 from ..estimate import Estimate, NoEstimate, Outcome
 from ..findings import Finding, FindingLog
 from ..identification.make_identifier import make_identifier
@@ -24,8 +23,8 @@ from .apply.application import ApplyService
 from .clocks import Freshness, Rounds, SolveTimer, Watchdog
 from .compensation import CompensationTopics
 from .conversions import refuse_unphysical
-from .diagnostics import FindingLogger, NodeCounters, PayloadLogger, TopicRate, statuses
-from .estimation import Configuration, Estimation, described_shape
+from .diagnostics import FindingLogger, NodeCounters, PayloadLogger, statuses
+from .estimation import Changes, Configuration, Estimation, described_shape
 from .inputs import Inputs
 from .outside_reader import OutsideReader
 from .payload_watch import PayloadWatch
@@ -46,7 +45,6 @@ _HOUSEKEEPING = 0.05  # s between two rounds
 _BEHIND = 1.0  # s of data that may wait before estimates are left out
 _REPORT = 1.0  # s between diagnostics
 _PATIENCE = 3.0  # s after the start before missing data, or a missing /clock, are reported
-_BETWEEN_SETTINGS = 0.5  # s between two changes of settings
 _STOP_TIME, _READER_TIME = 0.8, 0.3  # s that the last solve, and what is read, may take
 
 
@@ -81,18 +79,19 @@ class InertialIdNode(ManagedNode):
         self._outbox: deque[Outcome] = deque(maxlen=1)
         self._report_due = True
         self._skipped, self._longest = 0, 0.0
-        self._description: str | InertialIdError | None = None  # read, and not yet in use
-        self._newest_settings: Settings | None = None
         self._started = time.monotonic()
-        self._configured = -_BETWEEN_SETTINGS
+        self._changes = Changes(
+            self.identifier, self.configuration, self.findings,
+            lambda name: self.worker.request(name), self.publish_if_forgotten)
         self.worker = Worker(
-            {"configure": self._use_settings, "describe": self._use_description,
+            {"configure": self._changes.use_settings, "describe": self._changes.use_description,
              "advance": self._advance}, self._report_failure)
         self._out = Publishing(self)
         self.compensation = CompensationTopics(self, self.settings, self.findings)
         self.rounds = Rounds(
             self.identifier, lambda: self.worker.request("advance"),
-            lambda: self.compensation.longest_wait, lambda: self.settings.estimator.rate)
+            lambda: self.compensation.longest_wait, lambda: self.settings.estimator.rate,
+            lambda: bool(self.get_clock().ros_time_is_active))
         self._freshness = Freshness(time.monotonic())
         self.watchdog = Watchdog(self, self._freshness, self.findings, _PATIENCE,
                                  lambda: self.settings.estimator.rate, self._publish)
@@ -100,7 +99,7 @@ class InertialIdNode(ManagedNode):
         self._logger_of_payloads = PayloadLogger(self.get_logger())
         self.black_boxes = BlackBoxes(self, self.identifier.state())
         self._payload_watch = PayloadWatch(self, self.findings)
-        self.reader = OutsideReader(self._keep_description, self._report_failure)
+        self.reader = OutsideReader(self._changes.keep_description, self._report_failure)
         estimation = Estimation(
             self.identifier, self.worker, self.configuration, self.watchdog, self.state,
             self.findings, self.all_findings, self.flush_limit, self.solve_after_change,
@@ -124,9 +123,9 @@ class InertialIdNode(ManagedNode):
         self._started = time.monotonic()
         self.rounds.begin()
         self._inputs = Inputs(self, self.settings, self.identifier, self.reader.read_description,
-                              self._arrive, self.black_boxes, self.compensation)
+                              self.rounds.arrive, self.black_boxes, self.compensation)
         self._timer = SolveTimer(self, self.settings.estimator.rate,
-                                 self._tick_of_simulated_clock)
+                                 self.rounds.follow_simulated_clock)
         self.watchdog.start()
         self._bond.start()
         self.get_logger().info(
@@ -164,11 +163,6 @@ class InertialIdNode(ManagedNode):
         self._identify.destroy()
         self._bond.close()
 
-    @property
-    def _rates(self) -> dict[str, TopicRate]:
-        """Messages by input; none while the node is inactive."""
-        return self._inputs.rates if self.is_active else {}
-
     def end_goal(self) -> bool:
         """Abort a goal that runs; False where there is none."""
         return self.is_active and self._identify.close()
@@ -184,45 +178,22 @@ class InertialIdNode(ManagedNode):
 
     # ---- timers: in the executor's thread --------------------------------------------------------
 
-    def _arrive(self) -> int:
-        """As `Rounds.arrive`; a simulated clock in use asks for estimates itself."""
-        return self.rounds.arrive(solves=not self.get_clock().ros_time_is_active)
-
-    def _tick_of_simulated_clock(self) -> None:
-        """Have the samples so far solved where a simulated clock is in use."""
-        if self.get_clock().ros_time_is_active:
-            self.identifier.add_tick(solves=True)
-            self.worker.request("advance")
-
-    def _request_configuration(self) -> None:
-        """Have the worker use changed settings, but not just after others: a change may send the
-        whole window through the pipeline again."""
-        if (self._newest_settings is not None
-                and time.monotonic() - self._configured >= _BETWEEN_SETTINGS
-                and self.worker.request("configure")):
-            self._configured = time.monotonic()
-
-    def _keep_description(self, read: str | InertialIdError) -> None:
-        """Have the worker use a description that was read; in the reader's thread."""
-        self._description = read
-        self.worker.request("describe")
-
     def _do_housekeeping(self) -> None:
         """Hand work to the worker, and publish what it has left: goals, parameters, findings."""
-        self._request_configuration()
-        if self._description is not None:
-            self.worker.request("describe")
+        self._changes.request()
         self.reader.resume()
         if self.is_active:
             self._inputs.look_at_publishers()
             self.compensation.follow_subscribers()
-            self._arrive()
+            self.rounds.arrive()
             if self.identifier.ticks:
                 self.worker.request("advance")
         self._identify.step()
         self._apply.step()
-        self._set_or_clear("asked_too_often.data", "warning", self.flush_limit.warning())
-        self._set_or_clear("asked_too_often.parameters", "warning", self.parameter_limit.warning())
+        self.findings.set_or_clear(
+            "asked_too_often.data", "warning", self.flush_limit.warning())
+        self.findings.set_or_clear(
+            "asked_too_often.parameters", "warning", self.parameter_limit.warning())
         if self._outbox:
             self.write_payload(self._outbox.pop())
         findings = self.all_findings()
@@ -241,12 +212,11 @@ class InertialIdNode(ManagedNode):
 
     def _report(self) -> None:
         """Publish diagnostics."""
-        now = time.monotonic()
+        now, rates = time.monotonic(), self._inputs.rates if self.is_active else {}
         counters = NodeCounters(
-            {name: rate.per_second(now) for name, rate in self._rates.items()},
-            {name: rate.count for name, rate in self._rates.items()}, self._skipped,
-            self._longest)
-        self._set_or_clear("settings_changed", "info", self.changes_since_start())
+            {name: rate.per_second(now) for name, rate in rates.items()},
+            {name: rate.count for name, rate in rates.items()}, self._skipped, self._longest)
+        self.findings.set_or_clear("settings_changed", "info", self.changes_since_start())
         self._out.publish_diagnostics(
             statuses(self.get_fully_qualified_name().lstrip("/"), self.all_findings(),
                      self.watchdog.outcome, counters))
@@ -333,28 +303,6 @@ class InertialIdNode(ManagedNode):
         self._out.publish_outcome(outcome, age)
         self._outbox.append(outcome)
 
-    def _use_description(self) -> None:
-        """Use the newest robot description; older ones that still wait are skipped."""
-        read, self._description = self._description, None
-        if read is None:
-            return
-        if isinstance(read, InertialIdError):
-            self.findings.set("robot_description_invalid", "error", str(read))
-            return
-        try:
-            self.identifier.set_robot_description(read)
-            self.findings.clear("robot_description_invalid")
-            self.publish_if_forgotten()
-        except InertialIdError as error:
-            self.findings.set("robot_description_invalid", "error", str(error))
-
-    def _use_settings(self) -> None:
-        """Use the newest settings; older ones that still wait are skipped."""
-        settings, self._newest_settings = self._newest_settings, None
-        if settings is not None:
-            self.configuration.use_settings(settings)
-            self.publish_if_forgotten()
-
     def _report_failure(self, routine: str, error: Exception) -> None:
         """Publish that a routine of the worker raised: as a finding, and as a missing estimate."""
         if self.worker.stopping:
@@ -372,13 +320,6 @@ class InertialIdNode(ManagedNode):
         return (*self.findings.all(),
                 *(f for f in self._pipeline_findings if f.name != "compensation_silent.smoothed"))
 
-    def _set_or_clear(self, name: str, level: str, text: str) -> None:
-        """Record a finding of the node where there is a text, and remove it where there is none."""
-        if text:
-            self.findings.set(name, level, text)
-        else:
-            self.findings.clear(name)
-
     # ---- for services and parameters -------------------------------------------------------------
 
     def check_settings(self, settings: Settings) -> None:
@@ -395,9 +336,8 @@ class InertialIdNode(ManagedNode):
         if not self.is_configured:
             return
         self.black_boxes.note_command("settings were changed")
-        self._newest_settings = after
         self.compensation.configure(after)
-        self._request_configuration()
+        self._changes.keep_settings(after)
         if self.is_active and after.estimator.rate != before.estimator.rate:
             self._timer.set_rate(after.estimator.rate)
 

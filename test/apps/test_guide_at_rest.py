@@ -171,10 +171,11 @@ def test_a_bar_is_full_at_the_goal_and_empty_two_decades_before():
     body = [2.0, 0.01, 0.0, 0.1, 0.02, 0.0, 0.0, 0.02, 0.0, 0.01]
     known, unknown = ["identified"] * 10, ["unobserved"] * 10
 
-    def part(sigma, verdicts=known):
-        return parts_of(body, [sigma] + [0.001] * 9, verdicts, Wanted(0.02, 0.003))[0]
+    def part(sigma, verdicts=known, share=0.02):
+        return parts_of(body, [sigma] + [0.001] * 9, verdicts, Wanted(share, 0.003))[0]
 
     assert part(0.02).is_reached and part(0.02).share == 1.0  # 2 sigma = 0.04 kg = 2 %
     assert part(0.2).share == pytest.approx(0.5) and not part(0.2).is_reached
     assert part(2.0).share == pytest.approx(0.0)
-    assert part(0.02, unknown).share < 1.0 and not part(0.02, unknown).is_reached
+    assert part(0.1, unknown).share < 1.0 and not part(0.1, unknown).is_reached
+    assert part(0.1, unknown, 0.2).is_reached  # no more was asked for than 20 %, it is 10 %

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from synthetic import NOISE, Recording, joint_messages, payload, stamps, texts, 
 
 from inertial_id_ros.detection import residual_shape
 from inertial_id_ros.estimate import Estimate
+from inertial_id_ros.findings import FindingLog
 from inertial_id_ros.identification.wrench import solver
 from inertial_id_ros.identification.wrench.identifier import Identifier
 
@@ -148,6 +151,48 @@ def test_a_cable_is_named_and_its_pull_is_not_taken_for_weight(tension: float, s
     assert (off < 3.0 * outcome.sigma[:4]).all()
     # Its upward part, three quarters of the tension, would take 0.08 to 0.09 kg off the mass.
     assert off[0] < 0.01 * body.report[0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(4))
+def test_a_cable_is_found_beside_hysteresis(seed: int) -> None:
+    """Either alone would be fitted to both, and the mass be off by more than it is said to be."""
+    def both(reading: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        return _hysteresis(0.003)(_cable(1.2)(reading, rng), rng)
+    body = payload(seed, 2.0)
+    made = identify(wrench__sensor="unknown")
+    _feed_as_the_node(made, _recording(seed, 2.0, both))
+    outcome = made.solve()
+    found = texts(made)
+    assert {"cable", "hysteresis"} <= set(found) and not ALARMS & set(found)
+    assert isinstance(outcome, Estimate)
+    off = np.abs(outcome.report - body.report)[:4]
+    assert (off < 3.0 * outcome.sigma[:4]).all()
+    assert off[0] < 0.03 * body.report[0]  # with a cable alone it is up to 0.06 of it
+
+
+def test_what_widens_the_interval_once_is_chance(monkeypatch: pytest.MonkeyPatch) -> None:
+    def shaped(mass_sd: float, certain: bool = False) -> residual_shape.Shaped:
+        covariance = np.zeros((10, 10))
+        covariance[0, 0] = mass_sd**2
+        return residual_shape.Shaped(covariance, 0.0 * covariance,
+                                     np.zeros((20, 6)) if certain else None)
+    made = identify()._solver
+    monkeypatch.setattr(made.problems, "slice_means", lambda *_: None)
+    marginal = SimpleNamespace(unconstrained_fit=(None, None), unconstrained_states=None)
+    problem: Any = SimpleNamespace(marginal=lambda noise: marginal)
+
+    def widened(found: residual_shape.Shaped, last: int) -> float:
+        monkeypatch.setattr(solver, "check_residual_shape", lambda means, log: found)
+        window: Any = SimpleNamespace(last=last, cross_channel=None, factors={})
+        return float(made._find_hysteresis(window, problem, FindingLog()).covariance[0, 0] ** 0.5)
+    assert widened(shaped(0.3), 50) == pytest.approx(0.3)  # nothing was known before
+    assert widened(shaped(0.0), 100) == 0.0
+    assert widened(shaped(0.2), 150) == 0.0  # once
+    assert widened(shaped(0.2), 150) == 0.0  # the same window after a replay
+    assert widened(shaped(0.1), 200) == pytest.approx(0.1)  # twice
+    assert widened(shaped(0.4, certain=True), 250) == pytest.approx(0.4)
+    assert widened(shaped(0.5), 300) == pytest.approx(0.5)
 
 
 @pytest.mark.slow

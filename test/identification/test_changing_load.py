@@ -126,6 +126,18 @@ def test_hysteresis_is_not_taken_for_a_load_that_pours() -> None:
     assert "hysteresis" in said and "payload_walks" not in said
 
 
+def test_a_load_that_is_poured_out_is_taken_for_no_cable() -> None:
+    made, named = live(), set[str]()
+    recording = (joints() + wrenches(held() + (1.0 - since(8.0, 24.0)) * load_of("kilogram"))
+                 ).sorted()
+    for half in range(16, 52):
+        first, last = START + (half * 5 - 5) * 10**8, START + half * 5 * 10**8
+        made.play(recording.select(lambda stamp, _, a=first if half > 16 else 0, b=last:  # type: ignore[misc]
+                                   a <= stamp < b))
+        named |= set(texts(made.made))
+    assert "payload_walks" in named and "cable" not in named
+
+
 def test_a_sensor_that_drifts_stays_compensated() -> None:
     drift = np.outer(T / 60.0, [4.0, -3.0, 3.0, 0.05, 0.05, 0.02])
     heard = live().play((joints() + wrenches(held(), drift)).sorted())

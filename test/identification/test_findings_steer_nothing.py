@@ -79,7 +79,7 @@ def test_other_names_change_no_digit(name: str, monkeypatch: pytest.MonkeyPatch)
 def test_no_stage_can_ask_the_log_for_a_name() -> None:
     """Nothing but setting and clearing is there, and what lies below the node compares no name."""
     public = {name for name in vars(findings.FindingLog) if not name.startswith("_")}
-    assert public == {"set", "count", "lower", "error", "clear", "clear_all", "all"}
+    assert public == {"set", "set_or_clear", "count", "lower", "error", "clear", "clear_all", "all"}
     assert not hasattr(findings.FindingLog, "__contains__")
     for room in ("detection", "identification", "kinematics", "regression", "signals"):
         for file in (ROOT / "inertial_id_ros" / room).rglob("*.py"):

@@ -115,16 +115,6 @@ def test_base_rows_of_a_free_robot_are_the_change_of_its_momentum(
     assert robot.bodies[0] == "link0" and len(robot.bodies) == 7
 
 
-def test_mass_matrix_is_that_of_the_description(rng: np.random.Generator) -> None:
-    text = random_tree(rng, 5)
-    robot = RobotModel.from_urdf(text)
-    model = pin.buildModelFromXML(text)
-    q = rng.normal(size=5)
-    upper = np.triu(pin.crba(model, model.createData(), q))
-    np.testing.assert_allclose(robot.mass_matrix(robot.nominal, q)[0],
-                               upper + np.triu(upper, 1).T, atol=1e-12)
-
-
 def test_names_tell_where_every_parameter_is() -> None:
     robot = RobotModel.from_urdf(URDF, JointTerms(viscous=True, coulomb=False, offset=False))
     assert robot.bodies == ("column", "arm", "carriage", "wrist", "hand", "finger_link")

@@ -6,6 +6,7 @@ payload it is led in `test_demo`."""
 from __future__ import annotations
 
 import json
+import re
 import signal
 import sys
 import time
@@ -16,18 +17,36 @@ import pytest
 pytest.importorskip("rclpy")
 pytest.importorskip("control_msgs.msg")
 pytest.importorskip("inertial_id_ros.msg")
+from action_msgs.msg import GoalStatus  # noqa: E402
+from control_msgs.action import FollowJointTrajectory  # noqa: E402
 from faulty_relay import FaultyRelay, remaps  # noqa: E402
 from geometry_msgs.msg import Vector3, Wrench  # noqa: E402
 from nav_msgs.msg import Path  # noqa: E402
+from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue  # noqa: E402
+from rcl_interfaces.srv import SetParameters  # noqa: E402
+from rclpy.action import ActionClient  # noqa: E402
 from ros_process import NODE, Client, RosProcess, own_domain  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
+
+from inertial_id_ros.apps.excitation.arm import Arm, CarriedLoad  # noqa: E402
+from inertial_id_ros.apps.excitation.next_motion.motion_limits import MotionLimits  # noqa: E402
+from inertial_id_ros.apps.excitation.next_motion.rest_to_rest import (  # noqa: E402
+    RestToRest,
+    shortest_moves,
+)
+from inertial_id_ros.apps.guide.motions import as_planned  # noqa: E402
+from inertial_id_ros.apps.simulation.description import (  # noqa: E402
+    SENSOR_FRAME,
+    load_description,
+)
+from inertial_id_ros.ros.motion_messages import trajectory_message  # noqa: E402
 
 pytestmark = pytest.mark.alone
 
 COBOT = (sys.executable, "-m", "inertial_id_ros.ros.tools.simulate_cobot")
 COMMAND = (sys.executable, "-m", "inertial_id_ros.ros.guide.identify_payload")
-SETTINGS = ("-p", "wrench.sensor:=ati_gamma")
+SETTINGS = ("-p", "wrench.sensor:=ati_gamma", "-p", "motion.execute:=true")
 # What is wrong: row that names it, words of what was measured, and of what to do.
 WRONG = {
     "sign": ("sign of the wrench", "pulls upwards", "wrench.convention"),
@@ -45,6 +64,7 @@ WRONG = {
     "slow TF": ("transforms arrive", "Hz", "rate"),
     "two publishers": ("publishers", "/other_driver", "Stop"),
     "protective stop": ("robot may move", "protective stop", "teach pendant"),
+    "not allowed": ("motion is allowed", "motion.execute is false", "--no-motion"),
     "no controller": ("controller", "nobody offers", "--no-motion"),
 }
 
@@ -53,7 +73,8 @@ WRONG = {
 # two stay with the node, so that they come last.
 MOVING = (("sign",), ("frame turned",), ("tilted gravity",), ("joint order",))
 AT_REST = (("stale stamps", "payload set", "two publishers", "no controller", "protective stop"),
-           ("wrong link", "saturated"), ("unplugged", "slow TF"), ("clock offset", "wrong TCP"))
+           ("wrong link", "saturated", "not allowed"), ("unplugged", "slow TF"),
+           ("clock offset", "wrong TCP"))
 RESTING = 0.01  # rad, within a tenth of a second
 
 
@@ -101,7 +122,8 @@ class Stage:
 
     def run(self, faults: tuple[str, ...], folder, until: str = "") -> Session:
         """A session in a faulty set-up."""
-        self.relay.set(*faults)
+        self.relay.set(*(fault for fault in faults if fault != "not allowed"))
+        self.allow("not allowed" not in faults)
         self.client.call(Trigger, "/inertial_id_node/reset")
         words: tuple[str, ...] = ("--ros-args", *SETTINGS, *self.state)
         if "no controller" in faults:
@@ -118,6 +140,14 @@ class Stage:
             if "protective stop" in faults:
                 self.client.call(Trigger, "/simulate_cobot/unlock")
 
+    def allow(self, execute: bool) -> None:
+        """Set motion.execute of the node."""
+        value = ParameterValue(type=ParameterType.PARAMETER_BOOL, bool_value=execute)
+        answer = self.client.call(SetParameters, "/inertial_id_node/set_parameters",
+                                  SetParameters.Request(parameters=[
+                                      Parameter(name="motion.execute", value=value)]))
+        assert answer.results[0].successful, answer
+
     def close(self) -> None:
         self.client.close()
         for process in self._processes:
@@ -132,6 +162,71 @@ def stage(tmp_path_factory):
     made.close()
 
 
+NAMES, LIMITS = load_description().joint_names, MotionLimits()
+ACTION = "joint_trajectory_controller/follow_joint_trajectory"
+
+
+class Person:
+    """Moves the arm by hand, as the words of the command say."""
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+        self.arm = Arm(load_description().urdf, SENSOR_FRAME, CarriedLoad())
+        self.states = client.listen(JointState, "/joint_states", 10)
+        self.action = ActionClient(client.node, FollowJointTrajectory, ACTION)
+        client.spin_until(self.action.server_is_ready)
+
+    def follow(self, words: str) -> None:
+        """Do what was told; where no angles were, tilt and turn the wrist."""
+        steps = [re.findall(r"(\w+) by ([+-]\d+)°", part) for part in words.split("; then ")]
+        if not any(steps):
+            steps = [[("wrist_1_joint", a), ("wrist_3_joint", b)] for a, b in (
+                (20, 40), (-40, 20), (20, -60))] + [[("wrist_2_joint", a)] for a in (20, -40, 20)]
+        seen = len(self.states)
+        self.client.spin_until(lambda: len(self.states) > seen + 2)
+        at = dict(zip(self.states[-1].name, self.states[-1].position, strict=True))
+        poses = [np.array([at[name] for name in NAMES])]
+        for step in filter(None, steps):
+            poses.append(poses[-1].copy())
+            for name, angle in step:
+                poses[-1][NAMES.index(name)] += np.radians(float(angle))
+        stacked = np.array(poses)
+        path = RestToRest(stacked, shortest_moves(self.arm, LIMITS, stacked[:-1], stacked[1:]))
+        motion = as_planned(self.arm, path, path.duration, "")
+        sent = self.action.send_goal_async(FollowJointTrajectory.Goal(
+            trajectory=trajectory_message(motion)))
+        self.client.spin_until(sent.done)
+        ended = sent.result().get_result_async()
+        self.client.spin_until(ended.done)
+        assert ended.result().status == GoalStatus.STATUS_SUCCEEDED, words
+
+
+def lines(process: RosProcess, event: str) -> list[dict]:
+    """The events of a kind that a command has told so far."""
+    whole = process.text.rpartition("\n")[0].splitlines()
+    return [e for e in map(json.loads, filter(lambda line: line.startswith("{"), whole))
+            if e["event"] == event]
+
+
+@pytest.mark.slow
+def test_a_person_who_moves_the_arm_as_told_gets_a_proof(stage, tmp_path):
+    stage.relay.set()
+    stage.allow(False)  # nobody needs to
+    person, told = Person(stage.client), []
+    process = RosProcess(stage.domain, *COMMAND, "--no-motion", "--yes", "--json",
+                         "--mass-accuracy", "4", "--com-accuracy", "7", "--inertia-accuracy", "0",
+                         "--report", str(tmp_path), "--ros-args", *SETTINGS, *stage.state)
+    while process.process.poll() is None:
+        stage.client.spin_until(lambda: len(lines(process, "motion")) > len(told)
+                                or process.process.poll() is not None, 120.0)
+        for event in lines(process, "motion")[len(told):]:
+            told.append(event["words"])
+            person.follow(told[-1])
+    assert process.finish()[0] == 0, process.text
+    assert lines(process, "proof")[0]["given"], process.text
+    assert len(told) < 10 and len(set(told)) == len(told), told
+
+
 @pytest.mark.slow
 def test_interrupted_on_its_way_it_stops_the_arm_and_applies_nothing(stage, tmp_path):
     paths = stage.client.listen(Path, "/identify_payload/next_path")
@@ -142,8 +237,9 @@ def test_interrupted_on_its_way_it_stops_the_arm_and_applies_nothing(stage, tmp_
     stage.client.spin_until(lambda: paths)
     assert paths[-1].header.frame_id == "base_link" and len(paths[-1].poses) > 10
     states = stage.client.listen(JointState, "/joint_states", 100)
-    stage.client.spin_until(lambda: len(states) > 10)
-    assert np.ptp([state.position for state in states], axis=0).max() < RESTING
+    seen = len(states)
+    stage.client.spin_until(lambda: len(states) > seen + 10)
+    assert np.ptp([state.position for state in states[seen:]], axis=0).max() < RESTING
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -73,9 +74,9 @@ def _cards(record: Record) -> Markup:
     for part in record.parts:
         width = f"± {two_digits(part.width)} {part.unit}" if part.is_known else "not told by motion"
         tone = "good" if part.is_reached else "fair"
-        value = part.value.replace(" m²", "\u00a0m²")  # a unit stays in one line
+        texts = [*re.split(r"(?<=[\d)]) ", part.value, maxsplit=1), width]  # each stays in a line
         items.append(element("li", element("span", part.name.capitalize()), element(
-            "b", element("span", f"{value} "), element("span", width)), class_=tone))
+            "b", *(element("span", f"{text} ") for text in texts)), class_=tone))
     if record.proof is not None:
         before, after = record.proof.left
         items.append(element("li", element("span", "Force that is left, on an unseen motion"),

@@ -27,7 +27,7 @@ class Part(NamedTuple):
     Attributes:
         name: of the part; value: in words, with units; width: half of its 95 % interval, and goal:
             what was asked for, in `unit`; NaN where there is none, or none was asked for.
-        is_known: whether its verdict is not unobserved.
+        is_known: whether its verdict is not unobserved, or its interval is as narrow as was asked.
     """
 
     name: str
@@ -120,6 +120,10 @@ def parts_of(values: Sequence[float], sigma: Sequence[float], verdicts: Sequence
     value, width = np.asarray(values), 2.0 * np.asarray(sigma)
     known = [word != _UNKNOWN for word in verdicts]
     moment = float(value[[4, 7, 9]].sum()) / 3.0
+    goal = np.repeat([wanted.mass * abs(float(value[0])), wanted.com, wanted.inertia * moment],
+                     [1, 3, 6])
+    # The verdict asks for more than somebody may, or than a sensor can tell.
+    known = [told or reached for told, reached in zip(known, width <= goal, strict=True)]
     com = ", ".join(f"{1e3 * v:.1f}" for v in value[1:4])
     moments = ", ".join(f"{1e3 * value[k]:.3g}" for k in (4, 7, 9))
     return (

@@ -124,7 +124,7 @@ dl.todo dd { margin: 0; max-width: 70ch; grid-column: 2; }
 .cards li { border: 1px solid var(--line); border-top: .3rem solid var(--tone, var(--line));
   padding: .5rem .8rem; }
 .cards b { display: block; font-size: 1.2rem; overflow-wrap: anywhere; }
-.cards b span { white-space: pre-wrap; display: inline-block; font-weight: 700; color: var(--ink);
+.cards b span { white-space: pre; display: inline-block; font-weight: 700; color: var(--ink);
   font-size: inherit; }
 .cards li > span { color: var(--dim); font-size: .9rem; }
 .charts { display: grid; grid-template-columns: 1fr 1fr; gap: 1rem 1.5rem; }

@@ -121,14 +121,7 @@ class TorqueIdentifier(Pipeline[list[Rows]]):
         if bool(text) != bool(self._conflict):
             self._begin_without_samples("several publishers sent joint states")
         self._conflict = text
-        self._report_conflict()
-
-    def _report_conflict(self) -> None:
-        """Name several publishers of the joint states where there are, and only there."""
-        if self._conflict:
-            self._log.set(_PUBLISHERS, "error", self._conflict)
-        else:
-            self._log.clear(_PUBLISHERS)
+        self._log.set_or_clear(_PUBLISHERS, "error", text)
 
     # ---- from the streams to the window --------------------------------------------------------
 
@@ -207,7 +200,7 @@ class TorqueIdentifier(Pipeline[list[Rows]]):
     def _begin_stream(self, reason: str) -> None:
         """As `Pipeline._begin_stream`."""
         super()._begin_stream(reason)
-        self._report_conflict()
+        self._log.set_or_clear(_PUBLISHERS, "error", self._conflict)
         self._begin_payload()
         self._payload = PayloadSpan()
 

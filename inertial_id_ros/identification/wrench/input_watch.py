@@ -67,10 +67,7 @@ class InputWatch:
     def use_publishers(self, text: str) -> None:
         """Note that several publishers send the wrench, as the text says; empty: that is over."""
         self.publishers = text
-        if text:
-            self._findings.set(PUBLISHERS, "error", text)
-        else:
-            self._findings.clear(PUBLISHERS)
+        self._findings.set_or_clear(PUBLISHERS, "error", text)
 
     def judge_positions(self, in_contact: bool) -> None:
         """Judge the joint positions that came; what they show shortens the motion that settled.

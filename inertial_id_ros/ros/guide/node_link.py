@@ -80,8 +80,7 @@ class NodeLink:
     @property
     def has_fresh_estimate(self) -> bool:
         """Whether there is an estimate of the goal that runs."""
-        return bool(self._summary and self._summary.valid and not self._summary.stale
-                    and list(self._summary.verdicts)[0] != "unobserved")
+        return bool(self._summary and self._summary.valid and not self._summary.stale)
 
     def parts(self, wanted: Wanted) -> tuple[Part, ...]:
         """Mass, centre of mass and inertia as far as they are known."""
@@ -137,6 +136,11 @@ class NodeLink:
         end = time.monotonic() + _ANSWER
         while not self._result.done() and time.monotonic() < end:
             time.sleep(0.02)  # also after a stop: another goal must not find this one
+
+    def close(self) -> None:
+        """End the goal, and release what would outlive the node of this program."""
+        self.end()
+        self._guide.jobs.run(self._client.destroy)
 
     # ---- services --------------------------------------------------------------------------------
 

@@ -142,7 +142,7 @@ class Session:
             return End(INTERRUPTED, "interrupted; " + (
                 "the payload was applied" if self.record.applied else "nothing was applied"))
         finally:
-            self._link.end()
+            self._link.close()
 
     # ---- check -----------------------------------------------------------------------------------
 
@@ -348,7 +348,7 @@ class Session:
         return progress.parts[:3] if self._wanted.inertia else progress.parts[:2]
 
     def _is_known(self, progress: Progress) -> bool:
-        """Whether the data tell mass and centre of mass."""
+        """Whether mass and centre of mass are known, as well as was asked or for the verdict."""
         return len(progress.parts) > 1 and all(part.is_known for part in progress.parts[:2])
 
     def _is_reached(self, progress: Progress) -> bool:
