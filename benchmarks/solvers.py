@@ -35,11 +35,12 @@ from inertial_id_ros.geometry.shape import Shape, shape_from_primitive
 from inertial_id_ros.inertia import phi_from_points
 from inertial_id_ros.regression.problem import Problem
 from inertial_id_ros.settings import Settings
+from inertial_id_ros.settings.estimators import PmdSettings
 
 RATE = 500
 WINDOWS = (1.0, 60.0)
 POINTS = (56, 136)
-WEIGHT = 0.1  # regularisation of the point masses
+WEIGHT = PmdSettings.regularization
 T = TypeVar("T")
 
 
@@ -97,8 +98,7 @@ def pmd_line(rows: Rows, problem: Problem, shape: Shape, count: int, form: str,
              repeats: int, label: str) -> str:
     """Point masses: cvxpy on all rows (not with repeats = 0), and the timer's."""
     points = shape.spread(count)
-    estimator = Pmd(Settings().replace({"pmd.points": count, "pmd.form": form,
-                                        "pmd.regularization": WEIGHT}))
+    estimator = Pmd(Settings().replace({"pmd.points": count, "pmd.form": form}))
     fast, got = timed(lambda: estimator.solve(problem, shape), 200)
     name = f"PMD {form}, {count} points, {label}"
     if repeats == 0:

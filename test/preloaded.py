@@ -7,6 +7,7 @@ program itself, with arguments, environment, output, process group and exit stat
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import gc
 import importlib
@@ -19,8 +20,10 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+import traceback
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import NoReturn
 
 _LOADED = ("inertial_id_ros.ros.run_node", "inertial_id_ros.apps.simulation.cobot")
 # Variables that count when a process starts, or when it loads a module.
@@ -161,9 +164,28 @@ def _run(words: list[str], environment: dict[str, str], folder: str) -> None:
         runpy.run_path(words[0], run_name="__main__")
 
 
+def _leave(run: Callable[[], None]) -> NoReturn:
+    """Run a program and end without the destructors of libraries: that of LTTng, which rmw_fastrtps
+    loads, cancels a thread that a fork does not have, and may crash on that."""
+    status: object = 0
+    try:
+        run()
+    except SystemExit as error:
+        status = error.code or 0
+        if not isinstance(status, int):
+            print(status, file=sys.stderr)
+    except BaseException:
+        traceback.print_exc()
+        status = 1
+    threading._shutdown()  # type: ignore[attr-defined]  # waits for threads, as Python does
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    os._exit(status if isinstance(status, int) else 1)
+
+
 if __name__ == "__main__":
     for name in _LOADED:
         importlib.import_module(name)
     gc.freeze()
     if (program := serve(socket.socket(fileno=int(sys.argv[1])))) is not None:
-        _run(*program)
+        _leave(lambda: _run(*program))

@@ -42,8 +42,7 @@ class PmdSettings:
         "norm", "norm: Euclidean norms, torque weighed against force by the sensor noise; "
         "published: the same of N and N m as they are; squared: norm as a quadratic program.",
         choices=("norm", "published", "squared"), runtime=True)
-    regularization: float = setting(
-        0.1, "Weight of the norm of the point masses.", low=0.0, runtime=True)
+    regularization: ClassVar[float] = 0.1  # weight of the norm of the point masses
     points: int = setting(
         136, "Point masses to spread over the shape.", low=4, high=1000, runtime=True)
 

@@ -9,7 +9,7 @@ FORMER = {
         "load.friction_drift", "compensation.blend_time", "compensation.filter_time",
         "apply.rest_speed", "apply.timeout", "lifecycle.bond_period", "black_box.size",
         "black_box.keep", "contact.longest", "estimator.min_duration", "lmi.epsilon",
-        "manifold.max_iterations", "manifold.deadline"), _CONSTANT),
+        "manifold.max_iterations", "manifold.deadline", "pmd.regularization"), _CONSTANT),
     **{f"wrench.{channel}_{name}": f"give both, of a force and of a torque, in wrench.{name}"
        for name in ("noise", "bias_sd", "range", "accuracy", "drift")
        for channel in ("force", "torque")},

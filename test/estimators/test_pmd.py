@@ -13,6 +13,7 @@ from scipy.optimize import nnls
 from inertial_id_ros.errors import NotEnoughData
 from inertial_id_ros.estimators.reference_body import reference_body
 from inertial_id_ros.inertia import is_consistent, phi_from_points, point_columns
+from inertial_id_ros.settings.estimators import PmdSettings
 
 REFEREE = {"norm": least_sum_of_norms, "squared": least_sum_of_squares}
 
@@ -20,7 +21,7 @@ REFEREE = {"norm": least_sum_of_norms, "squared": least_sum_of_squares}
 @pytest.mark.slow
 @pytest.mark.parametrize("make", [random_case, hard_case])
 @pytest.mark.parametrize("form", ["norm", "squared"])
-def test_pmd_reaches_the_optimum_of_all_rows(form, make):
+def test_pmd_reaches_the_optimum_of_all_rows(form, make, monkeypatch):
     """That of active sets on all rows, which prove it from below; 150 problems each."""
     kept, gaps = {}, []
     for seed in range(150):
@@ -31,8 +32,9 @@ def test_pmd_reaches_the_optimum_of_all_rows(form, make):
         key = weighting, published, weight
         if key not in kept:
             kept[key] = estimator(
-                "pmd", pmd__form="published" if published else form, pmd__regularization=weight,
+                "pmd", pmd__form="published" if published else form,
                 estimator__weighting=weighting, pmd__points=24)
+        monkeypatch.setattr(PmdSettings, "regularization", weight)
         try:
             got = kept[key].solve(problem, shape)
         except NotEnoughData as error:
@@ -79,11 +81,12 @@ def test_pmd_whitening_keeps_the_unit_of_the_regulariser():
     assert np.abs(got[0] - got[1]).max() > 1e-6
 
 
-def test_pmd_with_a_single_active_point_still_has_extent():
+def test_pmd_with_a_single_active_point_still_has_extent(monkeypatch):
     rng = np.random.default_rng(9)
     corner = BOX.spread(8)[3]
     rows = make_rows(rng, phi_from_points(corner[None], [0.8]), motion(rng, 200, 5.0, 2.0),
                      noise=NOISE * 1e-3)
-    got = estimator("pmd", pmd__regularization=1e-4, pmd__points=8).solve(compress(rows), BOX)
+    monkeypatch.setattr(PmdSettings, "regularization", 1e-4)
+    got = estimator("pmd", pmd__points=8).solve(compress(rows), BOX)
     assert is_consistent(got.phi)
     np.testing.assert_allclose(got.phi[:4], phi_from_points(corner[None], [0.8])[:4], rtol=1e-3)

@@ -20,7 +20,7 @@ with optional_packages("identify_payload in a terminal"):
     from rich.table import Table
     from rich.text import Text
 
-_BAR = 24  # characters
+_BAR, _SHORTEST_BAR, _BESIDE = 24, 6, 74  # characters; what stands beside a bar needs as many
 _MARKS = {Verdict.PASSED: ("✓", "green"), Verdict.OPEN: ("?", "yellow"),
           Verdict.FAILED: ("✗", "red")}
 _STEPS = {"check": "Check", "wiggle": "Sign and frame", "identify": "Identify", "prove": "Prove",
@@ -64,10 +64,12 @@ class Terminal:
     def _screen(self, progress: Progress) -> Group:
         """The bars, what is missing, and the time."""
         table = Table.grid(padding=(0, 2))
+        length = min(max(self._console.width - _BESIDE, _SHORTEST_BAR), _BAR)
         for _ in range(4):
             table.add_column()
         for part in progress.parts:
-            table.add_row(Text(f"  {part.name}"), Text(part.value), _bar(part), _interval(part))
+            table.add_row(Text(f"  {part.name}"), Text(part.value), _bar(part, length),
+                          _interval(part))
         lines: list[Table | Text] = [table]
         if not progress.parts:
             lines = [Text("  no estimate yet")]
@@ -145,13 +147,13 @@ def _columns(*cells: tuple[str | Text, str, int] | str) -> Table:
     return table
 
 
-def _bar(part: Part) -> Text:
-    """How near a part is to its goal."""
+def _bar(part: Part, length: int) -> Text:
+    """How near a part is to its goal, in so many characters."""
     if math.isnan(part.goal):
         return Text("")
-    full = round(part.share * _BAR)
+    full = round(part.share * length)
     colour = "green" if part.is_reached else "yellow"
-    return Text.assemble(("█" * full, colour), ("░" * (_BAR - full), "dim"))
+    return Text.assemble(("█" * full, colour), ("░" * (length - full), "dim"))
 
 
 def _interval(part: Part) -> Text:

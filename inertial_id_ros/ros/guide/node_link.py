@@ -137,6 +137,11 @@ class NodeLink:
         while not self._result.done() and time.monotonic() < end:
             time.sleep(0.02)  # also after a stop: another goal must not find this one
 
+    def close(self) -> None:
+        """End the goal, and release what would outlive the node of this program."""
+        self.end()
+        self._guide.jobs.run(self._client.destroy)
+
     # ---- services --------------------------------------------------------------------------------
 
     def newest(self) -> InertialParameters:

@@ -142,7 +142,7 @@ class Session:
             return End(INTERRUPTED, "interrupted; " + (
                 "the payload was applied" if self.record.applied else "nothing was applied"))
         finally:
-            self._link.end()
+            self._link.close()
 
     # ---- check -----------------------------------------------------------------------------------
 
