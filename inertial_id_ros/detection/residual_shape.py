@@ -20,7 +20,7 @@ from ..inertia import PARAMETERS, Array
 _SHORTEST = 16  # slices
 # Root mean square of the residual below which no shape is sought, and none is named: the data sheet
 # holds it.
-_CLEAR, _NAMED = 0.3, 0.6
+_CLEAR, _NAMED = 0.3, 1.0
 # Share of the residual that hysteresis explains, from which on it is named and the estimate is
 # without it; those that one play of either sign explains, from which on it is likely, and may be.
 _HYSTERESIS, _LIKELY, _MAYBE = 0.78, 0.62, 0.45

@@ -130,6 +130,8 @@ def test_events_are_lines_of_json_and_progress_comes_once_a_second():
     assert [e["event"] for e in events] == ["step", "check", "progress", "progress", "question",
                                             "end"]
     assert events[1]["advice"] == WRONG.advice and events[-1]["status"] == 4
+    unknown = parts_of(TRUTH.tolist(), [0.01] * 10, ["unobserved"] * 10, Wanted(0.02, 0.003))
+    json.dumps(replace(PROGRESS, parts=unknown).to_json())
     assert events[2]["mass"]["goal"] == pytest.approx(0.02 * PAYLOADS["drill"].mass)
 
 

@@ -182,15 +182,22 @@ class Person:
         if not any(steps):
             steps = [[("wrist_1_joint", a), ("wrist_3_joint", b)] for a, b in (
                 (20, 40), (-40, 20), (20, -60))] + [[("wrist_2_joint", a)] for a in (20, -40, 20)]
-        seen = len(self.states)
-        self.client.spin_until(lambda: len(self.states) > seen + 2)
-        at = dict(zip(self.states[-1].name, self.states[-1].position, strict=True))
-        poses = [np.array([at[name] for name in NAMES])]
+        poses = [self.pose()]
         for step in filter(None, steps):
             poses.append(poses[-1].copy())
             for name, angle in step:
                 poses[-1][NAMES.index(name)] += np.radians(float(angle))
-        stacked = np.array(poses)
+        self.move(np.array(poses))
+
+    def pose(self) -> np.ndarray:
+        """Where the joints are."""
+        seen = len(self.states)
+        self.client.spin_until(lambda: len(self.states) > seen + 2)
+        at = dict(zip(self.states[-1].name, self.states[-1].position, strict=True))
+        return np.array([at[name] for name in NAMES])
+
+    def move(self, stacked: np.ndarray) -> None:
+        """Go through poses (n, joints)."""
         path = RestToRest(stacked, shortest_moves(self.arm, LIMITS, stacked[:-1], stacked[1:]))
         motion = as_planned(self.arm, path, path.duration, "")
         sent = self.action.send_goal_async(FollowJointTrajectory.Goal(
@@ -198,7 +205,7 @@ class Person:
         self.client.spin_until(sent.done)
         ended = sent.result().get_result_async()
         self.client.spin_until(ended.done)
-        assert ended.result().status == GoalStatus.STATUS_SUCCEEDED, words
+        assert ended.result().status == GoalStatus.STATUS_SUCCEEDED
 
 
 def lines(process: RosProcess, event: str) -> list[dict]:
@@ -213,6 +220,7 @@ def test_a_person_who_moves_the_arm_as_told_gets_a_proof(stage, tmp_path):
     stage.relay.set()
     stage.allow(False)  # nobody needs to
     person, told = Person(stage.client), []
+    home = person.pose()
     process = RosProcess(stage.domain, *COMMAND, "--no-motion", "--yes", "--json",
                          "--mass-accuracy", "4", "--com-accuracy", "7", "--inertia-accuracy", "0",
                          "--report", str(tmp_path), "--ros-args", *SETTINGS, *stage.state)
@@ -222,6 +230,7 @@ def test_a_person_who_moves_the_arm_as_told_gets_a_proof(stage, tmp_path):
         for event in lines(process, "motion")[len(told):]:
             told.append(event["words"])
             person.follow(told[-1])
+    person.move(np.stack([person.pose(), home]))  # other tests begin there
     assert process.finish()[0] == 0, process.text
     assert lines(process, "proof")[0]["given"], process.text
     assert len(told) < 10 and len(set(told)) == len(told), told

@@ -23,7 +23,9 @@ MOST_BEYOND, MOST_FALSE, MOST_FAILED = 2.0, 1.0, 5.0  # percent
 
 
 PAGE = Path(__file__).parents[1] / "REAL_SENSORS.md"
-PARTS = {"real_sensors": "Random payloads", "real_sensors_modular": "Modular objects",
+PARTS = {"real_sensors": "Random payloads",
+         "real_sensors_node": "Random payloads, solved twice a second",
+         "real_sensors_modular": "Modular objects",
          "real_sensors_pace": "Random payloads, 8 s at 1 rad/s"}
 
 

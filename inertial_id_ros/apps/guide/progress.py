@@ -123,7 +123,8 @@ def parts_of(values: Sequence[float], sigma: Sequence[float], verdicts: Sequence
     goal = np.repeat([wanted.mass * abs(float(value[0])), wanted.com, wanted.inertia * moment],
                      [1, 3, 6])
     # The verdict asks for more than somebody may, or than a sensor can tell.
-    known = [told or reached for told, reached in zip(known, width <= goal, strict=True)]
+    known = [told or reached for told, reached in zip(
+        known, (width <= goal).tolist(), strict=True)]
     com = ", ".join(f"{1e3 * v:.1f}" for v in value[1:4])
     moments = ", ".join(f"{1e3 * value[k]:.3g}" for k in (4, 7, 9))
     return (

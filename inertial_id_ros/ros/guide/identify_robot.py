@@ -23,7 +23,6 @@ from ...apps.excitation.next_motion.motion_limits import MotionLimits
 from ...apps.guide.at_rest import check_robot
 from ...apps.guide.record import failed
 from ...apps.guide.robot_motions import BUDGET, SWEEPS, RobotMotions, last_link
-from ...apps.robot.identify_robot import make_parser, run
 from ...cli import CHECK_FAILED, INTERRUPTED, NOT_IDENTIFIED, exit_status
 from ...errors import InvalidSetting
 from ...io.files import user_path, write_atomically
@@ -52,12 +51,16 @@ class _Ended(Exception):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Move, record and identify; returns the exit status (see --help)."""
+    from ...apps.robot.identify_robot import make_parser  # needs packages that the node does not
+
     words = list(sys.argv[1:] if arguments is None else arguments)
     own = list(takewhile(lambda word: word != "--ros-args", words))
     return exit_status(lambda: _run(make_parser().parse_args(own), own, words[len(own):]))
 
 
 def _run(args: argparse.Namespace, words: list[str], ros_words: list[str]) -> int:
+    from ...apps.robot.identify_robot import run
+
     if args.recording or args.test or args.loaded:
         raise InvalidSetting("--execute records what it needs: leave out RECORDING, --test and "
                              "--loaded")
