@@ -113,17 +113,17 @@ def check_residual_shape(means: SliceMeans | None, log: FindingLog) -> Shaped:
         if np.abs(moved).max() < _SETTLED * np.abs(load).max():
             break
         plays = _lags(load)
-    exbeforeed = 1.0 - (lag.rms / before.rms) ** 2
-    if exbeforeed < _HYSTERESIS or before.rms < _NAMED:
+    explained = 1.0 - (lag.rms / before.rms) ** 2
+    if explained < _HYSTERESIS or before.rms < _NAMED:
         alone = [problem.fit(first[..., k:k + 1], signed=True)[0] for k in _ALONE]
-        if exbeforeed >= _LIKELY:  # so many weights exbefore less than that of other errors, too
+        if explained >= _LIKELY:  # so many weights explain less than that of other errors, too
             alone.append(lag)
         lag = min(alone, key=lambda fit: fit.rms)
-        exbeforeed = 1.0 - (lag.rms / before.rms) ** 2
-        likely = min(max((exbeforeed - _MAYBE) / (_LIKELY - _MAYBE), 0.0), 1.0)
+        explained = 1.0 - (lag.rms / before.rms) ** 2
+        likely = min(max((explained - _MAYBE) / (_LIKELY - _MAYBE), 0.0), 1.0)
         return Shaped(likely * _lag_covariance(means.phi, lag.phi, _UNSURE), zeros)
     wrench = (plays * lag.weights).sum(axis=2)
-    unsure = min(max(_LEAST_UNSURE, (1.0 + lag.rms) * float(np.sqrt(1.0 - exbeforeed))), _UNSURE)
+    unsure = min(max(_LEAST_UNSURE, (1.0 + lag.rms) * float(np.sqrt(1.0 - explained))), _UNSURE)
     covariance = _lag_covariance(means.phi, lag.phi, unsure)
     data = max(lag.rms, 1.0)**2 * slope  # and what is unsure of the inertia, which shapes bound
     data[4:, 4:] += covariance[4:, 4:]
