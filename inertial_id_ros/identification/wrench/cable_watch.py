@@ -28,6 +28,7 @@ _LARGE, _CLEARLY = 3.0, 5.0
 _LEAST_SHOWN, _FAR = 0.03, 2.5
 # Bins before a wrench at which a cable must have been known to explain it; laws that are kept.
 _BEFORE, _LAWS = round(2.0e9 / BIN_NS), 40
+_ROUGH = round(1.0e9 / BIN_NS)  # bins
 _NOTHING = np.zeros((PARAMETERS, PARAMETERS))
 
 
@@ -137,8 +138,8 @@ class CableWatch:
 
     def is_new(self, number: int) -> bool:
         """Whether there is a cable that is certain, and so new at a bin that `pull_at` does not
-        know it yet."""
-        return bool(self._certain) and self._certain[0][0] > number - _BEFORE
+        know it yet, or only by its first laws, which are rough."""
+        return bool(self._certain) and self._certain[0][0] > number - _BEFORE - _ROUGH
 
     def pull_at(self, number: int, motion: Motion) -> Array:
         """The pull (n, 6) of a cable, as wrench in ``y = A phi + pull``, at n times of a motion, by
