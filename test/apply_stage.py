@@ -22,6 +22,7 @@ from inertial_id_ros.srv import Apply
 # sensor nor about its origin, which lies 40 mm in front of the flange.
 TILT, SHIFT = Rotation.from_euler("xyz", [0.4, -0.7, 1.1]), np.array([0.02, -0.05, 0.03])
 SENSOR = np.array([0.0, 0.0, 0.04])  # origin of the sensor in the flange, whose axes it has
+_NOISE = np.repeat([0.02, 0.001], 3)  # of the sensor at rest, in means over 40 ms [N, N m]
 _FRAME = """<joint name="tilted_joint" type="fixed"><parent link="tool0"/><child link="tilted"/>
 <origin xyz="{}" rpy="{}"/></joint><link name="tilted"/></robot>"""
 
@@ -39,6 +40,7 @@ class ApplyStage(Stage):
     share = 1.0
     moves = False
     frame: str | None = None
+    _rng = np.random.default_rng(5)
 
     def begin(self, **settings: object) -> None:
         """Start the node, move the arm until there is an estimate, and let it rest."""
@@ -70,7 +72,8 @@ class ApplyStage(Stage):
         still = np.concatenate([body.mass * up, np.cross(body.com, body.mass * up)])
         reading = sample.wrench[0] + sample.truth.wrench[0] - still
         while not self._ended.is_set():
-            self.robot.play(0.04, self.share * reading + self.contact, self.frame,
+            noise = _NOISE * self._rng.normal(size=6)  # or the window is known too well
+            self.robot.play(0.04, self.share * reading + self.contact + noise, self.frame,
                             rest=not self.moves, speed=1.0)
 
     def end_rest(self) -> None:

@@ -84,8 +84,14 @@ class Solver:
         self.shape, self._low_pass, self._settings = shape, low_pass, settings
         self.problems = ProblemBuilder(settings, low_pass, bias, tool)
         self.estimator = create(settings)
-        self._cables, self._walks = CableWatch(settings.gravity.acceleration), WalkWatch()
-        self._forces = ForceWatch(settings.gravity.acceleration)
+        self._cables = CableWatch(settings.gravity.acceleration)
+        self._begin_with(NOTHING_REMOVED)
+
+    def _begin_with(self, removed: Array) -> None:
+        """Begin with samples without these values (n,) of the nuisance states: what was left of the
+        others was that of a wrong set-up."""
+        self._removed, self._walks = removed, WalkWatch()
+        self._forces = ForceWatch(self._settings.gravity.acceleration)
         self.hysteresis: Array = np.zeros(BIASES)
         # What hysteresis that may be there did to the last window and to the one before it: None
         # where it was certain; and the last bin of the last one.
@@ -269,6 +275,8 @@ class Solver:
         Args:
             is_rigid: no part of the payload swings; else it is not asked whether it walks.
         """
+        if not np.array_equal(removed, self._removed):
+            self._begin_with(removed)
         window = self._cables.take_out(self.problems, window, removed)
         window = self._walks.take_out(self.problems, window)
         problem = self._build(window, acceleration_covariance, removed, log)
