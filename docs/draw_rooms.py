@@ -201,7 +201,7 @@ def draw_road(file: Path) -> None:
             "estimate has shown a clock offset", ha="center", va="center", fontsize=9, color=GREY)
     ax.text(0.3, 0.3, "The road of a sample", fontsize=17, fontweight="bold", color=INK,
             va="center")
-    ax.text(0.3, 0.62, "identification/wrench/identifier.py leads the samples through these steps, "
+    ax.text(0.3, 0.62, "identification/wrench/road.py leads the samples through these steps, "
             "in this order. The node and identify_bag push into the\nsame object, so that live and "
             "offline give the same numbers. One step is not forward, the replay.", fontsize=10,
             color=GREY, va="top")

@@ -25,6 +25,7 @@ from inertial_id_ros.geometry.shape import Shape
 from inertial_id_ros.identification import accelerations
 from inertial_id_ros.identification.verdict import judge
 from inertial_id_ros.identification.wrench.identifier import Identifier
+from inertial_id_ros.identification.wrench.knowledge import WristKnowledge
 from inertial_id_ros.identification.wrench.solver import Solver
 from inertial_id_ros.inertia import Array
 from inertial_id_ros.io.sample_blocks import JointStates, Wrenches
@@ -89,25 +90,29 @@ def from_recording(t: Array, q: Array, wrench: Array, settings: Settings,
 
 def compressed(identifier: Identifier) -> Data:
     """What an identifier keeps of its samples (raises NotEnoughData)."""
-    window = identifier._window_content()
+    window = identifier._window_solver.window_content()
     if window is None:
         raise NotEnoughData("the recording is shorter than the windows of the filters")
-    low_pass = identifier._payload.segments.filter
-    return Data(window, low_pass, identifier._setup.correction.errors.values,
-                identifier._window.motion.acceleration_covariance(low_pass.kernel),
-                identifier._solver._settings.wrench)
+    low_pass = identifier._known.payload.segments.filter
+    return Data(window, low_pass, identifier._known.setup.correction.errors.values,
+                identifier._known.window.motion.acceleration_covariance(low_pass.kernel),
+                identifier._known.solver._settings.wrench)
+
+
+class _KnowledgeForAll(WristKnowledge):
+    def begin_window(self) -> None:
+        super().begin_window()
+        self.window.rows = make_regressor_window(self.settings.replace(BLEND))
 
 
 class IdentifierForAll(Identifier):
     """An identifier whose window every estimator can use."""
 
+    _knowledge = _KnowledgeForAll
+
     def __init__(self, settings: Settings, shape: Shape | None = None) -> None:
         super().__init__(settings, shape)
-        self._begin_window()
-
-    def _begin_window(self) -> None:
-        super()._begin_window()
-        self._window.rows = make_regressor_window(self.settings.replace(BLEND))
+        self._known.begin_window()
 
 
 def run_identifier(t: Array, q: Array, wrench: Array, settings: Settings,

@@ -20,31 +20,25 @@ positions were wrong, the load has crept            present one did, and window
 ==================================================  ================================
 
 Robot description, fixed transforms, tare, tool, shape and settings outlive all of these.
+`wrench.knowledge` and `joint_torque.knowledge` hold what only one kind of load needs.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from typing import Protocol
+
 from ..detection.consistency_checks import WindowFacts
-from ..detection.removed_terms import RemovedTerms
-from ..detection.segments import Segments
-from ..detection.unit_check import UnitCheck
+from ..detection.disturbance_findings import DisturbanceFindings
 from ..estimate import Estimate
+from ..estimators import Estimator
 from ..findings import FindingLog
-from ..kinematics.motion_statistics import MotionStatistics
-from ..regression.regressor_window import Rows, make_regressor_window
+from ..geometry.shape import Shape
+from ..kinematics.motion_source import MotionSelector
+from ..regression.tool import Tool
 from ..settings import Settings
-from ..signals.precompensation import Removed, RemovedPayload
-from ..signals.sensor_filter import NO_FILTER, Lag, SensorFilter
 from .monotonic_stamps import MonotonicStamps
 from .recovery import Recovery
-from .wrench.load_check import LoadCheck
-from .wrench.measured_noise import MeasuredNoise
-from .wrench.provisional_rows import UnsettledBins
-from .wrench.setup_correction import SetupCorrection
-from .wrench.stuck_wrench import StuckWrench
-from .wrench.swing_watch import SwingWatch
-from .wrench.vibration_watch import VibrationWatch
-from .wrench.wrench_model import WrenchModel
 
 NOTHING_SOLVED = -1, -1  # extent of no window
 
@@ -70,23 +64,13 @@ class Progress:
         self.rows = 0
         self.facts = WindowFacts()
 
+    def force_solve(self) -> None:
+        """Solve the window next time even if it has not grown."""
+        self.solved = NOTHING_SOLVED
 
-class Setup:
-    """What is known of sensor, clocks and driver.
-
-    Args:
-        removed, taken_out: as `SetupCorrection` takes them.
-    """
-
-    def __init__(self, settings: Settings, removed: RemovedPayload, taken_out: Removed,
-                 findings: FindingLog) -> None:
-        wrench = settings.wrench
-        told = (SensorFilter.of_cutoff(wrench.filter_order, wrench.filter_cutoff)
-                if wrench.filter_cutoff else NO_FILTER)
-        self.correction = SetupCorrection(removed, taken_out, findings, told)
-        self.noise = MeasuredNoise(settings, findings)
-        self.units = UnitCheck()
-        self.vibration = VibrationWatch(findings)
+    def with_flush_reason(self, text: str) -> str:
+        """A reason for no estimate, preceded by why rows were forgotten."""
+        return text if self.flush_reason is None else f"{self.flush_reason}; {text}"
 
 
 class PayloadSpan:
@@ -101,30 +85,6 @@ class PayloadSpan:
         self.begin, self.ends = begin, list(ends)
 
 
-class WristPayload(PayloadSpan):
-    """What is known of the payload apart from the window, from the wrenches of a wrist sensor.
-
-    Args:
-        previous: filters and detector of other samples (see `Segments`).
-
-    Attributes:
-        segments: filters and detector; unsettled: the bins that wait for later samples.
-        lag: where the low-pass of the sensor has come to.
-        swings: whether a part of it swings by itself.
-    """
-
-    def __init__(self, settings: Settings, model: WrenchModel, findings: FindingLog,
-                 begin: int = 0, ends: tuple[tuple[int, int], ...] = (),
-                 previous: Segments | None = None) -> None:
-        super().__init__(begin, ends)
-        self.segments = Segments(settings, model, settings.kinematics.filter_window, findings,
-                                 previous)
-        self.load_check, self.stuck = LoadCheck(), StuckWrench(findings)
-        self.unsettled: UnsettledBins | None = None
-        self.lag: Lag | None = None
-        self.swings = SwingWatch(findings)
-
-
 class EstimateOfWindow:
     """What the window has given.
 
@@ -137,24 +97,78 @@ class EstimateOfWindow:
         self.restored: Estimate | None = None
 
 
-class WristWindow(EstimateOfWindow):
-    """The rows of the last seconds, from the wrenches of a wrist sensor.
+class PayloadSolver(Protocol):
+    """What solvers for all kinds of load have in common."""
+
+    shape: Shape | None
+    tool: Tool | None
+    estimator: Estimator
+
+    def make_estimator(self, settings: Settings) -> Estimator:
+        """The estimator that these settings ask for (raises InvalidSetting)."""
+
+
+class Knowledge(ABC):
+    """All that an identifier knows.
 
     Attributes:
-        rows: as triangular factors; terms: the same, compared with what the driver removes.
-        motion: statistics of its accelerations.
+        settings: in use; findings: what deserves attention.
+        motion: of the sensor; disturbances: of the stream so far.
+        progress, payload, window: see there; solver: of the window, with tool and shape.
+        finished: whether no sample will come any more.
     """
 
-    def __init__(self, settings: Settings, model: WrenchModel, segments: Segments) -> None:
-        super().__init__()
-        self.rows = make_regressor_window(settings)
-        self.terms = RemovedTerms(model, segments.filter)
-        self.motion = MotionStatistics()
+    payload: PayloadSpan
+    window: EstimateOfWindow
+    solver: PayloadSolver
 
+    def __init__(self, settings: Settings, findings: FindingLog,
+                 disturbances: DisturbanceFindings) -> None:
+        self.settings, self.findings, self.disturbances = settings, findings, disturbances
+        self.motion = MotionSelector(settings, findings)
+        self.progress = Progress(findings)
+        self.finished = False
 
-class TorqueWindow(EstimateOfWindow):
-    """The rows of the last seconds, from joint torques."""
+    @property
+    @abstractmethod
+    def sensor_frame(self) -> str:
+        """Frame in which the payload is given; empty until known."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.rows: list[Rows] = []
+    @property
+    @abstractmethod
+    def newest_ns(self) -> int:
+        """Newest stamp of what measures the load [ns]; 0 before any sample."""
+
+    @property
+    def settled_ns(self) -> int:
+        """Stamp up to which samples were processed [ns]; stands still where the load or the motion
+        is missing."""
+        return self.newest_ns
+
+    @abstractmethod
+    def begin_without_samples(self, reason: str) -> None:
+        """Begin without samples and what came of them."""
+
+    def begin_stream(self, reason: str) -> None:
+        """Begin with nothing learnt from samples, and without those of the motion."""
+        self.findings.clear_all()
+        self.findings.count("reset", f"buffers flushed: {reason}", "info")
+        self.motion.begin_stream()
+        self.disturbances = self.disturbances.none_so_far()
+        self.progress = Progress(self.findings)
+
+    @abstractmethod
+    def begin_payload(self) -> None:
+        """Begin with nothing known of the payload: no rows, no estimate, no bins in the filters."""
+
+    @abstractmethod
+    def begin_window(self) -> None:
+        """Begin with no rows and no estimate."""
+
+    def take_back_changes(self, first: int) -> None:
+        """Take back the changes of payload since this bin: they were none."""
+        payload = self.payload
+        while payload.ends and payload.ends[-1][0] >= first:
+            _, payload.begin = payload.ends.pop()
+            self.progress.flush_reason = None
+            self.disturbances.withdraw_changes()

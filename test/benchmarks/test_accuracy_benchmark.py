@@ -246,7 +246,8 @@ def test_the_benchmark_answers_as_the_product_does(name: str, estimator: str,
     wrench = -rigid_body_wrench(item.phi, measured) + 0.01 * rng.normal(size=(len(t), 6))
     product = run_identifier(t, q, wrench, settings, item.shape)
     # It starts where its last tick ended, the benchmark at nothing.
-    product._solver = product._solver.with_settings(product._solver._settings)
+    known = product._known
+    known.solver = known.solver.with_settings(known.solver._settings)
     product.set_shape(item.shape)
     direct = product.solve()
     data = from_recording(t, q, wrench, settings, item.shape)

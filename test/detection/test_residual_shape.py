@@ -177,7 +177,7 @@ def test_what_widens_the_interval_once_is_chance(monkeypatch: pytest.MonkeyPatch
         covariance[0, 0] = mass_sd**2
         return residual_shape.Shaped(covariance, 0.0 * covariance,
                                      np.zeros((20, 6)) if certain else None)
-    made = identify()._solver
+    made = identify()._known.solver
     monkeypatch.setattr(made.problems, "slice_means", lambda *_: None)
     marginal = SimpleNamespace(unconstrained_fit=(None, None), unconstrained_states=None)
     problem: Any = SimpleNamespace(marginal=lambda noise: marginal)

@@ -75,7 +75,7 @@ def test_an_offset_is_not_looked_for_where_the_clocks_are_said_to_be_one() -> No
     scene, t = Scene(), stamps(6.0, 200.0)
     made = solved_on_the_way(identifier(alignment__delay_sd=0.0),
                              samples(scene, scene.load(t + 0.4, BODY), t))
-    assert "clock_offset" not in texts(made) and made._setup.correction.errors.early_ns == 0
+    assert "clock_offset" not in texts(made) and made._known.setup.correction.errors.early_ns == 0
 
 
 @pytest.mark.slow
@@ -95,4 +95,4 @@ def test_what_is_no_clock_offset_is_not_taken_for_one(scene: Scene, kind: str) -
         pull = turn.inv().apply(4.0 * (np.array([0.0, 0.0, 2.0]) - place))
         wrench = wrench + np.hstack([pull, np.cross([0.0, 0.0, 0.036], pull)])
     made = solved_on_the_way(identifier(), samples(scene, wrench, t))
-    assert abs(made._setup.correction.errors.early_ns) < 20_000_000
+    assert abs(made._known.setup.correction.errors.early_ns) < 20_000_000

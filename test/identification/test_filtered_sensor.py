@@ -94,7 +94,7 @@ def test_the_filter_is_found_and_the_payload_is_right(order: int, cutoff: float,
                                                       late: float) -> None:
     made = make()
     estimate = solved(made, recording(15.0, order, cutoff, late))
-    sensor = made._setup.correction.errors.sensor
+    sensor = made._known.setup.correction.errors.sensor
     assert sensor.order
     if not late:  # else one stage more and an offset may look the same
         assert sensor.order == order and sensor.cutoff == pytest.approx(cutoff, rel=0.1)
@@ -117,13 +117,14 @@ def test_a_filter_that_the_settings_tell_is_used_from_the_beginning_on() -> None
 def test_what_is_no_filter_is_not_taken_for_one(cause: dict[str, float]) -> None:
     made = make()
     solved(made, recording(12.0, **cause))
-    assert "wrench_filtered" not in texts(made) and not made._setup.correction.errors.sensor.order
+    assert "wrench_filtered" not in texts(made)
+    assert not made._known.setup.correction.errors.sensor.order
 
 
 def test_slow_samples_show_the_filter_as_well() -> None:
     made = make()
     estimate = solved(made, recording(25.0, 1, 0.4, rate=20.0))
-    assert made._setup.correction.errors.sensor.cutoff == pytest.approx(0.4, rel=0.1)
+    assert made._known.setup.correction.errors.sensor.cutoff == pytest.approx(0.4, rel=0.1)
     assert (np.abs(off(estimate)) < 3.0).all()
 
 

@@ -344,7 +344,7 @@ def test_a_breakdown_of_the_numbers_is_a_reason_and_not_the_end(
         raise broken
 
     with monkeypatch.context() as patch:
-        patch.setattr(type(made._solver.estimator), "solve", breaks)
+        patch.setattr(type(made._known.solver.estimator), "solve", breaks)
         outcome = made.solve()
     assert (str(broken) or "OverflowError") in _reason(outcome)
     assert_body(made.solve())

@@ -216,8 +216,8 @@ def test_no_fault_of_the_inputs_brings_back_data_from_before_another_tool_was_se
     assert "payload_changed" in texts(made)
     made.set_tool(None)
     samples.select(lambda stamp, _: stamp >= set_at).feed(made, 0.05)
-    made._take_back_events(0)  # as a fault does that has spoiled everything from the beginning on
-    made._replay_window()
+    made._known.take_back_changes(0)  # as a fault that has spoiled everything from the beginning on
+    made._road.replay_window()
     outcome = made.solve()
     assert isinstance(outcome, Estimate) and outcome.window < 3.1
     np.testing.assert_allclose(outcome.report[0], OTHER.report[0], rtol=0.02)

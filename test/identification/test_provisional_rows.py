@@ -167,7 +167,7 @@ def test_stamps_do_not_go_back_when_the_newest_rows_turn_out_doubtful() -> None:
         seen.append(outcome.stamp_ns)
         said.append(any("before the stamp are left out" in text for text in outcome.findings))
         # What the finding says is where the data of the estimate end.
-        end = (made._window_content().last + 1) * 10_000_000
+        end = (made._window_solver.window_content().last + 1) * 10_000_000
         assert said[-1] == (outcome.stamp_ns > end)
     assert (np.diff(seen) >= 0).all()
     assert any(said) and not said[-1] and seen[-1] > START + 6.5 * SECOND

@@ -40,7 +40,7 @@ def test_the_detector_has_the_prior_of_the_bias_that_is_set_now(bias_sd: tuple[f
                                                                 ) -> None:
     changed, known = identify(), identify(wrench__bias_sd=bias_sd)
     changed.set_settings(changed.settings.replace({"wrench.bias_sd": bias_sd}))
-    fits = [made._payload.segments.detector.running_fit for made in (changed, known)]
+    fits = [made._known.payload.segments.detector.running_fit for made in (changed, known)]
     np.testing.assert_array_equal(fits[0].covariance, fits[1].covariance)
     assert not np.array_equal(fits[0].covariance,
-                              identify()._payload.segments.detector.running_fit.covariance)
+                              identify()._known.payload.segments.detector.running_fit.covariance)

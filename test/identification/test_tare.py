@@ -27,7 +27,6 @@ from synthetic import (
 )
 
 from inertial_id_ros.estimate import UNOBSERVED, Estimate, NoEstimate
-from inertial_id_ros.findings import FindingLog
 from inertial_id_ros.identification.state import Tare
 from inertial_id_ros.identification.wrench.identifier import Identifier
 from inertial_id_ros.identification.wrench.sensor_bias import SensorBias
@@ -208,8 +207,7 @@ def test_dropping_a_tare_keeps_the_data_and_estimates_from_them_anew() -> None:
 
 def test_a_new_tare_ends_the_suspicion() -> None:
     made = _tared()
-    log = FindingLog()
-    made._log = log
-    log.set("tare_not_used.contradicted", "warning", "a test")
+    made._known.findings.set("tare_not_used.contradicted", "warning", "a test")
+    assert "tare_not_used.contradicted" in texts(made)
     made.tare()
     assert "tare_not_used.contradicted" not in texts(made)
