@@ -39,6 +39,7 @@ from ..regression.tool import Tool
 from ..settings import Settings
 from .monotonic_stamps import MonotonicStamps
 from .recovery import Recovery
+from .state import State
 
 NOTHING_SOLVED = -1, -1  # extent of no window
 
@@ -144,6 +145,10 @@ class Knowledge(ABC):
         """Stamp up to which samples were processed [ns]; stands still where the load or the motion
         is missing."""
         return self.newest_ns
+
+    @abstractmethod
+    def state(self) -> State:
+        """What should outlive this run."""
 
     @abstractmethod
     def begin_without_samples(self, reason: str) -> None:

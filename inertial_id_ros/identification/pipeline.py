@@ -11,7 +11,6 @@ be corrected.
 from __future__ import annotations
 
 import threading
-from abc import ABC, abstractmethod
 from dataclasses import replace
 
 from ..errors import InvalidShape
@@ -33,7 +32,7 @@ from .state import Keep, State, keep_nothing
 _BATCH = 2000  # samples taken at once: fewer than any ring holds, however many wait
 
 
-class Pipeline(inbox.Inbox, ABC):
+class Pipeline(inbox.Inbox):
     """An identifier without what depends on the kind of load."""
 
     _known: Knowledge
@@ -125,13 +124,14 @@ class Pipeline(inbox.Inbox, ABC):
         """
         with self._lock:
             self._hand_over(min(self.waiting, _BATCH), self._handlers)
-            return self._known.motion.lookup(target_frame.lstrip("/"), source_frame.lstrip("/"))
+            return self._known.motion.streams.lookup(
+                target_frame.lstrip("/"), source_frame.lstrip("/"))
 
     @property
     def frames(self) -> set[str]:
         """Names of the frames in transforms and robot description."""
         with self._lock:
-            return self._known.motion.frames
+            return self._known.motion.streams.frames
 
     @property
     def gravity_frame(self) -> str:
@@ -141,7 +141,7 @@ class Pipeline(inbox.Inbox, ABC):
     def joint_names(self) -> tuple[str, ...]:
         """Joints that move the sensor; empty where they are not known."""
         with self._lock:
-            return self._known.motion.joint_names
+            return self._known.motion.streams.joint_names
 
     def load_in_use(self) -> LoadInUse:
         """What may be removed from the wrenches that come, or why nothing."""
@@ -164,11 +164,7 @@ class Pipeline(inbox.Inbox, ABC):
     def state(self) -> State:
         """What should outlive this run."""
         with self._lock:
-            return self._state()
-
-    @abstractmethod
-    def _state(self) -> State:
-        """What should outlive this run."""
+            return self._known.state()
 
     # ---- commands ------------------------------------------------------------------------------
 
@@ -186,7 +182,7 @@ class Pipeline(inbox.Inbox, ABC):
             keep: see `state.Keep`, here and in `tare` and `untare`.
         """
         with self._lock:
-            keep(replace(self._state(), tool=tool, estimate=None))
+            keep(replace(self._known.state(), tool=tool, estimate=None))
             self._known.solver.tool = tool
             self._known.begin_payload()
 

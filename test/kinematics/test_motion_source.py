@@ -37,13 +37,13 @@ _HANDLERS = {"add_joint_state": "take_joint_state", "add_transform": "take_trans
 def _selector(urdf: str | None = URDF, **changes: Any) -> MotionSelector:
     selector = MotionSelector(settings(**changes), FindingLog())
     if urdf is not None:
-        selector.set_robot_description(urdf)
+        selector.streams.set_robot_description(urdf)
     return selector
 
 
 def _feed(selector: MotionSelector, recording: Recording) -> None:
     for _, method, arguments in recording.messages:
-        getattr(selector, _HANDLERS[method])(*arguments)
+        getattr(selector.streams, _HANDLERS[method])(*arguments)
 
 
 def _wrench(seconds: float = 0.5) -> SampleRing:
@@ -146,7 +146,7 @@ def test_a_wrench_without_a_frame_says_which_setting_helps() -> None:
 
 def test_fixed_transforms_alone_are_no_motion() -> None:
     selector = _selector(urdf=None)
-    selector.take_static_transform("base_link", "tool0", [0, 0, 0], [0, 0, 0, 1])
+    selector.streams.take_static_transform("base_link", "tool0", [0, 0, 0], [0, 0, 0, 1])
     assert selector.select_source("tool0", _wrench()) is None
     assert "does not move " in selector.missing.text
 
@@ -181,7 +181,7 @@ def test_joint_states_that_cannot_be_used_are_counted_by_name(
         arguments: tuple[Any, ...], finding: str) -> None:
     selector = _selector()
     for _ in range(3):
-        selector.take_joint_state(*arguments)
+        selector.streams.take_joint_state(*arguments)
     _feed(selector, _joints())
     selector.select_source("tool0", _wrench())
     assert "(3 times)" in _findings(selector)[finding]
@@ -189,15 +189,15 @@ def test_joint_states_that_cannot_be_used_are_counted_by_name(
 
 def test_a_transform_that_is_no_pose_is_counted() -> None:
     selector = _selector()
-    selector.take_transform(START, "a", "b", [0, 0, 0], [0, 0, 0, 0])
-    selector.take_static_transform("a", "b", [np.nan, 0, 0], [0, 0, 0, 1])
+    selector.streams.take_transform(START, "a", "b", [0, 0, 0], [0, 0, 0, 0])
+    selector.streams.take_static_transform("a", "b", [np.nan, 0, 0], [0, 0, 0, 1])
     assert "dropped: transform a -> b" in _findings(selector)["samples_invalid.transforms"]
     assert "(2 times)" in _findings(selector)["samples_invalid.transforms"]
 
 
 def test_leading_slashes_of_frames_are_ignored() -> None:
     selector = _selector(urdf=None)
-    selector.take_static_transform("/tool0", "/sensor", MOUNT.translation, MOUNT.quaternion)
+    selector.streams.take_static_transform("/tool0", "/sensor", MOUNT.translation, MOUNT.quaternion)
     _feed(selector, _transforms())
     assert isinstance(selector.select_source("sensor", _wrench()), TfMotion)
 
@@ -205,7 +205,7 @@ def test_leading_slashes_of_frames_are_ignored() -> None:
 def test_a_bad_robot_description_leaves_the_one_before_in_use() -> None:
     selector = _selector()
     with pytest.raises(InvalidModel):
-        selector.set_robot_description("<robot")
+        selector.streams.set_robot_description("<robot")
     _feed(selector, _joints())
     assert isinstance(selector.select_source("tool0", _wrench()), JointMotion)
 
@@ -216,18 +216,18 @@ def test_a_changed_fixed_transform_on_the_way_changes_the_mounting(
         urdf: str | None, parent: str, child: str) -> None:
     selector = _selector(urdf)
     for edge in (("tool0", "sensor"), ("world", "base_link")):
-        selector.take_static_transform(*edge, MOUNT.translation, MOUNT.quaternion)
+        selector.streams.take_static_transform(*edge, MOUNT.translation, MOUNT.quaternion)
     _feed(selector, _joints())
     _feed(selector, _transforms())
     assert selector.select_source("sensor", _wrench()) is not None
-    selector.take_static_transform("tool0", "camera", MOUNT.translation, MOUNT.quaternion)
-    selector.take_static_transform(parent, child, MOUNT.translation, MOUNT.quaternion)
+    selector.streams.take_static_transform("tool0", "camera", MOUNT.translation, MOUNT.quaternion)
+    selector.streams.take_static_transform(parent, child, MOUNT.translation, MOUNT.quaternion)
     assert selector.select_source("sensor", _wrench()) is not None and not selector.mounting_changed
     before = selector.select_source("sensor", _wrench())
     assert before is not None and before.settled_until() is not None
     at = np.array([START + 500_000_000])
     old = gravity_of(before.motion_at(at))
-    selector.take_static_transform(parent, child, OTHER.translation, OTHER.quaternion)
+    selector.streams.take_static_transform(parent, child, OTHER.translation, OTHER.quaternion)
     after = selector.select_source("sensor", _wrench())
     assert selector.mounting_changed and after is not None
     assert after.settled_until() is not None
@@ -238,7 +238,7 @@ def test_the_same_robot_description_again_changes_nothing() -> None:
     selector = _selector()
     _feed(selector, _joints())
     source = selector.select_source("tool0", _wrench())
-    selector.set_robot_description(URDF)
+    selector.streams.set_robot_description(URDF)
     assert selector.select_source("tool0", _wrench()) is source and not selector.mounting_changed
 
 
@@ -246,10 +246,10 @@ def test_another_robot_description_changes_the_mounting() -> None:
     selector = _selector()
     _feed(selector, _joints())
     selector.select_source("tool0", _wrench())
-    selector.set_robot_description(URDF.replace('xyz="0.3 0.0 0.1"', 'xyz="0.4 0.0 0.1"'))
+    selector.streams.set_robot_description(URDF.replace('xyz="0.3 0.0 0.1"', 'xyz="0.4 0.0 0.1"'))
     selector.select_source("tool0", _wrench())
     assert selector.mounting_changed
-    selector.set_robot_description(URDF.replace('name="tool0"', 'name="tip"').replace(
+    selector.streams.set_robot_description(URDF.replace('name="tool0"', 'name="tip"').replace(
         'link="tool0"', 'link="tip"'))
     assert selector.select_source("tool0", _wrench()) is not None
     assert "'tool0'" in _findings(selector)["robot_description_invalid.frame"]
@@ -260,14 +260,14 @@ def test_a_moving_frame_that_becomes_fixed_is_no_error() -> None:
     _feed(selector, _transforms())
     source = selector.select_source("tool0", _wrench())
     assert source is not None and source.settled_until() is not None
-    selector.take_static_transform("base_link", "tool0", [0, 0, 0], [0, 0, 0, 1])
+    selector.streams.take_static_transform("base_link", "tool0", [0, 0, 0], [0, 0, 0, 1])
     assert selector.select_source("tool0", _wrench()) is None
     assert "does not move in TF" in selector.missing.text
 
 
 def test_a_reset_waits_for_new_samples_and_keeps_what_is_fixed() -> None:
     selector = _selector()
-    selector.take_static_transform("tool0", "sensor", MOUNT.translation, MOUNT.quaternion)
+    selector.streams.take_static_transform("tool0", "sensor", MOUNT.translation, MOUNT.quaternion)
     _feed(selector, _joints())
     selector.select_source("sensor", _wrench())
     selector.begin_stream()
@@ -304,38 +304,38 @@ def test_holes_in_the_motion_count_only_after_the_first_motion() -> None:
 @pytest.mark.parametrize("urdf", [URDF, None], ids=["joint states", "tf"])
 def test_frames_are_looked_up_on_the_newest_pose(urdf: str | None) -> None:
     selector = _selector(urdf)
-    selector.take_static_transform("tool0", "sensor", MOUNT.translation, MOUNT.quaternion)
+    selector.streams.take_static_transform("tool0", "sensor", MOUNT.translation, MOUNT.quaternion)
     _feed(selector, _joints())
     _feed(selector, _transforms(seconds=0.995))
     selector.select_source("sensor", _wrench())
     newest = np.array([0.995 if urdf else 0.98])
     turn, shift = Scene().flange_in_base(newest)
-    rotation, translation, moment = selector.lookup("base_link", "sensor")
+    rotation, translation, moment = selector.streams.lookup("base_link", "sensor")
     np.testing.assert_allclose(rotation, (turn * MOUNT.rotation).as_matrix()[0], atol=1e-9)
     np.testing.assert_allclose(translation, (shift + turn.apply(MOUNT.translation))[0], atol=1e-9)
-    back, offset, _ = selector.lookup("sensor", "base_link")
+    back, offset, _ = selector.streams.lookup("sensor", "base_link")
     assert moment == START + round(newest[0] * 1e9)
-    assert selector.lookup("sensor", "tool0")[2] is None  # fixed to each other
+    assert selector.streams.lookup("sensor", "tool0")[2] is None  # fixed to each other
     np.testing.assert_allclose(back @ rotation, np.eye(3), atol=1e-12)
     np.testing.assert_allclose(back @ translation + offset, 0.0, atol=1e-12)
     with pytest.raises(UnknownFrame, match="'camera'"):
-        selector.lookup("camera", "sensor")
+        selector.streams.lookup("camera", "sensor")
 
 
 def test_joint_states_that_wait_are_few_where_each_is_large() -> None:
     selector = _selector(None)
     positions = [0.0] * 1000
     for k in range(500):
-        selector.take_joint_state(START + k, [f"j{k}_{n}" for n in range(1000)], positions)
-    waiting = selector._pending
+        selector.streams.take_joint_state(START + k, [f"j{k}_{n}" for n in range(1000)], positions)
+    waiting = selector.streams._pending
     assert len(waiting) == 200 and waiting[-1][0] == START + 499
     for k in range(5000):
-        selector.take_joint_state(START + k, ["a", "b"], positions)
+        selector.streams.take_joint_state(START + k, ["a", "b"], positions)
     assert len(waiting) == 4096
 
 
 def test_names_of_joints_that_are_texts_are_refused_by_name() -> None:
     selector = _selector()
-    selector.take_joint_state(START, ["x" * 256], [0.0])
+    selector.streams.take_joint_state(START, ["x" * 256], [0.0])
     assert "more than 255 characters" in _findings(selector)["joint_states_incomplete.long_names"]
-    assert not selector._pending
+    assert not selector.streams._pending

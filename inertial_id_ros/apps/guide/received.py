@@ -187,16 +187,16 @@ class Received:
         selector = MotionSelector(self.settings, FindingLog())
         urdf = self.description
         if urdf:
-            selector.set_robot_description(urdf)
+            selector.streams.set_robot_description(urdf)
         for _, edges in self.taken(STATIC_TRANSFORMS):
             for edge in edges:
-                selector.take_static_transform(edge.parent, edge.child, edge.translation,
+                selector.streams.take_static_transform(edge.parent, edge.child, edge.translation,
                                                edge.quaternion)
         for _, stamp, names, positions in self._joint_samples(first_ns, last_ns):
-            selector.take_joint_state(stamp, names, positions)
+            selector.streams.take_joint_state(stamp, names, positions)
         for _, edges in self.taken(TRANSFORMS, first_ns, last_ns):
             for edge in edges:
-                selector.take_transform(*edge)
+                selector.streams.take_transform(*edge)
         return selector
 
     def stretch(self, first_ns: int, last_ns: int) -> Stretch | None:
@@ -217,7 +217,7 @@ class Received:
         source = selector.select_source(self.sensor_frame, _ring(wrench))
         if source is None:
             return (), (), selector.missing.text if selector.missing else "not known"
-        joints = selector.joint_names
+        joints = selector.streams.joint_names
         return joints, _beyond(self.description, joints) if joints else (), ""
 
     def place_in_root(self, frame: str, first_ns: int, last_ns: int) -> Array:
@@ -226,7 +226,7 @@ class Received:
         selector = self.motion(first_ns, last_ns)
         selector.select_source(self.sensor_frame, _ring(self.wrench("", (), first_ns, last_ns)))
         out = np.eye(4)
-        out[:3, :3], out[:3, 3], _ = selector.lookup(
+        out[:3, :3], out[:3, 3], _ = selector.streams.lookup(
             root_link(parse_urdf(self.description)), frame.lstrip("/"))
         return out
 

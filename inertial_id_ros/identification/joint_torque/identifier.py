@@ -134,8 +134,8 @@ class TorqueIdentifier(Pipeline):
         self._window_solver = TorqueWindowSolver(known)
         self._handlers = {
             inbox.JOINT_STATE: self._take_joint_state,
-            inbox.TRANSFORM: known.motion.take_transform,
-            inbox.STATIC_TRANSFORM: known.motion.take_static_transform,
+            inbox.TRANSFORM: known.motion.streams.take_transform,
+            inbox.STATIC_TRANSFORM: known.motion.streams.take_static_transform,
             inbox.FINDING: known.findings.set, inbox.PUBLISHERS: self._take_publishers,
             inbox.WRENCH: _ignore, inbox.REMOVED_PAYLOAD: _ignore, inbox.ZEROING: _ignore}
 
@@ -148,7 +148,7 @@ class TorqueIdentifier(Pipeline):
                           efforts: Sequence[float]) -> None:
         """Put a joint state that passes all checks into the stream, and any into the motion."""
         known, stream = self._known, self._known.stream
-        known.motion.take_joint_state(stamp_ns, names, positions)
+        known.motion.streams.take_joint_state(stamp_ns, names, positions)
         sample = known.checks.check(stamp_ns, names, positions, efforts)
         if sample is None or stream is None:
             return
@@ -178,9 +178,6 @@ class TorqueIdentifier(Pipeline):
     def untare(self, keep: Keep = keep_nothing) -> str:
         """Refuse, as `tare` does."""
         return self.tare(keep)
-
-    def _state(self) -> State:
-        return State(self._known.solver.tool, None, self._known.window.last)
 
     def restore(self, state: State) -> None:
         """Go on with the tool of an earlier run; its estimate is not shown."""

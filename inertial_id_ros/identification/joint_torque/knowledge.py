@@ -11,6 +11,7 @@ from ...regression.regressor_window import Rows
 from ...robot.robot_file import load_robot
 from ...settings import Settings
 from ..knowledge import EstimateOfWindow, Knowledge, PayloadSpan
+from ..state import State
 from .problem import TorqueProblem
 from .rows import TorqueStream
 from .sample_checks import JointStateChecks
@@ -70,7 +71,7 @@ class TorqueKnowledge(Knowledge):
     def describe_robot(self, urdf: str) -> None:
         """Use this URDF (raises InvalidModel, UnknownFrame; the one before stays in use)."""
         problem = TorqueProblem(self.robot, urdf, self._frame, self.settings.load.friction_drift)
-        self.motion.set_robot_description(urdf)
+        self.motion.streams.set_robot_description(urdf)
         if self.robot.currents is None:
             self.checks.use_limits(problem.model.effort_limits)
         self.problem, self.stream = problem, self._make_stream(problem)
@@ -79,6 +80,10 @@ class TorqueKnowledge(Knowledge):
     def _make_stream(self, problem: TorqueProblem) -> TorqueStream:
         """A stream without samples."""
         return TorqueStream(problem.model, self.robot.delay, self.settings.kinematics.window)
+
+    def state(self) -> State:
+        """As `Knowledge.state`; joint torques have no tare."""
+        return State(self.solver.tool, None, self.window.last)
 
     # ---- what begins anew ----------------------------------------------------------------------
 

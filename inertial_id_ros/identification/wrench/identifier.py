@@ -11,9 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ...doubts import withdraw_doubted
 from ...errors import InertialIdError, NotEnoughData
-from ...estimate import Estimate
 from ...geometry.shape import Shape, shape_from_settings
 from ...io.sample_blocks import Block
 from ...regression.tool import Tool
@@ -59,9 +57,9 @@ class Identifier(Pipeline):
         self._window_solver = WristWindowSolver(known, self._road, self._load)
         self._handlers = {
             inbox.WRENCH: self._take_wrench,
-            inbox.JOINT_STATE: known.motion.take_joint_state,
-            inbox.TRANSFORM: known.motion.take_transform,
-            inbox.STATIC_TRANSFORM: known.motion.take_static_transform,
+            inbox.JOINT_STATE: known.motion.streams.take_joint_state,
+            inbox.TRANSFORM: known.motion.streams.take_transform,
+            inbox.STATIC_TRANSFORM: known.motion.streams.take_static_transform,
             inbox.REMOVED_PAYLOAD: self._take_removed_payload, inbox.ZEROING: self._take_zeroing,
             inbox.FINDING: known.findings.set, inbox.PUBLISHERS: self._take_publishers}
 
@@ -69,7 +67,7 @@ class Identifier(Pipeline):
 
     def _take_block(self, block: Block) -> bool:
         """As `Inbox._take_block`."""
-        motion, stream = self._known.motion, self._known.stream
+        motion, stream = self._known.motion.streams, self._known.stream
         if not (motion.fits(block) and stream.accepts_all(block.wrenches)):
             return False
         motion.take_block(block)
@@ -126,7 +124,7 @@ class Identifier(Pipeline):
     @property
     def robot_description(self) -> str:
         """The URDF in use; empty where there is none."""
-        return self._known.motion.urdf
+        return self._known.motion.streams.urdf
 
     def doubtful_zero(self) -> str:
         """As `Pipeline.doubtful_zero`: the estimates hold it for a bias."""
@@ -138,18 +136,12 @@ class Identifier(Pipeline):
         with self._lock:
             return self._load.in_use()
 
-    def _state(self) -> State:
-        known, last = self._known, self._known.window.last
-        sound = last and withdraw_doubted(last, known.findings.all())
-        kept = sound if isinstance(sound, Estimate) else None
-        return State(known.solver.tool, known.solver.bias.tare, kept or known.window.restored)
-
     # ---- commands ------------------------------------------------------------------------------
 
     def set_robot_description(self, urdf: str) -> None:
         """Use this URDF (raises InvalidModel; the one before stays in use)."""
         with self._lock:
-            self._known.motion.set_robot_description(urdf)
+            self._known.motion.streams.set_robot_description(urdf)
 
     def tare(self, keep: Keep = keep_nothing) -> str:
         """Use the mean reading of the last second as the bias; the arm must rest, without payload.
@@ -168,7 +160,7 @@ class Identifier(Pipeline):
                 raise NotEnoughData("tare needs a second of wrench data; none was received")
             tare, text = measure_tare(known.stream.last_second(), known.stream.newest,
                                       known.sensor_frame, known.setup.noise.settings)
-            keep(replace(self._state(), tare=tare, estimate=None))
+            keep(replace(known.state(), tare=tare, estimate=None))
             known.solver.bias = SensorBias(tare)
             known.findings.clear("tare_not_used.contradicted", "tare_not_used")
             known.begin_payload()
@@ -179,7 +171,7 @@ class Identifier(Pipeline):
         """Drop the tare; says in a sentence whether there was one."""
         with self._lock:
             known = self._known
-            keep(replace(self._state(), tare=None))
+            keep(replace(known.state(), tare=None))
             known.findings.clear("tare_not_used.contradicted")
             known.progress.force_solve()
             known.latch.drop_tare()

@@ -12,6 +12,7 @@ from ...detection.disturbance_findings import DisturbanceFindings
 from ...detection.removed_terms import RemovedTerms, Share
 from ...detection.segments import Segments
 from ...detection.unit_check import UnitCheck
+from ...doubts import withdraw_doubted
 from ...estimate import Estimate
 from ...findings import FindingLog
 from ...geometry.shape import Shape
@@ -25,6 +26,7 @@ from ...signals.precompensation import Removed, RemovedPayload
 from ...signals.sensor_filter import NO_FILTER, Lag, SensorFilter
 from ..compensation.load_latch import LoadLatch
 from ..knowledge import EstimateOfWindow, Knowledge, PayloadSpan
+from ..state import State
 from .input_watch import InputWatch
 from .load_check import LoadCheck
 from .measured_noise import MeasuredNoise
@@ -150,6 +152,12 @@ class WristKnowledge(Knowledge):
         """Inertial forces that the sum of what is measured and removed holds too many, if any."""
         return self.window.terms.share(self.carried(estimate),
                                        self.setup.correction.taken_out.weight_only)
+
+    def state(self) -> State:
+        """As `Knowledge.state`."""
+        sound = self.window.last and withdraw_doubted(self.window.last, self.findings.all())
+        kept = sound if isinstance(sound, Estimate) else None
+        return State(self.solver.tool, self.solver.bias.tare, kept or self.window.restored)
 
     # ---- what begins anew ----------------------------------------------------------------------
 

@@ -107,7 +107,7 @@ class RemovableLoad:
             correction.taken_out.weight_only, known.sensor_noise, motion.live, latch.epoch, None,
             frame, known.stream.conversion, correction.errors.sensor)
         if frame and frame != known.sensor_frame:
-            pose = motion.fixed_pose(known.sensor_frame, frame)
+            pose = motion.streams.fixed_pose(known.sensor_frame, frame)
             if pose is None:
                 return use.silenced(f"compensation.frame is '{frame}', which is not known to be "
                                     f"fixed to the sensor frame '{known.sensor_frame}'")

@@ -94,7 +94,7 @@ class WristRoad(Road):
     def _find_unsettled(self, source: MotionSource | None) -> UnsettledBins | None:
         """The bins for which samples may still come, where others have settled before them."""
         known, correction = self._known, self._known.setup.correction
-        removed = correction.removed.in_sensor(known.sensor_frame, known.motion.lookup)
+        removed = correction.removed.in_sensor(known.sensor_frame, known.motion.streams.lookup)
         if source is None or removed is None:
             return None
         if (text := correction.removed.describe()) is not None:
