@@ -21,7 +21,7 @@ from ros_process import RosProcess, own_domain, wait_until  # noqa: E402
 from inertial_id_ros.apps.simulation.payload import PAYLOADS  # noqa: E402
 from inertial_id_ros.inertia import phi_from_points, report_from_phi  # noqa: E402
 from inertial_id_ros.msg import InertialParameters  # noqa: E402
-from inertial_id_ros.ros.tools.demo_record import Record, can_exist  # noqa: E402
+from inertial_id_ros.ros.tools.demo import Record, can_exist  # noqa: E402
 
 pytestmark = pytest.mark.alone
 

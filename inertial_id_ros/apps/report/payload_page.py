@@ -18,21 +18,34 @@ from ...regression.row_layout import NUISANCE_STATES
 from ...regression.uncertainty.noise import datasheet_noise
 from ...settings import Settings
 from ...signals.bins import BIN_NS
-from .diagnosis import GOOD, diagnose, verdict_section
-from .frame_trials import try_frames
-from .html import Markup, element, page, section, table
+from .diagnosis import GOOD, diagnose, try_frames, verdict_section
+from .html import (
+    Markup,
+    ReportOrigin,
+    element,
+    page,
+    provenance_section,
+    section,
+    setup_section,
+    table,
+)
 from .payload_pictures import estimate_section, place_section, time_axis_section, wrench_section
-from .provenance import ReportOrigin, provenance_section, setup_section
-from .results import FORCE, TORQUE, HeldOut, Identification, held_out, weight_curves, wrench_curves
-from .units import (
+from .results import (
     CHANNELS,
     CONFIDENCE_95,
+    FORCE,
     NAMES,
     SCALES,
+    TORQUE,
     UNITS,
+    HeldOut,
+    Identification,
+    held_out,
     percent,
     round_to_spread,
     two_digits,
+    weight_curves,
+    wrench_curves,
 )
 
 _SECONDS = 4.0

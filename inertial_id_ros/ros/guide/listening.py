@@ -14,8 +14,8 @@ from rclpy.serialization import deserialize_message
 from ...apps.guide.at_rest import Controller, Driver, Seen
 from ...apps.guide.received import Received
 from ...findings import Finding
-from ...io.dynamic_joint_state import DynamicJointStates
 from ...io.files import user_path
+from ...io.messages import DynamicJointStates
 from ...kinematics.robot_description import read_description
 from ...settings import Settings
 from ...signals.input_topics import (
