@@ -25,7 +25,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NoReturn
 
-_LOADED = ("inertial_id_ros.ros.run_node", "inertial_id_ros.apps.simulation.cobot")
+_LOADED = ("inertial_id_ros.ros.node", "inertial_id_ros.apps.simulation.cobot")
 # Variables that count when a process starts, or when it loads a module.
 _AT_START = ("LD_", "AMENT_", "RMW_", "RCUTILS_", "PYTHON", "ROS_PYTHON_", "OMP_", "MALLOC_",
              "FASTRTPS_", "FASTDDS_")

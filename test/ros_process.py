@@ -63,14 +63,18 @@ def _other_home() -> str:
 
 def queued(*processes: int) -> float:
     """Seconds for which threads of this process and of others (ids) were ready to run so far, and
-    the machine was busy: what a promise in real time cannot count. 0 where Linux does not tell."""
+    the machine was busy or the host of this machine ran another: what a promise in real time cannot
+    count. 0 where Linux does not tell."""
     waits = (path for each in (os.getpid(), *processes)
              for path in Path(f"/proc/{each}/task").glob("*/schedstat"))
     total = 0
     for path in waits:
         with contextlib.suppress(OSError):  # a thread that has ended
             total += int(path.read_text().split()[1])
-    return 1e-9 * total
+    stolen = 0
+    with contextlib.suppress(OSError):
+        stolen = int(Path("/proc/stat").read_text().split(maxsplit=9)[8])
+    return 1e-9 * total + stolen / os.sysconf("SC_CLK_TCK")
 
 
 class RosProcess:
