@@ -45,7 +45,10 @@ from inertial_id_ros.ros.motion_messages import trajectory_message  # noqa: E402
 pytestmark = pytest.mark.alone
 
 COBOT = (sys.executable, "-m", "inertial_id_ros.ros.tools.simulate_cobot")
-COMMAND = (sys.executable, "-m", "inertial_id_ros.ros.guide.identify_payload")
+# A simulated arm may be late where the machine is busy.
+COMMAND = (sys.executable, "-c",
+           "from inertial_id_ros.ros import motion_execution; motion_execution.DELAY = 1.0; "
+           "from inertial_id_ros.ros.guide.identify_payload import main; raise SystemExit(main())")
 SETTINGS = ("-p", "wrench.sensor:=ati_gamma", "-p", "motion.execute:=true")
 # What is wrong: row that names it, words of what was measured, and of what to do.
 WRONG = {
