@@ -19,7 +19,7 @@ from typing import Any
 
 import rclpy
 from rclpy.node import Node
-from rclpy.qos import HistoryPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
 
 from ..findings import FindingLog
 from ..io import cdr
@@ -34,7 +34,6 @@ from ..signals.precompensation import (
     stated_mass,
 )
 from .compat import message_type
-from .inputs import subscription_qos
 
 _LASTS = 3.0  # s after the last sign of two publishers: one may send but once a second
 _SIGNS = 2  # within that time; one is a publisher that was started again
@@ -231,3 +230,13 @@ class PayloadWatch:
             return
         self._subscription = self._node.create_subscription(
             message_class, name, take, subscription_qos(kind))
+
+
+def subscription_qos(topic: InputTopic) -> QoSProfile:
+    """Best effort matches reliable and best-effort publishers; what is latched is reliable."""
+    if topic.latched:
+        return QoSProfile(depth=topic.depth, history=HistoryPolicy.KEEP_LAST,
+                          reliability=ReliabilityPolicy.RELIABLE,
+                          durability=DurabilityPolicy.TRANSIENT_LOCAL)
+    return QoSProfile(depth=topic.depth, history=HistoryPolicy.KEEP_LAST,
+                      reliability=ReliabilityPolicy.BEST_EFFORT)

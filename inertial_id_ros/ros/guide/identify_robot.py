@@ -30,8 +30,8 @@ from ...kinematics.robot_description import read_description
 from ...settings import Settings
 from ...signals.input_topics import JOINT_STATES, ROBOT_DESCRIPTION
 from .. import compat
-from ..inputs import subscription_qos
 from ..program import ignore_signals, start_ros, stop_flag
+from ..publisher_watch import subscription_qos
 from .guide_node import GuideNode, Stopped
 from .identify_payload import make_show
 from .listening import Listening

@@ -33,9 +33,8 @@ from ...signals.precompensation import stated_mass
 from ..apply.other_nodes import NoAnswer, ParameterClient
 from ..compat import find_type, message_type
 from ..diagnostics import WARNED
-from ..inputs import subscription_qos
 from ..planning_scene import SceneWatch
-from ..publisher_watch import publishing_nodes
+from ..publisher_watch import publishing_nodes, subscription_qos
 from .guide_node import GuideNode
 
 ACTION, ENDING = "control_msgs/action/FollowJointTrajectory", "/follow_joint_trajectory"
