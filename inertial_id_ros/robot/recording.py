@@ -19,6 +19,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from tempfile import SpooledTemporaryFile
 
 import numpy as np
@@ -74,8 +75,16 @@ class Compressed:
 
     def stack(self, noise: Array | None = None) -> Array:
         """Factor (p + 1, p + 1) of all outputs, each divided by its noise (k,) [N m]; None: 1."""
-        scale = np.ones(len(self.factors)) if noise is None else 1.0 / np.asarray(noise)
-        return triangular_factors((self.factors * scale[:, None, None]).reshape(-1, self.size + 1))
+        rows, outputs = self._rows
+        if noise is not None:
+            rows = rows / np.asarray(noise)[outputs, None]
+        return triangular_factors(rows)
+
+    @cached_property
+    def _rows(self) -> tuple[Array, np.ndarray]:
+        """All rows of the factors that are not zero (n, p + 1), and the output of each (n,)."""
+        used = self.factors.any(axis=2)
+        return self.factors[used], np.nonzero(used)[0]
 
     def __add__(self, other: Compressed) -> Compressed:
         """The factors of both recordings together."""

@@ -34,6 +34,8 @@ from .results import (
     CHANNELS,
     CONFIDENCE_95,
     FORCE,
+    INERTIA_SCALE,
+    INERTIA_UNIT,
     NAMES,
     SCALES,
     TORQUE,
@@ -318,9 +320,9 @@ def _inertia_texts(estimate: Estimate, width: np.ndarray) -> list[str]:
     """Moments of inertia, or that they are not known, in pieces that stay on a line each."""
     if not estimate.inertia_is_known:
         return ["not identified ", "by this motion"]
-    tensor = estimate.body.inertia_com
-    moments = ", ".join(f"{1e3 * tensor[k, k]:.3g}" for k in range(3))
-    return [f"({moments}) ", f"\u00b1 {two_digits(1e3 * width[[4, 7, 9]].max())} g m\u00b2"]
+    tensor, widest = estimate.body.inertia_com, width[[4, 7, 9]].max()
+    moments = ", ".join(f"{INERTIA_SCALE * tensor[k, k]:.3g}" for k in range(3))
+    return [f"({moments}) ", f"\u00b1 {two_digits(INERTIA_SCALE * widest)} {INERTIA_UNIT}"]
 
 
 def _worst(estimate: Estimate, members: slice, is_trusted: bool) -> str:

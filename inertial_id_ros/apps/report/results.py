@@ -27,12 +27,14 @@ from ...signals.bins import BIN_NS
 CONFIDENCE_95 = 1.96  # standard deviations on either side that hold 95 % of a normal distribution
 
 NAMES = ("mass", "COM x", "COM y", "COM z", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
+# In tables, whose inertia is copied into files that want kg m^2.
 UNITS = ("kg", *("mm",) * 3, *("kg m^2",) * 6)
 SCALES = (1.0, *(1e3,) * 3, *(1.0,) * 6)
+INERTIA_UNIT, INERTIA_SCALE = "g m\u00b2", 1e3  # in charts and on the card, to be read
 # Charts over time: title, unit, members and factor from SI.
 PANELS = (("Mass", "kg", (0,), 1.0), ("Centre of mass", "mm", (1, 2, 3), 1e3),
-          ("Moments of inertia about the COM", "g m\u00b2", (4, 7, 9), 1e3),
-          ("Products of inertia about the COM", "g m\u00b2", (5, 6, 8), 1e3))
+          ("Moments of inertia about the COM", INERTIA_UNIT, (4, 7, 9), INERTIA_SCALE),
+          ("Products of inertia about the COM", INERTIA_UNIT, (5, 6, 8), INERTIA_SCALE))
 CHANNELS = ("fx", "fy", "fz", "tx", "ty", "tz")
 
 

@@ -4,7 +4,8 @@
 A condition that is not met says so in one sentence, and nothing is sent. In order: the payload is
 known and within limits, what the driver removes is known, nothing puts the estimate in doubt, the
 arm rests; and the conditions of an application that nobody has asked for. Targets add their own
-(`Target.ready`, `Plan.gates`), and `Graph.look` whether their services are there.
+(`Target.ready`, `TargetPlan.gates`); `Graph.survey` closes a gate where services or parameters of
+theirs are missing. `ApplyService` refuses before all that while it is locked, inactive or busy.
 
 The payload that is to be told is that of the newest estimate, or of one that was saved.
 """
