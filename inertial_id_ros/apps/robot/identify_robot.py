@@ -17,7 +17,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pinocchio as pin
 
-from ...arguments import Parser, names, numbers
+from ...arguments import Parser, add_motion_options, names, numbers
 from ...cli import OK, exit_status
 from ...errors import InvalidModel, InvalidSetting, printable
 from ...export.robot_simulators import robot_mjcf, robot_sdf, robot_tree
@@ -251,11 +251,11 @@ def make_parser() -> argparse.ArgumentParser:
     add("--json", metavar="OUT", type=Path, help="write the result to this file")
     add("--report", metavar="DIR", type=Path, help="write a report to this folder: one HTML file")
     add("--quiet", action="store_true", help="print nothing but errors")
-    _add_motion(parser.add_argument_group("instead of recordings: move the robot (with ROS)"))
+    _add_execution(parser.add_argument_group("instead of recordings: move the robot (with ROS)"))
     return parser
 
 
-def _add_motion(group: argparse._ArgumentGroup) -> None:
+def _add_execution(group: argparse._ArgumentGroup) -> None:
     """Options of --execute."""
     add = group.add_argument
     add("--execute", metavar="FOLDER", type=Path,
@@ -264,21 +264,12 @@ def _add_motion(group: argparse._ArgumentGroup) -> None:
         "record them in this folder and identify the robot from them. With --payload-mass the "
         "first is repeated with that payload, as --loaded")
     add("--yes", "-y", action="store_true", help="agree to every question")
-    add("--controller", default="", help="the trajectory controller, where there are several")
     add("--frame", default="", metavar="LINK", help="link that carries the payload, whose joints "
         "move (default: the last one)")
-    add("--link-speed", type=float, default=0.25, metavar="M/S",
-        help="of every link and the payload (default: %(default)s)")
     add("--payload-box", default="0.2,0.2,0.2,0,0,0.1", metavar="SX,SY,SZ,CX,CY,CZ",
         help="lengths and centre [m], in that link's axes, of a box around payload or tool, kept "
         "clear (default: %(default)s)")
-    add("--keep-out", metavar="SX,SY,SZ,CX,CY,CZ", action="append", default=[],
-        help="lengths and centre [m], in axes of the description's root, of a box that nothing may "
-        "touch; may be repeated")
-    add("--floor", type=float, default=-np.inf, metavar="M",
-        help="least height of the robot above the description's root (default: none)")
-    add("--silence", type=float, metavar="S",
-        help="longest time without joint states (default: as their rate allows, 0.1 at most)")
+    add_motion_options(group)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
