@@ -26,7 +26,7 @@ from ...estimate import IDENTIFIED, NOTHING_CARRIED, UNOBSERVED, Estimate
 from ...estimators import Estimator, Solution, create
 from ...findings import FindingLog
 from ...geometry.shape import Shape
-from ...inertia import PARAMETERS, Array, is_consistent, min_eigenvalue
+from ...inertia import PARAMETERS, Array, is_consistent, min_eigenvalue, report_jacobian
 from ...regression.alignment import GRAVITY_TILT, SENSOR_ROTATION
 from ...regression.problem import Marginal, Problem
 from ...regression.regressor_window import DYNAMIC, WindowContent
@@ -39,7 +39,7 @@ from ...regression.unconstrained_fit import vague_information
 from ...settings import Settings
 from ...signals.bins import BIN_NS
 from ...signals.low_pass import ZeroPhaseFilter
-from ..verdict import judge, name_limits
+from ..verdict import allowed_intervals, judge, name_limits
 from .cable_watch import CABLE, CableWatch
 from .empty_tool import answer_for_empty_tool
 from .force_watch import ForceWatch
@@ -189,7 +189,8 @@ class Solver:
         states = marginal.states(solution.phi)
         rms, noise, facts.misfits = self._residual(problem, solution.phi, states,
                                                    acceleration_covariance, log)
-        unseen = self._unseen_covariances(solution.phi, turning, removed, states)
+        unseen = self._unseen_covariances(solution.phi, turning, removed, states,
+                                          shaped.is_likely)
         change = _unexpected_change(problem, solution)
         causes = {
             # What is wrong may as well look like a load.
@@ -203,8 +204,11 @@ class Solver:
                 self.problems.total_payload(solution.phi), swing), **unseen}
         # The verdict on each parameter, and whether the mass is known well enough to be told.
         verdict = judge(solution, marginal, beyond + sum(causes.values()))
-        check_noise_model(solution.phi, change,
-                          verdict.phi_covariance.diagonal() - change**2, log)
+        reported = report_jacobian(solution.phi)
+        moved = reported @ change
+        check_noise_model(
+            moved, (reported @ verdict.phi_covariance @ reported.T).diagonal() - moved**2,
+            allowed_intervals(solution.phi, verdict.phi_covariance), log)
         if facts.misfits and is_doubted:
             raise InvalidData(WrenchModel.texts.doubted, is_finding=True)
         if is_empty:
@@ -306,8 +310,8 @@ class Solver:
             return check_residual_shape(None, log)
         marginal = problem.marginal("noise")
         phi, _ = marginal.unconstrained_fit
-        found = check_residual_shape(
-            self.problems.slice_means(window, problem, phi, marginal.unconstrained_states), log)
+        found = check_residual_shape(self.problems.slice_means(
+            window, problem, phi, marginal.unconstrained_states, self._removed), log)
         last, before, seen = self._maybe
         if window.last > seen:
             before = last
@@ -344,12 +348,13 @@ class Solver:
         check_settings(phi, self._settings, log)
         return rms, noise, misfits
 
-    def _unseen_covariances(self, phi: Array, turning: float, removed: Array,
-                            states: Array) -> dict[str, Array]:
+    def _unseen_covariances(self, phi: Array, turning: float, removed: Array, states: Array,
+                            beside_hysteresis: bool) -> dict[str, Array]:
         """Covariances (10, 10) of phi (10,) by errors that leave no residual, by their causes.
 
         Args:
             turning, removed: as in `solve`; states: (6 + q,) that go with phi.
+            beside_hysteresis: as in `CableWatch.phi_covariance`.
         """
         total, settings = self.problems.total_payload(phi), self._settings
         tilt = join(removed, self.problems.states.expand(
@@ -358,7 +363,7 @@ class Solver:
         shift = (self.problems.unseen_shift if known.estimate_position
                  else position_covariance(phi, known.position_sd))
         return {
-            _CABLE: self._cables.phi_covariance() + sideways_covariance(
+            _CABLE: self._cables.phi_covariance(beside_hysteresis) + sideways_covariance(
                 total, tilt, np.deg2rad(known.tilt_sd)),
             "where the sensor's origin lies (alignment.position_sd)": shift,
             _UNKNOWN_ACCELERATION: unknown_acceleration_covariance(
