@@ -159,14 +159,12 @@ class CableWatch:
         mean = known[-1].places.mean
         return pull(known[-1].law[None], Places(motion.axes, motion.position - mean, mean))[0]
 
-    def phi_covariance(self, beside_hysteresis: bool = False) -> Array:
-        """Covariance (10, 10) of phi by what is not known of the cable, where there is, or may be,
-        hysteresis of the sensor as well."""
+    def phi_covariance(self) -> Array:
+        """Covariance (10, 10) of phi by what is not known of the cable."""
         cable = self._cable
         if cable is None and self._remembered is not None and self._newest < self._remembered[0]:
             cable = self._remembered[1]
-        return (_NOTHING if cable is None
-                else cable.phi_covariance(self._gravity, beside_hysteresis))
+        return _NOTHING if cable is None else cable.phi_covariance(self._gravity)
 
     def report(self, log: FindingLog) -> None:
         """Name the cable where it is certain."""

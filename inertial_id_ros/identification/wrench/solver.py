@@ -58,6 +58,9 @@ _ROUNDS = 5  # with a noisy regressor
 # Half width of a mass's interval, over the mass, up to which it is published: where the residual is
 # explained, and where it is not.
 _ROUGHLY_KNOWN, _KNOWN_BETTER = 0.5, 0.1
+# A steady pull that may hide beside hysteresis: times the force that is left, at most [N]; and what
+# the model of hysteresis leaves by itself, as a share of what it takes out.
+_HIDES, _HIDDEN, _INEXACT = 15.0, 1.0, 0.15
 _SETTLED = 0.03  # standard deviations by which the answer may still move
 _UNEXPLAINED = "a residual that no payload explains"
 _HYSTERESIS, _CABLE = "hysteresis of the sensor", "a cable"
@@ -189,8 +192,7 @@ class Solver:
         states = marginal.states(solution.phi)
         rms, noise, facts.misfits = self._residual(problem, solution.phi, states,
                                                    acceleration_covariance, log)
-        unseen = self._unseen_covariances(solution.phi, turning, removed, states,
-                                          shaped.is_likely)
+        unseen = self._unseen_covariances(solution.phi, turning, removed, states)
         change = _unexpected_change(problem, solution)
         causes = {
             # What is wrong may as well look like a load.
@@ -198,7 +200,9 @@ class Solver:
                 self.problems.total_payload(solution.phi),
                 unexplained_share(problem, solution.phi, states, noise)),
             "noise that follows the motion": np.outer(change, change),
-            _HYSTERESIS: shaped.covariance, "a payload that walks": self._walks.phi_covariance(),
+            _HYSTERESIS: shaped.covariance + self._hidden_pull(window, problem, shaped,
+                                                               solution.phi),
+            "a payload that walks": self._walks.phi_covariance(),
             _FORCE: self._forces.phi_covariance(),
             "a payload that is not rigid": swing_covariance(
                 self.problems.total_payload(solution.phi), swing), **unseen}
@@ -320,6 +324,18 @@ class Solver:
             return found
         return found._replace(covariance=before)  # what widens it once is chance
 
+    def _hidden_pull(self, window: WindowContent, problem: Problem, shaped: Shaped,
+                     phi: Array) -> Array:
+        """Covariance (10, 10) of phi (10,) by a steady pull, whose small changes a model of
+        hysteresis takes for its own: an absolute force, however light the payload is."""
+        if not shaped.is_likely:
+            return common_gain_covariance(phi, 0.0)
+        left = self.problems.unexplained_force(window, problem)
+        own = _INEXACT * float(np.linalg.norm(shaped.size[:3]))
+        pull = min(_HIDES * np.sqrt(max(left**2 - own**2, 0.0)), _HIDDEN)
+        share = pull / (self._settings.gravity.acceleration * max(phi[0], 1e-9))
+        return np.asarray(share**2 * np.outer(phi, phi))
+
     def _answer_or_empty(self, window: WindowContent, problem: Problem,
                          log: FindingLog, facts: WindowFacts) -> tuple[Problem, Solution, bool]:
         """As `answer`, by the estimator of the settings, and whether the stored tool carries
@@ -348,13 +364,12 @@ class Solver:
         check_settings(phi, self._settings, log)
         return rms, noise, misfits
 
-    def _unseen_covariances(self, phi: Array, turning: float, removed: Array, states: Array,
-                            beside_hysteresis: bool) -> dict[str, Array]:
+    def _unseen_covariances(self, phi: Array, turning: float, removed: Array,
+                            states: Array) -> dict[str, Array]:
         """Covariances (10, 10) of phi (10,) by errors that leave no residual, by their causes.
 
         Args:
             turning, removed: as in `solve`; states: (6 + q,) that go with phi.
-            beside_hysteresis: as in `CableWatch.phi_covariance`.
         """
         total, settings = self.problems.total_payload(phi), self._settings
         tilt = join(removed, self.problems.states.expand(
@@ -363,7 +378,7 @@ class Solver:
         shift = (self.problems.unseen_shift if known.estimate_position
                  else position_covariance(phi, known.position_sd))
         return {
-            _CABLE: self._cables.phi_covariance(beside_hysteresis) + sideways_covariance(
+            _CABLE: self._cables.phi_covariance() + sideways_covariance(
                 total, tilt, np.deg2rad(known.tilt_sd)),
             "where the sensor's origin lies (alignment.position_sd)": shift,
             _UNKNOWN_ACCELERATION: unknown_acceleration_covariance(

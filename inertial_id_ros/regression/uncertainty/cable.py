@@ -29,9 +29,7 @@ _NEAREST = 0.05  # m; from the payload to the fixed point
 CERTAIN, _USUALLY_NONE = 12.0, 2.0
 _EXPECTED = 4.0  # standard deviations of a tilt that is no pull
 _VERTICAL = 0.5  # of a pull sideways, that which a cable pulls upwards or downwards as well
-# Share of the tension that is no spring's: a cable sags, bends and rubs; and beside hysteresis, of
-# which the law of the cable may hold a part.
-_INEXACT, _INEXACT_BESIDE = 0.1, 0.4
+_INEXACT = 0.1  # share of the tension that is no spring's: a cable sags, bends and rubs
 
 
 class Places(NamedTuple):
@@ -131,9 +129,9 @@ class Cable(NamedTuple):
         """Root mean square of its force [N]."""
         return float(np.sqrt((self.wrench[:, :3] ** 2).sum(axis=1).mean()))
 
-    def phi_covariance(self, gravity: float, beside_hysteresis: bool = False) -> Array:
+    def phi_covariance(self, gravity: float) -> Array:
         """Covariance (10, 10) of phi by all that is not known of the cable; gravity: [m/s^2]."""
-        inexact = (_INEXACT_BESIDE if beside_hysteresis else _INEXACT) * self.tension / gravity
+        inexact = _INEXACT * self.tension / gravity
         lever = self.law[_LEVER]
         moment = np.outer(lever, lever) + 0.25 * float(lever @ lever) * identity(3)
         if not self.is_certain:
