@@ -34,10 +34,15 @@ from inertial_id_ros.apps.excitation.objective import PayloadInformation
 from inertial_id_ros.apps.excitation.optimise import SearchEffort, information_gain, plan_motion
 from inertial_id_ros.apps.simulation.cobot import Recording, SimulatedCobot
 from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description
-from inertial_id_ros.apps.simulation.motion import START_POSE, TOOL_POINT, Motion, Sinusoid
+from inertial_id_ros.apps.simulation.motion import (
+    START_POSE,
+    TOOL_POINT,
+    Motion,
+    Sinusoid,
+    SmoothStart,
+)
 from inertial_id_ros.apps.simulation.payload import PAYLOADS, Payload
 from inertial_id_ros.apps.simulation.settings import CobotSettings
-from inertial_id_ros.apps.simulation.timing import SmoothStart
 from inertial_id_ros.errors import InertialIdError
 from inertial_id_ros.estimate import Estimate
 from inertial_id_ros.estimators.reference_body import body_coordinates

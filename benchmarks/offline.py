@@ -57,7 +57,7 @@ def main() -> None:
 
 def _recording(path: Path, tf_rate: float) -> Path:
     from inertial_id_ros.apps.simulation.cobot import SimulatedCobot
-    from inertial_id_ros.apps.simulation.record import write_bag
+    from inertial_id_ros.apps.simulation.command_line import write_bag
     from inertial_id_ros.apps.simulation.settings import CobotSettings
 
     cobot = SimulatedCobot(CobotSettings(rate=RATE, tf_rate=tf_rate))
@@ -107,7 +107,7 @@ def _split(words: list[str]) -> dict[str, float]:
 
     from inertial_id_ros.apps.bag.identify_bag import parse_options
     from inertial_id_ros.apps.bag.offline import identify
-    from inertial_id_ros.apps.bag.printed_report import print_report
+    from inertial_id_ros.apps.bag.output import print_report
     from inertial_id_ros.apps.bag.reader import BagReader
     from inertial_id_ros.apps.bag.topics import select_topics
     from inertial_id_ros.apps.report.diagnosis import diagnose

@@ -27,10 +27,14 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import numpy as np
 import trimesh
 
-from inertial_id_ros.geometry import primitives
 from inertial_id_ros.geometry.density_prior import density_prior
 from inertial_id_ros.geometry.mesh import load_mesh
-from inertial_id_ros.geometry.shape import shape_from_file, shape_from_mesh, shape_from_primitive
+from inertial_id_ros.geometry.shape import (
+    SIZES,
+    shape_from_file,
+    shape_from_mesh,
+    shape_from_primitive,
+)
 
 T = TypeVar("T")
 
@@ -84,8 +88,8 @@ def main() -> None:
             again, _ = timed(lambda shape=shape: density_prior(shape))
             print(f"| {name} | {reading:.0f} | {filling:.0f} | {prior:.0f} | {placed:.1f} | "
                   f"{again:.3f} |")
-    for kind in primitives.SIZES:
-        size = np.full(primitives.SIZES[kind], 0.1)
+    for kind in SIZES:
+        size = np.full(SIZES[kind], 0.1)
         filling, shape = timed(lambda kind=kind, size=size: shape_from_primitive(
             kind, size, np.eye(4)))
         prior, _ = timed(lambda shape=shape: density_prior(shape))

@@ -35,7 +35,7 @@ from inertial_id_ros.geometry.shape import Shape, shape_from_primitive
 from inertial_id_ros.inertia import phi_from_points
 from inertial_id_ros.regression.problem import Problem
 from inertial_id_ros.settings import Settings
-from inertial_id_ros.settings.estimators import PmdSettings
+from inertial_id_ros.settings.payload import PmdSettings
 
 RATE = 500
 WINDOWS = (1.0, 60.0)

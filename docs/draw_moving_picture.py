@@ -26,7 +26,7 @@ from inertial_id_ros.api import Estimate, Identifier, Settings  # noqa: E402
 from inertial_id_ros.apps.simulation.cobot import SimulatedCobot  # noqa: E402
 from inertial_id_ros.apps.simulation.payload import Part  # noqa: E402
 from inertial_id_ros.estimate import UNOBSERVED, VERDICT_WORDS  # noqa: E402
-from inertial_id_ros.geometry.equivalent_box import equivalent_box  # noqa: E402
+from inertial_id_ros.geometry.point_sets import equivalent_box  # noqa: E402
 from inertial_id_ros.inertia import Array  # noqa: E402
 
 OUT = Path(__file__).parent / "images" / "moving.gif"

@@ -81,7 +81,7 @@ class Estimate:
         limits: what keeps mass, centre of mass and inertia (3,) from being known better, where no
             motion takes it away, with the setting that tells it; else empty.
         doubted: why mass or centre of mass count as unobserved although the data tell them, in one
-            sentence (`doubts`); empty where they do not.
+            sentence (see `findings`); empty where they do not.
         findings: everything that deserves attention, one sentence each.
     """
 

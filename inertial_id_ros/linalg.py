@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
-from scipy.linalg import lapack
+from scipy.linalg import blas, lapack
 
 from .inertia import Array
 
@@ -44,10 +44,10 @@ def solve_upper(upper: Array, right: Array, transposed: bool = False) -> Array:
     Raises:
         LinAlgError: a zero on the diagonal.
     """
-    out, info = lapack.dtrtrs(upper, right, trans=int(transposed))
-    if info != 0:
+    if not upper.diagonal().all():
         raise np.linalg.LinAlgError("Singular matrix")
-    return out
+    # Unlike LAPACK's dtrtrs, OpenBLAS does not begin threads for small systems here.
+    return blas.dtrsm(1.0, upper, right, trans_a=int(transposed))
 
 
 def symmetric_eigen(matrix: Array) -> tuple[Array, Array]:

@@ -21,6 +21,7 @@ import numpy as np
 import rclpy
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import TransformStamped, WrenchStamped
+from preloaded import Program, can_run
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.signals import SignalHandlerOptions
@@ -62,23 +63,29 @@ def _other_home() -> str:
 
 def queued(*processes: int) -> float:
     """Seconds for which threads of this process and of others (ids) were ready to run so far, and
-    the machine was busy: what a promise in real time cannot count. 0 where Linux does not tell."""
+    the machine was busy or the host of this machine ran another: what a promise in real time cannot
+    count. 0 where Linux does not tell."""
     waits = (path for each in (os.getpid(), *processes)
              for path in Path(f"/proc/{each}/task").glob("*/schedstat"))
     total = 0
     for path in waits:
         with contextlib.suppress(OSError):  # a thread that has ended
             total += int(path.read_text().split()[1])
-    return 1e-9 * total
+    stolen = 0
+    with contextlib.suppress(OSError):
+        stolen = int(Path("/proc/stat").read_text().split(maxsplit=9)[8])
+    return 1e-9 * total + stolen / os.sysconf("SC_CLK_TCK")
 
 
 class RosProcess:
     """A process in a ROS domain, the leader of its group; its output is collected as text."""
 
     def __init__(self, domain: int, *command: str, **variables: str) -> None:
-        self.process = subprocess.Popen(
-            command, env={**environment(domain), "PYTHONUNBUFFERED": "1", **variables},
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True)
+        variables = {**environment(domain), "PYTHONUNBUFFERED": "1", **variables}
+        self.process: subprocess.Popen[str] | Program = (
+            Program(command, variables) if can_run(command) else subprocess.Popen(
+                command, env=variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                text=True, start_new_session=True))
         self._lines: list[str] = []
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()

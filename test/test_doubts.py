@@ -12,20 +12,20 @@ from inertial_id_ros.apps.bag.identify_bag import _status
 from inertial_id_ros.apps.report.diagnosis import FAULTS, GOOD, diagnose
 from inertial_id_ros.apps.report.results import Identification, Snapshot, Trace
 from inertial_id_ros.cli import OK
-from inertial_id_ros.doubts import (
+from inertial_id_ros.errors import NotEnoughData
+from inertial_id_ros.estimate import IDENTIFIED, UNOBSERVED, Estimate, NoEstimate, Outcome
+from inertial_id_ros.export.payload import payload_from_estimate
+from inertial_id_ros.findings import (
     DOUBTS,
     EVERYTHING,
     HARMLESS,
     NOTHING,
     Doubt,
+    Finding,
     doubt_list,
     doubt_of,
     withdraw_doubted,
 )
-from inertial_id_ros.errors import NotEnoughData
-from inertial_id_ros.estimate import IDENTIFIED, UNOBSERVED, Estimate, NoEstimate, Outcome
-from inertial_id_ros.export.payload import payload_from_estimate
-from inertial_id_ros.findings import Finding
 from inertial_id_ros.identification.accuracy_goal import AccuracyGoal
 from inertial_id_ros.inertia import phi_from_body
 from inertial_id_ros.ros.apply.gates import gates_of_payload

@@ -29,8 +29,8 @@ print("identified")
 IMPORT_NODE = """
 from importlib import import_module
 from pathlib import Path
-import inertial_id_ros.ros.run_node
-root = Path(inertial_id_ros.ros.run_node.__file__).parent
+import inertial_id_ros.ros.main
+root = Path(inertial_id_ros.ros.main.__file__).parent
 for file in sorted(root.rglob("*.py")):
     name = ".".join(file.relative_to(root).with_suffix("").parts)
     if not name.startswith("tools."):
@@ -64,14 +64,14 @@ FEATURES = [
      "BagReader({bag!r})"),
     ("apsw", "bags", "from inertial_id_ros.apps.bag.reader import BagReader\nBagReader({bag!r})"),
     ("lz4", "bags", "from inertial_id_ros.apps.bag.reader import BagReader\nBagReader({bag!r})"),
-    ("rosbags", "bags", "import inertial_id_ros.apps.bag.black_box.recording as r\n"
+    ("rosbags", "bags", "import inertial_id_ros.apps.bag.black_box.files as r\n"
      "r.write_recording(__import__('pathlib').Path({bag!r}), [], [])"),
     ("rich", "bags", "import inertial_id_ros.apps.bag.identify_bag"),
     ("rich", "bags", "import inertial_id_ros.apps.robot.identify_robot"),
     ("trimesh", "shapes", "from inertial_id_ros.geometry.mesh import load_mesh\n"
      "load_mesh(__import__('pathlib').Path({mesh!r}))"),
     ("trimesh", "shapes", "import numpy\n"
-     "from inertial_id_ros.geometry.outside_shapes import fill_triangles\n"
+     "from inertial_id_ros.geometry.resources import fill_triangles\n"
      "fill_triangles(numpy.zeros((3, 3)), numpy.zeros((1, 3), int), None)"),
     ("trimesh", "shapes", "import numpy\nfrom inertial_id_ros.geometry.shape import "
      "shape_from_primitive\nshape_from_primitive('box', [.1, .1, .1], numpy.eye(4))"),

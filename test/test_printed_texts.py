@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from inertial_id_ros.apps.bag.printed_report import as_markup, finding_lines
+from inertial_id_ros.apps.bag.output import as_markup, finding_lines
 from inertial_id_ros.cli import exit_status
 from inertial_id_ros.errors import InertialIdError, UnknownFrame, printable
 from inertial_id_ros.estimate import NoEstimate

@@ -13,16 +13,18 @@ from typing import NamedTuple
 
 import numpy as np
 
+from inertial_id_ros.apps.simulation.cobot import ArmEngine
 from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description
-from inertial_id_ros.apps.simulation.engine import ArmEngine
 from inertial_id_ros.apps.simulation.motion import (
     COMMON_PERIOD,
     START_POSE,
     JointMotion,
     Sinusoid,
+    SmoothStart,
+    StopAndGo,
+    minimum_jerk,
 )
 from inertial_id_ros.apps.simulation.payload import PAYLOADS
-from inertial_id_ros.apps.simulation.timing import SmoothStart, StopAndGo, minimum_jerk
 from inertial_id_ros.inertia import Array
 
 GRAVITY = 9.81

@@ -30,8 +30,8 @@ from inertial_id_ros.api import Identifier  # noqa: E402
 from inertial_id_ros.apps.simulation.cobot import Recording, SimulatedCobot  # noqa: E402
 from inertial_id_ros.apps.simulation.payload import PAYLOADS  # noqa: E402
 from inertial_id_ros.apps.simulation.settings import MOTIONS, CobotSettings  # noqa: E402
-from inertial_id_ros.doubts import NUMBERS, Doubt, doubt_of  # noqa: E402
 from inertial_id_ros.estimate import UNOBSERVED, Estimate, NoEstimate  # noqa: E402
+from inertial_id_ros.findings import NUMBERS, Doubt, doubt_of  # noqa: E402
 from inertial_id_ros.identification.verdict import allowed_intervals  # noqa: E402
 from inertial_id_ros.inertia import Array, phi_from_body  # noqa: E402
 from inertial_id_ros.regression.tool import Tool  # noqa: E402

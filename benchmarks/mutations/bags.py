@@ -12,7 +12,7 @@ import numpy as np
 from rosbags.rosbag2 import Reader
 
 from inertial_id_ros.apps.simulation.cobot import SimulatedCobot
-from inertial_id_ros.apps.simulation.record import write_bag
+from inertial_id_ros.apps.simulation.command_line import write_bag
 from inertial_id_ros.apps.simulation.settings import CobotSettings
 
 from .containers import STORE, Raw

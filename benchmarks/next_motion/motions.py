@@ -17,9 +17,13 @@ from inertial_id_ros.apps.excitation.next_motion.check_motion import CheckedRobo
 from inertial_id_ros.apps.excitation.next_motion.knowledge import Knowledge
 from inertial_id_ros.apps.excitation.next_motion.rest_to_rest import RestToRest, shortest_moves
 from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description
-from inertial_id_ros.apps.simulation.motion import AMPLITUDE, FREQUENCY, Sinusoid
-from inertial_id_ros.apps.simulation.timing import SmoothStart
-from inertial_id_ros.apps.simulation.trajectory import Trajectory
+from inertial_id_ros.apps.simulation.motion import (
+    AMPLITUDE,
+    FREQUENCY,
+    Sinusoid,
+    SmoothStart,
+    Trajectory,
+)
 from inertial_id_ros.inertia import Array
 
 from .task import LIMITS, Task, goals

@@ -20,11 +20,11 @@ from inertial_id_ros.robot.base_parameters import (
     fit_base_parameters,
     structural_base_parameters,
 )
-from inertial_id_ros.robot.compression import Compressed, compress_base
 from inertial_id_ros.robot.consistent_fit import identify
 from inertial_id_ros.robot.constraints import Reference, consistent_robot, make_reference
 from inertial_id_ros.robot.joint_terms import NO_TERMS
 from inertial_id_ros.robot.model import RobotModel
+from inertial_id_ros.robot.recording import Compressed, compress_base
 
 JOINTS = 38
 SAMPLES = 1500

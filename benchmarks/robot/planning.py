@@ -33,8 +33,7 @@ from inertial_id_ros.apps.robot.robot_identification import (
     identify_robot,
     predict,
 )
-from inertial_id_ros.apps.simulation.motion import JointMotion, Motion, Sinusoid
-from inertial_id_ros.apps.simulation.timing import SmoothStart
+from inertial_id_ros.apps.simulation.motion import JointMotion, Motion, Sinusoid, SmoothStart
 from inertial_id_ros.inertia import Array
 from inertial_id_ros.robot.joint_terms import JointTerms
 from inertial_id_ros.robot.model import RobotModel

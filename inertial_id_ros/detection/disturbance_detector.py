@@ -6,7 +6,7 @@ bin numbers of the rows, so that they are the same however a stream is cut into 
 states. While calm, it passes rows to the running fit with a delay of one to two blocks, so that the
 fit does not learn a disturbance that begins slowly. From the first rows far outside of the
 expectation on it is disturbed: the fit learns nothing until a hypothesis of `change_hypotheses`
-explains the rows.
+explains the rows. How far is far: `ContactSettings.enter` and `leave`, in standard deviations.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ import numpy as np
 
 from ..inertia import PARAMETERS, Array
 from ..linalg import triangular_factor
-from ..regression.unconstrained_fit import vague_information
+from ..regression.problem import vague_information
 from ..signals.bins import BIN_NS
 from ..signals.low_pass import make_low_pass
 from ..signals.precompensation import Removed

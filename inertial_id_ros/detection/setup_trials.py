@@ -18,7 +18,7 @@ from ..inertia import PARAMETERS, Array
 from ..kinematics.motion import MotionSource
 from ..linalg import triangular_factor
 from ..regression.newton_euler import regressor, static_regressor
-from ..regression.unconstrained_fit import vague_information
+from ..regression.problem import vague_information
 from ..signals.bins import BIN_NS, bin_samples
 from ..signals.precompensation import Removed
 from ..signals.ring_buffer import SampleRing

@@ -23,8 +23,7 @@ from ..estimators.base import Estimator
 from ..findings import FindingLog
 from ..geometry.shape import Shape
 from ..inertia import Array
-from ..regression.problem import Marginal
-from ..regression.unconstrained_fit import center_of_mass
+from ..regression.problem import Marginal, center_of_mass
 from ..settings import ShapeSettings
 
 COM_FINDING, INERTIA_FINDING = "shape_contradicted.com", "shape_contradicted.inertia"

@@ -8,14 +8,12 @@ from dataclasses import replace
 import numpy as np
 
 from ..errors import InvalidSetting
-from ..geometry.density_prior import DensityPrior, density_prior
+from ..geometry.density_prior import DensityPrior, balls, density_prior
 from ..geometry.shape import Shape
 from ..geometry.shape_error import ShapeError
-from ..geometry.unknown_shape import balls
 from ..inertia import PARAMETERS, Array, is_consistent
 from ..linalg import identity, inverse
-from ..regression.problem import Problem
-from ..regression.unconstrained_fit import center_of_mass, unconstrained_fit
+from ..regression.problem import Problem, center_of_mass, unconstrained_fit
 from ..settings import Settings
 from .base import Solution
 from .density_mode import Mode, find_mode

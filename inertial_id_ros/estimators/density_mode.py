@@ -145,8 +145,17 @@ class _Search:
 
     def curvatures(self, point: _Point, present: Array | None, multiplier: Array | None
                    ) -> Iterator[tuple[Array | None, bool, float]]:
-        """Curvatures to try, cheap ones first: each, whether it belongs to this point or is none
-        at all, and the shortest part of a step to take with it."""
+        """Second derivatives of the penalty to try in a Newton step, cheap ones first: that of an
+        earlier point, that of this one, and none at all, which leaves Gauss and Newton's.
+
+        Args:
+            present: of the earlier point; multiplier: with which that of this point is made; None:
+                it is left out.
+
+        Yields:
+            the curvature, whether it is not that of another point, and the shortest part of the
+            step to try before the next one.
+        """
         yield present, False, _SHORTEST_STALE
         if multiplier is not None:
             yield self.curvature(point, multiplier), True, _SHORTEST

@@ -22,8 +22,7 @@ from ..regression.problem import Problem
 from ..settings import Settings
 from .base import Solution
 from .reference_body import ReferenceBodyCache, measure_mass, weaken_prior
-from .solvers.log_det import LogDetFit, curvature
-from .solvers.triangle_vector import smat, svec
+from .solvers.interior_point import LogDetFit, curvature, smat, svec
 
 SMALLEST = 1e-9  # second moment added, in units of J0, so that rounding cannot spoil J > 0
 

@@ -34,7 +34,7 @@ from .reference_body import (
     margin_matrix,
     regularise,
 )
-from .solvers.triangle_vector import SIDE, SVEC_SIZE, smat, svec
+from .solvers.interior_point import SIDE, SVEC_SIZE, smat, svec
 
 with optional_packages("the estimator 'lmi'"):
     import cvxpy as cp

@@ -30,7 +30,7 @@ from .reference_body import (
     regularise,
 )
 from .solvers.body_manifold import Budget, LeastSquares, Point, minimise
-from .solvers.triangle_vector import smat, svec
+from .solvers.interior_point import smat, svec
 
 MAX_STEPS = 100  # after which the best body so far is the answer
 

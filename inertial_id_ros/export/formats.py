@@ -19,9 +19,19 @@ from ..inertia import PARAMETER_NAMES, principal_moments
 from ..io.child_process import ChildProcess
 from ..kinematics.robot_description import link_names, parse_urdf, simplify
 from ..kinematics.transform_tree import list_names
-from .markup import TENSOR_ENTRIES, attribute, comment, comments, indented, number, numbers
 from .payload import DRAW, PayloadOnLink, ranges_of
-from .urdf import add_payload, payload_urdf, without_payloads
+from .urdf import (
+    TENSOR_ENTRIES,
+    add_payload,
+    attribute,
+    comment,
+    comments,
+    indented,
+    number,
+    numbers,
+    payload_urdf,
+    without_payloads,
+)
 from .usd import notes_for_usd, payload_usd
 
 _LIGHTEST = 1e-6  # kg of a link that is worth a note

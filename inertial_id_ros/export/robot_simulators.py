@@ -24,7 +24,7 @@ from ..inertia import (
     principal_moments,
     transform_phi,
 )
-from .markup import TENSOR_ENTRIES, attribute, comment, indented, number, numbers
+from .urdf import TENSOR_ENTRIES, attribute, comment, indented, number, numbers
 
 MOVING = ("revolute", "continuous", "prismatic")
 

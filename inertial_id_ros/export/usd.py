@@ -21,8 +21,8 @@ from ..errors import printable
 from ..geometry.mesh import load_mesh
 from ..geometry.shape import Shape
 from ..inertia import PARAMETER_NAMES, Array, principal_moments
-from .markup import indented, number
 from .payload import DRAW, Mesh, PayloadOnLink, ranges_of
+from .urdf import indented, number
 
 CUSTOM_DATA = "inertial_id_ros"  # name of the dictionary among the custom data of the prim
 _NEARLY_ZERO = 1e-5  # kg m^2: moments whose root of squares is smaller count as not stated

@@ -3,7 +3,15 @@
 
 Everything is in the sensor frame [m]. Estimators need points with volumes (`pmd`, priors), exact
 moments of the filled body (`uniform`), or a bounding region (`lmi`).
-"""
+
+A closed mesh is filled with points on a regular grid. Columns of the grid along z cross the
+surface; the sum of signs of the crossings below a point is its winding number, which is positive
+inside. Bodies of an assembly may therefore touch, overlap or be hollow, which a count of crossings
+(odd or even) does not stand.
+
+Boxes, spheres, cylinders and cones have exact moments. Their sizes [m]: box (x, y, z), sphere
+(radius), cylinder and cone (radius, height) along z; the centre of a cone lies at half its height,
+its tip up, as in shape_msgs."""
 
 from __future__ import annotations
 
@@ -19,6 +27,7 @@ from ..errors import InvalidShape
 from ..extras import optional_packages
 from ..inertia import (
     Array,
+    Body,
     phi_from_body,
     phi_from_pseudo_inertia,
     point_columns,
@@ -27,7 +36,6 @@ from ..inertia import (
 )
 from ..limits import FARTHEST, MAX_FACES, MAX_POINTS, THINNEST
 from ..settings import ShapeSettings
-from . import primitives
 from .mesh import load_mesh, resolve_resource
 from .point_sets import (
     ellipsoid_form,
@@ -38,10 +46,142 @@ from .point_sets import (
     outermost_points,
 )
 from .shape_error import ShapeError, map_phi
-from .voxelize import INTERIOR_POINTS, grid_axes, grid_points, is_interior
 
-if TYPE_CHECKING:  # half a second of imports, which only shapes need
+if TYPE_CHECKING:
     import trimesh
+
+SIZES = {"box": 3, "cylinder": 2, "sphere": 1, "cone": 2}
+_SECTIONS = 96  # corners of a circle, for points on the surface
+
+
+def check_sizes(kind: str, sizes: Array) -> None:
+    """Raises InvalidShape for an unknown kind, or sizes (k,) [m] that do not fit it."""
+    if kind not in SIZES:
+        raise InvalidShape(f"shape type is '{kind}'; allowed: {', '.join(SIZES)}")
+    if sizes.shape != (SIZES[kind],) or not np.all(np.isfinite(sizes) & (sizes > 0.0)):
+        raise InvalidShape(f"a {kind} needs {SIZES[kind]} positive sizes in metres, "
+                           f"got {sizes.tolist()}")
+    if sizes.max() > FARTHEST or sizes.min() < THINNEST:
+        raise InvalidShape(f"a {kind} has sizes {sizes.tolist()} m; allowed: {THINNEST:g} to "
+                           f"{FARTHEST:g} m")
+
+
+def is_inside(kind: str, sizes: Array, points: Array) -> np.ndarray:
+    """Which of points (n, 3) lie inside, of those inside the bounding box."""
+    if kind == "box":
+        return np.ones(len(points), dtype=bool)
+    if kind == "sphere":
+        return (points**2).sum(axis=1) <= sizes[0] ** 2
+    radius = np.full(len(points), sizes[0])
+    if kind == "cone":
+        radius = radius * (0.5 - points[:, 2] / sizes[1])
+    return (points[:, :2] ** 2).sum(axis=1) <= radius**2
+
+
+def volume_and_body(kind: str, sizes: Array) -> tuple[float, Body]:
+    """Volume [m^3] of sizes (k,) [m], and the body when filled evenly with 1 kg."""
+    center = np.zeros(3)
+    if kind == "box":
+        squares = sizes**2
+        return float(sizes.prod()), Body(1.0, center, np.diag(squares.sum() - squares) / 12.0)
+    r2 = float(sizes[0] ** 2)
+    if kind == "sphere":
+        return 4.0 / 3.0 * np.pi * r2 * float(sizes[0]), Body(1.0, center, 0.4 * r2 * np.eye(3))
+    h2, base = float(sizes[1] ** 2), np.pi * r2 * float(sizes[1])
+    if kind == "cylinder":
+        across = (3.0 * r2 + h2) / 12.0
+        return base, Body(1.0, center, np.diag([across, across, 0.5 * r2]))
+    across = 0.15 * r2 + 0.0375 * h2
+    center = np.array([0.0, 0.0, -0.25 * float(sizes[1])])
+    return base / 3.0, Body(1.0, center, np.diag([across, across, 0.3 * r2]))
+
+
+def surface_mesh(kind: str, sizes: Array) -> trimesh.Trimesh:
+    """A mesh [m] of the surface of sizes (k,) [m]; round ones have their corners on it."""
+    with optional_packages("a shape"):
+        import trimesh
+
+    if kind == "box":
+        return trimesh.creation.box(extents=sizes)
+    if kind == "sphere":
+        return trimesh.creation.icosphere(subdivisions=4, radius=sizes[0])
+    if kind == "cylinder":
+        return trimesh.creation.cylinder(radius=sizes[0], height=sizes[1], sections=_SECTIONS)
+    mesh = trimesh.creation.cone(radius=sizes[0], height=sizes[1], sections=_SECTIONS)
+    mesh.apply_translation([0.0, 0.0, -0.5 * sizes[1]])
+    return mesh
+
+
+INTERIOR_POINTS = 4000  # interior points asked for; enough for moments within a percent
+MAX_GRID = 100_000  # points tried for a mesh that fills little of its box
+# Columns stand aside from the grid by this part of its pitch, since those of a symmetric mesh
+# would run along edges of its triangles.
+_ASIDE = np.array([1.7e-7, 2.3e-7])
+_PORTION = 1_000_000  # pairs of triangle and column at once
+
+
+def grid_axes(bounds: ArrayLike, volume: float) -> list[Array]:
+    """Coordinates [m] along x, y, z of a grid with INTERIOR_POINTS in a volume [m^3] of a box.
+
+    Args:
+        bounds: lower and upper corner (2, 3) [m] of the box.
+    """
+    lower, upper = np.asarray(bounds, dtype=float)
+    pitch = (volume / INTERIOR_POINTS) ** (1.0 / 3.0)
+    # A grid that fits the box exactly keeps the moments of boxes exact.
+    counts = np.clip(np.round((upper - lower) / pitch), 1, 400).astype(int)
+    while counts.prod() > MAX_GRID:  # thin diagonal shells: bound the work, not the pitch
+        counts = np.maximum(counts * 4 // 5, 1)
+    return [lo + (np.arange(n) + 0.5) * (hi - lo) / n
+            for lo, hi, n in zip(lower, upper, counts, strict=True)]
+
+
+def grid_points(axes: list[Array]) -> Array:
+    """All points (n, 3) of a grid, z running fastest."""
+    return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
+
+
+def is_interior(triangles: Array, axes: list[Array]) -> np.ndarray:
+    """Which points of a grid, in the order of `grid_points`, lie inside closed surfaces.
+
+    Args:
+        triangles: (n, 3, 3) corners, counterclockwise seen from outside.
+    """
+    x, y, z = axes
+    pitch = [a[1] - a[0] if len(a) > 1 else 1.0 for a in axes]
+    change = np.zeros((len(x), len(y), len(z) + 1), dtype=np.int32)
+    flat = (triangles[..., :2] - [x[0], y[0]]) / pitch[:2] - _ASIDE  # columns at whole numbers
+    last = np.array([len(x), len(y)]) - 1
+    first = np.maximum(np.ceil(flat.min(axis=1)), 0).astype(int)
+    size = np.maximum(np.minimum(np.floor(flat.max(axis=1)), last).astype(int) - first + 1, 0)
+    pairs = size.prod(axis=1)
+    met = np.flatnonzero(pairs)
+    for part in np.array_split(met, int(pairs.sum() // _PORTION) + 1):
+        owner = np.repeat(part, pairs[part])
+        number = np.arange(len(owner)) - np.repeat(np.cumsum(pairs[part]) - pairs[part],
+                                                   pairs[part])
+        column = first[owner] + np.stack(np.divmod(number, size[owner, 1]), axis=1)
+        crossing, sign, height = _find_crossings(flat[owner], column, triangles[owner, :, 2])
+        level = np.ceil((height - z[0]) / pitch[2]).clip(0, len(z)).astype(int)
+        np.add.at(change, (*column[crossing].T, level), sign)
+    return (np.cumsum(change[..., :-1], axis=2) > 0).ravel()
+
+
+def _find_crossings(corners: Array, column: np.ndarray,
+                    heights: Array) -> tuple[np.ndarray, np.ndarray, Array]:
+    """Which columns (n, 2) pass through their triangle (n, 3, 2), the sign (1 enters from below)
+    and the height at which they do."""
+    offset = corners - column[:, None]
+    following = np.roll(offset, -1, axis=1)
+    # Twice the area of the triangle that each edge makes with the column.
+    areas = offset[..., 0] * following[..., 1] - offset[..., 1] * following[..., 0]
+    crossing = np.flatnonzero((areas > 0.0).all(axis=1) | (areas < 0.0).all(axis=1))
+    areas = areas[crossing]
+    total = areas.sum(axis=1)
+    opposite = np.roll(areas, -1, axis=1)  # of corner i: the edge from i + 1 to i + 2
+    height = (opposite * heights[crossing]).sum(axis=1) / total
+    return crossing, -np.sign(total).astype(np.int32), height
+
 
 _SCATTERED = 1000  # points spread over a surface
 
@@ -201,11 +341,11 @@ def shape_from_primitive(kind: str, size: ArrayLike, pose: ArrayLike,
         InvalidShape: unknown kind, or sizes that do not fit it.
     """
     sizes = np.asarray(size, dtype=float)
-    primitives.check_sizes(kind, sizes)
-    volume, body = primitives.volume_and_body(kind, sizes)
-    mesh = primitives.surface_mesh(kind, sizes)
+    check_sizes(kind, sizes)
+    volume, body = volume_and_body(kind, sizes)
+    mesh = surface_mesh(kind, sizes)
     grid = grid_points(grid_axes(mesh.bounds, volume))
-    points = grid[primitives.is_inside(kind, sizes, grid)]
+    points = grid[is_inside(kind, sizes, grid)]
     return Shape(points, np.full(len(points), volume / len(points)), _surface_points(mesh),
                  phi_from_body(*body), bounding, kind).place(pose)
 

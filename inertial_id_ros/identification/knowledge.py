@@ -21,11 +21,17 @@ positions were wrong, the load has crept            present one did, and window
 
 Robot description, fixed transforms, tare, tool, shape and settings outlive all of these.
 `wrench.knowledge` and `joint_torque.knowledge` hold what only one kind of load needs.
+
+What was learnt from wrong inputs (a clock offset, a turned sensor, another noise) may outlive them,
+and then contradicts the right ones. Where nothing has explained the data for long, everything
+learnt is forgotten. The estimates that follow need more data than the first one: a few seconds of
+motion may fit a set-up that is still wrong.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from typing import Protocol
 
 from ..detection.consistency_checks import WindowFacts
@@ -37,9 +43,72 @@ from ..geometry.shape import Shape
 from ..kinematics.motion_source import MotionSelector
 from ..regression.tool import Tool
 from ..settings import Settings
-from .monotonic_stamps import MonotonicStamps
-from .recovery import Recovery
 from .state import State
+
+
+class MonotonicStamps:
+    """Keeps the stamps of successive estimates from going back.
+
+    A client that takes estimates by their stamps must not find an older one later. A finding says
+    how far the data behind such an estimate reach.
+    """
+
+    def __init__(self, findings: FindingLog) -> None:
+        self._findings, self._newest = findings, 0
+
+    def restamp(self, estimate: Estimate) -> Estimate:
+        """The estimate, stamped no earlier than those before it."""
+        left_out = self._newest - estimate.stamp_ns
+        if left_out <= 0:
+            self._newest = estimate.stamp_ns
+            self._findings.clear("newest_left_out")
+            return estimate
+        self._findings.set("newest_left_out", "info", f"the newest {left_out * 1e-9:.2f} s before "
+                           "the stamp are left out: a disturbance may begin there")
+        return replace(estimate, stamp_ns=self._newest)
+
+
+_FIRST_NS, _LONGEST_NS = 10_000_000_000, 160_000_000_000
+_PROBATION = 3.0  # s of data that the first estimate afterwards needs
+_TRUSTED_NS = 20_000_000_000  # of explained data, after which patience is short again
+
+
+class Recovery:
+    """Says when everything learnt is to be forgotten: ever more rarely, while that does not help.
+
+    All times are stamps of the data, so that a recording that is played slowly gives the same.
+    """
+
+    def __init__(self) -> None:
+        self._patience, self._since, self._explained_since = _FIRST_NS, -1, -1
+        self._on_probation = False
+
+    def is_due(self, newest_ns: int, explained: bool) -> bool:
+        """Whether to forget now, with data up to this stamp.
+
+        Args:
+            explained: whether what was learnt explains them.
+        """
+        if explained:
+            self._since, self._on_probation = -1, False
+            if self._explained_since < 0:
+                self._explained_since = newest_ns
+            if newest_ns - self._explained_since > _TRUSTED_NS:
+                self._patience = _FIRST_NS
+            return False
+        self._explained_since = -1
+        if self._since < 0 or newest_ns < self._since:
+            self._since = newest_ns
+        if newest_ns - self._since < self._patience:
+            return False
+        self._patience, self._since = min(2 * self._patience, _LONGEST_NS), -1
+        self._on_probation = True
+        return True
+
+    def least_duration(self, usual: float) -> float:
+        """Length [s] of data that an estimate needs, where `usual` is set."""
+        return max(usual, _PROBATION) if self._on_probation else usual
+
 
 NOTHING_SOLVED = -1, -1  # extent of no window
 

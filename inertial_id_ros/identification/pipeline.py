@@ -22,10 +22,9 @@ from ..io.sample_blocks import Samples, split_by_time
 from ..regression.tool import Tool
 from ..settings import Settings
 from ..signals import inbox
-from .compensated_wrenches import CompensatedWrenches, join_wrenches
 from .compensation.load_in_use import LoadInUse, Mode
 from .knowledge import Knowledge
-from .road import Road
+from .road import CompensatedWrenches, Road, join_wrenches
 from .solving import WindowSolver
 from .state import Keep, State, keep_nothing
 

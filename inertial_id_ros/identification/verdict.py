@@ -36,8 +36,7 @@ from ..estimate import (
 from ..estimators.base import Solution
 from ..inertia import PARAMETER_NAMES, Array, report_from_phi, report_jacobian
 from ..linalg import inverse
-from ..regression.problem import Marginal
-from ..regression.unconstrained_fit import vague_information
+from ..regression.problem import Marginal, vague_information
 
 MASS_SHARE, COM_LENGTH, COM_SHARE, INERTIA_SHARE = 0.05, 0.005, 0.05, 0.20
 DATA_SHARE = 0.5

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -137,12 +138,15 @@ def _limit(processor: int, memory: int) -> None:
 
 
 _LONGEST = 20_000  # bytes that are kept
+# A message of the URDF parser, with the line that says where in its sources it arose.
+_COMPLAINT = re.compile(rb"^(?:Error|Warning): .*?\n +at line \d+ in [^\n]*\n", re.M | re.S)
 _lock = threading.Lock()  # there is one standard error
 
 
 @contextmanager
-def capture_stderr() -> Iterator[list[str]]:
-    """Capture what the process prints on standard error in a block, as lines, when it ends."""
+def capture_complaints() -> Iterator[list[str]]:
+    """Capture what the URDF parser prints on standard error in a block, as lines, when it ends;
+    what other threads log meanwhile is written when the block ends."""
     lines: list[str] = []
     with _lock, tempfile.TemporaryFile() as file:
         try:
@@ -156,5 +160,8 @@ def capture_stderr() -> Iterator[list[str]]:
         finally:
             os.dup2(before, 2)
             os.close(before)
-            file.seek(0)
-            lines += file.read(_LONGEST).decode(errors="replace").splitlines()
+            text = os.pread(file.fileno(), os.fstat(file.fileno()).st_size, 0)
+            complaints = b"".join(_COMPLAINT.findall(text))[:_LONGEST]
+            lines += complaints.decode(errors="replace").splitlines()
+            if others := _COMPLAINT.sub(b"", text):
+                os.write(2, others)

@@ -14,9 +14,9 @@ from ..findings import FindingLog
 from ..inertia import Array
 from ..io.sample_blocks import Block, Edges
 from ..limits import MAX_MOVING_FRAMES, MAX_NAME
-from ..signals.drop_counters import LEVELS, DropCounters
 from ..signals.ring_buffer import LATE, MISSING_JOINT, NOT_FINITE, REPEATED
 from ..signals.sample_checks import STAMPS_HINT
+from ..signals.stream_watch import LEVELS, DropCounters
 from .frame_shift import find_fixed_pose
 from .joint_motion import JointMotion, RobotFrame
 from .robot_description import link_names, parse_urdf

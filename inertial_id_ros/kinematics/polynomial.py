@@ -3,7 +3,7 @@
 
 Around each wanted time a polynomial of degree four is fitted by least squares with a Hann taper
 (Savitzky and Golay 1964, for samples at any times). It looks half a window ahead, so its lag is
-fixed and its phase is zero.
+fixed and its phase is zero. Its length is `KinematicsSettings.window`, more for slow topics.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ import numpy as np
 import pinocchio as pin
 
 from ..errors import DamagedFile, InvalidModel, InvalidSetting
-from ..io.child_process import ChildProcess, capture_stderr
+from ..io.child_process import ChildProcess, capture_complaints
 from ..io.files import read_text
 from ..limits import (
     MAX_URDF_ATTRIBUTES,
@@ -59,7 +59,7 @@ def parse_urdf(urdf: str, root_joint: pin.JointModel | None = None,
     complaints: list[str] = []
     try:
         check_structure(urdf)
-        with capture_stderr() as complaints:  # its error says nothing, these lines do
+        with capture_complaints() as complaints:  # its error says nothing, these lines do
             model = (pin.buildModelFromXML(urdf) if root_joint is None
                      else pin.buildModelFromXML(urdf, root_joint))
         _check_numbers(model)

@@ -122,7 +122,8 @@ class TfMotion:
         return spacing if is_too_slow(spacing, window) else None
 
     def close(self, until_ns: int) -> None:
-        """Transforms up to half a window before that time are used up."""
+        """Count transforms that come from now on with stamps up to half a window before that time
+        [ns] as late."""
         for edge in self.edges:
             ring = self._tree.ring(edge)
             ring.closed_until = max(ring.closed_until, until_ns - int(0.5e9 * (self.window or 0)))

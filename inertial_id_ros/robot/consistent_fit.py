@@ -30,10 +30,10 @@ from .base_parameters import (
     BaseParameters,
     estimate_output_noise,
 )
-from .compression import Compressed
 from .constrained_least_squares import RobotOptimum, constrained_least_squares
 from .constraints import Constraint, Reference
 from .model import BODY_SIZE
+from .recording import Compressed
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import InvalidData
 from ..estimators.reference_body import body_coordinates
-from ..estimators.solvers.triangle_vector import smat, svec
+from ..estimators.solvers.interior_point import smat, svec
 from ..inertia import Array, is_consistent, phi_from_body, pseudo_inertia
 from .joint_terms import COULOMB, DRIVE, VISCOUS
 from .model import BODY_SIZE, RobotModel
@@ -75,7 +75,12 @@ def make_reference(phi: ArrayLike, bodies: int, term_size: float = 1.0) -> Refer
 
 
 def description_reference(model: RobotModel, term_size: float = 1.0) -> Reference:
-    """The bodies of the description; a ball of 1 kg at the joint where it has no consistent one."""
+    """The description as a reference, as `make_reference` makes one; a body that is not consistent
+    there is a ball of 1 kg at its joint, of 0.05 m along each axis (rms).
+
+    Args:
+        term_size: of friction, offset and drive inertia, see `make_reference`.
+    """
     ball = phi_from_body(DEFAULT_MASS, np.zeros(3),
                          2.0 * DEFAULT_MASS * DEFAULT_RADIUS**2 * np.eye(3))
     phi = model.nominal

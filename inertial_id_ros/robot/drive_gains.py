@@ -20,9 +20,8 @@ import numpy as np
 from ..errors import InvalidData, NotEnoughData
 from ..inertia import Array, phi_from_body
 from .base_parameters import structural_base_parameters
-from .compression import equivalent_white_noise
 from .model import BODY_SIZE, RobotModel
-from .recording import FilteredRecording
+from .recording import FilteredRecording, equivalent_white_noise
 
 _ROUNDS = 50
 _HOOKS, _HOOK_SETTLED = 20, 1e-5  # rounds in which the place of a hook settles [m]

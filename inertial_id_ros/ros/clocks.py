@@ -16,8 +16,7 @@ from rclpy.node import Node
 
 from ..estimate import Estimate, NoEstimate, Outcome
 from ..findings import FindingLog
-from ..signals.inbox import Inbox
-from ..signals.ticks import Ticks
+from ..signals.inbox import Inbox, Ticks
 from .contract import HEARTBEAT, LOOK, PERIODS, STALE_AFTER
 
 _MARKS = 256  # more than ten seconds of them

@@ -14,7 +14,6 @@ from typing import Any
 
 from rclpy.exceptions import InvalidTopicNameException
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
 
 from ..errors import InvalidModel, InvalidSetting
@@ -27,7 +26,7 @@ from ..signals.message_adapter import MessageAdapter
 from .compat import message_type
 from .compensation import CompensationTopics, Tee
 from .diagnostics import TopicRate, load_topic
-from .publisher_watch import PublisherWatch, everything, joints_among
+from .publisher_watch import PublisherWatch, everything, joints_among, subscription_qos
 from .services.black_boxes import BlackBoxes
 
 _BETWEEN_HINTS = 2.0  # s
@@ -153,13 +152,3 @@ class Inputs:
             self._identifier.set_robot_description(read_description(user_path(name)))
         except InvalidModel as error:
             raise InvalidSetting(f"robot_description.file is '{name}': {error}") from error
-
-
-def subscription_qos(topic: InputTopic) -> QoSProfile:
-    """Best effort matches reliable and best-effort publishers; what is latched is reliable."""
-    if topic.latched:
-        return QoSProfile(depth=topic.depth, history=HistoryPolicy.KEEP_LAST,
-                          reliability=ReliabilityPolicy.RELIABLE,
-                          durability=DurabilityPolicy.TRANSIENT_LOCAL)
-    return QoSProfile(depth=topic.depth, history=HistoryPolicy.KEEP_LAST,
-                      reliability=ReliabilityPolicy.BEST_EFFORT)

@@ -14,9 +14,8 @@ from collections.abc import Sequence
 
 from rclpy.clock import Clock, ClockType
 
-from ..doubts import withdraw_doubted
 from ..estimate import Estimate, NoEstimate, Outcome
-from ..findings import Finding, FindingLog
+from ..findings import Finding, FindingLog, withdraw_doubted
 from ..identification.make_identifier import make_identifier
 from ..settings import Settings
 from .apply.application import ApplyService
@@ -27,7 +26,7 @@ from .diagnostics import FindingLogger, NodeCounters, PayloadLogger, statuses
 from .estimation import Changes, Configuration, Estimation, described_shape
 from .inputs import Inputs
 from .outside_reader import OutsideReader
-from .payload_watch import PayloadWatch
+from .publisher_watch import PayloadWatch
 from .publishing import Publishing
 from .requested_shapes import RequestedShapes
 from .services.black_boxes import BlackBoxes

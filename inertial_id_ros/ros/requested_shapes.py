@@ -17,8 +17,15 @@ from shape_msgs.msg import Mesh, SolidPrimitive
 from inertial_id_ros.srv import SetShape
 
 from ..errors import InertialIdError, InvalidShape, UnknownFrame
-from ..geometry.outside_shapes import SMALL, fill_file, fill_points, fill_triangles, placed
-from ..geometry.resources import package_roots, resolve_allowed
+from ..geometry.resources import (
+    SMALL,
+    fill_file,
+    fill_points,
+    fill_triangles,
+    package_roots,
+    placed,
+    resolve_allowed,
+)
 from ..geometry.shape import Shape, shape_from_primitive
 from ..inertia import Array
 from ..io.child_process import ChildProcess

@@ -5,13 +5,18 @@ The node declares its parameters from this table, the tools read the same names 
 documentation page is made from it, so that a setting means the same everywhere.
 """
 
-from .estimators import ESTIMATOR_GROUP, ESTIMATORS
-from .inputs import DynamicJointStatesSettings
+from .inputs import DynamicJointStatesSettings, WrenchSettings
 from .node import ApplySettings
-from .payload import ChangeSettings, ContactSettings, PrecompensatedSettings, ShapeSettings
+from .payload import (
+    ESTIMATOR_GROUP,
+    ESTIMATORS,
+    ChangeSettings,
+    ContactSettings,
+    PrecompensatedSettings,
+    ShapeSettings,
+)
 from .sensors import SENSORS
 from .table import Settings, flatten, iter_settings, settings_from_mapping
-from .wrench import WrenchSettings
 
 __all__ = [
     "ESTIMATORS",

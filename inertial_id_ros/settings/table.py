@@ -9,20 +9,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import InvalidSetting
-from .estimators import (
-    EntropicSettings,
-    EstimatorSettings,
-    LmiSettings,
-    PmdSettings,
-)
 from .inputs import (
+    AccelerationsSettings,
+    AlignmentSettings,
     DynamicJointStatesSettings,
+    GravitySettings,
     JointStatesSettings,
+    KinematicsSettings,
     LoadSettings,
     RobotDescriptionSettings,
     TfSettings,
+    WrenchSettings,
 )
-from .motion import AccelerationsSettings, AlignmentSettings, GravitySettings, KinematicsSettings
 from .node import (
     ApplySettings,
     BlackBoxSettings,
@@ -37,13 +35,16 @@ from .payload import (
     BufferSettings,
     ChangeSettings,
     ContactSettings,
+    EntropicSettings,
+    EstimatorSettings,
+    LmiSettings,
+    PmdSettings,
     PrecompensatedSettings,
     ShapeSettings,
     ToolSettings,
 )
 from .sensors import SENSORS
 from .spec import Spec, check, coerce, iter_group, unknown_setting
-from .wrench import WrenchSettings
 
 
 def settings_from_mapping(tree: Mapping[str, Any]) -> Settings:

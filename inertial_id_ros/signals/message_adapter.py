@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from ..io import messages
-from ..io.dynamic_joint_state import DynamicJointStates
+from ..io.messages import DynamicJointStates
 from ..limits import MAX_JOINTS
 from ..settings import Settings
 from . import inbox
@@ -66,7 +66,7 @@ class MessageAdapter:
 
     def payload_of(self, message: Any) -> tuple[float, ...] | None:
         """Mass, centre of mass and inertia (10,) of the payload in a dynamic joint state (see
-        `io.dynamic_joint_state`); None where it carries none."""
+        `io.messages`); None where it carries none."""
         return self._parts.split(message.joint_names, message.interface_values).payload
 
     def _pass_on(self, kind: messages.MessageKind, sink: messages.Sink, message: Any) -> bool:

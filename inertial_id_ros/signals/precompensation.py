@@ -16,7 +16,7 @@ import numpy as np
 from ..errors import InertialIdError, InvalidData, InvalidSetting, NotEnoughData
 from ..findings import Missing
 from ..inertia import PARAMETERS, Array, phi_from_body, tensor_from_six, transform_phi
-from ..io.dynamic_joint_state import DynamicJointStates
+from ..io.messages import DynamicJointStates
 from ..settings import PrecompensatedSettings, Settings
 from .input_topics import FRANKA_STATE, PAYLOAD_STATES, InputTopic
 

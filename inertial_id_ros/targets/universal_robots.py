@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..inertia import Array, six_from_tensor, tensor_from_six
-from ..io.dynamic_joint_state import DynamicJointStates
+from ..io.messages import DynamicJointStates
 from ..settings import Settings
 from .target import (
     Gate,

@@ -12,14 +12,14 @@ import pytest
 pytest.importorskip("rosbags")
 from rosbags.highlevel import AnyReader  # noqa: E402
 
-from inertial_id_ros.apps.bag.black_box import files, recording  # noqa: E402
+from inertial_id_ros.apps.bag.black_box import files  # noqa: E402
 from inertial_id_ros.apps.bag.black_box.files import (  # noqa: E402
     BlackBox,
+    LoggedTopic,  # noqa: E402
     read_black_box,
     settings_to_keep,
     write_black_box,
 )
-from inertial_id_ros.apps.bag.black_box.recording import LoggedTopic  # noqa: E402
 from inertial_id_ros.apps.bag.identify_bag import main as identify_bag  # noqa: E402
 from inertial_id_ros.apps.bag.identify_bag import read_settings_file  # noqa: E402
 from inertial_id_ros.apps.bag.reader import standard_types  # noqa: E402
@@ -123,9 +123,9 @@ def test_a_type_that_is_not_standard_is_written_with_its_definition(
     messages.mkdir(parents=True)
     (messages / "State.msg").write_text("std_msgs/Header header\nPart[] parts\n")
     (messages / "Part.msg").write_text("geometry_msgs/Point place\nfloat64 value\n")
-    monkeypatch.setattr(recording, "package_roots", lambda: (tmp_path / "share",))
+    monkeypatch.setattr(files, "package_roots", lambda: (tmp_path / "share",))
     kind = "robot_msgs/msg/State"
-    store = recording.type_definitions(kind)
+    store = files.type_definitions(kind)
     header = store.types["std_msgs/msg/Header"](
         store.types["builtin_interfaces/msg/Time"](1, 2), "base")
     part = store.types["robot_msgs/msg/Part"](store.types["geometry_msgs/msg/Point"](1, 2, 3), 4.0)

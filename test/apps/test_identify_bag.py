@@ -14,12 +14,11 @@ import numpy as np
 import pytest
 
 from inertial_id_ros.apps.bag.identify_bag import main
-from inertial_id_ros.apps.bag.offline import identify
+from inertial_id_ros.apps.bag.offline import ADVANCE_PERIOD, identify
 from inertial_id_ros.apps.bag.output import replace_when_complete, write_json
 from inertial_id_ros.apps.bag.reader import BagReader
-from inertial_id_ros.apps.bag.run import ADVANCE_PERIOD
 from inertial_id_ros.apps.bag.topics import select_topics
-from inertial_id_ros.apps.report.units import NAMES
+from inertial_id_ros.apps.report.results import NAMES
 from inertial_id_ros.errors import InvalidSetting
 from inertial_id_ros.estimate import NoEstimate
 from inertial_id_ros.findings import FindingLog

@@ -12,7 +12,7 @@ from rosbags.typesys import get_types_from_msg
 
 from inertial_id_ros.apps.bag.identify_bag import main
 from inertial_id_ros.cli import NOT_IDENTIFIED
-from inertial_id_ros.io.dynamic_joint_state import DEFINITIONS
+from inertial_id_ros.io.messages import DEFINITIONS
 
 ROOT = Path(__file__).resolve().parents[2]
 TRUTH = bags.Payload()

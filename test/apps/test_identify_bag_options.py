@@ -9,9 +9,9 @@ import pytest
 from rich.console import Console
 
 from inertial_id_ros.apps.bag.identify_bag import parse_options
-from inertial_id_ros.apps.bag.printed_report import print_report
+from inertial_id_ros.apps.bag.output import print_report
 from inertial_id_ros.apps.report.diagnosis import diagnose
-from inertial_id_ros.apps.report.units import round_to_spread
+from inertial_id_ros.apps.report.results import round_to_spread
 from inertial_id_ros.arguments import VERSION
 from inertial_id_ros.errors import InvalidSetting
 from inertial_id_ros.estimate import Estimate

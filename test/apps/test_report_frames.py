@@ -13,10 +13,10 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from inertial_id_ros.apps.bag.identify_bag import main
-from inertial_id_ros.apps.report.frame_trials import quarter_turns, try_frames
+from inertial_id_ros.apps.report.diagnosis import quarter_turns, try_frames
 from inertial_id_ros.apps.report.results import Trace
 from inertial_id_ros.apps.simulation.cobot import Recording, SimulatedCobot
-from inertial_id_ros.apps.simulation.record import write_bag
+from inertial_id_ros.apps.simulation.command_line import write_bag
 from inertial_id_ros.apps.simulation.settings import CobotSettings
 
 WEIGHT = 12.0  # N

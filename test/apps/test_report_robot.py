@@ -13,7 +13,7 @@ import pytest
 
 from benchmarks.joint_torque import COULOMB, VISCOUS, simulate, wide_motion
 from inertial_id_ros import api
-from inertial_id_ros.apps.report.units import percent
+from inertial_id_ros.apps.report.results import percent
 from inertial_id_ros.apps.robot.identify_robot import main
 from inertial_id_ros.apps.robot.robot_page import consistency_margins
 from inertial_id_ros.apps.simulation.description import load_description

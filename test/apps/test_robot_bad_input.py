@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from benchmarks.joint_torque import SimulatedTorques, simulate, wide_motion
-from inertial_id_ros.apps.report.units import interval
+from inertial_id_ros.apps.report.results import interval
 from inertial_id_ros.apps.robot.identify_robot import main
 from inertial_id_ros.apps.simulation.description import load_description
 

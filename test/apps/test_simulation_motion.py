@@ -10,11 +10,11 @@ from inertial_id_ros.apps.simulation.description import load_description
 from inertial_id_ros.apps.simulation.motion import (
     START_POSE,
     PointToPoint,
+    StopAndGo,
     sinusoid,
     stop_and_go,
 )
 from inertial_id_ros.apps.simulation.settings import CobotSettings
-from inertial_id_ros.apps.simulation.timing import StopAndGo
 from inertial_id_ros.errors import InvalidSetting
 
 ARM = load_description()

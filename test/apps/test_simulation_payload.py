@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from inertial_id_ros.apps.simulation.cobot import SimulatedCobot
-from inertial_id_ros.apps.simulation.engine import PAYLOAD_BODY
+from inertial_id_ros.apps.simulation.cobot import PAYLOAD_BODY, SimulatedCobot
 from inertial_id_ros.apps.simulation.payload import (
     PAYLOADS,
     Part,

@@ -15,7 +15,7 @@ from scipy.spatial.transform import Rotation
 
 from inertial_id_ros.apps.bag.identify_bag import main
 from inertial_id_ros.apps.simulation.cobot import Recording, SimulatedCobot
-from inertial_id_ros.apps.simulation.record import write_bag
+from inertial_id_ros.apps.simulation.command_line import write_bag
 from inertial_id_ros.apps.simulation.settings import CobotSettings
 
 pytestmark = pytest.mark.slow

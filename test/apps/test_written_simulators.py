@@ -14,7 +14,7 @@ import pinocchio as pin
 import pytest
 
 from benchmarks.robot.descriptions import data_sheet_ur10e
-from inertial_id_ros.apps.robot.urdf_output import described_mjcf, described_sdf, set_inertias
+from inertial_id_ros.apps.robot.identify_robot import described_mjcf, described_sdf, set_inertias
 from inertial_id_ros.errors import InvalidSetting
 from inertial_id_ros.robot.joint_terms import COULOMB, DRIVE, VISCOUS, JointTerms
 from inertial_id_ros.robot.model import RobotModel

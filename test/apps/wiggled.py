@@ -7,9 +7,8 @@ import numpy as np
 
 from inertial_id_ros.apps.guide.received import Stretch, make_stretch
 from inertial_id_ros.apps.simulation.cobot import SimulatedCobot
-from inertial_id_ros.apps.simulation.motion import START_POSE, JointMotion
+from inertial_id_ros.apps.simulation.motion import START_POSE, JointMotion, minimum_jerk
 from inertial_id_ros.apps.simulation.settings import CobotSettings
-from inertial_id_ros.apps.simulation.timing import minimum_jerk
 from inertial_id_ros.kinematics.joint_motion import JointMotion as MotionFromJoints
 from inertial_id_ros.kinematics.joint_motion import RobotFrame
 from inertial_id_ros.kinematics.robot_description import parse_urdf

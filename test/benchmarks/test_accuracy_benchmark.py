@@ -36,8 +36,8 @@ from benchmarks.accuracy.trials import identification_settings
 from benchmarks.accuracy.trials import run as run_trial
 from benchmarks.accuracy.true_shapes import true_shape
 from benchmarks.consistency import KINDS, outcome, recording
+from inertial_id_ros.apps.simulation.cobot import ArmEngine
 from inertial_id_ros.apps.simulation.description import load_description
-from inertial_id_ros.apps.simulation.engine import ArmEngine
 from inertial_id_ros.estimators import create, estimator_names
 from inertial_id_ros.inertia import body_from_phi, is_consistent, point_columns
 from inertial_id_ros.regression.newton_euler import regressor

@@ -13,7 +13,7 @@ from problems import box, compress, make_rows, motion
 from inertial_id_ros.estimators import create
 from inertial_id_ros.estimators.reference_body import LIKE_REFERENCE, ReferenceBodyCache
 from inertial_id_ros.inertia import Array, is_consistent, report_from_phi
-from inertial_id_ros.regression.unconstrained_fit import vague_information
+from inertial_id_ros.regression.problem import vague_information
 from inertial_id_ros.settings import Settings
 
 

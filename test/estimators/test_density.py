@@ -23,10 +23,9 @@ from inertial_id_ros.estimators.density import (
     loose_prior,
 )
 from inertial_id_ros.estimators.density_mode import find_mode
-from inertial_id_ros.geometry.density_prior import MASS_SD, DensityPrior, density_prior
+from inertial_id_ros.geometry.density_prior import MASS_SD, DensityPrior, balls, density_prior
 from inertial_id_ros.geometry.shape import Shape, shape_from_mesh, shape_from_primitive
 from inertial_id_ros.geometry.shape_error import ShapeError
-from inertial_id_ros.geometry.unknown_shape import balls
 from inertial_id_ros.inertia import (
     is_consistent,
     min_eigenvalue,

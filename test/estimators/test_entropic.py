@@ -13,8 +13,7 @@ from scipy.stats import wishart
 from inertial_id_ros.errors import InvalidShape, NotEnoughData
 from inertial_id_ros.estimators import create
 from inertial_id_ros.estimators.reference_body import measure_mass, reference_body
-from inertial_id_ros.estimators.solvers.log_det import LogDetFit
-from inertial_id_ros.estimators.solvers.triangle_vector import smat, svec
+from inertial_id_ros.estimators.solvers.interior_point import LogDetFit, smat, svec
 from inertial_id_ros.geometry.shape import Shape
 from inertial_id_ros.inertia import (
     Array,

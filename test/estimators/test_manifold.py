@@ -26,8 +26,7 @@ from inertial_id_ros.estimators.solvers.body_manifold import (
     expand_at,
     minimise,
 )
-from inertial_id_ros.estimators.solvers.interior_point import InteriorPath
-from inertial_id_ros.estimators.solvers.triangle_vector import smat, svec
+from inertial_id_ros.estimators.solvers.interior_point import InteriorPath, smat, svec
 from inertial_id_ros.inertia import (
     is_consistent,
     min_eigenvalue,

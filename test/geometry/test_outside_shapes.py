@@ -10,16 +10,20 @@ import pytest
 import trimesh
 
 from inertial_id_ros.errors import InvalidShape
-from inertial_id_ros.geometry.outside_shapes import (
+from inertial_id_ros.geometry.point_sets import merge_points
+from inertial_id_ros.geometry.resources import (
     SMALL,
     fill_file,
     fill_points,
     fill_triangles,
     placed,
 )
-from inertial_id_ros.geometry.point_sets import merge_points
-from inertial_id_ros.geometry.shape import Shape, shape_from_mesh, shape_from_points
-from inertial_id_ros.geometry.voxelize import INTERIOR_POINTS
+from inertial_id_ros.geometry.shape import (
+    INTERIOR_POINTS,
+    Shape,
+    shape_from_mesh,
+    shape_from_points,
+)
 from inertial_id_ros.io.child_process import ChildProcess
 
 SIZE = np.array([0.1, 0.2, 0.3])

@@ -14,8 +14,7 @@ from inertial_id_ros.errors import InvalidSetting
 from inertial_id_ros.estimate import UNOBSERVED
 from inertial_id_ros.estimators import create
 from inertial_id_ros.estimators.density import find_modes
-from inertial_id_ros.geometry.density_prior import MASS_SD, density_prior
-from inertial_id_ros.geometry.unknown_shape import SIZES, balls, unit_ball
+from inertial_id_ros.geometry.density_prior import MASS_SD, SIZES, balls, density_prior, unit_ball
 from inertial_id_ros.identification.verdict import judge
 from inertial_id_ros.inertia import (
     Array,

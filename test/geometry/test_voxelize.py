@@ -8,7 +8,7 @@ import pytest
 import trimesh
 from scipy.spatial.transform import Rotation
 
-from inertial_id_ros.geometry.voxelize import (
+from inertial_id_ros.geometry.shape import (
     INTERIOR_POINTS,
     MAX_GRID,
     grid_axes,

@@ -13,7 +13,7 @@ from conftest import ROOT
 from disturbed import OTHER, between, clean, identify, pushed, scraping, two
 from synthetic import BODY, SECOND, START, Recording
 
-from inertial_id_ros import doubts, findings
+from inertial_id_ros import findings
 from inertial_id_ros.estimate import Estimate, Outcome
 from inertial_id_ros.findings import Finding
 
@@ -71,7 +71,7 @@ def test_other_names_change_no_digit(name: str, monkeypatch: pytest.MonkeyPatch)
     before = [digits(outcome) for outcome in outcomes(samples)]
     monkeypatch.setattr(findings, "Finding", lambda name, level, text: Finding(
         f"other_{name}", level, text))
-    monkeypatch.setattr(doubts, "DOUBTS", {f"other_{n}": d for n, d in doubts.DOUBTS.items()})
+    monkeypatch.setattr(findings, "DOUBTS", {f"other_{n}": d for n, d in findings.DOUBTS.items()})
     assert [digits(outcome) for outcome in outcomes(samples)] == before
     assert len(before) > 8
 

@@ -25,7 +25,7 @@ from synthetic import (
 )
 
 from inertial_id_ros.estimate import Estimate
-from inertial_id_ros.settings.motion import KinematicsSettings
+from inertial_id_ros.settings.inputs import KinematicsSettings
 
 
 def test_repeated_samples_change_nothing() -> None:

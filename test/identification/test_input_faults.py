@@ -12,7 +12,7 @@ from injected_faults import AT, JOINT, TRANSFORM, WRENCH, Change, change_some, t
 from synthetic import BODY, SECOND, START, Recording, texts
 
 from inertial_id_ros.estimate import IDENTIFIED, Estimate, NoEstimate
-from inertial_id_ros.identification.recovery import Recovery
+from inertial_id_ros.identification.knowledge import Recovery
 from inertial_id_ros.identification.wrench.identifier import Identifier
 
 

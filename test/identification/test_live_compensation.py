@@ -31,11 +31,14 @@ from synthetic import (
 )
 
 from inertial_id_ros.estimate import IDENTIFIED
-from inertial_id_ros.identification.compensation.blend import Blend
-from inertial_id_ros.identification.compensation.load_in_use import Load, LoadInUse, Mode
+from inertial_id_ros.identification.compensation.load_in_use import (
+    Load,
+    LoadInUse,
+    Mode,
+    wrench_matrix,
+)
 from inertial_id_ros.identification.compensation.load_latch import LoadLatch
-from inertial_id_ros.identification.compensation.prepared_load import PreparedLoad, inputs_of
-from inertial_id_ros.identification.compensation.target_frame import wrench_matrix
+from inertial_id_ros.identification.compensation.prepared_load import Blend, PreparedLoad, inputs_of
 from inertial_id_ros.inertia import phi_from_body, transform_phi
 from inertial_id_ros.kinematics.causal.features import FEATURES, features_of
 from inertial_id_ros.kinematics.transform_tree import Pose

@@ -18,7 +18,7 @@ from inertial_id_ros.apps.bag.identify_bag import main
 from inertial_id_ros.errors import InvalidSetting
 from inertial_id_ros.estimate import Estimate
 from inertial_id_ros.identification.wrench.identifier import Identifier
-from inertial_id_ros.io.dynamic_joint_state import DEFINITIONS, DynamicJointStates
+from inertial_id_ros.io.messages import DEFINITIONS, DynamicJointStates
 from inertial_id_ros.settings import DynamicJointStatesSettings, Settings
 from inertial_id_ros.signals.input_topics import DYNAMIC_JOINT_STATES
 from inertial_id_ros.signals.message_adapter import MessageAdapter

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from synthetic import JOINTS, START, URDF, Scene
 
-from inertial_id_ros.kinematics.arrival import BASE_NS, even_out
-from inertial_id_ros.kinematics.joint_motion import JointMotion, RobotFrame
+from inertial_id_ros.kinematics.joint_motion import BASE_NS, JointMotion, RobotFrame, even_out
 from inertial_id_ros.kinematics.motion import Motion
 from inertial_id_ros.kinematics.polynomial import gather_samples, measure_spacing
 from inertial_id_ros.kinematics.robot_description import parse_urdf

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import os
+import threading
 import time
 
 import pytest
@@ -81,3 +83,28 @@ def test_a_large_text_that_is_no_description_is_refused_in_a_sentence(text: str,
     with pytest.raises(InvalidModel, match=said) as caught:
         simplify(text, ChildProcess())
     assert str(caught.value).isprintable()
+
+
+def test_what_other_threads_log_while_a_description_is_parsed_is_not_lost(
+        capfd: pytest.CaptureFixture[str]) -> None:
+    """The parser's complaints are caught from the standard error of all threads."""
+    done, told = threading.Event(), 0
+    text = chain(300).replace("</robot>", '<link name="tip"/></robot>')
+
+    def log() -> None:
+        nonlocal told
+        while not done.is_set():
+            os.write(2, f"line {told}\n".encode())
+            told += 1
+            time.sleep(1e-4)
+
+    thread = threading.Thread(target=log)
+    thread.start()
+    try:
+        for _ in range(20):
+            with pytest.raises(InvalidModel, match="'tip' is not unique"):
+                parse_urdf(text)
+    finally:
+        done.set()
+        thread.join()
+    assert sorted(capfd.readouterr().err.splitlines()) == sorted(f"line {k}" for k in range(told))

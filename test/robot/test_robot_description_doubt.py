@@ -15,7 +15,6 @@ from inertial_id_ros.apps.robot.robot_identification import identify_robot, pred
 from inertial_id_ros.apps.simulation.description import load_description
 from inertial_id_ros.inertia import Array, phi_from_body
 from inertial_id_ros.robot.base_parameters import structural_base_parameters
-from inertial_id_ros.robot.compression import Compressed, compress
 from inertial_id_ros.robot.consistent_fit import (
     FACTORS,
     Described,
@@ -26,7 +25,7 @@ from inertial_id_ros.robot.consistent_fit import (
 from inertial_id_ros.robot.constraints import Reference, consistent_robot, description_reference
 from inertial_id_ros.robot.joint_terms import JointTerms
 from inertial_id_ros.robot.model import RobotModel
-from inertial_id_ros.robot.recording import filter_recording
+from inertial_id_ros.robot.recording import Compressed, compress, filter_recording
 from inertial_id_ros.robot.robot_file import robot_model
 
 NOISE = 0.5

@@ -19,7 +19,6 @@ from benchmarks.robot.robots import random_tree
 from inertial_id_ros.errors import InvalidData
 from inertial_id_ros.inertia import phi_from_body
 from inertial_id_ros.robot.base_parameters import BaseParameters, structural_base_parameters
-from inertial_id_ros.robot.compression import Compressed, compress
 from inertial_id_ros.robot.consistent_fit import Prior, identify
 from inertial_id_ros.robot.constraints import (
     Reference,
@@ -29,6 +28,7 @@ from inertial_id_ros.robot.constraints import (
 )
 from inertial_id_ros.robot.joint_terms import JointTerms
 from inertial_id_ros.robot.model import RobotModel, Rotor
+from inertial_id_ros.robot.recording import Compressed, compress
 
 NOISE = 0.5
 

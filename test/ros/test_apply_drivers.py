@@ -63,7 +63,8 @@ def use(stage, name, value):
 
 
 def start(stage, target, driver, behaviour="accept"):
-    """A stand-in of a driver that the node has found."""
+    """A stand-in of a driver that the node has found, and not one that has just ended."""
+    wait_until(lambda: "there is no service" in stage.apply(target, estimate=SAVED).message)
     process = stage.stand_in("stand_in_driver.py", driver, behaviour)
     wait_until(lambda: not any(words in stage.apply(target, estimate=SAVED).message
                                for words in ("there is no service", "is silent")))

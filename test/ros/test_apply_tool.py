@@ -17,7 +17,7 @@ from inertial_id_ros.apps.simulation.payload import load_payload  # noqa: E402
 from inertial_id_ros.estimate import IDENTIFIED, UNOBSERVED  # noqa: E402
 from inertial_id_ros.inertia import phi_from_body  # noqa: E402
 from inertial_id_ros.regression.tool import Tool  # noqa: E402
-from inertial_id_ros.ros.apply.evidence import payload_of_tool  # noqa: E402
+from inertial_id_ros.ros.apply.gates import payload_of_tool  # noqa: E402
 from inertial_id_ros.srv import SetTool  # noqa: E402
 
 

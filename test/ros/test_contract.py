@@ -216,7 +216,6 @@ def test_a_payload_that_changes_is_withdrawn_within_its_bound_at_any_rate(stage)
         consumer.close()
 
 
-@pytest.mark.alone
 def test_the_example_prints_the_payload_or_why_there_is_none(stage):
     node = stage.start_node()
     program = RosProcess(stage.domain, sys.executable, str(ROOT / "examples" / "use_payload.py"))
@@ -224,8 +223,7 @@ def test_the_example_prints_the_payload_or_why_there_is_none(stage):
     program.wait_for_text("no payload: ")
     robot = Robot(stage.client)
     robot.publish_description()
-    robot.play(4.0, speed=1.0)
-    program.wait_for_text(" m in ft_sensor, ")
+    play_until(partial(robot.play, speed=1.0), lambda: " m in ft_sensor, " in program.text)
     line = next(x for x in program.text.splitlines() if " kg at (" in x)
     assert float(line.split()[0]) == pytest.approx(robot.cobot.payload.mass, rel=0.03)
     node.stop()

@@ -19,7 +19,7 @@ from inertial_id_ros.findings import FindingLog  # noqa: E402
 from inertial_id_ros.inertia import body_from_phi, phi_from_points  # noqa: E402
 from inertial_id_ros.ros import inputs  # noqa: E402
 from inertial_id_ros.ros.inputs import Inputs  # noqa: E402
-from inertial_id_ros.ros.payload_watch import PayloadWatch  # noqa: E402
+from inertial_id_ros.ros.publisher_watch import PayloadWatch  # noqa: E402
 
 TOPIC = "/franka_robot_state_broadcaster/robot_state"
 FRANKA = {"precompensated__source": "franka", "precompensated__topic": TOPIC,

@@ -14,7 +14,7 @@ pytest.importorskip("control_msgs.action")
 from ros_process import RosProcess, own_domain  # noqa: E402
 from yaml import safe_dump  # noqa: E402
 
-pytestmark = [pytest.mark.alone, pytest.mark.slow]
+pytestmark = pytest.mark.slow
 COULOMB, VISCOUS = 2.0, 3.0  # N m, N m s/rad
 # Shorter than what a user waits for: plans of 8 s, two sweeps.
 COMMAND = ("from inertial_id_ros.apps.guide import robot_motions; "
@@ -37,11 +37,12 @@ def domain(tmp_path_factory):
     cobot.stop(signal.SIGINT)
 
 
-def command(domain, *words, budget: float = 4.0) -> RosProcess:
+def command(domain, *words, budget: float = 1.5) -> RosProcess:
     return RosProcess(domain, sys.executable, "-c", COMMAND.format(budget=budget),
                       *map(str, words), "--silence", "0.6")
 
 
+@pytest.mark.alone
 def test_the_friction_and_the_torques_of_another_motion_are_found(domain, tmp_path):
     out = tmp_path / "result.json"
     status, text = command(domain, "--execute", tmp_path / "robot", "--yes", "--json", out,
@@ -66,6 +67,7 @@ def test_nothing_moves_where_nobody_agrees(domain, tmp_path):
     assert not list(tmp_path.glob("*.npz"))
 
 
+@pytest.mark.alone
 def test_interrupted_on_its_way_it_leaves_a_robot_at_rest(domain, tmp_path):
     process = command(domain, "--execute", tmp_path, "--yes")
     process.wait_for_text('"event": "motion"', 120.0)
@@ -80,6 +82,6 @@ def test_interrupted_on_its_way_it_leaves_a_robot_at_rest(domain, tmp_path):
     (("--execute", "folder", "--link-speed", "9"), "--link-speed is 9"),
     ((), "--execute FOLDER"),
 ])
-def test_a_mistake_in_the_command_is_one_sentence(domain, words, said):
-    status, text = RosProcess(domain, "identify_robot", *words).finish(60.0)
+def test_a_mistake_in_the_command_is_one_sentence(words, said):
+    status, text = RosProcess(own_domain(), "identify_robot", *words).finish()
     assert status == 2 and said in text and "Traceback" not in text, text

@@ -18,7 +18,7 @@ from ros_process import RosProcess, Stage  # noqa: E402
 
 from inertial_id_ros.apps.bag.identify_bag import main as identify_bag  # noqa: E402
 from inertial_id_ros.apps.simulation.cobot import SimulatedCobot  # noqa: E402
-from inertial_id_ros.apps.simulation.record import write_bag  # noqa: E402
+from inertial_id_ros.apps.simulation.command_line import write_bag  # noqa: E402
 from inertial_id_ros.apps.simulation.settings import CobotSettings  # noqa: E402
 from inertial_id_ros.msg import InertialParameters  # noqa: E402
 

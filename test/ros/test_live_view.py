@@ -24,7 +24,7 @@ from zstandard import ZstdDecompressor  # noqa: E402
 
 from inertial_id_ros.errors import InvalidSetting  # noqa: E402
 from inertial_id_ros.msg import InertialParameters  # noqa: E402
-from inertial_id_ros.ros.live import live_view, payload_view  # noqa: E402
+from inertial_id_ros.ros.live import live_node, live_view  # noqa: E402
 from inertial_id_ros.ros.payload_client import NoPayload  # noqa: E402
 
 TOKEN = "a token of the test"
@@ -54,7 +54,7 @@ def a_message(**changes) -> InertialParameters:
 
 
 def test_the_ellipsoid_has_two_standard_deviations_along_the_axes_of_the_covariance():
-    ball = payload_view.com_ellipsoid(a_message())
+    ball = live_node.com_ellipsoid(a_message())
     assert np.allclose(ball.size, [2e-3, 4e-3, 6e-3]) and np.allclose(ball.centre, [0.05, 0, 0])
     assert np.isclose(np.linalg.det(ball.rotation), 1.0)
     shape = ball.rotation @ np.diag(ball.size / 2.0) ** 2 @ ball.rotation.T
@@ -62,7 +62,7 @@ def test_the_ellipsoid_has_two_standard_deviations_along_the_axes_of_the_covaria
 
 
 def test_the_box_is_the_one_whose_inertia_it_is():
-    box = payload_view.inertia_box(a_message())
+    box = live_node.inertia_box(a_message())
     assert np.allclose(sorted(box.size), [0.1, 0.2, 0.3])
     squares = box.size**2
     tensor = box.rotation @ np.diag(2.0 / 12.0 * (squares.sum() - squares)) @ box.rotation.T
@@ -76,27 +76,27 @@ def test_nothing_is_drawn_of_what_is_unobserved(unobserved, ball, box):
     if unobserved is not None:
         verdict[unobserved] = 0
     message = a_message(verdict=verdict)
-    assert (payload_view.com_ellipsoid(message) is not None) is ball
-    assert (payload_view.inertia_box(message) is not None) is box
+    assert (live_node.com_ellipsoid(message) is not None) is ball
+    assert (live_node.inertia_box(message) is not None) is box
 
 
 def test_values_are_given_with_their_intervals_and_none_where_unobserved():
     verdict = np.full(10, 2, dtype=np.uint8)
     verdict[4:] = 0
-    rows = payload_view.table(a_message(verdict=verdict)).splitlines()
+    rows = live_node.table(a_message(verdict=verdict)).splitlines()
     assert rows[2].startswith("| mass\u00a0[kg] | 2.000 | 0.020 |") and "identified" in rows[2]
     assert rows[3].startswith("| COM\u00a0x\u00a0[mm] | 50.0 |")
     assert rows[6].startswith("| Ixx\u00a0[g\u00a0m²] | – | – |") and "unobserved" in rows[6]
 
 
 def test_why_there_is_no_payload_is_said_in_red():
-    said = payload_view.headline(NoPayload("the clocks differ"))
+    said = live_node.headline(NoPayload("the clocks differ"))
     assert "the clocks differ" in said and "color:#b3261e" in said
 
 
 def test_without_an_estimate_the_plots_have_a_gap():
-    assert np.isnan(payload_view.mass_point(a_message(valid=False))).all()
-    assert payload_view.residual_point(a_message()) == pytest.approx((5 / 3**0.5, 0.5 / 3**0.5))
+    assert np.isnan(live_node.mass_point(a_message(valid=False))).all()
+    assert live_node.residual_point(a_message()) == pytest.approx((5 / 3**0.5, 0.5 / 3**0.5))
 
 
 # Options

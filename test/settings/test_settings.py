@@ -20,8 +20,7 @@ from inertial_id_ros.settings import (
     iter_settings,
     settings_from_mapping,
 )
-from inertial_id_ros.settings.former import FORMER
-from inertial_id_ros.settings.spec import Spec, allowed_range
+from inertial_id_ros.settings.spec import FORMER, Spec, allowed_range
 
 ALL = list(iter_settings(Settings()))
 NUMBERS = [(n, v, s) for n, v, s in ALL if isinstance(v, int | float) and not isinstance(v, bool)]

@@ -10,9 +10,9 @@ import pytest
 from synthetic import START, settings
 
 from inertial_id_ros.findings import FindingLog
-from inertial_id_ros.signals.drop_counters import DropCounters
 from inertial_id_ros.signals.ring_buffer import LATE, REORDERED, REPEATED, STORED, SampleRing
 from inertial_id_ros.signals.sample_checks import WrenchChecks
+from inertial_id_ros.signals.stream_watch import DropCounters
 
 
 def _gate(**changes: float) -> tuple[WrenchChecks, FindingLog]:

@@ -15,7 +15,7 @@ from synthetic import NOISE, SECOND, Placement, Recording, Scene, identifier, pa
 
 from inertial_id_ros.estimate import Estimate
 from inertial_id_ros.identification.wrench.identifier import Identifier
-from inertial_id_ros.signals.ticks import Tick, Ticks
+from inertial_id_ros.signals.inbox import Tick, Ticks
 
 ROUND, SOLVE = SECOND // 5, SECOND // 2
 

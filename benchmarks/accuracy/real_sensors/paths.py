@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from inertial_id_ros.apps.simulation.timing import minimum_jerk
+from inertial_id_ros.apps.simulation.motion import minimum_jerk
 from inertial_id_ros.inertia import Array
 
 from .arms import Arm

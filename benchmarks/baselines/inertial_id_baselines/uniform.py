@@ -24,8 +24,7 @@ from inertial_id_ros.geometry.shape import Shape
 from inertial_id_ros.geometry.shape_error import ShapeError
 from inertial_id_ros.inertia import Array
 from inertial_id_ros.linalg import inverse
-from inertial_id_ros.regression.problem import Problem
-from inertial_id_ros.regression.unconstrained_fit import vague_information
+from inertial_id_ros.regression.problem import Problem, vague_information
 from inertial_id_ros.settings import Settings
 
 # The shape is taken for granted: its parameters per kilogram are known to this part of the body.

@@ -17,7 +17,6 @@ from inertial_id_ros.robot.base_parameters import (
     BaseParameters,
     fit_base_parameters,
 )
-from inertial_id_ros.robot.compression import Compressed
 from inertial_id_ros.robot.constrained_least_squares import (
     constrained_least_squares,
     minimise,
@@ -32,6 +31,7 @@ from inertial_id_ros.robot.constraints import (
     depth_in_cone,
     stack_constraints,
 )
+from inertial_id_ros.robot.recording import Compressed
 
 
 @dataclass(frozen=True)

@@ -22,18 +22,16 @@ from ...extras import optional_packages
 from ...io.files import config_file, user_path
 from ...regression.tool import tool_from_estimate
 from ...settings import SENSORS, Settings, flatten
-from ..report.diagnosis import Diagnosis, diagnose
-from ..report.frame_trials import Trial, try_frames
-from ..report.results import Identification
-from ..report.units import summary
-from ..tables.as_recording import as_recording, is_table
-from ..tables.motion_table import Columns, columns_from_file
+from ..report.diagnosis import Diagnosis, Trial, diagnose, try_frames
+from ..report.results import Identification, summary
+from ..tables.motion_table import Columns, as_recording, columns_from_file, is_table
 from ..tables.read_table import is_dataset
 from .black_box.files import BlackBox, read_black_box
 from .offline import identify_recording
 from .output import (
     check_outputs,
     check_picture,
+    print_report,
     print_written,
     report_file,
     result_json,
@@ -41,7 +39,6 @@ from .output import (
     write_text,
     write_tool,
 )
-from .printed_report import print_report
 
 with optional_packages("printing the result"):
     from rich.console import Console
@@ -306,8 +303,8 @@ def _identify(options: BagOptions, traced: bool) -> Identification:
 
 def _page(result: Identification, options: BagOptions) -> str:
     """The HTML report."""
+    from ..report.html import ReportOrigin
     from ..report.payload_page import payload_page
-    from ..report.provenance import ReportOrigin
 
     origin = ReportOrigin(options.recording.name, str(options.recording), options.command)
     return payload_page(result, options.settings, origin)

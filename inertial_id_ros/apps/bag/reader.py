@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...errors import DamagedFile, RecordingError
 from ...extras import optional_packages
-from ...io.dynamic_joint_state import DEFINITIONS
 from ...io.files import read_text, user_path
+from ...io.messages import DEFINITIONS
 from ...limits import (
     MAX_BAG_BYTES,
     MAX_CHUNK_BYTES,

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from ...errors import InvalidModel, InvalidSetting, InvalidShape, UnknownFrame
 from ...inertia import Array, phi_to_pinocchio
-from ...io.child_process import capture_stderr
+from ...io.child_process import capture_complaints
 from ...kinematics.robot_description import parse_urdf, root_link
 from ...robot.model import check_joints, configuration_columns
 from .collision_meshes import copy_meshes
@@ -191,7 +191,7 @@ class Arm:
         """Collision shapes of the links, and why there are none."""
         try:
             with copy_meshes(self.urdf, packages, folders, FOLDERS_OPTION) as urdf, \
-                    capture_stderr():  # parse_urdf has told what matters
+                    capture_complaints():  # parse_urdf has told what matters
                 shapes = pin.buildGeomFromUrdfString(self._model, urdf, pin.GeometryType.COLLISION)
         except (ValueError, InvalidShape, InvalidSetting) as error:
             return pin.GeometryModel(), ("collision shapes cannot be loaded "

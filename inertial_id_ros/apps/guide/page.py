@@ -15,7 +15,7 @@ from ...inertia import PARAMETER_NAMES, Array
 from ...io.files import write_atomically
 from ..report.charts import Axes, Curve, chart, limits_around
 from ..report.html import Markup, element, page, section, table
-from ..report.units import two_digits
+from ..report.results import two_digits
 from .proof import FORCE, TORQUE, Proof
 from .record import End, Record, Row, Verdict
 

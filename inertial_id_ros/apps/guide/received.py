@@ -15,8 +15,7 @@ import numpy as np
 from ...findings import FindingLog
 from ...inertia import Array
 from ...io import cdr
-from ...io.dynamic_joint_state import DynamicJointStates
-from ...io.messages import stamp_ns
+from ...io.messages import DynamicJointStates, stamp_ns
 from ...kinematics.motion import Motion, MotionSource
 from ...kinematics.motion_source import MotionSelector
 from ...kinematics.robot_description import parse_urdf, root_link

@@ -7,7 +7,7 @@ import math
 
 from ...cli import OK
 from ...extras import optional_packages
-from ..report.units import two_digits
+from ..report.results import two_digits
 from .progress import Part, Progress
 from .proof import Proof
 from .record import Row, Verdict

@@ -18,21 +18,36 @@ from ...regression.row_layout import NUISANCE_STATES
 from ...regression.uncertainty.noise import datasheet_noise
 from ...settings import Settings
 from ...signals.bins import BIN_NS
-from .diagnosis import GOOD, diagnose, verdict_section
-from .frame_trials import try_frames
-from .html import Markup, element, page, section, table
+from .diagnosis import GOOD, diagnose, try_frames, verdict_section
+from .html import (
+    Markup,
+    ReportOrigin,
+    element,
+    page,
+    provenance_section,
+    section,
+    setup_section,
+    table,
+)
 from .payload_pictures import estimate_section, place_section, time_axis_section, wrench_section
-from .provenance import ReportOrigin, provenance_section, setup_section
-from .results import FORCE, TORQUE, HeldOut, Identification, held_out, weight_curves, wrench_curves
-from .units import (
+from .results import (
     CHANNELS,
     CONFIDENCE_95,
+    FORCE,
+    INERTIA_SCALE,
+    INERTIA_UNIT,
     NAMES,
     SCALES,
+    TORQUE,
     UNITS,
+    HeldOut,
+    Identification,
+    held_out,
     percent,
     round_to_spread,
     two_digits,
+    weight_curves,
+    wrench_curves,
 )
 
 _SECONDS = 4.0
@@ -305,9 +320,9 @@ def _inertia_texts(estimate: Estimate, width: np.ndarray) -> list[str]:
     """Moments of inertia, or that they are not known, in pieces that stay on a line each."""
     if not estimate.inertia_is_known:
         return ["not identified ", "by this motion"]
-    tensor = estimate.body.inertia_com
-    moments = ", ".join(f"{1e3 * tensor[k, k]:.3g}" for k in range(3))
-    return [f"({moments}) ", f"\u00b1 {two_digits(1e3 * width[[4, 7, 9]].max())} g m\u00b2"]
+    tensor, widest = estimate.body.inertia_com, width[[4, 7, 9]].max()
+    moments = ", ".join(f"{INERTIA_SCALE * tensor[k, k]:.3g}" for k in range(3))
+    return [f"({moments}) ", f"\u00b1 {two_digits(INERTIA_SCALE * widest)} {INERTIA_UNIT}"]
 
 
 def _worst(estimate: Estimate, members: slice, is_trusted: bool) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...estimate import IDENTIFIED, UNOBSERVED, VERDICT_WORDS, Estimate, Outcome
 from ...findings import LEVELS
-from ...geometry.equivalent_box import box_edges, equivalent_box
+from ...geometry.point_sets import box_edges, equivalent_box
 from ...geometry.shape import Shape
 from ...inertia import Array
 from .charts import (
@@ -29,15 +29,20 @@ from .charts import (
 )
 from .html import Markup, element, section
 from .results import (
+    CONFIDENCE_95,
+    NAMES,
+    PANELS,
     Curves,
     Identification,
     WrenchCurves,
     contact_spans,
     estimate_curves,
     last_part,
+    round_to_spread,
+    summary,
+    two_digits,
     wrench_curves,
 )
-from .units import CONFIDENCE_95, NAMES, PANELS, round_to_spread, summary, two_digits
 
 _COLOURS = ("x", "y", "z")
 _SETTLED = 4.0  # bands up to this many times the last one fit on the axes

@@ -1,5 +1,9 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Command line: identify a robot from a recording of its joint positions and torques."""
+"""Command line: identify a robot from a recording of its joint positions and torques.
+
+The robot description gets the identified bodies and friction: as URDF with nothing else changed,
+and for simulators.
+"""
 
 from __future__ import annotations
 
@@ -7,24 +11,161 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
+from xml.etree import ElementTree
 
 import numpy as np
+import pinocchio as pin
 
-from ...arguments import Parser, names, numbers
+from ...arguments import Parser, add_motion_options, names, numbers
 from ...cli import OK, exit_status
 from ...errors import InvalidModel, InvalidSetting, printable
+from ...export.robot_simulators import robot_mjcf, robot_sdf, robot_tree
+from ...export.urdf import number, urdf_inertial
 from ...extras import optional_packages
+from ...inertia import Array, body_from_phi, is_consistent, phi_from_pinocchio, transform_phi
 from ...io.files import user_path
-from ...kinematics.robot_description import read_description
+from ...kinematics.robot_description import parse_urdf, read_description
 from ...robot.joint_terms import COULOMB, DRIVE, OFFSET, VISCOUS, JointTerms
+from ...robot.model import RobotModel
 from ...robot.recording import LOW_PASS
 from ...robot.robot_file import save_robot
 from ...robot.sensed_base import BaseSensing
 from ..bag.output import check_outputs, print_written, report_file, write_json, write_text
 from .recording_files import BagTopics, read_recording
-from .report import print_report, result_json
 from .robot_identification import GAIN_ERROR, Currents, RobotResult, identify_described_robot
-from .urdf_output import described_mjcf, described_sdf, set_inertias
+from .robot_page import print_report, result_json
+
+_HALVINGS = 50
+
+
+class _Part(NamedTuple):
+    """Links that are fixed to each other, by the full description.
+
+    Attributes:
+        links: names, the one nearest to the root first; phi: (10,) of them all, as described, in
+        the frame of the joint that moves the body they belong to.
+    """
+
+    links: list[str]
+    phi: Array
+
+
+def set_inertias(urdf: str, model: RobotModel, phi: Array) -> str:
+    """The text of a URDF with the bodies and frictions of phi (p,).
+
+    Links that are fixed to each other are one body: the one nearest to the root gets all of it, the
+    others lose theirs. Links on joints that were locked, such as fingers, keep what is described,
+    and their body gets the rest, so that they can move where the description is used; where no
+    body is left then, they keep a share. Links that do not move keep what they have.
+
+    Raises:
+        InvalidModel: a body of phi has no link in the description.
+    """
+    parser = ElementTree.XMLParser(target=ElementTree.TreeBuilder(insert_comments=True))
+    root = ElementTree.fromstring(urdf, parser)
+    links = {link.get("name", ""): link for link in root.findall("link")}
+    for own, locked in _bodies(parse_urdf(urdf, pin.JointModelFreeFlyer()), model):
+        name = own.links[0]
+        if name not in links:
+            raise InvalidModel(f"body '{name}' has no link in the robot description")
+        total = phi[model.body_slice(name)]
+        described = np.sum([part.phi for part in locked], axis=0) if locked else np.zeros(10)
+        share = _share_of_locked(total, described)
+        for part in locked:
+            for member in part.links:
+                _scale_inertial(links[member], share)
+        for member in own.links:
+            for old in links[member].findall("inertial"):
+                links[member].remove(old)
+        rest = body_from_phi(total - share * described)
+        links[name].append(ElementTree.fromstring("".join(urdf_inertial(rest))))
+    for joint in root.findall("joint"):
+        if joint.get("name") in model.joint_names:
+            _set_friction(joint, model, phi)
+    ElementTree.indent(root)
+    return '<?xml version="1.0"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
+
+
+def described_mjcf(urdf: str, model: RobotModel, phi: Array) -> str:
+    """The text of an MJCF with the bodies, frictions and drive inertias of phi (p,).
+
+    Raises:
+        InvalidModel: see `set_inertias` and `robot_tree`.
+    """
+    drives = {} if DRIVE not in model.terms.names else {
+        name: max(float(phi[model.term_index(name, DRIVE)]), 0.0) for name in model.joint_names}
+    return robot_mjcf(*robot_tree(set_inertias(urdf, model, phi), drives))
+
+
+def described_sdf(urdf: str, model: RobotModel, phi: Array) -> str:
+    """The text of an SDF with the bodies and frictions of phi (p,); it knows no drive inertia.
+
+    Raises:
+        InvalidModel: see `set_inertias` and `robot_tree`. InvalidSetting: see `robot_sdf`.
+    """
+    return robot_sdf(*robot_tree(set_inertias(urdf, model, phi)))
+
+
+def _bodies(full: pin.Model, model: RobotModel) -> list[tuple[_Part, list[_Part]]]:
+    """The parts of each body that joints of `model` move: its own, and those on locked joints."""
+    data = full.createData()
+    pin.forwardKinematics(full, data, pin.neutral(full))
+    members: dict[int, list[str]] = {}
+    for frame in full.frames:
+        if frame.type == pin.FrameType.BODY:
+            members.setdefault(frame.parentJoint, []).append(frame.name)
+    own: dict[int, _Part] = {}
+    locked: dict[int, list[_Part]] = {}
+    mover = {0: 0}  # joint that moves, by each joint below it
+    for joint in range(1, full.njoints):
+        # The first joint ties the root link to the world.
+        moves = model.tells_root if joint == 1 else full.names[joint] in model.joint_names
+        mover[joint] = joint if moves else mover[full.parents[joint]]
+        if not mover[joint] or joint not in members:
+            continue
+        pose = data.oMi[mover[joint]].inverse() * data.oMi[joint]
+        described = phi_from_pinocchio(full.inertias[joint].toDynamicParameters())
+        part = _Part(members[joint], transform_phi(described, pose.rotation, pose.translation))
+        if moves:
+            own[joint] = part
+        else:
+            locked.setdefault(mover[joint], []).append(part)
+    return [(part, locked.get(joint, [])) for joint, part in own.items()]
+
+
+def _share_of_locked(total: Array, described: Array) -> float:
+    """How much of the described links on locked joints a body (10,) can hold: 1 where a consistent
+    body is left, else half of what leaves one."""
+    low, high = 0.0, 1.0
+    if is_consistent(total - described):
+        return high
+    for _ in range(_HALVINGS):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if is_consistent(total - middle * described) else (low, middle)
+    return 0.5 * low
+
+
+def _scale_inertial(link: ElementTree.Element, share: float) -> None:
+    """Multiply mass and inertia of a link."""
+    for element in (*link.findall("inertial/mass"), *link.findall("inertial/inertia")):
+        for key, value in element.attrib.items():
+            element.set(key, value if share == 1.0 else number(share * float(value)))
+
+
+def _set_friction(joint: ElementTree.Element, model: RobotModel, phi: Array) -> None:
+    """Write viscous and Coulomb friction, where identified, into a joint's ``<dynamics>``."""
+    name = joint.get("name", "")
+    given = {"damping": VISCOUS, "friction": COULOMB}
+    there = {key: term for key, term in given.items() if term in model.terms.names}
+    if not there:
+        return
+    element = joint.find("dynamics")
+    if element is None:
+        element = ElementTree.SubElement(joint, "dynamics")
+    for key, term in there.items():
+        element.set(key, number(max(phi[model.term_index(name, term)], 0.0)))
+
 
 with optional_packages("printing the result"):
     from rich.console import Console
@@ -110,11 +251,11 @@ def make_parser() -> argparse.ArgumentParser:
     add("--json", metavar="OUT", type=Path, help="write the result to this file")
     add("--report", metavar="DIR", type=Path, help="write a report to this folder: one HTML file")
     add("--quiet", action="store_true", help="print nothing but errors")
-    _add_motion(parser.add_argument_group("instead of recordings: move the robot (with ROS)"))
+    _add_execution(parser.add_argument_group("instead of recordings: move the robot (with ROS)"))
     return parser
 
 
-def _add_motion(group: argparse._ArgumentGroup) -> None:
+def _add_execution(group: argparse._ArgumentGroup) -> None:
     """Options of --execute."""
     add = group.add_argument
     add("--execute", metavar="FOLDER", type=Path,
@@ -123,21 +264,12 @@ def _add_motion(group: argparse._ArgumentGroup) -> None:
         "record them in this folder and identify the robot from them. With --payload-mass the "
         "first is repeated with that payload, as --loaded")
     add("--yes", "-y", action="store_true", help="agree to every question")
-    add("--controller", default="", help="the trajectory controller, where there are several")
     add("--frame", default="", metavar="LINK", help="link that carries the payload, whose joints "
         "move (default: the last one)")
-    add("--link-speed", type=float, default=0.25, metavar="M/S",
-        help="of every link and the payload (default: %(default)s)")
     add("--payload-box", default="0.2,0.2,0.2,0,0,0.1", metavar="SX,SY,SZ,CX,CY,CZ",
         help="lengths and centre [m], in that link's axes, of a box around payload or tool, kept "
         "clear (default: %(default)s)")
-    add("--keep-out", metavar="SX,SY,SZ,CX,CY,CZ", action="append", default=[],
-        help="lengths and centre [m], in axes of the description's root, of a box that nothing may "
-        "touch; may be repeated")
-    add("--floor", type=float, default=-np.inf, metavar="M",
-        help="least height of the robot above the description's root (default: none)")
-    add("--silence", type=float, metavar="S",
-        help="longest time without joint states (default: as their rate allows, 0.1 at most)")
+    add_motion_options(group)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -10,12 +10,18 @@ import numpy as np
 from ...errors import InvalidData
 from ...inertia import Array, is_consistent
 from ...robot.base_parameters import structural_base_parameters
-from ...robot.compression import Compressed, equivalent_white_noise
 from ...robot.consistent_fit import Described, Prior, identify_described
 from ...robot.constraints import Reference, consistent_robot, description_reference
 from ...robot.model import RobotModel
-from ...robot.recording import FilteredRecording, friction_in_doubt, moving_weights, rest_weights
-from ..report.units import CONFIDENCE_95, interval
+from ...robot.recording import (
+    Compressed,
+    FilteredRecording,
+    equivalent_white_noise,
+    friction_in_doubt,
+    moving_weights,
+    rest_weights,
+)
+from ..report.results import CONFIDENCE_95, interval
 
 SMALLEST = 1e-6  # of a joint's torque: what the model leaves at least
 _LEAST_FREE = 0.1  # part of the rows of a joint that a fit leaves free at least

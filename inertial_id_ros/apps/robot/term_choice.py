@@ -69,14 +69,14 @@ class HeldOutRows:
 
     def joint(self, j: int, used: Sequence[Sequence[int]]) -> JointScores:
         """The candidates of joint j, where the others use these (joints, ...) of theirs."""
-        others = [self._others.corners(self, k, used[k]) for k in range(self.joints) if k != j]
+        others = self._others.without(self, j, used)
         b, n = self.bodies, self.train.shape[-1]
         corner = np.append(np.arange(b), n - 1)
         at = np.ix_(np.arange(len(self.train)), corner, corner)
         whole, other = self.train[:, j].copy(), self.test[:, j].copy()
         whole[:, np.arange(b), np.arange(b)] += 1.0
-        for k, matrix in enumerate((whole, other)):
-            matrix[at] += sum(corners[k] for corners in others)
+        for matrix, corners in zip((whole, other), others, strict=True):
+            matrix[at] += corners
         left = np.zeros((len(whole), n, n - b))
         left[:, :b] = -np.linalg.solve(whole[:, :b, :b], whole[:, :b, b:])
         left[:, b:] = np.eye(n - b)
@@ -85,31 +85,47 @@ class HeldOutRows:
 
 
 class _Corners:
-    """What each joint adds to bodies and torque, its own terms eliminated; the newest is kept."""
+    """What each joint adds to bodies and torque, its own terms eliminated; the newest is kept, and
+    their sum."""
 
     def __init__(self) -> None:
         self._kept: dict[int, tuple[tuple[int, ...], tuple[Array, Array]]] = {}
+        self._sum: list[Array | float] = [0.0, 0.0]
 
-    def corners(self, held: HeldOutRows, k: int, used: Sequence[int]) -> tuple[Array, Array]:
-        """Of joint k, with these of its candidates (used,): normal matrices (parts, bodies + 1,
-        bodies + 1) of the rows that predict each part, and of the rows of that part."""
-        known = self._kept.get(k)
-        if known is None or known[0] != tuple(used):
-            pairs = [_eliminate(train[k], test[k], held.bodies, used)
+    def without(self, held: HeldOutRows, j: int, used: Sequence[Sequence[int]]) -> list[Array]:
+        """Of all joints but j, which use these of their candidates (joints, ...): normal matrices
+        (parts, bodies + 1, bodies + 1) of the rows that predict each part, and of the rows of that
+        part."""
+        for k in range(held.joints):
+            known = self._kept.get(k)
+            if known is not None and known[0] == tuple(used[k]):
+                continue
+            pairs = [_eliminate(train[k], test[k], held.bodies, used[k])
                      for train, test in zip(held.train, held.test, strict=True)]
-            known = tuple(used), (np.stack([p[0] for p in pairs]), np.stack([p[1] for p in pairs]))
-            self._kept[k] = known
-        return known[1]
+            new = np.stack([p[0] for p in pairs]), np.stack([p[1] for p in pairs])
+            self._sum = [total + own - (0.0 if known is None else known[1][i])
+                         for i, (total, own) in enumerate(zip(self._sum, new, strict=True))]
+            self._kept[k] = tuple(used[k]), new
+        return [np.asarray(total - own)
+                for total, own in zip(self._sum, self._kept[j][1], strict=True)]
 
 
 def _eliminate(train: Array, test: Array, bodies: int, used: Sequence[int]) -> tuple[Array, Array]:
-    """Normal matrices (bodies + 1, bodies + 1) without the used candidates, whose values are those
-    that fit the rows of `train` best."""
-    left = _eliminate_terms(train, bodies, used)
-    at = np.concatenate([np.arange(bodies), bodies + np.asarray(used, dtype=int),
-                         [len(train) - 1]])
-    return tuple(left.T @ matrix[np.ix_(at, at)] @ left  # type: ignore[return-value]
-                 for matrix in (train, test))
+    """Normal matrices (bodies + 1, bodies + 1) of bodies and torque without the used candidates,
+    whose values are those that fit the rows of `train` best."""
+    at = bodies + np.asarray(used, dtype=int)
+    corner = np.append(np.arange(bodies), len(train) - 1)
+    inner = train[np.ix_(at, at)]
+    size = np.diag(inner)
+    inner = inner + np.diag(_RIDGE * np.maximum(size, size.max(initial=0.0) * _RIDGE) + 1e-12)
+    best = np.linalg.solve(inner, train[np.ix_(at, corner)])
+
+    def without_terms(normal: Array) -> Array:
+        cross = best.T @ normal[np.ix_(at, corner)]
+        return np.asarray(normal[np.ix_(corner, corner)] - cross - cross.T
+                          + best.T @ normal[np.ix_(at, at)] @ best)
+
+    return without_terms(train), without_terms(test)
 
 
 @dataclass(frozen=True)
@@ -144,21 +160,6 @@ class JointScores:
         size = matrix[:, k, k]
         matrix[:, k, k] += _RIDGE * np.maximum(size, size.max(initial=0.0) * _RIDGE) + 1e-12
         return np.asarray(np.linalg.solve(matrix, train[:, :-1, -1:])[..., 0])
-
-
-def _eliminate_terms(normal: Array, bodies: int, used: Sequence[int]) -> Array:
-    """Matrix (bodies + used + 1, bodies + 1) from bodies to bodies and the terms that then fit
-    best, the torque last."""
-    at = bodies + np.asarray(used, dtype=int)
-    corner = np.append(np.arange(bodies), len(normal) - 1)
-    inner = normal[np.ix_(at, at)]
-    size = np.diag(inner)
-    inner = inner + np.diag(_RIDGE * np.maximum(size, size.max(initial=0.0) * _RIDGE) + 1e-12)
-    out = np.zeros((bodies + len(at) + 1, bodies + 1))
-    out[:bodies, :bodies] = np.eye(bodies)
-    out[bodies:-1] = -np.linalg.solve(inner, normal[np.ix_(at, corner)])
-    out[-1, -1] = 1.0
-    return out
 
 
 def hold_out(regressor: Array, candidates: Array, torque: Array, part: np.ndarray,

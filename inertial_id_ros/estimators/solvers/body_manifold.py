@@ -22,8 +22,7 @@ from enum import Enum, auto
 import numpy as np
 
 from ...inertia import Array
-from .interior_point import InteriorPath
-from .triangle_vector import COLS, DIAGONAL, ROWS, SIDE, SVEC_SIZE, smat, svec
+from .interior_point import COLS, DIAGONAL, ROWS, SIDE, SVEC_SIZE, InteriorPath, smat, svec
 
 TOLERANCE = 1e-9  # proven distance from the optimum, relative to 1 + objective
 PATIENCE = 20  # steps without proof before the interior path

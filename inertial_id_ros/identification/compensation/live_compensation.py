@@ -1,11 +1,15 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Removes the load from each wrench as it comes, in the thread that receives the messages."""
+"""Removes the load from each wrench as it comes, in the thread that receives the messages.
+
+The settings decide what becomes of a load that is known: `apply_policy` and `apply_age`.
+"""
 
 from __future__ import annotations
 
 import math
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from ...inertia import Array
@@ -16,10 +20,28 @@ from ...kinematics.causal.transform_chain import TransformChain
 from ...settings import Settings
 from ...settings.node import CompensationSettings
 from ...signals.sample_checks import is_plausible, plausible_limits
-from .blend import Blend
 from .load_in_use import Load, LoadInUse, Mode
-from .policy import apply_age, apply_policy
-from .prepared_load import inputs_of
+from .prepared_load import Blend, inputs_of
+
+
+def apply_policy(settings: CompensationSettings, use: LoadInUse) -> LoadInUse:
+    """The load in use where the settings say what to do about an unknown payload."""
+    if use.mode is Mode.TOOL and settings.unknown_payload == "silent":
+        return use.silenced(use.reason)
+    return use
+
+
+def apply_age(settings: CompensationSettings, use: LoadInUse, age: float) -> LoadInUse:
+    """The load in use at an age of its estimate [s]; NaN: it has none."""
+    if use.mode is not Mode.PAYLOAD:
+        return use
+    if 0.0 < settings.stop_after < age:
+        return use.silenced("the estimate in use is older than compensation.stop_after, "
+                            f"{settings.stop_after:g} s")
+    if age > settings.max_age:
+        return replace(use, reason=f"the estimate in use is older than {settings.max_age:g} s")
+    return use
+
 
 _JUMP_BACK = 1_000_000_000  # ns; stamps that go back by more are of a clock that jumped
 _REPEATS = 100_000_000  # ns for which a slow sensor may repeat a wrench

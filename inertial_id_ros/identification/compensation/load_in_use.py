@@ -1,5 +1,8 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""What is removed from the wrench at present, as one thread hands it to another."""
+"""What is removed from the wrench at present, as one thread hands it to another.
+
+`TargetFrame` gives the wrench in another frame that is fixed to the sensor, about its origin.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,10 @@ from enum import IntEnum
 
 import numpy as np
 
-from ...inertia import PARAMETERS, Array
+from ...inertia import PARAMETERS, Array, skew
 from ...kinematics.causal.transform_chain import TransformChain
 from ...kinematics.joint_motion import RobotFrame
+from ...kinematics.transform_tree import Pose
 from ...regression.alignment import CLOCK_OFFSET
 from ...regression.row_layout import BIASES, NUISANCE_VALUES
 from ...signals.sensor_filter import NO_FILTER, SensorFilter
@@ -92,3 +96,36 @@ class LoadInUse:
     def silenced(self, reason: str) -> LoadInUse:
         """The same, but nothing is published."""
         return replace(self, mode=Mode.SILENT, reason=reason)
+
+
+def wrench_matrix(pose: Pose) -> Array:
+    """Matrix (6, 6) from a wrench in a frame to that in another one, about its origin.
+
+    Args:
+        pose: of the other frame in the first one.
+    """
+    out = np.zeros((6, 6))
+    turn = pose.rotation.T
+    out[:3, :3] = out[3:, 3:] = turn
+    out[3:, :3] = -turn @ skew(pose.translation)
+    return out
+
+
+class TargetFrame:
+    """The matrix of a frame, the same object as long as its pose is the same."""
+
+    def __init__(self) -> None:
+        self._pose: Pose | None = None
+        self._matrix: Array = np.eye(6)
+
+    def matrix(self, pose: Pose) -> Array:
+        """Matrix (6, 6) for the pose of the target in the sensor frame."""
+        if self._pose is None or not _is_same(pose, self._pose):
+            self._pose, self._matrix = pose, wrench_matrix(pose)
+        return self._matrix
+
+
+def _is_same(a: Pose, b: Pose) -> bool:
+    """Whether two poses differ by no more than rounding, and noise of moving transforms."""
+    return (np.allclose(a.rotation, b.rotation, rtol=0.0, atol=1e-3)
+            and np.allclose(a.translation, b.translation, rtol=0.0, atol=1e-4))

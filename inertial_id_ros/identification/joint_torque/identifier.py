@@ -18,11 +18,10 @@ from ...regression.regressor_window import Rows
 from ...settings import Settings
 from ...signals import inbox
 from ...signals.bins import BIN_NS
-from ...signals.drop_counters import DropCounters
 from ...signals.ring_buffer import JUMPED
-from ..compensated_wrenches import CompensatedWrenches, no_wrenches
+from ...signals.stream_watch import DropCounters
 from ..pipeline import Pipeline
-from ..road import Road
+from ..road import CompensatedWrenches, Road, no_wrenches
 from ..solving import WindowSolver
 from ..state import Keep, State, keep_nothing
 from .knowledge import PUBLISHERS, TorqueKnowledge

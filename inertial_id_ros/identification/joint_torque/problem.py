@@ -25,13 +25,12 @@ import pinocchio as pin
 from ...errors import InvalidModel, UnknownFrame
 from ...inertia import PARAMETERS, Array, transform_matrix
 from ...linalg import inverse
-from ...regression.problem import Marginal, Problem, eliminate
+from ...regression.problem import Marginal, Problem, eliminate, unconstrained_fit, vague_information
 from ...regression.row_layout import BIASES
 from ...regression.tool import Tool, covariance_root
-from ...regression.unconstrained_fit import unconstrained_fit, vague_information
-from ...robot.compression import Compressed, compress_rows, equivalent_white_noise
 from ...robot.joint_terms import COULOMB, OFFSET, VISCOUS
 from ...robot.model import RobotModel
+from ...robot.recording import Compressed, compress_rows, equivalent_white_noise
 from ...robot.robot_file import IdentifiedRobot, reduced_model
 
 ZERO_SD = 1000.0  # N m: a zero that has moved may be anywhere

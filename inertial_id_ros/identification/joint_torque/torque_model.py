@@ -12,8 +12,8 @@ import numpy as np
 
 from ...detection.load_model import DisturbanceTexts, LoadModel
 from ...inertia import PARAMETERS, Array
+from ...regression.problem import vague_information
 from ...regression.regressor_window import Rows
-from ...regression.unconstrained_fit import vague_information
 from ...robot.recording import coulomb_columns, friction_weight
 from ...signals.bins import BIN_NS
 from ...signals.low_pass import FilteredRows, ZeroPhaseFilter, make_low_pass

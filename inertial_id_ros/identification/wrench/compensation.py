@@ -12,8 +12,8 @@ from ...kinematics.motion import Motion
 from ...regression.row_layout import correct_wrench
 from ...regression.rows import regressor_of, tilt_gravity
 from ...settings import Settings
-from ..compensated_wrenches import CompensatedWrenches, no_wrenches
 from ..compensation.load_in_use import Load
+from ..road import CompensatedWrenches, no_wrenches
 
 _SILENT = "compensation_silent.smoothed"  # finding
 

@@ -12,12 +12,11 @@ from ...detection.disturbance_findings import DisturbanceFindings
 from ...detection.removed_terms import RemovedTerms, Share
 from ...detection.segments import Segments
 from ...detection.unit_check import UnitCheck
-from ...doubts import withdraw_doubted
 from ...estimate import Estimate
-from ...findings import FindingLog
+from ...findings import FindingLog, withdraw_doubted
 from ...geometry.shape import Shape
 from ...inertia import PARAMETERS, Array
-from ...kinematics.motion_statistics import MotionStatistics
+from ...kinematics.motion import MotionStatistics
 from ...regression.regressor_window import make_regressor_window
 from ...regression.uncertainty.noise import datasheet_noise
 from ...settings import Settings

@@ -13,7 +13,7 @@ import numpy as np
 from ...detection.residual_shape import SliceMeans, is_clear
 from ...inertia import PARAMETERS, Array
 from ...regression.alignment import CLOCK_OFFSET, SENSOR_POSITION
-from ...regression.problem import COLUMNS, Marginal, Problem, state_prior, whiten
+from ...regression.problem import COLUMNS, Marginal, Problem, state_prior, vague_information, whiten
 from ...regression.regressor_window import DYNAMIC, STATIC, WindowContent
 from ...regression.row_layout import (
     BIASES,
@@ -34,7 +34,6 @@ from ...regression.uncertainty.noise import correct_noise, datasheet_noise, degr
 from ...regression.uncertainty.sensor_errors import ErrorStrengths, SensorErrors, WeighedRows
 from ...regression.uncertainty.shifted_origin import BEFORE_DATA, Origin, look_for_shift
 from ...regression.uncertainty.specification import unexpected_change
-from ...regression.unconstrained_fit import vague_information
 from ...settings import Settings
 from ...signals.bins import BIN_NS
 from ...signals.low_pass import ZeroPhaseFilter

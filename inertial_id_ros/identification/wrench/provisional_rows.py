@@ -9,7 +9,7 @@ data. They belong to one estimate only: the next one gets them anew, from more d
 Provisional rows depend only on the bin where they end. An estimate is then the same however the
 stream was cut into pieces, except for its stamp: where a disturbance may begin in the newest bins,
 their rows are left out although earlier estimates have used them, and the stamp does not go back
-(see `monotonic_stamps`).
+(see `MonotonicStamps`).
 """
 
 from __future__ import annotations

@@ -12,8 +12,7 @@ from ...regression.regressor_window import Rows
 from ...regression.rows import lag_behind, make_bin_columns, unpack_bins
 from ...signals.bins import BIN_NS, BinColumns, Bins
 from ...signals.precompensation import Removed
-from ..compensated_wrenches import CompensatedWrenches, join_wrenches, no_wrenches
-from ..road import Road
+from ..road import CompensatedWrenches, Road, join_wrenches, no_wrenches
 from .compensation import Compensation
 from .input_watch import InputFault
 from .knowledge import WristKnowledge

@@ -1,8 +1,9 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Corrects what estimates and residuals show to be wrong in the set-up.
+"""Finds and keeps what estimates and residuals show to be wrong in the set-up.
 
 That is: clocks that differ, a sensor that is turned against its frame, gravity that is tilted, and
-what the driver removes of its own payload. Each correction asks for a replay of the window.
+what the driver removes of its own payload. What is found asks for a replay of the window, in which
+`WristRoad` takes it out of the samples.
 """
 
 from __future__ import annotations

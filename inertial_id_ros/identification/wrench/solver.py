@@ -28,14 +28,13 @@ from ...findings import FindingLog
 from ...geometry.shape import Shape
 from ...inertia import PARAMETERS, Array, is_consistent, min_eigenvalue, report_jacobian
 from ...regression.alignment import GRAVITY_TILT, SENSOR_ROTATION
-from ...regression.problem import Marginal, Problem
+from ...regression.problem import Marginal, Problem, vague_information
 from ...regression.regressor_window import DYNAMIC, WindowContent
 from ...regression.row_layout import BIASES, NOTHING_REMOVED, NUISANCE_STATES, correct_bias, join
 from ...regression.tool import Tool
 from ...regression.uncertainty.cable import sideways_covariance
 from ...regression.uncertainty.calibration import common_gain_covariance
 from ...regression.uncertainty.encoder_noise import NO_MOTION_NOISE, motion_noise_covariance
-from ...regression.unconstrained_fit import vague_information
 from ...settings import Settings
 from ...signals.bins import BIN_NS
 from ...signals.low_pass import ZeroPhaseFilter

@@ -13,12 +13,11 @@ from ...io.sample_blocks import Wrenches
 from ...kinematics.transform_tree import Pose
 from ...settings import Settings
 from ...signals.bins import BIN_NS, Bins, bin_samples
-from ...signals.drop_counters import DropCounters
 from ...signals.precompensation import SETTLED, is_settling
 from ...signals.ring_buffer import Arrival, SampleRing
-from ...signals.sample_checks import WrenchChecks, accepts_all
-from ...signals.sensor_frame import SensorFrame
-from ..compensation.target_frame import wrench_matrix
+from ...signals.sample_checks import SensorFrame, WrenchChecks, accepts_all
+from ...signals.stream_watch import DropCounters
+from ..compensation.load_in_use import wrench_matrix
 
 _CAPACITY = 65_536  # samples kept until they settle
 _SAME = 2e-3  # rad, m; poses that differ by less are equal

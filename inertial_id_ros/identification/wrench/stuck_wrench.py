@@ -27,7 +27,8 @@ class StuckWrench:
         self._is_stuck = False
 
     def judge(self, bins: Bins, motion: Motion) -> np.ndarray:
-        """Which bins (k,) hold a wrench that is stuck."""
+        """Which bins (k,), which follow those of the last call, hold a wrench that is stuck while
+        the sensor turns; a finding says so."""
         before = np.vstack([self._mean, bins.mean[:-1]])
         changed = ~(np.abs(bins.mean - before) <= _ROUNDING * (1.0 + np.abs(before))).all(axis=1)
         stuck = np.zeros(len(changed), dtype=bool)

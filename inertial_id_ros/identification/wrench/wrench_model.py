@@ -9,13 +9,13 @@ import numpy as np
 
 from ...detection.load_model import DisturbanceTexts, LoadModel
 from ...inertia import PARAMETERS, Array, skew, transform_matrix
+from ...regression.problem import vague_information
 from ...regression.regressor_window import Rows
 from ...regression.row_layout import BIAS, POSITION, UPWARD, EstimatedStates
 from ...regression.rows import RATE_COLUMNS, ROW_COLUMNS, unpack_rows
 from ...regression.uncertainty.calibration import calibration_sd
 from ...regression.uncertainty.encoder_noise import motion_noise_covariance
 from ...regression.uncertainty.noise import datasheet_noise
-from ...regression.unconstrained_fit import vague_information
 from ...settings import Settings
 from ...signals.bins import BIN_NS
 from ...signals.low_pass import FilteredRows, ZeroPhaseFilter, make_low_pass

@@ -11,9 +11,8 @@ import pinocchio as pin
 from ...errors import InvalidData
 from ...inertia import Array
 from ..transform_tree import Pose
-from .fading_memory import FadingMemory
+from .fading_memory import FadingMemory, SampleClock
 from .features import TERMS, MotionNow, features_of
-from .sample_clock import SampleClock
 from .transform_chain import ChainPoses, TransformChain
 
 _TURN, _PLACE = slice(0, 3), slice(3, 6)  # channels

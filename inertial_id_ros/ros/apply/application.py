@@ -44,12 +44,13 @@ from .consequences import (
     removed_values,
     replace_removed,
 )
-from .evidence import find_evidence, place
 from .gates import (
     automatic_gate,
     doubt_gate,
+    find_evidence,
     gates_of_payload,
     is_news,
+    place,
     record_gate,
     removal_gate,
     rest_gate,

@@ -14,8 +14,8 @@ from rclpy.serialization import deserialize_message
 from ...apps.guide.at_rest import Controller, Driver, Seen
 from ...apps.guide.received import Received
 from ...findings import Finding
-from ...io.dynamic_joint_state import DynamicJointStates
 from ...io.files import user_path
+from ...io.messages import DynamicJointStates
 from ...kinematics.robot_description import read_description
 from ...settings import Settings
 from ...signals.input_topics import (
@@ -33,9 +33,8 @@ from ...signals.precompensation import stated_mass
 from ..apply.other_nodes import NoAnswer, ParameterClient
 from ..compat import find_type, message_type
 from ..diagnostics import WARNED
-from ..inputs import subscription_qos
 from ..planning_scene import SceneWatch
-from ..publisher_watch import publishing_nodes
+from ..publisher_watch import publishing_nodes, subscription_qos
 from .guide_node import GuideNode
 
 ACTION, ENDING = "control_msgs/action/FollowJointTrajectory", "/follow_joint_trajectory"

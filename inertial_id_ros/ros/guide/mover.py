@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from ...apps.excitation.next_motion.planned_motion import PlannedMotion
-from ...doubts import Doubt, first_doubt
+from ...findings import Doubt, first_doubt
 from ..motion_execution import MotionExecution, State
 from .guide_node import GuideNode, Stopped
 from .listening import ENDING, Listening

@@ -16,13 +16,12 @@ from scipy.spatial.transform import Rotation
 
 from inertial_id_ros.srv import SetTool
 
-from ...apps.report.units import CONFIDENCE_95
+from ...apps.report.results import CONFIDENCE_95
 from ...errors import InvalidSetting
 from ...extras import optional_packages
 from ...inertia import Array
 from ...kinematics.transform_tree import Pose
-from .live_node import LiveNode
-from .payload_view import Ellipsoid, com_ellipsoid, findings, headline, inertia_box, table
+from .live_node import Ellipsoid, LiveNode, com_ellipsoid, findings, headline, inertia_box, table
 
 _SHORTEST = 12  # characters of a token that a user chooses
 

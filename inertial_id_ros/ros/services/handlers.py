@@ -22,11 +22,10 @@ from ...regression.tool import load_tool, save_tool, tool_from_estimate
 from ..conversions import in_frame, parameters_message
 from ..estimation import Estimation
 from ..requested_shapes import RequestedShapes, result_of
-from .black_boxes import BlackBoxes
+from .black_boxes import ENDING, BlackBoxes
 from .calls import create_late_service, require_unlocked_service
 from .exporting import Exports
 from .lifecycle import ManagedNode
-from .saved_reports import ENDING
 from .saving import (
     DEFAULT_NAME,
     TOOLS,

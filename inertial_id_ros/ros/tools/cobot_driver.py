@@ -22,7 +22,7 @@ from std_msgs.msg import Bool
 from std_srvs.srv import Trigger
 
 from ...apps.simulation.cobot import STATED_POINT, Recording, SimulatedCobot
-from ...apps.simulation.trajectory import CommandedMotion, Trajectory
+from ...apps.simulation.motion import CommandedMotion, Trajectory
 from ...errors import InertialIdError, InvalidData, MissingPackage
 from ...inertia import Array, Body, phi_from_body, tensor_from_six, transform_phi
 from ..compat import find_type

@@ -6,9 +6,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from inertial_id_ros.regression.regressor_window import FULL, WindowContent
+from inertial_id_ros.regression.regressor_window import FULL, Slices, WindowContent
 from inertial_id_ros.regression.row_layout import STORED, WRENCH
-from inertial_id_ros.regression.slice_sums import Slices
 from inertial_id_ros.regression.uncertainty.load_walk import LoadWalk
 
 PHI = np.r_[2.0, 2.0 * np.array([0.0, 0.01, 0.1]), 0.02, 0.0, 0.0, 0.02, 0.0, 0.004]

@@ -4,7 +4,9 @@
 A black box is a rosbag2 folder. Beside the recording lie the settings, the state (tool and tare),
 and a report: versions, findings, the last outcome, what was asked of the node meanwhile, and the
 SHA-256 of the other files. The node processes and solves at times of arrival that are multiples of
-a period (`signals.ticks`), so that a replay can do the same between the same messages.
+a period (`signals.inbox`), so that a replay can do the same between the same messages.
+
+The recording is of mcap, with the definitions of its types.
 """
 
 from __future__ import annotations
@@ -12,13 +14,15 @@ from __future__ import annotations
 import hashlib
 import platform
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ....errors import DamagedFile, RecordingError
+from ....extras import optional_packages
+from ....geometry.resources import package_roots
 from ....identification.state import State, StateFile
 from ....io.files import (
     Content,
@@ -30,7 +34,75 @@ from ....io.files import (
 )
 from ....io.message_log import LoggedMessage
 from ....settings import Settings, iter_settings
-from .recording import LoggedTopic, write_recording
+from ..reader import standard_types
+
+if TYPE_CHECKING:
+    from rosbags.typesys.store import Typestore
+
+class LoggedTopic(NamedTuple):
+    """A topic of a message log: its name, type, and whether it is latched."""
+
+    name: str
+    type: str
+    latched: bool
+
+
+def write_recording(folder: Path, topics: Sequence[LoggedTopic],
+                    messages: Iterable[LoggedMessage]) -> None:
+    """Write the messages as a rosbag2 recording of mcap (raises OSError, RecordingError)."""
+    with optional_packages("saving a black box"):
+        from rosbags.rosbag2 import StoragePlugin, Writer
+        from rosbags.rosbag2.errors import WriterError
+
+    from ....io.files import bag_qos
+    try:
+        with Writer(folder, version=9, storage_plugin=StoragePlugin.MCAP) as writer:
+            connections = [writer.add_connection(
+                topic.name, topic.type, typestore=type_definitions(topic.type),
+                offered_qos_profiles=[bag_qos(topic.latched)]) for topic in topics]
+            for message in messages:
+                writer.write(connections[message.topic], message.time_ns, message.data)
+    except WriterError as error:
+        raise RecordingError(f"black box {folder} cannot be written: {error}") from error
+
+
+def type_definitions(kind: str) -> Typestore:
+    """Definitions that hold a type; of one that is not standard, the installed one.
+
+    Raises:
+        RecordingError: it is not installed.
+    """
+    store = standard_types()
+    if kind in store.types:
+        return store
+    from rosbags.typesys import Stores, get_types_from_msg, get_typestore
+
+    store, waiting = get_typestore(Stores.ROS2_JAZZY), [kind]
+    while waiting:
+        name = waiting.pop()
+        package, _, plain = name.split("/")
+        file = next((f for root in package_roots()
+                     if (f := root / package / "msg" / f"{plain}.msg").is_file()), None)
+        if file is None:
+            raise RecordingError(f"the definition of {name} is not installed")
+        found = get_types_from_msg(file.read_text(encoding="utf-8"), name)
+        store.fielddefs.update(found)  # registered below, when all are there
+        waiting += [inner for _, field in found[name][1] for inner in _names_in(field)
+                    if inner not in store.fielddefs]
+    ours = {n: f for n, f in store.fielddefs.items() if n not in store.types}
+    store = get_typestore(Stores.ROS2_JAZZY)
+    store.register(ours)
+    return store
+
+
+def _names_in(field: Any) -> Iterator[str]:
+    """Names of the types of messages in the description of a field."""
+    if isinstance(field, str) and "/" in field:
+        yield field
+    elif isinstance(field, tuple):
+        for part in field:
+            yield from _names_in(part)
+
 
 FORMAT, VERSION = "inertial_id_ros black box", 3
 _REPORT, _SETTINGS, _STATE = "report.json", "settings.yaml", "state.json"

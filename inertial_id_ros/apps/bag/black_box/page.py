@@ -8,8 +8,8 @@ from pathlib import Path
 
 from ....errors import RecordingError
 from ....settings import Settings
+from ...report.html import ReportOrigin
 from ...report.payload_page import payload_page
-from ...report.provenance import ReportOrigin
 from ..offline import identify_recording
 from .files import read_black_box
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ....inertia import Array
-from ...simulation.motion import JointMotion
-from ...simulation.trajectory import Trajectory
+from ...simulation.motion import JointMotion, Trajectory
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,8 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ....inertia import Array
-from ...simulation.motion import JointMotion
-from ...simulation.timing import Progress
+from ...simulation.motion import JointMotion, Progress
 from ..arm import Arm
 from .motion_limits import MotionLimits
 
