@@ -296,6 +296,14 @@ def test_wrong_stamps_are_refused_with_what_is_allowed(wrong: Any, message: str)
         made.add_joint_states(wrong, JOINTS, POSITIONS[:N])
 
 
+def test_stamps_of_arrival_of_samples_that_come_together_are_taken() -> None:
+    """Most of them within a microsecond of the one before."""
+    burst = 10**18 + (2_000_000 * np.arange(25)[:, None] + 1000 * np.arange(8)).ravel()
+    made = make()
+    for together in (burst, burst[-1] + 1000 * np.arange(1, 6)):
+        made.add_wrenches(together, "tool0", np.zeros((len(together), 6)))
+
+
 @pytest.mark.parametrize(("name", "wrong", "message"), WRONG_ROWS)
 def test_a_wrong_array_is_refused_and_leaves_no_trace(name: str, wrong: Any, message: str) -> None:
     made, given = make(), {**GOOD, name: wrong}
