@@ -17,7 +17,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pinocchio as pin
 
-from ...arguments import Parser, names, numbers
+from ...arguments import Parser, add_motion_options, names, numbers
 from ...cli import OK, exit_status
 from ...errors import InvalidModel, InvalidSetting, printable
 from ...export.robot_simulators import robot_mjcf, robot_sdf, robot_tree
@@ -192,7 +192,8 @@ def make_parser() -> argparse.ArgumentParser:
         help="test the robot on this recording, and do not identify it from it (may be repeated)")
     add("--loaded", metavar="RECORDING", type=Path,
         help="efforts are motor currents [A]; with this recording of the robot with a payload of "
-        "--payload-mass on its last link, the gains of the drives are found")
+        "--payload-mass on its last link, the gains of the drives are found. Where these are 1, "
+        "efforts are torques, and stay as they are")
     add("--payload-mass", metavar="X", type=float, help="mass of that payload [kg]")
     add("--hanging", action="store_true",
         help="that payload hangs from a cord or hook on the last link, moved so that it hardly "
@@ -263,22 +264,9 @@ def _add_motion(group: argparse._ArgumentGroup) -> None:
         "of all joints, joints to and fro at steady speeds, and another motion for the test; "
         "record them in this folder and identify the robot from them. With --payload-mass the "
         "first is repeated with that payload, as --loaded")
-    add("--yes", "-y", action="store_true", help="agree to every question")
-    add("--controller", default="", help="the trajectory controller, where there are several")
     add("--frame", default="", metavar="LINK", help="link that carries the payload, whose joints "
         "move (default: the last one)")
-    add("--link-speed", type=float, default=0.25, metavar="M/S",
-        help="of every link and the payload (default: %(default)s)")
-    add("--payload-box", default="0.2,0.2,0.2,0,0,0.1", metavar="SX,SY,SZ,CX,CY,CZ",
-        help="lengths and centre [m], in that link's axes, of a box around payload or tool, kept "
-        "clear (default: %(default)s)")
-    add("--keep-out", metavar="SX,SY,SZ,CX,CY,CZ", action="append", default=[],
-        help="lengths and centre [m], in axes of the description's root, of a box that nothing may "
-        "touch; may be repeated")
-    add("--floor", type=float, default=-np.inf, metavar="M",
-        help="least height of the robot above the description's root (default: none)")
-    add("--silence", type=float, metavar="S",
-        help="longest time without joint states (default: as their rate allows, 0.1 at most)")
+    add_motion_options(group, "that link")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -4,20 +4,16 @@
 from __future__ import annotations
 
 import argparse
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ...apps.excitation.config import box_corners
-from ...apps.guide.motions import USUAL_BOX
 from ...apps.guide.progress import Wanted
-from ...arguments import Parser
-from ...errors import InvalidSetting
+from ...arguments import Parser, add_motion_options, check_motion_options, check_range
 from ...inertia import Array
 from ...io.files import config_file
 from ...settings import SENSORS
-from ..motion_execution import PERIODS, SHORTEST, SILENCE
 
 _DESCRIPTION = (
     "Lead from an unknown load to a robot that knows it: check the set-up, move the arm, identify "
@@ -74,8 +70,6 @@ def make_parser() -> argparse.ArgumentParser:
     add("--dry-run", action="store_true", help="do all, but tell the robot nothing")
     add("--no-motion", action="store_true",
         help="do not move the arm: say which motion is needed, and wait for it")
-    add("--yes", "-y", action="store_true",
-        help="agree to every question: the arm then moves without being asked for")
     add = parser.add_argument_group("accuracy (half of a 95 %% interval)").add_argument
     add("--mass-accuracy", type=float, default=2.0, metavar="%", help="of the mass (default: 2)")
     add("--com-accuracy", type=float, default=3.0, metavar="MM",
@@ -86,28 +80,16 @@ def make_parser() -> argparse.ArgumentParser:
         "asked for (default: 20)")
     add("--timeout", type=float, default=120.0, metavar="S",
         help="longest identification, 5 to 600 s (default: 120)")
-    add = parser.add_argument_group("robot").add_argument
+    robot = parser.add_argument_group("robot")
+    add = robot.add_argument
     add("--config", metavar="NAME",
         help="settings of a node that is started: a file, or ur, franka, xarm, kuka_lbr, kinova, "
         "ros2_control")
     add("--sensor", choices=sorted(SENSORS), help="the wrench sensor, by its data sheet")
     add("--node", default="/inertial_id_node",
         help="the node that identifies (default: /inertial_id_node); started where it does not run")
-    add("--controller", default="", help="the trajectory controller, where there are several")
     add("--target", default="", help="what the payload is handed to (default: apply.target)")
-    add("--link-speed", type=float, default=0.25, metavar="M/S",
-        help="of every link and the payload (default: 0.25)")
-    add("--silence", type=float, metavar="S",
-        help="longest time without joint states while the arm moves, after which it is stopped "
-        f"(default: {PERIODS:g} of their periods, {SHORTEST:g} to {SILENCE:g} s)")
-    add("--payload-box", metavar="SX,SY,SZ,CX,CY,CZ",
-        help="lengths and centre [m] of a box around the payload in the frame of the sensor, kept "
-        "clear of the arm (default: 0.2 m on each side, before the sensor)")
-    add("--keep-out", metavar="SX,SY,SZ,CX,CY,CZ", action="append", default=[],
-        help="lengths and centre [m], in axes of the description's root, of a box (table, wall) "
-        "that nothing may touch; may be repeated")
-    add("--floor", type=float, default=-math.inf, metavar="M",
-        help="least height of the arm and the payload above the description's root (default: none)")
+    add_motion_options(robot, "the sensor")
     add = parser.add_argument_group("output").add_argument
     add("--report", type=Path, default=Path("reports"), metavar="FOLDER",
         help="where the report is written (default: reports)")
@@ -126,19 +108,16 @@ def parse(words: Sequence[str], ros_words: Sequence[str] = ()) -> Options:
             ("--mass-accuracy", args.mass_accuracy, 0.01, 100.0),
             ("--com-accuracy", args.com_accuracy, 0.01, 1000.0),
             ("--inertia-accuracy", args.inertia_accuracy, 0.0, 1000.0),
-            ("--timeout", args.timeout, 5.0, 600.0), ("--link-speed", args.link_speed, 0.01, 2.0),
-            ("--silence", args.silence, 0.05, 1.0)):
-        if value is not None and not (math.isfinite(value) and low <= value <= high):
-            raise InvalidSetting(f"{name} is {value:g}; allowed: {low:g} to {high:g}")
+            ("--timeout", args.timeout, 5.0, 600.0)):
+        check_range(name, value, low, high)
+    check_motion_options(args)
     node = args.node if args.node.startswith("/") else f"/{args.node}"
     return Options(
         node, _arguments(args, node, ros_words),
         Wanted(args.mass_accuracy / 100.0, args.com_accuracy / 1000.0,
                args.inertia_accuracy / 100.0),
         args.timeout, args.check, args.dry_run, not args.no_motion, args.yes, args.target,
-        args.controller, args.link_speed, (
-            USUAL_BOX if args.payload_box is None
-            else box_corners("--payload-box", args.payload_box)),
+        args.controller, args.link_speed, box_corners("--payload-box", args.payload_box),
         tuple(box_corners("--keep-out", text) for text in args.keep_out), args.floor,
         args.silence, args.report, args.json)
 
