@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import math
+from collections.abc import Iterable
 from typing import Any, NoReturn
 
 from .errors import InvalidSetting
@@ -25,43 +26,33 @@ class Parser(argparse.ArgumentParser):
         raise InvalidSetting(f"{message} (see {self.prog} --help)")
 
 
-def add_motion_options(group: argparse._ArgumentGroup, frame: str) -> None:
-    """Options of every program that moves an arm; `check_motion_options` checks them.
-
-    Args:
-        frame: that carries the payload, in words.
-    """
-    add = group.add_argument
+def add_motion_options(parser: argparse._ActionsContainer) -> None:
+    """Add what a user says of a motion that a program makes (see `check_motion_options`)."""
+    add = parser.add_argument
     add("--controller", default="", help="the trajectory controller, where there are several")
     add("--link-speed", type=float, default=0.25, metavar="M/S",
         help="of every link and the payload (default: %(default)s)")
     add("--silence", type=float, metavar="S",
         help="longest time without joint states while the arm moves, after which it is stopped "
-        "(default: a few of their periods)")
-    add("--payload-box", default="0.2,0.2,0.2,0,0,0.1", metavar="SX,SY,SZ,CX,CY,CZ",
-        help=f"lengths and centre [m], in axes of {frame}, of a box around payload or tool, kept "
-        "clear of the arm (default: %(default)s)")
+        "(default: 8 of their periods, 0.05 to 0.1 s)")
     add("--keep-out", metavar="SX,SY,SZ,CX,CY,CZ", action="append", default=[],
         help="lengths and centre [m], in axes of the description's root, of a box (table, wall) "
         "that nothing may touch; may be repeated")
     add("--floor", type=float, default=-math.inf, metavar="M",
-        help="least height of arm and payload above the description's root (default: none)")
-    add("--yes", "-y", action="store_true",
-        help="agree to every question: the arm then moves without being asked for")
+        help="least height of the arm and the payload above the description's root (default: none)")
 
 
-def check_motion_options(args: argparse.Namespace) -> None:
-    """Check the numbers of `add_motion_options` (raises InvalidSetting)."""
-    check_range("--link-speed", args.link_speed, 0.01, 2.0)
-    check_range("--silence", args.silence, 0.05, 1.0)
-    if math.isnan(args.floor):
-        raise InvalidSetting("--floor is nan; it must be a height")
+def check_motion_options(options: argparse.Namespace,
+                         others: Iterable[tuple[str, float | None, float, float]] = ()) -> None:
+    """Raise InvalidSetting where a number is not allowed.
 
-
-def check_range(option: str, value: float | None, low: float, high: float) -> None:
-    """Check a number that was given (raises InvalidSetting)."""
-    if value is not None and not low <= value <= high:  # false of what is not a number, too
-        raise InvalidSetting(f"{option} is {value:g}; allowed: {low:g} to {high:g}")
+    Args:
+        others: further options: name, value (None: not given), least and largest.
+    """
+    for name, value, low, high in (("--link-speed", options.link_speed, 0.01, 2.0),
+                                   ("--silence", options.silence, 0.05, 1.0), *others):
+        if value is not None and not (math.isfinite(value) and low <= value <= high):
+            raise InvalidSetting(f"{name} is {value:g}; allowed: {low:g} to {high:g}")
 
 
 def names(text: str) -> tuple[str, ...]:

@@ -252,11 +252,11 @@ def make_parser() -> argparse.ArgumentParser:
     add("--json", metavar="OUT", type=Path, help="write the result to this file")
     add("--report", metavar="DIR", type=Path, help="write a report to this folder: one HTML file")
     add("--quiet", action="store_true", help="print nothing but errors")
-    _add_motion(parser.add_argument_group("instead of recordings: move the robot (with ROS)"))
+    _add_execution(parser.add_argument_group("instead of recordings: move the robot (with ROS)"))
     return parser
 
 
-def _add_motion(group: argparse._ArgumentGroup) -> None:
+def _add_execution(group: argparse._ArgumentGroup) -> None:
     """Options of --execute."""
     add = group.add_argument
     add("--execute", metavar="FOLDER", type=Path,
@@ -264,9 +264,13 @@ def _add_motion(group: argparse._ArgumentGroup) -> None:
         "of all joints, joints to and fro at steady speeds, and another motion for the test; "
         "record them in this folder and identify the robot from them. With --payload-mass the "
         "first is repeated with that payload, as --loaded")
+    add("--yes", "-y", action="store_true", help="agree to every question")
     add("--frame", default="", metavar="LINK", help="link that carries the payload, whose joints "
         "move (default: the last one)")
-    add_motion_options(group, "that link")
+    add("--payload-box", default="0.2,0.2,0.2,0,0,0.1", metavar="SX,SY,SZ,CX,CY,CZ",
+        help="lengths and centre [m], in that link's axes, of a box around payload or tool, kept "
+        "clear (default: %(default)s)")
+    add_motion_options(group)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...apps.excitation.config import box_corners
+from ...apps.guide.motions import USUAL_BOX
 from ...apps.guide.progress import Wanted
-from ...arguments import Parser, add_motion_options, check_motion_options, check_range
+from ...arguments import Parser, add_motion_options, check_motion_options
 from ...inertia import Array
 from ...io.files import config_file
 from ...settings import SENSORS
@@ -70,6 +71,8 @@ def make_parser() -> argparse.ArgumentParser:
     add("--dry-run", action="store_true", help="do all, but tell the robot nothing")
     add("--no-motion", action="store_true",
         help="do not move the arm: say which motion is needed, and wait for it")
+    add("--yes", "-y", action="store_true",
+        help="agree to every question: the arm then moves without being asked for")
     add = parser.add_argument_group("accuracy (half of a 95 %% interval)").add_argument
     add("--mass-accuracy", type=float, default=2.0, metavar="%", help="of the mass (default: 2)")
     add("--com-accuracy", type=float, default=3.0, metavar="MM",
@@ -89,7 +92,10 @@ def make_parser() -> argparse.ArgumentParser:
     add("--node", default="/inertial_id_node",
         help="the node that identifies (default: /inertial_id_node); started where it does not run")
     add("--target", default="", help="what the payload is handed to (default: apply.target)")
-    add_motion_options(robot, "the sensor")
+    add("--payload-box", metavar="SX,SY,SZ,CX,CY,CZ",
+        help="lengths and centre [m] of a box around the payload in the frame of the sensor, kept "
+        "clear of the arm (default: 0.2 m on each side, before the sensor)")
+    add_motion_options(robot)
     add = parser.add_argument_group("output").add_argument
     add("--report", type=Path, default=Path("reports"), metavar="FOLDER",
         help="where the report is written (default: reports)")
@@ -104,20 +110,20 @@ def parse(words: Sequence[str], ros_words: Sequence[str] = ()) -> Options:
         ros_words: the ROS arguments of the command line, which go to the node.
     """
     args = make_parser().parse_args(words)
-    for name, value, low, high in (
-            ("--mass-accuracy", args.mass_accuracy, 0.01, 100.0),
-            ("--com-accuracy", args.com_accuracy, 0.01, 1000.0),
-            ("--inertia-accuracy", args.inertia_accuracy, 0.0, 1000.0),
-            ("--timeout", args.timeout, 5.0, 600.0)):
-        check_range(name, value, low, high)
-    check_motion_options(args)
+    check_motion_options(args, (
+        ("--mass-accuracy", args.mass_accuracy, 0.01, 100.0),
+        ("--com-accuracy", args.com_accuracy, 0.01, 1000.0),
+        ("--inertia-accuracy", args.inertia_accuracy, 0.0, 1000.0),
+        ("--timeout", args.timeout, 5.0, 600.0)))
     node = args.node if args.node.startswith("/") else f"/{args.node}"
     return Options(
         node, _arguments(args, node, ros_words),
         Wanted(args.mass_accuracy / 100.0, args.com_accuracy / 1000.0,
                args.inertia_accuracy / 100.0),
         args.timeout, args.check, args.dry_run, not args.no_motion, args.yes, args.target,
-        args.controller, args.link_speed, box_corners("--payload-box", args.payload_box),
+        args.controller, args.link_speed, (
+            USUAL_BOX if args.payload_box is None
+            else box_corners("--payload-box", args.payload_box)),
         tuple(box_corners("--keep-out", text) for text in args.keep_out), args.floor,
         args.silence, args.report, args.json)
 

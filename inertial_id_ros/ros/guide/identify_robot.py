@@ -22,7 +22,7 @@ from ...apps.excitation.next_motion.motion_limits import MotionLimits
 from ...apps.guide.at_rest import check_robot
 from ...apps.guide.record import failed
 from ...apps.guide.robot_motions import BUDGET, SWEEPS, RobotMotions, last_link
-from ...arguments import check_motion_options, check_range
+from ...arguments import check_motion_options
 from ...cli import CHECK_FAILED, INTERRUPTED, NOT_IDENTIFIED, exit_status
 from ...errors import InvalidSetting
 from ...io.files import user_path, write_atomically
@@ -64,8 +64,7 @@ def _run(args: argparse.Namespace, words: list[str], ros_words: list[str]) -> in
     if args.recording or args.test or args.loaded:
         raise InvalidSetting("--execute records what it needs: leave out RECORDING, --test and "
                              "--loaded")
-    check_motion_options(args)
-    check_range("--payload-mass", args.payload_mass, 0.01, 1000.0)
+    check_motion_options(args, (("--payload-mass", args.payload_mass, 0.01, 1000.0),))
     stop, show = stop_flag(), make_show(args.yes, False)
     folder = user_path(args.execute)
     folder.mkdir(parents=True, exist_ok=True)
