@@ -79,7 +79,10 @@ class SceneWatch:
             if whole is None:
                 return
             self.obstacles, self._read = read_obstacles(whole, find_frame), _content(whole)
-            self.scene = Scene(tuple(dict.fromkeys(item.name for item in self.obstacles)))
+            # Where something is attached or let go, the world's objects change, too.
+            self.scene = Scene(tuple(dict.fromkeys(item.name for item in self.obstacles)), attached=
+                               tuple(printable(item.object.id) for item in
+                                     whole.robot_state.attached_collision_objects))
         except InertialIdError as error:
             self.scene = Scene(problem=printable(str(error)))
 

@@ -147,6 +147,28 @@ def test_arrays_of_currents_give_the_gains_of_the_command(folder: Path, tmp_path
     assert given.prediction.relative < 0.03
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("scale", "corrected", "words"), [
+    (1.0, False, "efforts are torques, and were taken as they are"),
+    (1.1, True, "torques whose scale is a little off"),
+])
+def test_a_payload_with_torques_is_noticed(folder: Path, scale: float, corrected: bool,
+                                           words: str) -> None:
+    """Torques of a sensor, exact or too large by a scale, that are told to be currents."""
+    urdf, terms = load_description().urdf, api.JointTerms(coulomb_velocity=0.003)
+    free, held = (r._replace(efforts=scale * GAIN * np.asarray(r.efforts))
+                  for r in (arrays(folder, "unloaded"), arrays(folder, "loaded")))
+    told = api.identify_robot(urdf, free.stamps, NAMES, free.positions, free.efforts, terms,
+                              loaded=held, payload_mass=MASS)
+    assert words in " ".join(told.notes)
+    assert (told.drives is not None) == corrected
+    if told.drives is None:  # all as without the payload
+        plain = api.identify_robot(urdf, free.stamps, NAMES, free.positions, free.efforts, terms)
+        np.testing.assert_array_equal(told.identified.phi, plain.identified.phi)
+    else:
+        np.testing.assert_allclose(told.drives.gain, 1.0 / scale, atol=0.02)
+
+
 def test_arrays_that_do_not_go_together_are_one_sentence(folder: Path) -> None:
     urdf, free = load_description().urdf, arrays(folder, "unloaded")
     first = (urdf, free.stamps, NAMES, free.positions, free.efforts)

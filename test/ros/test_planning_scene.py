@@ -36,10 +36,13 @@ def pose_message(position, turn: Rotation | None = None) -> Pose:
     return pose
 
 
-def scene(*objects, is_diff: bool = False, octomap=()) -> SimpleNamespace:
-    return SimpleNamespace(is_diff=is_diff, world=SimpleNamespace(
-        collision_objects=list(objects),
-        octomap=SimpleNamespace(octomap=SimpleNamespace(data=list(octomap)))))
+def scene(*objects, is_diff: bool = False, octomap=(), attached=()) -> SimpleNamespace:
+    return SimpleNamespace(
+        is_diff=is_diff, world=SimpleNamespace(
+            collision_objects=list(objects),
+            octomap=SimpleNamespace(octomap=SimpleNamespace(data=list(octomap)))),
+        robot_state=SimpleNamespace(attached_collision_objects=[
+            SimpleNamespace(object=item) for item in attached]))
 
 
 def thing(primitives=(), meshes=(), planes=(), operation=b"\x00", **more) -> SimpleNamespace:
@@ -153,6 +156,12 @@ def test_a_scene_that_is_answered_or_published_is_kept_clear_until_it_changes(in
     take(scene())
     watch.read(lambda frame: WORLD)
     assert watch.scene.names == () and not watch.scene.unknown and not watch.has_changed
+
+
+def test_what_the_robot_carries_is_told_and_no_obstacle(installed):
+    watch = Graph(scene(attached=[CRATE])).watch()
+    watch.read(lambda frame: WORLD)
+    assert watch.scene.attached == ("crate",) and not watch.obstacles
 
 
 def test_a_scene_that_cannot_be_kept_clear_is_a_problem(installed):

@@ -68,11 +68,13 @@ class Scene(NamedTuple):
     Attributes:
         names: of its objects; unknown: why they are not known, problem: why they cannot be kept
         clear, in words; empty: they are, and can.
+        attached: names of objects that the robot carries.
     """
 
     names: tuple[str, ...] = ()
     unknown: str = ""
     problem: str = ""
+    attached: tuple[str, ...] = ()
 
 
 NO_SCENE = Scene(unknown="no planning scene is published: only what --keep-out and --floor tell is "
@@ -397,8 +399,10 @@ def _surroundings(seen: Seen, _: Settings) -> Row:
                    "objects by --keep-out.")
     if scene.unknown:
         return Row(name, OPEN, scene.unknown, expected)
+    carried = ("; kept clear itself as far as --payload-box holds it, as the robot carries it: "
+               + _listed(scene.attached) if scene.attached else "")
     return Row(name, PASSED, "kept clear of objects of the planning scene: "
-               + (_listed(scene.names) or "it has none"), expected)
+               + (_listed(scene.names) or "it has none") + carried, expected)
 
 
 def _controller(seen: Seen, _: Settings) -> Row:

@@ -192,7 +192,8 @@ def make_parser() -> argparse.ArgumentParser:
         help="test the robot on this recording, and do not identify it from it (may be repeated)")
     add("--loaded", metavar="RECORDING", type=Path,
         help="efforts are motor currents [A]; with this recording of the robot with a payload of "
-        "--payload-mass on its last link, the gains of the drives are found")
+        "--payload-mass on its last link, the gains of the drives are found. Where these are 1, "
+        "efforts are torques, and stay as they are")
     add("--payload-mass", metavar="X", type=float, help="mass of that payload [kg]")
     add("--hanging", action="store_true",
         help="that payload hangs from a cord or hook on the last link, moved so that it hardly "

@@ -42,6 +42,9 @@ from .term_choice import TermChoice, choose_terms
 # Of data sheets and of controllers: those of a real UR10e differ from gains that were found with a
 # known mass by 4 % (docs/robot.md).
 GAIN_ERROR = 0.05
+# Gains of motors are 5 N m/A and more: efforts whose gains are as near to 1 are torques.
+_NEAR_ONE = 0.25
+_IS_ONE = 3.0  # standard deviations within which a gain is 1
 
 
 @dataclass(frozen=True)
@@ -114,8 +117,22 @@ def find_drives(currents: Currents, model: RobotModel, unloaded: JointRecording,
                                    currents.hanging)
     except NotEnoughData as error:
         raise NotEnoughData(f"motor currents: {error}; do both recordings move all joints, and "
-                            "does only one hold the payload?") from error
+                            "does only one hold the payload? (Torques need no payload.)") from error
     return Drives(found.gain, found.covariance)
+
+
+def torques_after_all(drives: Drives) -> tuple[Drives | None, str]:
+    """Drives that were found with a payload, or None where efforts are torques as they are; and
+    what the user should know of it, or nothing."""
+    gain = drives.gain
+    off = np.abs(gain - 1.0)
+    if off.max() > _NEAR_ONE:
+        return drives, ""
+    found = f"the gains that the payload tells are {gain.min():.2f} to {gain.max():.2f}: "
+    if (off <= _IS_ONE * np.sqrt(np.diag(drives.covariance))).all():
+        return None, found + "the efforts are torques, and were taken as they are"
+    return drives, (found + "the efforts are torques whose scale is a little off, and were "
+                    "corrected by them; to take them as they are, give no payload")
 
 
 FADINGS = (0.0, 0.003, 0.01, 0.03, 0.1)  # rad/s that `find_coulomb_velocity` tries
@@ -295,6 +312,9 @@ def identify_described_robot(urdf: str, recorded: NamedRecording | Sequence[Name
     if sensing == TORQUES:
         check_measured(model, samples)
     drives = None if currents is None else find_drives(currents, model, first, low_pass)
+    if drives is not None and currents is not None and currents.loaded is not None:
+        drives, note = torques_after_all(drives)
+        notes += [note] if note else []
     if drives is not None:
         samples, first = drives.torques(samples), drives.torques(first)
         test = test and drives.torques(test)
