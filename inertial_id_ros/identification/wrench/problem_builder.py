@@ -31,9 +31,13 @@ from ...regression.uncertainty.encoder_noise import (
 )
 from ...regression.uncertainty.errors_in_variables import linearise, residual_covariance
 from ...regression.uncertainty.noise import correct_noise, datasheet_noise, degrees_of_freedom
-from ...regression.uncertainty.sensor_errors import ErrorStrengths, SensorErrors, WeighedRows
+from ...regression.uncertainty.sensor_errors import (
+    ErrorStrengths,
+    SensorErrors,
+    WeighedRows,
+    unexpected_change,
+)
 from ...regression.uncertainty.shifted_origin import BEFORE_DATA, Origin, look_for_shift
-from ...regression.uncertainty.specification import unexpected_change
 from ...settings import Settings
 from ...signals.bins import BIN_NS
 from ...signals.low_pass import ZeroPhaseFilter

@@ -23,8 +23,11 @@ from inertial_id_ros.regression.uncertainty.channel_errors import (
     channel_products,
     eliminate_calibration,
 )
-from inertial_id_ros.regression.uncertainty.sensor_errors import ErrorStrengths, SensorErrors
-from inertial_id_ros.regression.uncertainty.specification import unexpected_change
+from inertial_id_ros.regression.uncertainty.sensor_errors import (
+    ErrorStrengths,
+    SensorErrors,
+    unexpected_change,
+)
 from inertial_id_ros.regression.uncertainty.walking_bias import (
     NO_WALK,
     Level,
