@@ -47,17 +47,19 @@ layers: setup ## import-linter: a room imports only from those below it
 # the network is not disturbed.
 PARALLEL := -p xdist.plugin -n $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1))) \
   --dist loadfile --no-loadscope-reorder
+# What moves an arm in real time needs most of a processor: no more than two at a time.
+ALONE := -p xdist.plugin -n 2 --dist load --maxschedchunk 1 -m alone
 unit: setup ## pytest (TESTS=… for some files)
 	@source ./activate && export ROS_DOMAIN_ID=$${ROS_DOMAIN_ID:-$$((RANDOM % 100 + 1))} && \
 	  ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST ROS_PYTHON_CHECK_FIELDS=1 \
 	  $(if $(TESTS),python -m pytest $(TESTS),python -m pytest $(PARALLEL) -m "not alone" && \
-	  python -m pytest -m alone)
+	  python -m pytest $(ALONE))
 
 coverage: setup ## pytest, with the lines and branches that all tests run
 	@source ./activate && export ROS_DOMAIN_ID=$${ROS_DOMAIN_ID:-$$((RANDOM % 100 + 1))} && \
 	  ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST ROS_PYTHON_CHECK_FIELDS=1 \
 	  python -m pytest $(PARALLEL) -m "not alone" -p pytest_cov.plugin --cov \
-	  --cov-report=term:skip-covered && python -m pytest -m alone
+	  --cov-report=term:skip-covered && python -m pytest $(ALONE)
 
 rooms: setup ## draw the picture of rooms and road in CONTRIBUTING.md
 	@source ./activate && python docs/draw_rooms.py

@@ -60,12 +60,21 @@ sys.addaudithook(refuse_to_touch_the_users_state)
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the tests of the room `ros` and those that need recordings, and put files in an order
-    that keeps processors busy: those of ROS, which wait, among those that compute the longest."""
+    that keeps processors busy: those of ROS, which wait, among those that compute the longest.
+    Coverage makes computing half as slow again: of slow cases that differ in numbers alone it
+    counts the first."""
+    counted = set()
     for item in items:
         if ROOT / "test" / "ros" in item.path.parents:
             item.add_marker("ros")
         if "data_folder" in getattr(item, "fixturenames", ()):
             item.add_marker("recordings")
+        values = item.callspec.params.values() if hasattr(item, "callspec") else ()
+        case = (item.nodeid.partition("[")[0],
+                *(repr(value) for value in values if type(value) not in (int, float)))
+        if case in counted and item.get_closest_marker("slow"):
+            item.add_marker("no_cover")
+        counted.add(case)
     slow = Counter(item.path for item in items if item.get_closest_marker("slow"))
     waits = {item.path: item.get_closest_marker("ros") is not None for item in items}
     order = {}

@@ -27,7 +27,10 @@ _MISFIT = 5.0
 # windows of 20 s.
 _FITS, _WRONG = 1.4, 3.0
 _RAISED = 2.0  # that from which it is said that intervals are wider
-_DEPENDS = 0.25  # square of a change that is named, over the variance
+# Square of a change that is named, over the variance; and the change, over what the verdict allows.
+_DEPENDS, _MATTERS = 0.25, 0.1
+_REPORTED = (("mass", slice(0, 1), "kg"), ("centre of mass", slice(1, 4), "m"),
+             ("inertia", slice(4, PARAMETERS), "kg m^2"))
 _UNKNOWN = 10.0  # share from which on a payload is not known at all; far more breaks the arithmetic
 
 
@@ -230,19 +233,25 @@ def check_residual(rms: Array, noise: Array, log: FindingLog) -> bool:
     return is_large
 
 
-def check_noise_model(phi: Array, change: Array, variance: Array, log: FindingLog) -> None:
-    """Name a payload phi (10,) that depends on what is taken for noise.
+def check_noise_model(change: Array, variance: Array, allowed: Array, log: FindingLog) -> None:
+    """Name a payload that depends on what is taken for noise, where that matters.
 
     Args:
-        change: (10,) of it with another model of noise, beyond chance; variance: (10,) of it by
-            everything else.
+        change: (10,) of the reported parameters with another model of noise, beyond chance.
+        variance: (10,) of them by everything else; allowed: half widths (10,) of the intervals with
+            which they count as known.
     """
     log.clear("noise_model_doubted")
-    if (change**2 > _DEPENDS * variance).any():
+    size = np.abs(change)
+    # What is allowed is 0 where nothing is known.
+    matters = (allowed > 0.0) & (size > _MATTERS * allowed) & (size**2 > _DEPENDS * variance)
+    others = [f"{name} by {np.linalg.norm(change[group]):.2g} {unit}"
+              for name, group, unit in _REPORTED if matters[group].any()]
+    if others:
         log.set("noise_model_doubted", "warning",
-                f"the mass would be {abs(change[0]):.2g} kg {'more' if change[0] > 0.0 else 'less'}"
-                ", if the zero of the sensor did not wander: what is taken for that follows the "
-                "motion (a low-pass of the sensor, for instance); the intervals hold both")
+                f"if the zero of the sensor did not wander, the estimate would be another one "
+                f"({', '.join(others)}): what is taken for that follows the motion (a low-pass of "
+                "the sensor, for instance); the intervals hold both")
 
 
 def _misfit(rms: Array, noise: Array) -> float:

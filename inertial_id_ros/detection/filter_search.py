@@ -29,7 +29,7 @@ from .setup_trials import FARTHEST, Signals
 
 _SMOOTHING = 0.4  # s, length of the low-pass on both sides
 _STEP = 5  # bins between two rows of a fit
-_FEWEST = 30  # rows
+_FEWEST, _FEWEST_MOVING = 30, 10  # rows, and those of motion: at rest a filter shows in nothing
 _SHORT_HOLE = 4  # bins without a wrench, over which it is interpolated
 _COVERED = 0.7  # of the usual number of wrenches that a row stands for
 _BEGINNING = 50  # bins that are left out where there are more: what the filter held then is unknown
@@ -134,7 +134,7 @@ def find_filter(signals: Signals, removed: Removed, early_ns: int, noise: Array,
         noise, bias_sd: (6,) of a sample, and of the biases before any data [N, N m].
     """
     problem = _Problem(signals, removed, noise, bias_sd)
-    if problem.rows < _FEWEST:
+    if problem.rows < _FEWEST or problem.moving < _FEWEST_MOVING:
         return None
     late = problem.part_from(_BEGINNING)
     problem = late if late.rows >= _FEWEST else problem

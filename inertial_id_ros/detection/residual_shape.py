@@ -32,6 +32,7 @@ _ALONE = 0, 2  # of them, those that are tried alone
 _ROUNDS, _SETTLED = 5, 1e-3  # of the load, relative to it
 _LEAST_UNSURE = 0.05  # how far the model of hysteresis may be from the truth, times what it does
 _UNSURE = 1.5  # the same where it is not certain
+_OFFSET = 1.03  # times the residual that is left without an offset of the clocks that may be a play
 _TINY = 1e-9
 
 
@@ -40,13 +41,15 @@ class SliceMeans(NamedTuple):
 
     Attributes:
         rows: (s, 6, n) of ``[A | states | y]``; sd: (6,) of one mean by noise and accuracy [N, ..].
-        prior: (n, n) products of whitened rows that are known before the data.
+        prior: (n, n) products of whitened rows that are known before the data; in_time: the same if
+            the clocks agree exactly, None where that is known.
         phi: (10,) of the estimate; load: (s, 6) of all that hangs on the sensor [N, N m].
     """
 
     rows: Array
     sd: Array
     prior: Array
+    in_time: Array | None
     phi: Array
     load: Array
 
@@ -59,13 +62,19 @@ class Shaped(NamedTuple):
             do not tell of it, for an estimator that knows more.
         wrench: (s, 6) that it adds to the slices; None: it is not certain, and the estimate is that
             with it.
-        states: standard deviations (k,) of the states beside phi by what the model of it lacks.
+        states: standard deviations (k,) of the states beside phi by what the model of it lacks;
+            None: the model does not change them.
     """
 
     covariance: Array
     data: Array
     wrench: Array | None = None
     states: Array | None = None
+
+    @property
+    def is_likely(self) -> bool:
+        """Whether there is hysteresis, or may be."""
+        return self.wrench is not None or self.states is not None or bool(self.covariance[0, 0])
 
     @property
     def size(self) -> Array:
@@ -121,7 +130,9 @@ def check_residual_shape(means: SliceMeans | None, log: FindingLog) -> Shaped:
         lag = min(alone, key=lambda fit: fit.rms)
         explained = 1.0 - (lag.rms / before.rms) ** 2
         likely = min(max((explained - _MAYBE) / (_LIKELY - _MAYBE), 0.0), 1.0)
-        return Shaped(likely * _lag_covariance(means.phi, lag.phi, _UNSURE), zeros)
+        maybe = Shaped(likely * _lag_covariance(means.phi, lag.phi, _UNSURE), zeros)
+        late = _like_an_offset(means, before, plays)
+        return late if late and late.covariance[0, 0] > maybe.covariance[0, 0] else maybe
     wrench = (plays * lag.weights).sum(axis=2)
     unsure = min(max(_LEAST_UNSURE, (1.0 + lag.rms) * float(np.sqrt(1.0 - explained))), _UNSURE)
     covariance = _lag_covariance(means.phi, lag.phi, unsure)
@@ -131,6 +142,27 @@ def check_residual_shape(means: SliceMeans | None, log: FindingLog) -> Shaped:
     shaped = Shaped(covariance, data, wrench, unsure * np.abs(lag.states - before.states))
     _report_hysteresis(shaped.size, log)
     return shaped
+
+
+def _like_an_offset(means: SliceMeans, before: _Fit, plays: Array) -> Shaped | None:
+    """What hysteresis does to the estimate if it is what looks like an offset of the clocks; None
+    where there is none, or plays (s, 6, k) explain less.
+
+    A light load moves within the play of the sensor for most of the time: that takes from its
+    weight, and hardly shapes the residual otherwise.
+
+    Args:
+        before: the fit with an offset.
+    """
+    if means.in_time is None:
+        return None
+    problem = _Problem(means._replace(prior=means.in_time))
+    without, _ = problem.fit(np.zeros((len(means.rows), 6, 0)))
+    lag, _ = problem.fit(plays)
+    if without.rms < _OFFSET * before.rms or lag.rms > before.rms:
+        return None
+    return Shaped(_lag_covariance(means.phi, lag.phi, _UNSURE), np.zeros((PARAMETERS, PARAMETERS)),
+                  states=_UNSURE * np.abs(lag.states - before.states))
 
 
 class _Fit(NamedTuple):

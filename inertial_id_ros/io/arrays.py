@@ -12,8 +12,8 @@ from ..errors import InvalidData
 from ..inertia import Array
 
 Stamps = NDArray[np.int64]
-_SHORTEST_PERIOD = 50_000  # ns; stamps that are closer are in another unit
-_FEW = 2  # steps: a single one, of stamps that come in bursts, tells no unit
+_SHORTEST_PERIOD = 50_000  # ns, on average; stamps that are closer are in another unit
+_FEW = 10  # steps: so few, of samples that arrive together, tell no unit
 _ORTHOGONAL = 1e-3  # largest error of a rotation matrix that is accepted
 
 
@@ -40,8 +40,8 @@ def as_stamps(what: str, stamps: ArrayLike) -> Stamps:
         k = int(np.argmax(steps <= 0))
         raise InvalidData(f"stamps of {what} must increase; number {k + 1} is {times[k + 1]} ns, "
                           f"the one before {times[k]} ns")
-    if len(steps) >= _FEW and np.median(steps) < _SHORTEST_PERIOD:
-        raise InvalidData(f"stamps of {what} are {np.median(steps):g} ns apart, and no sensor is "
+    if len(steps) >= _FEW and steps.mean() < _SHORTEST_PERIOD:  # most may arrive together
+        raise InvalidData(f"stamps of {what} are {steps.mean():g} ns apart, and no sensor is "
                           "that fast; they must be in nanoseconds")
     if times[0] <= 0:
         raise InvalidData(f"stamps of {what} begin at {times[0]} ns; they must be positive, as 0 "

@@ -20,11 +20,14 @@ import stat
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..errors import DamagedFile, InvalidSetting
 from ..extras import optional_packages
 from ..limits import MAX_JSON_BYTES, MAX_REPORT_BYTES
+
+if TYPE_CHECKING:
+    from rosbags.interfaces import Qos
 
 _LONGEST_PATH, _LONGEST_NAME = 4000, 255  # bytes that file systems take
 _PARTIAL = ".partial-"  # begins the names of temporary files
@@ -239,19 +242,18 @@ def _refuse(word: str) -> NoReturn:
     raise ValueError(f"{word} is no number")
 
 
-with optional_packages("writing a recording"):
-    from rosbags.interfaces import (
-        Qos,
-        QosDurability,
-        QosHistory,
-        QosLiveliness,
-        QosReliability,
-        QosTime,
-    )
-
-
 def bag_qos(latched: bool) -> Qos:
     """Reliable, kept for late subscribers where latched; times of 0 s mean no limit."""
+    with optional_packages("writing a recording"):
+        from rosbags.interfaces import (
+            Qos,
+            QosDurability,
+            QosHistory,
+            QosLiveliness,
+            QosReliability,
+            QosTime,
+        )
+
     zero = QosTime(0, 0)
     durability = QosDurability.TRANSIENT_LOCAL if latched else QosDurability.VOLATILE
     return Qos(

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from synthetic import BODY, identifier, recording, texts
 
-from inertial_id_ros.detection.consistency_checks import check_residual
+from inertial_id_ros.detection.consistency_checks import check_noise_model, check_residual
 from inertial_id_ros.estimate import Estimate
 from inertial_id_ros.findings import FindingLog
 
@@ -44,3 +44,21 @@ def test_a_residual_is_named_by_how_far_it_is_above_the_errors(
         rms[4] *= ratio
         assert check_residual(rms, noise, log) == (ratio > 5.0)
         assert [(f.name, f.level) for f in log.all()] == ([(name, level)] if name else [])
+
+
+@pytest.mark.parametrize(("mass", "said"), [(5e-7, False), (4e-3, False), (2e-2, True)])
+def test_a_noise_model_is_doubted_only_where_the_change_matters(mass: float, said: bool) -> None:
+    """Each change is far beyond its standard deviation; 0.05 kg are allowed."""
+    log, change = FindingLog(), np.zeros(10)
+    change[0] = mass
+    allowed = np.array([0.05, *3 * [5e-3], *6 * [0.0]])
+    check_noise_model(change, (0.1 * mass * np.ones(10)) ** 2, allowed, log)
+    assert [f.name for f in log.all()] == ["noise_model_doubted"] * said
+    assert not said or "mass by 0.02 kg" in log.all()[0].text
+
+
+def test_the_parameter_that_matters_is_named() -> None:
+    log, change = FindingLog(), np.zeros(10)
+    change[:2], change[4] = (1e-3, 3e-3), 1.0
+    check_noise_model(change, np.full(10, 1e-12), np.array([0.05, *3 * [5e-3], *6 * [0.0]]), log)
+    assert "(centre of mass by 0.003 m)" in log.all()[0].text

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks.accuracy.real_sensors.identify import identifier_of
+from benchmarks.accuracy.real_sensors.recordings import simulate
 from inertial_id_ros.api import Estimate, Identifier, Settings
 from inertial_id_ros.apps.simulation.cobot import Recording, SimulatedCobot
 from inertial_id_ros.apps.simulation.settings import CobotSettings
@@ -55,6 +57,40 @@ def test_a_likely_cable_is_forgotten_with_the_last_row_that_made_it_so(
     assert watch.phi_covariance().any()  # some of the rows are still there
     watch.search(problems, window(501, 1300), problem, NOTHING)  # type: ignore[arg-type]
     assert not watch.phi_covariance().any()
+
+
+def test_a_cable_that_was_certain_stays_possible_for_half_a_minute(
+        monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it pulls with still is in the rows, though a fit of fewer rows shows it no longer."""
+    cable = likely(None, None)[0]._replace(evidence=2.0 * CERTAIN)
+    problems: Any = SimpleNamespace(unexplained_force=lambda window, problem: 0.0,
+                                    cable_input=lambda window: object())
+    monkeypatch.setattr(CableWatch, "_is_turned",
+                        staticmethod(lambda problems, cable, removed: False))
+    watch, problem = CableWatch(9.81), SimpleNamespace()
+    monkeypatch.setattr(cable_watch, "find_cable", lambda given, last: (cable, False))
+    watch._fit(problems, window(0, 500), NOTHING)
+    certain = watch.phi_covariance()
+    monkeypatch.setattr(cable_watch, "find_cable", lambda given, last: (None, False))
+    watch._fit(problems, window(400, 900), NOTHING)
+    for last, expected in ((900, True), (3400, True), (3600, False)):
+        watch.search(problems, window(last - 400, last), problem, NOTHING)  # type: ignore[arg-type]
+        assert watch.phi_covariance().any() == expected
+        if expected:
+            assert watch.phi_covariance()[4, 4] == pytest.approx(certain[4, 4], rel=1e-3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [61012, 61015, 61052, 62016, 62034])
+def test_the_mass_of_a_load_under_a_cable_and_hysteresis_is_within_its_interval(
+        seed: int) -> None:
+    """Either hides the other, and takes up to half of the weight of a light load: the interval
+    says so."""
+    recorded = simulate("mix-cell", seed)
+    outcome = identifier_of(recorded, {}).solve()
+    assert isinstance(outcome, Estimate)
+    off = abs(outcome.report[0] - recorded.truth[0])
+    assert off < 2.5 * outcome.sigma[0] and off > 0.05 * recorded.truth[0]
 
 
 def estimate_with_pull(force: Callable[[Array, Array], Array]) -> tuple[Estimate, set[str], Array]:

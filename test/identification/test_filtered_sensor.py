@@ -25,11 +25,16 @@ from synthetic import (
 
 from inertial_id_ros.api import Identifier as OfArrays
 from inertial_id_ros.api import Settings
+from inertial_id_ros.detection.filter_search import find_filter
+from inertial_id_ros.detection.setup_trials import FARTHEST, Signals
 from inertial_id_ros.estimate import Estimate
 from inertial_id_ros.identification.compensation.load_in_use import Mode
 from inertial_id_ros.identification.wrench import problem_builder, setup_correction
 from inertial_id_ros.identification.wrench.identifier import Identifier
 from inertial_id_ros.regression.alignment import CLOCK_OFFSET
+from inertial_id_ros.regression.newton_euler import static_regressor
+from inertial_id_ros.signals.precompensation import Removed
+from inertial_id_ros.signals.sensor_filter import SensorFilter
 
 BIAS = np.array([3.0, -2.0, 1.0, 0.2, -0.1, 0.15])
 SCENE = Scene(Sinusoids(RICH.offset, RICH.amplitude, 0.5 * RICH.frequency, RICH.phase))
@@ -186,3 +191,20 @@ def test_no_noise_is_doubted_once_the_filter_is_found() -> None:
     mass, sd, names = mass_of_slow_tilts(6)
     assert "wrench_filtered" in names and "noise_model_doubted" not in names
     assert abs(mass - 1.162) < 2.0 * sd
+
+
+@pytest.mark.parametrize("moves", [True, False])
+def test_an_arm_at_rest_shows_no_filter(moves: bool) -> None:
+    """The encoders' noise is no motion, though a reading that follows it late fits a filter."""
+    rng, count = np.random.default_rng(3), 1800
+    t = np.arange(-FARTHEST, count + FARTHEST) * 0.01
+    tilt = 1e-4 * rng.normal(size=(len(t), 2)) + moves * 0.5 * np.sin(t)[:, None] * [1.0, 0.7]
+    up = np.column_stack([tilt, np.ones(len(t))])
+    a = static_regressor(-9.81 * up / np.linalg.norm(up, axis=1)[:, None])
+    phi = np.array([1.0, 0.01, 0.02, 0.05, *np.zeros(6)])
+    flat = a @ phi
+    late = SensorFilter(1, 0.3).run(flat, flat[:1], flat[0])[-1]
+    reading = late[FARTHEST:-FARTHEST] + 1e-9 * rng.normal(size=(count, 6))
+    signals = Signals(reading, np.ones(count, dtype=bool), a, a, np.ones(len(t), dtype=bool), 2.0)
+    found = find_filter(signals, Removed(np.zeros(10), False), 0, np.full(6, 1e-7), np.ones(6))
+    assert (found is not None) == moves

@@ -118,8 +118,8 @@ def test_a_driver_reads_the_payload_in_its_units_order_and_frame(stage, target):
 
 def test_the_inertia_keeps_its_axes_and_its_order(stage):
     """What is sent, turned back to the axes of the sensor, is that of the recorded estimate."""
-    franka = start(stage, "franka", "franka")
     use(stage, "apply.frame", "tilted")
+    franka = start(stage, "franka", "franka")
     wait_until(lambda: stage.apply("franka", estimate=SAVED).success)
     answer = stage.apply("franka", send=True, estimate=SAVED)
     assert answer.success, answer.message

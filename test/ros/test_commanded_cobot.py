@@ -22,6 +22,7 @@ from inertial_id_ros.apps.excitation.next_motion.rest_to_rest import Pace, RestT
 from inertial_id_ros.apps.simulation.description import load_description  # noqa: E402
 from inertial_id_ros.apps.simulation.payload import load_payload  # noqa: E402
 from inertial_id_ros.inertia import transform_phi  # noqa: E402
+from inertial_id_ros.ros import motion_execution  # noqa: E402
 from inertial_id_ros.ros.motion_execution import MotionExecution, State  # noqa: E402
 
 ACTION = "joint_trajectory_controller/follow_joint_trajectory"
@@ -49,6 +50,11 @@ class Cobot:
     def pose(self) -> np.ndarray:
         return np.array(self.joints[-1].position)
 
+    def spin_until_faster(self, speed: float) -> None:
+        seen = len(self.joints)
+        self.client.spin_until(lambda: any(
+            np.abs(m.velocity).max() > speed for m in self.joints[seen:]))
+
     def spin_to_rest(self) -> None:
         seen = len(self.joints)
         self.client.spin_until(lambda: len(self.joints) > seen + 5 and np.abs(
@@ -68,7 +74,7 @@ class Cobot:
     def execution(self, motion: PlannedMotion) -> MotionExecution:
         """A motion that was confirmed."""
         made = MotionExecution(self.client.node, motion, ACTION, "joint_states", True,
-                               lambda *_: (), silence=0.4)
+                               lambda *_: (), silence=1.0)
         self.client.spin_until(lambda: not made.find_problem())
         made.ask()
         made.confirm()
@@ -78,7 +84,9 @@ class Cobot:
 @pytest.fixture(scope="module")
 def cobot():
     made = Cobot()
-    yield made
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(motion_execution, "DELAY", 1.0)  # it may be late where the machine is busy
+        yield made
     made.client.close()
     assert made.process.stop()[0] == 0
 
@@ -95,7 +103,7 @@ def test_a_trajectory_is_followed_to_its_end(cobot):
 
 def test_an_aborted_motion_is_at_rest_within_three_tenths_of_a_second(cobot):
     execution = cobot.execution(cobot.motion(-0.6))
-    cobot.client.spin_until(lambda: np.abs(cobot.joints[-1].velocity).max() > 0.3)
+    cobot.spin_until_faster(0.3)
     stamp = cobot.joints[-1].header.stamp
     execution.abort("enough")
     cobot.client.spin_until(execution.finished.is_set)
@@ -111,7 +119,7 @@ def test_an_aborted_motion_is_at_rest_within_three_tenths_of_a_second(cobot):
 def test_a_push_makes_a_protective_stop_until_it_is_unlocked(cobot):
     cobot.spin_to_rest()
     execution = cobot.execution(cobot.motion(0.6))
-    cobot.client.spin_until(lambda: np.abs(cobot.joints[-1].velocity).max() > 0.1)
+    cobot.spin_until_faster(0.1)
     push = Wrench()
     push.force.x = 80.0
     cobot.client.publish("/simulate_cobot/push", push)

@@ -16,8 +16,10 @@ from yaml import safe_dump  # noqa: E402
 
 pytestmark = pytest.mark.slow
 COULOMB, VISCOUS = 2.0, 3.0  # N m, N m s/rad
-# Shorter than what a user waits for: plans of 8 s, two sweeps.
+# Shorter than what a user waits for: plans of 8 s, two sweeps. A simulated arm may be late where
+# the machine is busy.
 COMMAND = ("from inertial_id_ros.apps.guide import robot_motions; "
+           "from inertial_id_ros.ros import motion_execution; motion_execution.DELAY = 1.0; "
            "robot_motions.BUDGET, robot_motions.EXCITATION = {budget}, 8.0; "
            "from inertial_id_ros.ros.guide import identify_robot; identify_robot.SWEEPS = 3; "
            "raise SystemExit(identify_robot.main())")

@@ -232,7 +232,7 @@ def test_forgetting_the_data_in_a_tight_loop_does_not_starve_the_estimate(
         node = stage.start_node(estimator__rate=4.0, state__directory=str(tmp_path),
                                 estimator__method="lmi", buffer__window=4.0,
                                 black_box__duration=1.0)  # full before memory is looked at
-        robot = Robot(stage.client)
+        robot = Robot(stage.client, rate=125.0)
         robot.publish_description()
         client = stage.client.node.create_client(kind, f"{NODE}/{name}")
         assert client.wait_for_service(10.0)
@@ -240,27 +240,30 @@ def test_forgetting_the_data_in_a_tight_loop_does_not_starve_the_estimate(
         got = messages(stage)
 
         def call(stamp):
-            if request_ is not None or stamp // 4_000_000 % 5 == 0:  # setting takes a millisecond
-                answers.append(client.call_async(request_ or weighting(len(answers))))
-            for _ in range(2):
+            if request_ is not None:
+                answers.extend(client.call_async(request_) for _ in range(2))
+            elif stamp // 8_000_000 % 4 == 0:  # setting takes a millisecond
+                answers.append(client.call_async(weighting(len(answers))))
+            for _ in range(4):
                 stage.client.executor.spin_once(timeout_sec=0.0)
 
         for _ in range(24):
-            robot.play(4.0, speed=2.0, each=call)
+            robot.play(4.0, speed=4.0, each=call)
             sizes.append(resident(node))
             if len(sizes) >= 12 and sizes[-1] - sizes[-4] < 2.0:
                 break
         valid = sum(m.valid for m in got)
         print(f"{len(answers)} calls, {valid} estimates of {len(got)} messages, "
               f"{[round(s, 1) for s in sizes]} MB")
-        # Those that are not are of the first second, and of a reset in ten seconds; a machine that
-        # is busy takes longer to come back from one.
-        busy = (queued(node.process.pid) - waits) / (time.monotonic() - began)
-        assert valid >= 5 and valid >= 0.6 * max(1.0 - busy, 0.5) * len(got)
+        # Half of those without such a client, in the time that the machine had for them: some fail
+        # in the first second, and after the resets of every ten.
+        seconds = time.monotonic() - began
+        busy = queued(node.process.pid) - waits
+        assert valid >= max(2.0 * (seconds - busy), 0.5 * seconds)
         # MB in three plays: what each call left behind would go on. The searches for an offset of
         # the clocks need more each time, until they look at all of their 20 s.
         assert sizes[-1] - sizes[-4] < 2.0, sizes
-        spans = math.ceil((time.monotonic() - began) / 10.0) + 1  # of ten seconds, begun
+        spans = math.ceil(seconds / 10.0) + 1  # of ten seconds, begun
         if request_ is None:
             obeyed = [f.result().results[0].successful for f in answers if f.done()]
             # A hundred within ten seconds, of several times as many.

@@ -10,7 +10,7 @@ import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -34,9 +34,8 @@ from ..report.results import (
     summary,
 )
 
-with optional_packages("printing the result"):
+if TYPE_CHECKING:  # files are written without it
     from rich.console import Console
-    from rich.markup import escape
     from rich.table import Table
 
 _COLORS = ("red", "yellow", "green")
@@ -86,6 +85,8 @@ def verdict_lines(found: Diagnosis, outcome: Outcome, printed: Collection[str]) 
 
 def as_markup(text: str) -> str:
     """A text that may hold names from outside, for a console of rich."""
+    with optional_packages("printing the result"):
+        from rich.markup import escape
     return escape(printable(text))
 
 
@@ -103,6 +104,8 @@ def finding_lines(findings: Sequence[Finding], sentences: Sequence[str],
 
 def parameter_table(estimate: Estimate, title: str) -> Table:
     """Value, 95 % interval, unit and verdict of the ten reported parameters."""
+    with optional_packages("printing the result"):
+        from rich.table import Table
     table = Table(title=as_markup(title), title_justify="left")
     table.add_column("parameter")
     table.add_column("value", justify="right")
@@ -120,6 +123,8 @@ def parameter_table(estimate: Estimate, title: str) -> Table:
 
 def sensor_table(estimate: Estimate) -> Table:
     """Bias and residual of the six wrench channels."""
+    with optional_packages("printing the result"):
+        from rich.table import Table
     table = Table()
     table.add_column("sensor")
     for name, unit in zip(CHANNELS, ("N",) * 3 + ("N m",) * 3, strict=True):

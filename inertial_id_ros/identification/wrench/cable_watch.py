@@ -29,6 +29,7 @@ _LEAST_SHOWN, _FAR = 0.03, 2.5
 # Bins before a wrench at which a cable must have been known to explain it; laws that are kept.
 _BEFORE, _LAWS = round(2.0e9 / BIN_NS), 40
 _ROUGH = round(1.0e9 / BIN_NS)  # bins
+_REMEMBERED = round(30.0e9 / BIN_NS)  # bins for which a certain cable that no longer shows may pull
 _NOTHING = np.zeros((PARAMETERS, PARAMETERS))
 
 
@@ -46,10 +47,13 @@ class CableWatch:
         self.pours = False
         self._gravity = gravity
         self._cable: Cable | None = None
-        self._tried = -1  # last bin of the window in which it was fitted, or sought
+        self._newest = -1  # last bin of the window
+        self._tried = -1  # and of that in which it was fitted, or sought
         self._shown = -1  # and in which it was found
         # Last bin of the windows in which it was certain, one after the other, and what it was.
         self._certain: list[tuple[int, Cable]] = []
+        # The one that was certain last, as a possible one, and the bin until which it is.
+        self._remembered: tuple[int, Cable] | None = None
 
     def take_out(self, problems: ProblemBuilder, window: WindowContent,
                  removed: Array) -> WindowContent:
@@ -83,6 +87,7 @@ class CableWatch:
         Args:
             problems, removed: as in `take_out`.
         """
+        self._newest = window.last
         known = self._cable is not None and self._cable.is_certain
         if (known or window.cross_channel is not None
                 or DYNAMIC in window.factors or not self._is_due(window, _SOUGHT)):
@@ -121,6 +126,8 @@ class CableWatch:
             self._certain = []
         else:
             self._certain = [*self._certain[-_LAWS:], (window.last, self._cable)]
+            self._remembered = (window.last + _REMEMBERED,
+                                self._cable._replace(evidence=CERTAIN))
 
     @staticmethod
     def _is_turned(problems: ProblemBuilder, cable: Cable, removed: Array) -> bool:
@@ -154,7 +161,10 @@ class CableWatch:
 
     def phi_covariance(self) -> Array:
         """Covariance (10, 10) of phi by what is not known of the cable."""
-        return _NOTHING if self._cable is None else self._cable.phi_covariance(self._gravity)
+        cable = self._cable
+        if cable is None and self._remembered is not None and self._newest < self._remembered[0]:
+            cable = self._remembered[1]
+        return _NOTHING if cable is None else cable.phi_covariance(self._gravity)
 
     def report(self, log: FindingLog) -> None:
         """Name the cable where it is certain."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...detection.residual_shape import SliceMeans, is_clear
 from ...inertia import PARAMETERS, Array
-from ...regression.alignment import SENSOR_POSITION
+from ...regression.alignment import CLOCK_OFFSET, SENSOR_POSITION
 from ...regression.problem import COLUMNS, Marginal, Problem, state_prior, vague_information, whiten
 from ...regression.regressor_window import DYNAMIC, STATIC, WindowContent
 from ...regression.row_layout import (
@@ -41,6 +41,7 @@ from ..state import Tare
 from .sensor_bias import UNKNOWN_BIAS, SensorBias
 
 _NO_ROWS = np.empty((0, COLUMNS))
+_IN_TIME = 1e-4  # s, of clocks that agree
 _ROUNDS, _FIRST_ROUNDS = 3, 12  # of them, those of the first window
 # Of a slice, in which no shape is sought: N, N m, or a share of the range of the load.
 _SMALL_ERROR, _SMALL_SHARE = np.array([0.05, 0.0025]), 0.02
@@ -165,21 +166,27 @@ class ProblemBuilder:
             return self.build(window, acceleration_covariance, removed)
         return self._problem(window, self._start, linearise_at(self._start))
 
-    def slice_means(self, window: WindowContent, problem: Problem, phi: Array,
-                    states: Array) -> SliceMeans | None:
+    def slice_means(self, window: WindowContent, problem: Problem, phi: Array, states: Array,
+                    removed: Array) -> SliceMeans | None:
         """Means over the slices of a window, linearised at phi (10,), with a problem's prior; None
         where the residual is clear.
 
         Args:
             states: (6 + q,) that go with phi.
+            removed: values (n,) of the nuisance states that were removed from the samples.
         """
         residual, load, sd = self._residual(window, phi, states)
         of_parameters = float(phi @ vague_information(1.0) @ phi)
         if is_clear(residual, sd, problem.prior_cost(states) + of_parameters):
             return None
         prior = _products(problem.state_prior())
-        means = window.slices.sums / window.slices.samples[:, None, None]
-        return SliceMeans(means @ self._matrix(phi), sd, prior, phi, load)
+        means, in_time = window.slices.sums / window.slices.samples[:, None, None], None
+        if CLOCK_OFFSET in self.states.members:
+            exact = np.zeros((1, len(prior)))
+            exact[0, PARAMETERS + BIASES + self.states.place(CLOCK_OFFSET).start] = 1.0
+            exact[:, -1] = -removed[CLOCK_OFFSET.values]
+            in_time = prior + exact.T @ exact / _IN_TIME**2
+        return SliceMeans(means @ self._matrix(phi), sd, prior, in_time, phi, load)
 
     def unexplained_force(self, window: WindowContent, problem: Problem) -> float:
         """Root mean square [N] of the force that the unconstrained fit leaves in the slices; 0

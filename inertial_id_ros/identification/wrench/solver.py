@@ -26,7 +26,7 @@ from ...estimate import IDENTIFIED, NOTHING_CARRIED, UNOBSERVED, Estimate
 from ...estimators import Estimator, Solution, create
 from ...findings import FindingLog
 from ...geometry.shape import Shape
-from ...inertia import PARAMETERS, Array, is_consistent, min_eigenvalue
+from ...inertia import PARAMETERS, Array, is_consistent, min_eigenvalue, report_jacobian
 from ...regression.alignment import GRAVITY_TILT, SENSOR_ROTATION
 from ...regression.problem import Marginal, Problem, vague_information
 from ...regression.regressor_window import DYNAMIC, WindowContent
@@ -38,7 +38,7 @@ from ...regression.uncertainty.encoder_noise import NO_MOTION_NOISE, motion_nois
 from ...settings import Settings
 from ...signals.bins import BIN_NS
 from ...signals.low_pass import ZeroPhaseFilter
-from ..verdict import judge, name_limits
+from ..verdict import allowed_intervals, judge, name_limits
 from .cable_watch import CABLE, CableWatch
 from .empty_tool import answer_for_empty_tool
 from .force_watch import ForceWatch
@@ -57,6 +57,9 @@ _ROUNDS = 5  # with a noisy regressor
 # Half width of a mass's interval, over the mass, up to which it is published: where the residual is
 # explained, and where it is not.
 _ROUGHLY_KNOWN, _KNOWN_BETTER = 0.5, 0.1
+# A steady pull that may hide beside hysteresis: times the force that is left, at most [N]; and what
+# the model of hysteresis leaves by itself, as a share of what it takes out.
+_HIDES, _HIDDEN, _INEXACT = 15.0, 1.0, 0.15
 _SETTLED = 0.03  # standard deviations by which the answer may still move
 _UNEXPLAINED = "a residual that no payload explains"
 _HYSTERESIS, _CABLE = "hysteresis of the sensor", "a cable"
@@ -196,14 +199,19 @@ class Solver:
                 self.problems.total_payload(solution.phi),
                 unexplained_share(problem, solution.phi, states, noise)),
             "noise that follows the motion": np.outer(change, change),
-            _HYSTERESIS: shaped.covariance, "a payload that walks": self._walks.phi_covariance(),
+            _HYSTERESIS: shaped.covariance + self._hidden_pull(window, problem, shaped,
+                                                               solution.phi),
+            "a payload that walks": self._walks.phi_covariance(),
             _FORCE: self._forces.phi_covariance(),
             "a payload that is not rigid": swing_covariance(
                 self.problems.total_payload(solution.phi), swing), **unseen}
         # The verdict on each parameter, and whether the mass is known well enough to be told.
         verdict = judge(solution, marginal, beyond + sum(causes.values()))
-        check_noise_model(solution.phi, change,
-                          verdict.phi_covariance.diagonal() - change**2, log)
+        reported = report_jacobian(solution.phi)
+        moved = reported @ change
+        check_noise_model(
+            moved, (reported @ verdict.phi_covariance @ reported.T).diagonal() - moved**2,
+            allowed_intervals(solution.phi, verdict.phi_covariance), log)
         if facts.misfits and is_doubted:
             raise InvalidData(WrenchModel.texts.doubted, is_finding=True)
         if is_empty:
@@ -305,8 +313,8 @@ class Solver:
             return check_residual_shape(None, log)
         marginal = problem.marginal("noise")
         phi, _ = marginal.unconstrained_fit
-        found = check_residual_shape(
-            self.problems.slice_means(window, problem, phi, marginal.unconstrained_states), log)
+        found = check_residual_shape(self.problems.slice_means(
+            window, problem, phi, marginal.unconstrained_states, self._removed), log)
         last, before, seen = self._maybe
         if window.last > seen:
             before = last
@@ -314,6 +322,18 @@ class Solver:
         if found.wrench is not None or before is None or before[0, 0] >= found.covariance[0, 0]:
             return found
         return found._replace(covariance=before)  # what widens it once is chance
+
+    def _hidden_pull(self, window: WindowContent, problem: Problem, shaped: Shaped,
+                     phi: Array) -> Array:
+        """Covariance (10, 10) of phi (10,) by a steady pull, whose small changes a model of
+        hysteresis takes for its own: an absolute force, however light the payload is."""
+        if not shaped.is_likely:
+            return common_gain_covariance(phi, 0.0)
+        left = self.problems.unexplained_force(window, problem)
+        own = _INEXACT * float(np.linalg.norm(shaped.size[:3]))
+        pull = min(_HIDES * np.sqrt(max(left**2 - own**2, 0.0)), _HIDDEN)
+        share = pull / (self._settings.gravity.acceleration * max(phi[0], 1e-9))
+        return np.asarray(share**2 * np.outer(phi, phi))
 
     def _answer_or_empty(self, window: WindowContent, problem: Problem,
                          log: FindingLog, facts: WindowFacts) -> tuple[Problem, Solution, bool]:
