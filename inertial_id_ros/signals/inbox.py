@@ -254,7 +254,9 @@ def _join(entries: list[Entry]) -> Block | None:
 
 
 def _join_stream(kind: int, samples: list[Any]) -> Sequence[Samples]:
-    """Samples or messages of one kind as arrays (raises ValueError)."""
+    """Samples (tuples) or serialised messages (bytes) of one stream as blocks of arrays: one of
+    tuples, as many of messages as their decoder gives (raises ValueError where they do not fit
+    together)."""
     if all(isinstance(sample, tuple) for sample in samples):
         return [_STREAMS[kind].joined(samples)]
     return _DECODERS[kind](samples)

@@ -41,8 +41,9 @@ class WristWindowSolver(WindowSolver[WindowContent]):
 
         Where an estimate shows a large error of the set-up, such as clocks that differ or a sensor
         that is turned, or that the driver removes other forces of its payload than was believed,
-        the window is replayed with that corrected and solved again; so it is where nothing explains
-        the wrench, but would do so with another clock offset.
+        the window is replayed with that corrected and solved again, which relinearises the states
+        about it; so it is where nothing explains the wrench, but would do so with another clock
+        offset.
         """
         known = self._known
         self._convert_wrenches()

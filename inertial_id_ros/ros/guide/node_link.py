@@ -74,7 +74,7 @@ class NodeLink:
 
     @property
     def parameters(self) -> InertialParameters | None:
-        """The newest estimate; None before any."""
+        """The newest message where it holds an estimate; None where it does not, or before any."""
         return self._parameters if self._parameters and self._parameters.valid else None
 
     @property

@@ -114,7 +114,8 @@ class Record:
         return np.sqrt(np.maximum(np.einsum("nii->ni", covariances), 0.0))
 
     def end(self, result: Array, sigma: Array, stamp_ns: int) -> None:
-        """Take this (10,) for the result, and leave out all messages after it."""
+        """Set the result: what was reported (10,) (mass, centre of mass, inertia about it), with
+        standard deviations (10,); messages with a later stamp are left out."""
         self.result, self.sigma = result, sigma
         self.messages = [m for m in self.messages if stamp_ns_of(m) <= stamp_ns]
 
