@@ -169,12 +169,12 @@ class Solver:
                beyond: Array | float, swing: Swing | None) -> Estimate:
         """The method: from the factors of the window's rows to an estimate and its verdict.
 
-        Each row is ``y = A phi + B x + e``: A of Newton-Euler, phi (10,) the payload, x the nuisance
-        states (biases, errors of the set-up) with a Gaussian prior, e noise. Whitened rows and prior
-        are factors; eliminating x leaves the marginal least squares in phi, which the estimator
-        solves under ``J(phi) > 0`` with what it knows of the shape. The covariance is that of this
-        marginal, plus one of phi for each cause that leaves no residual or a doubtful one:
-        ``Sigma = Sigma_fit + sum_i Sigma_i``, which is ``beyond`` and ``causes`` below.
+        Each row is ``y = A phi + B x + e``: A of Newton-Euler, phi (10,) the payload, x the
+        nuisance states (biases, errors of the set-up) with a Gaussian prior, e noise. Whitened rows
+        and prior are factors; eliminating x leaves the marginal least squares in phi, which the
+        estimator solves under ``J(phi) > 0`` with what it knows of the shape. The covariance is
+        that of this marginal, plus one of phi for each cause that leaves no residual, or a doubtful
+        one: ``Sigma = Sigma_fit + sum_i Sigma_i``, of which `beyond` and `causes` are the sum.
 
         Takes and raises what `solve` does; errors of the arithmetic pass through.
         """

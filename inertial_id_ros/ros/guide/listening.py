@@ -163,8 +163,8 @@ class Listening:
             durability=DurabilityPolicy.TRANSIENT_LOCAL if latched else DurabilityPolicy.VOLATILE)
 
     def _hear_payload(self, name: str, kind: InputTopic) -> None:
-        """Subscribe once to a topic on which the driver states its payload, if its type is installed,
-        and keep the mass that it states."""
+        """Subscribe once to a topic on which the driver states its payload, if its type is
+        installed, and keep the mass that it states."""
         key = f"payload of {name}"
         if key in self._heard:
             return
