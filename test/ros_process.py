@@ -21,7 +21,6 @@ import numpy as np
 import rclpy
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import TransformStamped, WrenchStamped
-from preloaded import Program, can_run
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.signals import SignalHandlerOptions
@@ -81,11 +80,9 @@ class RosProcess:
     """A process in a ROS domain, the leader of its group; its output is collected as text."""
 
     def __init__(self, domain: int, *command: str, **variables: str) -> None:
-        variables = {**environment(domain), "PYTHONUNBUFFERED": "1", **variables}
-        self.process: subprocess.Popen[str] | Program = (
-            Program(command, variables) if can_run(command) else subprocess.Popen(
-                command, env=variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                text=True, start_new_session=True))
+        self.process = subprocess.Popen(
+            command, env={**environment(domain), "PYTHONUNBUFFERED": "1", **variables},
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True)
         self._lines: list[str] = []
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
