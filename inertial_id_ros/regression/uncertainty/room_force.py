@@ -21,7 +21,6 @@ _SHORTEST = 12  # slices
 _STILL = 1e-3  # m; where the place of the sensor is not known, a force looks like weight
 _PRIOR_SD = np.repeat([5.0, 0.5], [1, 3])  # N, and its moment about the sensor's origin [N m]
 _USUALLY_NONE = 4.0  # logarithm of the evidence at which it is as likely as not
-_TOLD = 0.5  # of that, up to which the window tells the force: else any residual could be one
 _ROUNDS = 2  # of the levels
 
 
@@ -59,8 +58,6 @@ def find_room_force(given: FitInput) -> RoomForce | None:
     phi = plain.weighed(levels).solution[:PARAMETERS]
     levels, evidence = settle_levels(beside, given, _ROUNDS)
     fit = beside.weighed(levels)
-    sd = float(np.sqrt(fit.covariance[-4, -4]))
-    if sd > _TOLD:
-        return None
-    return RoomForce(float(_PRIOR_SD[0] * fit.solution[-4]), float(_PRIOR_SD[0] * sd),
+    return RoomForce(float(_PRIOR_SD[0] * fit.solution[-4]),
+                     float(_PRIOR_SD[0] * np.sqrt(fit.covariance[-4, -4])),
                      fit.solution[:PARAMETERS] - phi, evidence - without)
