@@ -174,7 +174,7 @@ def rng() -> np.random.Generator:
     return np.random.default_rng(7)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # no longer: other tests need the real packages of these names
 def types(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """The packages of the drivers, for processes that are started from now on."""
     import driver_types  # needs ROS, which most tests do without

@@ -23,6 +23,8 @@ from inertial_id_ros.inertia import phi_from_points, report_from_phi  # noqa: E4
 from inertial_id_ros.msg import InertialParameters  # noqa: E402
 from inertial_id_ros.ros.tools.demo import Record, can_exist  # noqa: E402
 
+pytestmark = pytest.mark.alone
+
 DEMO = (sys.executable, "-m", "inertial_id_ros.ros.tools.demo")
 BODY = np.array([1.0, 0.1, 0.0, 0.2, 0.02, 0.0, 0.0, 0.03, 0.0, 0.04])
 
@@ -66,7 +68,6 @@ def test_one_estimate_that_cannot_exist_fails_the_demo():
     assert not all(c.passed for c in empty.checks())
 
 
-@pytest.mark.alone
 @pytest.mark.slow
 def test_the_demo_leads_from_check_to_applied_payload_and_draws_it(tmp_path):
     """What is told to the driver is the truth, and the report holds check and proof."""
