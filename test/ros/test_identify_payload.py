@@ -146,7 +146,8 @@ class Stage:
                         or "rad from where the trajectory has it" in session.text
                         # A wrench that turns otherwise than the arm may be taken for a contact
                         # first, which stops the arm before the frame can be judged.
-                        or "looks the same until the arm moves" in session.text):
+                        or ("frame turned" in faults
+                            and "looks the same until the arm moves" in session.text)):
                     break
             return session
         finally:
