@@ -81,7 +81,8 @@ class InertialIdNode(ManagedNode):
         self._started = time.monotonic()
         self._changes = Changes(
             self.identifier, self.configuration, self.findings,
-            lambda name: self.worker.request(name), self.publish_if_forgotten)
+            lambda name: self.worker.request(name), self.publish_if_forgotten,
+            lambda urdf: self.black_boxes.keep_description(urdf, self.rounds.processed_ns))
         self.worker = Worker(
             {"configure": self._changes.use_settings, "describe": self._changes.use_description,
              "advance": self._advance}, self._report_failure)
