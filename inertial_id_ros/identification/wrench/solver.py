@@ -39,6 +39,7 @@ from ...settings import Settings
 from ...signals.bins import BIN_NS
 from ...signals.low_pass import ZeroPhaseFilter
 from ..verdict import allowed_intervals, judge, name_limits
+from .base_watch import BaseMoves
 from .cable_watch import CABLE, CableWatch
 from .empty_tool import answer_for_empty_tool
 from .force_watch import ForceWatch
@@ -137,7 +138,7 @@ class Solver:
               is_doubted: bool = False, turning: float = 0.0,
               removed: Array = NOTHING_REMOVED,
               acceleration_covariance: Array = NO_MOTION_NOISE,
-              beyond: Array | float = 0.0, swing: Swing | None = None) -> Estimate:
+              beyond: Array | float = 0.0, swing: Swing | BaseMoves | None = None) -> Estimate:
         """The estimate of a window.
 
         Args:
@@ -148,7 +149,7 @@ class Solver:
             acceleration_covariance: (6, 6) of linear [m/s^2] and angular acceleration [rad/s^2] in
                 a row; where the accelerations are measured, `window` tells it.
             beyond: (10, 10) covariance of further errors of phi that the window does not show.
-            swing: a part of the payload that swings by itself, if one does.
+            swing: a part of the payload that swings by itself, or a base that moves, if one does.
 
         Raises:
             NotEnoughData, InvalidShape: the estimator cannot answer.
@@ -166,7 +167,7 @@ class Solver:
 
     def _solve(self, window: WindowContent, frame_id: str, log: FindingLog, facts: WindowFacts,
                is_doubted: bool, turning: float, removed: Array, acceleration_covariance: Array,
-               beyond: Array | float, swing: Swing | None) -> Estimate:
+               beyond: Array | float, swing: Swing | BaseMoves | None) -> Estimate:
         """The method: from the factors of the window's rows to an estimate and its verdict.
 
         Each row is ``y = A phi + B x + e``: A of Newton-Euler, phi (10,) the payload, x the
@@ -228,6 +229,7 @@ class Solver:
             known = verdict.phi_covariance - sum(causes[name] for name in _PASSING)
             self._check_mass(solution, max(known[0, 0], 0.0), not facts.misfits)
         log.set("verdict", "info", verdict.sentence)
+        mass_rate, com_speed = self._walks.rates
         nuisance, sigma = self._report_nuisance(marginal, states, verdict.phi_covariance, removed,
                                                 shaped, log, facts)
         return Estimate(
@@ -240,7 +242,7 @@ class Solver:
             samples=window.samples, window=window.duration,
             condition_number=verdict.condition_number,
             min_eigenvalue=min_eigenvalue(solution.phi), solve_time=elapsed,
-            tool_apart=self.tool is not None,
+            tool_apart=self.tool is not None, mass_rate=mass_rate, com_speed=com_speed,
             limits=name_limits(solution.phi, verdict.phi_covariance, causes))
 
     def _check_frames(self, frame_id: str, log: FindingLog) -> None:
@@ -287,7 +289,8 @@ class Solver:
         have made it; its problem, and what hysteresis there was.
 
         Args:
-            is_rigid: no part of the payload swings; else it is not asked whether it walks.
+            is_rigid: neither a part of the payload swings nor the base moves; else it is not asked
+                whether it walks.
         """
         if not np.array_equal(removed, self._removed):
             self._begin_with(removed)
