@@ -2,7 +2,7 @@
 """Motion of the sensor frame from joint positions and the robot description (Pinocchio).
 
 Joint velocities and accelerations are those of local quartics through the positions
-(`fit_quartics` in `polynomial.py`); the live wrench has a causal filter instead (`causal/`).
+(`fit_quartics` in `kinematics/polynomial.py`); the live wrench has a causal filter instead.
 Measured velocities are not used: beside a quartic they bring nothing, and many drivers make them by
 differences.
 
