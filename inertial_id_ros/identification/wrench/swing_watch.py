@@ -39,9 +39,6 @@ _SMOOTHED = 17, 9, 33  # bins over which the motion may have been smoothed
 # [standard deviations of a sample], share of the mass that it must be at least, in standard
 # deviations too.
 _EXPLAINED, _LOUD, _LEAST_SHARE, _CLEAR = 0.5, 0.03, 0.04, 8.0
-# The acceleration of noisy joint positions is smoothed, which looks like a fast part on a spring:
-# such a one must explain that share of all of the residual, noise included.
-_FAST = 1.5  # Hz
 _UNSURE = 1.0  # how far the mean may be off, times what the part changes it by
 _BIASES = 12  # the zeros, and how they drift
 
@@ -176,8 +173,9 @@ def find_swing(columns: Array, axes: Array, noise: Array) -> Swing | None:
     at_end = best.rate in (_RATES[0], _RATES[-1])
     best = min((fit(best.rate * factor, damping, best.in_room) for factor in _FACTORS
                 for damping in _DAMPINGS), key=lambda one: one.cost)
-    looks_smoothed = not best.in_room and best.rate > _FAST
-    explained = (before - best.cost) / (before if looks_smoothed else beyond)
+    # Noise of the motion, which is smoothed, looks like a part on a spring: such a one must explain
+    # that share of all of the residual.
+    explained = (before - best.cost) / (beyond if best.in_room else before)
     mass, sd = best.part[0], best.sd * float(np.sqrt(best.cost / count))
     if (explained < _EXPLAINED or mass < max(_LEAST_SHARE * phi[0], _CLEAR * sd) or at_end
             or mass > 1.2 * phi[0]):
