@@ -117,6 +117,20 @@ def test_what_is_carried_may_change_slowly(change: Callable[[], np.ndarray], see
     assert abs(outcome.body.mass - 2.4) < 2.0 * outcome.sigma[0] + 0.02
 
 
+def test_the_estimate_says_how_fast_a_load_pours() -> None:
+    made = live()
+    pouring = (joints() + wrenches(held() + (1.0 - since(8.0, 24.0)) * load_of("kilogram"))
+               ).sorted()
+    made.play(pouring.select(until(20.0)))
+    outcome = made.made.solve()
+    assert isinstance(outcome, Estimate)
+    assert outcome.mass_rate == pytest.approx(-1.0 / 16.0, rel=0.15)  # kg/s
+    assert outcome.walk.startswith("-6") and outcome.walk.split(",")[0].endswith(" g/s")
+    made.play(pouring.select(lambda stamp, _: stamp >= START + 20.0 * 1e9))
+    outcome = made.made.solve()
+    assert isinstance(outcome, Estimate) and outcome.mass_rate == 0.0
+
+
 def test_hysteresis_is_not_taken_for_a_load_that_pours() -> None:
     clean = held()
     half, moved, at = 0.3 * np.ptp(clean, axis=0), np.empty_like(clean), clean[0]

@@ -276,6 +276,26 @@ def test_a_summary_without_an_estimate_says_why_and_holds_no_number():
     assert set(said.verdicts) == {""}
 
 
+def made_up(verdict, covariance=None, **changes):
+    """An estimate of 2 kg, 5 cm and 10 cm in front of the sensor."""
+    phi = phi_from_body(2.0, np.array([0.05, 0.0, 0.1]), 0.01 * np.eye(3))
+    return Estimate(
+        stamp_ns=1, frame_id="ft_sensor", phi=phi,
+        phi_covariance=np.zeros((10, 10)) if covariance is None else covariance,
+        bias=np.zeros(6), method="density", weighting="noise", data_share=np.ones(10),
+        verdict=tuple(map(ParameterVerdict, verdict)), alignment=np.zeros(6),
+        alignment_sigma=np.zeros(6), residual_rms=np.zeros(6), samples=1, window=1.0,
+        condition_number=1.0, min_eigenvalue=0.1, solve_time=0.0, **changes)
+
+
+def test_the_summary_says_how_fast_a_payload_walks():
+    said = summary_message(made_up([2] * 10, mass_rate=-0.049, com_speed=0.0021))
+    assert (said.mass_rate, said.com_speed) == (-0.049, 0.0021)
+    assert said.text.endswith("; now -49 g/s, centre of mass at 2.1 mm/s")
+    said = summary_message(made_up([2] * 10))
+    assert said.mass_rate == said.com_speed == 0.0 and "now" not in said.text
+
+
 def test_markers_show_a_box_with_the_inertia_of_the_payload(identified):
     got = identified.client.listen(MarkerArray, f"{NODE}/markers")
     identified.client.spin_until(lambda: got)
@@ -298,13 +318,7 @@ def test_markers_delete_what_is_unobserved_and_hold_two_standard_deviations():
     covariance[1:4, 1:4] = 4.0 * turn @ np.diag([9e-6, 16e-6, 25e-6]) @ turn.T
 
     def drawn(*verdict):
-        phi = phi_from_body(2.0, np.array([0.05, 0.0, 0.1]), 0.01 * np.eye(3))
-        return payload_markers(Estimate(
-            stamp_ns=1, frame_id="ft_sensor", phi=phi, phi_covariance=covariance,
-            bias=np.zeros(6), method="density", weighting="noise", data_share=np.ones(10),
-            verdict=tuple(map(ParameterVerdict, verdict)), alignment=np.zeros(6),
-            alignment_sigma=np.zeros(6), residual_rms=np.zeros(6), samples=1, window=1.0,
-            condition_number=1.0, min_eigenvalue=0.1, solve_time=0.0)).markers
+        return payload_markers(made_up(verdict, covariance)).markers
 
     ball, cuboid, text, limits = drawn(2, 2, 2, 2, 0, 0, 0, 0, 0, 0)
     assert (ball.action, cuboid.action, text.action) == (Marker.ADD, Marker.DELETE, Marker.ADD)

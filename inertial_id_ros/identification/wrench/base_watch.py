@@ -24,7 +24,10 @@ _PRIOR = 0.5  # m/s^2, standard deviation of the acceleration at a corner
 _ROUNDS = 3  # in which mass and centre of mass settle
 # Share of the residual that it must explain, more than that of any noise it is [standard deviations
 # of a sample], and least and largest root mean square of the acceleration [m/s^2].
-_EXPLAINED, _LOUD, _LEAST, _LARGEST = 0.8, 0.2, 0.06, 2.0
+_EXPLAINED, _LOUD, _LEAST, _LARGEST = 0.8, 1.5, 0.06, 2.0
+# Most that it may be, times what is left of the force shows at least: what errors of a set-up hide
+# of it, it may as well be itself.
+_HIDDEN = 2.0
 _DRIFTS = 12  # the zeros, and how they drift
 _UPWARDS = slice(_DRIFTS + PARAMETERS + 8, _DRIFTS + PARAMETERS + 12)  # of constant forces
 _GRAVITY = 9.81  # m/s^2, near enough
@@ -69,7 +72,9 @@ def find_base_motion(columns: Array, axes: Array, noise: Array) -> BaseMoves | N
     explained = 1.0 - _squares(wrench - rows[:len(wrench)] @ found) / before
     moved = corners @ found[rigid.shape[1]:].reshape(-1, 2)
     size = float(np.sqrt(((moved - moved.mean(axis=0))**2).sum(axis=1).mean()))
-    if explained[loud].min() < _EXPLAINED or not _LEAST < size < _LARGEST:
+    shown = float(np.sqrt(before[0] / groups)) * noise[0] / _weight(found)[0]
+    if (explained[loud].min() < _EXPLAINED or size > _HIDDEN * shown
+            or not _LEAST < size < _LARGEST):
         return None
     return BaseMoves(size, np.r_[_weight(found), found[_DRIFTS + 4:_DRIFTS + PARAMETERS]])
 

@@ -32,12 +32,13 @@ _LONGEST_GAP = 3  # bins
 _RATES = 0.5 * 1.18 ** np.arange(13)  # Hz, 0.5 to 3.6
 _PADDED = 2048  # bins, over which most of what swings has died out
 _S = 2j * np.pi / _STEP * np.fft.rfftfreq(_PADDED)  # 1/s
-_DAMPING, _WORTH_REFINING = 0.06, 0.3  # share of the residual
+_DAMPING, _WORTH_REFINING = 0.06, 0.3  # share of the residual beyond noise
 _FACTORS, _DAMPINGS = 1.18 ** np.linspace(-0.6, 0.6, 7), (0.02, 0.04, 0.08, 0.16)
 _SMOOTHED = 17, 9, 33  # bins over which the motion may have been smoothed
-# Share of the residual that the part must explain, more than that of any noise it is [standard
-# deviations of a sample], share of the mass that it must be at least, in standard deviations too.
-_EXPLAINED, _LOUD, _LEAST_SHARE, _CLEAR = 0.5, 0.2, 0.04, 8.0
+# Share of the residual beyond noise that the part must explain, what that residual is at least
+# [standard deviations of a sample], share of the mass that it must be at least, in standard
+# deviations too.
+_EXPLAINED, _LOUD, _LEAST_SHARE, _CLEAR = 0.5, 0.03, 0.04, 8.0
 _UNSURE = 1.0  # how far the mean may be off, times what the part changes it by
 _BIASES = 12  # the zeros, and how they drift
 
@@ -155,6 +156,7 @@ def find_swing(columns: Array, axes: Array, noise: Array) -> Swing | None:
     before = float(left @ left)
     if before * _GROUP < (1.0 + _LOUD)**2 * count:
         return None
+    beyond = before - count / _GROUP
 
     spectra = {in_room: np.fft.rfft(seen - seen[0], _PADDED, axis=0) for in_room, seen in (
         (True, (axes @ pivot[..., None])[..., 0]), (False, pivot))}
@@ -166,12 +168,14 @@ def find_swing(columns: Array, axes: Array, noise: Array) -> Swing | None:
 
     best = min((fit(rate, _DAMPING, in_room) for rate in _RATES.tolist()
                 for in_room in (True, False)), key=lambda one: one.cost)
-    if best.cost > (1.0 - _WORTH_REFINING) * before:
+    if before - best.cost < _WORTH_REFINING * beyond:
         return None
     at_end = best.rate in (_RATES[0], _RATES[-1])
     best = min((fit(best.rate * factor, damping, best.in_room) for factor in _FACTORS
                 for damping in _DAMPINGS), key=lambda one: one.cost)
-    explained = 1.0 - best.cost / before
+    # Noise of the motion, which is smoothed, looks like a part on a spring: such a one must explain
+    # that share of all of the residual.
+    explained = (before - best.cost) / (beyond if best.in_room else before)
     mass, sd = best.part[0], best.sd * float(np.sqrt(best.cost / count))
     if (explained < _EXPLAINED or mass < max(_LEAST_SHARE * phi[0], _CLEAR * sd) or at_end
             or mass > 1.2 * phi[0]):
