@@ -15,7 +15,7 @@ from ...inertia import Array
 
 _DECADES = 2.0  # of a bar: an interval so many powers of ten too wide is an empty one
 _UNKNOWN = VERDICT_WORDS[0]
-_IN_VAIN = 6  # motions that bring nothing, after which it is good enough
+_IN_VAIN = 12  # motions that bring nothing, after which it is good enough, or given up
 _PROGRESS = 0.95  # share of an interval that a motion must not leave
 USUAL_MOTION = 20.0  # s of motion; what the sensor cannot tell in so many is not waited for
 LONGEST_MOTION = 45.0  # s of motion, after which what is known is good enough
@@ -136,16 +136,15 @@ def parts_of(values: Sequence[float], sigma: Sequence[float], verdicts: Sequence
              100.0 * wanted.inertia if wanted.inertia else math.nan, "%", all(known[4:])))
 
 
-def is_at_its_limit(shares: Sequence[Array], last: int = _IN_VAIN) -> bool:
+def is_at_its_limit(shares: Sequence[Array]) -> bool:
     """Whether the last motions have brought nothing any more.
 
     Args:
         shares: intervals (k,) over the goal after each motion; empty while there is no estimate.
-        last: number of these motions.
     """
-    before = [share for share in shares[:-last] if len(share)]
-    after = [share for share in shares[-last:] if len(share)]
-    if not before or len(after) < last:
+    before = [share for share in shares[:-_IN_VAIN] if len(share)]
+    after = [share for share in shares[-_IN_VAIN:] if len(share)]
+    if not before or len(after) < _IN_VAIN:
         return False
     best = np.min(before, axis=0)
     return bool((np.min(after, axis=0) > _PROGRESS * best)[best > 1.0].all())

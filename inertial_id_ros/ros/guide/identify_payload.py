@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .guide_node import GuideNode
     from .listening import Listening
     from .node_link import NodeLink
-    from .session import Mover
+    from .workplace import Mover
 
 _RATE = 500.0  # Hz, of the wrench for which motions are planned
 _MARGIN = 1.25  # of the accuracy that no motion surpasses
@@ -111,7 +111,8 @@ def _session(options: Options, guide: GuideNode, children: Sequence[Children], s
     from ...apps.guide.page import write_page
     from .listening import Listening
     from .node_link import NodeLink, find_node, wait_for_node
-    from .session import Plan, Session
+    from .session import run_session
+    from .workplace import Motions, Plan, Workplace
 
     if not find_node(guide, options.node):
         show.say(f"no node '{options.node}' runs; one is started")
@@ -122,14 +123,14 @@ def _session(options: Options, guide: GuideNode, children: Sequence[Children], s
     listening = Listening(guide, options.node, link.settings)
     plan = Plan(reachable(options.wanted, link), options.timeout, options.only_check,
                 options.dry_run, options.target, options.controller)
-    session = Session(guide, link, listening, show, plan, _source_maker(options, listening),
-                      _mover_maker(options, guide, listening) if options.motion else None,
-                      _make_display(guide))
-    end = session.run()
+    place = Workplace(guide, link, listening, show, plan, Motions(
+        _source_maker(options, listening),
+        _mover_maker(options, guide, listening) if options.motion else None, _make_display(guide)))
+    end = run_session(place)
     show.step("report")
-    show.say(f"report: {write_page(options.report, session.record, end)}")
+    show.say(f"report: {write_page(options.report, place.record, end)}")
     show.end(end.text, end.status)
-    return Outcome(end, session.record)
+    return Outcome(end, place.record)
 
 
 def reachable(wanted: Wanted, link: NodeLink) -> Wanted:
