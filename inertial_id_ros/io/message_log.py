@@ -20,7 +20,7 @@ class LoggedMessage(NamedTuple):
 
     Attributes:
         topic: its number.
-        time_ns: of its arrival [ns]. No two messages have the same.
+        time_ns: of its arrival [ns]; no two messages have the same, latched ones apart.
     """
 
     topic: int
@@ -79,11 +79,11 @@ class MessageLog:
             self._drop_old(time_ns)
 
     def add_latched(self, topic: int, time_ns: int, data: bytes) -> None:
-        """Add a message of a latched topic; a copy of one that is there is left out."""
+        """Add a message of a latched topic, of any time [ns]; a copy of one that is there is left
+        out."""
         if any(m.topic == topic and m.data == data for m in self._latched):
             return
-        self._newest_ns = max(time_ns, self._newest_ns + 1)
-        self._latched.append(LoggedMessage(topic, self._newest_ns, data))
+        self._latched.append(LoggedMessage(topic, time_ns, data))
         self._latched_bytes += len(data)
         while self._latched_bytes > self._most_bytes and len(self._latched) > 1:
             self._latched_bytes -= len(self._latched.popleft().data)
@@ -101,4 +101,5 @@ class MessageLog:
         """The messages at the time of the call, in the order of time."""
         counted = [(chunk, chunk.count) for chunk in list(self._chunks)]
         messages = (m for chunk, count in counted for m in islice(chunk.messages(), count))
-        return heapq.merge(list(self._latched), messages, key=attrgetter("time_ns"))
+        by_time = attrgetter("time_ns")
+        return heapq.merge(sorted(self._latched, key=by_time), messages, key=by_time)

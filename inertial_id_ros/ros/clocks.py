@@ -16,7 +16,7 @@ from rclpy.node import Node
 
 from ..estimate import Estimate, NoEstimate, Outcome
 from ..findings import FindingLog
-from ..signals.inbox import Inbox, Ticks
+from ..signals.inbox import Inbox, Tick, Ticks
 from .contract import HEARTBEAT, LOOK, PERIODS, STALE_AFTER
 
 _MARKS = 256  # more than ten seconds of them
@@ -216,7 +216,13 @@ class Rounds:
 
     def begin(self) -> None:
         """Begin with ticks from now on."""
-        self._ticks = Ticks(self.now_ns(), *self._periods())
+        self._begin_ns = self.now_ns()
+        self._ticks = Ticks(self._begin_ns, *self._periods())
+
+    @property
+    def processed_ns(self) -> int:
+        """The time of arrival up to which the worker has processed samples [ns]."""
+        return max(self._begin_ns, self._inbox.tick_ns)
 
     def now_ns(self) -> int:
         """The time of arrival of what arrives now [ns]."""
@@ -231,7 +237,7 @@ class Rounds:
         if now >= self._ticks.next_ns:
             solves = not self._simulated()
             for tick in self._ticks.until(now):
-                self._inbox.add_tick(tick.solves and solves)
+                self._inbox.add_tick(tick._replace(solves=tick.solves and solves))
             self._ticks.round_ns, self._ticks.solve_ns = self._periods()
             self._request()
         return now
@@ -239,7 +245,7 @@ class Rounds:
     def follow_simulated_clock(self) -> None:
         """Have the samples so far solved where a simulated clock is in use."""
         if self._simulated():
-            self._inbox.add_tick(solves=True)
+            self._inbox.add_tick(Tick(self.now_ns(), solves=True))
             self._request()
 
 

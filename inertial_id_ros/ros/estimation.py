@@ -80,22 +80,24 @@ class Changes:
 
     Args:
         findings: of the node; request: has the worker run the routine of a name.
-        used: called in the worker after it has used one, which may have ended the estimate.
+        used: called in the worker after it has used one, which may have ended the estimate;
+            described: called before with a description as it came.
     """
 
     def __init__(self, identifier: AnyIdentifier, configuration: Configuration,
                  findings: FindingLog, request: Callable[[str], bool],
-                 used: Callable[[], None]) -> None:
+                 used: Callable[[], None], described: Callable[[str], None]) -> None:
         self._identifier, self._configuration = identifier, configuration
         self._findings, self._request, self._used = findings, request, used
-        self._description: str | InertialIdError | None = None
+        self._described = described
+        self._description: tuple[str, str | InertialIdError] | None = None
         self._settings: Settings | None = None
         self._requested = -_BETWEEN_SETTINGS  # steady time at which settings were used last [s]
 
-    def keep_description(self, read: str | InertialIdError) -> None:
-        """Have the worker use a description that was read, or say why there is none; in the
+    def keep_description(self, urdf: str, read: str | InertialIdError) -> None:
+        """Have the worker use a description as it was read, or say why it cannot be; in the
         reader's thread."""
-        self._description = read
+        self._description = urdf, read
         self._request("describe")
 
     def keep_settings(self, settings: Settings) -> None:
@@ -122,9 +124,11 @@ class Changes:
 
     def use_description(self) -> None:
         """Use the description that waits; in the worker."""
-        read, self._description = self._description, None
-        if read is None:
+        waiting, self._description = self._description, None
+        if waiting is None:
             return
+        urdf, read = waiting
+        self._described(urdf)
         try:
             if isinstance(read, InertialIdError):
                 raise read

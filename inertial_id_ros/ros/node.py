@@ -81,7 +81,8 @@ class InertialIdNode(ManagedNode):
         self._started = time.monotonic()
         self._changes = Changes(
             self.identifier, self.configuration, self.findings,
-            lambda name: self.worker.request(name), self.publish_if_forgotten)
+            lambda name: self.worker.request(name), self.publish_if_forgotten,
+            lambda urdf: self.black_boxes.keep_description(urdf, self.rounds.processed_ns))
         self.worker = Worker(
             {"configure": self._changes.use_settings, "describe": self._changes.use_description,
              "advance": self._advance}, self._report_failure)
@@ -253,7 +254,7 @@ class InertialIdNode(ManagedNode):
         self._inputs.joints = self.identifier.joint_names()
         self._freshness.note(self.identifier.newest_ns, self.identifier.settled_ns, arrived,
                              time.monotonic())
-        self.compensation.remove(self.identifier.load_in_use())
+        self.compensation.use_load(self.identifier.load_in_use())
         self._pipeline_findings = self.identifier.findings()
 
     def publish_if_forgotten(self) -> None:
@@ -273,7 +274,7 @@ class InertialIdNode(ManagedNode):
     def solve_now(self) -> Outcome:
         """Solve with the samples so far, and publish; in the worker."""
         outcome = withdraw_doubted(refuse_unphysical(self.identifier.solve()), self.findings.all())
-        self.compensation.remove(self.identifier.load_in_use())
+        self.compensation.use_load(self.identifier.load_in_use())
         self._pipeline_findings = self.identifier.findings()
         self._publish_outcome(outcome)
         return outcome

@@ -25,15 +25,15 @@ class OutsideReader:
     """Reads one piece of data after the other; of descriptions only the newest.
 
     Args:
-        on_description: gets, in the reader's thread, a description that can be parsed at once, or
-            why there is none.
+        on_description: gets, in the reader's thread, a description as it came, and the same such
+            that it can be parsed at once, or why it cannot be used.
         failed: called with the name of a routine and what it raised.
 
     Attributes:
         description: the newest robot description that could be read, as it came; empty: none.
     """
 
-    def __init__(self, on_description: Callable[[str | InertialIdError], None],
+    def __init__(self, on_description: Callable[[str, str | InertialIdError], None],
                  failed: Callable[[str, Exception], None]) -> None:
         self._on_description = on_description
         self.child = ChildProcess()
@@ -84,8 +84,8 @@ class OutsideReader:
         if (before != urdf or plain != urdf) and plain == without_payloads(before):
             return  # what an export has published: the robot is as it was, and so are the data
         try:
-            self._on_description(simplify(urdf, self.child))
+            self._on_description(urdf, simplify(urdf, self.child))
         except InertialIdError as error:
             self.description = before
             # An error keeps the frames that it came through, and they keep the text.
-            self._on_description(error.with_traceback(None))
+            self._on_description(urdf, error.with_traceback(None))

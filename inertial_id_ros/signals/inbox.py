@@ -76,7 +76,11 @@ _DECODERS: dict[int, Callable[[Sequence[bytes]], Sequence[Samples]]] = {
 
 
 class Inbox:
-    """The append-only side of the pipeline; its methods may be called from another thread."""
+    """The append-only side of the pipeline; its methods may be called from another thread.
+
+    Attributes:
+        tick_ns: time of arrival of the last tick that was taken out [ns]; 0: none was.
+    """
 
     _stores_blocks = False  # whether `_take_block` ever takes one
 
@@ -85,16 +89,17 @@ class Inbox:
         self._inbox: deque[Entry] = deque()
         self._bytes_in = self._bytes_out = 0  # one thread counts up the one, one the other
         self._ticks_in = self._ticks_out = 0  # as the bytes
+        self.tick_ns = 0
 
     def _put(self, kind: int, *sample: Any) -> None:
         """Append a sample; it is lost where there is no room."""
         if self._has_room():
             self._inbox.append((kind, sample))
 
-    def add_tick(self, solves: bool) -> None:
+    def add_tick(self, tick: Tick) -> None:
         """Between the samples: those before it are to be processed without those behind it, and to
         be solved as well if it says so."""
-        self._inbox.append((TICK, (solves,)))
+        self._inbox.append((TICK, tick))
         self._ticks_in += 1
 
     @property
@@ -110,7 +115,9 @@ class Inbox:
             entries.append(entry)
         self._ticks_out += 1
         self._hand_over_all(entries, handlers)
-        return bool(entry[1][0])
+        tick: Tick = entry[1]
+        self.tick_ns = tick.time_ns
+        return tick.solves
 
     def _has_room(self) -> bool:
         """Whether another sample may wait; counts a finding where not."""

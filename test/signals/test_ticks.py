@@ -91,7 +91,7 @@ def _played(samples: Recording, busy: float, seed: int) -> list[list[float]]:
                 outcomes.append(_digits(made))
     for arrived, (_, method, arguments) in zip(arrivals.tolist(), samples.messages, strict=True):
         for tick in ticks.until(arrived):
-            made.add_tick(tick.solves)
+            made.add_tick(tick)
         getattr(made, method)(*arguments)
         if rng.random() < 1.0 / busy:
             work()

@@ -93,10 +93,12 @@ class OfflineRun:
 
     def preload(self) -> None:
         """Add robot description and static transforms first: live, they are latched, and there at
-        once."""
+        once. In a recording of a node, they are where it used them."""
         file = self._settings.robot_description.file
         if file:
             self._use_description(read_description(user_path(file)))
+        if self._end_of_node:
+            return
         for message in self._recording.messages(self._selection.latched_types, DECODERS):
             if (self._selection.topics[message.topic] is STATIC_TRANSFORMS
                     or not self._description):

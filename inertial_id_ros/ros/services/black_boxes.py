@@ -17,6 +17,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rclpy.serialization import serialize_message
+from std_msgs.msg import String
+
 from ...apps.bag.black_box.files import BlackBox, LoggedTopic, settings_to_keep, write_black_box
 from ...errors import InertialIdError, InvalidData
 from ...findings import Finding, FindingLog
@@ -24,7 +27,7 @@ from ...identification.state import State
 from ...io.child_process import Bounds, ChildProcess
 from ...io.files import user_path, write_atomically
 from ...io.message_log import MessageLog
-from ...signals.input_topics import InputTopic
+from ...signals.input_topics import ROBOT_DESCRIPTION, InputTopic
 from .saving import SAVES, check_plain_name, own_name, write_in_folder
 
 if TYPE_CHECKING:
@@ -88,6 +91,7 @@ class BlackBoxes:
         self._is_on = settings.duration > 0.0
         self._log = MessageLog(settings.duration, settings.size * 1_000_000)
         self._topics: list[LoggedTopic] = []
+        self._description: int | None = None  # number of its topic
         self._commands: deque[str] = deque(maxlen=_MOST_COMMANDS)
         self._errors: set[str] = set()
         self._due: tuple[float, str] | None = None  # when to write because of which error
@@ -99,7 +103,7 @@ class BlackBoxes:
 
     def recorder(self, topic: InputTopic, name: str) -> Callable[[int, bytes], None] | None:
         """A function that keeps a message of a topic: it takes the time of arrival [ns] and the
-        bytes; None where nothing is kept."""
+        bytes; None where nothing is kept, or not then, as robot descriptions."""
         if not self._is_on:
             return None
         logged = LoggedTopic(self._node.resolve_topic_name(name), topic.type, topic.latched)
@@ -107,8 +111,17 @@ class BlackBoxes:
             self._topics.append(logged)
         number = self._topics.index(logged)
         add = self._log.add_latched if topic.latched else self._log.add
-
+        if topic is ROBOT_DESCRIPTION:
+            self._description = number
+            return None
         return lambda arrived_ns, data: add(number, arrived_ns, bytes(data))
+
+    def keep_description(self, urdf: str, processed_ns: int) -> None:
+        """Keep a robot description between the messages where it comes into use, as reading it
+        takes a while: behind those that arrived until a time [ns]; in the worker."""
+        if self._description is not None:
+            data = serialize_message(String(data=urdf))
+            self._log.add_latched(self._description, processed_ns + 1, data)
 
     def note_command(self, text: str) -> None:
         """Note in words that somebody asked the node for something."""
