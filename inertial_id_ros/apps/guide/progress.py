@@ -59,11 +59,19 @@ class Wanted:
     Attributes:
         mass: as share of the mass; com: of each coordinate [m].
         inertia: of each entry, as share of the mean principal moment; 0: not asked for.
+        kilograms: of the mass [kg], in place of `mass`; 0: that holds.
     """
 
     mass: float
     com: float
     inertia: float = 0.0
+    kilograms: float = 0.0
+
+    def of(self, mass: float) -> Wanted:
+        """The same for a payload of this mass [kg]."""
+        if not self.kilograms or mass == 0.0:
+            return self
+        return Wanted(self.kilograms / abs(mass), self.com, self.inertia)
 
 
 def describe_attainable(asked: Wanted, can: Wanted, seconds: float, limit: str) -> str:
@@ -118,6 +126,7 @@ def parts_of(values: Sequence[float], sigma: Sequence[float], verdicts: Sequence
         values, sigma: (10,) in the order of `PARAMETER_NAMES`, SI units; verdicts: (10,) words.
     """
     value, width = np.asarray(values), 2.0 * np.asarray(sigma)
+    wanted = wanted.of(float(value[0]))
     known = [word != _UNKNOWN for word in verdicts]
     moment = float(value[[4, 7, 9]].sum()) / 3.0
     goal = np.repeat([wanted.mass * abs(float(value[0])), wanted.com, wanted.inertia * moment],

@@ -225,8 +225,9 @@ class Identifying:
         message = place.link.parameters
         if message is None or place.source is None:
             return
-        asked = place.plan.wanted
-        place.source.learn_estimate(*numbers_of(message)[:2])
+        report, covariance, _ = numbers_of(message)
+        asked = place.plan.wanted.of(report[0])
+        place.source.learn_estimate(report, covariance)
         place.wanted, limit = place.source.attainable(asked)
         text = describe_attainable(asked, place.wanted, USUAL_MOTION, limit)
         if text and not self._is_lowered:
@@ -280,7 +281,7 @@ class Identifying:
         name = f"{_NAME}_{time.strftime('%Y%m%d-%H%M%S')}"
         place, record = self._place, self._place.record
         try:
-            message = place.link.newest()
+            message = place.estimate = place.link.newest()
             place.show.say(place.link.save(name), True)
         except InertialIdError as error:
             raise Ended(NOT_IDENTIFIED, str(error)) from None

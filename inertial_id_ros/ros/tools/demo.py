@@ -265,7 +265,7 @@ def _run_session(session: object, options: argparse.Namespace, children: Childre
 
     assert isinstance(session, Options)
     record = Record()
-    end, found = run(session, stop, show, lambda guide: listen(guide, record), children)
+    end, found, _ = run(session, stop, show, lambda guide: listen(guide, record), children)
     if end.status == INTERRUPTED or found is None or found.report is None or (
             found.sigma is None):
         return end.status
