@@ -98,7 +98,7 @@ class Solver:
         self.hysteresis: Array = np.zeros(BIASES)
         # What hysteresis that may be there did to the last window and to the one before it: None
         # where it was certain; and the last bin of the last one.
-        self._maybe: tuple[Array | None, Array | None, int] = None, None, -1
+        self._maybe: tuple[Shaped | None, Shaped | None, int] = None, None, -1
 
     def with_settings(self, settings: Settings) -> Solver:
         """A fresh one with these settings, and the same shape, tare and tool."""
@@ -340,22 +340,25 @@ class Solver:
         last, before, seen = self._maybe
         if window.last > seen:
             before = last
-        self._maybe = found.covariance if found.wrench is None else None, before, window.last
-        if found.wrench is not None or before is None or before[0, 0] >= found.covariance[0, 0]:
+        self._maybe = found if found.wrench is None else None, before, window.last
+        if found.wrench is not None or before is None:
             return found
-        return found._replace(covariance=before)  # what widens it once is chance
+        # What widens it once is chance.
+        return found._replace(covariance=min(found.covariance, before.covariance,
+                                             key=lambda covariance: covariance[0, 0]),
+                              likely=min(found.likely, before.likely))
 
     def _hidden_pull(self, window: WindowContent, problem: Problem, shaped: Shaped,
                      phi: Array) -> Array:
         """Covariance (10, 10) of phi (10,) by a steady pull, whose small changes a model of
         hysteresis takes for its own: an absolute force, however light the payload is."""
-        if not shaped.is_likely:
+        if not shaped.likely:
             return common_gain_covariance(phi, 0.0)
         left = self.problems.unexplained_force(window, problem)
         own = _INEXACT * float(np.linalg.norm(shaped.size[:3]))
         pull = min(_HIDES * np.sqrt(max(left**2 - own**2, 0.0)), _HIDDEN)
         share = pull / (self._settings.gravity.acceleration * max(phi[0], 1e-9))
-        return np.asarray(share**2 * np.outer(phi, phi))
+        return np.asarray(shaped.likely * share**2 * np.outer(phi, phi))
 
     def _answer_or_empty(self, window: WindowContent, problem: Problem,
                          log: FindingLog, facts: WindowFacts) -> tuple[Problem, Solution, bool]:
