@@ -449,8 +449,8 @@ def pose_from(parent: str, child: str, translation: Sequence[float],
 
 
 def _length(rows: Array) -> Array:
-    """Length (...) of the quaternions in rows (..., 7)."""
-    x, y, z, w = np.moveaxis(rows[..., 3:], -1, 0)
+    """Length (n,) of the quaternions in rows (n, 7)."""
+    x, y, z, w = rows.T[3:]
     return np.asarray(np.sqrt(x * x + y * y + z * z + w * w))  # as `_checked`, to the last bit
 
 

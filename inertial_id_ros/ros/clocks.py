@@ -233,12 +233,12 @@ class Rounds:
 
     def arrive(self) -> int:
         """The time of arrival of what arrives now [ns]; puts the ticks before it into the inbox."""
-        now = self.now_ns()
+        now = self._epoch_ns + time.monotonic_ns()
         if now >= self._ticks.next_ns:
             solves = not self._simulated()
             for tick in self._ticks.until(now):
                 self._inbox.add_tick(tick._replace(solves=tick.solves and solves))
-            self._ticks.round_ns, self._ticks.solve_ns = self._periods()
+            self._ticks.use_periods(*self._periods())
             self._request()
         return now
 

@@ -228,8 +228,9 @@ class CompensationTopics:
     @property
     def longest_wait(self) -> float:
         """Time within which samples are processed [s]: so short that a grip is seen soon where the
-        compensated wrench is used, else twice as long, at half the cost."""
-        return 0.1 if self._live.is_on else 0.2
+        compensated wrench is used, else longer, at half the cost. What freezes or changes must show
+        within half a second; estimates at 2 Hz fall on such rounds."""
+        return 0.1 if self._live.is_on else 0.25
 
     def remove(self, load: LoadInUse) -> None:
         """Remove this load from now on, unless all is withheld; from any thread."""

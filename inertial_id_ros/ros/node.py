@@ -40,7 +40,7 @@ from .settings.parameters import Section
 from .worker import Busy, Worker
 
 NAME = "inertial_id_node"
-_HOUSEKEEPING = 0.05  # s between two rounds
+_HOUSEKEEPING = 0.1  # s between two rounds
 _BEHIND = 1.0  # s of data that may wait before estimates are left out
 _REPORT = 1.0  # s between diagnostics
 _PATIENCE = 3.0  # s after the start before missing data, or a missing /clock, are reported
@@ -194,6 +194,7 @@ class InertialIdNode(ManagedNode):
             "asked_too_often.data", "warning", self.flush_limit.warning())
         self.findings.set_or_clear(
             "asked_too_often.parameters", "warning", self.parameter_limit.warning())
+        self._out.draw()
         if self._outbox:
             self.write_payload(self._outbox.pop())
         findings = self.all_findings()

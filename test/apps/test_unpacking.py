@@ -6,7 +6,9 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from io import BytesIO
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -78,6 +80,17 @@ def test_a_chunk_that_is_cut_or_damaged_is_refused(container: str, tmp_path: Pat
         write(tmp_path / f"{k}", MESSAGES, container, lambda data, d=damage: d(pack(data)))
         with pytest.raises(RecordingError, match="cannot be read: "):
             contents(tmp_path / f"{k}")
+
+
+@pytest.mark.parametrize("record", [
+    b"\5" + (10).to_bytes(8, "little") + bytes(40),
+    b"\5" + (10**6).to_bytes(8, "little") + bytes(40),
+    b"\3\1"])
+def test_a_record_that_lies_about_its_length_is_refused(record: bytes) -> None:
+    chunk = SimpleNamespace(message_start_time=0, chunk_start_offset=0, compression="",
+                            compressed_size=len(record), uncompressed_size=len(record))
+    with pytest.raises(ValueError, match="of a chunk"):
+        list(unpacking._messages_of_chunk(chunk, {0: None}, 0, 2**63, BytesIO(bytes(49) + record)))
 
 
 def test_a_chunk_of_several_frames_is_read(tmp_path: Path) -> None:

@@ -10,11 +10,13 @@ of its modules, so these are loaded a second time, for this reader alone.
 
 from __future__ import annotations
 
+import struct
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from importlib.util import find_spec, module_from_spec
+from operator import itemgetter
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -110,6 +112,43 @@ def _load_again(name: str) -> Any:
 
 _mcap = _load_again("rosbags.rosbag2.storage_mcap")
 _mcap.DECOMPRESSORS |= {name: partial(unpack_chunk, name) for name in _FRAMES}
+_MESSAGE = struct.Struct("<BQHIQQ")  # opcode, length of what follows, channel, number, two times
+_RECORD = struct.Struct("<BQ")
+
+
+def _messages_of_chunk(chunk: Any, connections: dict[int, Any], start: int, stop: int,
+                       file: BinaryIO) -> Iterator[tuple[int, int, Any, Any]]:
+    """As `msgsrc` of rosbags, in a third of the time: log time [ns], offset of the chunk,
+    connection and bytes of each message, in the order of time, behind a mark that tells when the
+    chunk begins (raises ValueError for records that are cut off)."""
+    yield chunk.message_start_time, 0, None, None
+    offset = chunk.chunk_start_offset
+    file.seek(offset + 9 + 24)
+    (crc,) = _mcap.deserialize_uint32(_mcap.read_exact(file, 4))
+    file.seek(offset + 9 + 40 + len(chunk.compression))
+    data = _mcap.decompress(_mcap.read_exact(file, chunk.compressed_size), chunk.compression,
+                            chunk.uncompressed_size, crc)
+    messages, at, size = [], 0, len(data)
+    while at < size:
+        if data[at] == 0x05 and at + _MESSAGE.size <= size:
+            _, length, channel, _, log_time, _ = _MESSAGE.unpack_from(data, at)
+            if length < _MESSAGE.size - 9:
+                raise ValueError("a message of a chunk lacks its header")
+            if start <= log_time < stop and channel in connections:
+                messages.append((log_time, offset, connections[channel],
+                                 data[at + _MESSAGE.size:at + 9 + length]))
+        elif at + _RECORD.size <= size:
+            _, length = _RECORD.unpack_from(data, at)
+        else:
+            raise ValueError("a record of a chunk is cut off")
+        at += 9 + length
+    if at != size:
+        raise ValueError("a record of a chunk is cut off")
+    messages.sort(key=itemgetter(0))
+    yield from messages
+
+
+_mcap.msgsrc = _messages_of_chunk
 _reader = _load_again("rosbags.rosbag2.reader")
 _reader.zstd = _BoundedZstd
 
