@@ -153,8 +153,8 @@ class _Search:
                 it is left out.
 
         Yields:
-            the curvature, whether it is not that of another point, and the shortest part of the
-            step to try before the next one.
+            the curvature (None: none), whether it holds for this point (that of an earlier one may
+            not), and the shortest part of the step to try before the next one.
         """
         yield present, False, _SHORTEST_STALE
         if multiplier is not None:

@@ -108,7 +108,11 @@ class GravityTilt(NuisanceState):
 
 
 class ClockOffset(NuisanceState):
-    """Time by which stamps of the wrench are early [s]: ``dA/dt phi delay``."""
+    """Time by which stamps of the wrench are early [s]: ``dA/dt phi delay``.
+
+    It is estimated with the payload (`Solver`), or where that explains nothing found by trial
+    (`detection.setup_trials.find_setup`).
+    """
 
     name, components, width = "delay", ("",), 10
     finding, noteworthy, large = "clock_offset", 0.005, 0.002

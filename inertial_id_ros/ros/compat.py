@@ -105,7 +105,7 @@ def message_type(name: str, required_by: str = "") -> Any:
 
 
 def find_type(name: str) -> Any:
-    """The Python class of a type, or None where its package is not installed."""
+    """The Python class of a type, as `std_msgs/msg/String`; None where it is not installed."""
     try:
         return message_type(name)
     except (ImportError, AttributeError):

@@ -103,7 +103,7 @@ class LiveTopic:
                                     else patched(data, out))
 
     def add_joint_state_message(self, data: bytes) -> None:
-        """Take a serialised sensor_msgs/JointState in."""
+        """Take a serialised sensor_msgs/JointState in, unless it has too many joints."""
         if not self._live.is_on:
             return
         try:
@@ -133,7 +133,8 @@ class LiveTopic:
 
     def add_wrench(self, stamp_ns: int, frame_id: str, force: Sequence[float],
                    torque: Sequence[float]) -> None:
-        """Compensate a wrench that is no message of its own, and publish it as one."""
+        """Compensate a wrench [N, N m] that is no message of its own, and publish it as one where
+        somebody listens and a load is known."""
         if not self._live.is_on:
             return
         out = self._live.compensate(stamp_ns, frame_id, (*force, *torque))
@@ -232,8 +233,9 @@ class CompensationTopics:
         within half a second; estimates at 2 Hz fall on such rounds."""
         return 0.1 if self._live.is_on else 0.25
 
-    def remove(self, load: LoadInUse) -> None:
-        """Remove this load from now on, unless all is withheld; from any thread."""
+    def use_load(self, load: LoadInUse) -> None:
+        """Subtract this load from now on, but publish nothing while all is withheld; from any
+        thread."""
         with self._lock:
             self._live.use(load.silenced(self._withheld) if self._withheld else load)
 
@@ -250,8 +252,8 @@ class CompensationTopics:
         self._live.configure(settings.compensation)
 
     def follow_subscribers(self) -> None:
-        """Begin or stop with the subscribers, show what is removed, and report it; in the
-        executor's thread."""
+        """Begin or stop with the subscribers, show what is removed, and set or clear the
+        findings about that; in the executor's thread."""
         self.live.follow_subscribers()
         status = self._live.status()
         self._state.show(status)

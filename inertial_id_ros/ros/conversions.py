@@ -118,7 +118,7 @@ def refuse_unphysical(outcome: Outcome) -> Outcome:
 
 
 def summary_message(outcome: Outcome, sequence: int = 0) -> InertialSummary:
-    """The message of an outcome in one screen; without an estimate all its numbers are NaN.
+    """The message of `~/summary`; without an estimate all its numbers are NaN.
 
     Args:
         sequence: of the `InertialParameters` that it sums up; 0 in feedback.
@@ -139,7 +139,8 @@ def summary_message(outcome: Outcome, sequence: int = 0) -> InertialSummary:
 
 
 def payload_text(estimate: Estimate) -> str:
-    """Mass and, where it is observed, the centre of mass with their 95 % intervals."""
+    """The text of `~/summary`: mass and, where it is observed, the centre of mass with their 95 %
+    intervals."""
     mass, com, spread = estimate.body.mass, 1e3 * estimate.body.com, 1.96 * estimate.sigma
     text = f"mass {mass:.3f} ± {spread[0]:.2g} kg"
     if estimate.carries_nothing:

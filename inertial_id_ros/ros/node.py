@@ -255,7 +255,7 @@ class InertialIdNode(ManagedNode):
         self._inputs.joints = self.identifier.joint_names()
         self._freshness.note(self.identifier.newest_ns, self.identifier.settled_ns, arrived,
                              time.monotonic())
-        self.compensation.remove(self.identifier.load_in_use())
+        self.compensation.use_load(self.identifier.load_in_use())
         self._pipeline_findings = self.identifier.findings()
 
     def publish_if_forgotten(self) -> None:
@@ -275,7 +275,7 @@ class InertialIdNode(ManagedNode):
     def solve_now(self) -> Outcome:
         """Solve with the samples so far, and publish; in the worker."""
         outcome = withdraw_doubted(refuse_unphysical(self.identifier.solve()), self.findings.all())
-        self.compensation.remove(self.identifier.load_in_use())
+        self.compensation.use_load(self.identifier.load_in_use())
         self._pipeline_findings = self.identifier.findings()
         self._publish_outcome(outcome)
         return outcome

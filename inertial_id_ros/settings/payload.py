@@ -20,7 +20,8 @@ class BufferSettings:
 
 @dataclass(frozen=True)
 class ContactSettings:
-    """Intervals that do not fit the estimate so far are left out."""
+    """From which disturbance on something is taken to touch the payload (`enter`), and when that is
+    over (`leave`, `hold`); samples in between are left out."""
 
     detect: bool = setting(
         True, "Leave out intervals in which the environment touches the payload.")

@@ -3,7 +3,8 @@
 conditions under which something is sent.
 
 A backend is made known as a Python entry point of the group ``inertial_id_ros.apply``: a class
-without arguments, or an object. The name of the entry point is the value of ``apply.target``.
+without arguments, or an object. The name of the entry point is the value of ``apply.target``. What
+the node reads of a driver is told by ``config/<driver>.yaml`` instead.
 """
 
 from __future__ import annotations
@@ -393,5 +394,5 @@ class Target(Protocol):
         return ()
 
     def read(self, settings: Settings, seen: Seen) -> Reading | None:
-        """What it tells of the payload that is set; None: nothing."""
+        """The payload that it has now, as far as `seen` tells; None: it tells nothing."""
         return None

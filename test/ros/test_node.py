@@ -324,8 +324,13 @@ def test_the_compensated_wrench_is_free_of_the_payload(identified):
 
 
 def test_diagnostics_tell_rates_and_counts(identified):
+    before = int(current_findings(identified)["wrench [messages]"])
+    assert before > 0  # a busy machine may lose some of the first
+    identified.robot.play(1.0)  # 250 messages
+    wait_until_all_is_used(identified)
     said = current_findings(identified)
-    assert int(said["wrench [messages]"]) > 1500 and int(said["robot_description [messages]"]) == 1
+    assert before < int(said["wrench [messages]"]) <= before + 250
+    assert int(said["robot_description [messages]"]) == 1
     assert said["valid"] == "true" and float(said["solve time [s]"]) > 0.0
     assert "skipped ticks" in said and "wrench [Hz]" in said and "buffer length [s]" in said
 

@@ -1,11 +1,9 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""The result of a run over a recording: the estimate over time, what was measured, and how well the
-estimate predicts what it has not seen.
+"""What is reported of a run over a recording: names, units and digits; the estimate over time, what
+was measured, and how well the estimate predicts what it has not seen.
 
 The compensated wrench of a bin is made with the newest estimate before it, so every number of
 `HeldOut` is of data that its estimate did not hold (Dawid 1984, the prequential principle).
-
-Names, units and digits of what is reported stand here, too.
 """
 
 from __future__ import annotations

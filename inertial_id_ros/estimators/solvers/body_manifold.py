@@ -103,7 +103,7 @@ class LeastSquares:
         return point if point.zeros == 0 else None
 
     def objective(self, point: Point) -> float:
-        """f at a body."""
+        """Sum of squares of the residual at a body; limits of the mass are not looked at."""
         residual = np.einsum("kij,ij->k", self.tensor, point.pseudo) - self.target
         return float(residual @ residual)
 

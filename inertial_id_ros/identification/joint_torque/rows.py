@@ -54,7 +54,7 @@ class TorqueStream:
 
     @property
     def newest(self) -> int | None:
-        """Newest stamp [ns]."""
+        """Newest stamp [ns] of the joint states that are stored, settled or not; None: none is."""
         return self.ring.newest if len(self.ring) else None
 
     def too_slow(self) -> Spacing | None:

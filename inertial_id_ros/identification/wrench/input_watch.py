@@ -90,11 +90,11 @@ class InputWatch:
         self._changes += self._mixed.judge(ring, end)
 
     def next_fault(self, unsettled: UnsettledBins, finished: bool) -> InputFault | None:
-        """The next fault that showed before the unsettled bins, which is used up; None: there is
-        none.
+        """Take out the earliest fault that showed until the first unsettled bin; None: there is
+        none. Wrong positions from which no motion was made are dropped.
 
         Args:
-            finished: whether no sample will come any more.
+            finished: whether no sample will come any more, so that none is waited for.
         """
         while self._spans and not _reaches_back(self._spans[0], unsettled):
             self._spans.popleft()

@@ -85,7 +85,7 @@ def payload_of_tool(tool: Tool, bias: Array) -> TargetPayload:
     """What is told of a tool that carries nothing: of it alone, as far as its file tells it.
 
     Args:
-        bias: (6,) of the sensor, as in `Payload`.
+        bias: (6,) of the sensor, as in `TargetPayload`.
     """
     jacobian = report_jacobian(tool.phi)
     sd = np.sqrt(np.maximum((jacobian @ tool.covariance @ jacobian.T).diagonal(), 0.0))

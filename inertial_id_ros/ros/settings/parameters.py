@@ -231,8 +231,8 @@ def check_parameter_files(node: str, given: Iterable[str],
         files: None: not known; then names outside of the groups of settings may be for other nodes.
 
     Raises:
-        InvalidSetting: a name that is meant for this node alone and that it does not have, or that
-            of a value which the node writes.
+        InvalidSetting: a value which the node writes, a setting that is gone, or an unknown name:
+            in a group of settings wherever it stands, else where it is for this node alone.
     """
     known = {name: value for name, value, _ in iter_settings(Settings())}
     groups = {n.split(".")[0] for n in known}

@@ -90,7 +90,8 @@ class SettingsNode(Node):
         return bool(self.get_parameter("use_sim_time").value)
 
     def changes_since_start(self) -> str:
-        """Which parameters were set while the node runs, in words; empty where none was."""
+        """Which parameters differ from those at the start, in words and with both values; empty
+        where none does."""
         settings, sim_time = self._at_start
         changes = _describe_changes(settings, self.settings)
         if self._uses_sim_time != sim_time:
