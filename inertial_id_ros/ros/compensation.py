@@ -227,6 +227,11 @@ class CompensationTopics:
             TRANSFORMS: self.live.add_transforms_message}
 
     @property
+    def is_used(self) -> bool:
+        """Whether anybody listens to the compensated wrench."""
+        return self._live.is_on
+
+    @property
     def longest_wait(self) -> float:
         """Time within which samples are processed [s]: so short that a grip is seen soon where the
         compensated wrench is used, else longer, at half the cost. What freezes or changes must show
