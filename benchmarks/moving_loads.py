@@ -22,17 +22,19 @@ for _threads in ("OMP", "OPENBLAS", "MKL", "RAYON"):
 import argparse
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from benchmarks.accuracy.motions import GRAVITY
-from benchmarks.accuracy.real_sensors.arms import ARMS, SENSOR_FRAME, SensorMotion
+from benchmarks.accuracy.real_sensors.arms import ARMS, SENSOR_FRAME, Arm, SensorMotion
 from benchmarks.accuracy.real_sensors.errors import Effect, drift, hysteresis
-from benchmarks.accuracy.real_sensors.paths import random_path
+from benchmarks.accuracy.real_sensors.paths import JointPath, PathLaw, random_path
 from benchmarks.accuracy.real_sensors.payloads import random_composite
 from benchmarks.accuracy.real_sensors.recordings import BIAS_SD, ENCODER_NOISE, START_NS
 from benchmarks.accuracy.real_sensors.recordings import _cable_wrench as cable_wrench
@@ -45,6 +47,7 @@ from inertial_id_ros.kinematics.motion import Motion
 
 RATE, SECONDS, BEGIN, EVERY = 500, 32.0, 10.0, 0.5
 WHITE = np.repeat([0.1, 0.005], 3)
+IMU_NOISE = np.repeat([0.02, 0.002], 3)  # m/s^2, rad/s of a reading, 100 a second
 MASSES = (0.8, 4.0)  # kg
 NAMED = 5.0  # s
 Moved = Callable[[SensorMotion, Array, Array, np.random.Generator], tuple[Array, Array]]
@@ -58,12 +61,20 @@ class Situation(NamedTuple):
             (n, 4) as they are at each time, from motion, phi (10,), times (n,) and a generator.
         findings: any of these names it; kinds: of motions.
         effects: of the sensor.
+        base: acceleration (n, 3) of the base at times (n,), by a generator; None: it stands still.
+        has_imu: whether an IMU on the base measures that.
+        rests: whether the arm stands still for the first five seconds.
+        described: lengths of the arm in its description, over the true ones.
     """
 
     wrench: Moved
     findings: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ("wrist", "joints", "stop-and-go")
     effects: tuple[Effect, ...] = ()
+    base: Callable[[Array, np.random.Generator], Array] | None = None
+    has_imu: bool = False
+    rests: bool = False
+    described: float = 1.0
 
 
 def _rigid(motion: SensorMotion, phi: Array, t: Array,
@@ -163,7 +174,63 @@ def _with_hand(motion: SensorMotion, phi: Array, t: Array,
     return wrench + np.hstack([up, np.cross(np.broadcast_to(phi[1:4] / phi[0], up.shape), up)]), now
 
 
-WALKS, SWINGS = ("payload_walks",), ("not_rigid",)
+def _turned(motion: SensorMotion, phi: Array, t: Array,
+            rng: np.random.Generator) -> tuple[Array, Array]:
+    """The payload is turned in the gripper within a second, while the arm stands still, so that
+    its centre moves by 6 cm."""
+    way = 0.06 * direction(rng) * _ramp(t - 2.0, 1.0)[:, None]
+    at = phi[1:4] / phi[0]
+    one, _ = _with_points(motion, phi, np.full(len(t), -phi[0]), np.tile(at, (len(t), 1)))
+    two, _ = _with_points(motion, 1e-9 * phi, np.full(len(t), phi[0]), at + way)
+    return one + two, np.column_stack([np.full(len(t), phi[0]), phi[1:4] + phi[0] * way])
+
+
+def _drives(t: Array, rng: np.random.Generator) -> Array:
+    """An AGV drives off with .5 m/s^2, brakes as hard, and stops, again and again in directions of
+    its own; (n, 3) [m/s^2]."""
+    out, at = np.zeros((len(t), 3)), BEGIN
+    while at < t[-1]:
+        seconds, angle = rng.uniform(0.6, 2.0), rng.uniform(0.0, 2.0 * np.pi)
+        cruise = rng.uniform(0.2, 2.0)
+        sign = ((t >= at) & (t < at + seconds)).astype(float) - (
+            (t >= at + seconds + cruise) & (t < at + 2.0 * seconds + cruise))
+        out += 0.5 * sign[:, None] * np.array([np.cos(angle), np.sin(angle), 0.0])
+        at += 2.0 * seconds + cruise + rng.uniform(0.5, 2.0)
+    return _smooth(out, t, 0.1)
+
+
+def _sways(t: Array, rng: np.random.Generator) -> Array:
+    """A crane sways with .2 to .5 m/s^2 and .15 to .4 Hz; (n, 3) [m/s^2]."""
+    rate, size, angle = rng.uniform(0.15, 0.4), rng.uniform(0.2, 0.5), rng.uniform(0.0, 2.0 * np.pi)
+    wave = size * np.sin(2.0 * np.pi * rate * (t - BEGIN)) * _ramp(t, 1.0)
+    return wave[:, None] * np.array([np.cos(angle), np.sin(angle), 0.0])
+
+
+def _smooth(values: Array, t: Array, seconds: float) -> Array:
+    """Running means (n, k) over a time: no drive jerks without end."""
+    kernel = np.full(round(seconds / (t[1] - t[0])), t[1] - t[0]) / seconds
+    return np.column_stack([np.convolve(column, kernel, "same") for column in values.T])
+
+
+def _resting(law: PathLaw) -> PathLaw:
+    """A motion that stops at `BEGIN` for five seconds, slowing down and speeding up in one."""
+    def step(t: Array, begin: float) -> tuple[Array, Array, Array]:
+        """A smooth step from 0 to 1 within a second: its integral, itself, and its rate."""
+        u = np.clip(t - begin, 0.0, 1.0)
+        return (u**3 - 0.5 * u**4 + np.maximum(t - begin - 1.0, 0.0), u**2 * (3.0 - 2.0 * u),
+                6.0 * u * (1.0 - u))
+
+    def stopped(t: Array) -> JointPath:
+        stop, start = step(t, BEGIN - 1.0), step(t, BEGIN + 5.0)
+        less, pace, change = (one - other for one, other in zip(start, stop, strict=True))
+        q, dq, ddq = law(t + less)
+        pace = 1.0 + pace[:, None]
+        return JointPath(q, dq * pace, ddq * pace**2 + dq * change[:, None])
+    return stopped
+
+
+WALKS, SWINGS, MOVES = ("payload_walks",), ("not_rigid",), ("residual_large.base",)
+CHANGES = ("payload_changed", "payload_walks")
 SITUATIONS = {
     "slide": Situation(_slide, WALKS), "pour-out": Situation(_pour(-1.0), WALKS),
     "pour-in": Situation(_pour(1.0), WALKS), "1 kg in 20 s": Situation(_kilogram, WALKS),
@@ -171,6 +238,12 @@ SITUATIONS = {
     "liquid .5": Situation(_swinging((0.3, 0.6), (1.0, 3.0)), SWINGS),
     "dangling tool": Situation(_swinging((0.8, 0.95), (0.7, 1.5)), SWINGS),
     "hand 6 N": Situation(_with_hand, ("constant_force",)),
+    "turned at rest": Situation(_turned, CHANGES, rests=True),
+    "AGV": Situation(_rigid, MOVES, base=_drives),
+    "AGV with IMU": Situation(_rigid, base=_drives, has_imu=True),
+    "crane": Situation(_rigid, MOVES, base=_sways),
+    "crane with IMU": Situation(_rigid, base=_sways, has_imu=True),
+    "description x 1.3": Situation(_rigid, ("constant_force",), described=1.3),
     "rigid": Situation(_rigid), "rigid + slow": Situation(_rigid, kinds=("teach",)),
     "rigid + drift": Situation(_rigid, effects=(drift(0.05, 0.003),)),
     "rigid + cable": Situation(_with_cable),
@@ -206,8 +279,9 @@ def simulate(situation: Situation, seed: int) -> list[Tick]:
     law = random_path(arm, kind, float(rng.uniform(0.3, 0.5) if kind == "teach"
                                        else rng.uniform(0.4, 1.2)), SECONDS, rng)
     t = np.arange(round(SECONDS * RATE)) / RATE
-    path = law(t)
-    motion = arm.motion(*path)
+    path = (_resting(law) if situation.rests else law)(t)
+    base = np.zeros((len(t), 3)) if situation.base is None else situation.base(t, rng)
+    motion = arm.motion(*path, base)
     wrench, now = situation.wrench(motion, phi, t, rng)
     readings = -wrench
     for effect in situation.effects:
@@ -217,17 +291,32 @@ def simulate(situation: Situation, seed: int) -> list[Tick]:
     q = path.q + ENCODER_NOISE * rng.normal(size=path.q.shape)
     stamps = START_NS + np.round(1e9 * t).astype(np.int64)
     identifier = Identifier(Settings())
-    identifier.set_robot_description(arm.urdf)
+    identifier.set_robot_description(_scaled(arm, situation.described).urdf)
+    imu = Rotation.random(random_state=rng) if situation.has_imu else None
+    if imu is not None:
+        identifier.add_static_transform("link0", "imu", rng.uniform(-0.4, 0.4, 3), imu.as_quat())
+        force = imu.inv().apply(base + [0.0, 0.0, GRAVITY])
+        felt = np.hstack([force, 0.0 * force]) + IMU_NOISE * rng.normal(size=(len(t), 6))
+    # What the compensation knows of the motion.
+    seen = motion if situation.has_imu else arm.motion(*path)
     ticks, step = [], round(EVERY * RATE)
     for begin in range(0, len(t), step):
         part = slice(begin, begin + step)
         identifier.add_joint_states(stamps[part], arm.joint_names, q[part])
+        if imu is not None:
+            identifier.add_imu_readings(stamps[part][::5], "imu", felt[part][::5])
         identifier.add_wrenches(stamps[part], SENSOR_FRAME, readings[part])
         outcome = identifier.solve()
         end = min(begin + step, len(t) - 1)
-        ticks.append(_tick(identifier, outcome, motion, clean, now, end,
+        ticks.append(_tick(identifier, outcome, seen, clean, now, end,
                            slice(end, end + step)))
     return ticks
+
+
+def _scaled(arm: Arm, factor: float) -> Arm:
+    """The arm with all lengths times a factor."""
+    return replace(arm, places=tuple(replace(place, translation=factor * place.translation)
+                                     for place in arm.places))
 
 
 def _known(motion: SensorMotion, which: slice) -> Motion:
@@ -276,7 +365,9 @@ def summarise(ticks: list[Tick], findings: tuple[str, ...]) -> dict[str, float]:
             "silent": EVERY * sum(bool(np.isnan(tick.off)) for tick in after),
             "named": float(bool(seen) and seen[0] <= BEGIN + NAMED),
             "walks": float(any(tick.names & set(WALKS) for tick in ticks)),
-            "swings": float(any(tick.names & set(SWINGS) for tick in ticks))}
+            "swings": float(any(tick.names & set(SWINGS) for tick in ticks)),
+            "moves": float(any(tick.names & set(MOVES) for tick in ticks)),
+            "force": float(any("constant_force" in tick.names for tick in ticks))}
 
 
 def main() -> None:
@@ -286,8 +377,11 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=50000)
     parser.add_argument("--only", default=",".join(SITUATIONS))
     given = parser.parse_args()
+    unknown = [name for name in given.only.split(",") if name not in SITUATIONS]
+    if unknown:
+        parser.error(f"no situation '{unknown[0]}'; there are: {', '.join(SITUATIONS)}")
     print(f"{'situation':18} cover m  cover c  wrong s  fresh s   e_m kg    e_c m  off N (95 %)  "
-          "silent s  named  walks  swings", flush=True)
+          "silent s  named  walks  swings  moves  force", flush=True)
     for name in given.only.split(","):
         rows = [summarise(simulate(SITUATIONS[name], given.seed + k), SITUATIONS[name].findings)
                 for k in range(given.runs)]
@@ -299,7 +393,7 @@ def main() -> None:
         print(f"{name:18} {mean('cover m'):7.3f}  {mean('cover c'):7.3f}  {mean('wrong'):7.2f}  "
               f"{mean('fresh'):7.1f}  {mean('e_m'):7.4f}  {mean('e_c'):7.4f}  {mean('off'):5.2f} "
               f"({off:5.2f})  {mean('silent'):8.2f}  {mean('named'):5.2f}  {mean('walks'):5.2f}  "
-              f"{mean('swings'):6.2f}", flush=True)
+              f"{mean('swings'):6.2f}  {mean('moves'):5.2f}  {mean('force'):5.2f}", flush=True)
 
 
 if __name__ == "__main__":

@@ -36,7 +36,7 @@ from .io.arrays import (
     check_name,
 )
 from .io.child_process import ChildProcess
-from .io.sample_blocks import Edges, JointStates, Samples, Wrenches
+from .io.sample_blocks import Edges, ImuReadings, JointStates, Samples, Wrenches
 from .regression.tool import Tool, load_tool, save_tool, tool_from_estimate
 from .robot.joint_terms import JointTerms
 from .robot.robot_file import save_robot
@@ -143,6 +143,22 @@ class Identifier:
         times = as_stamps("wrenches", stamps)
         self._add(("wrenches",), Wrenches(
             times, frame_id, as_rows("wrench", wrench, (len(times), 6))))
+
+    def add_imu_readings(self, stamps: ArrayLike, frame_id: str, readings: ArrayLike) -> None:
+        """Add n readings of an IMU on the base of the robot, where that moves itself.
+
+        Args:
+            stamps: (n,) [ns], increasing from call to call too.
+            frame_id: of its axes, in the robot description or fixed to it.
+            readings: (n, 6) specific force, gravity included [m/s^2], and angular velocity [rad/s].
+
+        Raises:
+            InvalidData: an array of the wrong shape, type or unit, or stamps that do not increase.
+        """
+        check_name("frame_id", frame_id)
+        times = as_stamps("IMU readings", stamps)
+        self._add(("IMU readings",), ImuReadings(
+            times, frame_id, as_rows("readings", readings, (len(times), 6))))
 
     def add_transforms(self, stamps: ArrayLike, parent: str, child: str, poses: ArrayLike) -> None:
         """Add n poses of a frame in its parent, as TF gives them; instead of joint states.

@@ -78,6 +78,8 @@ class Estimate:
         stale: repeated, because no new data came; stale_reason: why none did, where known.
         restored: read from the file of an earlier run.
         tool_apart: phi is of the object alone, without the stored tool.
+        mass_rate: of a payload that pours [kg/s], com_speed: of the centre of mass of one that
+            slides [m/s]; 0: it is not seen to do so.
         limits: what keeps mass, centre of mass and inertia (3,) from being known better, where no
             motion takes it away, with the setting that tells it; else empty.
         doubted: why mass or centre of mass count as unobserved although the data tell them, in one
@@ -109,6 +111,8 @@ class Estimate:
     restored: bool = False
     tool_apart: bool = False
     doubted: str = ""
+    mass_rate: float = field(default=0.0, metadata=_numbers())
+    com_speed: float = field(default=0.0, metadata=_numbers(low=0.0))
     limits: tuple[str, ...] = ("", "", "")
     findings: tuple[str, ...] = field(default=())
 
@@ -127,6 +131,13 @@ class Estimate:
         """Whether the tool is known to be empty: the interval of the mass holds zero."""
         return bool(self.tool_apart and self.verdict[0] == IDENTIFIED
                     and self.phi[0] < 2.0 * math.sqrt(self.phi_covariance[0, 0]))
+
+    @property
+    def walk(self) -> str:
+        """How mass and centre of mass change now, in words; empty where they do not."""
+        return ", ".join(text for value, text in (
+            (self.mass_rate, f"{1e3 * self.mass_rate:+.0f} g/s"),
+            (self.com_speed, f"centre of mass at {1e3 * self.com_speed:.2g} mm/s")) if value)
 
     @property
     def report(self) -> Array:

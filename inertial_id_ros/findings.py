@@ -55,17 +55,17 @@ DOUBTS: dict[str, Doubt] = {
 # Those that leave an estimate as it is: samples that are dropped, errors that are taken into
 # account or widen the intervals, what is over, and what concerns the node.
 HARMLESS = frozenset("""
-    apply_failed asked_too_often blend_without_alignment bond_off cable clock_jumped clock_offset
-    clock_stopped compensation_old compensation_silent constant_force estimate_lost estimate_stale
-    file_not_written goal hysteresis internal_error joint_residual joint_states_incomplete
-    joint_states_jumped message_malformed message_too_large misaligned motion_frozen motion_stopped
-    mounting_changed newest_left_out no_estimate noise_measured noise_model_doubted overload
-    parameters_not_used payload_changed payload_walks program_topic_missing removed_payload reset
-    residual_large restored robot_description_invalid samples_invalid samples_late samples_missing
-    samples_reordered samples_repeated samples_saturated sensor_frame sensor_missing
-    settings_changed shape_contradicted soft_mount stamp_missing stamp_stray stamps_still
-    state_damaged streams_mixed tare_not_used verdict wrench_filtered
-    zero_moved zero_or_contact
+    apply_failed asked_too_often blend_without_alignment bond_off cable clock_jumped
+    clock_offset clock_stopped compensation_old compensation_silent constant_force estimate_lost
+    estimate_stale file_not_written goal hysteresis internal_error joint_residual
+    joint_states_incomplete joint_states_jumped message_malformed message_too_large misaligned
+    motion_frozen motion_stopped mounting_changed newest_left_out no_estimate noise_measured
+    noise_model_doubted overload parameters_not_used payload_changed payload_walks
+    program_topic_missing removed_payload reset residual_large restored
+    robot_description_invalid samples_invalid samples_late samples_missing samples_reordered
+    samples_repeated samples_saturated sensor_frame sensor_missing settings_changed
+    shape_contradicted soft_mount stamp_missing stamp_stray stamps_still state_damaged
+    streams_mixed tare_not_used verdict wrench_filtered zero_moved zero_or_contact
     """.split())
 
 _GROUPS = ((Doubt.MASS, 0, 1), (Doubt.COM, 1, 4), (Doubt.INERTIA, 4, 10))  # of the report (10,)

@@ -65,12 +65,13 @@ class ApplyStage(Stage):
 
     def _play_rest(self) -> None:
         """Publish the arm where it is, with the weight that the sensor then reads: the simulated
-        sample there is one in motion."""
-        sample = self.robot.cobot.samples(self.robot.next_sample, 1)
-        up = sample.truth.rotation[0].T @ np.array([0.0, 0.0, 9.81])
+        samples are of motion. One of them alone would leave its noise in the zero for good."""
+        samples = self.robot.cobot.samples(self.robot.next_sample, 500)
+        zero = (samples.wrench + samples.truth.wrench).mean(axis=0)
+        up = samples.truth.rotation[0].T @ np.array([0.0, 0.0, 9.81])
         body = load_payload("hammer")
         still = np.concatenate([body.mass * up, np.cross(body.com, body.mass * up)])
-        reading = sample.wrench[0] + sample.truth.wrench[0] - still
+        reading = zero - still
         while not self._ended.is_set():
             noise = _NOISE * self._rng.normal(size=6)  # or the window is known too well
             self.robot.play(0.04, self.share * reading + self.contact + noise, self.frame,

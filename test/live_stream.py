@@ -54,6 +54,8 @@ class Live:
             getattr(self.made, method)(*arguments)
             if method == "add_joint_state":
                 self.live.add_joint_state(arguments[0], tuple(arguments[1]), arguments[2])
+            elif method == "add_imu":
+                self.live.add_imu(arguments[0], (*arguments[2], *arguments[3]))
             elif method == "add_transform":
                 self.live.add_transform(*arguments)
             elif method == "add_wrench":

@@ -7,8 +7,9 @@ from __future__ import annotations
 import json
 import sys
 
-import rclpy
 from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
+from rclpy.node import Node
+from stand_in import serve
 
 FRAME = "tilted"
 PARAMETERS = {
@@ -30,9 +31,9 @@ READ_ONLY = "read_only"  # name of a node like the admittance_controller whose w
 REFUSES = "refuses"  # name of one that refuses every change
 
 
-def main(name: str) -> None:
-    rclpy.init()
-    node = rclpy.create_node(name)
+def controller(name: str) -> Node:
+    """A node with the parameters of the controller of that name."""
+    node = Node(name)
     for parameter, value in PARAMETERS.get(name, PARAMETERS["admittance_controller"]).items():
         node.declare_parameter(parameter, value, ParameterDescriptor(
             read_only=name == READ_ONLY and parameter.endswith("force")))
@@ -46,9 +47,8 @@ def main(name: str) -> None:
         return SetParametersResult(successful=True)
 
     node.add_on_set_parameters_callback(check)
-    print("ready", flush=True)
-    rclpy.spin(node)
+    return node
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    serve(lambda stop: controller(sys.argv[1]))

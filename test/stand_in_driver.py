@@ -14,11 +14,12 @@ import json
 import sys
 import time
 from functools import partial
+from threading import Event
 from typing import Any
 
 import numpy as np
-import rclpy
 from rclpy.node import Node
+from stand_in import serve
 
 BEFORE = {"mass": 0.4, "com": [0.01, 0.02, 0.03], "inertia": [0.001, 0.0, 0.0, 0.001, 0.0, 0.002]}
 SERVICES = {
@@ -56,9 +57,9 @@ def plain(message: Any) -> Any:
 class Driver(Node):
     """The services and the topic of a driver."""
 
-    def __init__(self, name: str, behaviour: str) -> None:
+    def __init__(self, name: str, behaviour: str, stop: Event) -> None:
         super().__init__("driver")
-        self._name, self._behaviour = name, behaviour
+        self._name, self._behaviour, self._stop = name, behaviour, stop
         self._now, self._tool = dict(BEFORE), "gripper"
         if behaviour == "late":
             self._now = {"mass": 0.0, "com": [0.0] * 3, "inertia": [0.0] * 6}
@@ -79,8 +80,8 @@ class Driver(Node):
             response.info, response.success = self._tool, True
             return response
         print(json.dumps({"service": service, **plain(request)}), flush=True)
-        while self._behaviour == "silent" and rclpy.ok():  # a signal ends it, however it came
-            time.sleep(0.05)
+        while self._behaviour == "silent" and not self._stop.wait(0.05):
+            pass
         if self._behaviour == "late":
             time.sleep(1.0)
         if self._behaviour == "refuse" and service != "config_delete_tool":
@@ -132,10 +133,7 @@ class Driver(Node):
 
 
 def main(name: str, behaviour: str = "accept") -> None:
-    rclpy.init()
-    node = Driver(name, behaviour)
-    print("ready", flush=True)
-    rclpy.spin(node)
+    serve(lambda stop: Driver(name, behaviour, stop))
 
 
 if __name__ == "__main__":

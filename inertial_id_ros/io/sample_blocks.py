@@ -95,6 +95,20 @@ class Edges(NamedTuple):
                 for t, row in zip(self.stamps.tolist(), self.rows.tolist(), strict=True)]
 
 
+class ImuReadings(NamedTuple):
+    """Readings of the IMU on the robot's base: stamps (n,) [ns], rows (n, 6) of specific force
+    [m/s^2] and angular velocity [rad/s] in its frame."""
+
+    stamps: np.ndarray
+    frame_id: str
+    rows: Array
+
+    def singles(self) -> list[tuple[Any, ...]]:
+        """Stamp, frame, specific force and angular velocity of each reading."""
+        return [(t, self.frame_id, row[:3], row[3:])
+                for t, row in zip(self.stamps.tolist(), self.rows.tolist(), strict=True)]
+
+
 class Block(NamedTuple):
     """Samples by stream; None or empty where there are none."""
 
@@ -103,7 +117,7 @@ class Block(NamedTuple):
     transforms: tuple[Edges, ...] = ()
 
 
-Samples = Wrenches | JointStates | Edges
+Samples = Wrenches | JointStates | Edges | ImuReadings
 
 
 def as_block(part: list[Samples]) -> Block | None:

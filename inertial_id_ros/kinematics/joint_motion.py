@@ -1,8 +1,10 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Motion of the sensor frame from joint positions and the robot description (Pinocchio).
 
-Measured joint velocities are not used: beside a local quartic through the positions they bring
-nothing, and many drivers make them by differences.
+Joint velocities and accelerations are those of local quartics through the positions
+(`fit_quartics` in `kinematics/polynomial.py`); the live wrench has a causal filter instead.
+Measured velocities are not used: beside a quartic they bring nothing, and many drivers make them by
+differences.
 
 Messages that are stamped when they arrive were late by different times, or came in bursts. The
 samples were taken regularly all the same, so that over some seconds the stamps scatter about a
@@ -35,6 +37,7 @@ from ..signals.ring_buffer import (
 )
 from .frozen_positions import Frozen, FrozenPositions
 from .motion import Motion, SampleNoise
+from .moving_base import BaseImu, BaseMotion, moved_by_base
 from .polynomial import (
     FEW,
     Spacing,
@@ -123,8 +126,11 @@ class RobotFrame:
 
     Attributes:
         model: the joints between base and sensor; frame: the sensor's number in it.
+        root: the link that all others hang from.
         gravity_frame: that was given, or chosen.
         gravity_axes: its axes, in rows (3, 3), along those of the robot's root.
+        imu: pose of the IMU on the base in the robot's root; None: there is none, or it is not
+            known yet.
         joint_names: of these joints; revolute, circular: (joints,) whether they turn, and whether
             without limits.
 
@@ -143,7 +149,9 @@ class RobotFrame:
             raise InvalidModel(f"{len(chain)} joints of the robot description move frame "
                                f"'{sensor_frame}'; at most {MAX_ARM_JOINTS} are allowed")
         self.gravity = gravity
-        self.gravity_frame = gravity_frame or _static_root(tree, _root(model))
+        self.imu: Pose | None = None
+        self.root = _root(model)
+        self.gravity_frame = gravity_frame or _static_root(tree, self.root)
         self.gravity_axes = _gravity_axes_in_root(model, tree, self.gravity_frame)
         locked = [j for j in range(1, model.njoints) if j not in chain]
         self._part = model, locked, link, offset
@@ -220,7 +228,7 @@ class RobotFrame:
         Raises:
             UnknownFrame: neither in the robot description nor fixed to it, above or below.
         """
-        above = tree.static_pose(_root(self.model), frame)
+        above = tree.static_pose(self.root, frame)
         if above is not None:
             return above
         link, offset = _attach(self.model, tree, frame)
@@ -237,9 +245,18 @@ class RobotFrame:
             pin.LOCAL)
         return np.asarray(columns * variance @ columns.T)
 
+    @property
+    def gravity_at_rest(self) -> Array:
+        """Specific force (3,) of a base at rest, along the axes of the robot's root [m/s^2]."""
+        return self.gravity * self.gravity_axes[2]
+
     def motion(self, positions: Array, velocities: Array, accelerations: Array,
-               valid: np.ndarray) -> Motion:
-        """Sensor motion from joint motions (n, joints) [rad, rad/s, rad/s^2 or m, ...]."""
+               valid: np.ndarray, base: BaseMotion | None = None) -> Motion:
+        """Sensor motion from joint motions (n, joints) [rad, rad/s, rad/s^2 or m, ...].
+
+        Args:
+            base: motion of the base at these n times; None: it stands still.
+        """
         velocity, change = np.zeros((2, len(positions), 6))
         rotation = np.empty((len(positions), 3, 3))
         rotation[:] = self.gravity_axes.T  # no motion: unit axes
@@ -254,6 +271,10 @@ class RobotFrame:
             rotation[i], position[i] = at.rotation, at.translation
             velocity[i] = get_velocity(model, data, frame, local).vector
             change[i] = get_change(model, data, frame, local).vector
+        if base is not None:
+            added = moved_by_base(base, rotation, position, velocity[:, :3], velocity[:, 3:])
+            change += np.hstack(added[::2])
+            velocity[:, 3:] += added[1]
         return Motion(self.gravity_axes @ rotation, self.gravity, change[:, :3],
                       velocity[:, 3:], change[:, 3:], valid, position @ self.gravity_axes.T)
 
@@ -264,10 +285,11 @@ class JointMotion:
     Attributes:
         robot: whose joints move the sensor; ring: positions (joints,) of the joint states.
         window: length of the quartics [s].
+        base: readings of an IMU on the base, to which `robot.imu` belongs; None: it stands still.
     """
 
-    def __init__(self, robot: RobotFrame, window: float) -> None:
-        self.robot = robot
+    def __init__(self, robot: RobotFrame, window: float, base: BaseImu | None = None) -> None:
+        self.robot, self.base = robot, base
         self._requested_window = self.window = window
         self._samples, self._spacing = 0, Spacing(math.inf, math.inf)
         self.ring = SampleRing(len(robot.joint_names), _CAPACITY)
@@ -339,7 +361,11 @@ class JointMotion:
         if self._samples < _SETTLE:
             return None
         newest = self.ring.newest if self._doubtful is None else self._doubtful - 1
-        return newest - self.provisional_ns
+        settled = newest - self.provisional_ns
+        if self.base is None:
+            return settled
+        of_base = self.base.settled_until(self._requested_window)
+        return None if of_base is None else min(settled, of_base)
 
     def judge_positions(self) -> list[Span]:
         """Judge the positions that came since the last call; gives those found to be wrong, for
@@ -382,7 +408,8 @@ class JointMotion:
 
     def close(self, until_ns: int) -> None:
         """Treat samples up to half a window before that time [ns] as late from now on."""
-        self.ring.closed_until = max(self.ring.closed_until, until_ns - self.provisional_ns)
+        for ring in (self.ring, *([] if self.base is None else [self.base.ring])):
+            ring.closed_until = max(ring.closed_until, until_ns - self.provisional_ns)
 
     @property
     def provisional_ns(self) -> int:
@@ -436,7 +463,14 @@ class JointMotion:
                     sums += len(some) * sample_variance(u[some], weights[some], rows[index[some]],
                                                         block)
                     count += len(some)
-        motion = self.robot.motion(fits[0], fits[1], fits[2], valid)
+        base = None
+        if self.base is not None:
+            assert self.robot.imu is not None
+            base, is_known = self.base.motion_at(
+                stamps, end_ns if ends else None, self._requested_window, self.robot.imu,
+                self.robot.gravity_at_rest)
+            valid &= is_known
+        motion = self.robot.motion(fits[0], fits[1], fits[2], valid, base)
         if not count:
             return motion
         somewhere = fits[0, np.argmax(valid)]

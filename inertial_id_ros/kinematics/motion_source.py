@@ -22,6 +22,7 @@ from .position_jumps import FROZEN, JUMPED, MIXED, Span
 from .tf_motion import TfMotion
 from .transform_tree import Pose
 
+_BASE_IMU = "samples_invalid.base"  # finding
 SLOW, UNITS, FROZEN_TF = "motion_slow", "wrong_units.joints", "motion_frozen.transforms"
 _RECENT = 100  # joint states whose unit is judged
 _SPAN_LEVELS = {FROZEN: "warning", JUMPED: "warning", MIXED: "error"}
@@ -91,7 +92,7 @@ class MotionSelector:
             self._explain_rate(joint, "joint states", self._settings.joint_states.topic)
             self._watch.compare(wrench.newest, joint.newest(), "joint states",
                                 self._settings.joint_states.topic, early_ns)
-            return joint
+            return joint if self._uses_base(joint) else None
         if not sensor_frame:
             self.missing = Missing("the wrench messages have no frame_id; set wrench.sensor_frame "
                                    "to the frame of the sensor")
@@ -107,6 +108,36 @@ class MotionSelector:
         except InertialIdError as error:
             self.missing = Missing(str(error))
             return None
+
+    def _uses_base(self, joint: JointMotion) -> bool:
+        """Put the robot on its base, where that has an IMU; False, and `missing` says why, where
+        its readings cannot be used."""
+        topic, imu = self._settings.base_imu.topic, self.streams.base
+        if not topic and imu is None:
+            return True
+        self._findings.clear(_BASE_IMU)
+        wrong = ""
+        if imu is None or imu.settled_until(self._settings.kinematics.window) is None:
+            self.missing = self.missing or Missing(f"no base IMU on '{topic}' received")
+            return False
+        apart = abs((joint.newest() or imu.ring.newest) - imu.ring.newest)
+        if apart > _PATIENCE_NS:
+            wrong = (f"are {1e-9 * apart:.1f} s away from the joint states: they have stopped, or "
+                     "are stamped by another clock")
+        elif joint.base is None or joint.robot.imu is None:
+            root = joint.robot.root
+            pose = self.streams.fixed_pose(root, imu.frame)
+            wrong = (f"are given in frame '{imu.frame}', which is not fixed to the robot's root "
+                     f"'{root}' by robot description or static transforms" if pose is None else
+                     imu.what_is_wrong(self._settings.kinematics.window, pose,
+                                       joint.robot.gravity_at_rest))
+            if not wrong:
+                joint.base, joint.robot.imu = imu, pose
+        if wrong:
+            text = f"the readings of the base's IMU on '{topic}' {wrong}"
+            self._findings.set(_BASE_IMU, "error", text)
+            self.missing = Missing(text, is_finding=True)
+        return not wrong
 
     def take_shift(self) -> int:
         """As `StreamWatch.take_shift`."""
@@ -198,6 +229,10 @@ class MotionSelector:
     def _use_tf(self, sensor_frame: str) -> TfMotion | None:
         """Make a source from TF; None where no moving transform leads to the sensor."""
         gravity = self._settings.gravity
+        if self._settings.base_imu.topic:
+            self.missing = Missing("the IMU of base_imu.topic needs motion from joint states with "
+                                   "a robot description, and they do not come")
+            return None
         if not self.streams.tree.knows(sensor_frame):
             self.missing = Missing(
                 f"frame '{sensor_frame}' of the wrench is unknown: there is no robot description "

@@ -19,6 +19,7 @@ from ..signals.sample_checks import STAMPS_HINT
 from ..signals.stream_watch import LEVELS, DropCounters
 from .frame_shift import find_fixed_pose
 from .joint_motion import JointMotion, RobotFrame
+from .moving_base import BaseImu
 from .robot_description import link_names, parse_urdf
 from .transform_tree import Pose, TransformTree
 
@@ -35,6 +36,7 @@ class MotionStreams:
     Attributes:
         urdf: the robot description in use, empty where there is none; model: the same, parsed.
         tree: transforms; joint: joint states on the robot; None: they wait for the sensor frame.
+        base: readings of the IMU on the base; None: there are none.
         joints_seen: names in the newest joint state; None: none came.
         unstamped: what came without stamps, in words.
     """
@@ -61,6 +63,8 @@ class MotionStreams:
             stamp, positions = before.ring.held  # perhaps the first after a clock that jumped
             self._wait(stamp, tuple(before.robot.joint_names), positions.tolist())
         self.joint: JointMotion | None = None
+        self.base: BaseImu | None = None
+        self._imu_drops = DropCounters(self._findings, "imu", "readings of the base's IMU")
         self._joint_drops = DropCounters(self._findings, "joints", "joint states", _JOINT_LEVELS)
         self._transform_drops: dict[str, DropCounters] = {}
         self.joints_seen: tuple[str, ...] | None = None
@@ -119,6 +123,21 @@ class MotionStreams:
         self._waiting_values += len(names)
         while len(self._pending) > _PENDING or self._waiting_values > _PENDING_VALUES:
             self._waiting_values -= len(self._pending.popleft()[1])
+
+    def take_imu(self, stamp_ns: int, frame_id: str, force: Sequence[float],
+                 omega: Sequence[float]) -> None:
+        """Add a reading of the IMU on the base, or count and drop it if it cannot be used."""
+        if stamp_ns <= 0:
+            self._note_missing_stamp("imu", "readings of the base's IMU")
+            return
+        if self.base is None:
+            self.base = BaseImu()
+        result = self.base.add(stamp_ns, frame_id.lstrip("/"), force, omega)
+        if result is None:
+            self._findings.count("samples_invalid.imu", "readings of the base's IMU with NaN or "
+                                 "infinity dropped")
+        else:
+            self._imu_drops.count(result, self.base.ring)
 
     def take_transform(self, stamp_ns: int, parent: str, child: str,
                        translation: Sequence[float], quaternion: Sequence[float]) -> None:

@@ -89,7 +89,8 @@ class LiveTopic:
             self._live.end()
 
     def compensate_message(self, data: bytes) -> None:
-        """Compensate and publish a serialised geometry_msgs/WrenchStamped."""
+        """Publish a serialised geometry_msgs/WrenchStamped without the load; nothing while off, for
+        damaged bytes, or where no load is known."""
         if not self._live.is_on:
             return
         try:
@@ -131,6 +132,11 @@ class LiveTopic:
         if self._live.is_on:
             self._live.add_joint_state(stamp_ns, tuple(names), positions)
 
+    def add_imu(self, stamp_ns: int, reading: Sequence[float]) -> None:
+        """Take a reading (6,) of the IMU on the base in."""
+        if self._live.is_on:
+            self._live.add_imu(stamp_ns, reading)
+
     def add_wrench(self, stamp_ns: int, frame_id: str, force: Sequence[float],
                    torque: Sequence[float]) -> None:
         """Compensate a wrench [N, N m] that is no message of its own, and publish it as one where
@@ -144,7 +150,7 @@ class LiveTopic:
 
 
 class Tee:
-    """An inbox whose wrenches and joint states the live compensation takes before it."""
+    """An inbox whose wrenches and motion the live compensation takes before it."""
 
     def __init__(self, inbox: Inbox, live: LiveTopic) -> None:
         self._inbox, self._live = inbox, live
@@ -163,6 +169,12 @@ class Tee:
         """As `Inbox.add_joint_state`."""
         self._live.add_joint_state(stamp_ns, names, positions)
         self._inbox.add_joint_state(stamp_ns, names, positions)
+
+    def add_imu(self, stamp_ns: int, frame_id: str, force: Sequence[float],
+                omega: Sequence[float]) -> None:
+        """As `Inbox.add_imu`."""
+        self._live.add_imu(stamp_ns, (*force, *omega))
+        self._inbox.add_imu(stamp_ns, frame_id, force, omega)
 
 
 _LATCHED = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE,

@@ -124,7 +124,7 @@ def summary_message(outcome: Outcome, sequence: int = 0) -> InertialSummary:
         sequence: of the `InertialParameters` that it sums up; 0 in feedback.
     """
     message = InertialSummary(sequence=int(sequence), names=list(PARAMETER_NAMES),
-                              values=[NAN] * 10, sigma=[NAN] * 10)
+                              values=[NAN] * 10, sigma=[NAN] * 10, mass_rate=NAN, com_speed=NAN)
     message.header.frame_id = outcome.frame_id
     message.header.stamp = time_message(outcome.stamp_ns)
     if isinstance(outcome, NoEstimate):
@@ -133,6 +133,7 @@ def summary_message(outcome: Outcome, sequence: int = 0) -> InertialSummary:
     held = f"; held: {outcome.stale_reason or 'nothing new comes'}" if outcome.stale else ""
     message.valid, message.stale = True, outcome.stale
     message.text = payload_text(outcome) + held
+    message.mass_rate, message.com_speed = outcome.mass_rate, outcome.com_speed
     message.values, message.sigma = outcome.report, outcome.sigma
     message.verdicts = [VERDICT_WORDS[verdict] for verdict in outcome.verdict]
     return message
@@ -148,7 +149,8 @@ def payload_text(estimate: Estimate) -> str:
     if UNOBSERVED not in estimate.verdict[_GROUPS[1]]:
         text += (f", centre of mass ({com[0]:.1f}, {com[1]:.1f}, {com[2]:.1f}) ± "
                  f"{1e3 * spread[1:4].max():.2g} mm in {estimate.frame_id}")
-    return f"{text} (95 %)" + _doubt(estimate)
+    walk = f"; now {estimate.walk}" if estimate.walk else ""
+    return f"{text} (95 %){walk}" + _doubt(estimate)
 
 
 def _doubt(estimate: Estimate) -> str:

@@ -73,6 +73,16 @@ class TfSettings:
         return f"{self.topic}_static"
 
 
+@dataclass(frozen=True)
+class BaseImuSettings:
+    topic: str = setting(
+        "", "IMU fixed to the base of the robot (sensor_msgs/Imu, 50 Hz or more), where that moves "
+        "itself: its specific force, gravity included, and its angular velocity are added to the "
+        "motion of the sensor; the frame of its messages is in the robot description, or fixed to "
+        "it by static transforms. Motion comes from joint states then. Empty: the base stands "
+        "still.")
+
+
 DRIFT_IN_AN_HOUR = 8.0  # over that in a minute: about the square root of 60, as it wanders
 
 

@@ -12,6 +12,7 @@ from ..errors import InvalidSetting
 from .inputs import (
     AccelerationsSettings,
     AlignmentSettings,
+    BaseImuSettings,
     DynamicJointStatesSettings,
     GravitySettings,
     JointStatesSettings,
@@ -96,6 +97,7 @@ class Settings:
         default_factory=DynamicJointStatesSettings)
     robot_description: RobotDescriptionSettings = field(default_factory=RobotDescriptionSettings)
     tf: TfSettings = field(default_factory=TfSettings)
+    base_imu: BaseImuSettings = field(default_factory=BaseImuSettings)
     gravity: GravitySettings = field(default_factory=GravitySettings)
     kinematics: KinematicsSettings = field(default_factory=KinematicsSettings)
     accelerations: AccelerationsSettings = field(default_factory=AccelerationsSettings)
@@ -130,6 +132,10 @@ class Settings:
             raise InvalidSetting(
                 f"dynamic_joint_states.topic is '{self.dynamic_joint_states.topic}', which does "
                 "not tell the frame of the wrench; set wrench.sensor_frame")
+        if self.base_imu.topic and (self.load.robot or self.kinematics.source == "tf"):
+            raise InvalidSetting(
+                f"base_imu.topic is '{self.base_imu.topic}', which needs a wrench (load.robot is "
+                "empty) and motion from joint states (kinematics.source is not tf)")
         if self.load.source == "joint_torque":
             if not self.wrench.sensor_frame:
                 raise InvalidSetting("wrench.sensor_frame is empty; load.robot needs it")

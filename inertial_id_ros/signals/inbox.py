@@ -15,7 +15,15 @@ from typing import Any, NamedTuple
 
 from ..findings import FindingLog
 from ..io import cdr_columns, messages
-from ..io.sample_blocks import Block, Edges, JointStates, Samples, Wrenches, as_block
+from ..io.sample_blocks import (
+    Block,
+    Edges,
+    ImuReadings,
+    JointStates,
+    Samples,
+    Wrenches,
+    as_block,
+)
 
 
 class Tick(NamedTuple):
@@ -68,10 +76,10 @@ _INBOX = 400_000  # samples that may wait; beyond that, they are dropped, and a 
 _INBOX_BYTES = 256_000_000  # of serialised messages that may wait
 _WORTH = 50  # samples that are stored faster at once than one by one
 (WRENCH, JOINT_STATE, TRANSFORM, STATIC_TRANSFORM, REMOVED_PAYLOAD, ZEROING, FINDING,
- PUBLISHERS, ARRAYS, TICK) = range(10)
+ PUBLISHERS, ARRAYS, TICK, IMU) = range(11)
 _STREAMS: dict[int, type[Wrenches] | type[JointStates] | type[Edges]] = {
     WRENCH: Wrenches, JOINT_STATE: JointStates, TRANSFORM: Edges}
-_KINDS = {stream: kind for kind, stream in _STREAMS.items()}
+_KINDS: dict[type[Samples], int] = {stream: kind for kind, stream in _STREAMS.items()}
 Handlers = Mapping[int, Callable[..., Any]]
 Entry = tuple[int, Any]  # kind, and a sample (tuple), a message (bytes) or a list of arrays
 _MESSAGES = {WRENCH: messages.WRENCH, JOINT_STATE: messages.JOINT_STATE,
@@ -161,6 +169,9 @@ class Inbox:
             if entry[0] in _STREAMS:
                 together.append(entry)
                 continue
+            if entry[0] == IMU:  # has a stream of its own: no other sample depends on it
+                self._handle(entry, handlers)
+                continue
             self._store(together, handlers)
             together = []
             if entry[0] == ARRAYS:
@@ -180,6 +191,11 @@ class Inbox:
 
     def _store_arrays(self, part: list[Samples], handlers: Handlers) -> None:
         """Store arrays of samples, or these one by one in the order of their stamps."""
+        for samples in part:
+            if isinstance(samples, ImuReadings):
+                for reading in samples.singles():
+                    handlers[IMU](*reading)
+        part = [samples for samples in part if not isinstance(samples, ImuReadings)]
         block = as_block(part)
         if block is not None and self._take_block(block):
             return
@@ -230,6 +246,12 @@ class Inbox:
                              quaternion: Sequence[float]) -> None:
         """A fixed transform: pose of child in parent, quaternion x, y, z, w."""
         self._put(STATIC_TRANSFORM, parent, child, translation, quaternion)
+
+    def add_imu(self, stamp_ns: int, frame_id: str, force: Sequence[float],
+                omega: Sequence[float]) -> None:
+        """A reading of the IMU on the robot's base: specific force (3,) [m/s^2] and angular
+        velocity (3,) [rad/s] in its frame."""
+        self._put(IMU, stamp_ns, frame_id, force, omega)
 
     def add_removed_payload(self, frame_id: str, mass: float, com: Sequence[float],
                             inertia: Sequence[float]) -> None:

@@ -56,6 +56,7 @@ FRANKA_STATE = InputTopic("precompensated.topic", "franka_msgs/msg/FrankaRobotSt
                           "removed payload", 10, required_by="precompensated.source")
 PAYLOAD_STATES = InputTopic("precompensated.topic", DYNAMIC_JOINT_STATES.type, "removed payload",
                             10, required_by="precompensated.source")
+BASE_IMU = InputTopic("base_imu.topic", "sensor_msgs/msg/Imu", "base IMU", 2000)
 PROGRAM = InputTopic("precompensated.program_topic", "std_msgs/msg/Bool", "program", 10)
 
 
@@ -76,6 +77,8 @@ def input_topics(settings: Settings) -> list[InputTopic]:
         topics.append(PAYLOAD_STATES)
     if settings.precompensated.program_topic:
         topics.append(PROGRAM)
+    if settings.base_imu.topic:
+        topics.append(BASE_IMU)
     topics.append(STATIC_TRANSFORMS)
     if not settings.robot_description.file:
         topics.append(ROBOT_DESCRIPTION)

@@ -16,6 +16,7 @@ from ..limits import MAX_JOINTS
 from ..settings import Settings
 from . import inbox
 from .input_topics import (
+    BASE_IMU,
     DYNAMIC_JOINT_STATES,
     FRANKA_STATE,
     JOINT_STATES,
@@ -54,6 +55,7 @@ class MessageAdapter:
             FRANKA_STATE: lambda message: self._add_removed_payload(message.inertia_load),
             PAYLOAD_STATES: self._add_stated_payload,
             PROGRAM: self._add_program_state,
+            BASE_IMU: self._add_imu,
             ROBOT_DESCRIPTION: self._add_robot_description}
 
     def add(self, topic: InputTopic, message: Any) -> bool:
@@ -119,6 +121,14 @@ class MessageAdapter:
         if message.data and not self._program_runs:
             self._identifier.add_zeroing("the robot's program started")
         self._program_runs = bool(message.data)
+        return True
+
+    def _add_imu(self, message: Any) -> bool:
+        """Add a reading of the IMU on the robot's base."""
+        force, omega = message.linear_acceleration, message.angular_velocity
+        self._identifier.add_imu(
+            messages.stamp_ns(message.header.stamp), message.header.frame_id,
+            (force.x, force.y, force.z), (omega.x, omega.y, omega.z))
         return True
 
     def _add_robot_description(self, message: Any) -> bool:

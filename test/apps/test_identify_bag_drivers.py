@@ -185,3 +185,26 @@ def test_quality_of_service_that_metadata_states_otherwise_hides_no_topic(
     assert status == 0
     assert ("another quality of service than the storage file for /joint_states, "
             "/robot_description, /wrench" in out)
+
+
+@pytest.mark.slow
+def test_the_imu_of_the_base_is_read_where_it_is_named(tmp_path, capsys):
+    """It stands upside down in a frame of its own, on a base at rest."""
+    kind, types = "sensor_msgs/msg/Imu", bags.STORE.types
+    vector, none = types["geometry_msgs/msg/Vector3"], np.zeros(9)
+    readings = [(s, types[kind](
+        header=bags.header(s, "imu"), orientation=types["geometry_msgs/msg/Quaternion"](0, 0, 0, 1),
+        orientation_covariance=none, angular_velocity=vector(0.0, 0.0, 0.0),
+        angular_velocity_covariance=none, linear_acceleration=vector(0.0, 0.0, -9.81),
+        linear_acceleration_covariance=none)) for s in bags.nanoseconds(bags.times(5.0, 100.0))]
+    place = types["tf2_msgs/msg/TFMessage"](transforms=[bags.transform(
+        bags.START, "base", "imu", np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0]))])
+    bag = bags.joint_bag(tmp_path / "bag", 5.0, TRUTH, extra=[
+        bags.Stream("/imu", kind, readings),
+        bags.Stream("/tf_static", "tf2_msgs/msg/TFMessage", [(bags.START, place)], latched=True)])
+    result = tmp_path / "result.json"
+    status, _, err = run(bag, "--json", result, "--set", "base_imu.topic=/imu", capsys=capsys)
+    assert status == 0, err
+    assert json.loads(result.read_text())["mass"] == pytest.approx(TRUTH.mass, rel=0.01)
+    status, _, err = run(bag, "--set", "base_imu.topic=/other", capsys=capsys)
+    assert status == 2 and "base IMU topic /other is not in the recording" in err

@@ -29,7 +29,7 @@ class Samples(inbox.Inbox):
     def take_all(self) -> list[tuple[Any, ...]]:
         calls: list[tuple[Any, ...]] = []
         self._hand_over(self.waiting, {
-            kind: lambda *sample, kind=kind: calls.append((kind, *sample)) for kind in range(7)})
+            kind: lambda *sample, kind=kind: calls.append((kind, *sample)) for kind in range(11)})
         return calls
 
 
@@ -53,7 +53,9 @@ def taken(topic: InputTopic, *messages: Any, **changes: Any) -> list[tuple[Any, 
     ({"precompensated.source": "inertia", "precompensated.topic": "/payload",
       "precompensated.program_topic": "/program", "robot_description.file": "a.urdf"},
      ["wrench.topic", "joint_states.topic", "tf.topic", "precompensated.topic",
-      "precompensated.program_topic", "tf.static_topic"])])
+      "precompensated.program_topic", "tf.static_topic"]),
+    ({"base_imu.topic": "/imu", "robot_description.file": "a.urdf"},
+     ["wrench.topic", "joint_states.topic", "tf.topic", "base_imu.topic", "tf.static_topic"])])
 def test_the_settings_say_which_topics_are_read(changes: dict[str, Any],
                                                 settings: list[str]) -> None:
     topics = input_topics.input_topics(Settings().replace(changes))
@@ -79,6 +81,14 @@ def test_the_sensor_is_zeroed_when_the_program_starts_and_at_no_other_time() -> 
     running = [SimpleNamespace(data=data) for data in (False, True, True, False, True)]
     assert taken(input_topics.PROGRAM, *running) == [
         (inbox.ZEROING, "the robot's program started")] * 2
+
+
+def test_a_reading_of_the_base_imu_keeps_its_frame() -> None:
+    message = SimpleNamespace(header=bags.header(7, "imu_link"),
+                              linear_acceleration=SimpleNamespace(x=0.1, y=0.2, z=9.8),
+                              angular_velocity=SimpleNamespace(x=1.0, y=2.0, z=3.0))
+    assert taken(input_topics.BASE_IMU, message) == [
+        (inbox.IMU, 7, "imu_link", (0.1, 0.2, 9.8), (1.0, 2.0, 3.0))]
 
 
 def dynamic_message(joints: int) -> Any:

@@ -11,6 +11,7 @@ from ...errors import RecordingError
 from ...findings import Finding
 from ...settings import Settings
 from ...signals.input_topics import (
+    BASE_IMU,
     DYNAMIC_JOINT_STATES,
     FRANKA_STATE,
     JOINT_STATES,
@@ -136,7 +137,8 @@ def _choose_topic(topics: Sequence[RecordedTopic], wanted: InputTopic, settings:
                   asked: frozenset[str], notes: list[str]) -> str:
     """Name of the topic to use; empty where there is none."""
     name = wanted.name(settings)
-    if wanted in (DYNAMIC_JOINT_STATES, REMOVED_PAYLOAD, FRANKA_STATE, PAYLOAD_STATES, PROGRAM):
+    if wanted in (DYNAMIC_JOINT_STATES, REMOVED_PAYLOAD, FRANKA_STATE, PAYLOAD_STATES, PROGRAM,
+                  BASE_IMU):
         return _require_topic(topics, wanted, name)
     if wanted is WRENCH:
         return _choose_wrench(topics, name, wanted.setting in asked, notes)

@@ -255,6 +255,8 @@ FAULTS = (
           "Lead it along the arm, or fasten it before the sensor; then record again."),
     Fault(("not_rigid",), "A part of the payload swings by itself.",
           "Fasten what is loose, or move more slowly; the inertia of such a payload is not known."),
+    Fault(("residual_large.base",), "The base of the robot moved.",
+          "Name an IMU on it in base_imu.topic, or record where it stands."),
     Fault(("constant_force",), "Weight and inertia tell different masses.",
           "Look for a balancer or a hand that rests on the payload, and whether the robot "
           "description is this arm's; the interval of the mass holds both."),

@@ -43,7 +43,8 @@ def summary(outcome: Estimate | NoEstimate) -> str:
             return f"The result is in doubt: {outcome.doubted}."
         text = (NOTHING_CARRIED if outcome.carries_nothing
                 else summarise_verdict(outcome.verdict))
-        return f"{text[0].upper()}{text[1:]}."
+        walk = f", and changes: {outcome.walk}" if outcome.walk else ""
+        return f"{text[0].upper()}{text[1:]}{walk}."
     return f"No valid estimate: {outcome.reason}"
 
 

@@ -135,6 +135,13 @@ class LiveCompensation:
         if isinstance(motion, JointFilter):
             motion.add(stamp_ns, names, positions)
 
+    def add_imu(self, stamp_ns: int, reading: Sequence[float]) -> None:
+        """Take a reading (6,) of the IMU on the base in: specific force [m/s^2] and angular
+        velocity [rad/s]."""
+        motion = self._find_motion()
+        if isinstance(motion, JointFilter):
+            motion.add_imu(stamp_ns, reading)
+
     def add_transform(self, stamp_ns: int, parent: str, child: str,
                       translation: Sequence[float], quaternion: Sequence[float]) -> None:
         """Take a moving transform in."""

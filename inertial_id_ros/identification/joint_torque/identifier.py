@@ -136,7 +136,8 @@ class TorqueIdentifier(Pipeline):
             inbox.TRANSFORM: known.motion.streams.take_transform,
             inbox.STATIC_TRANSFORM: known.motion.streams.take_static_transform,
             inbox.FINDING: known.findings.set, inbox.PUBLISHERS: self._take_publishers,
-            inbox.WRENCH: _ignore, inbox.REMOVED_PAYLOAD: _ignore, inbox.ZEROING: _ignore}
+            inbox.WRENCH: _ignore, inbox.REMOVED_PAYLOAD: _ignore, inbox.ZEROING: _ignore,
+            inbox.IMU: _ignore}
 
     def set_robot_description(self, urdf: str) -> None:
         """Use this URDF (raises InvalidModel, UnknownFrame; the one before stays in use)."""

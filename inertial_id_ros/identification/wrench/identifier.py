@@ -61,6 +61,7 @@ class Identifier(Pipeline):
             inbox.TRANSFORM: known.motion.streams.take_transform,
             inbox.STATIC_TRANSFORM: known.motion.streams.take_static_transform,
             inbox.REMOVED_PAYLOAD: self._take_removed_payload, inbox.ZEROING: self._take_zeroing,
+            inbox.IMU: known.motion.streams.take_imu,
             inbox.FINDING: known.findings.set, inbox.PUBLISHERS: self._take_publishers}
 
     # ---- from the inbox to the streams ---------------------------------------------------------

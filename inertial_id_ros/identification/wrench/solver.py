@@ -39,6 +39,7 @@ from ...settings import Settings
 from ...signals.bins import BIN_NS
 from ...signals.low_pass import ZeroPhaseFilter
 from ..verdict import allowed_intervals, judge, name_limits
+from .base_watch import BaseMoves
 from .cable_watch import CABLE, CableWatch
 from .empty_tool import answer_for_empty_tool
 from .force_watch import ForceWatch
@@ -64,7 +65,7 @@ _SETTLED = 0.03  # standard deviations by which the answer may still move
 _UNEXPLAINED = "a residual that no payload explains"
 _HYSTERESIS, _CABLE = "hysteresis of the sensor", "a cable"
 _FORCE = "a force that is constant in the room"
-# These say nothing about how well the data tell the mass.
+# They widen the interval of a mass; whether the motion tells one at all does not depend on them.
 _PASSING = _UNEXPLAINED, _HYSTERESIS, _CABLE, _FORCE
 _UNKNOWN_ACCELERATION = "the unknown acceleration (publish the sensor's position, or move slowly)"
 
@@ -137,7 +138,7 @@ class Solver:
               is_doubted: bool = False, turning: float = 0.0,
               removed: Array = NOTHING_REMOVED,
               acceleration_covariance: Array = NO_MOTION_NOISE,
-              beyond: Array | float = 0.0, swing: Swing | None = None) -> Estimate:
+              beyond: Array | float = 0.0, swing: Swing | BaseMoves | None = None) -> Estimate:
         """The estimate of a window.
 
         Args:
@@ -148,7 +149,7 @@ class Solver:
             acceleration_covariance: (6, 6) of linear [m/s^2] and angular acceleration [rad/s^2] in
                 a row; where the accelerations are measured, `window` tells it.
             beyond: (10, 10) covariance of further errors of phi that the window does not show.
-            swing: a part of the payload that swings by itself, if one does.
+            swing: a part of the payload that swings by itself, or a base that moves, if one does.
 
         Raises:
             NotEnoughData, InvalidShape: the estimator cannot answer.
@@ -166,17 +167,28 @@ class Solver:
 
     def _solve(self, window: WindowContent, frame_id: str, log: FindingLog, facts: WindowFacts,
                is_doubted: bool, turning: float, removed: Array, acceleration_covariance: Array,
-               beyond: Array | float, swing: Swing | None) -> Estimate:
+               beyond: Array | float, swing: Swing | BaseMoves | None) -> Estimate:
         """The method: from the factors of the window's rows to an estimate and its verdict.
 
-        Each row is ``y = A phi + B x + e``: A of Newton-Euler, phi (10,) the payload, x the
-        nuisance states (biases, errors of the set-up) with a Gaussian prior, e noise. Whitened rows
-        and prior are factors; eliminating x leaves the marginal least squares in phi, which the
-        estimator solves under ``J(phi) > 0`` with what it knows of the shape. The covariance is
-        that of this marginal, plus one of phi for each cause that leaves no residual, or a doubtful
-        one: ``Sigma = Sigma_fit + sum_i Sigma_i``, of which `beyond` and `causes` are the sum.
+        Each row is ``y = A(motion) phi + B x + e``: y the measured wrench about the sensor's
+        origin, in the sense in which it carries the payload (`wrench.sign`), phi (10,) the payload,
+        x biases, errors of the set-up and a stored tool with a Gaussian prior, e noise.
 
-        Takes and raises what `solve` does; errors of the arithmetic pass through.
+        1. Explain (`_explain`): a cable, a payload that walks and hysteresis are taken out of the
+           rows, as this window and those before it show them, and noise gets its strength.
+           Eliminating x leaves ``min |R phi - t|^2``.
+        2. Answer (`answer`): objective and constraint stand in the estimator's module (`pmd`:
+           masses >= 0; `lmi`: J >= eps J_0; `density`: densities > 0). Where the regressor is
+           noisy, the noise follows phi, in a few rounds. With the weighting `dynamism` it fits the
+           blend of both models; all else here is of the full model, weighted by noise.
+        3. Residual: of phi and the states that are most probable beside it. Where it misfits, and
+           the detector doubts as well, there is no estimate; where only it does, phi is less sure.
+        4. Covariance: ``Sigma = Sigma_est + beyond + sum(causes)``, the first the estimator's, or
+           the inverse of R'R and its prior; each cause is an error of phi that no fit counts.
+        5. Verdict on each parameter by Sigma, and whether the motion tells the mass.
+
+        Takes and raises what `solve` does, and keeps what it found for the next window; errors of
+        the arithmetic pass through.
         """
         started = time.perf_counter()
         self._check_frames(frame_id, log)
@@ -199,12 +211,13 @@ class Solver:
         rms, noise, facts.misfits = self._residual(problem, solution.phi, states,
                                                    acceleration_covariance, log)
         unseen = self._unseen_covariances(solution.phi, turning, removed, states)
-        change = _unexpected_change(problem, solution)
+        change = _change_with_constant_bias(problem, solution)
         causes = {
             # What is wrong may as well look like a load.
             _UNEXPLAINED: common_gain_covariance(
                 self.problems.total_payload(solution.phi),
                 unexplained_share(problem, solution.phi, states, noise)),
+            # Either may be right: a bias that walks, or one that is constant.
             "noise that follows the motion": np.outer(change, change),
             _HYSTERESIS: shaped.covariance + self._hidden_pull(window, problem, shaped,
                                                                solution.phi),
@@ -228,6 +241,7 @@ class Solver:
             known = verdict.phi_covariance - sum(causes[name] for name in _PASSING)
             self._check_mass(solution, max(known[0, 0], 0.0), not facts.misfits)
         log.set("verdict", "info", verdict.sentence)
+        mass_rate, com_speed = self._walks.rates
         nuisance, sigma = self._report_nuisance(marginal, states, verdict.phi_covariance, removed,
                                                 shaped, log, facts)
         return Estimate(
@@ -240,7 +254,7 @@ class Solver:
             samples=window.samples, window=window.duration,
             condition_number=verdict.condition_number,
             min_eigenvalue=min_eigenvalue(solution.phi), solve_time=elapsed,
-            tool_apart=self.tool is not None,
+            tool_apart=self.tool is not None, mass_rate=mass_rate, com_speed=com_speed,
             limits=name_limits(solution.phi, verdict.phi_covariance, causes))
 
     def _check_frames(self, frame_id: str, log: FindingLog) -> None:
@@ -287,7 +301,8 @@ class Solver:
         have made it; its problem, and what hysteresis there was.
 
         Args:
-            is_rigid: no part of the payload swings; else it is not asked whether it walks.
+            is_rigid: neither a part of the payload swings nor the base moves; else it is not asked
+                whether it walks.
         """
         if not np.array_equal(removed, self._removed):
             self._begin_with(removed)
@@ -475,9 +490,9 @@ class Solver:
                 estimated.expand(np.sqrt(self.problems.nuisance_values(variance))))
 
 
-def _unexpected_change(problem: Problem, solution: Solution) -> Array:
-    """By how much phi (10,) would change under weaker assumptions about the noise; zeros where
-    that is within chance."""
+def _change_with_constant_bias(problem: Problem, solution: Solution) -> Array:
+    """By how much phi (10,) would change if the bias were constant; zeros where that is within
+    chance."""
     if problem.unexpected is None:
         return np.zeros(PARAMETERS)
     return problem.unexpected.of_answer(

@@ -20,6 +20,7 @@ from ...inertia import PARAMETERS, Array, skew
 from ...kinematics.motion import Motion
 from ...linalg import triangular_factor
 from ...signals.bins import BIN_NS
+from .base_watch import BASE_MOVES, BaseMoves, find_base_motion
 
 NOT_RIGID = "not_rigid"  # finding
 _STEP = 1e-9 * BIN_NS
@@ -63,7 +64,8 @@ class SwingWatch:
         log: of findings.
 
     Attributes:
-        swing: that was found last; None: all is rigid.
+        swing: that was found last, or what makes the whole payload follow another motion than the
+            sensor's; None: neither.
     """
 
     def __init__(self, log: FindingLog) -> None:
@@ -72,7 +74,7 @@ class SwingWatch:
         self._columns = np.empty((0, 6, PARAMETERS + 1))  # [A | y]
         self._axes = np.empty((0, 3, 3))
         self._looked = 0
-        self.swing: Swing | None = None
+        self.swing: Swing | BaseMoves | None = None
 
     def add(self, number: np.ndarray, motion: Motion, a: Array, y: Array, noise: Array) -> None:
         """Take bins as they follow each other, and look every two seconds.
@@ -104,10 +106,18 @@ class SwingWatch:
             self._number[begin:], self._columns[begin:], self._axes[begin:])
 
     def _look(self, noise: Array) -> None:
-        """Look for a part that swings, and name it."""
-        self.swing = find_swing(self._columns, self._axes, noise)
+        """Look for a part that swings, or a base that does, and name it."""
+        self.swing = (find_swing(self._columns, self._axes, noise)
+                      or find_base_motion(self._columns, self._axes, noise))
         self._log.clear(NOT_RIGID)
-        if self.swing is not None:
+        self._log.clear(BASE_MOVES)
+        if isinstance(self.swing, BaseMoves):
+            self._log.set(
+                BASE_MOVES, "warning",
+                "what is left of the wrench is that of a payload which is accelerated as a whole, "
+                f"horizontally, by {self.swing.size:.2g} m/s^2 (root mean square): the base of the "
+                "robot moves (AGV, crane); name an IMU on it in base_imu.topic")
+        elif self.swing is not None:
             self._log.set(
                 NOT_RIGID, "warning",
                 f"the payload is not rigid: about {100.0 * self.swing.share:.0f} % of its mass "
@@ -233,9 +243,9 @@ def _fit_part(driven: Array, basis: Array, left: Array, weight: Array
     return float(left @ left - vector @ part), part, float(np.sqrt(inverse[0, 0]))
 
 
-def swing_covariance(phi: Array, swing: Swing | None) -> Array:
-    """Covariance (10, 10) of phi (10,) by a part that swings: nothing is known of the inertia, and
-    the mean is as far off as a fit with the part is."""
+def swing_covariance(phi: Array, swing: Swing | BaseMoves | None) -> Array:
+    """Covariance (10, 10) of phi (10,) by a part that swings, beside which nothing is known of the
+    inertia, or by a base that moves: the mean is as far off as a fit with it is."""
     out = np.zeros((PARAMETERS, PARAMETERS))
     if swing is None:
         return out

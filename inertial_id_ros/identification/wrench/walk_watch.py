@@ -69,6 +69,11 @@ class WalkWatch:
         """Mean square (10, 10) of the rate of phi [1/s]; None: no walk is certain."""
         return self._walk.squared_rate if self._walk and self._is_certain else None
 
+    @property
+    def rates(self) -> tuple[float, float]:
+        """Rate of the mass [kg/s] and speed of the centre of mass [m/s]; 0 where not clear."""
+        return self._walk.clear_rates if self._walk and self._is_certain else (0.0, 0.0)
+
     def phi_covariance(self) -> Array:
         """Covariance (10, 10) of phi by what is not known of the walk."""
         if self._walk is None:

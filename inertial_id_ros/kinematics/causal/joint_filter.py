@@ -14,6 +14,7 @@ import pinocchio as pin
 
 from ...inertia import Array
 from ..joint_motion import RobotFrame
+from ..moving_base import BaseMotion, moved_by_base
 from .fading_memory import FadingMemory, SampleClock
 from .features import ACCELERATION, ALPHA, AXES, FEATURES, TERMS, MotionNow, write_products
 
@@ -35,12 +36,12 @@ class PreparedArm:
         self._still = np.zeros(self._model.nv)
         self._out = np.zeros(FEATURES)
 
-    def features(self, motion: Array) -> Array:
-        """Features (21,) of joint positions, velocities and accelerations (3 or more, joints); the
-        next call overwrites them."""
+    def features(self, motion: Array, base: BaseMotion | None = None) -> Array:
+        """Features (21,) of joint positions, velocities and accelerations (3 or more, joints), on
+        a base that moves, if it does; the next call overwrites them."""
         q = self._configuration(motion[0]) if self._wraps else motion[0]
         model, data, frame, out = self._model, self._data, self._frame, self._out
-        if self._terms == 0:
+        if self._terms == 0 and base is None:
             pin.forwardKinematics(model, data, q)
         else:
             pin.forwardKinematics(model, data, q, motion[1],
@@ -50,7 +51,23 @@ class PreparedArm:
             change = pin.getFrameClassicalAcceleration(model, data, frame, pin.LOCAL)
             out[ACCELERATION], out[ALPHA] = change.linear, change.angular
             write_products(pin.getFrameVelocity(model, data, frame, pin.LOCAL).angular, out)
+        if base is not None:
+            self._add_base(base, out)
         return out
+
+    def _add_base(self, base: BaseMotion, out: Array) -> None:
+        """Add the motion of the base to features: its acceleration to gravity, and with the terms
+        that are wanted what else it does."""
+        data, frame = self._data, self._frame
+        at, speed = data.oMf[frame], pin.getFrameVelocity(self._model, data, frame, pin.LOCAL)
+        acceleration, omega, alpha = moved_by_base(
+            base, at.rotation, at.translation, speed.linear, speed.angular)
+        if self._terms == 0:
+            out[ACCELERATION] = acceleration
+            return
+        out[ACCELERATION] += acceleration
+        out[ALPHA] += alpha
+        write_products(speed.angular + omega, out)
 
     def _configuration(self, positions: Array) -> Array:
         """Pinocchio's q: continuous joints as cosine and sine."""
@@ -73,7 +90,9 @@ class JointFilter:
     """
 
     def __init__(self, robot: RobotFrame, terms: str, tau: float) -> None:
-        self._names, self._tau = robot.joint_names, tau
+        self._names, self._tau, self._robot = robot.joint_names, tau, robot
+        self._base: FadingMemory | None = None
+        self._base_clock = SampleClock("reading of the base's IMU", tau)
         self._arm = PreparedArm(robot, terms)
         self._orders: dict[tuple[str, ...], list[int] | None] = {}
         self._filter: FadingMemory | None = None
@@ -97,6 +116,18 @@ class JointFilter:
                     self._begin(stamp_ns, row)
                     return
             self._update(stamp_ns, row, step)
+
+    def add_imu(self, stamp_ns: int, reading: Sequence[float]) -> None:
+        """Take a reading (6,) of the IMU on the base in; what cannot be used is ignored."""
+        if stamp_ns <= 0 or not math.isfinite(sum(reading)):
+            return
+        row, step = np.array(reading), self._base_clock.step_to(stamp_ns)
+        if self._base is None or step is None:
+            self._base = FadingMemory(row, self._tau)
+            self._base_clock.begin(stamp_ns)
+        elif step > 0.0:
+            self._base.tau = self._base_clock.advance(stamp_ns, step)
+            self._base.update(row, step)
 
     def _is_far(self, row: list[float], step: float) -> bool:
         """Whether no motion leads to this row (joints,) in a step [s]."""
@@ -140,4 +171,12 @@ class JointFilter:
         ahead, reason = self._clock.ahead(stamp_ns)
         if reason or self._filter is None:
             return MotionNow(None, reason)
-        return MotionNow(self._arm.features(self._filter.predict(ahead)))
+        base = None
+        if self._robot.imu is not None:
+            of_base, reason = self._base_clock.ahead(stamp_ns)
+            if reason or self._base is None:
+                return MotionNow(None, reason)
+            reading, rate, *_ = self._base.predict(of_base)
+            base = BaseMotion.of_reading(reading, rate, self._robot.imu,
+                                         self._robot.gravity_at_rest)
+        return MotionNow(self._arm.features(self._filter.predict(ahead), base))

@@ -130,14 +130,20 @@ class LoadWalk(NamedTuple):
         return bool(np.ptp(path[:, 0]) > _LEAST_SHARE * mass
                     or np.linalg.norm(np.ptp(way, axis=0)) > _LEAST_WAY * mass)
 
+    @property
+    def clear_rates(self) -> tuple[float, float]:
+        """Rate of the mass [kg/s] and speed of the centre of mass [m/s]; 0 where not clear."""
+        return tuple(  # type: ignore[return-value]
+            value if abs(value) > _CLEAR * sd else 0.0 for value, sd in (self.rate, self.speed))
+
     def describe(self) -> str:
         """How it walks now, in words; empty where that is not clear."""
-        (rate, rate_sd), (speed, speed_sd) = self.rate, self.speed
+        rate, speed = self.clear_rates
         out = []
-        if abs(rate) > _CLEAR * rate_sd:
+        if rate:
             verb = "loses" if rate < 0.0 else "gains"
             out.append(f"the payload {verb} {1e3 * abs(rate):.0f} g/s")
-        if speed > _CLEAR * speed_sd:
+        if speed:
             out.append(f"its centre of mass moves at {1e3 * speed:.2g} mm/s")
         return ", and ".join(out)
 

@@ -141,8 +141,8 @@ class Record:
         return found
 
 
-def listen(guide: GuideNode, record: Record) -> None:
-    """Keep all that the node publishes, and the truth."""
+def record_estimates(guide: GuideNode, record: Record) -> None:
+    """Have every estimate of the node and the simulated truth kept from now on; returns at once."""
     latched = QoSProfile(depth=100, reliability=ReliabilityPolicy.RELIABLE,
                          durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
@@ -255,11 +255,11 @@ def _run_session(session: object, options: argparse.Namespace, children: Childre
     """Run the session beside the cobot, and compare what came out with the truth."""
     from ..guide.command_line import Options
     from ..guide.identify_payload import run
-    from .demo import Record, listen
+    from .demo import Record, record_estimates
 
     assert isinstance(session, Options)
     record = Record()
-    end, found = run(session, stop, show, lambda guide: listen(guide, record), children)
+    end, found = run(session, stop, show, lambda guide: record_estimates(guide, record), children)
     if end.status == INTERRUPTED or found is None or found.report is None or (
             found.sigma is None):
         return end.status

@@ -1,0 +1,35 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""How the processes that stand in for drivers and controllers run and end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from threading import Event
+
+import rclpy
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+
+from inertial_id_ros.ros import compat
+from inertial_id_ros.ros.program import leave_in_time, stop_flag
+
+_LONGEST_END = 2.0  # s
+
+
+def serve(make: Callable[[Event], Node]) -> None:
+    """Run a node until a signal, and end whatever the middleware does then: `rclpy.spin` once did
+    not return in a minute.
+
+    Args:
+        make: makes it; gets what a signal sets.
+    """
+    stop, leave = stop_flag(), partial(compat.exit_process, 0)
+    leave_in_time(stop, _LONGEST_END, leave)
+    compat.init()
+    executor = SingleThreadedExecutor()
+    executor.add_node(make(stop))
+    print("ready", flush=True)
+    compat.spin(executor, stop)
+    rclpy.shutdown()
+    leave()
