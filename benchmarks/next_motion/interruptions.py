@@ -43,11 +43,13 @@ _TURN = 1.0  # rad, of the wrist about the start pose
 
 
 class Outcome(NamedTuple):
-    """What came of an interruption: its kind, the end of the execution, seconds to rest, seconds
-    that the trajectory had left, and whether the motion after it was made."""
+    """What came of an interruption: its kind, the end of the execution, seconds until it was
+    noticed and to rest, seconds that the trajectory had left, and whether the motion after it was
+    made."""
 
     kind: str
     state: str
+    noticed: float
     to_rest: float
     left: float
     next_made: bool
@@ -85,8 +87,11 @@ class Campaign:
         begun = self._states[-1][0]
         moment = self._rng.uniform(0.1, 0.9) * motion.duration
         self._spin(lambda: self._states[-1][0] - begun > moment)
-        at = self._states[-1][0]
+        at, asked = self._states[-1][0], time.monotonic()
         self._interrupt(kind, execution)
+        if kind != LOST:
+            self._spin(lambda: execution.state is not State.MOVING)
+        noticed = time.monotonic() - asked
         if kind != LOST:
             self._spin(execution.finished.is_set)
         self._spin(lambda: self._is_at_rest(at))
@@ -99,7 +104,7 @@ class Campaign:
         following.close()
         if following.state is not State.DONE:
             print(f"after '{kind}': {following.state.name}, {following.reason}", file=sys.stderr)
-        return Outcome(kind, execution.state.name, max(to_rest, 0.0),
+        return Outcome(kind, execution.state.name, noticed, max(to_rest, 0.0),
                        begun + motion.duration - at, following.state is State.DONE)
 
     def close(self) -> None:
@@ -193,16 +198,20 @@ def main() -> int:
         outcomes = [campaign.run(KINDS[k % len(KINDS)]) for k in range(options.runs)]
     finally:
         campaign.close()
-    print("| interrupted by | motions | ended as | to rest, median (worst), s | at rest within "
-          "0.3 s | later than the trajectory's own end, s | next motion made |")
-    print("|---|---|---|---|---|---|---|")
+    print("| interrupted by | motions | ended as | noticed, median (worst), s | to rest, median "
+          "(worst), s | at rest within 0.3 s | later than the trajectory's own end, s | next "
+          "motion made |")
+    print("|---|---|---|---|---|---|---|---|")
     for kind in KINDS:
         own = [o for o in outcomes if o.kind == kind]
         times = np.array([o.to_rest for o in own])
+        noticed = np.array([o.noticed for o in own])
         late = max(o.to_rest - o.left for o in own)
         states = ", ".join(sorted({o.state for o in own}))
-        print(f"| {kind} | {len(own)} | {states} | {np.median(times):.2f} ({times.max():.2f}) | "
-              f"{(times <= 0.3).sum()} | {late:.2f} | {sum(o.next_made for o in own)} |")
+        print(f"| {kind} | {len(own)} | {states} | "
+              f"{np.median(noticed):.2f} ({noticed.max():.2f}) | "
+              f"{np.median(times):.2f} ({times.max():.2f}) | {(times <= 0.3).sum()} | "
+              f"{late:.2f} | {sum(o.next_made for o in own)} |")
     return 0
 
 

@@ -64,17 +64,14 @@ class Shaped(NamedTuple):
             with it.
         states: standard deviations (k,) of the states beside phi by what the model of it lacks;
             None: the model does not change them.
+        likely: from 0, there is none, to 1, there is, or as good as.
     """
 
     covariance: Array
     data: Array
     wrench: Array | None = None
     states: Array | None = None
-
-    @property
-    def is_likely(self) -> bool:
-        """Whether there is hysteresis, or may be."""
-        return self.wrench is not None or self.states is not None or bool(self.covariance[0, 0])
+    likely: float = 0.0
 
     @property
     def size(self) -> Array:
@@ -130,7 +127,7 @@ def check_residual_shape(means: SliceMeans | None, log: FindingLog) -> Shaped:
         lag = min(alone, key=lambda fit: fit.rms)
         explained = 1.0 - (lag.rms / before.rms) ** 2
         likely = min(max((explained - _MAYBE) / (_LIKELY - _MAYBE), 0.0), 1.0)
-        maybe = Shaped(likely * _lag_covariance(means.phi, lag.phi, _UNSURE), zeros)
+        maybe = Shaped(likely * _lag_covariance(means.phi, lag.phi, _UNSURE), zeros, likely=likely)
         late = _like_an_offset(means, before, plays)
         return late if late and late.covariance[0, 0] > maybe.covariance[0, 0] else maybe
     wrench = (plays * lag.weights).sum(axis=2)
@@ -139,7 +136,7 @@ def check_residual_shape(means: SliceMeans | None, log: FindingLog) -> Shaped:
     data = max(lag.rms, 1.0)**2 * slope  # and what is unsure of the inertia, which shapes bound
     data[4:, 4:] += covariance[4:, 4:]
     covariance[4:] = covariance[:, 4:] = 0.0
-    shaped = Shaped(covariance, data, wrench, unsure * np.abs(lag.states - before.states))
+    shaped = Shaped(covariance, data, wrench, unsure * np.abs(lag.states - before.states), 1.0)
     _report_hysteresis(shaped.size, log)
     return shaped
 
@@ -162,7 +159,7 @@ def _like_an_offset(means: SliceMeans, before: _Fit, plays: Array) -> Shaped | N
     if without.rms < _OFFSET * before.rms or lag.rms > before.rms:
         return None
     return Shaped(_lag_covariance(means.phi, lag.phi, _UNSURE), np.zeros((PARAMETERS, PARAMETERS)),
-                  states=_UNSURE * np.abs(lag.states - before.states))
+                  states=_UNSURE * np.abs(lag.states - before.states), likely=1.0)
 
 
 class _Fit(NamedTuple):

@@ -141,10 +141,11 @@ class RunningFit:
         self._believe_prior()
 
     def follow(self, squared_rate: Array | None) -> None:
-        """Forget faster while the payload pours or slides, and know that the fit lags behind.
+        """Forget faster while the payload walks, and know that the fit lags behind.
 
         Args:
-            squared_rate: mean square (10, 10) of the rate of phi [1/s]; None: it is constant.
+            squared_rate: mean products (10, 10) of the rates of phi [units of phi per s]; None: it
+                is constant, and the long memory serves again.
         """
         memory = _MEMORY if squared_rate is None else _MEMORY_WALKING
         self._keep = float(np.exp(-self.period / memory))

@@ -48,7 +48,7 @@ class _Lack(NamedTuple):
 
     @property
     def growth(self) -> float:
-        """Length [m] by which the shape would have to grow."""
+        """Length [m] by which the shape would have to grow, the larger of the two."""
         return max(self.com, self.inertia)
 
 

@@ -1,5 +1,11 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""`density`: maximum a posteriori over positive densities in the shape."""
+"""`density`: maximum a posteriori over positive densities in the shape,
+
+    max  log p(t | phi(rho)) + log p(log rho),
+
+with a Gaussian process as the prior of log rho (`geometry/density_prior.py`). Where no shape is
+given, estimates for balls of several sizes are averaged by their evidence.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""What a shape says about where its mass sits, as a prior over positive densities.
+"""What a shape says about where its mass sits: the prior of the estimator `density`, over positive
+densities. How wrong the shape may be stands in `geometry/shape_error.py`.
 
 Nodes fill the shape, corners included; the logarithm of the density at the nodes is a Gaussian
 process, so that every density is positive and every body drawn from the prior is physically

@@ -1,8 +1,10 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Motion of the sensor frame from joint positions and the robot description (Pinocchio).
 
-Measured joint velocities are not used: beside a local quartic through the positions they bring
-nothing, and many drivers make them by differences.
+Joint velocities and accelerations are those of local quartics through the positions
+(`fit_quartics` in `kinematics/polynomial.py`); the live wrench has a causal filter instead.
+Measured velocities are not used: beside a quartic they bring nothing, and many drivers make them by
+differences.
 
 Messages that are stamped when they arrive were late by different times, or came in bursts. The
 samples were taken regularly all the same, so that over some seconds the stamps scatter about a

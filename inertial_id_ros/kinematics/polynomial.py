@@ -43,8 +43,6 @@ _FINEST = 1000  # samples in a window; more are as good as white noise in contin
 _LADDER = 1.25  # windows differ by this factor, so that jitter of the period does not change them
 
 
-
-
 class Spacing(NamedTuple):
     """How the samples of a stream lie in time [s].
 

@@ -33,7 +33,7 @@ class SensorRotation(NuisanceState):
         return np.full(3, np.deg2rad(settings.alignment.rotation_sd))
 
     def channel_columns(self, channel: int) -> range:
-        """All columns: any component of the wrench may matter to any channel."""
+        """All columns; the one of its own axis is zero in each channel."""
         return range(3)
 
     def fill(self, signals: RowSignals, out: Array) -> None:

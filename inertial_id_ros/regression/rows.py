@@ -33,7 +33,8 @@ _LARGE = np.concatenate([np.full(len(s.components), s.large) for s in NUISANCE_S
 
 
 def pack_columns(motion: Motion, a: Array, wrench: Array, c1: float) -> Array:
-    """Columns (k, 79) of bins for the low-pass: regressor, axes, wrench, weight and position.
+    """Columns (k, 79) of bins for the low-pass: regressor, axes, wrench, dynamism
+    weight and position (zeros where it is not known).
 
     Args:
         a: regressor (k, 6, 10); wrench: ``y = A phi + bias`` (k, 6); c1: of the dynamism weight.

@@ -89,7 +89,8 @@ class LiveTopic:
             self._live.end()
 
     def compensate_message(self, data: bytes) -> None:
-        """Compensate and publish a serialised geometry_msgs/WrenchStamped."""
+        """Publish a serialised geometry_msgs/WrenchStamped without the load; nothing while off, for
+        damaged bytes, or where no load is known."""
         if not self._live.is_on:
             return
         try:

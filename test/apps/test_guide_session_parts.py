@@ -90,12 +90,12 @@ def test_a_joint_that_is_not_heard_of_is_named(source):
 
 
 def test_more_motion_is_in_vain_where_no_lacking_interval_narrows():
-    falling = [np.array([8.0 * 0.7**k, 0.5]) for k in range(8)]
+    falling = [np.array([8.0 * 0.7**k, 0.5]) for k in range(14)]
     assert not is_at_its_limit(falling)
-    stuck = [np.array([3.0, 2.0])] + [np.array([2.95, 2.0])] * 6
+    stuck = [np.array([3.0, 2.0])] + [np.array([2.95, 2.0])] * 12
     assert is_at_its_limit(stuck)
     assert not is_at_its_limit([*stuck[:-1], np.array([2.95, 1.5])])
-    assert not is_at_its_limit([np.empty(0)] * 6)
+    assert not is_at_its_limit([np.empty(0)] * 14)
 
 
 def test_what_a_sensor_cannot_tell_is_said_and_not_asked_for(source):

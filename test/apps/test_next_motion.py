@@ -109,21 +109,31 @@ def test_each_motion_lowers_the_uncertainty_as_expected_of_it(planner, motions):
         pose = motion.positions[-1]
 
 
-def test_a_revised_estimate_has_the_covariance_that_it_was_given_less_what_no_motion_shows(
-        planner, motions):
-    exact = replace(SENSOR, gain_error=0.0, position=0.0, orientation=0.0)
-    knowledge = planner.knowledge_after(Knowledge.usual(exact), motions[0], START_POSE)
+def test_a_revised_estimate_has_the_covariance_that_it_was_given_less_what_no_motion_shows():
     root = np.random.default_rng(0).normal(size=(10, 10)) * 1e-3
     covariance = root @ root.T + 1e-8 * np.eye(10)
-    revised = knowledge.revised(knowledge.phi, covariance)
+    exact = Knowledge.usual(replace(SENSOR, gain_error=0.0, position=0.0, orientation=0.0))
+    revised = exact.revised(exact.phi, covariance)
     np.testing.assert_allclose(np.linalg.inv(revised.information()), covariance, rtol=1e-5,
                                atol=1e-12)
-    known = replace(knowledge, sensor=SENSOR)
+    known = Knowledge.usual(SENSOR)
     unseen = SENSOR.unseen_covariance(known.phi)
     seen = 3.0 * unseen + covariance
     np.testing.assert_allclose(
         np.linalg.inv(known.revised(known.phi, seen + unseen).information()), seen, rtol=1e-4,
         atol=1e-10)
+
+
+def test_what_motions_told_is_not_told_anew_where_an_estimate_is_in_doubt_for_other_reasons(
+        planner, motions):
+    exact = replace(SENSOR, gain_error=0.0, position=0.0, orientation=0.0)
+    knowledge = planner.knowledge_after(Knowledge.usual(exact), motions[0], START_POSE)
+    told = replace(knowledge, elsewhere=np.zeros((10, 10))).information()
+    doubted = knowledge.revised(knowledge.phi, 4.0 * np.linalg.inv(told + knowledge.elsewhere))
+    np.testing.assert_allclose(np.diag(doubted.information())[:4], np.diag(told)[:4], rtol=0.05)
+    # A narrower interval, as of a shape that the estimator knows, counts.
+    sure = knowledge.revised(knowledge.phi, 0.25 * np.linalg.inv(told + knowledge.elsewhere))
+    assert (sure.sigma() < 0.6 * knowledge.sigma()).all()
 
 
 def test_three_planned_seconds_tell_more_than_three_seconds_of_the_published_sinusoid(

@@ -295,8 +295,8 @@ _FIRST = 20  # messages that are looked at: the first may still hold NaN
 
 
 def find_stated_payload(recording: BagReader, settings: Settings) -> tuple[Finding, ...]:
-    """The warning on a payload that a driver states in the recording; empty where none does, or
-    where the settings tell what the driver removes."""
+    """At most one warning: that a driver states a payload, which it may remove from the wrench, and
+    that the settings do not add it. Only the first messages of each topic are read."""
     if not may_be_not_added(settings):
         return ()
     for kind, source in STATED_BY.items():

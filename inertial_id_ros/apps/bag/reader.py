@@ -282,7 +282,8 @@ class BagReader:
 
 @lru_cache(maxsize=1)
 def standard_types() -> Typestore:
-    """Standard message definitions; those that are read here are the same in all releases."""
+    """Definitions for recordings that hold none: standard messages, of which those that are read
+    here are the same in all releases, and `DEFINITIONS`. Shared: do not register into it."""
     with optional_packages("a recording"):  # imported late: it takes a fifth of a second
         from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 

@@ -15,7 +15,7 @@ from ...inertia import Array
 
 _DECADES = 2.0  # of a bar: an interval so many powers of ten too wide is an empty one
 _UNKNOWN = VERDICT_WORDS[0]
-_IN_VAIN = 6  # motions that bring nothing, after which it is good enough
+_IN_VAIN = 12  # motions that bring nothing, after which it is good enough, or given up
 _PROGRESS = 0.95  # share of an interval that a motion must not leave
 USUAL_MOTION = 20.0  # s of motion; what the sensor cannot tell in so many is not waited for
 LONGEST_MOTION = 45.0  # s of motion, after which what is known is good enough
@@ -59,11 +59,19 @@ class Wanted:
     Attributes:
         mass: as share of the mass; com: of each coordinate [m].
         inertia: of each entry, as share of the mean principal moment; 0: not asked for.
+        kilograms: of the mass [kg], in place of `mass`; 0: that holds.
     """
 
     mass: float
     com: float
     inertia: float = 0.0
+    kilograms: float = 0.0
+
+    def of(self, mass: float) -> Wanted:
+        """The same for a payload of this mass [kg]."""
+        if not self.kilograms or mass == 0.0:
+            return self
+        return Wanted(self.kilograms / abs(mass), self.com, self.inertia)
 
 
 def describe_attainable(asked: Wanted, can: Wanted, seconds: float, limit: str) -> str:
@@ -118,6 +126,7 @@ def parts_of(values: Sequence[float], sigma: Sequence[float], verdicts: Sequence
         values, sigma: (10,) in the order of `PARAMETER_NAMES`, SI units; verdicts: (10,) words.
     """
     value, width = np.asarray(values), 2.0 * np.asarray(sigma)
+    wanted = wanted.of(float(value[0]))
     known = [word != _UNKNOWN for word in verdicts]
     moment = float(value[[4, 7, 9]].sum()) / 3.0
     goal = np.repeat([wanted.mass * abs(float(value[0])), wanted.com, wanted.inertia * moment],
@@ -136,16 +145,15 @@ def parts_of(values: Sequence[float], sigma: Sequence[float], verdicts: Sequence
              100.0 * wanted.inertia if wanted.inertia else math.nan, "%", all(known[4:])))
 
 
-def is_at_its_limit(shares: Sequence[Array], last: int = _IN_VAIN) -> bool:
+def is_at_its_limit(shares: Sequence[Array]) -> bool:
     """Whether the last motions have brought nothing any more.
 
     Args:
         shares: intervals (k,) over the goal after each motion; empty while there is no estimate.
-        last: number of these motions.
     """
-    before = [share for share in shares[:-last] if len(share)]
-    after = [share for share in shares[-last:] if len(share)]
-    if not before or len(after) < last:
+    before = [share for share in shares[:-_IN_VAIN] if len(share)]
+    after = [share for share in shares[-_IN_VAIN:] if len(share)]
+    if not before or len(after) < _IN_VAIN:
         return False
     best = np.min(before, axis=0)
     return bool((np.min(after, axis=0) > _PROGRESS * best)[best > 1.0].all())

@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -141,10 +142,12 @@ class Received:
               ) -> list[tuple[int, Any]]:
         """Times of arrival and messages that came between two times; damaged ones are left out."""
         with self._lock:
-            log = list(self._logs.get(topic, ()))
+            newest_first = reversed(self._logs.get(topic, ()))
+            log = list(newest_first if topic.latched else takewhile(
+                lambda entry: entry[0] >= first_ns, newest_first))
         out = []
-        for arrival, data in log:
-            if topic.latched or first_ns <= arrival <= last_ns:
+        for arrival, data in reversed(log):
+            if topic.latched or arrival <= last_ns:
                 try:
                     out.append((arrival, self._decoders[topic.type](data)))
                 except ValueError:

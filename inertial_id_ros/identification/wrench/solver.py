@@ -65,7 +65,7 @@ _SETTLED = 0.03  # standard deviations by which the answer may still move
 _UNEXPLAINED = "a residual that no payload explains"
 _HYSTERESIS, _CABLE = "hysteresis of the sensor", "a cable"
 _FORCE = "a force that is constant in the room"
-# These say nothing about how well the data tell the mass.
+# They widen the interval of a mass; whether the motion tells one at all does not depend on them.
 _PASSING = _UNEXPLAINED, _HYSTERESIS, _CABLE, _FORCE
 _UNKNOWN_ACCELERATION = "the unknown acceleration (publish the sensor's position, or move slowly)"
 
@@ -98,7 +98,7 @@ class Solver:
         self.hysteresis: Array = np.zeros(BIASES)
         # What hysteresis that may be there did to the last window and to the one before it: None
         # where it was certain; and the last bin of the last one.
-        self._maybe: tuple[Array | None, Array | None, int] = None, None, -1
+        self._maybe: tuple[Shaped | None, Shaped | None, int] = None, None, -1
 
     def with_settings(self, settings: Settings) -> Solver:
         """A fresh one with these settings, and the same shape, tare and tool."""
@@ -170,14 +170,25 @@ class Solver:
                beyond: Array | float, swing: Swing | BaseMoves | None) -> Estimate:
         """The method: from the factors of the window's rows to an estimate and its verdict.
 
-        Each row is ``y = A phi + B x + e``: A of Newton-Euler, phi (10,) the payload, x the
-        nuisance states (biases, errors of the set-up) with a Gaussian prior, e noise. Whitened rows
-        and prior are factors; eliminating x leaves the marginal least squares in phi, which the
-        estimator solves under ``J(phi) > 0`` with what it knows of the shape. The covariance is
-        that of this marginal, plus one of phi for each cause that leaves no residual, or a doubtful
-        one: ``Sigma = Sigma_fit + sum_i Sigma_i``, of which `beyond` and `causes` are the sum.
+        Each row is ``y = A(motion) phi + B x + e``: y the measured wrench about the sensor's
+        origin, in the sense in which it carries the payload (`wrench.sign`), phi (10,) the payload,
+        x biases, errors of the set-up and a stored tool with a Gaussian prior, e noise.
 
-        Takes and raises what `solve` does; errors of the arithmetic pass through.
+        1. Explain (`_explain`): a cable, a payload that walks and hysteresis are taken out of the
+           rows, as this window and those before it show them, and noise gets its strength.
+           Eliminating x leaves ``min |R phi - t|^2``.
+        2. Answer (`answer`): objective and constraint stand in the estimator's module (`pmd`:
+           masses >= 0; `lmi`: J >= eps J_0; `density`: densities > 0). Where the regressor is
+           noisy, the noise follows phi, in a few rounds. With the weighting `dynamism` it fits the
+           blend of both models; all else here is of the full model, weighted by noise.
+        3. Residual: of phi and the states that are most probable beside it. Where it misfits, and
+           the detector doubts as well, there is no estimate; where only it does, phi is less sure.
+        4. Covariance: ``Sigma = Sigma_est + beyond + sum(causes)``, the first the estimator's, or
+           the inverse of R'R and its prior; each cause is an error of phi that no fit counts.
+        5. Verdict on each parameter by Sigma, and whether the motion tells the mass.
+
+        Takes and raises what `solve` does, and keeps what it found for the next window; errors of
+        the arithmetic pass through.
         """
         started = time.perf_counter()
         self._check_frames(frame_id, log)
@@ -200,12 +211,13 @@ class Solver:
         rms, noise, facts.misfits = self._residual(problem, solution.phi, states,
                                                    acceleration_covariance, log)
         unseen = self._unseen_covariances(solution.phi, turning, removed, states)
-        change = _unexpected_change(problem, solution)
+        change = _change_with_constant_bias(problem, solution)
         causes = {
             # What is wrong may as well look like a load.
             _UNEXPLAINED: common_gain_covariance(
                 self.problems.total_payload(solution.phi),
                 unexplained_share(problem, solution.phi, states, noise)),
+            # Either may be right: a bias that walks, or one that is constant.
             "noise that follows the motion": np.outer(change, change),
             _HYSTERESIS: shaped.covariance + self._hidden_pull(window, problem, shaped,
                                                                solution.phi),
@@ -328,22 +340,25 @@ class Solver:
         last, before, seen = self._maybe
         if window.last > seen:
             before = last
-        self._maybe = found.covariance if found.wrench is None else None, before, window.last
-        if found.wrench is not None or before is None or before[0, 0] >= found.covariance[0, 0]:
+        self._maybe = found if found.wrench is None else None, before, window.last
+        if found.wrench is not None or before is None:
             return found
-        return found._replace(covariance=before)  # what widens it once is chance
+        # What widens it once is chance.
+        return found._replace(covariance=min(found.covariance, before.covariance,
+                                             key=lambda covariance: covariance[0, 0]),
+                              likely=min(found.likely, before.likely))
 
     def _hidden_pull(self, window: WindowContent, problem: Problem, shaped: Shaped,
                      phi: Array) -> Array:
         """Covariance (10, 10) of phi (10,) by a steady pull, whose small changes a model of
         hysteresis takes for its own: an absolute force, however light the payload is."""
-        if not shaped.is_likely:
+        if not shaped.likely:
             return common_gain_covariance(phi, 0.0)
         left = self.problems.unexplained_force(window, problem)
         own = _INEXACT * float(np.linalg.norm(shaped.size[:3]))
         pull = min(_HIDES * np.sqrt(max(left**2 - own**2, 0.0)), _HIDDEN)
         share = pull / (self._settings.gravity.acceleration * max(phi[0], 1e-9))
-        return np.asarray(share**2 * np.outer(phi, phi))
+        return np.asarray(shaped.likely * share**2 * np.outer(phi, phi))
 
     def _answer_or_empty(self, window: WindowContent, problem: Problem,
                          log: FindingLog, facts: WindowFacts) -> tuple[Problem, Solution, bool]:
@@ -478,9 +493,9 @@ class Solver:
                 estimated.expand(np.sqrt(self.problems.nuisance_values(variance))))
 
 
-def _unexpected_change(problem: Problem, solution: Solution) -> Array:
-    """By how much phi (10,) would change under weaker assumptions about the noise; zeros where
-    that is within chance."""
+def _change_with_constant_bias(problem: Problem, solution: Solution) -> Array:
+    """By how much phi (10,) would change if the bias were constant; zeros where that is within
+    chance."""
     if problem.unexpected is None:
         return np.zeros(PARAMETERS)
     return problem.unexpected.of_answer(

@@ -103,7 +103,7 @@ class Cable(NamedTuple):
 
     @property
     def is_certain(self) -> bool:
-        """Whether there is no doubt about it."""
+        """Whether the logarithm of the evidence for it leaves no doubt."""
         return self.evidence > CERTAIN
 
     def seen_from(self, places: Places) -> Cable:

@@ -21,6 +21,9 @@ _SHORTEST = 12  # slices
 _STILL = 1e-3  # m; where the place of the sensor is not known, a force looks like weight
 _PRIOR_SD = np.repeat([5.0, 0.5], [1, 3])  # N, and its moment about the sensor's origin [N m]
 _USUALLY_NONE = 4.0  # logarithm of the evidence at which it is as likely as not
+# What is no likelier lies outside of an interval of 95 %, however far it would move it: a window
+# that hardly tells weight from a force allows forces as large as a light payload's weight.
+_OUTSIDE = 0.01
 _ROUNDS = 2  # of the levels
 
 
@@ -41,8 +44,9 @@ class RoomForce(NamedTuple):
     @property
     def phi_covariance(self) -> Array:
         """Covariance (10, 10) of phi that was fitted without it."""
-        out = np.outer(self.change, self.change)
-        return np.asarray(out / (1.0 + np.exp(min(_USUALLY_NONE - self.evidence, 50.0))))
+        likely = 1.0 / (1.0 + np.exp(min(_USUALLY_NONE - self.evidence, 50.0)))
+        share = max(likely - _OUTSIDE, 0.0) / (1.0 - _OUTSIDE)
+        return np.asarray(share * np.outer(self.change, self.change))
 
 
 def find_room_force(given: FitInput) -> RoomForce | None:

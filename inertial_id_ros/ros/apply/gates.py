@@ -1,9 +1,11 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """What ~/apply refuses: every condition that does not depend on the kind of the target.
 
-A condition that is not met says so in one sentence, and nothing is sent. In order: the payload is
-known and within limits, what the driver removes is known, nothing puts the estimate in doubt, the
-arm rests; and the conditions of an application that nobody has asked for. Targets add their own
+A condition that is not met says so in one sentence, and nothing is sent. Refused by an error: no
+estimate, one that is restored or stale, a saved one that cannot be used (`find_evidence`); a frame
+that moves against the sensor (`place`). Refused by a gate of its name: mass, centre of mass,
+max_mass, max_com, removed_payload, record, doubt, rest; automatic, where nobody has asked. Taking
+back what was sent passes only those that do not depend on the payload. Targets add their own
 (`Target.ready`, `TargetPlan.gates`); `Graph.survey` closes a gate where services or parameters of
 theirs are missing. `ApplyService` refuses before all that while it is locked, inactive or busy.
 

@@ -17,19 +17,23 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...apps.guide.record import End, Record
-from ...cli import INTERRUPTED, exit_status, identify_payload
+from ...cli import INTERRUPTED, NO_ESTIMATE, OK, exit_status, identify_payload
+from ...errors import InertialIdError
 
 if TYPE_CHECKING:
+    from inertial_id_ros.msg import InertialParameters
+
     from ...apps.excitation.next_motion.planned_motion import PlannedMotion
     from ...apps.guide.motions import MotionSource
     from ...apps.guide.progress import Wanted
     from ...apps.guide.show import Show
     from ..tools.children import Children
     from .command_line import Options
+    from .goals import GoalServer, GoalShow
     from .guide_node import GuideNode
     from .listening import Listening
     from .node_link import NodeLink
-    from .session import Mover
+    from .workplace import Mover
 
 _RATE = 500.0  # Hz, of the wrench for which motions are planned
 _MARGIN = 1.25  # of the accuracy that no motion surpasses
@@ -49,7 +53,8 @@ def _run(words: list[str], ros_words: list[str]) -> int:
 
     options = parse(words, ros_words)
     stop = stop_flag()
-    return run(options, stop, make_show(options.yes, options.json)).end.status
+    show = make_show(options.yes, options.json)
+    return serve(options, stop, show) if options.serve else run(options, stop, show).end.status
 
 
 def make_show(yes: bool, json: bool) -> Show:
@@ -68,10 +73,12 @@ def make_show(yes: bool, json: bool) -> Show:
 
 
 class Outcome(NamedTuple):
-    """How a session ended, and what happened; None where it did not begin."""
+    """How a session ended, what happened, and the message of the estimate; None where it did not
+    begin, or where there is none."""
 
     end: End
     record: Record | None
+    estimate: InertialParameters | None = None
 
 
 def run(options: Options, stop: threading.Event, show: Show,
@@ -105,31 +112,84 @@ def run(options: Options, stop: threading.Event, show: Show,
         compat.shutdown()
 
 
-def _session(options: Options, guide: GuideNode, children: Sequence[Children], show: Show
-             ) -> Outcome:
-    """Find or start the node, run the session, and write the report."""
-    from ...apps.guide.page import write_page
-    from .listening import Listening
-    from .node_link import NodeLink, find_node, wait_for_node
-    from .session import Plan, Session
+def serve(options: Options, stop: threading.Event, show: Show) -> int:
+    """Run a session for each goal, until the user wants to end; returns the exit status."""
+    from .. import compat
+    from ..program import ignore_signals
+    from ..tools.children import Children
+    from .goals import GoalServer, GoalShow
+    from .guide_node import GuideNode, Stopped
+
+    compat.init([])
+    try:
+        with Children(dict(os.environ)) as children, GuideNode(stop, "identify_payload") as offers:
+            _find_or_start(options, offers, [children], show)
+            server = GoalServer(offers, options.node)
+            try:
+                show.say("goals of /identify_payload/identify are taken")
+                while True:
+                    asked = server.wait(options)
+                    outcome = _serve_goal(asked, server, children, GoalShow(server))
+                    show.say(outcome.end.text, outcome.end.status == OK)
+                    server.finish(outcome.end, outcome.estimate)
+            except Stopped:
+                return INTERRUPTED
+            finally:
+                server.close()
+                show.close()
+                ignore_signals()
+    finally:
+        compat.shutdown()
+
+
+def _serve_goal(options: Options, server: GoalServer, children: Children, show: GoalShow
+                ) -> Outcome:
+    """The session of one goal; whatever happens to it, the next goal is served."""
+    from .guide_node import GuideNode, Stopped
+
+    try:
+        with GuideNode(server.stop) as guide:
+            return _session(options, guide, [children], show)
+    except Stopped:
+        return Outcome(End(INTERRUPTED, "interrupted; nothing was applied"), None)
+    except InertialIdError as error:
+        return Outcome(End(NO_ESTIMATE, f"{error}; nothing was applied"), None)
+
+
+def _find_or_start(options: Options, guide: GuideNode, children: Sequence[Children], show: Show
+                   ) -> None:
+    """Find the node that identifies, or start one."""
+    from .node_link import find_node, wait_for_node
 
     if not find_node(guide, options.node):
         show.say(f"no node '{options.node}' runs; one is started")
         children[0].start("inertial_id_ros.ros.main", options.arguments)
         wait_for_node(guide, options.node, lambda: "; ".join(
             filter(None, (some.describe_ended() for some in children))), _START)
+
+
+def _session(options: Options, guide: GuideNode, children: Sequence[Children], show: Show
+             ) -> Outcome:
+    """Find or start the node, run the session, and write the report."""
+    from ...apps.guide.page import write_page
+    from .listening import Listening
+    from .node_link import NodeLink
+    from .session import run_session
+    from .workplace import Motions, Plan, Workplace
+
+    _find_or_start(options, guide, children, show)
     link = NodeLink(guide, options.node)
     listening = Listening(guide, options.node, link.settings)
     plan = Plan(reachable(options.wanted, link), options.timeout, options.only_check,
                 options.dry_run, options.target, options.controller)
-    session = Session(guide, link, listening, show, plan, _source_maker(options, listening),
-                      _mover_maker(options, guide, listening) if options.motion else None,
-                      _make_display(guide))
-    end = session.run()
+    place = Workplace(guide, link, listening, show, plan, Motions(
+        _source_maker(options, listening),
+        _mover_maker(options, guide, listening) if options.motion else None, _make_display(guide)))
+    end = run_session(place)
     show.step("report")
-    show.say(f"report: {write_page(options.report, session.record, end)}")
+    show.say(f"report: {write_page(options.report, place.record, end)}")
     show.end(end.text, end.status)
-    return Outcome(end, session.record)
+    return Outcome(end, place.record, place.estimate)
 
 
 def reachable(wanted: Wanted, link: NodeLink) -> Wanted:

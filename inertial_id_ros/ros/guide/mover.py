@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from ...apps.excitation.next_motion.planned_motion import PlannedMotion
+from ...apps.guide.swung_load import SwungLoad
 from ...findings import Doubt, first_doubt
 from ..motion_execution import MotionExecution, State
 from .guide_node import GuideNode, Stopped
@@ -31,7 +32,7 @@ class ControllerMover:
             allows.
 
     Attributes:
-        was_rejected, is_patient: as `session.Mover`.
+        was_rejected, is_patient: as `workplace.Mover`.
     """
 
     def __init__(self, guide: GuideNode, listening: Listening, controller: str,
@@ -40,12 +41,17 @@ class ControllerMover:
         self._guide, self._listening = guide, listening
         self._controller, self._check, self._silence = controller, check, silence
         self.was_rejected = self.is_patient = False
+        self._swung: SwungLoad | None = None  # of the motion that is made, where it is a small one
+        self._looked_ns = 0  # when it was told last what came
 
     def run(self, motion: PlannedMotion, told: Callable[[], object]) -> str:
-        """As `session.Mover`."""
+        """As `workplace.Mover`."""
         jobs = self._guide.jobs
         pose = self._listening.received.newest_positions()
         found = self._check(motion, pose)
+        self._swung, self._looked_ns = None, self._guide.now_ns()
+        if self.is_patient:
+            self._swung = SwungLoad(self._listening.received.settings.wrench)
         execution = jobs.run(lambda: MotionExecution(
             self._guide.node, motion, self._action(), self._listening.joint_states_topic,
             self._listening.received.settings.motion.execute,
@@ -75,10 +81,21 @@ class ControllerMover:
         if self._listening.scene.has_changed:
             return "the planning scene has changed since it was read"
         findings = self._listening.findings()
-        if self.is_patient:
-            findings = tuple(f for f in findings if f.name == _TOUCHED)
+        if self._swung is not None:
+            self._tell(self._swung)
+            # A weight whose frames or sign are wrong looks like a contact to the node.
+            findings = () if self._swung.explains else tuple(
+                f for f in findings if f.name == _TOUCHED)
         found = first_doubt(findings, _STOPPING)
         return "" if found is None else found.text
+
+    def _tell(self, swung: SwungLoad) -> None:
+        """Tell it what has come since the last time."""
+        received, now = self._listening.received, self._guide.now_ns()
+        wrench, joints = (take("", (), self._looked_ns, now) for take in (
+            received.wrench, received.joints))
+        self._looked_ns = now + 1
+        swung.take(wrench.stamps, wrench.rows, joints.stamps, joints.rows)
 
     def _action(self) -> str:
         """Name of the controller's action."""

@@ -65,6 +65,7 @@ class _GoalServer(ActionServer):
     """
 
     def notify_execute(self, goal_handle: Any, execute_callback: Callable[..., Any] | None) -> None:
+        """As rclpy's, but for a goal that begins, which has no callback."""
         if execute_callback is not None:
             super().notify_execute(goal_handle, execute_callback)
 

@@ -25,13 +25,15 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from ...apps.report.charts import SERIES, Axes, Curve, chart, limits_around, picture_file
 from ...apps.report.html import Markup
 from ...apps.report.results import NAMES, PANELS
+from ...apps.simulation.payload import load_payload
+from ...apps.simulation.settings import CobotSettings
 from ...arguments import Parser
 from ...cli import INTERRUPTED, exit_status, inertial_id_demo
 from ...errors import InvalidSetting
 from ...inertia import Array
 from ...io.messages import stamp_ns
 from ...msg import InertialParameters
-from ...settings import SENSORS
+from ...settings import SENSORS, Settings
 from ..guide.guide_node import GuideNode
 
 if TYPE_CHECKING:
@@ -141,8 +143,8 @@ class Record:
         return found
 
 
-def listen(guide: GuideNode, record: Record) -> None:
-    """Keep all that the node publishes, and the truth."""
+def record_estimates(guide: GuideNode, record: Record) -> None:
+    """Have every estimate of the node and the simulated truth kept from now on; returns at once."""
     latched = QoSProfile(depth=100, reliability=ReliabilityPolicy.RELIABLE,
                          durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
@@ -216,10 +218,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """Checked options (raises InvalidSetting)."""
+    """Checked options (raises InertialIdError): what cobot and node would refuse is refused before
+    they are started."""
     options = make_parser().parse_args(arguments)
     if not options.plot.absolute().parent.is_dir():
         raise InvalidSetting(f"--plot is '{options.plot}'; its folder does not exist")
+    load_payload(options.payload)
+    CobotSettings(seed=options.seed)
+    Settings().replace({"estimator.method": options.method})
     return options
 
 
@@ -255,11 +261,12 @@ def _run_session(session: object, options: argparse.Namespace, children: Childre
     """Run the session beside the cobot, and compare what came out with the truth."""
     from ..guide.command_line import Options
     from ..guide.identify_payload import run
-    from .demo import Record, listen
+    from .demo import Record, record_estimates
 
     assert isinstance(session, Options)
     record = Record()
-    end, found = run(session, stop, show, lambda guide: listen(guide, record), children)
+    end, found, _ = run(session, stop, show, lambda guide: record_estimates(guide, record),
+                        children)
     if end.status == INTERRUPTED or found is None or found.report is None or (
             found.sigma is None):
         return end.status

@@ -123,13 +123,14 @@ class Knowledge:
     def revised(self, phi: ArrayLike, covariance: ArrayLike) -> Knowledge:
         """What is known once an estimate phi (10,) with its covariance (10, 10) is there.
 
-        What the sensor's zero and calibration would be, were phi known, stays as the motions told.
+        What the sensor's zero and calibration would be, were phi known, stays as the motions told;
+        so does what they told of phi, where the estimate doubts it for other reasons.
         """
         told = replace(self, phi=np.asarray(phi, dtype=float),
                        elsewhere=np.zeros((PARAMETERS, PARAMETERS)))
         seen = _without(np.asarray(covariance, dtype=float),
                         self.sensor.unseen_covariance(told.phi))
-        return replace(told, elsewhere=_inverse(seen) - told.information())
+        return replace(told, elsewhere=_beyond(_inverse(seen), told.information()))
 
     def information(self, added: Array | None = None) -> Array:
         """Information (..., 10, 10) about phi, all else eliminated.
@@ -227,6 +228,16 @@ def _without(covariance: Array, part: Array) -> Array:
     values, vectors = np.linalg.eigh(np.linalg.solve(root, half.T))
     left = root @ (vectors * np.sqrt(np.maximum(1.0 - values, _LEAST_LEFT)))
     return np.asarray((left @ left.T) * scale * scale[:, None])
+
+
+def _beyond(known: Array, told: Array) -> Array:
+    """What is known (k, k) beyond what motions told, in each direction; nothing where it is less,
+    as by hysteresis that may be there: small motions would seem to tell much again and again."""
+    root = np.linalg.cholesky(known)
+    half = np.linalg.solve(root, told)
+    values, vectors = np.linalg.eigh(np.linalg.solve(root, half.T))
+    left = root @ (vectors * np.sqrt(np.maximum(1.0 - values, 0.0)))
+    return np.asarray(left @ left.T)
 
 
 def _inverse(matrix: Array) -> Array:
