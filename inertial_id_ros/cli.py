@@ -8,6 +8,7 @@ every program reports its errors.
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -15,6 +16,7 @@ import time
 from collections.abc import Callable
 from importlib import import_module
 from types import FrameType
+from typing import Any
 
 from .errors import InertialIdError, MissingPackage, NotEnoughData, printable
 
@@ -101,7 +103,7 @@ def _run_tool(module: str) -> int:
 def _run(module: str, when_loaded: Callable[[], object] = lambda: None) -> int:
     """Load a module and run its `main`; returns the exit status."""
     try:
-        main = import_module(module).main
+        main = _load(module).main
         when_loaded()
         return int(main())
     except MissingPackage as error:
@@ -110,6 +112,17 @@ def _run(module: str, when_loaded: Callable[[], object] = lambda: None) -> int:
     except ModuleNotFoundError as error:
         print(f"error: {_missing(error)}", file=sys.stderr)
         return USER_ERROR
+
+
+def _load(module: str) -> Any:
+    """Load a module without looking for garbage, now and later: what modules make stays, and the
+    looks take a tenth of the time."""
+    gc.disable()
+    try:
+        return import_module(module)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def exit_status(run: Callable[[], int]) -> int:

@@ -188,20 +188,13 @@ class DisturbanceDetector:
             self._pending[-1].append(rows)
             return None
         forecast = self._expect(rows, rotation_only)
-        groups = self.running_fit.model.groups
         distance = forecast.distance
-        uncertainty, lengths = forecast.uncertainty(groups), forecast.residual_lengths(groups)
-        for k, number in enumerate(rows.number):
-            if number - self._newest > _RESTART:
-                self._resumed = int(number)
-            self._newest = int(number)
-            if distance[k] > self._contact.enter:
-                self._peak = np.maximum(self._peak, lengths[k])
-            certain = bool((_CERTAIN * uncertainty[k] < self._peak).any())
-            event = self._judge_row(int(number), float(distance[k]), certain)
-            if event is None and self.began is not None:
-                self._add_evidence(rows, forecast, k)
-                event = self._test_hypotheses(int(number), certain)
+        if self.began is None and distance.max() <= self._contact.enter:
+            for number, far in zip(rows.number.tolist(), distance.tolist(), strict=True):
+                self._follow(number)
+                self._judge_row(number, far, False)
+        else:
+            event = self._judge_disturbed(rows, forecast, distance)
             if event is not None:
                 return event
         if self.began is None:
@@ -212,6 +205,30 @@ class DisturbanceDetector:
             old = int(np.searchsorted(self._expected_at, self._newest - _ZEROING))
             self._expected, self._expected_at = self._expected[old:], self._expected_at[old:]
         return None
+
+    def _judge_disturbed(self, rows: Rows, forecast: Forecast, distance: Array) -> Event | None:
+        """Judge rows, up to the first event, where one of them is far off or a disturbance lasts;
+        distance: (n,) as `Forecast.distance`."""
+        groups = self.running_fit.model.groups
+        uncertainty, lengths = forecast.uncertainty(groups), forecast.residual_lengths(groups)
+        for k, number in enumerate(rows.number.tolist()):
+            self._follow(number)
+            if distance[k] > self._contact.enter:
+                self._peak = np.maximum(self._peak, lengths[k])
+            certain = bool((_CERTAIN * uncertainty[k] < self._peak).any())
+            event = self._judge_row(number, float(distance[k]), certain)
+            if event is None and self.began is not None:
+                self._add_evidence(rows, forecast, k)
+                event = self._test_hypotheses(number, certain)
+            if event is not None:
+                return event
+        return None
+
+    def _follow(self, number: int) -> None:
+        """Note the newest row, and whether it comes after a pause."""
+        if number - self._newest > _RESTART:
+            self._resumed = number
+        self._newest = number
 
     # ---- calm ----------------------------------------------------------------------------------
 

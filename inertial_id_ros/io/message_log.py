@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 import heapq
-import struct
+from array import array
 from collections import deque
-from collections.abc import Iterator
-from itertools import islice
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice, starmap
 from operator import attrgetter
 from typing import NamedTuple
 
-_HEADER = struct.Struct("<hqI")  # topic, time [ns], bytes that follow
+_HEADER_BYTES = 14  # of a packed message beside its own: topic, time, length
 _CHUNK_BYTES = 250_000  # dropped as a whole when it is too old
 
 
@@ -29,18 +29,23 @@ class LoggedMessage(NamedTuple):
 
 
 class _Chunk:
-    """Messages that follow each other, packed into one block of bytes."""
+    """Many messages that follow each other, packed: as objects they need several times the memory.
 
-    def __init__(self) -> None:
-        self.packed = bytearray()
-        self.newest_ns = self.count = 0
+    Args:
+        messages: (topic, time [ns], bytes) of each, at least one.
+    """
+
+    def __init__(self, messages: Sequence[tuple[int, int, bytes]]) -> None:
+        topics, times, data = zip(*messages, strict=True)
+        self._topics, self._times = array("h", topics), array("q", times)
+        self._sizes = array("I", map(len, data))
+        self._data = b"".join(data)
+        self.newest_ns, self.size = times[-1], len(self._data) + _HEADER_BYTES * len(data)
 
     def messages(self) -> Iterator[LoggedMessage]:
-        packed, at = bytes(self.packed), 0
-        while at < len(packed):
-            topic, time_ns, size = _HEADER.unpack_from(packed, at)
-            at += _HEADER.size
-            yield LoggedMessage(topic, time_ns, packed[at:at + size])
+        at = 0
+        for topic, time_ns, size in zip(self._topics, self._times, self._sizes, strict=True):
+            yield LoggedMessage(topic, time_ns, self._data[at:at + size])
             at += size
 
 
@@ -55,28 +60,24 @@ class MessageLog:
 
     Attributes:
         forgets: whether messages were dropped since the log began.
-        has_messages: whether any were added, latched ones apart.
     """
 
     def __init__(self, duration: float, most_bytes: int) -> None:
         self._duration_ns, self._most_bytes = round(duration * 1e9), most_bytes
-        self._chunks: deque[_Chunk] = deque([_Chunk()])
-        self._bytes = self._newest_ns = 0
+        # Whole chunks, and the messages since; replaced as a whole, for who takes a snapshot.
+        self._kept: tuple[list[_Chunk], list[tuple[int, int, bytes]]] = [], []
+        self._bytes = self._new_bytes = self._newest_ns = 0
         self._latched: deque[LoggedMessage] = deque()
         self._latched_bytes = 0
-        self.forgets = self.has_messages = False
+        self.forgets = False
 
     def add(self, topic: int, time_ns: int, data: bytes) -> None:
         """Add a message that arrived at a time [ns] not before that of the last."""
-        newest = self._chunks[-1]
-        self._newest_ns = newest.newest_ns = max(time_ns, self._newest_ns + 1)
-        newest.packed += _HEADER.pack(topic, self._newest_ns, len(data)) + data
-        newest.count += 1
-        self.has_messages = True
-        self._bytes += _HEADER.size + len(data)
-        if len(newest.packed) >= _CHUNK_BYTES:
-            self._chunks.append(_Chunk())
-            self._drop_old(time_ns)
+        self._newest_ns = time_ns = max(time_ns, self._newest_ns + 1)
+        self._kept[1].append((topic, time_ns, data))
+        self._new_bytes += _HEADER_BYTES + len(data)
+        if self._new_bytes >= _CHUNK_BYTES:
+            self._pack(time_ns)
 
     def add_latched(self, topic: int, time_ns: int, data: bytes) -> None:
         """Add a message of a latched topic, of any time [ns]; a copy of one that is there is left
@@ -89,17 +90,27 @@ class MessageLog:
             self._latched_bytes -= len(self._latched.popleft().data)
             self.forgets = True
 
-    def _drop_old(self, now_ns: int) -> None:
-        """Drop whole chunks that are too old, or beyond the limit of bytes."""
-        while len(self._chunks) > 1 and (
-                self._chunks[0].newest_ns < now_ns - self._duration_ns
-                or self._bytes > self._most_bytes):
-            self._bytes -= len(self._chunks.popleft().packed)
+    def _pack(self, now_ns: int) -> None:
+        """Pack the newest messages, and drop chunks that are too old, or beyond the limit of
+        bytes."""
+        chunks = [*self._kept[0], _Chunk(self._kept[1])]
+        self._bytes += chunks[-1].size
+        while len(chunks) > 1 and (chunks[0].newest_ns < now_ns - self._duration_ns
+                                   or self._bytes > self._most_bytes):
+            self._bytes -= chunks.pop(0).size
             self.forgets = True
+        self._kept, self._new_bytes = (chunks, []), 0
+
+    @property
+    def has_messages(self) -> bool:
+        """Whether any were added, latched ones apart."""
+        return any(self._kept)
 
     def snapshot(self) -> Iterator[LoggedMessage]:
         """The messages at the time of the call, in the order of time."""
-        counted = [(chunk, chunk.count) for chunk in list(self._chunks)]
-        messages = (m for chunk, count in counted for m in islice(chunk.messages(), count))
+        chunks, newest = self._kept
+        count = len(newest)
+        messages = chain(chain.from_iterable(chunk.messages() for chunk in chunks),
+                         starmap(LoggedMessage, islice(newest, count)))
         by_time = attrgetter("time_ns")
         return heapq.merge(sorted(self._latched, key=by_time), messages, key=by_time)

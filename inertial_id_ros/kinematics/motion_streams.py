@@ -183,7 +183,7 @@ class MotionStreams:
                 and self.joint.fits(joints)):
             return False
         return (len({e.child for e in edges}) == len(edges)
-                and all((e.stamps > 0).all() and self.tree.fits(e) for e in edges))
+                and all(e.stamps[0] > 0 for e in edges) and self.tree.fits(edges))
 
     def take_block(self, block: Block) -> None:
         """Take joint states and transforms that fit (see `fits`)."""

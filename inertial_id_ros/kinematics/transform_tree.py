@@ -257,16 +257,20 @@ class TransformTree:
         self._static.pop(child)
         return self._moving.add(child, parent).append(stamp_ns, row)
 
-    def fits(self, edges: Edges) -> bool:
-        """Whether `add` would store these stamped poses one after the other, as more of a moving
-        edge."""
-        known = self._moving.get(edges.child)
-        if known is None or known[0] != edges.parent:
-            return False
-        length = _length(edges.rows)
-        return (bool((np.abs(edges.rows) < _IMPOSSIBLE).all() and ((length > _SHORTEST)
-                     & (length < _LONGEST)).all())
-                and known[1].would_store_all(edges.stamps))
+    def fits(self, edges: Sequence[Edges]) -> bool:
+        """Whether `add` would store these stamped poses one after the other, as more of different
+        moving edges."""
+        if not edges:
+            return True
+        rings = [known[1] for edge in edges if (known := self._moving.get(edge.child)) is not None
+                 and known[0] == edge.parent]
+        rows = np.concatenate([edge.rows for edge in edges])
+        length = _length(rows)
+        return (len(rings) == len(edges)
+                and bool((np.abs(rows) < _IMPOSSIBLE).all() and ((length > _SHORTEST)
+                                                                 & (length < _LONGEST)).all())
+                and all(ring.would_store_all(edge.stamps)
+                        for ring, edge in zip(rings, edges, strict=True)))
 
     def add_block(self, edges: Edges) -> None:
         """Add stamped poses that fit (see `fits`)."""
@@ -449,8 +453,8 @@ def pose_from(parent: str, child: str, translation: Sequence[float],
 
 
 def _length(rows: Array) -> Array:
-    """Length (...) of the quaternions in rows (..., 7)."""
-    x, y, z, w = np.moveaxis(rows[..., 3:], -1, 0)
+    """Length (n,) of the quaternions in rows (n, 7)."""
+    x, y, z, w = rows.T[3:]
     return np.asarray(np.sqrt(x * x + y * y + z * z + w * w))  # as `_checked`, to the last bit
 
 

@@ -335,11 +335,9 @@ class RegressorWindow:
         self._drop_before(number)
 
     def expire(self, number: int | None) -> None:
-        """Drop what falls out of a window that ends at this bin, whose rows will come, if any; and
-        combine slices ahead of the next `content`."""
+        """Drop what falls out of a window that ends at this bin, whose rows will come, if any."""
         if number is not None:
             self._drop_before(number // self._bins_per_slice)
-        self._combine()
 
     def _drop_before(self, number: int) -> None:
         """Empty the slices that fall out of a window whose newest slice is this one."""

@@ -227,6 +227,23 @@ class JointRecording:
         return cls(np.concatenate(stamps), np.concatenate([r.q for r in recordings]),
                    np.concatenate([r.effort for r in recordings]))
 
+    def motion(self, wanted: np.ndarray, window: float) -> tuple[Array, Array, Array, np.ndarray]:
+        """As `joint_motion`. The last one is kept: a dozen models ask for it, one after the other.
+        """
+        key, held = (wanted.tobytes(), window), self._last_motion
+        if key not in held:
+            held.clear()
+            *motion, valid = joint_motion(self, wanted, window)
+            held[key] = StoredRows(np.ones((4, self.q.shape[1]), dtype=bool))
+            rows = np.stack([*motion, np.broadcast_to(valid[:, None], motion[0].shape)], axis=1)
+            held[key].append(rows.reshape(len(wanted), -1))
+        q, dq, ddq, whether = np.ascontiguousarray(held[key][:].transpose(1, 0, 2))
+        return q, dq, ddq, whether[:, 0] > 0.0
+
+    @cached_property
+    def _last_motion(self) -> dict[tuple[bytes, float], StoredRows]:
+        return {}
+
     def split(self, share: float) -> tuple[JointRecording, JointRecording]:
         """The first part of the time, and the rest."""
         last = self.stamps[0] + share * (self.stamps[-1] - self.stamps[0])
@@ -402,7 +419,7 @@ def filter_columns(columns: Callable[[Array, Array, Array], Array], felt: np.nda
     if len(recording.stamps) < 2:
         raise NotEnoughData("the recording holds fewer than two samples")
     bins = average_bins(recording.stamps, recording.effort)
-    q, dq, ddq, valid = joint_motion(recording, bins.stamps - int(delay * 1e9), window)
+    q, dq, ddq, valid = recording.motion(bins.stamps - int(delay * 1e9), window)
     if not valid.any():
         raise NotEnoughData("the joint states are too sparse, or too short, for velocities")
     low, parts, stored = None, [], StoredRows(felt)

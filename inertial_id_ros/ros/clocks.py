@@ -197,7 +197,7 @@ class RosClockWatch:
 
 
 class Rounds:
-    """Puts ticks between the samples, where times of arrival pass one; for the executor's thread.
+    """Puts ticks between the samples, where times of arrival pass one.
 
     Args:
         inbox: of the identifier; request: called when ticks wait there.
@@ -212,11 +212,12 @@ class Rounds:
         self._round_period, self._rate = round_period, rate
         # By the system clock as it was at the start: later steps of it do not matter.
         self._epoch_ns = time.time_ns() - time.monotonic_ns()
+        self._lock = threading.Lock()  # of who adds ticks
         self.begin()
 
     def begin(self) -> None:
         """Begin with ticks from now on."""
-        self._begin_ns = self.now_ns()
+        self._begin_ns = self._last_ns = self.now_ns()
         self._ticks = Ticks(self._begin_ns, *self._periods())
 
     @property
@@ -231,21 +232,25 @@ class Rounds:
     def _periods(self) -> tuple[int, int]:
         return round(1e9 * self._round_period()), round(1e9 / self._rate())
 
-    def arrive(self) -> int:
-        """The time of arrival of what arrives now [ns]; puts the ticks before it into the inbox."""
-        now = self.now_ns()
+    def arrive(self, late_ns: int) -> int:
+        """The time of arrival of what has arrived so long ago [ns], in the order of arrival; puts
+        the ticks before it into the inbox."""
+        now = self._last_ns = max(self._epoch_ns + time.monotonic_ns() - max(late_ns, 0),
+                                  self._last_ns)
         if now >= self._ticks.next_ns:
             solves = not self._simulated()
-            for tick in self._ticks.until(now):
-                self._inbox.add_tick(tick._replace(solves=tick.solves and solves))
-            self._ticks.round_ns, self._ticks.solve_ns = self._periods()
+            with self._lock:
+                for tick in self._ticks.until(now):
+                    self._inbox.add_tick(tick._replace(solves=tick.solves and solves))
+                self._ticks.use_periods(*self._periods())
             self._request()
         return now
 
     def follow_simulated_clock(self) -> None:
         """Have the samples so far solved where a simulated clock is in use."""
         if self._simulated():
-            self._inbox.add_tick(Tick(self.now_ns(), solves=True))
+            with self._lock:
+                self._inbox.add_tick(Tick(self.now_ns(), solves=True))
             self._request()
 
 

@@ -8,7 +8,7 @@ import inspect
 import os
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import rclpy
@@ -49,6 +49,18 @@ def spin(executor: Any, stop: threading.Event) -> None:
     never: Any = Future()
     while not stop.is_set() and rclpy.ok():
         executor.spin_until_future_complete(never, timeout_sec=_WAKE)
+
+
+def waiting_messages(subscription: Any, most: int) -> Iterator[tuple[int, bytes]]:
+    """Serialised messages that wait in a subscription which no executor serves, at most so many,
+    each with the time at which it was received by the system clock [ns]; 0: not known."""
+    with subscription.handle:
+        for _ in range(most):
+            taken = subscription.handle.take_message(subscription.msg_type, True)
+            if taken is None:
+                return
+            data, info = taken
+            yield info["received_timestamp"], data
 
 
 def is_running() -> bool:

@@ -234,15 +234,23 @@ class CompensationTopics:
         self.live = LiveTopic(node, self._live)
         self._state = StateTopic(node)
         self._lock, self._withheld = threading.Lock(), ""
+        self._may_move = settings.motion.execute
         self.taps: dict[InputTopic, Callable[[bytes], Any]] = {
             WRENCH: self.live.compensate_message, JOINT_STATES: self.live.add_joint_state_message,
             TRANSFORMS: self.live.add_transforms_message}
 
     @property
+    def is_used(self) -> bool:
+        """Whether anybody listens to the compensated wrench."""
+        return self._live.is_on
+
+    @property
     def longest_wait(self) -> float:
         """Time within which samples are processed [s]: so short that a grip is seen soon where the
-        compensated wrench is used, else twice as long, at half the cost."""
-        return 0.1 if self._live.is_on else 0.2
+        compensated wrench is used, and a contact where `identify_payload` may move the arm; else
+        longer, at half the cost. What freezes or changes must show within half a second; estimates
+        at 2 Hz fall on such rounds."""
+        return 0.1 if self._live.is_on or self._may_move else 0.25
 
     def use_load(self, load: LoadInUse) -> None:
         """Subtract this load from now on, but publish nothing while all is withheld; from any
@@ -260,6 +268,7 @@ class CompensationTopics:
 
     def configure(self, settings: Settings) -> None:
         """Use changed settings."""
+        self._may_move = settings.motion.execute
         self._live.configure(settings.compensation)
 
     def follow_subscribers(self) -> None:

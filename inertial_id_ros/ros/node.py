@@ -1,8 +1,8 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Node ``inertial_id_node``: identifies online what the arm carries.
 
-Three kinds of threads touch the Identifier: callbacks of the executor append samples, the worker
-does all the rest, and services have the worker do what they need.
+Three kinds of threads touch the Identifier: those that take messages append samples (mostly the
+executor's), the worker does all the rest, and services have the worker do what they need.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ from .worker import Busy, Worker
 
 NAME = "inertial_id_node"
 _HOUSEKEEPING = 0.05  # s between two rounds
+_SAMPLES = 0.05  # s between two looks for samples
 _BEHIND = 1.0  # s of data that may wait before estimates are left out
 _REPORT = 1.0  # s between diagnostics
 _PATIENCE = 3.0  # s after the start before missing data, or a missing /clock, are reported
@@ -85,7 +86,7 @@ class InertialIdNode(ManagedNode):
             lambda urdf: self.black_boxes.keep_description(urdf, self.rounds.processed_ns))
         self.worker = Worker(
             {"configure": self._changes.use_settings, "describe": self._changes.use_description,
-             "advance": self._advance}, self._report_failure)
+             "advance": self._advance}, self._report_failure, self._take_samples)
         self._out = Publishing(self)
         self.compensation = CompensationTopics(self, self.settings, self.findings)
         self.rounds = Rounds(
@@ -124,8 +125,10 @@ class InertialIdNode(ManagedNode):
         self.rounds.begin()
         self._inputs = Inputs(self, self.settings, self.identifier, self.reader.read_description,
                               self.rounds.arrive, self.black_boxes, self.compensation)
-        self._timer = SolveTimer(self, self.settings.estimator.rate,
-                                 self.rounds.follow_simulated_clock)
+        self._timer = SolveTimer(self, self.settings.estimator.rate, self._follow_simulated_clock)
+        self._inputs.serve(at_once=False)
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self.create_timer(_SAMPLES, self._take_samples, clock=steady)
         self.watchdog.start()
         self._bond.start()
         self.get_logger().info(
@@ -178,6 +181,15 @@ class InertialIdNode(ManagedNode):
 
     # ---- timers: in the executor's thread --------------------------------------------------------
 
+    def _take_samples(self) -> None:
+        """Take what has arrived; from any thread."""
+        if self.is_active:
+            self._inputs.take()
+
+    def _follow_simulated_clock(self) -> None:
+        self._take_samples()
+        self.rounds.follow_simulated_clock()
+
     def _do_housekeeping(self) -> None:
         """Hand work to the worker, and publish what it has left: goals, parameters, findings."""
         self._changes.request()
@@ -185,7 +197,8 @@ class InertialIdNode(ManagedNode):
         if self.is_active:
             self._inputs.look_at_publishers()
             self.compensation.follow_subscribers()
-            self.rounds.arrive()
+            self._inputs.serve(at_once=self.compensation.is_used)
+            self._inputs.take()
             if self.identifier.ticks:
                 self.worker.request("advance")
         self._identify.step()
@@ -194,6 +207,7 @@ class InertialIdNode(ManagedNode):
             "asked_too_often.data", "warning", self.flush_limit.warning())
         self.findings.set_or_clear(
             "asked_too_often.parameters", "warning", self.parameter_limit.warning())
+        self._out.draw()
         if self._outbox:
             self.write_payload(self._outbox.pop())
         findings = self.all_findings()

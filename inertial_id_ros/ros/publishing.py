@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 
 import numpy as np
@@ -120,6 +121,8 @@ class Publishing:
         self._diagnostics = node.create_publisher(DiagnosticArray, "/diagnostics", 10)
         self._clock = node.get_clock()
         self._sequence = 0  # of the last message with parameters
+        self._undrawn: Outcome | None = None  # the last one, where nobody has asked for markers yet
+        self._drawing = threading.Lock()
 
     def publish_outcome(self, outcome: Outcome, age: float) -> None:
         """Publish parameters, summary and markers; the plain inertia, which carries neither verdict
@@ -133,13 +136,23 @@ class Publishing:
         self._sequence += 1
         self._parameters.publish(parameters_message(outcome, self._sequence, age))
         self._summary.publish(summary_message(outcome, self._sequence))
-        self._markers.publish(payload_markers(outcome))
+        self._undrawn = outcome
+        self.draw()
         if (isinstance(outcome, Estimate) and outcome.inertia_is_known
                 and not outcome.stale):
             message = InertiaStamped(inertia=inertia_message(outcome.body))
             message.header.frame_id = outcome.frame_id
             message.header.stamp = time_message(outcome.stamp_ns)
             self._inertia.publish(message)
+
+    def draw(self) -> None:
+        """Publish markers of the last outcome as soon as anybody listens: they take longer than all
+        the rest."""
+        with self._drawing:
+            outcome = self._undrawn
+            if outcome is not None and self._markers.get_subscription_count():
+                self._undrawn = None
+                self._markers.publish(payload_markers(outcome))
 
     def publish_diagnostics(self, statuses: Sequence[DiagnosticStatus]) -> None:
         """Publish diagnostic statuses, stamped with the present time."""

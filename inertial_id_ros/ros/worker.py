@@ -29,11 +29,13 @@ class Worker:
     Args:
         routines: periodic work by name; what was requested first runs first.
         failed: called in the worker with what a routine raised; the worker lives on.
+        before: called before a job is posted, by who posts it.
     """
 
     def __init__(self, routines: dict[str, Callable[[], None]],
-                 failed: Callable[[str, Exception], None]) -> None:
-        self._routines, self._failed = routines, failed
+                 failed: Callable[[str, Exception], None],
+                 before: Callable[[], object] = lambda: None) -> None:
+        self._routines, self._failed, self._before = routines, failed, before
         self._changed = threading.Condition()
         self._jobs: deque[tuple[Future[Any], Callable[[], Any]]] = deque()
         self._requested: dict[str, None] = {}  # an ordered set
@@ -77,6 +79,8 @@ class Worker:
 
     def post(self, job: Callable[[], T]) -> Future[T]:
         """Have the worker run a job, without waiting for it."""
+        if not self._stopping:
+            self._before()
         future: Future[T] = Future()
         with self._changed:
             if self._stopping:

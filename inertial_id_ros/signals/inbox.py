@@ -44,26 +44,32 @@ class Ticks:
         begin_ns: time at or before the first message [ns].
 
     Attributes:
-        round_ns, solve_ns: the periods [ns].
+        next_ns: time of the next tick [ns].
     """
 
     def __init__(self, begin_ns: int, round_ns: int, solve_ns: int) -> None:
-        self._now, self.round_ns, self.solve_ns = begin_ns, round_ns, solve_ns
+        self._now = begin_ns
+        self.use_periods(round_ns, solve_ns)
 
-    @property
-    def next_ns(self) -> int:
-        """Time of the next tick [ns]."""
-        return min((self._now // period + 1) * period for period in (self.round_ns, self.solve_ns))
+    def use_periods(self, round_ns: int, solve_ns: int) -> None:
+        """Use these periods [ns] from the last tick on."""
+        self._periods = round_ns, solve_ns
+        self._pass(self._now)
+
+    def _pass(self, now_ns: int) -> None:
+        """Pass a time [ns]. What comes next is computed here, once, as each message asks for it."""
+        self._now = now_ns
+        self.next_ns = min((now_ns // period + 1) * period for period in self._periods)
 
     def until(self, now_ns: int) -> Iterator[Tick]:
         """The ticks that come before a message which arrives at a time [ns], in order."""
         while (due := self.next_ns) <= now_ns:
-            self._now = due
-            yield Tick(due, due % self.solve_ns == 0)
+            self._pass(due)
+            yield Tick(due, due % self._periods[1] == 0)
 
     def skip_to(self, now_ns: int) -> None:
         """Leave out the ticks up to a time [ns]."""
-        self._now = max(self._now, now_ns)
+        self._pass(max(self._now, now_ns))
 
 
 _INBOX = 400_000  # samples that may wait; beyond that, they are dropped, and a finding says so
@@ -151,13 +157,15 @@ class Inbox:
     def _hand_over_all(self, entries: list[Entry], handlers: Handlers) -> None:
         """Hand entries over; samples that follow each other are stored at once where nothing is
         unusual about them, and each goes to the handler of its kind otherwise."""
+        self._bytes_out += sum(len(data) for _, data in entries if isinstance(data, bytes))
+        if {kind for kind, _ in entries} <= _STREAMS.keys():
+            self._store(entries, handlers)
+            return
         together: list[Entry] = []
         for entry in entries:
             if entry[0] == TICK:  # nobody waits for it
                 self._ticks_out += 1
                 continue
-            if isinstance(entry[1], bytes):
-                self._bytes_out += len(entry[1])
             if entry[0] in _STREAMS:
                 together.append(entry)
                 continue

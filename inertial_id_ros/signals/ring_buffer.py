@@ -111,10 +111,11 @@ class SampleRing:
 
     def would_store_all(self, stamps: np.ndarray) -> bool:
         """Whether `append` would store samples with these stamps (n,) one after the other."""
-        steps = np.diff(stamps)
-        if len(self):
-            steps = np.r_[stamps[0] - self.newest, steps]
-        return self.held is None and bool(((steps > 0) & (steps <= CLOCK_JUMP_NS)).all())
+        if self.held is not None or (
+                len(self) and not 0 < int(stamps[0]) - self.newest <= CLOCK_JUMP_NS):
+            return False
+        steps = stamps[1:] - stamps[:-1]
+        return not len(steps) or bool(0 < steps.min() and steps.max() <= CLOCK_JUMP_NS)
 
     def extend(self, stamps: np.ndarray, rows: Array) -> None:
         """Add samples (n, width) for which `would_store_all` holds."""

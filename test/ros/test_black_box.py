@@ -6,6 +6,7 @@ import time
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
+from statistics import median
 
 import pytest
 
@@ -21,6 +22,7 @@ from std_srvs.srv import Trigger  # noqa: E402
 from inertial_id_ros.apps.bag.black_box.files import read_black_box  # noqa: E402
 from inertial_id_ros.apps.bag.identify_bag import main as identify_bag  # noqa: E402
 from inertial_id_ros.apps.bag.offline import identify_recording  # noqa: E402
+from inertial_id_ros.apps.bag.reader import BagReader  # noqa: E402
 from inertial_id_ros.estimate import Estimate  # noqa: E402
 from inertial_id_ros.io.files import without_nonfinite  # noqa: E402
 from inertial_id_ros.msg import InertialParameters  # noqa: E402
@@ -97,6 +99,9 @@ def test_a_replayed_black_box_gives_the_estimates_of_its_node_to_the_digit(
     assert not read.commands
     assert read.settings["wrench.sensor"] == "ati_gamma"
     assert "gives the estimates of the node" in read.notes(False)[1]
+    with BagReader(box) as recording:
+        times = [message.log_time for message in recording.raw({"/wrench"})]
+    assert median(b - a for a, b in pairwise(times)) > 100_000  # as they arrived, one by one
     fresh = {e["stamp_ns"]: e for e in estimates(box) if not e["stale"]}
     for name in ("mass", "com", "inertia_com", "covariance", "bias", "verdict", "residual_rms"):
         assert fresh[saved["stamp_ns"]][name] == saved[name], name

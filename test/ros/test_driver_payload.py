@@ -72,7 +72,8 @@ def robot_state(load, total):
 def test_the_load_of_franka_is_read_from_its_robot_state(franka_msgs, monkeypatch):
     made, node = identifier(**FRANKA), Topics()
     monkeypatch.setattr(inputs, "deserialize_message", lambda message, kind: message)
-    Inputs(node, made.settings, made, lambda urdf: None, lambda: 0, NOTHING_KEPT, UNCOMPENSATED)
+    Inputs(node, made.settings, made, lambda urdf: None, lambda late: 0, NOTHING_KEPT,
+           UNCOMPENSATED)
     assert node.kinds[TOPIC] is franka_msgs.FrankaRobotState
     node.callbacks[TOPIC](robot_state(LOAD, TRUE))
     recording(body=TRUE, without=LOAD).feed(made, 0.1)
@@ -90,7 +91,7 @@ def test_without_its_package_the_source_is_refused_in_words(monkeypatch):
     monkeypatch.setitem(sys.modules, "franka_msgs", None)
     made = identifier(**FRANKA)
     with pytest.raises(InvalidSetting, match="FrankaRobotState, which is not installed"):
-        Inputs(Topics(), made.settings, made, lambda urdf: None, lambda: 0, NOTHING_KEPT,
+        Inputs(Topics(), made.settings, made, lambda urdf: None, lambda late: 0, NOTHING_KEPT,
                UNCOMPENSATED)
 
 

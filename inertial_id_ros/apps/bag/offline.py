@@ -111,7 +111,8 @@ class OfflineRun:
             if now < self._next_state:
                 return
             self._next_state = now + _STATE_PERIOD_NS
-        self._tick(now)
+        if now >= self._ticks.next_ns:
+            self._tick(now)
         self._end = now
         self._counts[message.topic] += 1
         self._take(message)
@@ -121,8 +122,6 @@ class OfflineRun:
     def _tick(self, now: int) -> None:
         """Process and solve as is due before a message of this time [ns]; in a long silence only at
         its beginning."""
-        if now < self._ticks.next_ns:
-            return
         silence = round(_LONGEST_SILENCE * 1e9)
         if now - self._end > silence:
             self._run_ticks_until(self._end + silence)

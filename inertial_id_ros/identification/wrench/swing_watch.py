@@ -18,6 +18,7 @@ import numpy as np
 from ...findings import FindingLog
 from ...inertia import PARAMETERS, Array, skew
 from ...kinematics.motion import Motion
+from ...linalg import triangular_factor
 from ...signals.bins import BIN_NS
 from .base_watch import BASE_MOVES, BaseMoves, find_base_motion
 
@@ -151,11 +152,11 @@ def find_swing(columns: Array, axes: Array, noise: Array) -> Swing | None:
     smooth[1:] = [one[..., :4] for one in smooth[1:]]
     rows = np.column_stack([*((_grouped(one) * weight).reshape(-1, one.shape[2])
                               for one in smooth), rows])
+    if triangular_factor(rows)[-1, -1]**2 * _GROUP < (1.0 + _LOUD)**2 * count:
+        return None
     basis, _ = np.linalg.qr(rows[:, :-1])
     left = rows[:, -1] - basis @ (basis.T @ rows[:, -1])
     before = float(left @ left)
-    if before * _GROUP < (1.0 + _LOUD)**2 * count:
-        return None
     beyond = before - count / _GROUP
 
     spectra = {in_room: np.fft.rfft(seen - seen[0], _PADDED, axis=0) for in_room, seen in (

@@ -33,10 +33,10 @@ _DRIFT = np.linalg.qr(np.vander(np.linspace(-1.0, 1.0, _SEGMENT), 4))[0]
 _PEAKS = np.flatnonzero((_FREQUENCIES >= _LOW) & (_FREQUENCIES <= _HIGH))
 
 
-def _around(side: int) -> list[np.ndarray]:
-    """For each peak the frequencies beside it, below (-1) or above (1)."""
+def _around(side: int) -> np.ndarray:
+    """For each peak (p,) the frequencies (p, f) beside it, below (-1) or above (1)."""
     apart = side * (_FREQUENCIES[None] - _FREQUENCIES[_PEAKS][:, None])
-    return [np.flatnonzero((row > _NEAR) & (row < _FAR)) for row in apart]
+    return np.array([np.flatnonzero((row > _NEAR) & (row < _FAR)) for row in apart])
 
 
 _BELOW, _ABOVE = _around(-1), _around(1)
@@ -83,8 +83,7 @@ class VibrationWatch:
 
     def _judge(self, power: Array) -> None:
         """Say where one frequency stands out."""
-        beside = np.array([np.maximum(np.median(power[low], axis=0), np.median(power[high], axis=0))
-                           for low, high in zip(_BELOW, _ABOVE, strict=True)])
+        beside = np.maximum(np.median(power[_BELOW], axis=1), np.median(power[_ABOVE], axis=1))
         height = np.median(power[_PEAKS] / np.maximum(beside, 1e-300), axis=1)
         best = int(np.argmax(height))
         if height[best] < _CLEAR:

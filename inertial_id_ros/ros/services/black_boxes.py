@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -114,7 +115,7 @@ class BlackBoxes:
         if topic is ROBOT_DESCRIPTION:
             self._description = number
             return None
-        return lambda arrived_ns, data: add(number, arrived_ns, bytes(data))
+        return partial(add, number)
 
     def keep_description(self, urdf: str, processed_ns: int) -> None:
         """Keep a robot description between the messages where it comes into use, as reading it

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import uuid
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from lifecycle_msgs.msg import Transition
@@ -101,6 +101,7 @@ class ManagedNode(LifecycleNodeMixin, SettingsNode):  # type: ignore[misc]
     """
 
     _stage = ""  # the transition that runs, if it makes something
+    _left_out: tuple[Any, ...] = ()
 
     def __init__(self, name: str, files: Sequence[Sequence[Section]] | None = None) -> None:
         SettingsNode.__init__(self, name, files)
@@ -237,6 +238,17 @@ class ManagedNode(LifecycleNodeMixin, SettingsNode):  # type: ignore[misc]
         self.is_configured = False
 
     # ---- what they make --------------------------------------------------------------------------
+
+    @property
+    def subscriptions(self) -> Iterator[Any]:
+        """Those that an executor serves."""
+        return (one for one in super().subscriptions if one not in self._left_out)
+
+    def leave_out(self, subscriptions: Sequence[Any]) -> None:
+        """Have executors serve all subscriptions but these from now on."""
+        self._left_out = tuple(subscriptions)
+        if self.executor is not None:
+            self.executor.wake()
 
     def _remember(self, destroy: Callable[[Any], Any], entity: Any) -> Any:
         """Have an entity destroyed by the opposite of the transition that runs."""
