@@ -16,7 +16,8 @@ from geometry_msgs.msg import InertiaStamped  # noqa: E402
 from node_client import get_estimate, wait_for_finding  # noqa: E402
 from rcl_interfaces.msg import Parameter, ParameterValue  # noqa: E402
 from rcl_interfaces.srv import SetParameters  # noqa: E402
-from ros_process import PATIENCE, Robot, Stage, queued  # noqa: E402
+from ros_process import PATIENCE, Robot, Stage, queued, time_message  # noqa: E402
+from sensor_msgs.msg import Imu  # noqa: E402
 from std_msgs.msg import Bool  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
 
@@ -213,6 +214,26 @@ def test_the_payload_that_the_driver_removes_is_read_from_its_topic(tmp_path):
         stage.client.publish("/running", Bool(data=True))
         wait_for(stage, lambda m: not m.valid)
         node.wait_for_text("program started")
+
+
+def test_the_imu_of_the_base_is_waited_for_and_read(tmp_path):
+    with Stage() as stage:
+        stage.start_node(estimator__rate=4.0, state__directory=str(tmp_path),
+                         base_imu__topic="/imu")
+        robot = Robot(stage.client)
+        robot.publish_description()
+        robot.play(2.0)
+        wait_for(stage, lambda m: "no base IMU on '/imu' received" in m.status)
+
+        def publish_reading(stamp):
+            message = Imu()
+            message.header.stamp, message.header.frame_id = time_message(stamp), "base_link"
+            message.linear_acceleration.z = 9.81
+            stage.client.publish("/imu", message, 1000)
+
+        robot.play(8.0, each=publish_reading)
+        found = wait_for(stage, lambda m: m.valid)
+        assert found.inertia.m == pytest.approx(robot.cobot.payload.mass, rel=0.02)
 
 
 def resident(process):

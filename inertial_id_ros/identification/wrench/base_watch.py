@@ -4,7 +4,7 @@
 An acceleration b(t) of the base adds the force ``m b`` in the centre of mass, horizontal where the
 base stays level. As a polyline in time it is fitted beside a rigid payload and the errors of a
 set-up that look alike: a tilt of gravity, a turned sensor, a delay. A contact or a cable does not
-pull at the centre of mass, a payload that pours does so vertically.
+pull at the centre of mass; a payload that pours does so vertically, which is tried as well.
 """
 
 from __future__ import annotations
@@ -24,10 +24,12 @@ _PRIOR = 0.5  # m/s^2, standard deviation of the acceleration at a corner
 _ROUNDS = 3  # in which mass and centre of mass settle
 # Share of the residual that it must explain, more than that of any noise it is [standard deviations
 # of a sample], and least and largest root mean square of the acceleration [m/s^2].
-_EXPLAINED, _LOUD, _LEAST, _LARGEST = 0.8, 1.5, 0.06, 2.0
+_EXPLAINED, _LOUD, _LEAST, _LARGEST = 0.88, 2.5, 0.06, 2.0
 # Most that it may be, times what is left of the force shows at least: what errors of a set-up hide
 # of it, it may as well be itself.
-_HIDDEN = 2.0
+_HIDDEN = 2.3
+_UPWARDS_WORSE = 4.0  # least residual with vertical accelerations in place of them, over theirs
+_RIDGE = 1e-10
 _DRIFTS = 12  # the zeros, and how they drift
 _UPWARDS = slice(_DRIFTS + PARAMETERS + 8, _DRIFTS + PARAMETERS + 12)  # of constant forces
 _GRAVITY = 9.81  # m/s^2, near enough
@@ -53,30 +55,45 @@ def find_base_motion(columns: Array, axes: Array, noise: Array) -> BaseMoves | N
     columns, axes = (
         values[:groups * _GROUP].reshape(groups, _GROUP, *values.shape[1:]).mean(axis=1)
         for values in (columns, axes))
-    rigid, wrench = _rigid_columns(columns, axes), (columns[..., -1:] * weight).reshape(-1)
-    rigid = (rigid * weight).reshape(len(wrench), -1)
-    found, left, *_ = np.linalg.lstsq(rigid, wrench, rcond=None)
-    before = _squares(wrench - rigid @ found)
+    wrench = (columns[..., -1:] * weight).reshape(-1)
+    rigid = (_rigid_columns(columns, axes) * weight).reshape(len(wrench), -1)
+    still = _fit(rigid, wrench, np.zeros(rigid.shape[1]))
+    before = _squares(wrench - rigid @ still)
     loud = before * _GROUP > (1.0 + _LOUD)**2 * 0.5 * (len(wrench) - rigid.shape[1])
-    if found[_DRIFTS] <= 0.0 or not loud[0]:
+    if _weight(still)[0] <= 0.0 or not loud[0]:
         return None
     corners = _corners(groups)
-    prior = np.zeros((2 * corners.shape[1], rigid.shape[1] + 2 * corners.shape[1]))
-    prior[:, rigid.shape[1]:] = np.eye(len(prior)) / _PRIOR
-    for _ in range(_ROUNDS):
-        pulls = _pulls(_weight(found), axes) * weight
-        more = (corners[:, None, :, None] * pulls[:, :, None]).reshape(len(wrench), -1)
-        rows = np.vstack([np.hstack([rigid, more]), prior])
-        found = np.linalg.lstsq(rows, np.r_[wrench, np.zeros(len(prior))], rcond=None)[0]
+
+    def moved_along(which: slice) -> tuple[Array, Array, float]:
+        """The solution with accelerations along some of the axes of the room, the sums of squares
+        that it leaves, and the root mean square of the acceleration."""
+        found = still
+        for _ in range(_ROUNDS):
+            pulls = _pulls(_weight(found), axes[:, which]) * weight
+            more = (corners[:, None, :, None] * pulls[:, :, None]).reshape(len(wrench), -1)
+            rows = np.hstack([rigid, more])
+            found = _fit(rows, wrench, np.repeat([0.0, 1.0 / _PRIOR**2],
+                                                 [rigid.shape[1], more.shape[1]]))
+        moved = corners @ found[rigid.shape[1]:].reshape(corners.shape[1], -1)
+        return found, _squares(wrench - rows @ found), float(np.linalg.norm(moved.std(axis=0)))
+
+    found, after, size = moved_along(slice(0, 2))
     # Force and torque each: a contact elsewhere has another lever.
-    explained = 1.0 - _squares(wrench - rows[:len(wrench)] @ found) / before
-    moved = corners @ found[rigid.shape[1]:].reshape(-1, 2)
-    size = float(np.sqrt(((moved - moved.mean(axis=0))**2).sum(axis=1).mean()))
+    explained = 1.0 - after / before
     shown = float(np.sqrt(before[0] / groups)) * noise[0] / _weight(found)[0]
-    if (explained[loud].min() < _EXPLAINED or size > _HIDDEN * shown
-            or not _LEAST < size < _LARGEST):
+    if (explained[loud].min() < _EXPLAINED or not _LEAST < size < min(_LARGEST, _HIDDEN * shown)
+            or moved_along(slice(2, 3))[1].sum() < _UPWARDS_WORSE * after.sum()):
         return None
     return BaseMoves(size, np.r_[_weight(found), found[_DRIFTS + 4:_DRIFTS + PARAMETERS]])
+
+
+def _fit(rows: Array, values: Array, prior: Array) -> Array:
+    """Least squares (n,) of rows (m, n), with the information (n,) of a prior about zero."""
+    normal = rows.T @ rows
+    scale = 1.0 / np.sqrt(normal.diagonal() + prior + 1e-12)
+    normal = scale[:, None] * (normal + np.diag(prior)) * scale
+    return np.asarray(scale * np.linalg.solve(normal + _RIDGE * np.eye(len(normal)),
+                                              scale * (rows.T @ values)))
 
 
 def _weight(found: Array) -> Array:
@@ -115,11 +132,9 @@ def _constant_pulls(axes: Array) -> Array:
 
 
 def _pulls(load: Array, axes: Array) -> Array:
-    """Wrench (g, 6, 2) on a body of this mass and first moment (4,) by unit accelerations of the
-    base."""
-    across = axes[:, :2]  # (g, 2, 3)
-    torque = np.cross(load[1:], across)
-    return np.concatenate([load[0] * across, torque], axis=2).transpose(0, 2, 1)
+    """Wrench (g, 6, n) on a body of this mass and first moment (4,) by unit accelerations along
+    axes (g, n, 3)."""
+    return np.concatenate([load[0] * axes, np.cross(load[1:], axes)], axis=2).transpose(0, 2, 1)
 
 
 def _corners(groups: int) -> Array:

@@ -39,7 +39,7 @@ _SMOOTHED = 17, 9, 33  # bins over which the motion may have been smoothed
 # Share of the residual beyond noise that the part must explain, what that residual is at least
 # [standard deviations of a sample], share of the mass that it must be at least, in standard
 # deviations too.
-_EXPLAINED, _LOUD, _LEAST_SHARE, _CLEAR = 0.5, 0.03, 0.04, 8.0
+_EXPLAINED, _LOUD, _LEAST_SHARE, _CLEAR = 0.5, 0.2, 0.04, 8.0
 _UNSURE = 1.0  # how far the mean may be off, times what the part changes it by
 _BIASES = 12  # the zeros, and how they drift
 
