@@ -17,7 +17,7 @@ import pytest
 pytest.importorskip("rclpy")
 pytest.importorskip("control_msgs.msg")
 pytest.importorskip("inertial_id_ros.msg")
-from action_msgs.msg import GoalStatus  # noqa: E402
+from action_msgs.msg import GoalStatus, GoalStatusArray  # noqa: E402
 from control_msgs.action import FollowJointTrajectory  # noqa: E402
 from faulty_relay import FaultyRelay, remaps  # noqa: E402
 from geometry_msgs.msg import Vector3, Wrench  # noqa: E402
@@ -298,6 +298,43 @@ def test_interrupted_on_its_way_it_stops_the_arm_and_applies_nothing(stage, tmp_
     seen = len(states)
     stage.client.spin_until(lambda: len(states) > seen + 10)
     assert np.ptp([state.position for state in states[seen:]], axis=0).max() < RESTING
+
+
+@pytest.mark.slow
+def test_interrupted_while_the_arm_moves_the_motion_is_cancelled(stage, tmp_path):
+    stage.relay.set()
+    stage.allow(True)
+    stage.client.call(Trigger, "/inertial_id_node/reset")
+    goals = stage.client.listen(GoalStatusArray, f"/{ACTION}/_action/status")
+    states = stage.client.listen(JointState, "/joint_states", 100)
+    process = RosProcess(stage.domain, *COMMAND, "--yes", "--json", "--silence", "0.5", "--report",
+                         str(tmp_path), "--ros-args", *SETTINGS, *stage.state)
+    stage.client.spin_until(lambda: lines(process, "motion"), 60.0)
+    stage.client.spin_until(lambda: states)
+    begin = states[-1]
+    stage.client.spin_until(
+        lambda: np.abs(np.subtract(states[-1].position, begin.position)).max() > 0.02)
+    process.process.send_signal(signal.SIGINT)
+    status, text = process.finish(60.0)
+    assert status == 130 and "nothing was applied" in text, text
+
+    def last_goal() -> GoalStatus | None:
+        found = max(goals[-1].status_list, key=accepted) if goals else None
+        return found if found and accepted(found) > seconds(begin.header.stamp) - 10.0 else None
+
+    stage.client.spin_until(
+        lambda: (goal := last_goal()) and goal.status >= GoalStatus.STATUS_SUCCEEDED)
+    assert last_goal().status == GoalStatus.STATUS_CANCELED
+
+
+def seconds(stamp):
+    """A time of ROS [s]."""
+    return stamp.sec + 1e-9 * stamp.nanosec
+
+
+def accepted(goal):
+    """When the controller took a goal [s]."""
+    return seconds(goal.goal_info.stamp)
 
 
 @pytest.mark.slow

@@ -75,6 +75,8 @@ class ControllerMover:
 
     def find_fault(self) -> str:
         """What must stop the arm, in one sentence; empty where nothing must."""
+        if self._guide.stop.is_set():
+            return "interrupted"
         stopped = self._listening.driver().stopped
         if stopped:
             return stopped
