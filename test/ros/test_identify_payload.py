@@ -301,6 +301,19 @@ def test_interrupted_on_its_way_it_stops_the_arm_and_applies_nothing(stage, tmp_
 
 
 @pytest.mark.slow
+def test_a_check_without_a_motion_says_what_stays_open(stage, tmp_path):
+    stage.relay.set()
+    stage.allow(True)
+    process = RosProcess(stage.domain, *COMMAND, "--check", "--json", "--report", str(tmp_path),
+                         "--ros-args", *SETTINGS, *stage.state)
+    status, text = process.finish(100.0)
+    still_open = {row["check"] for row in lines(process, "check")
+                  if row["measured"] == "no motion was made"}
+    assert status == 0 and "sign of the wrench" in still_open, text
+    assert not lines(process, "motion")
+
+
+@pytest.mark.slow
 def test_interrupted_while_the_arm_moves_the_motion_is_cancelled(stage, tmp_path):
     stage.relay.set()
     stage.allow(True)

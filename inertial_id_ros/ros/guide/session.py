@@ -105,6 +105,8 @@ class Checking:
             raise Ended(CHECK_FAILED, f"The arm cannot be moved from here: {error}") from None
         place.show.step("wiggle", "a small motion of the wrist")
         if not place.show.ask("The arm will move by itself. Is everybody clear of it?"):
+            if place.plan.only_check:
+                return self._leave_open()
             raise Ended(INTERRUPTED, "not agreed to; nothing has moved")
         place.begin_goal()
         begin = place.guide.now_ns()
@@ -125,15 +127,18 @@ class Checking:
         place.mover.is_patient = False
         self._judge_motion(begin)
 
+    def _leave_open(self) -> None:
+        """Say what stays open without a motion."""
+        self._place.note_rows(tuple(
+            Row(name, Verdict.OPEN, "no motion was made", "", "")
+            for name in ("sign of the wrench", "axes of the sensor", "direction of gravity")))
+
     def _tilted_by_hand(self) -> None:
         """A person tilts the wrist."""
         place = self._place
         if place.plan.only_check and not place.show.ask(
                 "Sign, frame and gravity are open. Can you tilt the wrist by hand?"):
-            place.note_rows(tuple(Row(name, Verdict.OPEN, "no motion was made", "", "")
-                                  for name in ("sign of the wrench", "axes of the sensor",
-                                               "direction of gravity")))
-            return
+            return self._leave_open()
         place.show.step("wiggle", "tilted by hand")
         place.begin_goal()
         begin = place.guide.now_ns()
