@@ -209,7 +209,8 @@ class MotionExecution:
             age = now - self._heard.get(name, -np.inf) - self._held_up
             if age > silence:
                 return (f"it is not known where {name} is: no new joint states for "
-                        f"{silence:.2g} s")
+                        f"{silence:.2g} s (their publisher, or this computer, was late; "
+                        "--silence allows longer)")
         return self._find_deviation(now) or self._find_fault()
 
     def _longest_silence(self) -> float:

@@ -70,7 +70,8 @@ def make_parser() -> argparse.ArgumentParser:
     """The command line."""
     parser = Parser(prog="identify_payload", description=_DESCRIPTION, epilog=_EPILOG)
     add = parser.add_argument_group("what is done").add_argument
-    add("--check", action="store_true", help="only check the set-up")
+    add("--check", action="store_true",
+        help="only check the set-up: at rest, and by a small motion if you agree")
     add("--dry-run", action="store_true", help="do all, but tell the robot nothing")
     add("--no-motion", action="store_true",
         help="do not move the arm: say which motion is needed, and wait for it")
@@ -100,7 +101,7 @@ def make_parser() -> argparse.ArgumentParser:
     add("--target", default="", help="what the payload is handed to (default: apply.target)")
     add("--payload-box", metavar="SX,SY,SZ,CX,CY,CZ",
         help="lengths and centre [m] of a box around the payload in the frame of the sensor, kept "
-        "clear of the arm (default: 0.2 m on each side, before the sensor)")
+        "clear of the arm (default: a cube of 0.2 m, before the sensor)")
     add_motion_options(robot)
     add = parser.add_argument_group("output").add_argument
     add("--report", type=Path, default=Path("reports"), metavar="FOLDER",
