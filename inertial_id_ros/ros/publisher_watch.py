@@ -82,18 +82,24 @@ class PublisherWatch:
         self._what, self._contents = what, contents
         self._report, self._text = report, ""
         self._probe: _Probe | None = None
+        self._alone = False  # whether there was one publisher at most at the last look
 
     def look(self) -> None:
-        """Look at the publishers, and report a conflict that begins or ends; cheap."""
+        """Look at the publishers, and report a conflict that begins or ends; cheap.
+
+        It ends at the second look without another publisher, since what that sent last may still
+        wait to be taken at the first.
+        """
         count = self._subscription.get_publisher_count()
+        was_alone, self._alone = self._alone, count < 2
         if count > 1 and self._probe is None:
             self._probe = _Probe(self._node, self._subscription, self._contents)
-        elif count < 2:
+        elif self._alone and was_alone:
             self.close()
         text = ""
         if self._probe is not None and self._probe.hears_several():
             unnamed = not self._text or NAMELESS in self._text
-            text = self._describe(count) if unnamed else self._text
+            text = self._describe(count) if unnamed and count > 1 else self._text
         if text != self._text:
             self._text = text
             self._report(text)
