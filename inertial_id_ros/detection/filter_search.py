@@ -38,7 +38,7 @@ _LAGS = (-8.0, 0.0, 8.0)  # bins
 _STARTS = (0.01, 0.03, 0.08, 0.2, 0.5)  # s, time constants of one stage
 _ORDERS = (1, 2)
 _SHORTEST, _LONGEST = 0.008, 0.9  # s, time constants that are believed
-_FARTHEST, _OFFSET_SD = 60, 5.0  # bins; offsets beside a filter, and what is usual of them
+_FARTHEST, _OFFSET_SD = 60, 5.0  # bins; clock offsets beside a filter, and what is usual of them
 # What a filter must leave at most of the mean square that the best offset leaves: hysteresis of one
 # percent of full scale may look like a filter that leaves half, and a cable in few rows like any.
 _BETTER, _FEW, _BETTER_OF_FEW = 0.4, 80, 0.15
@@ -82,12 +82,14 @@ class _Fit(NamedTuple):
         order: of the filter.
         at: (2,) logarithm of its time constant, and the offset [bins] that delays slow motion as
             much as the filter and the offset beside it do.
+        early: the clock offset in use [bins].
         residual: (m,) whitened; phi: (10,).
         covariance: (2, 2) of `at`, and slope: (10, 2) of phi by it; zeros before it has converged.
     """
 
     order: int
     at: Array
+    early: float
     residual: Array
     phi: Array
     covariance: Array = np.zeros((2, 2))
@@ -105,8 +107,14 @@ class _Fit(NamedTuple):
 
     @property
     def shift(self) -> float:
-        """Offset beside the filter [bins]."""
+        """Offset beside the filter and the one in use [bins]."""
         return float(self.at[1]) + self.order * math.exp(self.at[0]) * 1e9 / BIN_NS
+
+    @property
+    def clock(self) -> float:
+        """All of the clock offset [bins]. The one in use may be large because it stands for a
+        filter."""
+        return self.early + self.shift
 
     @property
     def settling(self) -> int:
@@ -116,7 +124,7 @@ class _Fit(NamedTuple):
     @property
     def cost(self) -> float:
         """Minus twice its log likelihood, with the prior of the offset, but for a constant."""
-        prior = (self.shift / _OFFSET_SD) ** 2 if self.order else 0.0
+        prior = (self.clock / _OFFSET_SD) ** 2 if self.order else 0.0
         return _INDEPENDENT * len(self.residual) * math.log(max(self.left, 1e-300)) + prior
 
 
@@ -133,12 +141,17 @@ def find_filter(signals: Signals, removed: Removed, early_ns: int, noise: Array,
         removed: payload that the driver takes out; early_ns: the offset in use [ns].
         noise, bias_sd: (6,) of a sample, and of the biases before any data [N, N m].
     """
-    problem = _Problem(signals, removed, noise, bias_sd)
+    problem = _Problem(signals, removed, early_ns, noise, bias_sd)
     if problem.rows < _FEWEST or problem.moving < _FEWEST_MOVING:
         return None
     late = problem.part_from(_BEGINNING)
     problem = late if late.rows >= _FEWEST else problem
     offset, filtered = _search(problem, problem.coarse_offset())
+    # Rows for which the motion is not there yet would have to follow one that stands still.
+    problem = problem.part_until(max(fit.shift for fit in filtered))
+    if problem.rows < _FEWEST:
+        return None
+    offset, *filtered = (problem.converge(fit) for fit in (offset, *filtered))
     if not _is_better(filtered, offset, problem):
         return None
     whole = min(filtered, key=_left)
@@ -150,14 +163,14 @@ def find_filter(signals: Signals, removed: Removed, early_ns: int, noise: Array,
             return None
         steady = whole.left < _AS_GOOD * min(filtered, key=_left).left
     best = min(filtered, key=attrgetter("cost"))
-    if not _SHORTEST < best.sensor.time_constant < _LONGEST or abs(best.shift) > _FARTHEST:
+    if not _SHORTEST < best.sensor.time_constant < _LONGEST or abs(best.clock) > _FARTHEST:
         return None
     other = next(fit for fit in filtered if fit is not best)
     likelihood = math.exp(0.5 * (best.cost - other.cost))
     change = other.phi - best.phi
     covariance = (best.slope @ best.covariance @ best.slope.T
                   + likelihood / (1.0 + likelihood) ** 2 * np.outer(change, change))
-    return FoundFilter(best.sensor, early_ns + round(best.shift * BIN_NS),
+    return FoundFilter(best.sensor, round(best.clock * BIN_NS),
                        math.sqrt(best.covariance[0, 0]), covariance, steady)
 
 
@@ -192,8 +205,9 @@ class _Problem:
         rows: their number; floor: mean square of white noise in them.
     """
 
-    def __init__(self, signals: Signals, removed: Removed, noise: Array, bias_sd: Array) -> None:
-        self._noise = noise
+    def __init__(self, signals: Signals, removed: Removed, early_ns: int, noise: Array,
+                 bias_sd: Array) -> None:
+        self._noise, self._early = noise, early_ns / BIN_NS
         self._prior = np.zeros((PARAMETERS + 6, PARAMETERS + 7))
         self._prior[:PARAMETERS, :PARAMETERS] = np.sqrt(vague_information(1.0))
         self._prior[PARAMETERS:, PARAMETERS:-1] = np.diag(1.0 / bias_sd)
@@ -214,7 +228,7 @@ class _Problem:
         """
         kernel = make_low_pass(_SMOOTHING, 1).kernel
         kernel = kernel / kernel.sum()
-        reach = len(kernel) // 2
+        reach = self._reach = len(kernel) // 2
         self._a, self._number, self._y = a, number, y
         self._weights: Array | None = None
         self._middles, self.rows = number[:0], 0
@@ -250,7 +264,15 @@ class _Problem:
 
     def part_from(self, first: int) -> _Problem:
         """The problem with the rows from that bin of the motion on."""
-        part, kept = copy(self), self._middles >= first
+        return self._part(self._middles >= first)
+
+    def part_until(self, shift: float) -> _Problem:
+        """The problem with the rows whose motion is known at this offset [bins]."""
+        return self._part(self._middles + shift < len(self._a) - self._reach)
+
+    def _part(self, kept: np.ndarray) -> _Problem:
+        """The problem with the rows (rows,) that are kept."""
+        part = copy(self)
         part._middles, part._y = self._middles[kept], self._y[kept]
         part._moves = self._moves[kept]
         if self._weights is None:
@@ -278,7 +300,7 @@ class _Problem:
         upper = triangular_factor(np.concatenate([flat, self._prior]))
         solution = np.linalg.lstsq(upper[:-1, :-1], upper[:-1, -1], rcond=None)[0]
         residual = flat[:, -1] - flat[:, :-1] @ solution
-        return _Fit(order, at, residual, solution[:PARAMETERS])
+        return _Fit(order, at, self._early, residual, solution[:PARAMETERS])
 
     def coarse_offset(self) -> _Fit:
         """The best of a few offsets without a filter."""

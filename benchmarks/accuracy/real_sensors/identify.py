@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from inertial_id_ros.api import Estimate, Identifier, InertialIdError, Settings
+from inertial_id_ros.api import Estimate, Finding, Identifier, InertialIdError, Settings
 from inertial_id_ros.apps.bag.identify_bag import read_settings_file
 from inertial_id_ros.inertia import PARAMETER_NAMES
 
@@ -27,7 +28,7 @@ FALSE_FINDINGS = ("contact", "payload_changed", "zero_moved", "estimate_lost", "
                   "frame_wrong", "load_unexplained")
 KINDS = ("true", "got", "sd", "verdict")
 FIELDS = ("source", "seed", "object", "arm", "motion", "speed", "seconds", "failure", "false",
-          "findings", "took", "least_mass_sd",
+          "findings", "filter_order", "filter_cutoff", "took", "least_mass_sd",
           *(f"{kind}_{n}" for kind in KINDS for n in PARAMETER_NAMES))
 
 
@@ -91,13 +92,22 @@ def run(source: str, seed: int, draw: Draw, changes: Mapping[str, Any],
     except (InertialIdError, MemoryError, np.linalg.LinAlgError) as error:
         return row | {"failure": f"{type(error).__name__}: {error}"}
     findings = identifier.findings()
-    row |= {"took": time.perf_counter() - started,
+    row |= {**found_filter(findings), "took": time.perf_counter() - started,
             "findings": " ".join(f"{f.name}:{f.level}" for f in findings),
             "false": " ".join(f.name for f in findings if is_false(f.name))}
     if not isinstance(outcome, Estimate):
         return row | {"failure": outcome.reason}
     return {**row, **_numbered("got", outcome.report), **_numbered("sd", outcome.sigma),
             **_numbered("verdict", outcome.verdict)}
+
+
+def found_filter(findings: Iterable[Finding]) -> Row:
+    """Order and cut-off [Hz] of the sensor's own filter, where one was found."""
+    for finding in findings:
+        if finding.name == "wrench_filtered":
+            told = re.search(r"of (first|second) order at (\S+) Hz", finding.text)
+            return {"filter_order": 1 + (told[1] == "second"), "filter_cutoff": float(told[2])}
+    return {}
 
 
 def describe(recording: Recording) -> Row:

@@ -73,7 +73,9 @@ class SetupCorrection:
             return False
         found = find_setup(ring, source, Setup(self.errors.early_ns, self.taken_out),
                            settings.wrench.sign, datasheet_noise(settings.wrench),
-                           prior_bias_sd(settings.wrench), settings.alignment.delay_sd > 0.0)
+                           prior_bias_sd(settings.wrench),
+                           # One beside a filter that was found is found with it.
+                           settings.alignment.delay_sd > 0.0 and self.errors.sensor == self._told)
         if found is None:
             return False
         if (found.removed.weight_only != self.taken_out.weight_only
