@@ -46,7 +46,6 @@ _MOVES = 0.05  # m/s^2 by which the acceleration less gravity changes from row t
 _ACCELERATION = [0, PARAMETERS, 2 * PARAMETERS]  # columns of a regressor that hold it
 _CLEAN = 1.5  # times the noise that the low-pass leaves
 _CLEAR = 16.0  # twice the logarithm of the odds
-_AS_GOOD = 2.0  # times what settled rows leave, with those from the beginning on
 _STEPS = 20  # of Gauss and Newton
 _SMALL = 0.02  # of a standard deviation: steps end here
 
@@ -58,7 +57,8 @@ class FoundFilter(NamedTuple):
         sensor: the filter; early_ns: by how much the stamps of the wrench are early beside it [ns].
         log_sd: standard deviation of the logarithm of its time constant.
         phi_covariance: (10, 10) of phi by what is not known of the filter.
-        steady: whether the filter had settled on the first reading when the data begin.
+        steady: whether to take it that the filter had settled on the first reading when the data
+            begin, since they are too few to wait until it has.
     """
 
     sensor: SensorFilter
@@ -154,14 +154,12 @@ def find_filter(signals: Signals, removed: Removed, early_ns: int, noise: Array,
     offset, *filtered = (problem.converge(fit) for fit in (offset, *filtered))
     if not _is_better(filtered, offset, problem):
         return None
-    whole = min(filtered, key=_left)
-    steady = True  # as if what the filter held at the first bin had lasted
-    settled = problem.part_from(whole.settling)
-    if settled.rows >= _FEWEST:
+    settled = problem.part_from(min(filtered, key=_left).settling)
+    steady = settled.rows < _FEWEST
+    if not steady:
         offset, filtered = _search(settled, offset)
         if not _is_better(filtered, offset, settled):
             return None
-        steady = whole.left < _AS_GOOD * min(filtered, key=_left).left
     best = min(filtered, key=attrgetter("cost"))
     if not _SHORTEST < best.sensor.time_constant < _LONGEST or abs(best.clock) > _FARTHEST:
         return None

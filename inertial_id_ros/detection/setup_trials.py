@@ -42,10 +42,14 @@ class Setup(NamedTuple):
 
 
 class SetupSearch:
-    """Says when to look for another set-up: while something is wrong, ever more rarely."""
+    """Says when to look for another set-up: while something is wrong, ever more rarely.
 
-    def __init__(self) -> None:
-        self._next, self._pause = 0, _FIRST_PAUSE_NS
+    Args:
+        newest_ns: stamp of the newest wrench at the last look; 0: there was none.
+    """
+
+    def __init__(self, newest_ns: int = 0) -> None:
+        self._next, self._pause = newest_ns + _FIRST_PAUSE_NS, _FIRST_PAUSE_NS
 
     def is_due(self, newest_ns: int, is_wrong: bool) -> bool:
         """Whether to look now, with wrenches up to this stamp, where something is wrong."""

@@ -110,6 +110,8 @@ class SetupCorrection:
                                         prior_bias_sd(settings.wrench))
         if not found:
             return False
+        if self.errors.sensor.order != found.sensor.order:  # look soon whether later data agree
+            self._filter_search = SetupSearch(ring.newest)
         self.errors.replace_offset(found.early_ns)
         self.errors.sensor, self.errors.steady = found.sensor, found.steady
         self.errors.filter_covariance = found.phi_covariance
