@@ -93,6 +93,8 @@ class Motion(NamedTuple):
         position: of the sensor origin along the axes of the gravity frame (n, 3) [m], from a point
             that does not move; None: not known.
         noise: of the position samples; None: not known.
+        spin: regressors (n, 6, 10) of omega alone, where a low-pass has shown the motion: the
+            product of two filtered values is not the filtered product; None: those of `omega`.
     """
 
     axes: Array
@@ -103,6 +105,7 @@ class Motion(NamedTuple):
     valid: np.ndarray
     position: Array | None = None
     noise: SampleNoise | None = None
+    spin: Array | None = None
 
     @property
     def proper_acceleration(self) -> Array:
@@ -114,18 +117,21 @@ class Motion(NamedTuple):
         return self._replace(
             axes=self.axes[which], acceleration=self.acceleration[which], omega=self.omega[which],
             alpha=self.alpha[which], valid=self.valid[which],
-            position=None if self.position is None else self.position[which])
+            position=None if self.position is None else self.position[which],
+            spin=None if self.spin is None else self.spin[which])
 
     def followed_by(self, later: Motion) -> Motion:
         """This motion and a later one of the same sensor."""
         places = [motion.position for motion in (self, later) if motion.position is not None]
+        spins = [motion.spin for motion in (self, later) if motion.spin is not None]
         return later._replace(
             axes=np.concatenate([self.axes, later.axes]),
             acceleration=np.concatenate([self.acceleration, later.acceleration]),
             omega=np.concatenate([self.omega, later.omega]),
             alpha=np.concatenate([self.alpha, later.alpha]),
             valid=np.concatenate([self.valid, later.valid]),
-            position=np.concatenate(places) if len(places) == 2 else None)
+            position=np.concatenate(places) if len(places) == 2 else None,
+            spin=np.concatenate(spins) if len(spins) == 2 else None)
 
 
 class MotionSource(Protocol):

@@ -108,7 +108,10 @@ def tilt_gravity(motion: Motion, values: Array) -> Motion:
 
 def regressor_of(motion: Motion) -> Array:
     """Regressor (k, 6, 10) of a motion."""
-    return regressor(motion.proper_acceleration, motion.omega, motion.alpha)
+    if motion.spin is None:
+        return regressor(motion.proper_acceleration, motion.omega, motion.alpha)
+    return motion.spin + regressor(motion.proper_acceleration, np.zeros_like(motion.omega),
+                                   motion.alpha)
 
 
 def make_bin_columns(bins: Bins, motion: Motion, removed: Removed, errors: RemovedErrors,
@@ -165,9 +168,11 @@ def lag_behind(number: np.ndarray, columns: Array, motion: Motion, errors: Remov
             shown[1:], np.split(filtered[:, _AXES.stop:], (9, 12, 15), axis=1), strict=True))
     whole = valid.copy()
     whole[valid] = settled
-    return ShownBins(columns, motion._replace(
+    shown_motion = motion._replace(
         axes=axes.reshape(-1, 3, 3), acceleration=acceleration, omega=omega, alpha=alpha,
-        valid=whole), after)
+        valid=whole, spin=np.zeros((len(number), 6, PARAMETERS)))
+    spin = unpack_bins(columns)[0] - regressor_of(tilt_gravity(shown_motion, errors.values))
+    return ShownBins(columns, shown_motion._replace(spin=spin), after)
 
 
 def _replaced(values: Array, where: np.ndarray, new: Array) -> Array:
