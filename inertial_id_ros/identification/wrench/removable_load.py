@@ -41,8 +41,15 @@ class RemovableLoad:
             check.keep_judged()
             return
         check.add(bins.number, motion, y)
-        if self._misfit(known.latch.explanation) > 1.0:
-            known.latch.contradict(CREPT)  # the next estimate may explain them
+        if self._misfit(known.latch.explanation) > 1.0 and known.latch.contradict(CREPT):
+            self._set_crept(int(bins.number[-1]))
+
+    def _set_crept(self, number: int) -> None:
+        """Have the window begin with the rows from before a bin on, unless a cable is too new for
+        what is judged."""
+        known, check = self._known, self._known.payload.load_check
+        if not known.solver.cables.is_new(check.first):
+            check.crept_at = number
 
     def _misfit(self, load: Load) -> float:
         """As `LoadCheck.misfit`; while the payload walks, it may have gone on for a while."""
@@ -84,10 +91,8 @@ class RemovableLoad:
             known.latch.contradict(CREPT)
         known.latch.take(estimate, carried, noise / known.settings.gravity.acceleration,
                          explains=misfit <= 1.0 and not pours, walks=walks)
-        check = known.payload.load_check
-        if ((pours or (known.latch.is_contradicted and misfit > 1.0))
-                and not known.solver.cables.is_new(check.first)):  # for what is judged
-            check.crept_at = known.stream.next_bin
+        if pours or (known.latch.is_contradicted and misfit > 1.0):
+            self._set_crept(known.stream.next_bin)
 
     def in_use(self) -> LoadInUse:
         """What may be removed from the wrenches that come, or why nothing."""

@@ -102,9 +102,11 @@ def find_cable(given: FitInput, last: Cable | None = None) -> tuple[Cable | None
     best = _most_probable([found for rows, levels, evidence in models
                            for found in _fit_laws(rows, places, laws, levels, given, evidence)])
     with_cable = -np.inf if best is None else best.evidence
-    poured = _evidence_of_pouring(given, levels) if last is None else -np.inf
-    if poured > max(without + CERTAIN, with_cable):
-        return None, True
+    if last is None:
+        poured = _evidence_of_trend(given, levels, _pouring(given))
+        if poured > max(without + CERTAIN, with_cable) and poured > _evidence_of_trend(
+                given, levels, np.diag(np.repeat(given.walk, 3))):  # of the zero
+            return None, True
     if best is None or with_cable < without + _WORTH_ASKING:
         return None, False
     states = slice(PARAMETERS, given.matrix.shape[1] - 1)
@@ -417,10 +419,18 @@ def _evidence_of_other_lengths(given: FitInput, levels: Levels, places: Places) 
                          given._replace(levels=levels))[1]
 
 
-def _evidence_of_pouring(given: FitInput, levels: Levels) -> float:
-    """Logarithm of the evidence with a payload that evenly becomes another one, instead."""
+def _pouring(given: FitInput) -> Array:
+    """Wrench (slices, 6, 4) of what half a window pours out, by its standard deviations."""
     slices = given.window.slices
-    time = np.linspace(-1.0, 1.0, len(slices.samples))[:, None, None]
-    change = (slices.sums[..., :_POURED.size] / slices.samples[:, None, None]
-              * (given.phi[0] * _POURED * time))
-    return settle_levels(Rows(given, change), given._replace(levels=levels))[1]
+    return (slices.sums[..., :_POURED.size] / slices.samples[:, None, None]
+            * (given.phi[0] * _POURED))
+
+
+def _evidence_of_trend(given: FitInput, levels: Levels, change: Array) -> float:
+    """Logarithm of the evidence with something that evenly becomes another thing, instead.
+
+    Args:
+        change: (slices, 6, n) or (6, n) of the wrench by its standard deviations, in half a window.
+    """
+    time = np.linspace(-1.0, 1.0, len(given.window.slices.samples))[:, None, None]
+    return settle_levels(Rows(given, time * change), given._replace(levels=levels))[1]
