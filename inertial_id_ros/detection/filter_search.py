@@ -45,7 +45,7 @@ _BETTER, _FEW, _BETTER_OF_FEW = 0.4, 80, 0.15
 _MOVES = 0.05  # m/s^2 by which the acceleration less gravity changes from row to row in motion
 _ACCELERATION = [0, PARAMETERS, 2 * PARAMETERS]  # columns of a regressor that hold it
 _CLEAN = 1.5  # times the noise that the low-pass leaves
-_CLEAR = 16.0  # twice the logarithm of the odds
+_CLEAR, _CLEAR_OF_FEW = 16.0, 30.0  # twice the logarithm of the odds
 _STEPS = 20  # of Gauss and Newton
 _SMALL = 0.02  # of a standard deviation: steps end here
 
@@ -187,11 +187,12 @@ def _is_better(filtered: list[_Fit], offset: _Fit, problem: _Problem) -> bool:
     """Whether one of the filters leaves far less than the best offset does, or nothing but noise
     where the offset leaves more."""
     best = min(filtered, key=_left)
-    if problem.moving < _FEW:
-        return best.left < _BETTER_OF_FEW * offset.left
-    if best.left < _BETTER * offset.left:
+    better, clear = ((_BETTER_OF_FEW, _CLEAR_OF_FEW) if problem.moving < _FEW
+                     else (_BETTER, _CLEAR))
+    if best.left < better * offset.left:
         return True
-    return best.left < _CLEAN * problem.floor and offset.cost - best.cost > _CLEAR
+    return (best.left < _CLEAN * problem.floor
+            and offset.cost - min(fit.cost for fit in filtered) > clear)
 
 
 class _Problem:
