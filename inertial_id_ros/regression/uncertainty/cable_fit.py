@@ -104,7 +104,7 @@ def find_cable(given: FitInput, last: Cable | None = None) -> tuple[Cable | None
     with_cable = -np.inf if best is None else best.evidence
     if last is None:
         poured = _evidence_of_trend(given, levels, _pouring(given))
-        if poured > max(without + CERTAIN, with_cable) and poured > _evidence_of_trend(
+        if poured > max(without + CERTAIN, with_cable) and poured > CERTAIN + _evidence_of_trend(
                 given, levels, np.diag(np.repeat(given.walk, 3))):  # of the zero
             return None, True
     if best is None or with_cable < without + _WORTH_ASKING:
