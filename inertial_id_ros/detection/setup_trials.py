@@ -22,6 +22,7 @@ from ..regression.problem import vague_information
 from ..signals.bins import BIN_NS, bin_samples
 from ..signals.precompensation import Removed
 from ..signals.ring_buffer import SampleRing
+from ..signals.sensor_filter import NO_FILTER, SensorFilter, lag
 
 _LONGEST = 20.0  # s of wrench that are looked at
 FARTHEST, _STEP = 150, 2  # bins; clock offsets that are tried
@@ -68,6 +69,7 @@ class Signals(NamedTuple):
         samples: mean number of raw samples in a bin.
         wrench: (n, 6); a, weight: (m, 6, 10) regressors of all forces, and of the weight alone, on
             the bins that begin `FARTHEST` earlier; moving: (m,) whether they are known.
+        shown: as `a`, as the sensor's own filter shows the forces; None: it has none.
     """
 
     wrench: Array
@@ -76,20 +78,35 @@ class Signals(NamedTuple):
     weight: Array
     moving: np.ndarray
     samples: float
+    shown: Array | None = None
+
+    def behind(self, sensor: SensorFilter) -> Signals:
+        """The same as a sensor with a filter shows it, where that has settled."""
+        if not sensor.order:
+            return self
+        number = np.flatnonzero(self.moving)
+        shown, moving = self.a.copy(), np.zeros_like(self.moving)
+        if len(number):
+            values, moving[number], _ = lag(sensor, number, self.a[number].reshape(len(number), -1),
+                                            np.zeros(len(number), dtype=bool), None)
+            shown[number] = values.reshape(-1, 6, PARAMETERS)
+        return self._replace(shown=shown, moving=moving)
 
 
 def find_setup(wrenches: SampleRing, source: MotionSource, present: Setup, sign: float,
-               noise: Array, bias_sd: Array, other_offsets: bool = True) -> Setup | None:
+               noise: Array, bias_sd: Array, other_offsets: bool = True,
+               sensor: SensorFilter = NO_FILTER) -> Setup | None:
     """The set-up that explains the newest seconds far better than the present one; None: none does.
 
     Args:
         sign: of the reading against ``A phi``; noise, bias_sd: (6,) of a sample, and of the
             biases before any data [N, N m].
-        other_offsets: whether to try other clock offsets.
+        other_offsets: whether to try other clock offsets; sensor: its own filter.
     """
     signals = gather(wrenches, source, present.early_ns, sign)
     if signals is None:
         return None
+    signals = signals.behind(sensor)
     prior = np.zeros((PARAMETERS + 6, PARAMETERS + 7))
     prior[:PARAMETERS, :PARAMETERS] = np.sqrt(vague_information(1.0))
     prior[PARAMETERS:, PARAMETERS:-1] = np.diag(1.0 / bias_sd)
@@ -169,8 +186,9 @@ class _Fit:
         signals, at, n = self._signals, self._at(shift), len(self._known) // _BLOCK * _BLOCK
         a = signals.a[at]
         wrench = signals.wrench + (signals.weight[at] if removed.weight_only else a) @ removed.phi
-        rows = np.concatenate([a, np.broadcast_to(np.eye(6), (len(a), 6, 6)), wrench[:, :, None]],
-                              axis=2) / self._noise[:, None]
+        shown = a if signals.shown is None else signals.shown[at]
+        zeros = np.broadcast_to(np.eye(6), (len(a), 6, 6))
+        rows = np.concatenate([shown, zeros, wrench[:, :, None]], axis=2) / self._noise[:, None]
         known = self._known[:n]
         count = known.reshape(-1, _BLOCK).sum(axis=1)
         enough = count > _BLOCK // 2

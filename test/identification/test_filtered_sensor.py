@@ -23,6 +23,8 @@ from synthetic import (
     texts,
 )
 
+from benchmarks.accuracy.real_sensors.identify import found_filter, identifier_of, is_false
+from benchmarks.accuracy.real_sensors.recordings import simulate
 from inertial_id_ros.api import Identifier as OfArrays
 from inertial_id_ros.api import Settings
 from inertial_id_ros.detection.filter_search import find_filter
@@ -109,6 +111,32 @@ def test_the_filter_is_found_and_the_payload_is_right(order: int, cutoff: float,
     assert abs(estimate.report[0] / BODY.report[0] - 1.0) < 0.01
     name = ("first", "second")[sensor.order - 1]
     assert f"as a low-pass of {name} order" in texts(made)["wrench_filtered"]
+
+
+@pytest.mark.parametrize(("source", "seed", "told"), [
+    ("filter-2-0.3-late--0.2", 1003, False),  # the offset that stood for the filter is large
+    ("filter-2-0.3-late--0.2", 1016, False),  # in 4 s
+    ("filter-2-0.3-late--0.2", 1008, True),
+    ("filter-1-0.3", 300005, False),  # fast: products of the angular velocity
+    ("filter-1-1", 1012, False),  # in motion when the recording begins
+])
+def test_a_filter_hides_no_payload_and_looks_like_no_other_one(source: str, seed: int,
+                                                               told: bool) -> None:
+    order, cutoff = int(source.split("-")[1]), float(source.split("-")[2])
+    recorded = simulate(source, seed)
+    made = identifier_of(recorded, {"wrench.filter_order": order, "wrench.filter_cutoff": cutoff}
+                         if told else {})
+    estimate, found = made.solve(), found_filter(made.findings())
+    assert isinstance(estimate, Estimate), estimate
+    if told:
+        assert not found
+    else:
+        assert found["filter_order"] == order
+        assert found["filter_cutoff"] == pytest.approx(cutoff, rel=0.1)
+    assert abs(estimate.report[0] - recorded.truth[0]) < 2.0 * estimate.sigma[0]
+    assert estimate.report[0] == pytest.approx(recorded.truth[0], rel=0.03)
+    assert not [f.name for f in made.findings()
+                if is_false(f.name) or f.name == "constant_force"]
 
 
 def test_a_filter_that_the_settings_tell_is_used_from_the_beginning_on() -> None:

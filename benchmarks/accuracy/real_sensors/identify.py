@@ -105,8 +105,8 @@ def found_filter(findings: Iterable[Finding]) -> Row:
     """Order and cut-off [Hz] of the sensor's own filter, where one was found."""
     for finding in findings:
         if finding.name == "wrench_filtered":
-            told = re.search(r"of (first|second) order at (\S+) Hz", finding.text)
-            return {"filter_order": 1 + (told[1] == "second"), "filter_cutoff": float(told[2])}
+            order, cutoff = re.findall(r"of (first|second) order at (\S+) Hz", finding.text)[0]
+            return {"filter_order": 1 + (order == "second"), "filter_cutoff": float(cutoff)}
     return {}
 
 

@@ -75,7 +75,8 @@ class SetupCorrection:
                            settings.wrench.sign, datasheet_noise(settings.wrench),
                            prior_bias_sd(settings.wrench),
                            # One beside a filter that was found is found with it.
-                           settings.alignment.delay_sd > 0.0 and self.errors.sensor == self._told)
+                           settings.alignment.delay_sd > 0.0 and self.errors.sensor == self._told,
+                           self.errors.sensor)
         if found is None:
             return False
         if (found.removed.weight_only != self.taken_out.weight_only
