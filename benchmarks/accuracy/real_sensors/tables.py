@@ -25,6 +25,7 @@ MOST_BEYOND, MOST_FALSE, MOST_FAILED = 2.0, 1.0, 5.0  # percent
 PAGE = Path(__file__).parents[1] / "REAL_SENSORS.md"
 PARTS = {"real_sensors": "Random payloads",
          "real_sensors_node": "Random payloads, solved twice a second",
+         "real_sensors_filters": "Sensors that filter, solved twice a second",
          "real_sensors_modular": "Modular objects",
          "real_sensors_pace": "Random payloads, 8 s at 1 rad/s"}
 
@@ -59,7 +60,7 @@ def page(folder: Path) -> list[str]:
             rows = read(folder / name / "runs.csv")
             seeds = [r["seed"] for r in rows]
             out += ["", f"## {title}", "", f"Seeds {min(seeds)} to {max(seeds)}.", "",
-                    *source_table(rows), "", *finding_table(rows)]
+                    *source_table(rows), "", *finding_table(rows), *filter_table(rows)]
     compared = folder / "real_sensors_compared" / "compared.md"
     if compared.is_file():
         out += ["", *("#" + line if line.startswith("#") else line
@@ -91,7 +92,7 @@ LEGEND = [
 def summary_page(rows: list[Row]) -> list[str]:
     """A row for each source, and what was found and refused."""
     return ["# Sensors and arms with the errors of real ones", "", *LEGEND, "",
-            *source_table(rows), "", "## Findings", "", *finding_table(rows)]
+            *source_table(rows), "", "## Findings", "", *finding_table(rows), *filter_table(rows)]
 
 
 def source_table(rows: list[Row]) -> list[str]:
@@ -110,6 +111,21 @@ def finding_table(rows: list[Row]) -> list[str]:
         out.append(f"| {name} | {_counts(s.names)} | {_counts(s.findings)} | "
                    f"{_counts(s.reasons)} |")
     return out
+
+
+def filter_table(rows: list[Row]) -> list[str]:
+    """What was found of the filters of the sensors that have one; nothing without any."""
+    out = []
+    for (name,), part in grouped(rows, "source").items():
+        if name.startswith("filter-"):
+            order, cutoff = (float(text) for text in name.split("-")[1:3])
+            found = [r for r in part if "filter_order" in r]
+            right = [r for r in found if r["filter_order"] == order]
+            near = [r for r in right if abs(r["filter_cutoff"] / cutoff - 1.0) <= 0.2]
+            out.append(f"| {name} | {len(part)} | {len(found)} | {len(right)} | {len(near)} |")
+    return out and ["", "Runs in which the filter was found, with its order, with its cut-off "
+                    "within 20 % as well.", "", "| source | runs | found | order | cut-off |",
+                    "|---" * 5 + "|", *out]
 
 
 def cells_page(rows: list[Row]) -> list[str]:
