@@ -54,7 +54,6 @@ setup(
             "inertial_id_node = inertial_id_ros.cli:inertial_id_node",
             "live_view = inertial_id_ros.cli:live_view",
             "plan_excitation = inertial_id_ros.cli:plan_excitation",
-            "replay_bag = inertial_id_ros.cli:replay_bag",
             "simulate_cobot = inertial_id_ros.cli:simulate_cobot",
         ],
         # Whoever brings a target of his own names it in this group of his package.

@@ -32,7 +32,6 @@ EXECUTABLES = {
     "inertial_id_node": "inertial_id_ros.ros.main",
     "live_view": "inertial_id_ros.ros.live.live_view",
     "plan_excitation": "inertial_id_ros.apps.excitation.plan_excitation",
-    "replay_bag": "inertial_id_ros.ros.tools.replay_bag",
     "simulate_cobot": "inertial_id_ros.ros.tools.simulate_cobot",
 }
 
