@@ -1,6 +1,8 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Plays a recording once with /clock: ``python play_bag.py BAG``. So does ``ros2 bag play --clock``,
-which not every ROS of the tests has."""
+"""Plays a recording once with /clock: ``python play_bag.py BAG``.
+
+So does ``ros2 bag play --clock``, which not every ROS of the tests has.
+"""
 
 from __future__ import annotations
 
