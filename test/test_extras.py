@@ -64,7 +64,7 @@ FEATURES = [
      "BagReader({bag!r})"),
     ("apsw", "bags", "from inertial_id_ros.apps.bag.reader import BagReader\nBagReader({bag!r})"),
     ("lz4", "bags", "from inertial_id_ros.apps.bag.reader import BagReader\nBagReader({bag!r})"),
-    ("rosbags", "bags", "import inertial_id_ros.apps.bag.black_box.files as r\n"
+    ("rosbags", "bags", "import inertial_id_ros.apps.bag.black_box as r\n"
      "r.write_recording(__import__('pathlib').Path({bag!r}), [], [])"),
     ("rich", "bags", "import inertial_id_ros.apps.bag.identify_bag"),
     ("rich", "bags", "import inertial_id_ros.apps.robot.identify_robot"),

@@ -12,10 +12,10 @@ import pytest
 pytest.importorskip("rosbags")
 from rosbags.highlevel import AnyReader  # noqa: E402
 
-from inertial_id_ros.apps.bag.black_box import files  # noqa: E402
-from inertial_id_ros.apps.bag.black_box.files import (  # noqa: E402
+from inertial_id_ros.apps.bag import black_box as files  # noqa: E402
+from inertial_id_ros.apps.bag.black_box import (
     BlackBox,
-    LoggedTopic,  # noqa: E402
+    LoggedTopic,
     read_black_box,
     settings_to_keep,
     write_black_box,

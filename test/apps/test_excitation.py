@@ -13,10 +13,14 @@ import pytest
 from benchmarks.excitation import check, payload_objective, sinusoid_in_time
 from inertial_id_ros.apps.excitation import optimise
 from inertial_id_ros.apps.excitation.arm import Arm, CarriedLoad
-from inertial_id_ros.apps.excitation.criteria import INFORMATION, Criterion, TorqueVariance
 from inertial_id_ros.apps.excitation.fourier import Basis, FourierMotion
 from inertial_id_ros.apps.excitation.limits import Excess, Limits
-from inertial_id_ros.apps.excitation.objective import RobotInformation
+from inertial_id_ros.apps.excitation.objective import (
+    INFORMATION,
+    Criterion,
+    RobotInformation,
+    TorqueVariance,
+)
 from inertial_id_ros.apps.excitation.optimise import (
     Plan,
     SearchEffort,

@@ -19,8 +19,7 @@ from inertial_id_ros.apps.excitation.next_motion.knowledge import (
     SensorModel,
     wanted_sigma,
 )
-from inertial_id_ros.apps.excitation.next_motion.motion_limits import MotionLimits
-from inertial_id_ros.apps.excitation.next_motion.planned_motion import PlannedMotion
+from inertial_id_ros.apps.excitation.next_motion.planned_motion import MotionLimits, PlannedMotion
 from inertial_id_ros.apps.excitation.next_motion.planner import MotionPlanner
 from inertial_id_ros.apps.excitation.obstacles import Obstacle, box_obstacle
 from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description

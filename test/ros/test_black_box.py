@@ -19,7 +19,7 @@ from ros_process import LATCHED, Robot, Stage, play_until, queued, wait_until  #
 from std_msgs.msg import String  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
 
-from inertial_id_ros.apps.bag.black_box.files import read_black_box  # noqa: E402
+from inertial_id_ros.apps.bag.black_box import read_black_box  # noqa: E402
 from inertial_id_ros.apps.bag.identify_bag import main as identify_bag  # noqa: E402
 from inertial_id_ros.apps.bag.offline import identify_recording  # noqa: E402
 from inertial_id_ros.apps.bag.reader import BagReader  # noqa: E402

@@ -32,7 +32,7 @@ from std_srvs.srv import Trigger  # noqa: E402
 
 from inertial_id_ros.action import Identify  # noqa: E402
 from inertial_id_ros.apps.excitation.arm import Arm, CarriedLoad  # noqa: E402
-from inertial_id_ros.apps.excitation.next_motion.motion_limits import MotionLimits  # noqa: E402
+from inertial_id_ros.apps.excitation.next_motion.planned_motion import MotionLimits  # noqa: E402
 from inertial_id_ros.apps.excitation.next_motion.rest_to_rest import (  # noqa: E402
     RestToRest,
     shortest_moves,

@@ -26,7 +26,7 @@ from ..report.diagnosis import Diagnosis, Trial, diagnose, try_frames
 from ..report.results import Identification, summary
 from ..tables.motion_table import Columns, as_recording, columns_from_file, is_table
 from ..tables.read_table import is_dataset
-from .black_box.files import BlackBox, read_black_box
+from .black_box import BlackBox, read_black_box
 from .offline import identify_recording
 from .output import (
     check_outputs,

@@ -16,8 +16,7 @@ from ...inertia import Array, phi_to_pinocchio
 from ...io.child_process import capture_complaints
 from ...kinematics.robot_description import parse_urdf, root_link
 from ...robot.model import check_joints, configuration_columns
-from .collision_meshes import copy_meshes
-from .collision_shapes import CollisionShapes, PlacedBox, carried_shapes
+from .collision_shapes import CollisionShapes, PlacedBox, carried_shapes, copy_meshes
 from .link_motion import LinkMotion
 from .obstacles import Obstacle, box_obstacle
 

@@ -19,10 +19,9 @@ from scipy.optimize import minimize
 
 from ...errors import InvalidData, InvalidSetting
 from ...inertia import Array
-from .criteria import INFORMATION, Criterion
 from .fourier import Basis, FourierMotion
 from .limits import Excess
-from .objective import Objective
+from .objective import INFORMATION, Criterion, Objective
 
 _PER_HARMONIC = 12  # samples of a period for each harmonic, while optimising
 _CHUNK = 50  # poses whose meshes are compared between two looks at the clock

@@ -202,7 +202,7 @@ def reachable(wanted: Wanted, link: NodeLink) -> Wanted:
 def _source_maker(options: Options, listening: Listening
                   ) -> Callable[[Mapping[str, float]], MotionSource]:
     """A function that plans motions from a pose."""
-    from ...apps.excitation.next_motion.motion_limits import MotionLimits
+    from ...apps.excitation.next_motion.planned_motion import MotionLimits
     from ...apps.guide.motions import MotionSource
 
     def make(pose: Mapping[str, float]) -> MotionSource:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...apps.excitation.config import box_corners
-from ...apps.excitation.next_motion.motion_limits import MotionLimits
+from ...apps.excitation.next_motion.planned_motion import MotionLimits
 from ...apps.guide.at_rest import check_robot
 from ...apps.guide.record import failed
 from ...apps.guide.robot_motions import BUDGET, SWEEPS, RobotMotions, last_link

@@ -29,8 +29,7 @@ from ...inertia import six_from_tensor
 from ...io.files import user_path
 from ...io.yaml_files import read_yaml
 from ...settings import Settings, flatten, iter_settings
-from ...settings.former import FORMER
-from ...settings.spec import Spec, allowed_range, unknown_setting
+from ...settings.spec import FORMER, Spec, allowed_range, unknown_setting
 
 PAYLOAD = "payload."
 _PAYLOAD_DESCRIPTIONS = {

@@ -22,10 +22,9 @@ from ....inertia import Array, phi_to_pinocchio
 from ....kinematics.robot_description import parse_urdf
 from ....robot.model import check_joints, configuration_columns
 from ..arm import FOLDERS_OPTION, CarriedLoad
-from ..collision_meshes import copy_meshes
+from ..collision_shapes import copy_meshes
 from ..obstacles import Obstacle
-from .motion_limits import MotionLimits
-from .planned_motion import PlannedMotion
+from .planned_motion import MotionLimits, PlannedMotion
 
 _STEP = 0.005  # s between samples
 _ROUNDING = 1.01  # of a limit: differences of samples, and rounding of a message

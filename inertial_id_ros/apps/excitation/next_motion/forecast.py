@@ -14,7 +14,7 @@ from ....identification.accuracy_goal import AccuracyGoal
 from ....inertia import Array
 from ..arm import FrameMotion
 from .knowledge import STEP, Knowledge, motion_products, wanted_sigma
-from .motion_limits import MotionLimits
+from .planned_motion import MotionLimits
 from .rest_to_rest import ACCELERATION, RAMP, ramped_progress
 
 _GRAVITY = 9.81  # m/s^2

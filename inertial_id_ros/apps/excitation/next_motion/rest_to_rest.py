@@ -17,7 +17,7 @@ import numpy as np
 from ....inertia import Array
 from ...simulation.motion import JointMotion, Progress
 from ..arm import Arm
-from .motion_limits import MotionLimits
+from .planned_motion import MotionLimits
 
 _NODES = np.linspace(0.0, 1.0, 21)  # along a move, where its speed is found
 _MARGIN = 1.02  # for a peak between two nodes

@@ -20,11 +20,11 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ....errors import DamagedFile, RecordingError
-from ....extras import optional_packages
-from ....geometry.resources import package_roots
-from ....identification.state import State, StateFile
-from ....io.files import (
+from ...errors import DamagedFile, RecordingError
+from ...extras import optional_packages
+from ...geometry.resources import package_roots
+from ...identification.state import State, StateFile
+from ...io.files import (
     Content,
     format_document,
     read_document,
@@ -32,12 +32,13 @@ from ....io.files import (
     user_path,
     without_nonfinite,
 )
-from ....io.message_log import LoggedMessage
-from ....settings import Settings, iter_settings
-from ..reader import standard_types
+from ...io.message_log import LoggedMessage
+from ...settings import Settings, iter_settings
+from .reader import standard_types
 
 if TYPE_CHECKING:
     from rosbags.typesys.store import Typestore
+
 
 class LoggedTopic(NamedTuple):
     """A topic of a message log: its name, type, and whether it is latched."""
@@ -54,7 +55,7 @@ def write_recording(folder: Path, topics: Sequence[LoggedTopic],
         from rosbags.rosbag2 import StoragePlugin, Writer
         from rosbags.rosbag2.errors import WriterError
 
-    from ....io.files import bag_qos
+    from ...io.files import bag_qos
     try:
         with Writer(folder, version=9, storage_plugin=StoragePlugin.MCAP) as writer:
             connections = [writer.add_connection(
