@@ -64,7 +64,7 @@ setup(
             "fanuc = inertial_id_ros.targets.cobots:Fanuc",
             "force_torque_sensor_broadcaster = "
             "inertial_id_ros.targets.ros2_control:BroadcasterOffsets",
-            "franka = inertial_id_ros.targets.franka:Franka",
+            "franka = inertial_id_ros.targets.cobots:Franka",
             "gravity_compensation = inertial_id_ros.targets.ros2_control:GravityFilter",
             "universal_robots = inertial_id_ros.targets.universal_robots:UniversalRobots",
             "xarm = inertial_id_ros.targets.cobots:XArm",

@@ -18,7 +18,7 @@ GROUP = "inertial_id_ros.apply"
 _HERE = __package__
 OWN = {
     "universal_robots": f"{_HERE}.universal_robots:UniversalRobots",
-    "franka": f"{_HERE}.franka:Franka",
+    "franka": f"{_HERE}.cobots:Franka",
     "xarm": f"{_HERE}.cobots:XArm",
     "doosan": f"{_HERE}.cobots:Doosan",
     "fanuc": f"{_HERE}.cobots:Fanuc",

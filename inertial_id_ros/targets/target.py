@@ -396,3 +396,28 @@ class Target(Protocol):
     def read(self, settings: Settings, seen: Seen) -> Reading | None:
         """The payload that it has now, as far as `seen` tells; None: it tells nothing."""
         return None
+
+
+class ArmDriver(Target):
+    """The driver of an arm, which a service tells all that hangs on its flange.
+
+    Attributes:
+        service: its default name; types: of it; frame: of the flange.
+    """
+
+    takes_tool = True
+    needs_limits = True
+    changes_wrench = False
+    service: str
+    types: tuple[str, ...]
+    frame: str
+
+    def service_name(self, settings: Settings) -> str:
+        """Name of the service."""
+        return settings.apply.service or self.service
+
+    def sources(self, settings: Settings) -> Sources:
+        return Sources({self.service_name(settings): self.types})
+
+    def placement(self, settings: Settings, seen: Seen) -> PayloadFrame:
+        return PayloadFrame(settings.apply.frame or self.frame)
