@@ -12,11 +12,11 @@ import pytest
 
 from inertial_id_ros.apps.excitation.arm import Arm, CarriedLoad
 from inertial_id_ros.apps.excitation.next_motion.check_motion import CheckedRobot, check_motion
-from inertial_id_ros.apps.excitation.next_motion.forecast import sigma_after
 from inertial_id_ros.apps.excitation.next_motion.knowledge import (
     STEP,
     Knowledge,
     SensorModel,
+    sigma_after,
     wanted_sigma,
 )
 from inertial_id_ros.apps.excitation.next_motion.planned_motion import MotionLimits, PlannedMotion

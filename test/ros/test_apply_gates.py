@@ -24,7 +24,7 @@ from node_client import (  # noqa: E402
 from ros_process import wait_until  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 
-from inertial_id_ros.ros.apply.consequences import consequences  # noqa: E402
+from inertial_id_ros.ros.apply.application import consequences  # noqa: E402
 from inertial_id_ros.ros.apply.gates import (  # noqa: E402
     doubt_gate,
     record_gate,

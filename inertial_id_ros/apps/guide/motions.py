@@ -13,11 +13,16 @@ from ...inertia import PARAMETERS, Array, phi_from_body, report_jacobian, tensor
 from ...settings import Settings
 from ..excitation.arm import Arm, CarriedLoad
 from ..excitation.next_motion.check_motion import CheckedRobot, check_motion
-from ..excitation.next_motion.forecast import attainable
-from ..excitation.next_motion.knowledge import Knowledge, SensorModel
-from ..excitation.next_motion.planned_motion import MotionLimits, PlannedMotion, describe_motion
+from ..excitation.next_motion.knowledge import Knowledge, SensorModel, attainable
+from ..excitation.next_motion.planned_motion import (
+    MotionLimits,
+    Pace,
+    PlannedMotion,
+    RestToRest,
+    describe_motion,
+    shortest_moves,
+)
 from ..excitation.next_motion.planner import MotionPlanner
-from ..excitation.next_motion.rest_to_rest import Pace, RestToRest, shortest_moves
 from ..excitation.obstacles import Obstacle, box_obstacle
 from ..simulation.motion import JointMotion
 from .progress import USUAL_MOTION, Wanted

@@ -21,13 +21,18 @@ from typing import TYPE_CHECKING, Any
 from rclpy.serialization import serialize_message
 from std_msgs.msg import String
 
-from ...apps.bag.black_box import BlackBox, LoggedTopic, settings_to_keep, write_black_box
+from ...apps.bag.black_box import (
+    BlackBox,
+    LoggedTopic,
+    MessageLog,
+    settings_to_keep,
+    write_black_box,
+)
 from ...errors import InertialIdError, InvalidData
 from ...findings import Finding, FindingLog
 from ...identification.state import State
 from ...io.child_process import Bounds, ChildProcess
 from ...io.files import user_path, write_atomically
-from ...io.message_log import MessageLog
 from ...signals.input_topics import ROBOT_DESCRIPTION, InputTopic
 from .saving import SAVES, check_plain_name, own_name, write_in_folder
 

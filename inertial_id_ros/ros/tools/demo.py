@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     import threading
 
     from ...apps.guide.show import Show
-    from .children import Children
+    from ..program import Children
 
 MASS_TOLERANCE = 0.02  # relative
 COM_TOLERANCE = 0.005  # m
@@ -232,8 +232,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 def _run_demo(options: argparse.Namespace) -> int:
     from ..guide.command_line import parse
     from ..guide.identify_payload import make_show
-    from ..program import ignore_signals, stop_flag
-    from .children import Children, private_environment
+    from ..program import Children, ignore_signals, private_environment, stop_flag
 
     stop = stop_flag()
     environment = private_environment()

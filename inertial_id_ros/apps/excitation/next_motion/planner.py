@@ -23,8 +23,14 @@ from ....identification.accuracy_goal import AccuracyGoal
 from ....inertia import Array
 from ..arm import Arm
 from .knowledge import STEP, Knowledge, motion_products
-from .planned_motion import MotionLimits, PlannedMotion, describe_motion
-from .rest_to_rest import Pace, RestToRest, shortest_moves
+from .planned_motion import (
+    MotionLimits,
+    Pace,
+    PlannedMotion,
+    RestToRest,
+    describe_motion,
+    shortest_moves,
+)
 
 DRAWN, VARIED = 48, 6  # motions of a kind; variations of each
 _SPREAD = 0.25  # of a variation, relative to a move
