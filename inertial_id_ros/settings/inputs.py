@@ -110,8 +110,9 @@ class LoadSettings:
     # (one standard deviation).
     friction_drift: ClassVar[float] = 0.05
     rated_payload: float = setting(
-        0.0, "Payload for which the robot is made; much more than that makes the units of the "
-        "wrench suspect. 0: not known.", unit="kg", low=0.0)
+        0.0, "Payload for which the robot is made: ~/apply sends no larger mass, and much more "
+        "than that makes the units of the wrench suspect. 0: not known.", unit="kg", low=0.0,
+        runtime=True)
     reference_mass: float = setting(
         0.0, "Mass of what is carried now (beside the tool, if one is stored), where it was "
         "weighed or a data sheet tells it. An estimate that contradicts it shows wrong units, gain "
@@ -136,8 +137,14 @@ class DynamicJointStatesSettings:
     topic: str = setting(
         "", "Topic with wrench and joint states (control_msgs/DynamicJointState), used in place of "
         "wrench.topic and joint_states.topic; empty: those two.")
-    sensor: str = setting("tcp_fts_sensor", "Name of the force-torque sensor in it.")
-    payload: str = setting("payload", "Name of the driver's payload in it.")
+    sensor: str = setting("tcp_fts_sensor", "Name of the force-torque sensor in it; what stands "
+                          "before tcp_fts_sensor stands before the driver's payload as well.")
+
+    @property
+    def payload(self) -> str:
+        """Name of the driver's payload in it: with the prefix of the arm that the sensor has."""
+        prefix, usual, _ = self.sensor.rpartition("tcp_fts_sensor")
+        return f"{prefix}payload" if usual else "payload"
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,12 @@ FORMER = {
     "apply.interval": "give the interval in apply.automatic, where 0 means never",
     "apply.max_com": "a centre of mass farther than 1 m from its frame is never sent; remove the "
                      "line",
-    "apply.max_inertia": "nothing bounds the inertia but the mass, apply.max_mass; remove the line",
+    "apply.max_inertia": "nothing bounds the inertia but the mass, load.rated_payload; remove the "
+                         "line",
+    "apply.max_mass": "give the largest mass in load.rated_payload, which may be set while the "
+                      "node runs",
+    "dynamic_joint_states.payload": "it is 'payload', with the prefix that the sensor has in "
+                                    "dynamic_joint_states.sensor; remove the line",
     "apply.require_idle": "a Franka is always told its payload while idle; remove the line",
 }
 

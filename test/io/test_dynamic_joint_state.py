@@ -71,6 +71,15 @@ def test_every_part_is_found_by_its_name() -> None:
     assert parts.payload == (1.5, 0.1, 0.2, 0.3, *[0.0] * 6)
 
 
+@pytest.mark.parametrize(("sensor", "payload"), [
+    ("tcp_fts_sensor", "payload"), ("left_tcp_fts_sensor", "left_payload"), ("wrist", "payload")])
+def test_the_payload_has_the_prefix_of_the_sensor(sensor: str, payload: str) -> None:
+    got = message({"a": 1.0}, range(6), **{payload: Value(
+        ["mass", "cog.x", "cog.y", "cog.z"], [1.5, 0.1, 0.2, 0.3])})
+    told = splitter(sensor=sensor).split(got.joint_names, got.interface_values).payload
+    assert told is not None and told[:4] == (1.5, 0.1, 0.2, 0.3)
+
+
 def test_the_inertia_of_the_payload_is_read_where_the_driver_tells_it() -> None:
     names = ["ixx", "iyy", "izz", "ixy", "ixz", "iyz"]  # in the order of Universal Robots
     told = Value(["mass", "cog.x", "cog.y", "cog.z", *(f"inertia.{n}" for n in names)],

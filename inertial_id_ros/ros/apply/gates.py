@@ -152,21 +152,16 @@ def gates_of_payload(payload: TargetPayload, settings: Settings, needs_limits: b
         payload: in the frame of the target.
         needs_limits: whether the mass that the robot may carry must be known.
     """
-    limits = settings.apply
-    most, name = limits.max_mass, "apply.max_mass"
-    if most == 0.0:
-        most, name = settings.load.rated_payload, "load.rated_payload"
+    most, farthest = settings.load.rated_payload, settings.apply.max_com
     origin = payload.origin or payload.frame_id
     distance = float(np.linalg.norm(payload.com))
     return [
         _known("mass", payload.mass_verdict is UNOBSERVED),
         _known("centre of mass", payload.com_verdict is UNOBSERVED),
-        Gate("max_mass", "the mass that the robot may carry is not known; set apply.max_mass"
-             if most == 0.0 and needs_limits
-             else _above("the mass", payload.mass, most, name, "kg")),
-        Gate("max_com", "" if distance <= limits.max_com else
+        Gate("max_mass", _mass_too_large(payload.mass, most, needs_limits)),
+        Gate("max_com", "" if distance <= farthest else
              f"the centre of mass is {distance:.4g} m from '{origin}', farther than "
-             f"{limits.max_com:g} m: a frame or a unit is wrong")]
+             f"{farthest:g} m: a frame or a unit is wrong")]
 
 
 def _known(what: str, is_unobserved: bool) -> Gate:
@@ -175,11 +170,13 @@ def _known(what: str, is_unobserved: bool) -> Gate:
                 if is_unobserved else "")
 
 
-def _above(what: str, value: float, most: float, name: str, unit: str) -> str:
-    """A sentence where a value is above a limit that is not 0, else empty."""
-    if most == 0.0 or value <= most:
-        return ""
-    return f"{what} is {value:.4g} {unit}; {name} allows {most:g} {unit}"
+def _mass_too_large(mass: float, most: float, must_be_known: bool) -> str:
+    """Why a mass [kg] may not be sent; empty where it may. most: that may be [kg]; 0: not known."""
+    if most == 0.0:
+        return ("the mass that the robot may carry is not known; set load.rated_payload"
+                if must_be_known else "")
+    return "" if mass <= most else (f"the mass is {mass:.4g} kg; load.rated_payload allows "
+                                    f"{most:g} kg")
 
 
 def removal_gate(name: str, target: Target, settings: Settings, told: Reading | None, silent: str,

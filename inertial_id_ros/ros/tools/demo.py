@@ -188,7 +188,7 @@ _BIAS = "bias:=[2.0, -1.5, 3.0, 0.05, -0.08, 0.03]"
 _NODE = {"alignment.orientation_sd": "0.0", "alignment.position_sd": "0.001",
          "precompensated.source": "dynamic_joint_states",
          "precompensated.topic": "dynamic_joint_states", "precompensated.frame": "tool0",
-         "apply.target": "universal_robots", "apply.max_mass": "10.0"}
+         "apply.target": "universal_robots", "load.rated_payload": "10.0"}
 
 
 def make_parser() -> argparse.ArgumentParser:
