@@ -152,6 +152,17 @@ class MotionSource:
         if np.isfinite(of_phi).all() and np.linalg.eigvalsh(of_phi)[0] > 0.0:
             self._knowledge = self._knowledge.revised(phi, of_phi)
 
+    def describe_outside(self, com: Array, sigma: Array) -> str:
+        """That a centre of mass (3,), known to sigma (3,) [m], lies outside the box by which
+        motions are checked, in words; empty where it does not."""
+        low, high = self._box + 2.0 * np.outer((-1.0, 1.0), sigma)
+        if ((com >= low) & (com <= high)).all():
+            return ""
+        sides = "; ".join(f"{name} {1e3 * a:.0f} to {1e3 * b:.0f}" for name, a, b in zip(
+            "xyz", *self._box, strict=True))
+        return ("the centre of mass lies outside the box around the payload that motions are "
+                f"checked with ({sides} mm): set --payload-box")
+
     def attainable(self, asked: Wanted) -> tuple[Wanted, str]:
         """What can be had of an accuracy in `USUAL_MOTION` seconds, by the estimate that was
         learned last, and what limits it, in words."""

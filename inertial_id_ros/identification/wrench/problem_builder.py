@@ -202,6 +202,11 @@ class ProblemBuilder:
             return 0.0
         return float(np.sqrt(np.square(residual[:, :3]).sum(axis=1).mean()))
 
+    def calibration_variance(self, window: WindowContent, phi: Array) -> Array:
+        """Variance (6,) that errors of the calibration add to the low-passed wrench in a window
+        with an object phi (10,), apart from constants [N^2, (N m)^2]."""
+        return self._errors.calibration_variance(window, self.total_payload(phi))
+
     def cable_input(self, window: WindowContent) -> FitInput | None:
         """What a cable is fitted to, near the last solution; None where there is none."""
         start, prior = self._start, self._prior

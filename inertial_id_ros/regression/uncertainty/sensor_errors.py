@@ -19,7 +19,8 @@ from ...linalg import inverse, solve
 from ...settings import Settings
 from ...signals.low_pass import ZeroPhaseFilter
 from ..problem import Change, Marginal, eliminate, eliminate_products, whiten
-from ..regressor_window import WindowContent
+from ..regressor_window import FULL, WindowContent
+from ..row_layout import ACCELERATION, BIAS
 from .cable_fit import FitInput
 from .calibration import calibration_covariance, calibration_scale, calibration_sd
 from .channel_errors import (
@@ -81,6 +82,22 @@ class SensorErrors:
         linear = eliminate_calibration(products, strengths.noise**2,
                                        strengths.calibration**2 * covariance)
         return WeighedRows(strengths, products, covariance, linear)
+
+    def calibration_variance(self, window: WindowContent, phi: Array) -> Array:
+        """Variance (6,) of what errors of the calibration, as the data sheet has them, add to the
+        low-passed wrench within a window, apart from constants [N^2, (N m)^2].
+
+        Args:
+            phi: (10,) payload, whose wrench they multiply.
+        """
+        factors, channels = window.factors[FULL], np.arange(BIAS.stop - BIAS.start)
+        motion = factors[:, :, ACCELERATION]
+        constant = factors[channels, :, BIAS.start + channels][:, :, None]
+        motion = motion - constant * ((constant * motion).sum(axis=1, keepdims=True)
+                                      / (constant * constant).sum(axis=1, keepdims=True))
+        squares = motion.transpose(0, 2, 1) @ motion / max(window.samples, 1)
+        return np.asarray((calibration_covariance(self._calibration, phi)
+                           * squares).sum(axis=(1, 2)))
 
     def cable_input(self, window: WindowContent, gravity: float, matrix: Array, prior: Array,
                     phi: Array, levels: Levels) -> FitInput:
