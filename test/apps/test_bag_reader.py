@@ -13,7 +13,7 @@ from inertial_id_ros.apps.bag.reader import BagReader, RecordedTopic
 from inertial_id_ros.apps.bag.topics import select_topics
 from inertial_id_ros.errors import RecordingError
 from inertial_id_ros.settings import Settings
-from inertial_id_ros.signals.input_topics import (
+from inertial_id_ros.signals.message_adapter import (
     JOINT_STATES,
     ROBOT_DESCRIPTION,
     STATIC_TRANSFORMS,

@@ -20,8 +20,7 @@ from inertial_id_ros.estimate import Estimate
 from inertial_id_ros.identification.wrench.identifier import Identifier
 from inertial_id_ros.io.messages import DEFINITIONS, DynamicJointStates
 from inertial_id_ros.settings import DynamicJointStatesSettings, Settings
-from inertial_id_ros.signals.input_topics import DYNAMIC_JOINT_STATES
-from inertial_id_ros.signals.message_adapter import MessageAdapter
+from inertial_id_ros.signals.message_adapter import DYNAMIC_JOINT_STATES, MessageAdapter
 
 AXES = ("x", "y", "z")
 SENSOR = [f"{part}.{axis}" for part in ("force", "torque") for axis in AXES]

@@ -30,15 +30,15 @@ from ...io.messages import DynamicJointStates, stamp_ns
 from ...kinematics.robot_description import read_description
 from ...settings import Settings, iter_settings
 from ...signals.inbox import Ticks
-from ...signals.input_topics import (
+from ...signals.message_adapter import (
     DYNAMIC_JOINT_STATES,
     FRANKA_STATE,
     PAYLOAD_STATES,
     STATIC_TRANSFORMS,
     WRENCH,
     InputTopic,
+    MessageAdapter,
 )
-from ...signals.message_adapter import MessageAdapter
 from ...signals.precompensation import (
     NOT_ADDED,
     STATED_BY,

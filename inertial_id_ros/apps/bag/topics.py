@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from ...errors import RecordingError
 from ...findings import Finding
 from ...settings import Settings
-from ...signals.input_topics import (
+from ...signals.message_adapter import (
     BASE_IMU,
     DYNAMIC_JOINT_STATES,
     FRANKA_STATE,

@@ -28,7 +28,7 @@ from ...errors import InvalidSetting
 from ...io.files import user_path, write_atomically
 from ...kinematics.robot_description import read_description
 from ...settings import Settings
-from ...signals.input_topics import JOINT_STATES, ROBOT_DESCRIPTION
+from ...signals.message_adapter import JOINT_STATES, ROBOT_DESCRIPTION
 from .. import compat
 from ..program import ignore_signals, start_ros, stop_flag
 from ..publisher_watch import subscription_qos

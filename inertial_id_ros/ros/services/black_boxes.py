@@ -33,7 +33,7 @@ from ...findings import Finding, FindingLog
 from ...identification.state import State
 from ...io.child_process import Bounds, ChildProcess
 from ...io.files import user_path, write_atomically
-from ...signals.input_topics import ROBOT_DESCRIPTION, InputTopic
+from ...signals.message_adapter import ROBOT_DESCRIPTION, InputTopic
 from .saving import SAVES, check_plain_name, own_name, write_in_folder
 
 if TYPE_CHECKING:
