@@ -85,8 +85,9 @@ def limits_around(low: Array, high: Array) -> tuple[float, float]:
     return bottom - margin, top + margin
 
 
-def picture_file(heading: Sequence[str], charts: Sequence[Markup], columns: int = 2) -> str:
+def picture_file(heading: Sequence[str], charts: Sequence[Markup]) -> str:
     """The text of an SVG file with charts side by side, below the lines of a heading."""
+    columns = 2
     rows = -(-len(charts) // columns)
     top = _LINE * (len(heading) + 0.5)
     texts = [label(8.0, _LINE * (k + 1), line, font_weight=None if k else "600")
