@@ -11,7 +11,6 @@ either, and the shapes of the links themselves are apart. Random starts, the sam
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -109,17 +108,6 @@ def plan_motion(basis: Basis, start: Array, active: np.ndarray, objective: Objec
         raise InvalidData("no motion from the start pose was found within the limits: "
                           + best.closest)
     return replace(best, gains=tuple(gains))
-
-
-def information_gain(motion: Callable, objective: Objective, rate: float,
-                     duration: float | None = None) -> float:
-    """Information gain [nats] of a motion, sampled densely.
-
-    Args:
-        motion: joint motion at times; duration: [s]; None: one period of a `FourierMotion`.
-    """
-    length = motion.basis.period if duration is None else duration  # type: ignore[attr-defined]
-    return INFORMATION.gain(objective.rows(*motion(dense_times(length))), rate * length)
 
 
 def dense_times(duration: float) -> Array:
