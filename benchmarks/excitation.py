@@ -28,10 +28,9 @@ import numpy as np
 from benchmarks.accuracy.metrics import Errors, errors
 from inertial_id_ros.api import Identifier
 from inertial_id_ros.apps.excitation.arm import Arm, CarriedLoad
-from inertial_id_ros.apps.excitation.fourier import Basis
 from inertial_id_ros.apps.excitation.limits import Excess, Limits
 from inertial_id_ros.apps.excitation.objective import INFORMATION, Objective, PayloadInformation
-from inertial_id_ros.apps.excitation.optimise import SearchEffort, dense_times, plan_motion
+from inertial_id_ros.apps.excitation.optimise import Basis, SearchEffort, dense_times, plan_motion
 from inertial_id_ros.apps.simulation.cobot import Recording, SimulatedCobot
 from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description
 from inertial_id_ros.apps.simulation.motion import (

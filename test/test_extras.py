@@ -39,7 +39,7 @@ import inertial_id_ros.client
 print("imported")
 """
 LIBRARY = """
-import inertial_id_ros.api, inertial_id_ros.export.formats, inertial_id_ros.targets.registry
+import inertial_id_ros.api, inertial_id_ros.export.formats, inertial_id_ros.targets.target
 import inertial_id_ros.apps.report.payload_page, inertial_id_ros.apps.bag.output
 """
 

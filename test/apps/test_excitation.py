@@ -13,7 +13,6 @@ import pytest
 from benchmarks.excitation import check, information_gain, payload_objective, sinusoid_in_time
 from inertial_id_ros.apps.excitation import optimise
 from inertial_id_ros.apps.excitation.arm import Arm, CarriedLoad
-from inertial_id_ros.apps.excitation.fourier import Basis, FourierMotion
 from inertial_id_ros.apps.excitation.limits import Excess, Limits
 from inertial_id_ros.apps.excitation.objective import (
     INFORMATION,
@@ -22,6 +21,8 @@ from inertial_id_ros.apps.excitation.objective import (
     TorqueVariance,
 )
 from inertial_id_ros.apps.excitation.optimise import (
+    Basis,
+    FourierMotion,
     Plan,
     SearchEffort,
     plan_motion,

@@ -17,8 +17,8 @@ from inertial_id_ros.estimate import IDENTIFIED, PRIOR_DOMINATED, UNOBSERVED
 from inertial_id_ros.inertia import phi_from_body
 from inertial_id_ros.ros.apply.gates import gates_of_payload
 from inertial_id_ros.settings import Settings
-from inertial_id_ros.targets.registry import OWN, load_target, target_names
 from inertial_id_ros.targets.target import (
+    OWN,
     ParameterCall,
     Seen,
     ServiceCall,
@@ -27,7 +27,9 @@ from inertial_id_ros.targets.target import (
     call_from_json,
     closed_gates,
     difference,
+    load_target,
     payload_of_report,
+    target_names,
 )
 
 MASS, COM = 1.5, [0.02, -0.03, 0.11]

@@ -22,8 +22,14 @@ from ...inertia import Array, phi_to_pinocchio, skew
 from ...io.child_process import capture_complaints
 from ...kinematics.robot_description import parse_urdf, root_link
 from ...robot.model import check_joints, configuration_columns
-from .collision_shapes import CollisionShapes, PlacedBox, carried_shapes, copy_meshes
-from .obstacles import Obstacle, box_obstacle
+from .collision_shapes import (
+    CollisionShapes,
+    Obstacle,
+    PlacedBox,
+    box_obstacle,
+    carried_shapes,
+    copy_meshes,
+)
 
 _SIDES = 12  # of the prism around a cylinder: 3.5 % wider than it
 _CIRCLE = 2.0 * np.pi * np.arange(_SIDES) / _SIDES

@@ -29,7 +29,6 @@ from ..report.charts import SERIES, Axes, Curve, chart, limits_around, picture_f
 from ..report.html import Markup
 from .arm import Arm
 from .config import INFORMATION_OF_ALL, PAYLOAD, Options, parse_options
-from .fourier import Basis, FourierMotion
 from .limits import Excess, Limits
 from .objective import (
     INFORMATION,
@@ -39,7 +38,7 @@ from .objective import (
     RobotInformation,
     TorqueVariance,
 )
-from .optimise import Plan, dense_times, plan_motion
+from .optimise import Basis, FourierMotion, Plan, dense_times, plan_motion
 
 _DIGITS = 9  # of numbers in files
 

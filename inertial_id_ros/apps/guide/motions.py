@@ -12,6 +12,7 @@ from ...identification.accuracy_goal import AccuracyGoal
 from ...inertia import PARAMETERS, Array, phi_from_body, report_jacobian, tensor_from_six
 from ...settings import Settings
 from ..excitation.arm import Arm, CarriedLoad
+from ..excitation.collision_shapes import Obstacle, box_obstacle
 from ..excitation.next_motion.check_motion import CheckedRobot, check_motion
 from ..excitation.next_motion.knowledge import Knowledge, SensorModel, attainable
 from ..excitation.next_motion.planned_motion import (
@@ -23,7 +24,6 @@ from ..excitation.next_motion.planned_motion import (
     shortest_moves,
 )
 from ..excitation.next_motion.planner import MotionPlanner
-from ..excitation.obstacles import Obstacle, box_obstacle
 from ..simulation.motion import JointMotion
 from .progress import USUAL_MOTION, Wanted
 

@@ -15,6 +15,7 @@ from ...errors import InvalidData
 from ...inertia import Array
 from ...kinematics.robot_description import parse_urdf, read_description
 from ..excitation.arm import Arm, CarriedLoad
+from ..excitation.collision_shapes import Obstacle, box_obstacle
 from ..excitation.config import parse_options
 from ..excitation.next_motion.check_motion import CheckedRobot, check_motion
 from ..excitation.next_motion.planned_motion import (
@@ -24,7 +25,6 @@ from ..excitation.next_motion.planned_motion import (
     RestToRest,
     shortest_moves,
 )
-from ..excitation.obstacles import Obstacle, box_obstacle
 from ..excitation.plan_excitation import make_plan
 from .motions import as_planned, positions_of
 

@@ -25,7 +25,6 @@ from ...errors import InertialIdError, InvalidData, printable
 from ...estimate import Estimate
 from ...identification.wrench.identifier import Identifier
 from ...settings import Settings
-from ...targets.registry import load_target
 from ...targets.target import (
     Call,
     Gate,
@@ -38,6 +37,7 @@ from ...targets.target import (
     TargetPlan,
     closed_gates,
     difference,
+    load_target,
 )
 from ..compat import message_type
 from ..compensation import CompensationTopics
@@ -49,6 +49,7 @@ from ..services.saving import CannotSave, StateKeeper
 from ..settings_node import SettingsNode
 from ..worker import Busy, Worker
 from .gates import (
+    History,
     automatic_gate,
     changes_wrench,
     doubt_gate,
@@ -60,8 +61,8 @@ from .gates import (
     removal_gate,
     removes_from_wrench,
     rest_gate,
+    undo_calls,
 )
-from .history import History, undo_calls
 from .other_nodes import (
     Asking,
     ExecutorJobs,

@@ -22,8 +22,7 @@ from ....inertia import Array, phi_to_pinocchio
 from ....kinematics.robot_description import parse_urdf
 from ....robot.model import check_joints, configuration_columns
 from ..arm import FOLDERS_OPTION, CarriedLoad
-from ..collision_shapes import copy_meshes
-from ..obstacles import Obstacle
+from ..collision_shapes import Obstacle, copy_meshes
 from .planned_motion import MotionLimits, PlannedMotion
 
 _STEP = 0.005  # s between samples
