@@ -165,7 +165,7 @@ def write_recording(folder: Path, topics: Sequence[LoggedTopic],
         from rosbags.rosbag2 import StoragePlugin, Writer
         from rosbags.rosbag2.errors import WriterError
 
-    from ...io.files import bag_qos
+    from ...io.bag_writing import bag_qos
     try:
         with Writer(folder, version=9, storage_plugin=StoragePlugin.MCAP) as writer:
             connections = [writer.add_connection(
