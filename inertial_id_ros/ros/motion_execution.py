@@ -123,7 +123,7 @@ PERIOD = 0.02  # s between two looks at everything that would stop the motion
 SILENCE = 0.1  # s without new joint states after which it is not known where the arm is,
 # or so many of their periods, if that is less, and at least so long: a busy computer keeps it, and
 # a controller that stops in 0.2 s brings the arm to rest within 0.3 s
-SHORTEST, PERIODS = 0.08, 8.0
+SHORTEST, PERIODS = 0.07, 8.0
 _COUNTED = 20  # joint states by which their period is told
 DEVIATION = 0.1  # rad that a joint may be away from where the trajectory has it
 DELAY = 0.25  # s that a controller may be behind the trajectory

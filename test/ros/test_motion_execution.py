@@ -286,7 +286,7 @@ def test_the_quicker_joint_states_come_the_sooner_their_end_is_noticed(scene):
     execution = scene.execution()
     execution._silence = None
     assert execution._longest_silence() == motion_execution.SILENCE
-    for rate, allowed in ((1000.0, 0.08), (80.0, 0.1), (50.0, 0.1)):
+    for rate, allowed in ((1000.0, 0.07), (100.0, 0.08), (50.0, 0.1)):
         execution._came.extend(np.arange(50) / rate)
         assert execution._longest_silence() == pytest.approx(allowed), rate
 

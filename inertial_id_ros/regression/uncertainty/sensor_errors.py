@@ -20,7 +20,7 @@ from ...settings import Settings
 from ...signals.low_pass import ZeroPhaseFilter
 from ..problem import Change, Marginal, eliminate, eliminate_products, whiten
 from ..regressor_window import FULL, WindowContent
-from ..row_layout import ACCELERATION, BIAS
+from ..row_layout import ACCELERATION
 from .cable_fit import FitInput
 from .calibration import calibration_covariance, calibration_scale, calibration_sd
 from .channel_errors import (
@@ -83,21 +83,27 @@ class SensorErrors:
                                        strengths.calibration**2 * covariance)
         return WeighedRows(strengths, products, covariance, linear)
 
-    def calibration_variance(self, window: WindowContent, phi: Array) -> Array:
-        """Variance (6,) of what errors of the calibration, as the data sheet has them, add to the
-        low-passed wrench within a window, apart from constants [N^2, (N m)^2].
+    def calibration_variance(self, window: WindowContent, matrix: Array, prior: Array,
+                             phi: Array) -> Array:
+        """Variance (6,) that errors of the calibration, as the data sheet has them, leave of the
+        low-passed wrench in a window once parameters and states are fitted to it [N^2, (N m)^2].
 
         Args:
-            phi: (10,) payload, whose wrench they multiply.
+            matrix: (STORED, n) from stored columns to ``[A | states | y]``.
+            prior: (n - 1, n - 1) information about parameters and states before the data.
+            phi: (10,) payload, whose wrench the errors multiply.
         """
-        factors, channels = window.factors[FULL], np.arange(BIAS.stop - BIAS.start)
-        motion = factors[:, :, ACCELERATION]
-        constant = factors[channels, :, BIAS.start + channels][:, :, None]
-        motion = motion - constant * ((constant * motion).sum(axis=1, keepdims=True)
-                                      / (constant * constant).sum(axis=1, keepdims=True))
-        squares = motion.transpose(0, 2, 1) @ motion / max(window.samples, 1)
-        return np.asarray((calibration_covariance(self._calibration, phi)
-                           * squares).sum(axis=(1, 2)))
+        stored = window.factors[FULL]
+        rows, motion = stored @ matrix[:, :-1], stored[:, :, ACCELERATION]
+        channels, height, n = rows.shape
+        errors, each = np.zeros((channels, height, channels, 3)), np.arange(channels)
+        root = np.linalg.cholesky(calibration_covariance(self._calibration, phi))
+        errors[each, :, each] = motion @ root
+        errors, rows = errors.reshape(-1, 3 * channels), rows.reshape(-1, n)
+        white = whiten(rows, self._sheet)
+        fitted = solve(white.T @ white + prior, white.T @ whiten(errors, self._sheet))
+        left = (errors - rows @ fitted).reshape(channels, -1)
+        return np.asarray((left * left).sum(axis=1) / max(window.samples, 1))
 
     def cable_input(self, window: WindowContent, gravity: float, matrix: Array, prior: Array,
                     phi: Array, levels: Levels) -> FitInput:
