@@ -29,7 +29,6 @@ from typing import Any
 
 import numpy as np
 from action_msgs.msg import GoalStatus
-from builtin_interfaces.msg import Duration
 from geometry_msgs.msg import PoseStamped
 from nav_msgs.msg import Path
 from rclpy.action import ActionClient
@@ -45,19 +44,13 @@ from ..apps.excitation.next_motion.planned_motion import PlannedMotion
 from ..errors import MissingPackage, printable
 from ..inertia import Array
 from .compat import find_type, message_type
-from .conversions import time_message
+from .conversions import duration_message, time_message
 
 TRAJECTORY, PATH, DISPLAY = (f"identify_payload/{name}" for name in (
     "next_trajectory", "next_path", "display_planned_path"))
 _DISPLAY_TYPE = "moveit_msgs/msg/DisplayTrajectory"
 _LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 _PATH_STEP = 0.05  # s between two poses of the path
-
-
-def duration_message(seconds: float) -> Duration:
-    """A duration of seconds."""
-    whole, rest = divmod(round(seconds * 1e9), 1_000_000_000)
-    return Duration(sec=whole, nanosec=rest)
 
 
 def trajectory_message(motion: PlannedMotion) -> JointTrajectory:

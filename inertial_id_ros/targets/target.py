@@ -25,7 +25,7 @@ from typing import Any, NamedTuple, Protocol, cast
 import numpy as np
 
 from ..errors import DamagedFile, InertialIdError, InvalidSetting
-from ..estimate import UNOBSERVED, VERDICT_WORDS, Estimate, ParameterVerdict
+from ..estimate import UNOBSERVED, Estimate, ParameterVerdict
 from ..inertia import (
     Array,
     body_from_phi,
@@ -261,10 +261,7 @@ def payload_of_report(content: dict[str, Any]) -> tuple[TargetPayload, bool]:
     Raises:
         DamagedFile: it is no such report.
     """
-    words = content.get("verdict")
-    if not isinstance(words, list) or len(words) != 10 or not set(words) <= set(VERDICT_WORDS):
-        raise DamagedFile("its 'verdict' does not hold ten verdicts")
-    verdict = [ParameterVerdict(VERDICT_WORDS.index(word)) for word in words]
+    verdict = fields.verdict(content, "verdict")
     phi = phi_from_body(fields.number(content, "mass", 0.0), fields.numbers(content, "com", 3),
                         fields.numbers(content, "inertia_com", 3, 3))
     if not is_consistent(phi):
