@@ -176,7 +176,7 @@ def test_a_recording_of_it_is_identified(tmp_path: Path, storage: str,
     bag = dynamic_bag(tmp_path / "bag", storage)
     status = main([str(bag), "--set", "dynamic_joint_states.topic=/dynamic_joint_states",
                    "--sensor-frame", "sensor", "--json", str(tmp_path / "out.json"),
-                   "--plot", str(tmp_path / "out.svg")])
+                   "--report", str(tmp_path)])
     assert status == 0, capsys.readouterr()
     result = json.loads((tmp_path / "out.json").read_text())
     truth = bags.Payload()

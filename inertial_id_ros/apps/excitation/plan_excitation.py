@@ -1,12 +1,11 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Command line: plan a motion that shows inertial parameters well, and write it as CSV, as a
-JointTrajectory in YAML, or as a plot."""
+"""Command line: plan a motion that shows inertial parameters well, and write it as CSV or
+as a JointTrajectory in YAML."""
 
 from __future__ import annotations
 
 import math
 import sys
-import textwrap
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -24,12 +23,10 @@ from ...robot.constraints import description_reference
 from ...robot.joint_terms import JointTerms
 from ...robot.model import RobotModel
 from ...settings import WrenchSettings
-from ..bag.output import check_outputs, check_picture, write_text
-from ..report.charts import SERIES, Axes, Curve, chart, limits_around, picture_file
-from ..report.html import Markup
+from ..bag.output import check_outputs, write_text
 from .arm import Arm
 from .config import INFORMATION_OF_ALL, PAYLOAD, Options, parse_options
-from .limits import Excess, Limits
+from .limits import Excess
 from .objective import (
     INFORMATION,
     Criterion,
@@ -78,36 +75,6 @@ def write_trajectory(path: Path, names: Sequence[str], motion: FourierMotion, ra
     write_text(path, "\n".join(text) + "\n")
 
 
-def save_plot(path: Path, arm: Arm, motion: FourierMotion, limits: Limits) -> None:
-    """Positions, velocities and accelerations of the moving joints, and the tool's speed, as SVG
-    (raises InvalidSetting where the file cannot be written)."""
-    t = sample_times(motion, 100.0)
-    state = motion(t)
-    joints = list(motion.active)
-    titles = (("Position", "rad"), ("Velocity", "rad/s"), ("Acceleration", "rad/s\u00b2"))
-    charts = [_chart(title, unit, t, values[:, joints], [str(k + 1) for k in joints])
-              for (title, unit), values in zip(titles, state, strict=True)]
-    speeds = arm.frame_motion(*state).point_speeds(limits.tool_points)
-    charts.append(_chart("Speed of the tool points", "m/s", t, speeds,
-                         [str(k + 1) for k in range(speeds.shape[1])], limits.tool_speed))
-    heading = textwrap.wrap("Joints: " + ", ".join(f"{k + 1} {arm.joint_names[k]}"
-                                                   for k in joints), 110)
-    write_text(path, picture_file(heading, charts))
-
-
-def _chart(title: str, unit: str, t: Array, values: Array, names: Sequence[str],
-           limit: float = np.nan) -> Markup:
-    """A chart of curves (n, k), and of a limit that they keep."""
-    curves = [Curve(name, t, column, SERIES[k % len(SERIES)])
-              for k, (name, column) in enumerate(zip(names, values.T, strict=True))]
-    most = values
-    if np.isfinite(limit):
-        curves.append(Curve("limit", t, np.full(len(t), limit), "black", dashed=True))
-        most = np.append(values, limit)
-    return chart(title, unit, curves, Axes((0.0, float(t[-1])), limits_around(values, most)),
-                 f"{title} over time")
-
-
 def _yaml_list(values: Array) -> str:
     """Numbers as a YAML list of floats."""
     # A bare 0 would be read as a whole number, which a field of floats refuses.
@@ -137,10 +104,8 @@ def run(options: Options, begun: float) -> int:
     Raises:
         InertialIdError: the request cannot be carried out.
     """
-    files = {"--csv": options.csv, "--trajectory": options.trajectory, "--plot": options.plot}
-    csv, trajectory, plot = check_outputs(files, {"the robot description": options.urdf})
-    if plot is not None:
-        check_picture(plot)
+    files = {"--csv": options.csv, "--trajectory": options.trajectory}
+    csv, trajectory = check_outputs(files, {"the robot description": options.urdf})
     planned = make_plan(options, begun)
     arm, found = planned.arm, planned.found
     motion = replace(found.motion, periods=options.periods)
@@ -148,8 +113,6 @@ def run(options: Options, begun: float) -> int:
         write_csv(csv, arm.joint_names, motion, options.output_rate)
     if trajectory is not None:
         write_trajectory(trajectory, arm.joint_names, motion, options.output_rate)
-    if plot is not None:
-        save_plot(plot, arm, motion, options.limits)
     if not options.quiet:
         print("\n".join(map(printable, summary(planned, options))))
     return OK
