@@ -27,9 +27,12 @@ from std_srvs.srv import Trigger
 
 from inertial_id_ros.apps.excitation.arm import Arm, CarriedLoad
 from inertial_id_ros.apps.excitation.next_motion.check_motion import CheckedRobot, check_motion
-from inertial_id_ros.apps.excitation.next_motion.motion_limits import MotionLimits
-from inertial_id_ros.apps.excitation.next_motion.planned_motion import PlannedMotion
-from inertial_id_ros.apps.excitation.next_motion.rest_to_rest import RestToRest, shortest_moves
+from inertial_id_ros.apps.excitation.next_motion.planned_motion import (
+    MotionLimits,
+    PlannedMotion,
+    RestToRest,
+    shortest_moves,
+)
 from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description
 from inertial_id_ros.apps.simulation.motion import START_POSE
 from inertial_id_ros.ros.motion_execution import MotionExecution, State

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from wiggled import BIAS, record, wiggle
 
-from inertial_id_ros.apps.excitation.next_motion.motion_limits import MotionLimits
+from inertial_id_ros.apps.excitation.next_motion.planned_motion import MotionLimits
 from inertial_id_ros.apps.guide.motions import USUAL_BOX, MotionSource
 from inertial_id_ros.apps.guide.page import session_page
 from inertial_id_ros.apps.guide.progress import (

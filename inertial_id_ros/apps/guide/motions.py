@@ -12,15 +12,18 @@ from ...identification.accuracy_goal import AccuracyGoal
 from ...inertia import PARAMETERS, Array, phi_from_body, report_jacobian, tensor_from_six
 from ...settings import Settings
 from ..excitation.arm import Arm, CarriedLoad
+from ..excitation.collision_shapes import Obstacle, box_obstacle
 from ..excitation.next_motion.check_motion import CheckedRobot, check_motion
-from ..excitation.next_motion.forecast import attainable
-from ..excitation.next_motion.knowledge import Knowledge, SensorModel
-from ..excitation.next_motion.motion_limits import MotionLimits
-from ..excitation.next_motion.planned_motion import PlannedMotion
+from ..excitation.next_motion.knowledge import Knowledge, SensorModel, attainable
+from ..excitation.next_motion.planned_motion import (
+    MotionLimits,
+    Pace,
+    PlannedMotion,
+    RestToRest,
+    describe_motion,
+    shortest_moves,
+)
 from ..excitation.next_motion.planner import MotionPlanner
-from ..excitation.next_motion.rest_to_rest import Pace, RestToRest, shortest_moves
-from ..excitation.next_motion.words import describe_motion
-from ..excitation.obstacles import Obstacle, box_obstacle
 from ..simulation.motion import JointMotion
 from .progress import USUAL_MOTION, Wanted
 

@@ -96,10 +96,10 @@ class SensorErrors:
         stored = window.factors[FULL]
         rows, motion = stored @ matrix[:, :-1], stored[:, :, ACCELERATION]
         channels, height, n = rows.shape
-        errors, each = np.zeros((channels, height, channels, 3)), np.arange(channels)
+        own, each = np.zeros((channels, height, channels, 3)), np.arange(channels)
         root = np.linalg.cholesky(calibration_covariance(self._calibration, phi))
-        errors[each, :, each] = motion @ root
-        errors, rows = errors.reshape(-1, 3 * channels), rows.reshape(-1, n)
+        own[each, :, each] = motion @ root
+        errors, rows = own.reshape(-1, 3 * channels), rows.reshape(-1, n)
         white = whiten(rows, self._sheet)
         fitted = solve(white.T @ white + prior, white.T @ whiten(errors, self._sheet))
         left = (errors - rows @ fitted).reshape(channels, -1)
