@@ -54,7 +54,6 @@ setup(
             "inertial_id_node = inertial_id_ros.cli:inertial_id_node",
             "live_view = inertial_id_ros.cli:live_view",
             "plan_excitation = inertial_id_ros.cli:plan_excitation",
-            "replay_bag = inertial_id_ros.cli:replay_bag",
             "simulate_cobot = inertial_id_ros.cli:simulate_cobot",
         ],
         # Whoever brings a target of his own names it in this group of his package.
@@ -65,7 +64,7 @@ setup(
             "fanuc = inertial_id_ros.targets.cobots:Fanuc",
             "force_torque_sensor_broadcaster = "
             "inertial_id_ros.targets.ros2_control:BroadcasterOffsets",
-            "franka = inertial_id_ros.targets.franka:Franka",
+            "franka = inertial_id_ros.targets.cobots:Franka",
             "gravity_compensation = inertial_id_ros.targets.ros2_control:GravityFilter",
             "universal_robots = inertial_id_ros.targets.universal_robots:UniversalRobots",
             "xarm = inertial_id_ros.targets.cobots:XArm",

@@ -28,10 +28,9 @@ import numpy as np
 from benchmarks.accuracy.metrics import Errors, errors
 from inertial_id_ros.api import Identifier
 from inertial_id_ros.apps.excitation.arm import Arm, CarriedLoad
-from inertial_id_ros.apps.excitation.fourier import Basis
 from inertial_id_ros.apps.excitation.limits import Excess, Limits
-from inertial_id_ros.apps.excitation.objective import PayloadInformation
-from inertial_id_ros.apps.excitation.optimise import SearchEffort, information_gain, plan_motion
+from inertial_id_ros.apps.excitation.objective import INFORMATION, Objective, PayloadInformation
+from inertial_id_ros.apps.excitation.optimise import Basis, SearchEffort, dense_times, plan_motion
 from inertial_id_ros.apps.simulation.cobot import Recording, SimulatedCobot
 from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description
 from inertial_id_ros.apps.simulation.motion import (
@@ -59,6 +58,11 @@ BIAS_SD = np.repeat([5.0, 0.5], 3)
 METHODS = ("lmi", "density")
 FADING = 0.003  # rad/s below which Coulomb friction fades in the model
 START_NS = 1_000_000_000_000
+
+
+def information_gain(motion: Motion, objective: Objective, rate: float, duration: float) -> float:
+    """Information gain [nats] of a motion of some length [s], sampled densely."""
+    return INFORMATION.gain(objective.rows(*motion(dense_times(duration))), rate * duration)
 
 
 class Checked(NamedTuple):

@@ -27,7 +27,7 @@ import mujoco
 import numpy as np
 
 from inertial_id_ros.api import Identifier
-from inertial_id_ros.apps.excitation.fourier import Basis, FourierMotion
+from inertial_id_ros.apps.excitation.optimise import Basis, FourierMotion
 from inertial_id_ros.apps.robot.robot_identification import find_coulomb_velocity, identify_robot
 from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description
 from inertial_id_ros.apps.simulation.motion import START_POSE, Motion

@@ -40,7 +40,7 @@ from benchmarks.accuracy.real_sensors.recordings import BIAS_SD, ENCODER_NOISE, 
 from benchmarks.accuracy.real_sensors.recordings import _cable_wrench as cable_wrench
 from benchmarks.accuracy.sensors import direction, newton_euler
 from inertial_id_ros.api import Estimate, Identifier, Settings
-from inertial_id_ros.identification.compensation.load_in_use import Mode
+from inertial_id_ros.identification.compensation.load_latch import Mode
 from inertial_id_ros.identification.wrench.compensation import remove_load
 from inertial_id_ros.inertia import Array
 from inertial_id_ros.kinematics.motion import Motion

@@ -78,11 +78,6 @@ def plan_excitation() -> int:
     return _run_tool("inertial_id_ros.apps.excitation.plan_excitation")
 
 
-def replay_bag() -> int:
-    """Publish a recording; returns the exit status."""
-    return _run_node("inertial_id_ros.ros.tools.replay_bag")
-
-
 def simulate_cobot() -> int:
     """The simulated cobot; returns the exit status."""
     return _run_node("inertial_id_ros.ros.tools.simulate_cobot")

@@ -40,7 +40,7 @@ OVERRIDES = {
 PREFIXED = {
     "wrench.sensor_frame": "", "precompensated.frame": "", "compensation.frame": "",
     "apply.frame": "",
-    "dynamic_joint_states.sensor": "tcp_fts_sensor", "dynamic_joint_states.payload": "payload",
+    "dynamic_joint_states.sensor": "tcp_fts_sensor",
 }
 
 

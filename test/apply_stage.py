@@ -44,7 +44,7 @@ class ApplyStage(Stage):
 
     def begin(self, **settings: object) -> None:
         """Start the node, move the arm until there is an estimate, and let it rest."""
-        settings = {"apply__max_mass": 5.0, "estimator__rate": 2.0,
+        settings = {"load__rated_payload": 5.0, "estimator__rate": 2.0,
                     "buffer__window": 120.0, **settings}
         self.node = self.start_node(**settings)
         self.robot = Robot(self.client)

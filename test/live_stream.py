@@ -9,7 +9,7 @@ import numpy as np
 from synthetic import START, Recording
 
 from inertial_id_ros.identification.compensation.live_compensation import LiveCompensation
-from inertial_id_ros.identification.compensation.load_in_use import Mode
+from inertial_id_ros.identification.compensation.load_latch import Mode
 from inertial_id_ros.identification.wrench.identifier import Identifier
 
 _ADVANCE, _SOLVE = 0.1, 0.5  # s

@@ -30,7 +30,7 @@ from tf2_msgs.msg import TFMessage
 
 from inertial_id_ros.apps.simulation.cobot import SimulatedCobot
 from inertial_id_ros.apps.simulation.settings import CobotSettings
-from inertial_id_ros.ros.tools.children import unused_domain as own_domain
+from inertial_id_ros.ros.program import unused_domain as own_domain
 
 ROOT = Path(__file__).resolve().parent.parent
 NODE = (sys.executable, "-m", "inertial_id_ros.ros.main")

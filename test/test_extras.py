@@ -39,7 +39,7 @@ import inertial_id_ros.client
 print("imported")
 """
 LIBRARY = """
-import inertial_id_ros.api, inertial_id_ros.export.formats, inertial_id_ros.targets.registry
+import inertial_id_ros.api, inertial_id_ros.export.formats, inertial_id_ros.targets.target
 import inertial_id_ros.apps.report.payload_page, inertial_id_ros.apps.bag.output
 """
 
@@ -64,7 +64,7 @@ FEATURES = [
      "BagReader({bag!r})"),
     ("apsw", "bags", "from inertial_id_ros.apps.bag.reader import BagReader\nBagReader({bag!r})"),
     ("lz4", "bags", "from inertial_id_ros.apps.bag.reader import BagReader\nBagReader({bag!r})"),
-    ("rosbags", "bags", "import inertial_id_ros.apps.bag.black_box.files as r\n"
+    ("rosbags", "bags", "import inertial_id_ros.apps.bag.black_box as r\n"
      "r.write_recording(__import__('pathlib').Path({bag!r}), [], [])"),
     ("rich", "bags", "import inertial_id_ros.apps.bag.identify_bag"),
     ("rich", "bags", "import inertial_id_ros.apps.robot.identify_robot"),

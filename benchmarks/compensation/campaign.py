@@ -25,10 +25,11 @@ from inertial_id_ros.apps.simulation.cobot import SimulatedCobot
 from inertial_id_ros.apps.simulation.payload import PAYLOADS, Part, Payload
 from inertial_id_ros.identification.compensation.live_compensation import (
     LiveCompensation,
+    PreparedLoad,
     Status,
+    inputs_of,
 )
-from inertial_id_ros.identification.compensation.load_in_use import Load, LoadInUse, Mode
-from inertial_id_ros.identification.compensation.prepared_load import PreparedLoad, inputs_of
+from inertial_id_ros.identification.compensation.load_latch import Load, LoadInUse, Mode
 from inertial_id_ros.inertia import Array
 from inertial_id_ros.kinematics.causal.features import features_of
 from inertial_id_ros.kinematics.joint_motion import RobotFrame

@@ -15,7 +15,7 @@ import numpy as np
 
 from benchmarks.compensation.listener import TOPICS
 from inertial_id_ros.inertia import Array
-from inertial_id_ros.ros.tools.children import private_environment
+from inertial_id_ros.ros.program import private_environment
 
 RATES = ((500, 500, 100), (1000, 500, 100))  # Hz: wrench, joint states, TF
 _BEFORE, _WARM_UP = 4.0, 8.0  # s: of silence, and until the first estimates

@@ -34,7 +34,7 @@ from benchmarks.faults.stand_in import HONEST, LIES, sampled_at
 from inertial_id_ros.client import Payload, PayloadClient
 from inertial_id_ros.msg import InertialParameters
 from inertial_id_ros.ros.contract import received_qos
-from inertial_id_ros.ros.tools.children import private_environment
+from inertial_id_ros.ros.program import private_environment
 
 RESULT = Path(__file__).parent / "results" / "clients.md"
 TOGETHER = 10  # runs at the same time

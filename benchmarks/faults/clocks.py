@@ -36,7 +36,7 @@ from inertial_id_ros.apps.simulation.settings import CobotSettings
 from inertial_id_ros.msg import InertialParameters
 from inertial_id_ros.ros.contract import TOPIC
 from inertial_id_ros.ros.conversions import time_message, wrench_message
-from inertial_id_ros.ros.tools.children import private_environment
+from inertial_id_ros.ros.program import private_environment
 
 from .run import RESULTS
 from .system_clock import SystemClock

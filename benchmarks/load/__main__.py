@@ -27,7 +27,7 @@ from rclpy.node import Node
 
 from inertial_id_ros.msg import InertialParameters
 from inertial_id_ros.ros import compat
-from inertial_id_ros.ros.tools.children import private_environment
+from inertial_id_ros.ros.program import private_environment
 from inertial_id_ros.settings import Settings
 
 LOADS = ((1000, 500, 100), (2000, 1000, 100))

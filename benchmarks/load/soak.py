@@ -19,7 +19,7 @@ import sys
 import time
 from pathlib import Path
 
-from inertial_id_ros.ros.tools.children import private_environment
+from inertial_id_ros.ros.program import private_environment
 
 _SETTLED = 300.0  # s after which memory must not grow
 _MOST = 5.0  # MB it may grow

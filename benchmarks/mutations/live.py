@@ -32,7 +32,7 @@ from rclpy.task import Future
 from shape_msgs.msg import SolidPrimitive
 
 from inertial_id_ros.ros import compat
-from inertial_id_ros.ros.tools.children import Children, private_environment
+from inertial_id_ros.ros.program import Children, private_environment
 from inertial_id_ros.srv import Save, SetShape
 
 from .live_inputs import KINDS, NODE, Hands

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -19,18 +20,23 @@ import numpy as np
 import rclpy
 from geometry_msgs.msg import Wrench
 from rclpy.executors import SingleThreadedExecutor
+from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
 from std_srvs.srv import Trigger
 
 from inertial_id_ros.apps.excitation.arm import Arm, CarriedLoad
 from inertial_id_ros.apps.excitation.next_motion.check_motion import CheckedRobot, check_motion
-from inertial_id_ros.apps.excitation.next_motion.motion_limits import MotionLimits
-from inertial_id_ros.apps.excitation.next_motion.planned_motion import PlannedMotion
-from inertial_id_ros.apps.excitation.next_motion.rest_to_rest import RestToRest, shortest_moves
+from inertial_id_ros.apps.excitation.next_motion.planned_motion import (
+    MotionLimits,
+    PlannedMotion,
+    RestToRest,
+    shortest_moves,
+)
 from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description
 from inertial_id_ros.apps.simulation.motion import START_POSE
 from inertial_id_ros.ros.motion_execution import MotionExecution, State
+from inertial_id_ros.ros.program import stop_flag
 
 ACTION = "joint_trajectory_controller/follow_joint_trajectory"
 CONTACT, INTERRUPT, FAULT, FROZEN, LOST = (
@@ -63,7 +69,8 @@ class Campaign:
             [sys.executable, "-m", "inertial_id_ros.ros.tools.simulate_cobot", "--motion",
              "commanded", "--payload", "drill", "--velocity-noise", "0", "--encoder-noise", "0",
              "--rate", "200"])
-        rclpy.init()
+        rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+        self._stop = stop_flag()
         self._node = rclpy.create_node("interruptions")
         self._executor = SingleThreadedExecutor()
         self._executor.add_node(self._node)
@@ -119,7 +126,7 @@ class Campaign:
             push.force.y = 90.0
             self._push.publish(push)
         elif kind == INTERRUPT:
-            execution.abort("interrupted")
+            os.kill(os.getpid(), signal.SIGINT)
         elif kind == FAULT:
             self._fault = "contact that nothing explains"
         elif kind == FROZEN:
@@ -132,6 +139,7 @@ class Campaign:
     def _clear(self, kind: str) -> None:
         """Put an end to what was wrong."""
         self._fault = ""
+        self._stop.clear()
         if kind == CONTACT:
             self._push.publish(Wrench())
             self._spin(lambda: self._stopped)
@@ -144,8 +152,8 @@ class Campaign:
     def _start(self, motion: PlannedMotion) -> MotionExecution:
         execution = MotionExecution(
             self._node, motion, ACTION, "joint_states", True,
-            lambda m, start: check_motion(self._robot, m, start, LIMITS), lambda: self._fault,
-            self._silence)
+            lambda m, start: check_motion(self._robot, m, start, LIMITS),
+            lambda: "interrupted" if self._stop.is_set() else self._fault, self._silence)
         self._spin(lambda: not execution.find_problem())
         execution.ask()
         execution.confirm()

@@ -15,7 +15,7 @@ import numpy as np
 from inertial_id_ros.apps.excitation.arm import Arm, CarriedLoad
 from inertial_id_ros.apps.excitation.next_motion.check_motion import CheckedRobot, check_motion
 from inertial_id_ros.apps.excitation.next_motion.knowledge import Knowledge
-from inertial_id_ros.apps.excitation.next_motion.rest_to_rest import RestToRest, shortest_moves
+from inertial_id_ros.apps.excitation.next_motion.planned_motion import RestToRest, shortest_moves
 from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description
 from inertial_id_ros.apps.simulation.motion import (
     AMPLITUDE,

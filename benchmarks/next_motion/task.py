@@ -9,9 +9,8 @@ import numpy as np
 
 from benchmarks.accuracy.real_sensors import payloads
 from inertial_id_ros.apps.excitation.arm import Arm, CarriedLoad
-from inertial_id_ros.apps.excitation.next_motion.forecast import attainable
-from inertial_id_ros.apps.excitation.next_motion.knowledge import Knowledge
-from inertial_id_ros.apps.excitation.next_motion.motion_limits import MotionLimits
+from inertial_id_ros.apps.excitation.next_motion.knowledge import Knowledge, attainable
+from inertial_id_ros.apps.excitation.next_motion.planned_motion import MotionLimits
 from inertial_id_ros.apps.excitation.next_motion.planner import MotionPlanner
 from inertial_id_ros.apps.guide.progress import USUAL_MOTION
 from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description

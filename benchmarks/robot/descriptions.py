@@ -28,7 +28,7 @@ from benchmarks.robot.robots import (
     urdf,
     wam,
 )
-from inertial_id_ros.apps.excitation.fourier import Basis, FourierMotion
+from inertial_id_ros.apps.excitation.optimise import Basis, FourierMotion
 from inertial_id_ros.apps.robot.robot_identification import identify_robot, predict
 from inertial_id_ros.inertia import Array, body_from_phi, phi_from_body
 from inertial_id_ros.robot.base_parameters import structural_base_parameters

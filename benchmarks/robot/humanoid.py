@@ -13,18 +13,18 @@ from typing import NamedTuple
 
 import numpy as np
 
+from benchmarks.robot.reference.base_rows import base_row_parameters, compress_base
 from benchmarks.robot.reference.null_space_prior import NullSpacePrior
 from benchmarks.robot.robots import random_tree
 from inertial_id_ros.robot.base_parameters import (
     BaseParameters,
     fit_base_parameters,
-    structural_base_parameters,
 )
 from inertial_id_ros.robot.consistent_fit import identify
 from inertial_id_ros.robot.constraints import Reference, consistent_robot, make_reference
 from inertial_id_ros.robot.joint_terms import NO_TERMS
 from inertial_id_ros.robot.model import RobotModel
-from inertial_id_ros.robot.recording import Compressed, compress_base
+from inertial_id_ros.robot.recording import Compressed
 
 JOINTS = 38
 SAMPLES = 1500
@@ -53,7 +53,7 @@ def make(seed: int, joints: int = JOINTS, samples: int = SAMPLES
     rng = np.random.default_rng(seed)
     model = RobotModel.from_urdf(random_tree(rng, joints, rooted=True), NO_TERMS,
                                  floating_base=True)
-    base = structural_base_parameters(model, base_rows=True)
+    base = base_row_parameters(model)
     q = rng.uniform(-1.5, 1.5, (samples, 7 + joints))
     q[:, 3:7] = rng.normal(size=(samples, 4)) * 0.3 + np.array([0.0, 0.0, 0.0, 1.0])
     q[:, 3:7] /= np.linalg.norm(q[:, 3:7], axis=1, keepdims=True)

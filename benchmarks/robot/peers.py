@@ -32,7 +32,7 @@ from benchmarks.robot.recordings import PAYLOAD, TRAINING, load_ur10e
 from inertial_id_ros.apps.robot.recording_files import NamedRecording
 from inertial_id_ros.apps.robot.robot_fit import fit_unconstrained
 from inertial_id_ros.apps.robot.robot_identification import identify_described_robot, predict
-from inertial_id_ros.export.robot_simulators import robot_mjcf, robot_tree
+from inertial_id_ros.export.robot_mjcf import robot_mjcf
 from inertial_id_ros.inertia import (
     Array,
     body_from_phi,
@@ -153,7 +153,7 @@ def mujoco_sysid(case: Case, like: Found) -> Found:
     logging.disable(logging.WARNING)
     start = time.process_time()
     model, joints = like.model, len(case.joints)
-    spec = mujoco.MjSpec.from_string(robot_mjcf(*robot_tree(_lock(case.urdf, case.joints))))
+    spec = mujoco.MjSpec.from_string(robot_mjcf(_lock(case.urdf, case.joints), {}))
     spec.option.gravity = model.gravity
     spec.option.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_LIMIT)
     bodies = [b.name for b in spec.bodies if b.joints]

@@ -21,12 +21,12 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike
 
+from benchmarks.excitation import information_gain
 from inertial_id_ros.apps.excitation.arm import Arm
 from inertial_id_ros.apps.excitation.config import INFORMATION_OF_ALL, TORQUE, parse_options
-from inertial_id_ros.apps.excitation.fourier import Basis, FourierMotion
 from inertial_id_ros.apps.excitation.limits import Excess, Limits
 from inertial_id_ros.apps.excitation.objective import Objective
-from inertial_id_ros.apps.excitation.optimise import dense_times, information_gain
+from inertial_id_ros.apps.excitation.optimise import Basis, FourierMotion, dense_times
 from inertial_id_ros.apps.excitation.plan_excitation import Planned, make_plan
 from inertial_id_ros.apps.robot.robot_identification import (
     find_coulomb_velocity,

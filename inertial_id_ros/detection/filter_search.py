@@ -22,9 +22,8 @@ from ..inertia import PARAMETERS, Array
 from ..linalg import triangular_factor
 from ..regression.problem import vague_information
 from ..signals.bins import BIN_NS
-from ..signals.low_pass import make_low_pass
+from ..signals.low_pass import SensorFilter, make_low_pass
 from ..signals.precompensation import Removed
-from ..signals.sensor_filter import SensorFilter
 from .setup_trials import FARTHEST, Signals
 
 _SMOOTHING = 0.4  # s, length of the low-pass on both sides

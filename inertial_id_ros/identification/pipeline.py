@@ -22,7 +22,7 @@ from ..io.sample_blocks import Samples, split_by_time
 from ..regression.tool import Tool
 from ..settings import Settings
 from ..signals import inbox
-from .compensation.load_in_use import LoadInUse, Mode
+from .compensation.load_latch import LoadInUse, Mode
 from .knowledge import Knowledge
 from .road import CompensatedWrenches, Road, join_wrenches
 from .solving import WindowSolver

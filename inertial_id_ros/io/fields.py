@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import DamagedFile
-from ..inertia import Array, is_consistent
+from ..estimate import VERDICT_WORDS, ParameterVerdict
+from ..inertia import PARAMETERS, Array, is_consistent
 
 _ASYMMETRY = 1e-6  # of a covariance, relative to its largest entry
 
@@ -73,3 +74,13 @@ def covariance(content: Mapping[str, Any], name: str, size: int = 10) -> Array:
     if np.linalg.eigvalsh(value / np.outer(sd, sd))[0] < -1e-6 or (np.diag(value) < 0.0).any():
         raise DamagedFile(f"its '{name}' is not positive semidefinite")
     return value
+
+
+def verdict(content: Mapping[str, Any], name: str) -> tuple[ParameterVerdict, ...]:
+    """The verdict on each of the ten parameters, in words (raises DamagedFile)."""
+    words = content.get(name)
+    if not isinstance(words, list) or len(words) != PARAMETERS or not all(
+            word in VERDICT_WORDS for word in words):
+        raise DamagedFile(f"its '{name}' has not {PARAMETERS} words out of "
+                          + ", ".join(VERDICT_WORDS))
+    return tuple(ParameterVerdict(VERDICT_WORDS.index(word)) for word in words)

@@ -3,8 +3,6 @@
 
 A document is JSON with a format name, a version, a content and the content's SHA-256, so that a
 damaged file is recognised. Kinds of files that users write by hand may leave the checksum out.
-
-`bag_qos` is the quality of service that written recordings state for their topics.
 """
 
 from __future__ import annotations
@@ -20,14 +18,10 @@ import stat
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from ..errors import DamagedFile, InvalidSetting
-from ..extras import optional_packages
 from ..limits import MAX_JSON_BYTES, MAX_REPORT_BYTES
-
-if TYPE_CHECKING:
-    from rosbags.interfaces import Qos
 
 _LONGEST_PATH, _LONGEST_NAME = 4000, 255  # bytes that file systems take
 _PARTIAL = ".partial-"  # begins the names of temporary files
@@ -240,24 +234,3 @@ def _digest(content: Content) -> str:
 
 def _refuse(word: str) -> NoReturn:
     raise ValueError(f"{word} is no number")
-
-
-def bag_qos(latched: bool) -> Qos:
-    """Reliable, kept for late subscribers where latched; times of 0 s mean no limit."""
-    with optional_packages("writing a recording"):
-        from rosbags.interfaces import (
-            Qos,
-            QosDurability,
-            QosHistory,
-            QosLiveliness,
-            QosReliability,
-            QosTime,
-        )
-
-    zero = QosTime(0, 0)
-    durability = QosDurability.TRANSIENT_LOCAL if latched else QosDurability.VOLATILE
-    return Qos(
-        history=QosHistory.KEEP_LAST, depth=1 if latched else 10,
-        reliability=QosReliability.RELIABLE, durability=durability, deadline=zero, lifespan=zero,
-        liveliness=QosLiveliness.AUTOMATIC, liveliness_lease_duration=zero,
-        avoid_ros_namespace_conventions=False)

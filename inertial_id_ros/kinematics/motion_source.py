@@ -11,7 +11,7 @@ from ..settings import Settings
 from ..signals.ring_buffer import SampleRing
 from ..signals.sample_checks import STAMPS_HINT
 from ..signals.stream_watch import StreamWatch
-from .causal.transform_chain import TransformChain
+from .causal.pose_filter import TransformChain
 from .frame_shift import FrameShift
 from .frozen_positions import Frozen
 from .joint_motion import JointMotion, RobotFrame

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..errors import UnknownFrame
 from ..inertia import Array
-from .causal.transform_chain import chain_of
+from .causal.pose_filter import chain_of
 from .frozen_positions import Frozen, FrozenPositions
 from .motion import Motion
 from .polynomial import (

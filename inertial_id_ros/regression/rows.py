@@ -15,9 +15,8 @@ import numpy as np
 from ..inertia import PARAMETERS, Array
 from ..kinematics.motion import Motion
 from ..signals.bins import Bins
-from ..signals.low_pass import FilteredRows
+from ..signals.low_pass import NO_FILTER, FilteredRows, Lag, SensorFilter, lag
 from ..signals.precompensation import Removed
-from ..signals.sensor_filter import NO_FILTER, Lag, SensorFilter, lag
 from .alignment import CLOCK_OFFSET, GRAVITY_TILT, SENSOR_ROTATION, gravity_turn
 from .newton_euler import dynamism, full_model_weight, regressor, static_regressor
 from .nuisance_state import RowSignals

@@ -128,24 +128,18 @@ def find_base_parameters(rows: Array, names: Sequence[str],
     return BaseParameters(tuple(names), chosen, dependent, coupling, kept, dropped)
 
 
-def structural_base_parameters(model: RobotModel, base_rows: bool = False,
-                               order: Sequence[int] | None = None, seed: int = 0) -> BaseParameters:
-    """Base parameters of a robot, whatever the motion, from its regressor at random motions.
-
-    Args:
-        base_rows: only the six rows of the floating base are measured.
-        order: see `find_base_parameters`.
-    """
-    rng = np.random.default_rng(seed)
-    outputs = 6 if base_rows else len(model.output_names)
+def structural_base_parameters(model: RobotModel) -> BaseParameters:
+    """Base parameters of a robot, whatever the motion, from its regressor at random motions."""
+    rng = np.random.default_rng(0)
     rows_per_column = _ROWS_PER_COLUMN * (2 if model.terms.curves else 1)
-    n = -(-rows_per_column * model.size // outputs) + (20 if model.terms.curves else 1)
+    n = -(-rows_per_column * model.size // len(model.output_names))
+    n += 20 if model.terms.curves else 1
     q, count = model.sample_positions(rng, n), model.coordinates
     dq, ddq = rng.normal(size=(n, count)), 3.0 * rng.normal(size=(n, count))
     if model.terms.curves:  # whose columns vanish, or are like others, but for some speeds
         dq *= 10.0 ** rng.uniform(_SLOWEST, 0.5, (n, count))
-    rows = model.base_regressor(q, dq, ddq) if base_rows else model.regressor(q, dq, ddq)
-    return find_base_parameters(rows.reshape(-1, model.size), model.parameter_names, order)
+    rows = model.regressor(q, dq, ddq)
+    return find_base_parameters(rows.reshape(-1, model.size), model.parameter_names)
 
 
 @dataclass(frozen=True)
@@ -189,14 +183,14 @@ def fit_base_parameters(data: Compressed, base: BaseParameters, noise: Array | N
                         float(np.linalg.cond(triangle)))
 
 
-def estimate_output_noise(data: Compressed, base: BaseParameters, rounds: int = 3) -> Array:
+def estimate_output_noise(data: Compressed, base: BaseParameters) -> Array:
     """Standard deviation (k,) of each output's residual, by reweighted least squares [N m].
 
     A joint whose torque the model explains to rounding counts as a millionth of its torque.
     """
     size = np.sqrt(data.squares(np.zeros(data.size)) / data.counts)
     noise = np.where(size > 0.0, size, 1.0)
-    for _ in range(rounds):
+    for _ in range(3):
         beta = fit_base_parameters(data, base, noise).beta
         phi = np.zeros(data.size)
         phi[base.independent] = beta

@@ -125,25 +125,14 @@ class Scaled:
 
     Attributes:
         matrix: (rows, p) on u; offset: (rows,).
-        interior: (rows,) a point inside every cone: 1 at the reference.
-        unit: (p, p).
+        unit: (p, p); maps: of the rows of each cone to scaled ones.
     """
 
     matrix: Array
     offset: Array
-    interior: Array
     unit: Array
     cones: tuple[Cone, ...]
-    _to_scaled: tuple[Array, ...]
-
-    def multipliers(self, z: Array) -> Array:
-        """Multipliers (rows,) of the constraints as given, from those of the scaled ones."""
-        out, row = np.empty_like(z), 0
-        for scale in self._to_scaled:
-            part = slice(row, row + len(scale))
-            out[part] = scale.T @ z[part]
-            row += len(scale)
-        return out
+    maps: tuple[Array, ...]
 
 
 def scale_constraints(stacked: Stacked, unit: Array, reference: Array) -> Scaled:
@@ -155,15 +144,7 @@ def scale_constraints(stacked: Stacked, unit: Array, reference: Array) -> Scaled
     matrix = np.concatenate([np.zeros((0, len(unit))),
                              *(m @ stacked.matrix[rows] @ unit for rows, m in blocks)])
     offset = np.concatenate([np.zeros(0), *(m @ stacked.offset[rows] for rows, m in blocks)])
-    interior = np.concatenate([np.zeros(0), *(_interior_point(cone) for cone in stacked.cones)])
-    return Scaled(matrix, offset, interior, unit, stacked.cones, tuple(maps))
-
-
-def _interior_point(cone: Cone) -> Array:
-    """A point well inside a cone (rows,)."""
-    if cone.kind is Kind.LINEAR:
-        return np.ones(cone.side)
-    return svec(np.eye(cone.side))
+    return Scaled(matrix, offset, unit, stacked.cones, tuple(maps))
 
 
 def _row_scale(cone: Cone, at_reference: Array, rows: Array) -> Array:

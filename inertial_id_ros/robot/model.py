@@ -2,15 +2,14 @@
 """Joint torques of a robot, linear in its parameters: ``tau = Y(q, dq, ddq) phi``.
 
 phi stacks ten numbers for every moving body (see `inertia`; about the origin of the frame of the
-joint that moves it, which in a URDF is the frame of its link, in that frame's axes), for every
-rotor, and the terms of every joint (see `joint_terms`). Links that are fixed to each other are one
+joint that moves it, which in a URDF is the frame of its link, in that frame's axes), and the terms
+of every joint (see `joint_terms`). Links that are fixed to each other are one
 body, under the name of the one nearest to the root.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
 import pinocchio as pin
@@ -28,38 +27,20 @@ _FROM_PINOCCHIO = np.asarray(phi_from_pinocchio(np.arange(BODY_SIZE)), dtype=int
 _MOVED = np.flatnonzero(_FROM_PINOCCHIO != np.arange(BODY_SIZE)).tolist()
 
 
-@dataclass(frozen=True)
-class Rotor:
-    """A motor's rotor: a body on the parent link that turns `ratio` times as fast as the joint.
-
-    It turns about the axis of the joint, through the joint's origin; its parameters are about that
-    origin, in axes that turn with it (Wensing et al. 2017, Section VI).
-
-    Attributes:
-        ratio: turns of the rotor for one of the joint; negative for the other sense.
-        phi: (10,) nominal parameters.
-    """
-
-    ratio: float
-    phi: tuple[float, ...] = (0.0,) * BODY_SIZE
-
-
 class RobotModel:
     """Regressor of the joint torques of a tree of joints with one degree of freedom each.
 
     Args:
         model: Pinocchio's model; the first joint may be a free-flyer.
         terms: friction, offset and drive inertia of each joint.
-        rotors: rotors by the name of their joint.
         gravity: acceleration (3,) [m/s^2] in root axes.
 
     Raises:
-        InvalidModel: no joint, a joint with several degrees of freedom, a rotor without its joint,
-            terms of another robot.
+        InvalidModel: no joint, a joint with several degrees of freedom, terms of another
+            robot.
     """
 
     def __init__(self, model: pin.Model, terms: JointTerms | None = None,
-                 rotors: Mapping[str, Rotor] | None = None,
                  gravity: ArrayLike = (0.0, 0.0, -9.81)) -> None:
         self.terms = terms if terms is not None else JointTerms()
         self.floating_base = bool(model.njoints > 1 and model.joints[1].nv == BASE_SIZE)
@@ -68,19 +49,12 @@ class RobotModel:
         joints = list(model.joints)[first:]
         check_joints(self.joint_names, joints)
         self._circular = np.array([joint.nq == 2 for joint in joints])
-        self.rotors = dict(rotors or {})
-        for name in self.rotors:
-            if name not in self.joint_names:
-                raise InvalidModel(f"there is no joint '{name}' for a rotor; joints: "
-                                   + ", ".join(self.joint_names))
         self._description = model
-        self._model = _add_rotors(model, self.rotors)
+        self._model = pin.Model(model)
         self._model.gravity.linear = np.asarray(gravity, dtype=float)
         self._data = self._model.createData()
         self.nv = model.nv
-        self._gears = self._gear_matrix()
-        self.bodies: tuple[str, ...] = (*_body_names(model),
-                                        *(f"{name}:rotor" for name in self.rotors))
+        self.bodies: tuple[str, ...] = tuple(_body_names(model))
         self.parameter_names: tuple[str, ...] = (
             *(f"{term}({body})" for body in self.bodies for term in BODY_TERMS),
             *(f"{term}({joint})" for joint in self.joint_names for term in self.terms.names))
@@ -88,8 +62,8 @@ class RobotModel:
 
     @classmethod
     def from_urdf(cls, urdf: str, terms: JointTerms | None = None,
-                  rotors: Mapping[str, Rotor] | None = None, floating_base: bool = False,
-                  gravity: ArrayLike = (0.0, 0.0, -9.81)) -> RobotModel:
+                  floating_base: bool = False, gravity: ArrayLike = (0.0, 0.0, -9.81)
+                  ) -> RobotModel:
         """The model of a URDF text.
 
         Args:
@@ -101,7 +75,7 @@ class RobotModel:
             InvalidModel: not a usable URDF.
         """
         root = pin.JointModelFreeFlyer() if floating_base else None
-        return cls(parse_urdf(urdf, root, dynamics=True), terms, rotors, gravity)
+        return cls(parse_urdf(urdf, root, dynamics=True), terms, gravity)
 
     @property
     def gravity(self) -> Array:
@@ -110,11 +84,11 @@ class RobotModel:
 
     def with_gravity(self, gravity: ArrayLike) -> RobotModel:
         """The same robot under another gravity (3,) [m/s^2], such as a tilted mounting."""
-        return RobotModel(self._description, self.terms, self.rotors, gravity)
+        return RobotModel(self._description, self.terms, gravity)
 
     def with_terms(self, terms: JointTerms) -> RobotModel:
         """The same robot with other joint terms."""
-        return RobotModel(self._description, terms, self.rotors, self.gravity)
+        return RobotModel(self._description, terms, self.gravity)
 
     # Layout of motions and outputs
 
@@ -179,14 +153,11 @@ class RobotModel:
 
     @property
     def nominal(self) -> Array:
-        """phi (p,) of the description: bodies of the URDF, rotors as given, joint terms zero."""
+        """phi (p,) of the description: bodies of the URDF, joint terms zero."""
         out = np.zeros(self.size)
-        moving = self._model.njoints - 1 - len(self.rotors)
-        for i in range(moving):
+        for i in range(self._model.njoints - 1):
             out[self.body_slice(i)] = phi_from_pinocchio(
                 self._model.inertias[i + 1].toDynamicParameters())
-        for i, rotor in enumerate(self.rotors.values()):
-            out[self.body_slice(moving + i)] = rotor.phi
         return out
 
     # Dynamics
@@ -227,26 +198,23 @@ class RobotModel:
         return self.regressor(q, dq, ddq) @ np.asarray(phi, dtype=float)
 
     def described_torque(self, q: ArrayLike, dq: ArrayLike, ddq: ArrayLike) -> Array:
-        """Generalised forces (n, nv) of the described bodies, without joint terms and rotors: as
-        with `nominal`, but much faster."""
+        """Generalised forces (n, nv) of the described bodies, without joint terms: as with
+        `nominal`, but much faster."""
         q, dq, ddq = self._check_motion(q, dq, ddq)
-        configuration, v, a = self._configuration(q), dq @ self._gears.T, ddq @ self._gears.T
-        return np.stack([pin.rnea(self._model, self._data, configuration[i], v[i], a[i])
-                         for i in range(len(q))]) @ self._gears
+        configuration = self._configuration(q)
+        return np.stack([pin.rnea(self._model, self._data, configuration[i], dq[i], ddq[i])
+                         for i in range(len(q))])
 
     # Details
 
     def _body_regressor(self, q: Array, dq: Array, ddq: Array, count: int) -> Array:
         """The first `count` rows (n, count, p) of the regressor, joint terms zero."""
         configuration = self._configuration(q)
-        v, a = dq @ self._gears.T, ddq @ self._gears.T
-        geared = len(self._gears) != self.nv
         width = BODY_SIZE * len(self.bodies)
         out = np.zeros((len(q), count, self.size))
         for i in range(len(q)):
-            y = pin.computeJointTorqueRegressor(self._model, self._data, configuration[i],
-                                                v[i], a[i])
-            out[i, :, :width] = self._gears.T[:count] @ y if geared else y[:count]
+            out[i, :, :width] = pin.computeJointTorqueRegressor(
+                self._model, self._data, configuration[i], dq[i], ddq[i])[:count]
         theirs = {k: out[:, :, _FROM_PINOCCHIO[k]:width:BODY_SIZE].copy() for k in _MOVED}
         for k in _MOVED:
             out[:, :, k:width:BODY_SIZE] = theirs[k]
@@ -269,20 +237,8 @@ class RobotModel:
     def _configuration(self, q: Array) -> Array:
         """Pinocchio's configuration (n, nq): quaternion, cosine and sine of continuous joints."""
         head = BASE_SIZE + 1 if self.floating_base else 0
-        joints = q[:, head:]
-        columns = [q[:, :head], *configuration_columns(joints, self._circular)]
-        for name, rotor in self.rotors.items():
-            k = self.joint_names.index(name)
-            columns.append(rotor.ratio * joints[:, k:k + 1])
-        return np.concatenate(columns, axis=1)
-
-    def _gear_matrix(self) -> Array:
-        """Matrix (velocities of all joints and rotors, nv)."""
-        out = np.vstack([np.eye(self.nv), np.zeros((len(self.rotors), self.nv))])
-        offset = self.nv - len(self.joint_names)
-        for i, (name, rotor) in enumerate(self.rotors.items()):
-            out[self.nv + i, offset + self.joint_names.index(name)] = rotor.ratio
-        return out
+        return np.concatenate([q[:, :head], *configuration_columns(q[:, head:], self._circular)],
+                              axis=1)
 
     def _add_terms(self, out: Array, dq: Array, ddq: Array, span: float) -> None:
         """Fill the columns of the joint terms of out (n, nv, p)."""
@@ -329,19 +285,3 @@ def _body_names(model: pin.Model) -> list[str]:
         if frame.type == pin.FrameType.BODY:
             names.setdefault(frame.parentJoint, frame.name)
     return [names.get(j, model.names[j]) for j in range(1, model.njoints)]
-
-
-def _add_rotors(model: pin.Model, rotors: Mapping[str, Rotor]) -> pin.Model:
-    """The model with one more revolute joint and body for every rotor."""
-    out = pin.Model(model)
-    data = model.createData()
-    neutral = pin.neutral(model)
-    for name in rotors:
-        joint = model.getJointId(name)
-        column = model.joints[joint].idx_v
-        axis = pin.computeJointJacobian(model, data, neutral, joint)[3:, column]
-        if not np.isclose(np.linalg.norm(axis), 1.0):
-            raise InvalidModel(f"joint '{name}' is not revolute; a rotor needs an axis to turn on")
-        out.addJoint(model.parents[joint], pin.JointModelRevoluteUnaligned(axis),
-                     model.jointPlacements[joint], f"{name}:rotor")
-    return out

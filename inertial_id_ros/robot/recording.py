@@ -39,7 +39,7 @@ from ..linalg import triangular_factors
 from ..signals.bins import BIN_NS, average_bins
 from ..signals.low_pass import FilteredRows, make_low_pass
 from .joint_terms import COULOMB, STRIBECK
-from .model import BASE_SIZE, RobotModel
+from .model import RobotModel
 
 CHUNK = 2000  # samples whose regressors are in memory at a time
 
@@ -115,39 +115,6 @@ def compress_rows(rows: Array, target: Array) -> Compressed:
         small = triangular_factors(system)
         factor[np.ix_(np.arange(len(used)), used)] = small
     return Compressed(factors, np.full(rows.shape[1], len(rows)))
-
-
-def compress(model: RobotModel, q: Array, dq: Array, ddq: Array, torque: Array) -> Compressed:
-    """Factors of a recording of joint torques.
-
-    Args:
-        q, dq, ddq: motion, see `RobotModel.regressor`; torque: (n, nv) generalised forces.
-
-    Raises:
-        InvalidData, NotEnoughData: see `compress_rows`.
-    """
-    return _compress_in_chunks(model.regressor, q, dq, ddq, torque)
-
-
-def compress_base(model: RobotModel, q: Array, dq: Array, ddq: Array, force: Array) -> Compressed:
-    """Factors of the six base-link rows of a robot that no ground holds.
-
-    Args:
-        force: (n, 6) external force and torque on the robot, as generalised forces of the base.
-    """
-    return _compress_in_chunks(model.base_regressor, q, dq, ddq, np.asarray(force)[:, :BASE_SIZE])
-
-
-def _compress_in_chunks(regressor: Callable[[Array, Array, Array], Array], q: Array, dq: Array,
-                        ddq: Array, target: Array) -> Compressed:
-    """Factors of a recording, with the regressors of `CHUNK` samples in memory at a time."""
-    total: Compressed | None = None
-    for start in range(0, max(len(q), 1), CHUNK):
-        part = slice(start, start + CHUNK)
-        block = compress_rows(regressor(q[part], dq[part], ddq[part]), target[part])
-        total = block if total is None else total + block
-    assert total is not None
-    return total
 
 
 def equivalent_white_noise(residual: Array, least: Array) -> Array:

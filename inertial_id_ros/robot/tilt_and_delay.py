@@ -51,8 +51,8 @@ class Alignment:
     sigma: Array
 
 
-def align_recording(model: RobotModel, recording: JointRecording, window: float = WINDOW,
-                    low_pass: float = LOW_PASS, weights: Array | None = None) -> Alignment:
+def align_recording(model: RobotModel, recording: JointRecording, low_pass: float = LOW_PASS,
+                    weights: Array | None = None) -> Alignment:
     """Find the tilt of gravity and the delay of the efforts with which a recording fits best.
 
     Args:
@@ -67,7 +67,7 @@ def align_recording(model: RobotModel, recording: JointRecording, window: float 
     if not np.allclose(model.gravity[:2], 0.0):
         raise InvalidData("tilt is found for a model whose gravity is along the root's z axis")
     upward = -float(np.sign(model.gravity[2]))
-    samples, rows, along, effort, rate = _condense(model, recording, window, low_pass, weights)
+    samples, rows, along, effort, rate = _condense(model, recording, low_pass, weights)
     tilt, delay = np.zeros(2), 0.0
     for _ in range(_ROUNDS):
         lean = _gravity_direction(tilt, upward)
@@ -111,12 +111,12 @@ class _Condensed(NamedTuple):
     rate: Array
 
 
-def _condense(model: RobotModel, recording: JointRecording, window: float, low_pass: float,
+def _condense(model: RobotModel, recording: JointRecording, low_pass: float,
               weights: Array | None) -> _Condensed:
     """The triangular factor of all rows, weighted (r, joints)."""
     g, known = float(np.linalg.norm(model.gravity)), structural_base_parameters(model).independent
-    still = filter_recording(model.with_gravity(np.zeros(3)), recording, 0.0, window, low_pass)
-    along = [_filter_pull(model.with_gravity(g * e), recording, window, low_pass)
+    still = filter_recording(model.with_gravity(np.zeros(3)), recording, 0.0, WINDOW, low_pass)
+    along = [_filter_pull(model.with_gravity(g * e), recording, low_pass)
              for e in np.eye(3)]
     pulled = [np.flatnonzero(np.any([pull[part][:, :, known].any(axis=(0, 1))
                                      for part in pull.parts()], axis=0)) for pull in along]
@@ -139,8 +139,7 @@ def _condense(model: RobotModel, recording: JointRecording, window: float, low_p
     return _Condensed(still.effort.size, rows, spread, factor[:, -2], factor[:, -1])
 
 
-def _filter_pull(model: RobotModel, recording: JointRecording, window: float, low_pass: float
-                 ) -> StoredRows:
+def _filter_pull(model: RobotModel, recording: JointRecording, low_pass: float) -> StoredRows:
     """Rows (r, joints, p) of what the model's gravity adds to the regressor."""
     def pull(q: Array, dq: Array, ddq: Array) -> Array:
         still = np.zeros_like(q)
@@ -148,7 +147,7 @@ def _filter_pull(model: RobotModel, recording: JointRecording, window: float, lo
         rows[:, :, BODY_SIZE * len(model.bodies):] = 0.0
         return rows
 
-    return filter_regressor(pull, recording, 0.0, window, low_pass).regressor
+    return filter_regressor(pull, recording, 0.0, WINDOW, low_pass).regressor
 
 
 def _gravity_direction(tilt: Array, upward: float) -> Array:

@@ -16,13 +16,13 @@ from inertial_id_ros.msg import CompensationState
 
 from ..findings import FindingLog
 from ..identification.compensation.live_compensation import LiveCompensation, Status
-from ..identification.compensation.load_in_use import LoadInUse, Mode
+from ..identification.compensation.load_latch import LoadInUse, Mode
 from ..inertia import Array, body_from_phi
 from ..io import cdr
 from ..limits import MAX_JOINTS, MAX_TRANSFORMS
 from ..settings import Settings
 from ..signals.inbox import Inbox
-from ..signals.input_topics import JOINT_STATES, TRANSFORMS, WRENCH, InputTopic
+from ..signals.message_adapter import JOINT_STATES, TRANSFORMS, WRENCH, InputTopic
 from .conversions import NAN, inertia_message, time_message, vector
 from .services.lifecycle import ManagedNode
 

@@ -25,8 +25,7 @@ from ..identification.make_identifier import AnyIdentifier
 from ..io.files import user_path
 from ..kinematics.robot_description import read_description
 from ..settings import Settings
-from ..signals.input_topics import JOINT_STATES, WRENCH, InputTopic, input_topics
-from ..signals.message_adapter import MessageAdapter
+from ..signals.message_adapter import JOINT_STATES, WRENCH, InputTopic, MessageAdapter, input_topics
 from .compat import message_type, waiting_messages
 from .compensation import CompensationTopics, Tee
 from .diagnostics import TopicRate, load_topic

@@ -28,7 +28,7 @@ from .program import (
     without_ros_arguments,
     without_sources,
 )
-from .settings.parameters import Section, read_parameter_files
+from .settings_node import Section, read_parameter_files
 
 _LONGEST_END = 0.9  # s from a signal to the end, whatever goes on: state files are replaced whole
 # s for the threads to end. Where they took longer the machine is busy, and leaving the ROS graph in

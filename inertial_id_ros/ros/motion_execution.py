@@ -14,6 +14,8 @@ trajectory, which is a few seconds long at most and ends at rest.
 
 What this does not replace: the emergency stop, the limits and the collision detection of the robot
 itself, and a person who watches (SECURITY.md).
+
+Below it, a planned motion as messages: for a controller, and for RViz.
 """
 
 from __future__ import annotations
@@ -27,22 +29,94 @@ from typing import Any
 
 import numpy as np
 from action_msgs.msg import GoalStatus
+from geometry_msgs.msg import PoseStamped
+from nav_msgs.msg import Path
 from rclpy.action import ActionClient
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
-from rclpy.qos import qos_profile_sensor_data
+from rclpy.qos import DurabilityPolicy, QoSProfile, qos_profile_sensor_data
 from rclpy.task import Future
 from sensor_msgs.msg import JointState
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
+from ..apps.excitation.arm import Arm
 from ..apps.excitation.next_motion.planned_motion import PlannedMotion
 from ..errors import MissingPackage, printable
-from .compat import find_type
-from .motion_messages import duration_message, trajectory_message
+from ..inertia import Array
+from .compat import find_type, message_type
+from .conversions import duration_message, time_message
+
+TRAJECTORY, PATH, DISPLAY = (f"identify_payload/{name}" for name in (
+    "next_trajectory", "next_path", "display_planned_path"))
+_DISPLAY_TYPE = "moveit_msgs/msg/DisplayTrajectory"
+_LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+_PATH_STEP = 0.05  # s between two poses of the path
+
+
+def trajectory_message(motion: PlannedMotion) -> JointTrajectory:
+    """The trajectory, to begin when it arrives."""
+    return JointTrajectory(joint_names=list(motion.joint_names), points=[
+        JointTrajectoryPoint(positions=q.tolist(), velocities=dq.tolist(),
+                             accelerations=ddq.tolist(), time_from_start=duration_message(t))
+        for t, q, dq, ddq in zip(motion.stamps.tolist(), motion.positions, motion.velocities,
+                                 motion.accelerations, strict=True)])
+
+
+class MotionDisplay:
+    """Shows the next motion, latched: as a trajectory, as a path of the payload's frame, and as
+    what MoveIt displays where moveit_msgs is installed.
+
+    Args:
+        node: that publishes; arm: that moves.
+    """
+
+    def __init__(self, node: Node, arm: Arm) -> None:
+        self._node, self._arm = node, arm
+        self._trajectory = node.create_publisher(JointTrajectory, TRAJECTORY, _LATCHED)
+        self._path = node.create_publisher(Path, PATH, _LATCHED)
+        self._kind: Any = find_type(_DISPLAY_TYPE)
+        self._display = (None if self._kind is None
+                         else node.create_publisher(self._kind, DISPLAY, _LATCHED))
+
+    def show(self, motion: PlannedMotion, start: Array) -> None:
+        """Publish a motion from a pose (joints,) of all joints of the arm."""
+        trajectory = trajectory_message(motion)
+        self._trajectory.publish(trajectory)
+        self._path.publish(self._path_message(motion, start))
+        if self._display is not None:
+            message = self._kind()
+            message.trajectory_start.joint_state = JointState(
+                name=list(self._arm.joint_names), position=start.tolist())
+            message.trajectory = [message_type("moveit_msgs/msg/RobotTrajectory")(
+                joint_trajectory=trajectory)]
+            self._display.publish(message)
+
+    def _path_message(self, motion: PlannedMotion, start: Array) -> Path:
+        """Poses of the frame that carries the payload."""
+        times = np.linspace(0.0, motion.duration, int(motion.duration / _PATH_STEP) + 2)
+        q = np.tile(start, (len(times), 1))
+        q[:, [self._arm.joint_names.index(name) for name in motion.joint_names]] = motion.sample(
+            times).q
+        now = self._node.get_clock().now().nanoseconds
+        message = Path()
+        message.header.frame_id, message.header.stamp = self._arm.root, time_message(now)
+        for t, (position, quaternion) in zip(times, self._arm.frame_poses(q), strict=True):
+            pose = PoseStamped()
+            pose.header.frame_id = self._arm.root
+            pose.header.stamp = time_message(now + round(1e9 * float(t)))
+            at, turn = pose.pose.position, pose.pose.orientation
+            at.x, at.y, at.z = position.tolist()
+            turn.x, turn.y, turn.z, turn.w = quaternion.tolist()
+            message.poses.append(pose)
+        return message
+
 
 ACTION_TYPE = "control_msgs/action/FollowJointTrajectory"
 PERIOD = 0.02  # s between two looks at everything that would stop the motion
 SILENCE = 0.1  # s without new joint states after which it is not known where the arm is,
-SHORTEST, PERIODS = 0.05, 8.0  # or so many of their periods, if that is less, and at least so long
+# or so many of their periods, if that is less, and at least so long: a busy computer keeps it, and
+# a controller that stops in 0.2 s brings the arm to rest within 0.3 s
+SHORTEST, PERIODS = 0.07, 8.0
 _COUNTED = 20  # joint states by which their period is told
 DEVIATION = 0.1  # rad that a joint may be away from where the trajectory has it
 DELAY = 0.25  # s that a controller may be behind the trajectory
@@ -154,7 +228,7 @@ class MotionExecution:
         self._action, self._kind, self._silence = action, kind, silence
         self._client = ActionClient(node, kind, action)
         self._handle: Any = None
-        self._entered, self._began = time.monotonic(), 0.0
+        self._entered, self._sent, self._began = time.monotonic(), 0.0, 0.0
         self._stop_wanted = ""  # by `abort`, from any thread
         self._positions: dict[str, float] = {}
         self._heard: dict[str, float] = {}  # joint -> when its newest state arrived
@@ -223,10 +297,13 @@ class MotionExecution:
         return min(max(PERIODS * period, SHORTEST), SILENCE)
 
     def _find_deviation(self, now: float) -> str:
-        """Which joint is not where the trajectory has it, or had it up to `DELAY` ago."""
+        """Which joint is not where the trajectory has it, or had it up to `DELAY` ago.
+
+        The motion began somewhen between the sending of the goal and the controller's answer.
+        """
         if self.state is not State.MOVING:
             return ""
-        since = now - self._began + np.linspace(-DELAY, 0.0, 11)
+        since = np.linspace(now - self._began - DELAY, now - self._sent, 16)
         planned = self._motion.sample(since).q
         actual = np.array([self._positions[name] for name in self._motion.joint_names])
         off = np.maximum(planned.min(axis=0) - actual, actual - planned.max(axis=0))
@@ -281,6 +358,7 @@ class MotionExecution:
 
     def _send(self) -> None:
         """Send the goal."""
+        self._sent = time.monotonic()
         goal = self._kind.Goal(trajectory=trajectory_message(self._motion),
                                goal_time_tolerance=duration_message(LATE))
         self._client.send_goal_async(goal).add_done_callback(self._take_answer)

@@ -25,7 +25,6 @@ from .conversions import refuse_unphysical
 from .diagnostics import FindingLogger, NodeCounters, PayloadLogger, statuses
 from .estimation import Changes, Configuration, Estimation, described_shape
 from .inputs import Inputs
-from .outside_reader import OutsideReader
 from .publisher_watch import PayloadWatch
 from .publishing import Publishing
 from .requested_shapes import RequestedShapes
@@ -36,8 +35,8 @@ from .services.handlers import Services
 from .services.identify_action import IdentifyAction
 from .services.lifecycle import Bond, ManagedNode
 from .services.saving import StateKeeper
-from .settings.parameters import Section
-from .worker import Busy, Worker
+from .settings_node import Section
+from .worker import Busy, OutsideReader, Worker
 
 NAME = "inertial_id_node"
 _HOUSEKEEPING = 0.05  # s between two rounds

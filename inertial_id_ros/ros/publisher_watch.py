@@ -25,7 +25,7 @@ from ..findings import FindingLog
 from ..io import cdr
 from ..io.messages import DynamicJointStates
 from ..settings import Settings
-from ..signals.input_topics import InputTopic
+from ..signals.message_adapter import InputTopic
 from ..signals.precompensation import (
     NOT_ADDED,
     STATED_BY,

@@ -33,9 +33,8 @@ from ..limits import MAX_REQUEST_FACES, MAX_REQUEST_POINTS
 from ..settings import Settings
 from .conversions import pose_matrix
 from .estimation import Estimation
-from .outside_reader import OutsideReader
-from .settings.settings_node import SettingsNode
-from .worker import Busy
+from .settings_node import SettingsNode
+from .worker import Busy, OutsideReader
 
 with suppress(ImportError):  # at the start, since it takes half a second; shapes say if it lacks
     import trimesh  # noqa: F401

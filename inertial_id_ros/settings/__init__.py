@@ -5,7 +5,7 @@ The node declares its parameters from this table, the tools read the same names 
 documentation page is made from it, so that a setting means the same everywhere.
 """
 
-from .inputs import DynamicJointStatesSettings, WrenchSettings
+from .inputs import SENSORS, DynamicJointStatesSettings, WrenchSettings
 from .node import ApplySettings
 from .payload import (
     ESTIMATOR_GROUP,
@@ -15,7 +15,6 @@ from .payload import (
     PrecompensatedSettings,
     ShapeSettings,
 )
-from .sensors import SENSORS
 from .table import Settings, flatten, iter_settings, settings_from_mapping
 
 __all__ = [

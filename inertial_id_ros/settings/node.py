@@ -96,8 +96,6 @@ class ApplySettings:
     tool: str = setting(
         "", "Name (Doosan) or number (FANUC: of the payload schedule) of the tool in controllers "
         "that keep several; empty: inertial_id, or 1.", runtime=True)
-    max_mass: float = setting(
-        0.0, "Largest mass that is sent; 0: load.rated_payload.", unit="kg", low=0.0, runtime=True)
     automatic: float = setting(
         0.0, "Time between two attempts to send without being asked: whenever mass or centre of "
         "mass differ from what was sent last by more than their verdict allows, and all conditions "

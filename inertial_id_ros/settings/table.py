@@ -10,6 +10,7 @@ from typing import Any
 
 from ..errors import InvalidSetting
 from .inputs import (
+    SENSORS,
     AccelerationsSettings,
     AlignmentSettings,
     BaseImuSettings,
@@ -44,7 +45,6 @@ from .payload import (
     ShapeSettings,
     ToolSettings,
 )
-from .sensors import SENSORS
 from .spec import Spec, check, coerce, iter_group, unknown_setting
 
 

@@ -18,7 +18,7 @@ from ..findings import Missing
 from ..inertia import PARAMETERS, Array, phi_from_body, tensor_from_six, transform_phi
 from ..io.messages import DynamicJointStates
 from ..settings import PrecompensatedSettings, Settings
-from .input_topics import FRANKA_STATE, PAYLOAD_STATES, InputTopic
+from .message_adapter import FRANKA_STATE, PAYLOAD_STATES, InputTopic
 
 # After a change, the driver's wrench and its statement may disagree for this long.
 _SETTLING_NS = 600_000_000

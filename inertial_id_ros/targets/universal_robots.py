@@ -18,52 +18,47 @@ from ..inertia import Array, six_from_tensor, tensor_from_six
 from ..io.messages import DynamicJointStates
 from ..settings import Settings
 from .target import (
+    ArmDriver,
     Gate,
-    PayloadFrame,
     Reading,
     Seen,
     ServiceCall,
     Sources,
-    Target,
     TargetPayload,
     TargetPlan,
     WatchedTopic,
     body_reading,
 )
 
-SERVICE, TYPE = "io_and_status_controller/set_payload", "ur_msgs/srv/SetPayload"
 STATES = "dynamic_joint_states"
 _ENTRIES = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 _LARGEST = 133.0  # kg m^2, of the script function set_target_payload
 
 
-class UniversalRobots(Target):
+class UniversalRobots(ArmDriver):
     """The payload of a Universal Robots arm, about its tool flange."""
 
-    takes_tool = True
-    needs_limits = True
     changes_wrench = True
+    service, frame = "io_and_status_controller/set_payload", "tool0"
+    types = ("ur_msgs/srv/SetPayload",)
 
     def sources(self, settings: Settings) -> Sources:
         topic = settings.apply.topic or settings.dynamic_joint_states.topic or STATES
-        return Sources({settings.apply.service or SERVICE: (TYPE,)},
+        return Sources({self.service_name(settings): self.types},
                        WatchedTopic(topic, "control_msgs/msg/DynamicJointState"))
-
-    def placement(self, settings: Settings, seen: Seen) -> PayloadFrame:
-        return PayloadFrame(settings.apply.frame or "tool0")
 
     def plan(self, payload: TargetPayload, settings: Settings, seen: Seen) -> TargetPlan:
         told = self.read(settings, seen)
-        inertia, left_out = _inertia_to_send(payload, _names(settings, seen), told)
+        inertia, left_out = _inertia_to_send(payload, self._fields(settings, seen), told)
         undo = None
         if told is not None:
             before = told.values.get("inertia")
-            undo = (_call(settings, seen, told.values["mass"], told.values["com"],
-                          None if before is None else tensor_from_six(before)),)
+            undo = (self._call(settings, seen, told.values["mass"], told.values["com"],
+                               None if before is None else tensor_from_six(before)),)
         largest = 0.0 if inertia is None else float(np.abs(inertia).max())
         too_large = Gate("largest_inertia", f"an entry of the inertia is {largest:.4g} kg m^2; the "
                          f"robot takes up to {_LARGEST:g}" if largest > _LARGEST else "")
-        return TargetPlan((_call(settings, seen, payload.mass, payload.com, inertia),),
+        return TargetPlan((self._call(settings, seen, payload.mass, payload.com, inertia),),
                           body_reading(payload.mass, payload.com, inertia), undo, left_out,
                           (too_large,))
 
@@ -78,11 +73,22 @@ class UniversalRobots(Target):
         return body_reading(payload[0], list(payload[1:4]),
                             tensor_from_six(payload[4:]) if exported else None)
 
+    def _fields(self, settings: Settings, seen: Seen) -> set[str]:
+        """Fields of the request; of the second form where its package is not installed."""
+        return set(seen.fields.get(self.service_name(settings),
+                                   ("mass", "center_of_gravity", *_ENTRIES)))
 
-def _names(settings: Settings, seen: Seen) -> set[str]:
-    """Fields of the request; of the second form where its package is not installed."""
-    return set(seen.fields.get(settings.apply.service or SERVICE,
-                               ("mass", "center_of_gravity", *_ENTRIES)))
+    def _call(self, settings: Settings, seen: Seen, mass: float, com: list[float],
+              inertia: Array | None) -> ServiceCall:
+        """The call in the form that the driver has."""
+        names, service = self._fields(settings, seen), self.service_name(settings)
+        com_field = dict(zip("xyz", com, strict=True))
+        entries = {} if inertia is None else dict(
+            zip(_ENTRIES, six_from_tensor(inertia).tolist(), strict=True))
+        request: dict[str, Any] = (
+            {"payload": {"m": mass, "com": com_field, **entries}} if "payload" in names
+            else {"mass": mass, "center_of_gravity": com_field, **entries})
+        return ServiceCall(service, self.types[0], request)
 
 
 def _exports_inertia(settings: Settings, message: Any) -> bool:
@@ -104,16 +110,3 @@ def _inertia_to_send(payload: TargetPayload, fields: set[str],
     if not payload.inertia_is_known:
         return None, ("the inertia: it is unobserved; the robot takes it for zero",)
     return payload.inertia, ()
-
-
-def _call(settings: Settings, seen: Seen, mass: float, com: list[float],
-          inertia: Array | None) -> ServiceCall:
-    """The call in the form that the driver has."""
-    names, service = _names(settings, seen), settings.apply.service or SERVICE
-    com_field = dict(zip("xyz", com, strict=True))
-    entries = {} if inertia is None else dict(
-        zip(_ENTRIES, six_from_tensor(inertia).tolist(), strict=True))
-    request: dict[str, Any] = (
-        {"payload": {"m": mass, "com": com_field, **entries}} if "payload" in names
-        else {"mass": mass, "center_of_gravity": com_field, **entries})
-    return ServiceCall(service, TYPE, request)

@@ -13,7 +13,7 @@ from inertial_id_ros.apps.bag.reader import BagReader, RecordedTopic
 from inertial_id_ros.apps.bag.topics import select_topics
 from inertial_id_ros.errors import RecordingError
 from inertial_id_ros.settings import Settings
-from inertial_id_ros.signals.input_topics import (
+from inertial_id_ros.signals.message_adapter import (
     JOINT_STATES,
     ROBOT_DESCRIPTION,
     STATIC_TRANSFORMS,
@@ -58,7 +58,7 @@ def test_a_folder_without_metadata_reads_its_only_file_and_says_so(bag, tmp_path
     shutil.copytree(bag, tmp_path / "bag")
     (tmp_path / "bag" / "metadata.yaml").unlink()
     with BagReader(tmp_path / "bag") as recording:
-        assert len(list(recording.raw({"/wrench"}))) == 200
+        assert len(list(recording.raw_of({"/wrench": bags.WRENCH}))) == 200
         assert "no metadata.yaml" in recording.notes[0]
 
 
@@ -68,12 +68,6 @@ def test_topics_duration_and_start_are_those_written(bag):
         assert RecordedTopic("/wrench", bags.WRENCH, 200) in recording.topics
         assert recording.start == bags.START
         assert recording.duration == pytest.approx(0.995, abs=1e-6)
-
-
-def test_latched_topics_are_known_by_their_offered_quality_of_service(bag):
-    with BagReader(bag) as recording:
-        assert recording.offered_qos("/robot_description")[0].durability.name == "TRANSIENT_LOCAL"
-        assert recording.offered_qos("/wrench")[0].durability.name == "VOLATILE"
 
 
 @pytest.mark.parametrize("share", [0.0, 0.0005, 0.01, 0.3, 0.7, 0.99, 0.9999])

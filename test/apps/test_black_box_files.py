@@ -12,10 +12,11 @@ import pytest
 pytest.importorskip("rosbags")
 from rosbags.highlevel import AnyReader  # noqa: E402
 
-from inertial_id_ros.apps.bag.black_box import files  # noqa: E402
-from inertial_id_ros.apps.bag.black_box.files import (  # noqa: E402
+from inertial_id_ros.apps.bag import black_box as files  # noqa: E402
+from inertial_id_ros.apps.bag.black_box import (
     BlackBox,
-    LoggedTopic,  # noqa: E402
+    LoggedMessage,  # noqa: E402
+    LoggedTopic,
     read_black_box,
     settings_to_keep,
     write_black_box,
@@ -27,7 +28,6 @@ from inertial_id_ros.cli import USER_ERROR  # noqa: E402
 from inertial_id_ros.errors import RecordingError  # noqa: E402
 from inertial_id_ros.identification.state import State  # noqa: E402
 from inertial_id_ros.io.files import format_document  # noqa: E402
-from inertial_id_ros.io.message_log import LoggedMessage  # noqa: E402
 from inertial_id_ros.settings import Settings  # noqa: E402
 
 STRING = "std_msgs/msg/String"

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import trimesh
 
-from inertial_id_ros.apps.excitation import collision_meshes
+from inertial_id_ros.apps.excitation import collision_shapes
 from inertial_id_ros.apps.excitation.arm import Arm
 
 ROBOT = """<robot name="r">
@@ -71,5 +71,5 @@ def test_others_are_not_and_the_warning_says_why(place: Path, name: str, said: s
 
 def test_a_mesh_with_too_many_faces_is_refused(place: Path, monkeypatch: pytest.MonkeyPatch
                                                ) -> None:
-    monkeypatch.setattr(collision_meshes, "MAX_FACES", 11)
+    monkeypatch.setattr(collision_shapes, "MAX_FACES", 11)
     assert "12 faces; at most 11" in arm("package://robot/m.stl", place).unchecked

@@ -10,10 +10,9 @@ import pytest
 import trimesh
 
 from inertial_id_ros.apps.excitation.arm import Arm
-from inertial_id_ros.apps.excitation.fourier import Basis
 from inertial_id_ros.apps.excitation.limits import Excess, Limits
 from inertial_id_ros.apps.excitation.objective import RobotInformation
-from inertial_id_ros.apps.excitation.optimise import SearchEffort, dense_times, plan_motion
+from inertial_id_ros.apps.excitation.optimise import Basis, SearchEffort, dense_times, plan_motion
 from inertial_id_ros.errors import InvalidData, InvalidModel
 from inertial_id_ros.robot.constraints import description_reference
 from inertial_id_ros.robot.model import RobotModel

@@ -10,17 +10,21 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from benchmarks.excitation import check, payload_objective, sinusoid_in_time
+from benchmarks.excitation import check, information_gain, payload_objective, sinusoid_in_time
 from inertial_id_ros.apps.excitation import optimise
 from inertial_id_ros.apps.excitation.arm import Arm, CarriedLoad
-from inertial_id_ros.apps.excitation.criteria import INFORMATION, Criterion, TorqueVariance
-from inertial_id_ros.apps.excitation.fourier import Basis, FourierMotion
 from inertial_id_ros.apps.excitation.limits import Excess, Limits
-from inertial_id_ros.apps.excitation.objective import RobotInformation
+from inertial_id_ros.apps.excitation.objective import (
+    INFORMATION,
+    Criterion,
+    RobotInformation,
+    TorqueVariance,
+)
 from inertial_id_ros.apps.excitation.optimise import (
+    Basis,
+    FourierMotion,
     Plan,
     SearchEffort,
-    information_gain,
     plan_motion,
 )
 from inertial_id_ros.apps.simulation.cobot import SimulatedCobot
@@ -168,7 +172,9 @@ def test_information_of_a_robot_covers_its_base_parameters():
     assert told.count == structural_base_parameters(model).count
     motion = random_motion()
     everywhere = FourierMotion(motion.basis, START_POSE, np.arange(6), np.tile(motion.x, (2, 1)))
-    assert information_gain(everywhere, told, RATE) > information_gain(motion, told, RATE)
+    period = motion.basis.period
+    assert (information_gain(everywhere, told, RATE, period)
+            > information_gain(motion, told, RATE, period))
 
 
 def test_information_counts_a_joint_that_creeps_less() -> None:
@@ -192,7 +198,7 @@ def test_information_counts_a_joint_that_creeps_less() -> None:
 def test_a_plan_beats_the_published_sinusoids_within_the_same_limits(arm: Arm, best: Plan):
     objective = payload_objective(arm)
     sinusoid = sinusoid_in_time(DURATION)
-    assert information_gain(best.motion, objective, RATE) > 2.0 + information_gain(
+    assert information_gain(best.motion, objective, RATE, DURATION) > 2.0 + information_gain(
         sinusoid, objective, RATE, DURATION)
     assert check(sinusoid, DURATION, 50.0).speed == pytest.approx(0.25, rel=0.01)
 

@@ -52,6 +52,17 @@ def test_a_fault_is_named_with_what_to_do(changes, name, measured, advice):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("joint", [3, 4])
+def test_a_swing_about_one_axis_does_not_tell_where_gravity_points(joint):
+    """What the force has along the axis may be the zero of the sensor as well."""
+    for seed in range(40):
+        rows = rows_of(payload="drill", sensor="ati_gamma", seed=seed,
+                       motion=wiggle(joints=(joint,)))
+        assert not failed(rows.values()), rows
+        assert rows["direction of gravity"].verdict is Verdict.OPEN, rows
+
+
+@pytest.mark.slow
 def test_what_is_small_against_the_errors_of_the_sensor_stays_open():
     assert {row.verdict for row in rows_of(UR, payload="cylinder").values()} == {Verdict.OPEN}
     little = rows_of(motion=wiggle(angle=2.0))

@@ -27,7 +27,7 @@ from inertial_id_ros.inertia import phi_from_body
 from inertial_id_ros.io import cdr
 from inertial_id_ros.regression.rows import regressor_of
 from inertial_id_ros.settings import Settings
-from inertial_id_ros.signals.input_topics import (
+from inertial_id_ros.signals.message_adapter import (
     JOINT_STATES,
     ROBOT_DESCRIPTION,
     TRANSFORMS,

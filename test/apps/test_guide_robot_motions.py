@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from inertial_id_ros.apps.excitation.next_motion.motion_limits import MotionLimits
+from inertial_id_ros.apps.excitation.next_motion.planned_motion import MotionLimits
 from inertial_id_ros.apps.guide import robot_motions
 from inertial_id_ros.apps.guide.motions import USUAL_BOX
 from inertial_id_ros.apps.guide.robot_motions import SWEEPS, RobotMotions, last_link

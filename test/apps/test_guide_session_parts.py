@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from wiggled import BIAS, record, wiggle
 
-from inertial_id_ros.apps.excitation.next_motion.motion_limits import MotionLimits
-from inertial_id_ros.apps.guide.motions import MotionSource
+from inertial_id_ros.apps.excitation.next_motion.planned_motion import MotionLimits
+from inertial_id_ros.apps.guide.motions import USUAL_BOX, MotionSource
 from inertial_id_ros.apps.guide.page import session_page
 from inertial_id_ros.apps.guide.progress import (
     Progress,
@@ -23,7 +23,7 @@ from inertial_id_ros.apps.guide.progress import (
     parts_of,
 )
 from inertial_id_ros.apps.guide.proof import prove
-from inertial_id_ros.apps.guide.record import End, Record, Row, Verdict
+from inertial_id_ros.apps.guide.record import End, Record, Row, Verdict, describe_failed
 from inertial_id_ros.apps.guide.show import JsonLines
 from inertial_id_ros.apps.guide.terminal import Console, Terminal
 from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description
@@ -158,10 +158,27 @@ def test_the_report_holds_checks_proof_and_truth_and_is_well_formed():
     kept = Record((WRONG,), [replace(PROGRESS, elapsed=float(k)) for k in range(4)],
                   [("turn the wrist", 3.0), ("tilt it", 0.0)], TRUTH, np.full(10, 0.01),
                   PROGRESS.parts, "ft_sensor", 1, proof, proof, "told", "name", TRUTH)
-    page = session_page(kept, End(4, "1 check is wrong."))
+    page = session_page(kept, End(4, describe_failed(kept.rows)))
     root = ElementTree.fromstring(page.split("\n", 1)[1] if page.startswith("<!") else page)
     assert len(root.findall(".//{*}figure")) >= 10
     text = "".join(root.itertext())
     for words in ("Synchronise <both>.", "0.30 s apart", "what the robot has now", "by hand",
-                  "1 check is wrong."):
+                  f"1 check is wrong: {WRONG.name}."):
         assert words in text, words
+
+
+def test_the_report_of_a_session_that_was_stopped_says_what_was_known_and_what_to_do():
+    kept = Record(progress=[replace(PROGRESS, elapsed=float(k)) for k in range(4)])
+    page = session_page(kept, End(4, "The arm has stopped: contact.", "Look for what touches it."))
+    text = "".join(ElementTree.fromstring(page.split("\n", 1)[1]).itertext())
+    for words in ("contact.", "What to do", "Look for what touches it.", PROGRESS.parts[0].value):
+        assert words in text, words
+
+
+def test_a_centre_of_mass_outside_the_box_that_motions_are_checked_with_is_named(source):
+    inside = USUAL_BOX.mean(axis=0)
+    assert source.describe_outside(inside, np.full(3, 0.5)) == ""
+    beside = inside + [0.11, 0.0, 0.0]
+    assert source.describe_outside(beside, np.full(3, 0.006)) == ""  # it may lie in the box
+    text = source.describe_outside(beside, np.full(3, 0.001))
+    assert "x -100 to 100" in text and "--payload-box" in text

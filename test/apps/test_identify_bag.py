@@ -7,7 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
-from xml.etree import ElementTree
 
 import bags
 import numpy as np
@@ -18,7 +17,6 @@ from inertial_id_ros.apps.bag.offline import ADVANCE_PERIOD, identify
 from inertial_id_ros.apps.bag.output import replace_when_complete, write_json
 from inertial_id_ros.apps.bag.reader import BagReader
 from inertial_id_ros.apps.bag.topics import select_topics
-from inertial_id_ros.apps.report.results import NAMES
 from inertial_id_ros.errors import InvalidSetting
 from inertial_id_ros.estimate import NoEstimate
 from inertial_id_ros.findings import FindingLog
@@ -226,8 +224,7 @@ def test_json_has_the_promised_keys_and_a_history_without_numbers_before_the_fir
 
 @pytest.mark.slow
 def test_without_an_estimate_the_status_is_one_and_json_holds_no_numbers(folder, tmp_path, capsys):
-    status, out, _ = run(folder / "short", "--json", tmp_path / "o.json",
-                         "--plot", tmp_path / "o.svg", capsys=capsys)
+    status, out, _ = run(folder / "short", "--json", tmp_path / "o.json", capsys=capsys)
     result = strict_json(tmp_path / "o.json")
     assert status == 1 and "No estimate" in out
     assert not result["valid"] and result["mass"] is None and result["covariance"] is None
@@ -255,16 +252,7 @@ def test_a_recording_of_two_publishers_gives_no_estimate_and_says_why(tmp_path, 
     assert status == 1 and "two publishers" in " ".join(out.split())
 
 
-@pytest.mark.slow
-def test_the_plot_draws_every_parameter_and_channel(folder, tmp_path, capsys):
-    run(folder / "tf", "--plot", tmp_path / "o.svg", "--quiet", capsys=capsys)
-    picture = ElementTree.parse(tmp_path / "o.svg").getroot()
-    drawn = {text.text for text in picture.iter("{http://www.w3.org/2000/svg}text")}
-    assert {*NAMES, "x", "y", "z", "predicted"} <= drawn
-    assert len(picture.findall("{*}svg")) == 6 and "var(" not in (tmp_path / "o.svg").read_text()
-
-
-def test_the_plotted_model_follows_the_measured_wrench(folder):
+def test_the_drawn_model_follows_the_measured_wrench(folder):
     from inertial_id_ros.apps.report.results import wrench_curves
     settings = Settings()
     with BagReader(folder / "joint") as recording:
@@ -331,7 +319,6 @@ OPEN_MESH = "solid s\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0
     ("tf", ["--config", "{tmp}/list.yaml"], "must hold names and values, not a list"),
     ("tf", ["--json", "{tmp}/absent/o.json"], "folder {tmp}/absent does not exist"),
     ("tf", ["--json", "{tmp}"], "is a folder; name a file"),
-    ("tf", ["--plot", "{tmp}/o.gif2"], "ends in '.gif2'; it must end in '.svg'"),
     ("tf", ["--speed", "3"], "unrecognized arguments: --speed 3"),
 ])
 def test_user_errors_are_one_sentence_with_status_two(folder, tmp_path, capsys, bag, words, text):

@@ -25,8 +25,8 @@ def test_identify_bag_and_identify_robot_read_efforts_from_a_bag(
     recorded = loaded(2.0, 4)
     path = bag(tmp_path / "bag", recorded)
     assert main([str(path), "--robot", str(robot_file),
-                 "--sensor-frame", FRAME, "--json", str(tmp_path / "out.json"), "--plot",
-                 str(tmp_path / "out.svg")]) == 0
+                 "--sensor-frame", FRAME, "--json", str(tmp_path / "out.json"),
+                 "--report", str(tmp_path)]) == 0
     tree = json.loads((tmp_path / "out.json").read_text())
     assert tree["mass"] == pytest.approx(2.0, rel=0.03)
     assert tree["frame_id"] == FRAME

@@ -11,18 +11,17 @@ import pinocchio as pin
 import pytest
 
 from inertial_id_ros.apps.excitation.arm import Arm, CarriedLoad
+from inertial_id_ros.apps.excitation.collision_shapes import Obstacle, box_obstacle
 from inertial_id_ros.apps.excitation.next_motion.check_motion import CheckedRobot, check_motion
-from inertial_id_ros.apps.excitation.next_motion.forecast import sigma_after
 from inertial_id_ros.apps.excitation.next_motion.knowledge import (
     STEP,
     Knowledge,
     SensorModel,
+    sigma_after,
     wanted_sigma,
 )
-from inertial_id_ros.apps.excitation.next_motion.motion_limits import MotionLimits
-from inertial_id_ros.apps.excitation.next_motion.planned_motion import PlannedMotion
+from inertial_id_ros.apps.excitation.next_motion.planned_motion import MotionLimits, PlannedMotion
 from inertial_id_ros.apps.excitation.next_motion.planner import MotionPlanner
-from inertial_id_ros.apps.excitation.obstacles import Obstacle, box_obstacle
 from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description
 from inertial_id_ros.apps.simulation.motion import START_POSE
 from inertial_id_ros.errors import InvalidData, InvalidSetting, InvalidShape

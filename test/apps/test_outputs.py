@@ -29,11 +29,11 @@ def test_a_file_of_the_recording_is_not_overwritten(recording: Path, name: str) 
 
 def test_the_same_file_is_not_written_twice(tmp_path: Path) -> None:
     (tmp_path / "b").mkdir()
-    with pytest.raises(InvalidSetting, match="--plot .* would overwrite the file of --json"):
-        check_outputs({"--json": tmp_path / "a", "--plot": tmp_path / "b" / ".." / "a"}, {})
+    with pytest.raises(InvalidSetting, match="--report .* would overwrite the file of --json"):
+        check_outputs({"--json": tmp_path / "a", "--report": tmp_path / "b" / ".." / "a"}, {})
 
 
 def test_other_files_come_back_in_order_and_nothing_stays_nothing(recording: Path) -> None:
     new = recording / "result.json"
     read = {"the recording": recording, "a URDF": None}
-    assert check_outputs({"--json": None, "--plot": new}, read) == [None, new]
+    assert check_outputs({"--json": None, "--report": new}, read) == [None, new]

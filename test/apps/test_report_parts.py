@@ -23,7 +23,11 @@ from inertial_id_ros.apps.report.charts import (
 )
 from inertial_id_ros.apps.report.diagnosis import Diagnosis, diagnose
 from inertial_id_ros.apps.report.payload_page import CANDIDATES, motion_of, sigma_after
-from inertial_id_ros.apps.report.payload_pictures import payload_picture, sharp_edges
+from inertial_id_ros.apps.report.payload_pictures import (
+    estimate_section,
+    sharp_edges,
+    wrench_section,
+)
 from inertial_id_ros.apps.report.results import (
     Identification,
     Snapshot,
@@ -31,6 +35,7 @@ from inertial_id_ros.apps.report.results import (
     WrenchCurves,
     contact_spans,
     held_out,
+    wrench_curves,
 )
 from inertial_id_ros.estimate import IDENTIFIED, UNOBSERVED, Estimate, NoEstimate
 from inertial_id_ros.findings import Finding
@@ -229,15 +234,17 @@ def test_long_curves_keep_both_ends() -> None:
     assert len(kept) <= 400 and kept[0] == 0 and kept[-1] == 99_999
 
 
-def test_the_plot_shades_contacts_on_every_axis_that_shows_their_time(estimate: Estimate) -> None:
+def test_the_report_shades_contacts_on_every_axis_that_shows_their_time(estimate: Estimate) -> None:
     touch = (Finding("contact", "warning", "touched"),)
     history = tuple(Snapshot(t, estimate, touch if 1.9 < t <= 3.1 else ())
                     for t in np.arange(0.5, 5.1, 0.5))
     ramp = 1e-3 * np.arange(500.0)
     trace = Trace(0, 10_000_000 * np.arange(500), np.column_stack([ramp] * 6))
     run = Identification(estimate, history, (), 5.0, {}, frozenset(), trace, (), None)
-    whole = ElementTree.fromstring(payload_picture(run, "contact"))
-    charts = whole.findall("{*}svg")
+    curves = wrench_curves(trace)
+    whole = ElementTree.fromstring(
+        f"<div>{estimate_section(run)}{wrench_section(curves, curves, run)}</div>")
+    charts = list(whole.iter("svg"))
     axes = Axes((0.0, 5.0), (0.0, 1.0))
     first, last = float(axes.x(1.5)), float(axes.x(3.0))
     assert len(charts) == 6

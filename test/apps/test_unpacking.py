@@ -35,7 +35,7 @@ from inertial_id_ros.apps.bag.reader import BagReader
 from inertial_id_ros.errors import RecordingError
 try:
     with BagReader(sys.argv[1]) as recording:
-        list(recording.raw({"/a"}))
+        list(recording.raw_of({"/a": "std_msgs/msg/String"}))
 except RecordingError as error:
     print(error)
 # Resource usage would count what this process was a copy of before it began.
@@ -122,7 +122,7 @@ before = (dict(storage_mcap.DECOMPRESSORS), reader.zstd, dict(Reader.STORAGE_PLU
 from inertial_id_ros.apps.bag.reader import BagReader
 for path in sys.argv[1:]:
     with BagReader(path) as recording:
-        assert len(list(recording.raw({"/a"}))) == 450
+        assert len(list(recording.raw_of({"/a": "std_msgs/msg/String"}))) == 450
 assert before == (storage_mcap.DECOMPRESSORS, reader.zstd, Reader.STORAGE_PLUGINS,
                   reader.DirectoryReader.STORAGE_PLUGINS, apsw.connection_hooks)
 """

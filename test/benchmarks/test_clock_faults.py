@@ -18,7 +18,7 @@ from conftest import ROOT  # noqa: E402
 from benchmarks.faults.clocks import AT, FAULTS, PAYLOAD, judge  # noqa: E402
 from benchmarks.faults.system_clock import SystemClock  # noqa: E402
 from inertial_id_ros.msg import InertialParameters  # noqa: E402
-from inertial_id_ros.ros.tools.children import unused_domain  # noqa: E402
+from inertial_id_ros.ros.program import unused_domain  # noqa: E402
 
 DRIVER = SimpleNamespace(begun=-AT, masses=[1.0, 2.0])  # the fault begins at 0
 SILENT = next(k for k, f in enumerate(FAULTS) if "driver silent" in f.name)

@@ -29,7 +29,7 @@ from synthetic import (
 
 from inertial_id_ros.estimate import Estimate
 from inertial_id_ros.identification.accuracy_goal import AccuracyGoal
-from inertial_id_ros.identification.compensation.load_in_use import Mode
+from inertial_id_ros.identification.compensation.load_latch import Mode
 from inertial_id_ros.identification.wrench.identifier import Identifier
 from inertial_id_ros.inertia import phi_from_body
 from inertial_id_ros.regression.tool import Tool

@@ -11,7 +11,7 @@ import pytest
 from live_stream import Live
 from synthetic import NOISE, START, texts
 
-from inertial_id_ros.identification.compensation.load_in_use import Mode
+from inertial_id_ros.identification.compensation.load_latch import Mode
 from inertial_id_ros.identification.wrench.identifier import Identifier
 from inertial_id_ros.settings import Settings
 

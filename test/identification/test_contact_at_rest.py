@@ -22,7 +22,7 @@ from synthetic import (
     stamps,
 )
 
-from inertial_id_ros.identification.compensation.load_in_use import Mode
+from inertial_id_ros.identification.compensation.load_latch import Mode
 from inertial_id_ros.identification.wrench.identifier import Identifier
 from inertial_id_ros.regression.tool import Tool
 

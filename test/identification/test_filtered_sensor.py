@@ -30,13 +30,13 @@ from inertial_id_ros.api import Settings
 from inertial_id_ros.detection.filter_search import find_filter
 from inertial_id_ros.detection.setup_trials import FARTHEST, Signals
 from inertial_id_ros.estimate import Estimate
-from inertial_id_ros.identification.compensation.load_in_use import Mode
+from inertial_id_ros.identification.compensation.load_latch import Mode
 from inertial_id_ros.identification.wrench import problem_builder, setup_correction
 from inertial_id_ros.identification.wrench.identifier import Identifier
 from inertial_id_ros.regression.alignment import CLOCK_OFFSET
 from inertial_id_ros.regression.newton_euler import static_regressor
+from inertial_id_ros.signals.low_pass import SensorFilter
 from inertial_id_ros.signals.precompensation import Removed
-from inertial_id_ros.signals.sensor_filter import SensorFilter
 
 BIAS = np.array([3.0, -2.0, 1.0, 0.2, -0.1, 0.15])
 SCENE = Scene(Sinusoids(RICH.offset, RICH.amplitude, 0.5 * RICH.frequency, RICH.phase))

@@ -31,14 +31,18 @@ from synthetic import (
 )
 
 from inertial_id_ros.estimate import IDENTIFIED
-from inertial_id_ros.identification.compensation.load_in_use import (
+from inertial_id_ros.identification.compensation.live_compensation import (
+    Blend,
+    PreparedLoad,
+    inputs_of,
+)
+from inertial_id_ros.identification.compensation.load_latch import (
     Load,
     LoadInUse,
+    LoadLatch,
     Mode,
     wrench_matrix,
 )
-from inertial_id_ros.identification.compensation.load_latch import LoadLatch
-from inertial_id_ros.identification.compensation.prepared_load import Blend, PreparedLoad, inputs_of
 from inertial_id_ros.inertia import phi_from_body, transform_phi
 from inertial_id_ros.kinematics.causal.features import FEATURES, features_of
 from inertial_id_ros.kinematics.transform_tree import Pose

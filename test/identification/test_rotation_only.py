@@ -57,7 +57,7 @@ def test_intervals_hold_the_truth_and_no_inertia_is_claimed() -> None:
 def test_parameters_do_not_show_an_inertia_that_nothing_tells() -> None:
     """Readers of parameters see no verdict, so the numbers are NaN; mass and centre are there."""
     pytest.importorskip("rclpy")
-    from inertial_id_ros.ros.settings.parameters import payload_parameters
+    from inertial_id_ros.ros.settings_node import payload_parameters
 
     outcome = pitching(8.0).solve()
     values = {p.name: p.value for p in payload_parameters(outcome)}

@@ -20,8 +20,7 @@ from inertial_id_ros.estimate import Estimate
 from inertial_id_ros.identification.wrench.identifier import Identifier
 from inertial_id_ros.io.messages import DEFINITIONS, DynamicJointStates
 from inertial_id_ros.settings import DynamicJointStatesSettings, Settings
-from inertial_id_ros.signals.input_topics import DYNAMIC_JOINT_STATES
-from inertial_id_ros.signals.message_adapter import MessageAdapter
+from inertial_id_ros.signals.message_adapter import DYNAMIC_JOINT_STATES, MessageAdapter
 
 AXES = ("x", "y", "z")
 SENSOR = [f"{part}.{axis}" for part in ("force", "torque") for axis in AXES]
@@ -69,6 +68,15 @@ def test_every_part_is_found_by_its_name() -> None:
     assert parts.wrench == (0.0, 1.0, 2.0, 3.0, 4.0, 5.0)
     assert parts.names == ("a", "b") and parts.positions == (1.0, -2.0)
     assert parts.payload == (1.5, 0.1, 0.2, 0.3, *[0.0] * 6)
+
+
+@pytest.mark.parametrize(("sensor", "payload"), [
+    ("tcp_fts_sensor", "payload"), ("left_tcp_fts_sensor", "left_payload"), ("wrist", "payload")])
+def test_the_payload_has_the_prefix_of_the_sensor(sensor: str, payload: str) -> None:
+    got = message({"a": 1.0}, range(6), **{payload: Value(
+        ["mass", "cog.x", "cog.y", "cog.z"], [1.5, 0.1, 0.2, 0.3])})
+    told = splitter(sensor=sensor).split(got.joint_names, got.interface_values).payload
+    assert told is not None and told[:4] == (1.5, 0.1, 0.2, 0.3)
 
 
 def test_the_inertia_of_the_payload_is_read_where_the_driver_tells_it() -> None:
@@ -168,7 +176,7 @@ def test_a_recording_of_it_is_identified(tmp_path: Path, storage: str,
     bag = dynamic_bag(tmp_path / "bag", storage)
     status = main([str(bag), "--set", "dynamic_joint_states.topic=/dynamic_joint_states",
                    "--sensor-frame", "sensor", "--json", str(tmp_path / "out.json"),
-                   "--plot", str(tmp_path / "out.svg")])
+                   "--report", str(tmp_path)])
     assert status == 0, capsys.readouterr()
     result = json.loads((tmp_path / "out.json").read_text())
     truth = bags.Payload()

@@ -6,7 +6,7 @@ from __future__ import annotations
 import threading
 from itertools import pairwise
 
-from inertial_id_ros.io.message_log import MessageLog
+from inertial_id_ros.apps.bag.black_box import MessageLog
 
 SECOND = 1_000_000_000
 

@@ -22,11 +22,9 @@ from synthetic import (
     stamps,
 )
 
-from inertial_id_ros.kinematics.causal.fading_memory import SETTLED, FadingMemory
 from inertial_id_ros.kinematics.causal.features import ACCELERATION, ALPHA, AXES, PRODUCTS
-from inertial_id_ros.kinematics.causal.joint_filter import JointFilter
-from inertial_id_ros.kinematics.causal.pose_filter import PoseFilter
-from inertial_id_ros.kinematics.causal.transform_chain import chain_of
+from inertial_id_ros.kinematics.causal.joint_filter import SETTLED, FadingMemory, JointFilter
+from inertial_id_ros.kinematics.causal.pose_filter import PoseFilter, chain_of
 from inertial_id_ros.kinematics.joint_motion import RobotFrame
 from inertial_id_ros.kinematics.robot_description import parse_urdf
 from inertial_id_ros.kinematics.transform_tree import TransformTree

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from benchmarks.robot.published import wam
+from benchmarks.robot.reference.base_rows import base_row_parameters, compress
 from benchmarks.robot.robots import random_tree
 from inertial_id_ros.errors import InvalidData, NotEnoughData
 from inertial_id_ros.robot.base_parameters import (
@@ -17,7 +18,7 @@ from inertial_id_ros.robot.base_parameters import (
 )
 from inertial_id_ros.robot.joint_terms import JointTerms
 from inertial_id_ros.robot.model import RobotModel
-from inertial_id_ros.robot.recording import compress, compress_rows
+from inertial_id_ros.robot.recording import compress_rows
 
 # Sousa and Cortesao 2014, Table 3, lines that are legible in full.
 WAM_LINES = (
@@ -64,7 +65,7 @@ def test_the_base_rows_of_a_free_robot_tell_all_that_all_rows_tell(
     model = RobotModel.from_urdf(random_tree(rng, 5, rooted=True),
                                  JointTerms(viscous=False, coulomb=False, offset=False),
                                  floating_base=True)
-    part = structural_base_parameters(model, base_rows=True)
+    part = base_row_parameters(model)
     whole = structural_base_parameters(model)
     assert part.count == whole.count < model.size
     # The same subspace of combinations.

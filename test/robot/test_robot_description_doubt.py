@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from benchmarks.joint_torque import block, simulate, wide_motion
+from benchmarks.robot.reference.base_rows import compress
 from benchmarks.robot.reference.feasibility import fit_feasible
 from benchmarks.robot.robots import random_tree
 from inertial_id_ros.apps.robot.robot_identification import identify_robot, predict
@@ -25,7 +26,7 @@ from inertial_id_ros.robot.consistent_fit import (
 from inertial_id_ros.robot.constraints import Reference, consistent_robot, description_reference
 from inertial_id_ros.robot.joint_terms import JointTerms
 from inertial_id_ros.robot.model import RobotModel
-from inertial_id_ros.robot.recording import Compressed, compress, filter_recording
+from inertial_id_ros.robot.recording import Compressed, filter_recording
 from inertial_id_ros.robot.robot_file import robot_model
 
 NOISE = 0.5

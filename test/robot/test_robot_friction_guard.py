@@ -42,5 +42,5 @@ def test_joints_with_friction_that_their_terms_lack_are_named() -> None:
 @pytest.mark.slow
 def test_intervals_hold_what_missing_friction_changes(monkeypatch: pytest.MonkeyPatch) -> None:
     assert within(*identified(np.ones(7))) > 0.85
-    monkeypatch.setattr("inertial_id_ros.apps.robot.friction_guard._RARE", 0.0)
+    monkeypatch.setattr("inertial_id_ros.apps.robot.robot_fit._RARE", 0.0)
     assert within(*identified(np.ones(7))) < 0.3

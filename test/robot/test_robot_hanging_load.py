@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks.joint_torque import RATE, SimulatedTorques, arm, simulate, wide_motion
-from inertial_id_ros.apps.excitation.fourier import FourierMotion
+from inertial_id_ros.apps.excitation.optimise import FourierMotion
 from inertial_id_ros.apps.simulation.description import load_description
 from inertial_id_ros.inertia import phi_from_body
 from inertial_id_ros.robot.drive_gains import Gains, gains_from_payload

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from benchmarks.robot.reference import cvxpy_statements
+from benchmarks.robot.reference.base_rows import compress
 from benchmarks.robot.reference.constraints import (
     mass_sum,
     robot_of_form,
@@ -27,8 +28,8 @@ from inertial_id_ros.robot.constraints import (
     make_reference,
 )
 from inertial_id_ros.robot.joint_terms import JointTerms
-from inertial_id_ros.robot.model import RobotModel, Rotor
-from inertial_id_ros.robot.recording import Compressed, compress
+from inertial_id_ros.robot.model import RobotModel
+from inertial_id_ros.robot.recording import Compressed
 
 NOISE = 0.5
 
@@ -44,10 +45,10 @@ class Case(NamedTuple):
     design: Reference
 
 
-def case(rng: np.random.Generator, joints: int = 4, samples: int = 60, drives: bool = True,
-         rotors: dict[str, Rotor] | None = None) -> Case:
+def case(rng: np.random.Generator, joints: int = 4, samples: int = 60, drives: bool = True
+         ) -> Case:
     """So little and so noisy data that the constraints bind."""
-    model = RobotModel.from_urdf(random_tree(rng, joints), JointTerms(drive_inertia=drives), rotors)
+    model = RobotModel.from_urdf(random_tree(rng, joints), JointTerms(drive_inertia=drives))
     truth = model.nominal
     for j in range(joints):
         for term, value in zip(model.terms.names, (0.3, 0.2, 0.1, 0.02), strict=False):
@@ -95,8 +96,7 @@ def test_ample_data_of_a_real_body_need_no_constraint(rng: np.random.Generator) 
 
 
 def test_a_prior_everywhere_is_the_regularised_optimum(rng: np.random.Generator) -> None:
-    rotors = {"joint1": Rotor(10.0, tuple(phi_from_body(0.3, np.zeros(3), 2e-4 * np.eye(3))))}
-    c = case(rng, drives=False, rotors=rotors)
+    c = case(rng, drives=False)
     bodies = [c.model.body_slice(k) for k in range(len(c.model.bodies))]
     constraints = [*consistent_robot(c.model), mass_sum(c.model.size, bodies, upper=15.0)]
     prior = Prior(c.design, 0.01)

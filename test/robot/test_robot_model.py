@@ -10,11 +10,11 @@ import pytest
 from scipy.spatial.transform import Rotation
 from synthetic import URDF
 
-from benchmarks.robot.robots import Body, Joint, Pose, random_body, random_tree, urdf
+from benchmarks.robot.robots import Joint, Pose, random_body, random_tree, urdf
 from inertial_id_ros.errors import InvalidData, InvalidModel, UnknownFrame
 from inertial_id_ros.inertia import phi_from_body
 from inertial_id_ros.robot.joint_terms import NO_TERMS, JointTerms
-from inertial_id_ros.robot.model import RobotModel, Rotor
+from inertial_id_ros.robot.model import RobotModel
 
 
 def motion(rng: np.random.Generator, n: int, nv: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -75,30 +75,6 @@ def test_friction_offset_and_drive_inertia_add_their_terms(rng: np.random.Genera
     np.testing.assert_allclose(soft.torque(only, q, dq, ddq)[:, 1], 2.0 * np.tanh(dq[:, 1] / 0.1))
 
 
-def test_rotors_are_geared_bodies_on_the_parent_link(rng: np.random.Generator) -> None:
-    """MuJoCo moves the rotors by joints of their own; gears add their torques to the joints'."""
-    ratio = np.array([10.6, -7.0, 10.6])
-    joints, bodies, rotors = [], [], []
-    for k in range(3):
-        pose = Pose(rng.uniform(-0.3, 0.3, 3), Rotation.random(rng=rng))
-        joints.append(Joint(k - 1, pose, "revolute", Rotation.random(rng=rng).apply([0, 0, 1])))
-        bodies.append(random_body(rng, 1.0, (0.1, 0.1, 0.3)))
-        rotors.append(random_body(rng, 0.3, (0.05, 0.05, 0.05), (0.01, 0.0, 0.02)))
-    robot = RobotModel.from_urdf(urdf(joints, bodies), NO_TERMS, {
-        f"joint{k + 1}": Rotor(float(ratio[k]), tuple(phi_from_body(*_of(rotors[k]))))
-        for k in range(3)})
-    extended = urdf([*joints, *joints], [*bodies, *rotors])
-    q, dq, ddq = motion(rng, 20, 3)
-    full = mujoco_torque(extended, *(np.hstack([x, x * ratio]) for x in (q, dq, ddq)))
-    want = full[:, :3] + ratio * full[:, 3:]
-    np.testing.assert_allclose(robot.torque(robot.nominal, q, dq, ddq), want,
-                               atol=1e-9 * np.abs(want).max())
-
-
-def _of(body: Body) -> tuple[float, np.ndarray, np.ndarray]:
-    return body.mass, body.com, body.inertia
-
-
 def test_base_rows_of_a_free_robot_are_the_change_of_its_momentum(
         rng: np.random.Generator) -> None:
     """Free fall: without contact the base rows of a torque-free motion are zero."""
@@ -126,8 +102,6 @@ def test_names_tell_where_every_parameter_is() -> None:
 def test_what_cannot_be_is_refused(rng: np.random.Generator) -> None:
     text = random_tree(rng, 2)
     robot = RobotModel.from_urdf(text)
-    with pytest.raises(InvalidModel, match="no joint 'elbow' for a rotor"):
-        RobotModel.from_urdf(text, rotors={"elbow": Rotor(10.0)})
     with pytest.raises(InvalidModel, match="no moving joint"):
         RobotModel.from_urdf('<robot name="r"><link name="a"/></robot>')
     with pytest.raises(InvalidModel, match="floating base"):

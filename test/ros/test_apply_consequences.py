@@ -12,12 +12,12 @@ pytest.importorskip("rclpy")
 pytest.importorskip("inertial_id_ros.msg")
 from synthetic import NOISE, STILL, PointMasses, Scene, identifier, recording  # noqa: E402
 
-from inertial_id_ros.ros.apply import consequences as module  # noqa: E402
-from inertial_id_ros.ros.apply.consequences import changing_wrench  # noqa: E402
+from inertial_id_ros.ros.apply import application as module  # noqa: E402
+from inertial_id_ros.ros.apply.application import changing_wrench  # noqa: E402
 from inertial_id_ros.ros.apply.gates import removal_gate  # noqa: E402
 from inertial_id_ros.ros.services.saving import CannotSave  # noqa: E402
 from inertial_id_ros.settings import Settings  # noqa: E402
-from inertial_id_ros.targets.registry import load_target  # noqa: E402
+from inertial_id_ros.targets.target import load_target  # noqa: E402
 
 NOTHING = PointMasses(np.zeros((1, 3)), np.zeros(1))
 NO_HISTORY = SimpleNamespace(last=lambda name: None)

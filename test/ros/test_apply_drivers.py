@@ -53,7 +53,8 @@ def defaults(request):
         for process in stage.processes[1:]:
             process.stop()
         del stage.processes[1:]
-        for name, value in (("apply.frame", ""), ("apply.service", ""), ("apply.max_mass", 5.0)):
+        for name, value in (("apply.frame", ""), ("apply.service", ""),
+                            ("load.rated_payload", 5.0)):
             use(stage, name, value)
 
 
@@ -171,7 +172,7 @@ def test_nothing_is_sent_while_the_driver_or_its_type_is_not_the_expected_one(st
 
 
 @pytest.mark.parametrize(("name", "value", "words"), [
-    ("apply.max_mass", 0.2, "apply.max_mass allows 0.2 kg"),
+    ("load.rated_payload", 0.2, "load.rated_payload allows 0.2 kg"),
     ("apply.frame", "forearm_link", "'forearm_link' moves against the sensor"),
     ("apply.frame", "no_link", "no_link")])
 def test_limits_and_frames_are_gates_of_the_running_node(stage, name, value, words):

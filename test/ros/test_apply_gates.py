@@ -24,25 +24,23 @@ from node_client import (  # noqa: E402
 from ros_process import wait_until  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 
-from inertial_id_ros.ros.apply.consequences import consequences  # noqa: E402
+from inertial_id_ros.ros.apply.application import consequences  # noqa: E402
 from inertial_id_ros.ros.apply.gates import (  # noqa: E402
+    History,
+    NothingToUndo,
     doubt_gate,
     record_gate,
     removal_gate,
     rest_gate,
-)
-from inertial_id_ros.ros.apply.history import (  # noqa: E402
-    History,
-    NothingToUndo,
     undo_calls,
 )
 from inertial_id_ros.ros.apply.other_nodes import Graph  # noqa: E402
 from inertial_id_ros.settings import Settings  # noqa: E402
 from inertial_id_ros.srv import Save  # noqa: E402
-from inertial_id_ros.targets.registry import load_target  # noqa: E402
 from inertial_id_ros.targets.target import (
     body_reading,  # noqa: E402
     closed_gates,  # noqa: E402
+    load_target,  # noqa: E402
     payload_of_report,  # noqa: E402
 )
 

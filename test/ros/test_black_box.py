@@ -19,7 +19,7 @@ from ros_process import LATCHED, Robot, Stage, play_until, queued, wait_until  #
 from std_msgs.msg import String  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
 
-from inertial_id_ros.apps.bag.black_box.files import read_black_box  # noqa: E402
+from inertial_id_ros.apps.bag.black_box import read_black_box  # noqa: E402
 from inertial_id_ros.apps.bag.identify_bag import main as identify_bag  # noqa: E402
 from inertial_id_ros.apps.bag.offline import identify_recording  # noqa: E402
 from inertial_id_ros.apps.bag.reader import BagReader  # noqa: E402
@@ -28,6 +28,7 @@ from inertial_id_ros.io.files import without_nonfinite  # noqa: E402
 from inertial_id_ros.msg import InertialParameters  # noqa: E402
 from inertial_id_ros.ros.contract import DEADLINE  # noqa: E402
 from inertial_id_ros.settings import Settings  # noqa: E402
+from inertial_id_ros.signals.message_adapter import WRENCH  # noqa: E402
 from inertial_id_ros.srv import Save  # noqa: E402
 
 NODE = "/inertial_id_node"
@@ -100,7 +101,7 @@ def test_a_replayed_black_box_gives_the_estimates_of_its_node_to_the_digit(
     assert read.settings["wrench.sensor"] == "ati_gamma"
     assert "gives the estimates of the node" in read.notes(False)[1]
     with BagReader(box) as recording:
-        times = [message.log_time for message in recording.raw({"/wrench"})]
+        times = [message.log_time for message in recording.raw_of({"/wrench": WRENCH.type})]
     assert median(b - a for a, b in pairwise(times)) > 100_000  # as they arrived, one by one
     fresh = {e["stamp_ns"]: e for e in estimates(box) if not e["stale"]}
     for name in ("mass", "com", "inertia_com", "covariance", "bias", "verdict", "residual_rms"):

@@ -17,8 +17,11 @@ from sensor_msgs.msg import JointState  # noqa: E402
 from std_msgs.msg import Bool  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
 
-from inertial_id_ros.apps.excitation.next_motion.planned_motion import PlannedMotion  # noqa: E402
-from inertial_id_ros.apps.excitation.next_motion.rest_to_rest import Pace, RestToRest  # noqa: E402
+from inertial_id_ros.apps.excitation.next_motion.planned_motion import (  # noqa: E402
+    Pace,
+    PlannedMotion,  # noqa: E402
+    RestToRest,
+)
 from inertial_id_ros.apps.simulation.description import load_description  # noqa: E402
 from inertial_id_ros.apps.simulation.payload import load_payload  # noqa: E402
 from inertial_id_ros.inertia import transform_phi  # noqa: E402

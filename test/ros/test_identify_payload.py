@@ -32,8 +32,8 @@ from std_srvs.srv import Trigger  # noqa: E402
 
 from inertial_id_ros.action import Identify  # noqa: E402
 from inertial_id_ros.apps.excitation.arm import Arm, CarriedLoad  # noqa: E402
-from inertial_id_ros.apps.excitation.next_motion.motion_limits import MotionLimits  # noqa: E402
-from inertial_id_ros.apps.excitation.next_motion.rest_to_rest import (  # noqa: E402
+from inertial_id_ros.apps.excitation.next_motion.planned_motion import (
+    MotionLimits,  # noqa: E402
     RestToRest,
     shortest_moves,
 )
@@ -42,7 +42,7 @@ from inertial_id_ros.apps.simulation.description import (  # noqa: E402
     SENSOR_FRAME,
     load_description,
 )
-from inertial_id_ros.ros.motion_messages import trajectory_message  # noqa: E402
+from inertial_id_ros.ros.motion_execution import trajectory_message  # noqa: E402
 
 pytestmark = pytest.mark.alone
 

@@ -22,6 +22,7 @@ from inertial_id_ros.apps.simulation.command_line import write_bag  # noqa: E402
 from inertial_id_ros.apps.simulation.settings import CobotSettings  # noqa: E402
 from inertial_id_ros.msg import InertialParameters  # noqa: E402
 
+PLAYER = Path(__file__).parents[1] / "play_bag.py"
 DURATION = 6.0  # s
 LOST = 0.2  # s of data that the live node may lack: its last estimate is up to .1 s earlier
 
@@ -42,9 +43,7 @@ def play(bag: Path, **parameters: str) -> InertialParameters:
         node = stage.start_node(use_sim_time="true", estimator__rate="10.0", **parameters)
         received = stage.client.listen(
             InertialParameters, "/inertial_id_node/inertial_parameters")
-        player = RosProcess(
-            stage.domain, sys.executable, "-m", "inertial_id_ros.ros.tools.replay_bag", str(bag),
-            "--rate", "1.0", "--wait", "3")
+        player = RosProcess(stage.domain, sys.executable, str(PLAYER), str(bag))
         stage.processes.append(player)
 
         stage.client.spin_until(lambda: player.process.poll() is not None)

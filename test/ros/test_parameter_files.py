@@ -9,11 +9,7 @@ import pytest
 
 pytest.importorskip("rclpy")
 from inertial_id_ros.errors import InvalidSetting  # noqa: E402
-from inertial_id_ros.ros.settings.parameters import (  # noqa: E402
-    Section,
-    check_parameter_files,
-    read_parameter_files,
-)
+from inertial_id_ros.ros.settings_node import Section, check_parameter_files, read_parameter_files
 
 NODE = "/inertial_id_node"
 

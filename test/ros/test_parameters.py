@@ -15,7 +15,7 @@ from ros_process import NODE, RosProcess, own_domain  # noqa: E402
 
 from inertial_id_ros.arguments import VERSION  # noqa: E402
 from inertial_id_ros.errors import InertialIdError  # noqa: E402
-from inertial_id_ros.ros.settings.settings_node import SettingsNode  # noqa: E402
+from inertial_id_ros.ros.settings_node import SettingsNode  # noqa: E402
 from inertial_id_ros.settings import SENSORS, Settings, iter_settings  # noqa: E402
 from inertial_id_ros.settings.spec import allowed_range  # noqa: E402
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from inertial_id_ros.errors import InertialIdError, InvalidSetting
-from inertial_id_ros.ros.apply.history import History
+from inertial_id_ros.ros.apply.gates import History
 from inertial_id_ros.ros.services.saving import (
     CannotSave,
     require_writable,

@@ -13,9 +13,8 @@ import pytest
 from inertial_id_ros.findings import FindingLog
 from inertial_id_ros.limits import MAX_JOINTS
 from inertial_id_ros.settings import Settings
-from inertial_id_ros.signals import inbox, input_topics
-from inertial_id_ros.signals.input_topics import InputTopic
-from inertial_id_ros.signals.message_adapter import MessageAdapter
+from inertial_id_ros.signals import inbox, message_adapter
+from inertial_id_ros.signals.message_adapter import InputTopic, MessageAdapter
 
 BOTH = {"dynamic_joint_states.topic": "/all", "wrench.sensor_frame": "tool0"}
 
@@ -58,7 +57,7 @@ def taken(topic: InputTopic, *messages: Any, **changes: Any) -> list[tuple[Any, 
      ["wrench.topic", "joint_states.topic", "tf.topic", "base_imu.topic", "tf.static_topic"])])
 def test_the_settings_say_which_topics_are_read(changes: dict[str, Any],
                                                 settings: list[str]) -> None:
-    topics = input_topics.input_topics(Settings().replace(changes))
+    topics = message_adapter.input_topics(Settings().replace(changes))
     assert [topic.setting for topic in topics] == settings
 
 
@@ -73,13 +72,13 @@ def inertia_message(mass: float) -> Any:
 def test_a_removed_payload_is_the_same_from_every_driver() -> None:
     message = inertia_message(1.5)
     wanted = [(inbox.REMOVED_PAYLOAD, "tool0", (1.5, 0.1, 0.2, 0.3, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0))]
-    assert taken(input_topics.REMOVED_PAYLOAD, message) == wanted
-    assert taken(input_topics.FRANKA_STATE, SimpleNamespace(inertia_load=message)) == wanted
+    assert taken(message_adapter.REMOVED_PAYLOAD, message) == wanted
+    assert taken(message_adapter.FRANKA_STATE, SimpleNamespace(inertia_load=message)) == wanted
 
 
 def test_the_sensor_is_zeroed_when_the_program_starts_and_at_no_other_time() -> None:
     running = [SimpleNamespace(data=data) for data in (False, True, True, False, True)]
-    assert taken(input_topics.PROGRAM, *running) == [
+    assert taken(message_adapter.PROGRAM, *running) == [
         (inbox.ZEROING, "the robot's program started")] * 2
 
 
@@ -87,7 +86,7 @@ def test_a_reading_of_the_base_imu_keeps_its_frame() -> None:
     message = SimpleNamespace(header=bags.header(7, "imu_link"),
                               linear_acceleration=SimpleNamespace(x=0.1, y=0.2, z=9.8),
                               angular_velocity=SimpleNamespace(x=1.0, y=2.0, z=3.0))
-    assert taken(input_topics.BASE_IMU, message) == [
+    assert taken(message_adapter.BASE_IMU, message) == [
         (inbox.IMU, 7, "imu_link", (0.1, 0.2, 9.8), (1.0, 2.0, 3.0))]
 
 
@@ -98,7 +97,7 @@ def dynamic_message(joints: int) -> Any:
 
 
 def test_what_a_dynamic_joint_state_lacks_becomes_a_finding_and_the_rest_is_taken() -> None:
-    samples = taken(input_topics.DYNAMIC_JOINT_STATES, dynamic_message(2), **BOTH)
+    samples = taken(message_adapter.DYNAMIC_JOINT_STATES, dynamic_message(2), **BOTH)
     assert samples[0] == (inbox.JOINT_STATE, 7, ("j0", "j1"), (0.5, 0.5), ())
     assert [sample[:2] for sample in samples[1:]] == [(inbox.FINDING, "sensor_missing")]
 
@@ -106,7 +105,7 @@ def test_what_a_dynamic_joint_state_lacks_becomes_a_finding_and_the_rest_is_take
 def test_a_message_that_is_too_large_is_dropped_and_reported() -> None:
     samples = Samples()
     adapter = MessageAdapter(samples, Settings().replace(BOTH), lambda urdf: None)
-    assert not adapter.add(input_topics.DYNAMIC_JOINT_STATES, dynamic_message(MAX_JOINTS + 1))
+    assert not adapter.add(message_adapter.DYNAMIC_JOINT_STATES, dynamic_message(MAX_JOINTS + 1))
     assert [sample[:2] for sample in samples.take_all()] == [
         (inbox.FINDING, "message_too_large.dynamic_joints")]
 
@@ -115,5 +114,5 @@ def test_a_robot_description_goes_to_its_own_place() -> None:
     seen: list[str] = []
     samples = Samples()
     adapter = MessageAdapter(samples, Settings(), seen.append)
-    adapter.add(input_topics.ROBOT_DESCRIPTION, SimpleNamespace(data="<robot/>"))
+    adapter.add(message_adapter.ROBOT_DESCRIPTION, SimpleNamespace(data="<robot/>"))
     assert seen == ["<robot/>"] and not samples.take_all()

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from inertial_id_ros.signals.sensor_filter import NO_FILTER, SensorFilter, lag
+from inertial_id_ros.signals.low_pass import NO_FILTER, SensorFilter, lag
 
 BIN = 0.01  # s
 T = BIN * np.arange(1500)

@@ -17,8 +17,8 @@ from inertial_id_ros.estimate import IDENTIFIED, PRIOR_DOMINATED, UNOBSERVED
 from inertial_id_ros.inertia import phi_from_body
 from inertial_id_ros.ros.apply.gates import gates_of_payload
 from inertial_id_ros.settings import Settings
-from inertial_id_ros.targets.registry import OWN, load_target, target_names
 from inertial_id_ros.targets.target import (
+    OWN,
     ParameterCall,
     Seen,
     ServiceCall,
@@ -27,13 +27,15 @@ from inertial_id_ros.targets.target import (
     call_from_json,
     closed_gates,
     difference,
+    load_target,
     payload_of_report,
+    target_names,
 )
 
 MASS, COM = 1.5, [0.02, -0.03, 0.11]
 TENSOR = np.array([[0.012, 0.001, -0.002], [0.001, 0.014, 0.003], [-0.002, 0.003, 0.009]])
 BIAS = np.array([3.0, -2.0, 1.0, 0.1, 0.2, -0.3])
-SETTINGS = Settings().replace({"apply.max_mass": 3.0})
+SETTINGS = Settings().replace({"load.rated_payload": 3.0})
 
 
 def payload(inertia=IDENTIFIED, **changes):
@@ -219,9 +221,8 @@ def test_a_saved_bias_is_no_offset():
     ({"mass_verdict": UNOBSERVED}, {}, "the mass is unobserved"),
     ({"com_verdict": UNOBSERVED}, {}, "the centre of mass is unobserved"),
     ({"mass_verdict": PRIOR_DOMINATED, "inertia_verdict": UNOBSERVED}, {}, ""),
-    ({}, {"apply.max_mass": 1.4}, "the mass is 1.5 kg; apply.max_mass allows 1.4 kg"),
-    ({}, {"apply.max_mass": 0.0, "load.rated_payload": 1.0}, "load.rated_payload allows 1 kg"),
-    ({}, {"apply.max_mass": 0.0}, "set apply.max_mass"),
+    ({}, {"load.rated_payload": 1.4}, "the mass is 1.5 kg; load.rated_payload allows 1.4 kg"),
+    ({}, {"load.rated_payload": 0.0}, "set load.rated_payload"),
     ({"phi": phi_from_body(MASS, np.array([1.01, 0.0, 0.0]), TENSOR)}, {}, "farther than 1 m")])
 def test_a_payload_passes_only_if_it_is_known_and_inside_of_the_limits(change, settings, words):
     closed = closed_gates(gates_of_payload(payload(**change), SETTINGS.replace(settings), True))

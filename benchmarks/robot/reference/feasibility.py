@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from inertial_id_ros.estimators.solvers.interior_point import svec
 from inertial_id_ros.inertia import Array
 from inertial_id_ros.robot.base_parameters import (
     BaseEstimate,
@@ -18,6 +19,7 @@ from inertial_id_ros.robot.base_parameters import (
     fit_base_parameters,
 )
 from inertial_id_ros.robot.constrained_least_squares import (
+    Scaled,
     constrained_least_squares,
     minimise,
     scale_constraints,
@@ -83,7 +85,7 @@ def check_feasibility(base: BaseParameters, beta: Array, constraints: Sequence[C
     scaled = scale_constraints(stacked, ref.unit, ref.phi)
     start, null = _start_and_null_space(base, beta, ref)
     offset = scaled.offset + scaled.matrix @ start
-    columns = np.concatenate([scaled.matrix @ null, -scaled.interior[:, None]], axis=1)
+    columns = np.concatenate([scaled.matrix @ null, -_interior(scaled)[:, None]], axis=1)
     linear = np.zeros(columns.shape[1])
     linear[-1] = -1.0
     columns = np.concatenate([columns, linear[None]])  # one more row: t <= 1
@@ -99,7 +101,7 @@ def check_feasibility(base: BaseParameters, beta: Array, constraints: Sequence[C
     leak = float(np.abs(z @ columns[:-1, :-1]).max(initial=0.0))
     inside = min(depth_in_cone(z[rows], cone)
                  for rows, cone in zip(stacked.slices, stacked.cones, strict=True))
-    certificate = Certificate(scaled.multipliers(z), float(z @ values), leak, inside)
+    certificate = Certificate(_multipliers(scaled, z), float(z @ values), leak, inside)
     return Feasibility(False, margin, witness, certificate)
 
 
@@ -143,6 +145,19 @@ def correct_to_feasible(base: BaseParameters, beta: Array, constraints: Sequence
     corrected = matrix @ found.phi
     return Correction(corrected, float(np.linalg.norm(corrected - beta)), found.gap,
                       found.phi)
+
+
+def _interior(scaled: Scaled) -> Array:
+    """A point (rows,) well inside every cone: 1 at the reference."""
+    return np.concatenate([np.ones(cone.side) if cone.kind is Kind.LINEAR
+                           else svec(np.eye(cone.side)) for cone in scaled.cones])
+
+
+def _multipliers(scaled: Scaled, z: Array) -> Array:
+    """Multipliers (rows,) of the constraints as given, from those of the scaled ones."""
+    edges = np.cumsum([len(own) for own in scaled.maps])[:-1]
+    return np.concatenate([own.T @ part for own, part in zip(
+        scaled.maps, np.split(z, edges), strict=True)])
 
 
 def _start_and_null_space(base: BaseParameters, beta: Array, ref: Reference) -> tuple[Array, Array]:

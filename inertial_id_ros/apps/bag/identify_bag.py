@@ -26,11 +26,10 @@ from ..report.diagnosis import Diagnosis, Trial, diagnose, try_frames
 from ..report.results import Identification, summary
 from ..tables.motion_table import Columns, as_recording, columns_from_file, is_table
 from ..tables.read_table import is_dataset
-from .black_box.files import BlackBox, read_black_box
+from .black_box import BlackBox, read_black_box
 from .offline import identify_recording
 from .output import (
     check_outputs,
-    check_picture,
     print_report,
     print_written,
     report_file,
@@ -73,7 +72,6 @@ class BagOptions:
     box: BlackBox | None
     save_tool: Path | None
     json: Path | None
-    plot: Path | None
     report: Path | None
     quiet: bool
     command: str
@@ -125,7 +123,6 @@ def make_parser() -> argparse.ArgumentParser:
     add("--save-tool", metavar="OUT", type=Path, help="write the result to this file as a tool, "
         "for --tool")
     add("--json", metavar="OUT", type=Path, help="write the result and its history to this file")
-    add("--plot", metavar="OUT.svg", type=Path, help="draw the estimate over time to this file")
     add("--report", metavar="DIR", type=Path, help="write a report to this folder: one HTML file "
         "with the verdict, all numbers and pictures")
     add("--quiet", action="store_true", help="print nothing but errors")
@@ -155,7 +152,7 @@ def parse_options(arguments: Sequence[str] | None = None) -> BagOptions:
     return BagOptions(recording=args.recording, columns=columns, episode=args.episode or 0,
                       settings=settings, asked=frozenset(given),
                       whole=args.window == _WHOLE, recorded_stamps=args.stamps == "recorded",
-                      box=box, save_tool=args.save_tool, json=args.json, plot=args.plot,
+                      box=box, save_tool=args.save_tool, json=args.json,
                       report=args.report, quiet=args.quiet,
                       command=shlex.join(["identify_bag", *words]))
 
@@ -256,13 +253,11 @@ def run(options: BagOptions) -> int:
     Raises:
         InertialIdError: the request cannot be carried out.
     """
-    json_path, plot_path, tool_path, report_path = check_outputs(
-        {"--json": options.json, "--plot": options.plot, "--save-tool": options.save_tool,
+    json_path, tool_path, report_path = check_outputs(
+        {"--json": options.json, "--save-tool": options.save_tool,
          "--report": options.report and report_file(options.report, options.recording)},
         {"the recording": options.recording})
-    if plot_path is not None:
-        check_picture(plot_path)
-    traced = plot_path is not None or report_path is not None
+    traced = report_path is not None
     result = _identify(options, traced)
     if not (traced or options.quiet or _status(result.outcome) == OK):
         result = _identify(options, True)  # the trace tells which frame is wrong
@@ -270,16 +265,12 @@ def run(options: BagOptions) -> int:
         write_json(json_path, result_json(result, options.recording, result.notes))
     if tool_path is not None and isinstance(result.outcome, Estimate):
         write_tool(tool_path, tool_from_estimate(result.outcome, result.tool))
-    if plot_path is not None:
-        from ..report.payload_pictures import payload_picture
-
-        write_text(plot_path, payload_picture(result, options.recording.name))
     if report_path is not None:
         write_text(report_path, _page(result, options))
     _report(result, options, diagnose(result, _try_frames(result, options), None))
     if not options.quiet:
         saved = tool_path if isinstance(result.outcome, Estimate) else None
-        print_written(json_path, saved, plot_path, report_path)
+        print_written(json_path, saved, report_path)
     return _status(result.outcome)
 
 

@@ -8,6 +8,7 @@ estimate over time is what the node would have published."""
 from __future__ import annotations
 
 import dataclasses
+import shlex
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
@@ -29,15 +30,15 @@ from ...io.messages import DynamicJointStates, stamp_ns
 from ...kinematics.robot_description import read_description
 from ...settings import Settings, iter_settings
 from ...signals.inbox import Ticks
-from ...signals.input_topics import (
+from ...signals.message_adapter import (
     DYNAMIC_JOINT_STATES,
     FRANKA_STATE,
     PAYLOAD_STATES,
     STATIC_TRANSFORMS,
     WRENCH,
     InputTopic,
+    MessageAdapter,
 )
-from ...signals.message_adapter import MessageAdapter
 from ...signals.precompensation import (
     NOT_ADDED,
     STATED_BY,
@@ -46,7 +47,7 @@ from ...signals.precompensation import (
     stated_mass,
 )
 from ..report.results import Identification, Snapshot, Trace
-from .black_box.files import BlackBox
+from .black_box import BlackBox, read_black_box
 from .reader import BagReader, Message, RawMessage, RecordedTopic
 from .topics import Selection, require_motion, select_topics
 
@@ -408,3 +409,24 @@ def identify(recording: BagReader, selection: Selection, pipeline: AnyIdentifier
             on_progress(run.seconds(message.log_time))
             run.ticked = False
     return run.result()
+
+
+def page_of_black_box(path: bytes) -> bytes:
+    """The report of the black box in a folder, as `identify_bag --report` writes it; for a process
+    of its own.
+
+    Raises:
+        RecordingError: the folder is no black box, or is damaged.
+        InertialIdError: what `identify_recording` raises.
+    """
+    from ..report.html import ReportOrigin
+    from ..report.payload_page import payload_page
+
+    folder = Path(path.decode())
+    box = read_black_box(folder)
+    if box is None:
+        raise RecordingError(f"{folder} is no black box")
+    settings = Settings().replace(dict(box.settings))
+    result = identify_recording(folder, settings, keep_trace=True, box=box)
+    command = shlex.join(["identify_bag", str(folder), "--report", "."])
+    return payload_page(result, settings, ReportOrigin(folder.name, str(folder), command)).encode()

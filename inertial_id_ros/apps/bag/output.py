@@ -199,12 +199,6 @@ def check_writable(path: Path, option: str) -> Path:
     return path
 
 
-def check_picture(path: Path) -> None:
-    """Raise InvalidSetting, before a long run, where a picture is not to be written as SVG."""
-    if path.suffix.lower() != ".svg":
-        raise InvalidSetting(f"--plot {path} ends in '{path.suffix}'; it must end in '.svg'")
-
-
 @contextmanager
 def replace_when_complete(path: Path) -> Iterator[Path]:
     """A temporary file beside a path; it replaces the file there when the block ends well.

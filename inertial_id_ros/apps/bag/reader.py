@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 import stat
 import struct
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
@@ -28,7 +28,7 @@ from ...limits import (
 )
 
 if TYPE_CHECKING:
-    from rosbags.interfaces import Connection, Qos
+    from rosbags.interfaces import Connection
     from rosbags.typesys.store import Typestore
 
 _STORAGE_SUFFIXES = (".mcap", ".db3")
@@ -186,19 +186,6 @@ class BagReader:
     def duration(self) -> float:
         """Seconds from the first to the last message."""
         return max(0, self._reader.duration - 1) * 1e-9 if self._reader.message_count else 0.0
-
-    def offered_qos(self, topic: str) -> list[Qos]:
-        """The quality of service that the topic's publishers offered; empty if not recorded."""
-        return [q for c in self._reader.connections if c.topic == topic
-                for q in getattr(c.ext, "offered_qos_profiles", [])]
-
-    def raw(self, topics: Collection[str]) -> Iterator[RawMessage]:
-        """Serialised messages of the topics in the order of their log times.
-
-        Raises:
-            RecordingError: the file is damaged further on.
-        """
-        return self._read_messages(lambda c: c.topic in topics)
 
     def raw_of(self, types: Mapping[str, str]) -> Iterator[RawMessage]:
         """Serialised messages of topics (type by name) in the order of their log times; what has

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from ...errors import RecordingError
 from ...findings import Finding
 from ...settings import Settings
-from ...signals.input_topics import (
+from ...signals.message_adapter import (
     BASE_IMU,
     DYNAMIC_JOINT_STATES,
     FRANKA_STATE,
@@ -25,6 +25,8 @@ from ...signals.input_topics import (
     input_topics,
 )
 from .reader import RecordedTopic
+
+_SHOWN = 20  # topics in a message
 
 
 @dataclass(frozen=True)
@@ -266,9 +268,9 @@ def _suggest_topic(topics: Sequence[RecordedTopic], wanted: str, candidates: Seq
     return f"it holds {describe_topics(topics)}"
 
 
-def describe_topics(topics: Sequence[RecordedTopic], limit: int = 20) -> str:
+def describe_topics(topics: Sequence[RecordedTopic]) -> str:
     """Names and types of topics on one line, or that there are none."""
     if not topics:
         return "no topics at all"
-    shown = ", ".join(f"{t.name} ({t.type})" for t in topics[:limit])
-    return shown + (f" and {len(topics) - limit} more" if len(topics) > limit else "")
+    shown = ", ".join(f"{t.name} ({t.type})" for t in topics[:_SHOWN])
+    return shown + (f" and {len(topics) - _SHOWN} more" if len(topics) > _SHOWN else "")

@@ -6,20 +6,110 @@ between convex hulls, up to a hundred times faster: a hull contains its mesh, so
 least as far apart as their hulls. Where hulls are much larger than links, several stand for each.
 A hull contains its mesh, and so do the hulls of all its slices together, which follow a bent or
 hollow link more closely. Whether a finished motion is free is asked of the meshes themselves.
+
+Pinocchio reads whatever mesh a description names, with readers that damaged files crash or keep
+busy for ever. It is given copies of what this package has read by its rules for meshes from outside
+(`copy_meshes`).
+
+An `Obstacle` stands around the robot: a box, ball, cylinder or mesh of a planning scene.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from xml.etree import ElementTree
 
 import coal
 import numpy as np
 import pinocchio as pin
 
+from ...errors import InvalidShape
+from ...extras import optional_packages
+from ...geometry.mesh import load_mesh
+from ...geometry.resources import resolve_allowed
 from ...inertia import Array
+from ...limits import MAX_FACES
 from ...robot.model import configuration_columns
-from .obstacles import Obstacle
+
+# Shape -> its sizes [m].
+SIZES = {"box": ("x", "y", "z"), "sphere": ("radius",), "cylinder": ("height", "radius"),
+         "mesh": ()}
+_LONGEST = 200  # characters of a name
+
+
+@dataclass(frozen=True, eq=False)
+class Obstacle:
+    """A solid that no moving link may touch.
+
+    Attributes:
+        name: for messages.
+        shape: box, sphere, cylinder (along its z axis) or mesh.
+        size: full lengths x, y, z; radius; height and radius; empty for a mesh [m].
+        pose: (4, 4) from its axes to those of the description's root.
+        vertices: (n, 3) [m] and triangles: (m, 3), of a mesh.
+
+    Raises:
+        InvalidShape: unknown shape, sizes that are not positive, or a pose that is none.
+    """
+
+    name: str
+    shape: str
+    size: tuple[float, ...]
+    pose: Array = field(default_factory=lambda: np.eye(4))
+    vertices: Array = field(default_factory=lambda: np.empty((0, 3)))
+    triangles: np.ndarray = field(default_factory=lambda: np.empty((0, 3), dtype=int))
+
+    def __post_init__(self) -> None:
+        name = self.name[:_LONGEST]
+        if self.shape not in SIZES:
+            raise InvalidShape(f"obstacle '{name}' is a {self.shape}; allowed: {', '.join(SIZES)}")
+        wanted = SIZES[self.shape]
+        if len(self.size) != len(wanted) or not (
+                np.isfinite(self.size).all() and np.all(np.array(self.size) > 0.0)):
+            raise InvalidShape(f"size of the {self.shape} '{name}' is {list(self.size)}; it needs "
+                               f"{len(wanted)} positive numbers: {', '.join(wanted)}")
+        turn = np.asarray(self.pose)[:3, :3]
+        if not np.allclose(turn @ turn.T, np.eye(3), atol=1e-6) or not np.isfinite(
+                self.pose).all():
+            raise InvalidShape(f"pose of the obstacle '{name}' is no rotation and translation")
+        if self.shape == "mesh":
+            self._check_mesh(name)
+
+    def _check_mesh(self, name: str) -> None:
+        corners, faces = np.asarray(self.vertices), np.asarray(self.triangles)
+        if not 0 < len(faces) <= MAX_FACES:
+            raise InvalidShape(f"mesh '{name}' has {len(faces)} faces; allowed: 1 to {MAX_FACES}")
+        if not np.isfinite(corners).all() or faces.min() < 0 or faces.max() >= len(corners):
+            raise InvalidShape(f"mesh '{name}' has a corner that is not finite, or a face without "
+                               "its corner")
+
+    def solid(self) -> coal.CollisionGeometry:
+        """The shape for collision tests, in its own axes."""
+        if self.shape == "box":
+            return coal.Box(*self.size)
+        if self.shape == "sphere":
+            return coal.Sphere(*self.size)
+        if self.shape == "cylinder":
+            return coal.Cylinder(self.size[1], self.size[0])
+        out = coal.BVHModelOBBRSS()
+        out.beginModel(len(self.triangles), len(self.vertices))
+        out.addVertices(np.asarray(self.vertices, dtype=float))
+        out.addTriangles(np.asarray(self.triangles, dtype=np.int64))
+        out.endModel()
+        return out
+
+
+def box_obstacle(name: str, corners: Array) -> Obstacle:
+    """A box with corners (2, 3) [m], along the axes of the description's root."""
+    low, high = np.asarray(corners, dtype=float)
+    pose = np.eye(4)
+    pose[:3, 3] = 0.5 * (low + high)
+    return Obstacle(name, "box", tuple((high - low).tolist()), pose)
+
 
 _OFTEN = 0.02  # of all poses: hulls that meet this much more often than meshes are too large
 _ROOT = 0  # joint and frame of the root of a description
@@ -253,3 +343,40 @@ def _points(rows: Array) -> coal.StdVec_Vec3s:
     for row in rows:
         out.append(row)
     return out
+
+
+@contextmanager
+def copy_meshes(urdf: str, packages: Sequence[Path], folders: Sequence[Path], setting: str
+                ) -> Iterator[str]:
+    """The description with its collision meshes replaced by copies; they live as long as the block.
+
+    Args:
+        urdf: text that was parsed before; packages, folders, setting: see `resolve_allowed`.
+
+    Raises:
+        InvalidShape: a mesh that is not allowed, too large, or cannot be read; InvalidSetting: a
+            path that no file can have.
+    """
+    tree = ElementTree.fromstring(urdf)
+    copies: dict[str, str] = {}
+    with TemporaryDirectory() as place:
+        for mesh in tree.iterfind(".//collision/geometry/mesh"):
+            name = mesh.get("filename", "")
+            if name not in copies:
+                path = resolve_allowed(name, tuple(packages), tuple(folders), setting)
+                copies[name] = str(Path(place) / f"{len(copies)}.stl")
+                Path(copies[name]).write_bytes(_binary_stl(path))
+            mesh.set("filename", copies[name])
+        yield ElementTree.tostring(tree, "unicode")
+
+
+def _binary_stl(path: Path) -> bytes:
+    """A mesh file as binary STL (raises InvalidShape: too many faces)."""
+    with optional_packages("reading a mesh"):  # only where there is one: it costs a second
+        from trimesh.exchange.stl import export_stl
+
+    mesh = load_mesh(path)
+    if len(mesh.faces) > MAX_FACES:
+        raise InvalidShape(f"mesh file {path} has {len(mesh.faces)} faces; at most {MAX_FACES} are "
+                           "allowed")
+    return export_stl(mesh)

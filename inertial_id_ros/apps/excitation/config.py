@@ -58,7 +58,6 @@ class Options:
     output_rate: float
     csv: Path | None
     trajectory: Path | None
-    plot: Path | None
     quiet: bool
 
 
@@ -136,7 +135,6 @@ def make_parser() -> argparse.ArgumentParser:
     more("--csv", metavar="OUT", type=Path, help="write time, positions, velocities, accelerations")
     more("--trajectory", metavar="OUT", type=Path,
          help="write a trajectory_msgs/JointTrajectory as YAML, for ros2 topic pub")
-    more("--plot", metavar="OUT.png", type=Path, help="draw the motion")
     _option(more, "--output-rate", 50.0, "points a second in the files", "Hz")
     more("--quiet", action="store_true", help="print nothing but errors")
     return parser
@@ -177,7 +175,7 @@ def parse_options(arguments: Sequence[str] | None = None) -> Options:
         expected, CarriedLoad(expected if args.goal == PAYLOAD else None, box),
         tuple(box_corners("--keep-out", text) for text in args.keep_out), _noise(args),
         args.rate, SearchEffort(args.starts, args.iterations, args.budget, args.seed),
-        args.output_rate, args.csv, args.trajectory, args.plot, args.quiet)
+        args.output_rate, args.csv, args.trajectory, args.quiet)
 
 
 def _payload(mass: float, box: str | None) -> tuple[Array, Array | None]:

@@ -1,5 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Command line: plan a motion that shows inertial parameters well."""
+"""Command line: plan a motion that shows inertial parameters well, and write it as CSV or
+as a JointTrajectory in YAML."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
@@ -21,15 +23,63 @@ from ...robot.constraints import description_reference
 from ...robot.joint_terms import JointTerms
 from ...robot.model import RobotModel
 from ...settings import WrenchSettings
-from ..bag.output import check_outputs, check_picture
+from ..bag.output import check_outputs, write_text
 from .arm import Arm
 from .config import INFORMATION_OF_ALL, PAYLOAD, Options, parse_options
-from .criteria import INFORMATION, Criterion, TorqueVariance
-from .fourier import Basis
 from .limits import Excess
-from .objective import Objective, PayloadInformation, RobotInformation
-from .optimise import Plan, dense_times, plan_motion
-from .output import save_plot, write_csv, write_trajectory
+from .objective import (
+    INFORMATION,
+    Criterion,
+    Objective,
+    PayloadInformation,
+    RobotInformation,
+    TorqueVariance,
+)
+from .optimise import Basis, FourierMotion, Plan, dense_times, plan_motion
+
+_DIGITS = 9  # of numbers in files
+
+
+def sample_times(motion: FourierMotion, rate: float) -> Array:
+    """Times (n,) [s] from 0 to the end of the motion, at least `rate` of them a second."""
+    return np.linspace(0.0, motion.duration, int(np.ceil(motion.duration * rate)) + 1)
+
+
+def write_csv(path: Path, names: Sequence[str], motion: FourierMotion, rate: float) -> None:
+    """Columns ``time``, then position, velocity and acceleration of every joint.
+
+    Raises:
+        InvalidSetting: the file cannot be written.
+    """
+    t = sample_times(motion, rate)
+    header = ["time", *(f"{kind}.{name}" for kind in ("position", "velocity", "acceleration")
+                        for name in names)]
+    rows = np.hstack([t[:, None], *motion(t)])
+    text = [",".join(header), *(",".join(f"{x:.{_DIGITS}g}" for x in row) for row in rows)]
+    write_text(path, "\n".join(text) + "\n")
+
+
+def write_trajectory(path: Path, names: Sequence[str], motion: FourierMotion, rate: float) -> None:
+    """A trajectory_msgs/JointTrajectory in the YAML that `ros2 topic pub` reads.
+
+    Raises:
+        InvalidSetting: the file cannot be written.
+    """
+    t = sample_times(motion, rate)
+    text = [f"joint_names: [{', '.join(names)}]", "points:"]
+    for at, q, dq, ddq in zip(t, *motion(t), strict=True):
+        seconds, nanoseconds = divmod(round(float(at) * 1e9), 1_000_000_000)
+        text += [f"- positions: {_yaml_list(q)}", f"  velocities: {_yaml_list(dq)}",
+                 f"  accelerations: {_yaml_list(ddq)}",
+                 f"  time_from_start: {{sec: {seconds}, nanosec: {nanoseconds}}}"]
+    write_text(path, "\n".join(text) + "\n")
+
+
+def _yaml_list(values: Array) -> str:
+    """Numbers as a YAML list of floats."""
+    # A bare 0 would be read as a whole number, which a field of floats refuses.
+    return "[" + ", ".join(repr(round(float(x), _DIGITS) + 0.0) for x in values) + "]"
+
 
 _WRIST = 3  # joints that move for a payload
 _FADING = 0.05  # rad/s below which Coulomb friction fades, so that its slope exists
@@ -54,10 +104,8 @@ def run(options: Options, begun: float) -> int:
     Raises:
         InertialIdError: the request cannot be carried out.
     """
-    files = {"--csv": options.csv, "--trajectory": options.trajectory, "--plot": options.plot}
-    csv, trajectory, plot = check_outputs(files, {"the robot description": options.urdf})
-    if plot is not None:
-        check_picture(plot)
+    files = {"--csv": options.csv, "--trajectory": options.trajectory}
+    csv, trajectory = check_outputs(files, {"the robot description": options.urdf})
     planned = make_plan(options, begun)
     arm, found = planned.arm, planned.found
     motion = replace(found.motion, periods=options.periods)
@@ -65,8 +113,6 @@ def run(options: Options, begun: float) -> int:
         write_csv(csv, arm.joint_names, motion, options.output_rate)
     if trajectory is not None:
         write_trajectory(trajectory, arm.joint_names, motion, options.output_rate)
-    if plot is not None:
-        save_plot(plot, arm, motion, options.limits)
     if not options.quiet:
         print("\n".join(map(printable, summary(planned, options))))
     return OK

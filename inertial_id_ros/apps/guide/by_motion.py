@@ -35,6 +35,8 @@ _LEAST_TILT = 0.12  # spread of the direction of gravity in the sensor that tell
 _TOLD = 4.0  # standard deviations by which a change of the force is told from the sensor's errors
 _EXPLAINED = 0.25  # share of the spread that a right set-up leaves at most
 _TILTED = np.deg2rad(4.0)  # more than a base is tilted by mistake, and the node allows for
+_TINY = 1e-9  # information [1/N^2] that makes directions without any invertible
+_UNTOLD = np.deg2rad(20.0)  # standard deviation of a tilt that is not known at all
 _FOLLOWED = 0.5  # share of what a joint was told to do that it must do, and no other joint may
 _DELAYS = np.arange(-0.3, 0.301, 0.01)  # s
 _EXPECTED = {
@@ -158,16 +160,25 @@ def _open(measured: str, advice: str) -> tuple[Row, ...]:
 def _passed(fit: _Fit, signals: _Signals, gravity: str) -> tuple[Row, ...]:
     """The rows where weight and bias explain the force; gravity may be tilted all the same."""
     told = f"{fit.left:.2g} N are left of a weight of {fit.weight:.1f} N"
-    tilt, sigma = _tilt(signals, fit.left)
-    frame = f"'{gravity}'" if gravity else "the base"
-    is_tilted = tilt > max(_TILTED, 3.0 * sigma)
-    measured = (f"{np.rad2deg(tilt):.0f}° from the z axis of {frame}"
-                if is_tilted or sigma < _TILTED else
-                f"known to {np.rad2deg(sigma):.0f}° only by so small a motion")
     return (Row(SIGN, Verdict.PASSED, "the force follows the weight", _EXPECTED[SIGN]),
             Row(FRAME, Verdict.PASSED, told, _EXPECTED[FRAME]),
-            Row(GRAVITY, Verdict.FAILED if is_tilted else Verdict.PASSED, measured,
-                _EXPECTED[GRAVITY], FRAME_MENDS["gravity"] if is_tilted else ""))
+            _judge_gravity(*_tilt(signals, fit), gravity))
+
+
+def _judge_gravity(tilt: float, sigma: float, gravity: str) -> Row:
+    """The row of gravity, by its tilt against its frame and the standard deviation of that
+    [rad]."""
+    expected, frame = _EXPECTED[GRAVITY], f"'{gravity}'" if gravity else "the base"
+    angle = f"{np.rad2deg(tilt):.0f}° from the z axis of {frame}"
+    if tilt > max(_TILTED, 3.0 * sigma):
+        return Row(GRAVITY, Verdict.FAILED, angle, expected, FRAME_MENDS["gravity"])
+    if sigma < _TILTED:
+        return Row(GRAVITY, Verdict.PASSED, angle, expected)
+    if sigma < _UNTOLD:
+        return Row(GRAVITY, Verdict.PASSED, f"known to {np.rad2deg(sigma):.0f}° only by so small a "
+                   "motion", expected)
+    return Row(GRAVITY, Verdict.OPEN, "so small a motion does not tell it", expected,
+               "Turn the sensor about two axes.")
 
 
 def _wrong_sign(settings: Settings, weight: float) -> tuple[Row, ...]:
@@ -218,11 +229,11 @@ def _judge_clocks(signals: _Signals, settings: Settings) -> Row:
     return Row(CLOCKS, Verdict.PASSED, f"{1e3 * abs(best):.0f} ms apart", expected)
 
 
-def _tilt(signals: _Signals, left: float) -> tuple[float, float]:
+def _tilt(signals: _Signals, fit: _Fit) -> tuple[float, float]:
     """Angle between gravity and the z axis of its frame, and its standard deviation [rad].
 
-    Args:
-        left: what the fit of a weight leaves [N].
+    Turned about one axis only, what the force has of that direction is a bias as well, and may be
+    of any size: the deviation is that of the weight in the declared frames.
     """
     count = len(signals.force)
     columns = np.concatenate([np.swapaxes(signals.axes, 1, 2), signals.turning,
@@ -230,10 +241,10 @@ def _tilt(signals: _Signals, left: float) -> tuple[float, float]:
     solution = np.linalg.lstsq(columns, signals.force.ravel(), rcond=None)[0]
     # Errors of the sensor last: as if there were but a few readings.
     few = max(count / 20.0, 1.0)
-    covariance = left**2 / 3.0 * np.linalg.pinv(columns.T @ columns / few)
-    weight = max(float(np.linalg.norm(solution[:3])), 1e-9)
+    covariance = fit.left**2 / 3.0 * np.linalg.inv(
+        columns.T @ columns / few + _TINY * np.eye(columns.shape[1]))
     return (float(np.arctan2(np.hypot(solution[0], solution[1]), solution[2])),
-            float(np.sqrt(covariance[0, 0] + covariance[1, 1])) / weight)
+            float(np.sqrt(covariance[0, 0] + covariance[1, 1])) / fit.weight)
 
 
 def _error(stretch: Stretch, settings: Settings) -> float:

@@ -12,15 +12,18 @@ from ...identification.accuracy_goal import AccuracyGoal
 from ...inertia import PARAMETERS, Array, phi_from_body, report_jacobian, tensor_from_six
 from ...settings import Settings
 from ..excitation.arm import Arm, CarriedLoad
+from ..excitation.collision_shapes import Obstacle, box_obstacle
 from ..excitation.next_motion.check_motion import CheckedRobot, check_motion
-from ..excitation.next_motion.forecast import attainable
-from ..excitation.next_motion.knowledge import Knowledge, SensorModel
-from ..excitation.next_motion.motion_limits import MotionLimits
-from ..excitation.next_motion.planned_motion import PlannedMotion
+from ..excitation.next_motion.knowledge import Knowledge, SensorModel, attainable
+from ..excitation.next_motion.planned_motion import (
+    MotionLimits,
+    Pace,
+    PlannedMotion,
+    RestToRest,
+    describe_motion,
+    shortest_moves,
+)
 from ..excitation.next_motion.planner import MotionPlanner
-from ..excitation.next_motion.rest_to_rest import Pace, RestToRest, shortest_moves
-from ..excitation.next_motion.words import describe_motion
-from ..excitation.obstacles import Obstacle, box_obstacle
 from ..simulation.motion import JointMotion
 from .progress import USUAL_MOTION, Wanted
 
@@ -148,6 +151,17 @@ class MotionSource:
         of_phi = back @ covariance @ back.T
         if np.isfinite(of_phi).all() and np.linalg.eigvalsh(of_phi)[0] > 0.0:
             self._knowledge = self._knowledge.revised(phi, of_phi)
+
+    def describe_outside(self, com: Array, sigma: Array) -> str:
+        """That a centre of mass (3,), known to sigma (3,) [m], lies outside the box by which
+        motions are checked, in words; empty where it does not."""
+        low, high = self._box + 2.0 * np.outer((-1.0, 1.0), sigma)
+        if ((com >= low) & (com <= high)).all():
+            return ""
+        sides = "; ".join(f"{name} {1e3 * a:.0f} to {1e3 * b:.0f}" for name, a, b in zip(
+            "xyz", *self._box, strict=True))
+        return ("the centre of mass lies outside the box around the payload that motions are "
+                f"checked with ({sides} mm): set --payload-box")
 
     def attainable(self, asked: Wanted) -> tuple[Wanted, str]:
         """What can be had of an accuracy in `USUAL_MOTION` seconds, by the estimate that was

@@ -16,6 +16,7 @@ from ...io.files import write_atomically
 from ..report.charts import Axes, Curve, chart, limits_around
 from ..report.html import Markup, element, page, section, table
 from ..report.results import two_digits
+from .progress import Part
 from .proof import FORCE, TORQUE, Proof
 from .record import End, Record, Row, Verdict
 
@@ -38,8 +39,11 @@ def session_page(record: Record, end: End) -> str:
     """The report as HTML."""
     title = "Payload session"
     parts = [element("h1", f"{title} of {time.strftime('%Y-%m-%d %H:%M')}"), _verdict(end, record)]
+    known = record.parts or (record.progress[-1].parts if record.progress else ())
+    if known:
+        parts.append(_cards(known, record.proof))
     if record.report is not None:
-        parts += [_cards(record), _numbers(record)]
+        parts.append(_numbers(record))
     if record.proof is not None:
         parts.append(_proof_section(
             "Proof", "proof", record.proof, "what the robot has now", "the new payload",
@@ -61,6 +65,7 @@ def _verdict(end: End, record: Record) -> Markup:
     good = end.status == OK
     wrong = [row for row in record.rows if row.verdict is Verdict.FAILED]
     advice = [element("dd", f"{row.name}: {row.advice}") for row in wrong]
+    advice += [element("dd", end.advice)] if end.advice else []
     todo = [element("dl", element("dt", "What to do"), *advice, class_="todo")] if advice else []
     return element(
         "section", element("p", "✓ Done" if good else "× Not done", class_="word"),
@@ -68,17 +73,17 @@ def _verdict(end: End, record: Record) -> Markup:
         class_=f"verdict {'good' if good else 'bad'}", aria_label="Verdict")
 
 
-def _cards(record: Record) -> Markup:
-    """Mass, centre of mass, inertia against the goal."""
+def _cards(parts: Sequence[Part], proof: Proof | None) -> Markup:
+    """Mass, centre of mass, inertia against the goal, as they were known last."""
     items = []
-    for part in record.parts:
+    for part in parts:
         width = f"± {two_digits(part.width)} {part.unit}" if part.is_known else "not told by motion"
         tone = "good" if part.is_reached else "fair"
         texts = [*re.split(r"(?<=[\d)]) ", part.value, maxsplit=1), width]  # each stays in a line
         items.append(element("li", element("span", part.name.capitalize()), element(
             "b", *(element("span", f"{text} ") for text in texts)), class_=tone))
-    if record.proof is not None:
-        before, after = record.proof.left
+    if proof is not None:
+        before, after = proof.left
         items.append(element("li", element("span", "Force that is left, on an unseen motion"),
                              element("b", f"{before[0]:.3g} → {two_digits(after[0])} N")))
     return element("ul", *items, class_="cards")

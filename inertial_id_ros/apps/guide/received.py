@@ -21,7 +21,7 @@ from ...kinematics.motion import Motion, MotionSource
 from ...kinematics.motion_source import MotionSelector
 from ...kinematics.robot_description import parse_urdf, root_link
 from ...settings import Settings
-from ...signals.input_topics import (
+from ...signals.message_adapter import (
     DYNAMIC_JOINT_STATES,
     JOINT_STATES,
     ROBOT_DESCRIPTION,

@@ -46,6 +46,12 @@ def failed(rows: Iterable[Row]) -> tuple[Row, ...]:
     return tuple(row for row in rows if row.verdict is Verdict.FAILED)
 
 
+def describe_failed(rows: Iterable[Row]) -> str:
+    """Which rows are wrong, in a sentence."""
+    names = [row.name for row in failed(rows)]
+    return f"{len(names)} check{'s are' if len(names) > 1 else ' is'} wrong: {', '.join(names)}."
+
+
 def replaced(rows: Iterable[Row], newer: Iterable[Row]) -> tuple[Row, ...]:
     """Rows in which those of the same name were replaced by newer ones; others of these follow."""
     by_name = {row.name: row for row in newer}
@@ -54,10 +60,12 @@ def replaced(rows: Iterable[Row], newer: Iterable[Row]) -> tuple[Row, ...]:
 
 
 class End(NamedTuple):
-    """How a session ended: exit status, and what to say."""
+    """How a session ended: exit status, what to say, and what to do then; empty: nothing, or what
+    the checks advise."""
 
     status: int
     text: str
+    advice: str = ""
 
 
 @dataclass

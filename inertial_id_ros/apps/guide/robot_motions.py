@@ -15,12 +15,16 @@ from ...errors import InvalidData
 from ...inertia import Array
 from ...kinematics.robot_description import parse_urdf, read_description
 from ..excitation.arm import Arm, CarriedLoad
+from ..excitation.collision_shapes import Obstacle, box_obstacle
 from ..excitation.config import parse_options
 from ..excitation.next_motion.check_motion import CheckedRobot, check_motion
-from ..excitation.next_motion.motion_limits import MotionLimits
-from ..excitation.next_motion.planned_motion import PlannedMotion
-from ..excitation.next_motion.rest_to_rest import Pace, RestToRest, shortest_moves
-from ..excitation.obstacles import Obstacle, box_obstacle
+from ..excitation.next_motion.planned_motion import (
+    MotionLimits,
+    Pace,
+    PlannedMotion,
+    RestToRest,
+    shortest_moves,
+)
 from ..excitation.plan_excitation import make_plan
 from .motions import as_planned, positions_of
 

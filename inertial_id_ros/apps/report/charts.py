@@ -5,19 +5,16 @@ of script can turn.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from ...inertia import Array
-from .html import COLOURS, Markup, drawing, element, label, points
+from .html import Markup, drawing, element, label, points
 
 WIDTH, HEIGHT = 420.0, 250.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52.0, 8.0, 38.0, 30.0
-_LINE = 18.0  # height of a line of a heading
-SERIES = ("x", "y", "z", "fair", "violet", "teal", "black")  # colours that can be told apart
 _MOST = 400  # points of a curve; more cannot be told apart
 _TICKS = 5
 
@@ -83,24 +80,6 @@ def limits_around(low: Array, high: Array) -> tuple[float, float]:
     bottom, top = float(np.min(low)), float(np.max(high))
     margin = 0.06 * (top - bottom) or 0.1 * abs(top) or 1.0
     return bottom - margin, top + margin
-
-
-def picture_file(heading: Sequence[str], charts: Sequence[Markup], columns: int = 2) -> str:
-    """The text of an SVG file with charts side by side, below the lines of a heading."""
-    rows = -(-len(charts) // columns)
-    top = _LINE * (len(heading) + 0.5)
-    texts = [label(8.0, _LINE * (k + 1), line, font_weight=None if k else "600")
-             for k, line in enumerate(heading)]
-    placed = [Markup(re.sub("^<svg ", f'<svg x="{WIDTH * (k % columns):g}" '
-                            f'y="{top + HEIGHT * (k // columns):g}" width="{WIDTH:g}" '
-                            f'height="{HEIGHT:g}" ', chart)) for k, chart in enumerate(charts)]
-    width, height = WIDTH * columns, top + HEIGHT * rows
-    whole = element("svg", element("rect", width="100%", height="100%", fill="white"), *texts,
-                    *placed, xmlns="http://www.w3.org/2000/svg", width=f"{width:g}",
-                    height=f"{height:g}", viewBox=f"0 0 {width:g} {height:g}",
-                    font_family="sans-serif", font_size="12")
-    # Few programs but browsers know variables of CSS.
-    return re.sub(r"var\(--(\w+)\)", lambda found: COLOURS[found[1]], whole) + "\n"
 
 
 def ticks(low: float, high: float, most: int = _TICKS) -> list[float]:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 
 import numpy as np
@@ -22,7 +21,6 @@ from .charts import (
     Mark,
     chart,
     limits_around,
-    picture_file,
     space_view,
     time_axis,
     turning_buttons,
@@ -38,10 +36,7 @@ from .results import (
     contact_spans,
     estimate_curves,
     last_part,
-    round_to_spread,
-    summary,
     two_digits,
-    wrench_curves,
 )
 
 _COLOURS = ("x", "y", "z")
@@ -125,22 +120,6 @@ def _wrench_chart(curves: WrenchCurves, predicted: WrenchCurves, title: str, uni
                         for v, n in zip(rms, _COLOURS, strict=True)))
     axes = Axes((float(curves.time[0]), float(curves.time[-1])), limits_around(measured, measured))
     return chart(title, unit, lines, axes, said, contact_spans(result.history))
-
-
-def payload_picture(result: Identification, title: str) -> str:
-    """The charts of estimate and wrench as an SVG file of their own."""
-    outcome, curves = result.outcome, estimate_curves(result)
-    lines = [title]
-    if isinstance(outcome, Estimate):
-        mass, spread = round_to_spread(outcome.body.mass, CONFIDENCE_95 * outcome.sigma[0])
-        com = ", ".join(f"{1e3 * c:.1f}" for c in outcome.body.com)
-        lines = [f"{title}: {mass} \u00b1 {spread} kg, centre of mass ({com}) mm in "
-                 f"{outcome.frame_id} ({outcome.method})"]
-    lines += textwrap.wrap(summary(outcome), 120)
-    wrench = last_part(wrench_curves(result.trace))
-    return picture_file(lines, [
-        *(_parameter_charts(curves, result) if len(curves.time) else []),
-        *(_wrench_charts(wrench, wrench, result) if len(wrench.time) else [])])
 
 
 def time_axis_section(result: Identification) -> Markup:

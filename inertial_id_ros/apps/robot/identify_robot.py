@@ -20,7 +20,6 @@ import pinocchio as pin
 from ...arguments import Parser, add_motion_options, names, numbers
 from ...cli import OK, exit_status
 from ...errors import InvalidModel, InvalidSetting, printable
-from ...export.robot_simulators import robot_mjcf, robot_sdf, robot_tree
 from ...export.urdf import number, urdf_inertial
 from ...extras import optional_packages
 from ...inertia import Array, body_from_phi, is_consistent, phi_from_pinocchio, transform_phi
@@ -91,20 +90,13 @@ def described_mjcf(urdf: str, model: RobotModel, phi: Array) -> str:
     """The text of an MJCF with the bodies, frictions and drive inertias of phi (p,).
 
     Raises:
-        InvalidModel: see `set_inertias` and `robot_tree`.
+        InvalidModel: see `set_inertias` and `robot_mjcf`.
     """
+    from ...export.robot_mjcf import robot_mjcf  # needs MuJoCo
+
     drives = {} if DRIVE not in model.terms.names else {
         name: max(float(phi[model.term_index(name, DRIVE)]), 0.0) for name in model.joint_names}
-    return robot_mjcf(*robot_tree(set_inertias(urdf, model, phi), drives))
-
-
-def described_sdf(urdf: str, model: RobotModel, phi: Array) -> str:
-    """The text of an SDF with the bodies and frictions of phi (p,); it knows no drive inertia.
-
-    Raises:
-        InvalidModel: see `set_inertias` and `robot_tree`. InvalidSetting: see `robot_sdf`.
-    """
-    return robot_sdf(*robot_tree(set_inertias(urdf, model, phi)))
+    return robot_mjcf(set_inertias(urdf, model, phi), drives)
 
 
 def _bodies(full: pin.Model, model: RobotModel) -> list[tuple[_Part, list[_Part]]]:
@@ -246,7 +238,6 @@ def make_parser() -> argparse.ArgumentParser:
     add("--write-urdf", metavar="OUT", type=Path, help="write the description with these bodies")
     add("--write-mjcf", metavar="OUT", type=Path,
         help="write it for MuJoCo, without shapes, with armature, damping and frictionloss")
-    add("--write-sdf", metavar="OUT", type=Path, help="write it for Gazebo, without shapes")
     add("--write-robot", metavar="OUT", type=Path,
         help="write a robot file, for payloads from joint torques (identify_bag --robot)")
     add("--json", metavar="OUT", type=Path, help="write the result to this file")
@@ -290,7 +281,7 @@ def run(args: argparse.Namespace, words: Sequence[str] = ()) -> int:
     """
     _check(args)
     out = {"--write-urdf": args.write_urdf, "--write-mjcf": args.write_mjcf,
-           "--write-sdf": args.write_sdf, "--write-robot": args.write_robot, "--json": args.json,
+           "--write-robot": args.write_robot, "--json": args.json,
            "--report": args.report and report_file(args.report, args.recording[0])}
     given = [*args.recording, *args.test, *([args.loaded] if args.loaded else [])]
     *descriptions, robot_out, json_out, report_out = check_outputs(
@@ -339,9 +330,8 @@ def _wide_console() -> Console:
 
 def _write(result: RobotResult, urdf: str, recording: str, descriptions: Sequence[Path | None],
            robot_out: Path | None, json_out: Path | None) -> None:
-    """Write the files that were asked for: description as URDF, MJCF and SDF, robot file, JSON."""
-    for path, writer in zip(descriptions, (set_inertias, described_mjcf, described_sdf),
-                            strict=True):
+    """Write the files that were asked for: description as URDF and MJCF, robot file, JSON."""
+    for path, writer in zip(descriptions, (set_inertias, described_mjcf), strict=True):
         if path is not None:
             write_text(path, writer(urdf, result.model, result.identified.phi))
     if robot_out is not None:

@@ -22,7 +22,7 @@ from ...io.messages import stamp_ns
 from ...limits import MAX_JOINTS, MAX_TABLE_BYTES
 from ...robot.recording import JointRecording
 from ...robot.sensed_base import BaseSensing, base_coordinates
-from ...signals.input_topics import JOINT_STATES, ROBOT_DESCRIPTION, TRANSFORMS, WRENCH
+from ...signals.message_adapter import JOINT_STATES, ROBOT_DESCRIPTION, TRANSFORMS, WRENCH
 from ..bag.reader import BagReader
 from ..bag.topics import absolute_name, describe_topics, names_of_type
 

@@ -27,7 +27,6 @@ from ...robot.recording import (
 from ...robot.robot_file import IdentifiedRobot, RobotCurrents, robot_model
 from ...robot.sensed_base import BaseSensing, wrench_to_root
 from ...robot.tilt_and_delay import Alignment, align_recording
-from .friction_guard import find_missing_friction
 from .input_checks import (
     check_joints_there,
     check_measured,
@@ -36,7 +35,14 @@ from .input_checks import (
     find_mistake,
 )
 from .recording_files import TORQUES, NamedRecording
-from .robot_fit import SMALLEST, RobotFit, compare_with_description, fit_robot, fit_unconstrained
+from .robot_fit import (
+    SMALLEST,
+    RobotFit,
+    compare_with_description,
+    find_missing_friction,
+    fit_robot,
+    fit_unconstrained,
+)
 from .term_choice import TermChoice, choose_terms
 
 # Of data sheets and of controllers: those of a real UR10e differ from gains that were found with a

@@ -23,17 +23,14 @@ from ...cli import OK, exit_status
 from ...errors import InvalidSetting, RecordingError
 from ...extras import optional_packages
 from ...inertia import six_from_tensor
-from ...io.files import bag_qos
+from ...io.bag_writing import JOINTS, TRANSFORMS, WRENCH, MessageWriter
 from ...settings.spec import Spec, allowed_range, iter_group
 from .cobot import Recording, SimulatedCobot
-from .description import Transform
 from .settings import CobotSettings
 
 with optional_packages("writing a recording"):
-    from rosbags.interfaces import Connection
     from rosbags.rosbag2 import StoragePlugin, Writer
     from rosbags.rosbag2.errors import WriterError
-    from rosbags.typesys import Stores, get_typestore
 
 START = 1_700_000_000.0  # s: stamp of the first sample where none is given; never 0, "no stamp"
 STORAGES = {"mcap": StoragePlugin.MCAP, "sqlite3": StoragePlugin.SQLITE3}
@@ -63,7 +60,7 @@ def write_bag(path: str | Path, cobot: SimulatedCobot, blocks: Recording | Itera
         raise RecordingError(f"bag {folder} exists already; name a folder that does not")
     try:
         with Writer(folder, version=9, storage_plugin=STORAGES[storage]) as writer:
-            bag = _BagWriter(writer, cobot, round(start * 1e9))
+            bag = _CobotWriter(writer, cobot, round(start * 1e9))
             for block in [blocks] if isinstance(blocks, Recording) else blocks:
                 bag.add(block)
     except (OSError, WriterError) as error:
@@ -75,85 +72,49 @@ def write_bag(path: str | Path, cobot: SimulatedCobot, blocks: Recording | Itera
         raise
 
 
-class _BagWriter:
-    """Builds and writes the messages of one bag."""
+class _CobotWriter:
+    """Writes the messages of a cobot to one bag."""
 
     def __init__(self, writer: Writer, cobot: SimulatedCobot, start: int) -> None:
-        self._writer, self._cobot, self._start = writer, cobot, start
-        self._store = get_typestore(Stores.ROS2_JAZZY)
-        self._types = self._store.types
-        self._names = list(cobot.joint_names)
+        self._bag, self._cobot, self._start = MessageWriter(writer), cobot, start
         self._written = 0  # samples so far
-        self._joint_states = self._connect("/joint_states", "sensor_msgs/msg/JointState")
-        self._wrench = self._connect("/wrench", "geometry_msgs/msg/WrenchStamped")
-        self._tf = self._connect("/tf", "tf2_msgs/msg/TFMessage")
+        self._joint_states = self._bag.add_topic("/joint_states", JOINTS)
+        self._wrench = self._bag.add_topic("/wrench", WRENCH)
+        self._tf = self._bag.add_topic("/tf", TRANSFORMS)
         self._write_latched()
 
     def add(self, recording: Recording) -> None:
         """Writes all messages of a recording in the order of their stamps."""
+        bag, cobot = self._bag, self._cobot
         stamps = self._start + np.round(recording.t * 1e9).astype(np.int64)
-        quaternions = self._cobot.description.joint_quaternions(recording.q)
+        quaternions = cobot.description.joint_quaternions(recording.q)
         for i, stamp in enumerate(stamps.tolist()):
             velocity = np.empty(0) if recording.dq is None else recording.dq[i]
-            self._write(self._joint_states, stamp, self._types["sensor_msgs/msg/JointState"](
-                header=self._header(stamp, ""), name=self._names, position=recording.q[i],
-                velocity=velocity, effort=recording.effort[i]))
-            self._write(self._wrench, stamp, self._wrench_stamped(stamp, recording.wrench[i]))
-            if self._written % self._cobot.tf_step == 0:
-                self._write_transforms(stamp, quaternions[i])
+            bag.write(self._joint_states, stamp, bag.joints(
+                stamp, cobot.joint_names, recording.q[i], velocity, recording.effort[i]))
+            bag.write(self._wrench, stamp,
+                      bag.wrench(stamp, cobot.sensor_frame, recording.wrench[i]))
+            if self._written % cobot.tf_step == 0:
+                bag.write(self._tf, stamp, bag.transforms([
+                    bag.transform(stamp, j.parent, j.child, j.translation, quaternion)
+                    for j, quaternion in zip(cobot.description.moving, quaternions[i],
+                                             strict=True)]))
             self._written += 1
 
     def _write_latched(self) -> None:
         """Write the transforms that are fixed, the robot description and the truth."""
-        statics = self._connect("/tf_static", "tf2_msgs/msg/TFMessage", latched=True)
-        text = self._connect("/robot_description", "std_msgs/msg/String", latched=True)
-        truth = self._connect(TRUTH_TOPIC, "geometry_msgs/msg/InertiaStamped", latched=True)
-        self._write(statics, self._start, self._types["tf2_msgs/msg/TFMessage"](
-            [self._transform(self._start, t) for t in self._cobot.static_transforms()]))
-        self._write(text, self._start, self._types["std_msgs/msg/String"](data=self._cobot.urdf))
-        self._write(truth, self._start, self._truth())
-
-    def _write_transforms(self, stamp: int, quaternions: np.ndarray) -> None:
-        moving = self._cobot.description.moving
-        self._write(self._tf, stamp, self._types["tf2_msgs/msg/TFMessage"]([
-            self._transform(stamp, Transform(j.parent, j.child, j.translation, quaternion))
-            for j, quaternion in zip(moving, quaternions, strict=True)]))
-
-    def _truth(self) -> Any:
-        payload = self._cobot.payload
-        com = self._types["geometry_msgs/msg/Vector3"](*payload.com.tolist())
-        six = six_from_tensor(payload.inertia_com).tolist()
-        return self._types["geometry_msgs/msg/InertiaStamped"](
-            self._header(self._start, self._cobot.sensor_frame),
-            self._types["geometry_msgs/msg/Inertia"](payload.mass, com, *six))
-
-    def _wrench_stamped(self, stamp: int, reading: np.ndarray) -> Any:
-        vector = self._types["geometry_msgs/msg/Vector3"]
-        values = reading.tolist()
-        return self._types["geometry_msgs/msg/WrenchStamped"](
-            self._header(stamp, self._cobot.sensor_frame),
-            self._types["geometry_msgs/msg/Wrench"](vector(*values[:3]), vector(*values[3:])))
-
-    def _transform(self, stamp: int, transform: Transform) -> Any:
-        return self._types["geometry_msgs/msg/TransformStamped"](
-            self._header(stamp, transform.parent), transform.child,
-            self._types["geometry_msgs/msg/Transform"](
-                self._types["geometry_msgs/msg/Vector3"](*transform.translation.tolist()),
-                self._types["geometry_msgs/msg/Quaternion"](*transform.quaternion.tolist())))
-
-    def _header(self, stamp: int, frame: str) -> Any:
-        seconds, nanoseconds = divmod(stamp, 1_000_000_000)
-        return self._types["std_msgs/msg/Header"](
-            self._types["builtin_interfaces/msg/Time"](seconds, nanoseconds), frame)
-
-    def _connect(self, topic: str, kind: str, latched: bool = False) -> Connection:
-        """Add a topic to the bag."""
-        return self._writer.add_connection(
-            topic, kind, typestore=self._store, offered_qos_profiles=[bag_qos(latched)])
-
-    def _write(self, connection: Connection, stamp: int, message: Any) -> None:
-        self._writer.write(
-            connection, stamp, self._store.serialize_cdr(message, connection.msgtype))
+        bag, cobot, start, payload = self._bag, self._cobot, self._start, self._cobot.payload
+        inertia = bag.make("geometry_msgs/msg/Inertia", payload.mass, bag.vector(payload.com),
+                           *six_from_tensor(payload.inertia_com).tolist())
+        for topic, kind, message in (
+                ("/tf_static", TRANSFORMS, bag.transforms([
+                    bag.transform(start, *edge) for edge in cobot.static_transforms()])),
+                ("/robot_description", "std_msgs/msg/String",
+                 bag.make("std_msgs/msg/String", cobot.urdf)),
+                (TRUTH_TOPIC, "geometry_msgs/msg/InertiaStamped",
+                 bag.make("geometry_msgs/msg/InertiaStamped",
+                          bag.header(start, cobot.sensor_frame), inertia))):
+            bag.write(bag.add_topic(topic, kind, latched=True), start, message)
 
 
 # Argument types; a vector is read word by word and joined later.

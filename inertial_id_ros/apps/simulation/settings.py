@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ...settings.sensors import SENSORS
+from ...settings.inputs import SENSORS
 from ...settings.spec import Vector, check, coerce, iter_group, setting, unknown_setting
 
 CONVENTIONS = ("on_sensor", "on_environment")

@@ -290,79 +290,28 @@ def _write(path: Path, motion: MotionTable, columns: Columns, settings: Settings
     """Write a table as a bag of wrenches and transforms, or wrenches and joint states."""
     with optional_packages("reading a table"):
         from rosbags.rosbag2 import StoragePlugin, Writer
-        from rosbags.typesys import Stores, get_typestore
-    store = get_typestore(Stores.ROS2_JAZZY)
+    from ...io.bag_writing import JOINTS, TRANSFORMS, WRENCH, MessageWriter
+
+    names, frame = list(motion.joints), columns.frame
+    joints, efforts = (np.stack(list(held.values()), axis=1) if held else
+                       np.empty((len(motion.stamps), 0))
+                       for held in (motion.joints, {n: motion.efforts[n] for n in names
+                                                    if motion.efforts}))
     try:
         with Writer(path, version=9, storage_plugin=StoragePlugin.MCAP) as writer:
-            messages = _Messages(store.types, columns.frame)
-            streams = [(writer.add_connection(_absolute(topic), kind, typestore=store), kind, make)
-                       for topic, kind, make in _streams(messages, motion, settings)]
+            bag = MessageWriter(writer)
+            moves = (bag.add_topic(settings.joint_states.topic, JOINTS) if names else
+                     bag.add_topic(settings.tf.topic, TRANSFORMS))
+            load = (None if motion.wrench is None else
+                    bag.add_topic(settings.wrench.topic, WRENCH))
             for k, stamp in enumerate(motion.stamps.tolist()):
-                for connection, kind, make in streams:
-                    writer.write(connection, stamp, store.serialize_cdr(make(k, stamp), kind))
+                if motion.position is not None and motion.quaternion is not None:
+                    message = bag.transforms([bag.transform(
+                        stamp, _WORLD, frame, motion.position[k], motion.quaternion[k])])
+                else:
+                    message = bag.joints(stamp, names, joints[k], np.empty(0), efforts[k])
+                bag.write(moves, stamp, message)
+                if load is not None and motion.wrench is not None:
+                    bag.write(load, stamp, bag.wrench(stamp, frame, motion.wrench[k]))
     except OSError as error:
         raise RecordingError(f"no room for the recording of a table: {error}") from error
-
-
-def _streams(messages: _Messages, motion: MotionTable, settings: Settings) -> list[tuple]:
-    """Topic, type, and maker of the message of a row; motion before the wrench."""
-    streams: list[tuple] = []
-    if motion.joints:
-        names, positions = list(motion.joints), np.stack(list(motion.joints.values()), axis=1)
-        efforts = (np.stack([motion.efforts[name] for name in names], axis=1) if motion.efforts
-                   else np.empty((len(positions), 0)))
-        streams.append((settings.joint_states.topic, "sensor_msgs/msg/JointState",
-                        lambda k, stamp: messages.joints(stamp, names, positions[k], efforts[k])))
-    else:
-        position, quaternion = motion.position, motion.quaternion
-        assert position is not None and quaternion is not None
-        streams.append((settings.tf.topic, "tf2_msgs/msg/TFMessage",
-                        lambda k, stamp: messages.pose(stamp, position[k], quaternion[k])))
-    wrench = motion.wrench
-    if wrench is not None:
-        streams.append((settings.wrench.topic, "geometry_msgs/msg/WrenchStamped",
-                        lambda k, stamp: messages.wrench(stamp, wrench[k])))
-    return streams
-
-
-def _absolute(topic: str) -> str:
-    """A topic with its leading slash, as recordings have it."""
-    return f"/{topic.lstrip('/')}"
-
-
-class _Messages:
-    """Makes the messages of rows.
-
-    Args:
-        types: of rosbags. frame: of the sensor.
-    """
-
-    def __init__(self, types: Any, frame: str) -> None:
-        self._types, self._frame = types, frame
-
-    def wrench(self, stamp: int, row: np.ndarray) -> Any:
-        """Force and torque."""
-        vector, values = self._types["geometry_msgs/msg/Vector3"], row.tolist()
-        return self._types["geometry_msgs/msg/WrenchStamped"](
-            self._header(stamp, self._frame),
-            self._types["geometry_msgs/msg/Wrench"](vector(*values[:3]), vector(*values[3:])))
-
-    def joints(self, stamp: int, names: list[str], row: np.ndarray, effort: np.ndarray) -> Any:
-        """Joint positions, and torques where there are any."""
-        return self._types["sensor_msgs/msg/JointState"](
-            header=self._header(stamp, ""), name=names, position=row, velocity=np.empty(0),
-            effort=effort)
-
-    def pose(self, stamp: int, position: np.ndarray, quaternion: np.ndarray) -> Any:
-        """The sensor in the world."""
-        transform = self._types["geometry_msgs/msg/Transform"](
-            self._types["geometry_msgs/msg/Vector3"](*position.tolist()),
-            self._types["geometry_msgs/msg/Quaternion"](*quaternion.tolist()))
-        return self._types["tf2_msgs/msg/TFMessage"]([
-            self._types["geometry_msgs/msg/TransformStamped"](
-                self._header(stamp, _WORLD), self._frame, transform)])
-
-    def _header(self, stamp: int, frame: str) -> Any:
-        seconds, nanoseconds = divmod(stamp, 1_000_000_000)
-        return self._types["std_msgs/msg/Header"](
-            self._types["builtin_interfaces/msg/Time"](seconds, nanoseconds), frame)

@@ -1,5 +1,9 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""The problem of a payload in joint torques, relative to an identified robot without it.
+"""The load as joint torques measure it, and the problem of it relative to an identified robot.
+
+A row holds the regressor of the whole robot, the identity (a zero of the torques that has moved)
+and the torques, of all joints. Where a joint stands or turns back, its friction may be anything
+between the two directions': such rows are scaled down as if that were noise.
 
 ``tau - Y phi_robot = Y d + Y_last T phi + z``: Y_last are the columns of the body that carries the
 payload, T moves the payload's parameters from its frame into that body's, d is what is wrong with
@@ -11,6 +15,14 @@ anything.
 Where torques are motor currents times gains, the gains' relative errors e add ``e tau`` joint by
 joint, and d is correlated with them. tau is that of robot and payload by the model there: the
 measured one would let all shrink, so that its noise does.
+
+The rows come of a stream of joint states with efforts: bins of torques and regressors of the robot,
+by the same steps as `robot.recording.filter_recording`, but in a stream (a quartic through the
+positions, and means over 10 ms); the low-pass is that of `segments`.
+
+The rows come of a stream of joint states with efforts: bins of torques and regressors of the robot,
+by the same steps as `robot.recording.filter_recording`, but in a stream (a quartic through the
+positions, and means over 10 ms); the low-pass is that of `segments`.
 """
 
 from __future__ import annotations
@@ -22,16 +34,37 @@ from typing import NamedTuple
 import numpy as np
 import pinocchio as pin
 
+from ...detection.load_model import DisturbanceTexts, LoadModel
 from ...errors import InvalidModel, UnknownFrame
 from ...inertia import PARAMETERS, Array, transform_matrix
+from ...kinematics.polynomial import (
+    FEW,
+    Spacing,
+    choose_window,
+    fit_quartics,
+    gather_samples,
+    has_coverage,
+    is_too_slow,
+    measure_spacing,
+)
 from ...linalg import inverse
 from ...regression.problem import Marginal, Problem, eliminate, unconstrained_fit, vague_information
+from ...regression.regressor_window import Rows
 from ...regression.row_layout import BIASES
 from ...regression.tool import Tool, covariance_root
 from ...robot.joint_terms import COULOMB, OFFSET, VISCOUS
 from ...robot.model import RobotModel
-from ...robot.recording import Compressed, compress_rows, equivalent_white_noise
+from ...robot.recording import (
+    Compressed,
+    compress_rows,
+    coulomb_columns,
+    equivalent_white_noise,
+    friction_weight,
+)
 from ...robot.robot_file import IdentifiedRobot, reduced_model
+from ...signals.bins import BIN_NS, BinColumns, bin_samples
+from ...signals.low_pass import FilteredRows, ZeroPhaseFilter, make_low_pass
+from ...signals.ring_buffer import SampleRing
 
 ZERO_SD = 1000.0  # N m: a zero that has moved may be anywhere
 MOTION, ROBOT, FRICTION, GAINS = "motion", "robot", "friction", "gains"  # what leaves a mass open
@@ -237,3 +270,164 @@ def _find_body(model: RobotModel, urdf: str, frame: str) -> tuple[str, pin.SE3]:
     if at.parentJoint == 0:
         raise InvalidModel(f"no joint moves '{frame}' (wrench.sensor_frame)")
     return model.bodies[at.parentJoint - 1], at.placement
+
+
+_CAPACITY = 65_536  # samples kept until they settle
+_REORDER_NS = 20_000_000  # a sample may overtake others by this much
+_SETTLE = 50  # samples after which the rate of the topic is known
+
+
+class TorqueStream:
+    """Stores joint states and turns them into bins once they have settled.
+
+    The columns of the bins (k, joints (1 + p)) are torques [N m], then the regressor, joint by
+    joint.
+
+    Args:
+        model: of the robot without payload.
+        delay: by which efforts are stamped late [s].
+        window: length of the quartic [s], longer where samples are sparse.
+
+    Attributes:
+        ring: samples of positions and efforts (2 joints,).
+    """
+
+    def __init__(self, model: RobotModel, delay: float, window: float) -> None:
+        self._model, self._delay_ns, self._wish = model, int(delay * 1e9), window
+        self.ring = SampleRing(2 * model.nv, _CAPACITY)
+        self.begin_with_oldest()
+
+    def begin_with_oldest(self) -> None:
+        """Begin the bins with the oldest sample in the ring."""
+        self._next: int | None = None
+
+    @property
+    def newest(self) -> int | None:
+        """Newest stamp [ns] of the joint states that are stored, settled or not; None: none is."""
+        return self.ring.newest if len(self.ring) else None
+
+    def too_slow(self) -> Spacing | None:
+        """The spacing of the joint states if they come too slowly for accelerations."""
+        spacing = measure_spacing(self.ring.stamps)
+        window = choose_window(spacing, self._wish)
+        return spacing if len(self.ring) >= FEW and is_too_slow(spacing, window) else None
+
+    def take(self, finished: bool = False) -> BinColumns:
+        """The bins that have settled since the last call.
+
+        Args:
+            finished: whether no sample will come any more.
+        """
+        if len(self.ring) < (2 if finished else _SETTLE):
+            return self.no_bins
+        window = choose_window(measure_spacing(self.ring.stamps), self._wish)
+        half = int(0.5e9 * window)
+        ahead = 0 if finished else _REORDER_NS + half + abs(self._delay_ns)
+        end = (self.ring.newest - ahead) // BIN_NS + (1 if finished else 0)
+        if self._next is None:
+            self._next = int(self.ring.stamps[0]) // BIN_NS
+        if end <= self._next:
+            return self.no_bins
+        bins = self._make_bins(self._next, end, window)
+        self._next = end
+        self.ring.closed_until = end * BIN_NS - 1 - half - abs(self._delay_ns)
+        return bins
+
+    def _make_bins(self, begin: int, end: int, window: float) -> BinColumns:
+        """The bins with numbers in [begin, end), where the quartic covers them."""
+        bins = bin_samples(self.ring, begin, end)
+        if not len(bins.number):
+            return self.no_bins
+        n = self._model.nv
+        wanted = bins.stamps - self._delay_ns
+        reach = int(0.5e9 * window) + 1
+        near = self.ring.between(int(wanted[0]) - reach, int(wanted[-1]) + reach)
+        if not len(self.ring.stamps[near]):
+            return self.no_bins
+        positions = np.unwrap(self.ring.rows[near, :n], axis=0)  # some drivers wrap to +-pi
+        index, u, weights = gather_samples(self.ring.stamps[near], wanted, window)
+        good = has_coverage(u, weights)
+        if not good.any():
+            return self.no_bins
+        q, dq, ddq = fit_quartics(u[good], weights[good], positions[index[good]], window)
+        y = self._model.regressor(q, dq, ddq)
+        return BinColumns(bins.number[good], bins.samples[good].astype(float), np.concatenate(
+            [bins.mean[good, n:], y.reshape(len(y), -1)], axis=1))
+
+    @property
+    def no_bins(self) -> BinColumns:
+        """Bins without any content."""
+        n, p = self._model.nv, self._model.size
+        return BinColumns(np.empty(0, np.int64), np.empty(0), np.empty((0, n * (1 + p))))
+
+
+_SHORTEST_ZERO = round(2.5e9 / BIN_NS)  # bins; the torques of a push may be constant for a while
+_TEXTS = DisturbanceTexts(
+    contact="contact: the joint torques do not fit the estimate and are left out",
+    doubted="no payload explains the joint torques while the arm moves: contact that lasts, a "
+    "robot file of another robot, or a wrench.sensor_frame that another body carries",
+    zeroed="the zero of the joint torques moved, or their driver restarted: offsets of the joints "
+    "are estimated beside the payload from now on",
+    lost="the joint torques did not fit the estimate for",
+    another_setup="the joint torques follow the motion in another way than before, which neither "
+    "another payload nor other zeros explain alone (both at once, or other gains of the drives)",
+    gap="gaps in joint states of more than",
+    zeroed_name="zero_moved.joints", gap_name="samples_missing.joints",
+    doubted_name="load_unexplained.joints")
+
+
+class TorqueModel(LoadModel):
+    """The `LoadModel` of joint torques: one channel for each joint, with errors of the robot."""
+
+    texts, detector_kernel = _TEXTS, 0.15
+    weight_channels = slice(None)
+    # A driver that zeroes its torques sets the robot's own weight to zero, not the reading.
+    shortest_zero, zeroed_under_load = _SHORTEST_ZERO, False
+
+    def __init__(self, problem: TorqueProblem) -> None:
+        self._problem = problem
+        self._joints, self._size = problem.model.nv, problem.model.size
+        robot = problem.robot
+        # The robot's noise is that of one low-passed row of its own, which many samples make up;
+        # here a sample is a bin, so that it does not matter how often the driver publishes.
+        self.noise = robot.noise * np.sqrt(self.make_filter(robot.low_pass).step)
+        self.floor = robot.noise
+        self.bias_sd = self.walk = np.zeros(self._joints)
+        self._friction = coulomb_columns(problem.model)
+        self.groups: tuple[slice, ...] = tuple(slice(k, k + 1) for k in range(self._joints))
+        self.zero_columns = slice(self._size, self._size + self._joints)
+        self.zero_sd = np.full(self._joints, ZERO_SD)
+        states = problem.matrix().shape[1] - 1
+        self.prior: Array = np.eye(states)
+        self.prior[:PARAMETERS, :PARAMETERS] = vague_information(1.0)
+
+    def make_filter(self, length: float) -> ZeroPhaseFilter:
+        """The low-pass for torques and regressor of all joints; length of its kernel [s]."""
+        return make_low_pass(length, self._joints * (1 + self._size))
+
+    def make_rows(self, filtered: FilteredRows) -> Rows:
+        """Rows for the window; without the static model and the dynamism weight."""
+        n, p, r = self._joints, self._size, len(filtered.number)
+        columns = filtered.columns
+        full = np.concatenate([
+            columns[:, n:].reshape(r, n, p), np.broadcast_to(np.eye(n), (r, n, n)),
+            columns[:, :n, None]], axis=2)
+        full *= self._weight(full)[..., None]
+        return Rows(filtered.number, filtered.samples, full, full[:, :0], np.ones(r))
+
+    def _weight(self, full: Array) -> Array:
+        """Weight (r, joints) of rows, smaller where a joint reverses under the kernel."""
+        out = np.ones(full.shape[:2])
+        for joint, term in self._friction.items():
+            ratio = self._problem.robot.phi[term] / self.floor[joint]
+            out[:, joint] = friction_weight(full[:, joint, term], ratio)
+        return out
+
+    def make_detector_rows(self, filtered: FilteredRows, step: int) -> Rows:
+        """Rows for the detector, one sample a bin, however often the driver publishes."""
+        return self.make_rows(filtered._replace(samples=np.full(len(filtered.number), float(step))))
+
+    def linearise(self, phi: Array) -> Array:
+        """Matrix from columns of rows to ``[states | torques]``, the same at every phi."""
+        del phi
+        return self._problem.matrix()

@@ -12,7 +12,7 @@ from ...kinematics.motion import Motion
 from ...regression.row_layout import correct_wrench
 from ...regression.rows import regressor_of, tilt_gravity
 from ...settings import Settings
-from ..compensation.load_in_use import Load
+from ..compensation.load_latch import Load
 from ..road import CompensatedWrenches, no_wrenches
 
 _SILENT = "compensation_silent.smoothed"  # finding

@@ -19,7 +19,7 @@ from ...settings import Settings
 from ...signals import inbox
 from ...signals.precompensation import RemovedPayload
 from ...signals.ring_buffer import JUMPED
-from ..compensation.load_in_use import LoadInUse
+from ..compensation.load_latch import LoadInUse
 from ..pipeline import Pipeline
 from ..state import Keep, State, keep_nothing
 from .knowledge import WristKnowledge

@@ -21,8 +21,8 @@ from ...regression.regressor_window import make_regressor_window
 from ...regression.uncertainty.noise import datasheet_noise
 from ...settings import Settings
 from ...signals.bins import BIN_NS
+from ...signals.low_pass import NO_FILTER, Lag, SensorFilter
 from ...signals.precompensation import Removed, RemovedPayload
-from ...signals.sensor_filter import NO_FILTER, Lag, SensorFilter
 from ..compensation.load_latch import LoadLatch
 from ..knowledge import EstimateOfWindow, Knowledge, PayloadSpan
 from ..state import State

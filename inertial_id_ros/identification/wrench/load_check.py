@@ -15,7 +15,7 @@ import numpy as np
 from ...inertia import Array
 from ...kinematics.motion import Motion
 from ...signals.bins import BIN_NS
-from ..compensation.load_in_use import Load
+from ..compensation.load_latch import Load
 from .compensation import remove_load
 
 SPAN = round(0.5e9 / BIN_NS)  # bins of motion over which what is left is averaged

@@ -202,6 +202,13 @@ class ProblemBuilder:
             return 0.0
         return float(np.sqrt(np.square(residual[:, :3]).sum(axis=1).mean()))
 
+    def calibration_variance(self, window: WindowContent, phi: Array) -> Array:
+        """Variance (6,) that errors of the calibration leave of the low-passed wrench in the last
+        window with an object phi (10,) [N^2, (N m)^2]."""
+        assert self._prior is not None
+        return self._errors.calibration_variance(window, self._matrix(phi), self._prior.information,
+                                                 self.total_payload(phi))
+
     def cable_input(self, window: WindowContent) -> FitInput | None:
         """What a cable is fitted to, near the last solution; None where there is none."""
         start, prior = self._start, self._prior

@@ -21,9 +21,9 @@ from ...kinematics.motion import MotionSource
 from ...regression.regressor_window import Rows
 from ...regression.rows import RemovedErrors, lag_behind, make_bin_columns
 from ...signals.bins import BIN_NS, BinColumns, bin_samples
+from ...signals.low_pass import Lag
 from ...signals.precompensation import Removed
 from ...signals.ring_buffer import SampleRing
-from ...signals.sensor_filter import Lag
 
 REORDER_NS = 20_000_000  # a sample may overtake others by this much
 

@@ -13,7 +13,7 @@ from ...estimate import Estimate
 from ...inertia import Array
 from ...kinematics.motion import Motion
 from ...signals.bins import Bins
-from ..compensation.load_in_use import Load, LoadInUse, TargetFrame
+from ..compensation.load_latch import Load, LoadInUse, TargetFrame
 from .knowledge import WristKnowledge
 from .load_check import CREPT
 

@@ -20,9 +20,9 @@ from ...regression.alignment import CLOCK_OFFSET
 from ...regression.rows import RemovedErrors
 from ...regression.uncertainty.noise import datasheet_noise
 from ...settings import Settings
+from ...signals.low_pass import NO_FILTER, SensorFilter
 from ...signals.precompensation import Removed, RemovedPayload
 from ...signals.ring_buffer import SampleRing
-from ...signals.sensor_filter import NO_FILTER, SensorFilter
 from .sensor_bias import prior_bias_sd
 
 _LAG, _CLEAR = 0.008, 5.0  # s, and standard deviations, of an offset that may be a filter

@@ -208,7 +208,7 @@ class Solver:
         # What is left of the wrench, and how far the answer may be off, by all that it may mean.
         marginal = problem.marginal("noise")
         states = marginal.states(solution.phi)
-        rms, noise, facts.misfits = self._residual(problem, solution.phi, states,
+        rms, noise, facts.misfits = self._residual(window, problem, solution.phi, states,
                                                    acceleration_covariance, log)
         unseen = self._unseen_covariances(solution.phi, turning, removed, states)
         change = _change_with_constant_bias(problem, solution)
@@ -374,14 +374,15 @@ class Solver:
                             self.estimator, log)
         return *self.answer(self.estimator, problem, window, shape), False
 
-    def _residual(self, problem: Problem, phi: Array, states: Array,
+    def _residual(self, window: WindowContent, problem: Problem, phi: Array, states: Array,
                   acceleration_covariance: Array,
                   log: FindingLog) -> tuple[Array, Array, bool]:
         """Root mean square (6,) of what phi (10,) and states leave of the wrench, what of it are
         errors of sensor and motion (6,) [N, N m], and whether it is more than these explain."""
         rms = residual_rms(problem, phi, states)
         motion = motion_noise_covariance(self.problems.total_payload(phi), acceleration_covariance)
-        noise = np.sqrt(sensor_errors(self._settings.wrench) ** 2 + motion.diagonal())
+        noise = np.sqrt(sensor_errors(self._settings.wrench) ** 2 + motion.diagonal()
+                        + self.problems.calibration_variance(window, phi))
         misfits = check_residual(rms, noise, log)
         if not misfits:  # else a wrong frame may look like a pull
             self._cables.report(log)

@@ -17,7 +17,7 @@ from ...signals.precompensation import SETTLED, is_settling
 from ...signals.ring_buffer import Arrival, SampleRing
 from ...signals.sample_checks import SensorFrame, WrenchChecks, accepts_all
 from ...signals.stream_watch import DropCounters
-from ..compensation.load_in_use import wrench_matrix
+from ..compensation.load_latch import wrench_matrix
 
 _CAPACITY = 65_536  # samples kept until they settle
 _SAME = 2e-3  # rad, m; poses that differ by less are equal

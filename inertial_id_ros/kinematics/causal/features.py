@@ -12,7 +12,7 @@ import numpy as np
 
 from ...inertia import Array
 from ...signals.bins import BIN_NS
-from ...signals.sensor_filter import SensorFilter
+from ...signals.low_pass import SensorFilter
 
 # Acceleration of the sensor's origin without gravity [m/s^2]; the axes of the gravity frame in
 # sensor axes, row after row, times gravity [m/s^2]; angular acceleration [rad/s^2]; and products of

@@ -19,7 +19,8 @@ from ...linalg import inverse, solve
 from ...settings import Settings
 from ...signals.low_pass import ZeroPhaseFilter
 from ..problem import Change, Marginal, eliminate, eliminate_products, whiten
-from ..regressor_window import WindowContent
+from ..regressor_window import FULL, WindowContent
+from ..row_layout import ACCELERATION
 from .cable_fit import FitInput
 from .calibration import calibration_covariance, calibration_scale, calibration_sd
 from .channel_errors import (
@@ -81,6 +82,28 @@ class SensorErrors:
         linear = eliminate_calibration(products, strengths.noise**2,
                                        strengths.calibration**2 * covariance)
         return WeighedRows(strengths, products, covariance, linear)
+
+    def calibration_variance(self, window: WindowContent, matrix: Array, prior: Array,
+                             phi: Array) -> Array:
+        """Variance (6,) that errors of the calibration, as the data sheet has them, leave of the
+        low-passed wrench in a window once parameters and states are fitted to it [N^2, (N m)^2].
+
+        Args:
+            matrix: (STORED, n) from stored columns to ``[A | states | y]``.
+            prior: (n - 1, n - 1) information about parameters and states before the data.
+            phi: (10,) payload, whose wrench the errors multiply.
+        """
+        stored = window.factors[FULL]
+        rows, motion = stored @ matrix[:, :-1], stored[:, :, ACCELERATION]
+        channels, height, n = rows.shape
+        own, each = np.zeros((channels, height, channels, 3)), np.arange(channels)
+        root = np.linalg.cholesky(calibration_covariance(self._calibration, phi))
+        own[each, :, each] = motion @ root
+        errors, rows = own.reshape(-1, 3 * channels), rows.reshape(-1, n)
+        white = whiten(rows, self._sheet)
+        fitted = solve(white.T @ white + prior, white.T @ whiten(errors, self._sheet))
+        left = (errors - rows @ fitted).reshape(channels, -1)
+        return np.asarray((left * left).sum(axis=1) / max(window.samples, 1))
 
     def cable_input(self, window: WindowContent, gravity: float, matrix: Array, prior: Array,
                     phi: Array, levels: Levels) -> FitInput:

@@ -1,21 +1,30 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The service ~/apply, and applications that nobody has to ask for (apply.automatic): look, plan,
-check, send, read back, record."""
+check, send, read back, record.
+
+An application may change what the node itself receives: its wrench may lack the payload from then
+on (`changing_wrench`).
+"""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
-from typing import Any
+from typing import Any, TypeAlias
+
+import numpy as np
+from rclpy.parameter import Parameter
 
 from inertial_id_ros.srv import Apply
 
-from ...errors import InertialIdError, printable
+from ...errors import InertialIdError, InvalidData, printable
 from ...estimate import Estimate
+from ...identification.wrench.identifier import Identifier
 from ...settings import Settings
-from ...targets.registry import load_target
 from ...targets.target import (
     Call,
     Gate,
@@ -28,6 +37,7 @@ from ...targets.target import (
     TargetPlan,
     closed_gates,
     difference,
+    load_target,
 )
 from ..compat import message_type
 from ..compensation import CompensationTopics
@@ -35,17 +45,13 @@ from ..estimation import Estimation
 from ..services.black_boxes import BlackBoxes
 from ..services.calls import create_late_service, require_unlocked_service
 from ..services.lifecycle import ManagedNode
+from ..services.saving import CannotSave, StateKeeper
+from ..settings_node import SettingsNode
 from ..worker import Busy, Worker
-from .consequences import (
-    Values,
-    changing_wrench,
-    consequences,
-    follows,
-    removed_values,
-    replace_removed,
-)
 from .gates import (
+    History,
     automatic_gate,
+    changes_wrench,
     doubt_gate,
     find_evidence,
     gates_of_payload,
@@ -53,9 +59,10 @@ from .gates import (
     place,
     record_gate,
     removal_gate,
+    removes_from_wrench,
     rest_gate,
+    undo_calls,
 )
-from .history import History, undo_calls
 from .other_nodes import (
     Asking,
     ExecutorJobs,
@@ -66,6 +73,107 @@ from .other_nodes import (
     fill,
     refusal,
 )
+
+Values: TypeAlias = dict[str, float | list[float]]  # of precompensated.*, by name
+_SETTLING = 0.6  # s after a driver has answered, in which its wrench may still change
+
+
+def consequences(target: Target, settings: Settings) -> list[str]:
+    """What the user must know of what follows, one sentence each."""
+    if not changes_wrench(target, settings):
+        return []
+    notes = ["the node forgets its data, since its wrench changes with that"]
+    source = settings.precompensated.source
+    if target.needs_limits:
+        notes.append(
+            "precompensated.mass, .com and .inertia follow" if follows(target, settings) else
+            "the driver removes this payload from its wrench from now on, and the node does not "
+            "read that back: set precompensated.mass, .com and .inertia to it (apply.follow does), "
+            "or precompensated.source, before the next estimate" if source == "settings" else
+            f"the payload that the driver removes is read back (precompensated.source '{source}') "
+            "and counted once")
+    return notes
+
+
+def follows(target: Target, settings: Settings) -> bool:
+    """Whether precompensated.* become what the target was told."""
+    return (settings.apply.follow and settings.precompensated.source == "settings"
+            and removes_from_wrench(target, settings))
+
+
+def removed_values(payload: TargetPayload, left_out: Sequence[str]) -> Values:
+    """precompensated.mass, .com and .inertia of a payload in the sensor frame.
+
+    Args:
+        left_out: what the target was not told of it, in words.
+    """
+    tensor = payload.inertia[np.triu_indices(3)]
+    if not payload.inertia_is_known or any("inertia" in text for text in left_out):
+        tensor = np.zeros(6)
+    return {"mass": payload.mass, "com": payload.com, "inertia": tensor.tolist()}
+
+
+def replace_removed(node: SettingsNode, values: Values) -> Values:
+    """Set precompensated.* ; gives those before. In the executor's thread.
+
+    Raises:
+        InvalidData: they cannot be set, and why.
+    """
+    before = {name: getattr(node.settings.precompensated, name) for name in values}
+    result = node.set_parameters_atomically([
+        Parameter(f"precompensated.{name}", value=value) for name, value in values.items()])
+    if not result.successful:
+        raise InvalidData(f"precompensated.* cannot follow: {result.reason}")
+    return {name: value if isinstance(value, float) else list(value)
+            for name, value in before.items()}
+
+
+@contextmanager
+def changing_wrench(estimation: Estimation, compensation: CompensationTopics, name: str,
+                    target: Target, settings: Settings) -> Iterator[Callable[[], None]]:
+    """While a target is told a payload, publish no compensated wrench, since nobody knows from
+    which sample on the driver removes the payload itself.
+
+    Yields:
+        what to call as soon as the target may have taken it: the data from before are forgotten,
+        and at the end, not before the wrench has settled, those from meanwhile.
+    """
+    if not changes_wrench(target, settings):
+        yield lambda: None
+        return
+    taken: list[float] = []
+
+    def reset() -> None:
+        estimation.identifier.reset(f"a payload was applied to {name}")
+        if isinstance(estimation.identifier, Identifier):
+            _drop_tare(estimation.state, estimation.identifier)
+        estimation.solve_after_change()
+
+    def forget() -> None:
+        taken.append(time.monotonic())
+        estimation.worker.post(reset)
+
+    def resume() -> None:
+        if taken:
+            reset()  # first: what is given next must not be what was known before
+        compensation.withhold("")
+
+    compensation.withhold(f"a payload is being applied to {name}")
+    try:
+        yield forget
+        if taken:
+            time.sleep(max(0.0, taken[0] + _SETTLING - time.monotonic()))
+    finally:
+        estimation.worker.post(resume)
+
+
+def _drop_tare(state: StateKeeper, identifier: Identifier) -> None:
+    """Drop the tare, which was of the zero before: UR zeroes its sensor, too; in the worker."""
+    try:
+        identifier.untare(state.keep)
+    except CannotSave:  # which a finding says
+        identifier.untare()
+
 
 _POLL = 0.1  # s between two looks at what the target tells
 

@@ -10,37 +10,132 @@ back what was sent passes only those that do not depend on the payload. Targets 
 theirs are missing. `ApplyService` refuses before all that while it is locked, inactive or busy.
 
 The payload that is to be told is that of the newest estimate, or of one that was saved.
+
+What was sent to which target stands in the `History`: one line of JSON for each application, for
+the record and for undo.
 """
 
 from __future__ import annotations
 
+import json
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...errors import DamagedFile, InvalidData, InvalidSetting, NotEnoughData
+from ...errors import DamagedFile, InertialIdError, InvalidData, InvalidSetting, NotEnoughData
 from ...estimate import IDENTIFIED, UNOBSERVED, Estimate, Outcome
 from ...findings import Doubt, Finding, first_doubt
 from ...identification.verdict import COM_LENGTH, COM_SHARE, MASS_SHARE, allowed_intervals
 from ...inertia import Array, report_jacobian
+from ...io.files import user_path, without_nonfinite
 from ...io.messages import DynamicJointStates
 from ...regression.tool import Tool
 from ...settings import Settings
 from ...targets.target import (
+    Call,
     Gate,
     PayloadFrame,
     Reading,
     Target,
     TargetPayload,
+    call_from_json,
     payload_of,
     payload_of_report,
 )
 from ..estimation import Estimation
-from ..services.saving import read_saved, require_writable
-from .history import History, is_undo
+from ..services.saving import CannotSave, own_name, read_saved, require_writable
+
+FILE = "applications.jsonl"
+_LONGEST = 10_000_000  # bytes of a file that is read; it then begins anew
+_TAIL = 1_000_000  # bytes in which the last application is looked for
+
+
+class History:
+    """The file of applications of a node in state.directory: an undo must not reach another arm.
+
+    Args:
+        directory: state.directory; node: name of the node with its namespace.
+    """
+
+    def __init__(self, directory: str, node: str) -> None:
+        self.path: Path = user_path(directory).absolute() / own_name(node, FILE)
+
+    def append(self, entry: Mapping[str, Any]) -> None:
+        """Add an application (raises CannotSave)."""
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            if self.path.exists() and self.path.stat().st_size > _LONGEST:
+                self.path.replace(self.path.with_suffix(".old.jsonl"))
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(without_nonfinite(dict(entry)), allow_nan=False) + "\n")
+                file.flush()
+        except OSError as error:
+            raise CannotSave(f"cannot write {self.path}: {error.strerror or error}") from error
+
+    def last(self, target: str) -> dict[str, Any] | None:
+        """The last application to a target that changed something, and was not undone since; None:
+        there is none. An undo that failed leaves it to be undone again."""
+        newest = next((entry for entry in self._changes(target)
+                       if not (is_undo(entry) and entry.get("failure"))), None)
+        return None if newest is None or is_undo(newest) else newest
+
+    def newest(self, target: str) -> dict[str, Any] | None:
+        """The last application to a target that changed something, or the last undo of one."""
+        return next(self._changes(target), None)
+
+    def _changes(self, target: str) -> Iterator[dict[str, Any]]:
+        """Applications to a target that changed something, and undos of them, newest first."""
+        return (entry for entry in reversed(self._entries())
+                if entry.get("target") == target and entry.get("sent"))
+
+    def _entries(self) -> list[dict[str, Any]]:
+        """The newest entries; a line that was written in part is left out."""
+        try:
+            with self.path.open("rb") as file:
+                file.seek(0, 2)
+                file.seek(max(0, file.tell() - _TAIL))
+                lines = file.read().decode("utf-8", "replace").splitlines()
+        except OSError:
+            return []
+        entries = []
+        for line in lines:
+            try:
+                entry = json.loads(line)
+            except ValueError:
+                continue
+            if isinstance(entry, dict):
+                entries.append(entry)
+        return entries
+
+
+def is_undo(entry: Mapping[str, Any]) -> bool:
+    """Whether an entry is about giving back what was there before."""
+    evidence = entry.get("evidence")
+    return isinstance(evidence, Mapping) and "undo_of" in evidence
+
+
+class NothingToUndo(InertialIdError):
+    """There is no application to undo, or it is not known what was there before."""
+
+
+def undo_calls(entry: Mapping[str, Any] | None, target: str) -> tuple[Call, ...]:
+    """The calls that give back what a target had before an application (raises NothingToUndo)."""
+    if entry is None:
+        raise NothingToUndo(f"nothing was applied to '{target}' that was not undone already; "
+                            "nothing is sent")
+    if not entry.get("undo"):
+        raise NothingToUndo(f"'{target}' did not tell what it had before the application of "
+                            f"{entry.get('time', 'then')}; nothing is sent: set it by hand")
+    try:
+        return tuple(call_from_json(call) for call in entry["undo"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise NothingToUndo(f"the record of the last application to '{target}' is damaged; "
+                            "nothing is sent") from error
+
 
 _WAIT = 2.0  # s for the worker
 _FRESH_TIME, _POLL = 2.0, 0.05  # s for a fresh estimate, and between two looks
@@ -152,21 +247,16 @@ def gates_of_payload(payload: TargetPayload, settings: Settings, needs_limits: b
         payload: in the frame of the target.
         needs_limits: whether the mass that the robot may carry must be known.
     """
-    limits = settings.apply
-    most, name = limits.max_mass, "apply.max_mass"
-    if most == 0.0:
-        most, name = settings.load.rated_payload, "load.rated_payload"
+    most, farthest = settings.load.rated_payload, settings.apply.max_com
     origin = payload.origin or payload.frame_id
     distance = float(np.linalg.norm(payload.com))
     return [
         _known("mass", payload.mass_verdict is UNOBSERVED),
         _known("centre of mass", payload.com_verdict is UNOBSERVED),
-        Gate("max_mass", "the mass that the robot may carry is not known; set apply.max_mass"
-             if most == 0.0 and needs_limits
-             else _above("the mass", payload.mass, most, name, "kg")),
-        Gate("max_com", "" if distance <= limits.max_com else
+        Gate("max_mass", _mass_too_large(payload.mass, most, needs_limits)),
+        Gate("max_com", "" if distance <= farthest else
              f"the centre of mass is {distance:.4g} m from '{origin}', farther than "
-             f"{limits.max_com:g} m: a frame or a unit is wrong")]
+             f"{farthest:g} m: a frame or a unit is wrong")]
 
 
 def _known(what: str, is_unobserved: bool) -> Gate:
@@ -175,11 +265,13 @@ def _known(what: str, is_unobserved: bool) -> Gate:
                 if is_unobserved else "")
 
 
-def _above(what: str, value: float, most: float, name: str, unit: str) -> str:
-    """A sentence where a value is above a limit that is not 0, else empty."""
-    if most == 0.0 or value <= most:
-        return ""
-    return f"{what} is {value:.4g} {unit}; {name} allows {most:g} {unit}"
+def _mass_too_large(mass: float, most: float, must_be_known: bool) -> str:
+    """Why a mass [kg] may not be sent; empty where it may. most: that may be [kg]; 0: not known."""
+    if most == 0.0:
+        return ("the mass that the robot may carry is not known; set load.rated_payload"
+                if must_be_known else "")
+    return "" if mass <= most else (f"the mass is {mass:.4g} kg; load.rated_payload allows "
+                                    f"{most:g} kg")
 
 
 def removal_gate(name: str, target: Target, settings: Settings, told: Reading | None, silent: str,

@@ -17,7 +17,9 @@ from concurrent.futures import TimeoutError as FutureTimeout
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
+import numpy as np
+from rcl_interfaces.msg import Parameter as ParameterMessage
+from rcl_interfaces.msg import ParameterValue
 from rcl_interfaces.srv import (
     DescribeParameters,
     GetParameters,
@@ -25,6 +27,7 @@ from rcl_interfaces.srv import (
     SetParametersAtomically,
 )
 from rclpy.node import Node
+from rclpy.parameter import Parameter
 from rclpy.qos import HistoryPolicy, QoSProfile, ReliabilityPolicy
 
 from ...errors import InertialIdError, InvalidData, InvalidSetting
@@ -188,15 +191,6 @@ def refusal(call: ServiceCall, response: Any) -> str:
     return f"{name} is {got!r}" + (f": {reason}" if reason else "")
 
 
-_FIELDS = {
-    ParameterType.PARAMETER_BOOL: "bool_value", ParameterType.PARAMETER_INTEGER: "integer_value",
-    ParameterType.PARAMETER_DOUBLE: "double_value", ParameterType.PARAMETER_STRING: "string_value",
-    ParameterType.PARAMETER_DOUBLE_ARRAY: "double_array_value",
-    ParameterType.PARAMETER_INTEGER_ARRAY: "integer_array_value",
-    ParameterType.PARAMETER_BOOL_ARRAY: "bool_array_value",
-    ParameterType.PARAMETER_STRING_ARRAY: "string_array_value"}
-
-
 class ParameterClient:
     """The parameters of one node.
 
@@ -220,7 +214,8 @@ class ParameterClient:
         if not names:
             return {}
         got = self._call(ask, GetParameters, "get_parameters", GetParameters.Request(names=names))
-        return {name: _plain(value) for name, value in zip(names, got.values, strict=True)}
+        return {name: _plain(name, value)
+                for name, value in zip(names, got.values, strict=True)}
 
     def read_only(self, names: Sequence[str]) -> frozenset[str]:
         """Those of these parameters that cannot be set (raises NoAnswer)."""
@@ -235,7 +230,8 @@ class ParameterClient:
             InvalidData: the node refuses; NoAnswer: there is no such node.
         """
         request = SetParametersAtomically.Request(parameters=[
-            Parameter(name=name, value=_message(value)) for name, value in values.items()])
+            Parameter(name, value=[float(v) for v in value] if np.ndim(value) else value
+                      ).to_parameter_msg() for name, value in values.items()])
         result = self._call(self._asking.call, SetParametersAtomically,
                             "set_parameters_atomically", request).result
         if not result.successful:
@@ -252,27 +248,10 @@ class ParameterClient:
                            "and its name right?") from None
 
 
-def _plain(value: ParameterValue) -> Any:
+def _plain(name: str, value: ParameterValue) -> Any:
     """A parameter's value as Python has it; None where it has none."""
-    name = _FIELDS.get(value.type)
-    if name is None:
-        return None
-    content = getattr(value, name)
-    return list(content) if name.endswith("array_value") else content
-
-
-def _message(value: Any) -> ParameterValue:
-    """The message of a value: of a bool, an int, a float, a text or a list of floats."""
-    if isinstance(value, (list, tuple)):
-        return ParameterValue(type=ParameterType.PARAMETER_DOUBLE_ARRAY,
-                              double_array_value=[float(v) for v in value])
-    for kind, number, name in (
-            (bool, ParameterType.PARAMETER_BOOL, "bool_value"),
-            (int, ParameterType.PARAMETER_INTEGER, "integer_value"),
-            (str, ParameterType.PARAMETER_STRING, "string_value")):
-        if isinstance(value, kind):
-            return ParameterValue(type=number, **{name: value})
-    return ParameterValue(type=ParameterType.PARAMETER_DOUBLE, double_value=float(value))
+    content = Parameter.from_parameter_msg(ParameterMessage(name=name, value=value)).value
+    return content if content is None or np.ndim(content) == 0 else list(content)
 
 
 _MESSAGE_TIME = 1.0  # s that a topic with the payload may be silent

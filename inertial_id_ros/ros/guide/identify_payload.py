@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ...apps.guide.motions import MotionSource
     from ...apps.guide.progress import Wanted
     from ...apps.guide.show import Show
-    from ..tools.children import Children
+    from ..program import Children
     from .command_line import Options
     from .goals import GoalServer, GoalShow
     from .guide_node import GuideNode
@@ -92,8 +92,7 @@ def run(options: Options, stop: threading.Event, show: Show,
         beside: processes that must live as long as the session.
     """
     from .. import compat
-    from ..program import ignore_signals
-    from ..tools.children import Children
+    from ..program import Children, ignore_signals
     from .guide_node import GuideNode, Stopped
 
     compat.init([])
@@ -115,8 +114,7 @@ def run(options: Options, stop: threading.Event, show: Show,
 def serve(options: Options, stop: threading.Event, show: Show) -> int:
     """Run a session for each goal, until the user wants to end; returns the exit status."""
     from .. import compat
-    from ..program import ignore_signals
-    from ..tools.children import Children
+    from ..program import Children, ignore_signals
     from .goals import GoalServer, GoalShow
     from .guide_node import GuideNode, Stopped
 
@@ -202,7 +200,7 @@ def reachable(wanted: Wanted, link: NodeLink) -> Wanted:
 def _source_maker(options: Options, listening: Listening
                   ) -> Callable[[Mapping[str, float]], MotionSource]:
     """A function that plans motions from a pose."""
-    from ...apps.excitation.next_motion.motion_limits import MotionLimits
+    from ...apps.excitation.next_motion.planned_motion import MotionLimits
     from ...apps.guide.motions import MotionSource
 
     def make(pose: Mapping[str, float]) -> MotionSource:
@@ -217,7 +215,7 @@ def _source_maker(options: Options, listening: Listening
 def _make_display(guide: GuideNode
                   ) -> Callable[[MotionSource, PlannedMotion, Mapping[str, float]], None]:
     """A function that shows in RViz where a motion leads from a pose."""
-    from ..motion_messages import MotionDisplay
+    from ..motion_execution import MotionDisplay
 
     made: list[MotionDisplay] = []
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...apps.excitation.config import box_corners
-from ...apps.excitation.next_motion.motion_limits import MotionLimits
+from ...apps.excitation.next_motion.planned_motion import MotionLimits
 from ...apps.guide.at_rest import check_robot
 from ...apps.guide.record import failed
 from ...apps.guide.robot_motions import BUDGET, SWEEPS, RobotMotions, last_link
@@ -28,7 +28,7 @@ from ...errors import InvalidSetting
 from ...io.files import user_path, write_atomically
 from ...kinematics.robot_description import read_description
 from ...settings import Settings
-from ...signals.input_topics import JOINT_STATES, ROBOT_DESCRIPTION
+from ...signals.message_adapter import JOINT_STATES, ROBOT_DESCRIPTION
 from .. import compat
 from ..program import ignore_signals, start_ros, stop_flag
 from ..publisher_watch import subscription_qos

@@ -18,7 +18,7 @@ from ...io.files import user_path
 from ...io.messages import DynamicJointStates
 from ...kinematics.robot_description import read_description
 from ...settings import Settings
-from ...signals.input_topics import (
+from ...signals.message_adapter import (
     DYNAMIC_JOINT_STATES,
     FRANKA_STATE,
     JOINT_STATES,

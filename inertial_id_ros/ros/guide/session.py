@@ -26,13 +26,13 @@ from ...apps.guide.progress import (
     is_at_its_limit,
 )
 from ...apps.guide.proof import Proof, prove
-from ...apps.guide.record import End, Row, Verdict, failed, replaced
+from ...apps.guide.record import End, Row, Verdict, describe_failed, failed, replaced
 from ...cli import CHECK_FAILED, INTERRUPTED, NOT_APPLIED, NOT_IDENTIFIED, OK
 from ...errors import InertialIdError
 from ...identification.accuracy_goal import AccuracyGoal
 from ...inertia import Array
 from ...io.messages import stamp_ns
-from ...targets.registry import load_target
+from ...targets.target import load_target
 from .guide_node import Stopped
 from .node_link import numbers_of
 from .workplace import Ended, Workplace
@@ -92,7 +92,7 @@ class Checking:
                 break
         place.note_rows(rows)
         if failed(rows):
-            raise Ended(CHECK_FAILED, f"{_count(failed(rows))} wrong; nothing has moved.")
+            raise Ended(CHECK_FAILED, f"{describe_failed(rows)} Nothing has moved.")
 
     def by_motion(self) -> None:
         """The checks that need a small motion (raises Ended)."""
@@ -178,7 +178,8 @@ class Checking:
         rows = check_by_motion(stretch, settings, received.sensor_frame, settings.gravity.frame)
         place.note_rows(rows)
         if failed(rows):
-            raise Ended(CHECK_FAILED, f"{_count(failed(rows))} wrong; the arm has stopped.")
+            raise Ended(CHECK_FAILED, f"{describe_failed(rows)} The arm has stopped; nothing was "
+                        "applied.")
 
 
 class Identifying:
@@ -207,8 +208,9 @@ class Identifying:
             is_vain = is_at_its_limit(shares)
             if self._is_known(progress) and (
                     is_vain or moved > LONGEST_MOTION or progress.left <= 0.0):
+                reason = "" if is_vain else progress.missing
                 place.show.say("as good as this sensor, its mounting and the time allow: "
-                               f"{progress.missing or 'more motion does not help'}")
+                               f"{reason or 'more motion does not help'}")
                 break
             if progress.left <= 0.0 or is_vain:
                 raise Ended(NOT_IDENTIFIED, f"Not identified in {progress.elapsed:.0f} s: "
@@ -295,6 +297,10 @@ class Identifying:
         record.sigma = np.sqrt(np.maximum(np.diag(covariance), 0.0))
         record.stamp_ns = stamp_ns(message.header.stamp)
         record.saved, record.parts = name, place.link.parts(place.wanted)
+        outside = place.source is not None and place.source.describe_outside(
+            report[1:4], record.sigma[1:4])
+        if outside:
+            place.show.say(outside, False)
         place.link.end()
         return bias
 
@@ -401,7 +407,3 @@ def _verify(place: Workplace, proving: Proving, target: str) -> End:
     if good:
         return End(OK, "Identified, proved and applied; the robot knows its payload.")
     return End(NOT_APPLIED, f"Applied, but {text}; ~/apply with undo gives back what it had.")
-
-
-def _count(rows: tuple[Row, ...]) -> str:
-    return f"{len(rows)} check{'s are' if len(rows) > 1 else ' is'}"

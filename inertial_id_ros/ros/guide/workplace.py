@@ -14,7 +14,7 @@ from ...apps.excitation.next_motion.planned_motion import PlannedMotion
 from ...apps.guide.by_motion import rejected_row
 from ...apps.guide.motions import MotionSource
 from ...apps.guide.progress import Progress, Wanted
-from ...apps.guide.record import End, Record, Row, replaced
+from ...apps.guide.record import End, Record, Row, describe_failed, replaced
 from ...apps.guide.show import Show
 from ...cli import CHECK_FAILED, NOT_APPLIED, NOT_IDENTIFIED
 from ...errors import InertialIdError
@@ -24,6 +24,8 @@ from .node_link import NodeLink
 
 _SHOWN = 0.2  # s between two looks at what is known
 _BY_HAND = 0.15  # rad that a joint moves at least where the arm is moved by hand
+_AFTER_A_STOP = ("Mend what stopped the arm, make sure that nothing touches it, and run the "
+                 "command again: it begins anew.")
 _STILL = 0.01  # rad within which an arm is at rest again
 
 
@@ -83,9 +85,9 @@ class Motions(NamedTuple):
 class Ended(Exception):
     """A stage ends the session."""
 
-    def __init__(self, status: int, text: str) -> None:
+    def __init__(self, status: int, text: str, advice: str = "") -> None:
         super().__init__(text)
-        self.end = End(status, text)
+        self.end = End(status, text, advice)
 
 
 class Workplace:
@@ -174,12 +176,12 @@ class Workplace:
             raise Stopped
         if ended and self.mover.was_rejected and len(self.record.motions) == 1:
             self.note_rows((rejected_row(ended),))
-            raise Ended(CHECK_FAILED, "1 check is wrong; nothing has moved.")
+            raise Ended(CHECK_FAILED, describe_failed(self.record.rows) + " Nothing has moved.")
         if ended:
             status = NOT_APPLIED if self.record.proof else NOT_IDENTIFIED
             raise Ended(status, f"The arm has stopped: {ended}. "
                         + ("The payload was applied; its check was not finished."
-                           if self.record.applied else "Nothing was applied."))
+                           if self.record.applied else "Nothing was applied."), _AFTER_A_STOP)
 
     def have_moved(self, words: str) -> None:
         """Tell a person a motion, and wait until the arm has moved and rests again."""

@@ -21,21 +21,26 @@ from typing import TYPE_CHECKING, Any
 from rclpy.serialization import serialize_message
 from std_msgs.msg import String
 
-from ...apps.bag.black_box.files import BlackBox, LoggedTopic, settings_to_keep, write_black_box
+from ...apps.bag.black_box import (
+    BlackBox,
+    LoggedTopic,
+    MessageLog,
+    settings_to_keep,
+    write_black_box,
+)
 from ...errors import InertialIdError, InvalidData
 from ...findings import Finding, FindingLog
 from ...identification.state import State
 from ...io.child_process import Bounds, ChildProcess
 from ...io.files import user_path, write_atomically
-from ...io.message_log import MessageLog
-from ...signals.input_topics import ROBOT_DESCRIPTION, InputTopic
+from ...signals.message_adapter import ROBOT_DESCRIPTION, InputTopic
 from .saving import SAVES, check_plain_name, own_name, write_in_folder
 
 if TYPE_CHECKING:
     from ..node import InertialIdNode
 
 ENDING = ".html"  # behind the name of the saved estimate
-_MAKE = "inertial_id_ros.apps.bag.black_box.page:page_of_black_box"
+_MAKE = "inertial_id_ros.apps.bag.offline:page_of_black_box"
 _BOUNDS = Bounds(processor=120, clock=300.0, memory=2_000_000_000)
 
 

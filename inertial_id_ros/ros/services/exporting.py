@@ -17,8 +17,8 @@ from ...io.files import user_path, write_atomically
 from ...kinematics.robot_description import read_description
 from ..apply.other_nodes import Asking, ParameterClient
 from ..estimation import Estimation
-from ..outside_reader import OutsideReader
 from ..publisher_watch import NAMELESS, publishing_nodes
+from ..worker import OutsideReader
 from .lifecycle import ManagedNode
 from .saving import EXPORTS, check_plain_name, saved_path, write_in_folder
 

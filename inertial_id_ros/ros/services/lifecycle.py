@@ -21,8 +21,7 @@ from rclpy.qos import QoSProfile
 from ...errors import InertialIdError, printable
 from ...findings import FindingLog
 from ..compat import message_type
-from ..settings.parameters import Section
-from ..settings.settings_node import SettingsNode
+from ..settings_node import Section, SettingsNode
 
 _TOPIC, _KEPT = "bond", 100
 _MISSED = 40.0  # periods without a heartbeat, after which the bond is broken: 4 s of those of 0.1 s

@@ -5,7 +5,7 @@ The cobot and the node run as processes of their own in a private ROS domain. Th
 errors of its data sheet, and a bias that nobody tared away. The session knows nothing of the truth,
 with which the demo compares its result.
 
-It draws every estimate over time beside the truth, and says whether that is good enough.
+Whether that is good enough, and whether every estimate on the way can exist, it says.
 """
 
 from __future__ import annotations
@@ -22,14 +22,10 @@ import numpy as np
 from geometry_msgs.msg import Inertia, InertiaStamped
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
-from ...apps.report.charts import SERIES, Axes, Curve, chart, limits_around, picture_file
-from ...apps.report.html import Markup
-from ...apps.report.results import NAMES, PANELS
 from ...apps.simulation.payload import load_payload
 from ...apps.simulation.settings import CobotSettings
 from ...arguments import Parser
 from ...cli import INTERRUPTED, exit_status, inertial_id_demo
-from ...errors import InvalidSetting
 from ...inertia import Array
 from ...io.messages import stamp_ns
 from ...msg import InertialParameters
@@ -40,7 +36,7 @@ if TYPE_CHECKING:
     import threading
 
     from ...apps.guide.show import Show
-    from .children import Children
+    from ..program import Children
 
 MASS_TOLERANCE = 0.02  # relative
 COM_TOLERANCE = 0.005  # m
@@ -100,21 +96,6 @@ class Record:
         """Messages with an estimate."""
         return [m for m in self.messages if m.valid]
 
-    def times(self) -> Array:
-        """Stamps of the valid messages (n,) [s] since the first message with a stamp."""
-        stamps = [stamp_ns(m.header.stamp) for m in self.messages]
-        first = next((s for s in stamps if s > 0), 0)
-        return np.array([(stamp_ns(m.header.stamp) - first) * 1e-9 for m in self.valid])
-
-    def values(self) -> Array:
-        """Estimates (n, 10)."""
-        return np.array([inertia_numbers(m.inertia) for m in self.valid]).reshape(-1, 10)
-
-    def sigmas(self) -> Array:
-        """Standard deviations (n, 10)."""
-        covariances = np.array([m.covariance for m in self.valid]).reshape(-1, 10, 10)
-        return np.sqrt(np.maximum(np.einsum("nii->ni", covariances), 0.0))
-
     def end(self, result: Array, sigma: Array, stamp_ns: int) -> None:
         """Set the result: what was reported (10,) (mass, centre of mass, inertia about it), with
         standard deviations (10,); messages with a later stamp are left out."""
@@ -130,7 +111,7 @@ class Record:
         impossible = sum(not can_exist(m.inertia) for m in valid)
         found.append(Check(f"{len(valid) - impossible} of {len(valid)} are bodies that can exist",
                            impossible == 0))
-        last = self.values()[-1] if self.result is None else self.result
+        last = inertia_numbers(valid[-1].inertia) if self.result is None else self.result
         mass = abs(last[0] / self.truth[0] - 1.0)
         com = float(np.linalg.norm(last[1:4] - self.truth[1:4]))
         # A poor sensor is allowed its interval.
@@ -156,31 +137,6 @@ def record_estimates(guide: GuideNode, record: Record) -> None:
     guide.subscribe(InertiaStamped, "/simulate_cobot/truth", take_truth, latched)
 
 
-def picture(record: Record, title: str) -> str:
-    """Estimate with its 95 % band over time, beside the truth, as the text of an SVG file."""
-    return picture_file([title, "estimate with 95 % band; dashed: truth"],
-                        [_chart(record, *panel) for panel in PANELS])
-
-
-def _chart(record: Record, title: str, unit: str, members: tuple[int, ...],
-           factor: float) -> Markup:
-    """Curves of some of the ten parameters; those of the centre of mass as deviations."""
-    times, columns = record.times(), list(members)
-    values, bands = record.values()[:, columns] * factor, 2.0 * record.sigmas()[:, columns] * factor
-    truth = factor * (np.full(10, np.nan) if record.truth is None else record.truth)[columns]
-    if title == "Centre of mass" and np.isfinite(truth).all():  # far apart, and known to a hair
-        values, truth, title = values - truth, truth * 0.0, "Centre of mass less truth"
-    curves = [Curve(NAMES[i], times, values[:, k], SERIES[k], bands[:, k])
-              for k, i in enumerate(members)]
-    curves += [Curve("", times, np.full(len(times), truth[k]), SERIES[k], dashed=True)
-               for k in range(len(members))]
-    band = np.stack([values - bands, values + bands])[:, len(values) // 5:]
-    settled = np.concatenate([band.ravel(), truth])  # not the wide band of the beginning
-    shown = settled[np.isfinite(settled)]
-    return chart(title, unit, curves, Axes((float(times[0]), float(times[-1])),
-                                           limits_around(shown, shown)), f"{title} over time")
-
-
 _ACCURACY = ("--mass-accuracy", "3", "--com-accuracy", "5", "--inertia-accuracy", "0")
 _SILENCE = ("--silence", "0.5")  # of a simulation on a busy machine
 _BIAS = "bias:=[2.0, -1.5, 3.0, 0.05, -0.08, 0.03]"
@@ -188,7 +144,7 @@ _BIAS = "bias:=[2.0, -1.5, 3.0, 0.05, -0.08, 0.03]"
 _NODE = {"alignment.orientation_sd": "0.0", "alignment.position_sd": "0.001",
          "precompensated.source": "dynamic_joint_states",
          "precompensated.topic": "dynamic_joint_states", "precompensated.frame": "tool0",
-         "apply.target": "universal_robots", "apply.max_mass": "10.0"}
+         "apply.target": "universal_robots", "load.rated_payload": "10.0"}
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -207,8 +163,6 @@ def make_parser() -> argparse.ArgumentParser:
     add("--ask", action="store_true", help="ask before the arm moves, as on a real one")
     add("--report", type=Path, default=Path("reports"), metavar="FOLDER",
         help="where the report is written (default: reports)")
-    add("--plot", type=Path, default=Path("demo.svg"), metavar="SVG",
-        help="where to draw the estimate over time (default: demo.svg)")
     return parser
 
 
@@ -221,8 +175,6 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Checked options (raises InertialIdError): what cobot and node would refuse is refused before
     they are started."""
     options = make_parser().parse_args(arguments)
-    if not options.plot.absolute().parent.is_dir():
-        raise InvalidSetting(f"--plot is '{options.plot}'; its folder does not exist")
     load_payload(options.payload)
     CobotSettings(seed=options.seed)
     Settings().replace({"estimator.method": options.method})
@@ -232,8 +184,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 def _run_demo(options: argparse.Namespace) -> int:
     from ..guide.command_line import parse
     from ..guide.identify_payload import make_show
-    from ..program import ignore_signals, stop_flag
-    from .children import Children, private_environment
+    from ..program import Children, ignore_signals, private_environment, stop_flag
 
     stop = stop_flag()
     environment = private_environment()
@@ -271,24 +222,10 @@ def _run_session(session: object, options: argparse.Namespace, children: Childre
             found.sigma is None):
         return end.status
     record.end(found.report, found.sigma, found.stamp_ns)
-    _draw(record, options)
     checks = record.checks()
     for check in checks:
         show.say(check.text, check.passed)
-    show.say(f"plot: {options.plot}")
     return end.status or int(not all(check.passed for check in checks))
-
-
-def _draw(record: Record, options: argparse.Namespace) -> None:
-    """Draw the estimate over time (raises InvalidSetting)."""
-    from .demo import picture
-
-    title = f"'{options.payload}' on a simulated cobot, identified by {options.method}"
-    try:
-        options.plot.write_text(picture(record, title), encoding="utf-8")
-    except OSError as error:
-        raise InvalidSetting(f"--plot is '{options.plot}'; cannot write it: "
-                             f"{error.strerror or error}") from error
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ their hulls.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import coal
 import numpy as np
@@ -22,10 +21,8 @@ from ....inertia import Array, phi_to_pinocchio
 from ....kinematics.robot_description import parse_urdf
 from ....robot.model import check_joints, configuration_columns
 from ..arm import FOLDERS_OPTION, CarriedLoad
-from ..collision_meshes import copy_meshes
-from ..obstacles import Obstacle
-from .motion_limits import MotionLimits
-from .planned_motion import PlannedMotion
+from ..collision_shapes import Obstacle, copy_meshes
+from .planned_motion import MotionLimits, PlannedMotion
 
 _STEP = 0.005  # s between samples
 _ROUNDING = 1.01  # of a limit: differences of samples, and rounding of a message
@@ -43,8 +40,6 @@ class CheckedRobot:
         urdf: text of the robot description; frame: link that carries the payload.
         carried: payload, with a box around it.
         obstacles: what stands around the robot.
-        gravity: (3,) [m/s^2] in axes of the description's root.
-        folders: that ``file://`` meshes may lie in, beside those of installed packages.
 
     Raises:
         InvalidModel: not a usable description, or one without collision shapes.
@@ -53,15 +48,12 @@ class CheckedRobot:
     """
 
     def __init__(self, urdf: str, frame: str, carried: CarriedLoad,
-                 obstacles: Sequence[Obstacle] = (),
-                 gravity: tuple[float, float, float] = (0.0, 0.0, -9.81),
-                 folders: Sequence[Path] = ()) -> None:
+                 obstacles: Sequence[Obstacle] = ()) -> None:
         self.model = parse_urdf(urdf, dynamics=True)
-        self.model.gravity.linear = np.array(gravity)
         check_joints(list(self.model.names)[1:], list(self.model.joints)[1:])
         if not self.model.existFrame(frame, pin.FrameType.BODY):
             raise UnknownFrame(f"the robot description has no link '{frame}'")
-        with copy_meshes(urdf, package_roots(), folders, FOLDERS_OPTION) as text:
+        with copy_meshes(urdf, package_roots(), (), FOLDERS_OPTION) as text:
             self.shapes = pin.buildGeomFromUrdfString(self.model, text, pin.GeometryType.COLLISION)
         if not self.shapes.ngeoms:
             raise InvalidModel("the robot description has no collision shapes; no motion can be "
