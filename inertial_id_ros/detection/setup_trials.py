@@ -20,9 +20,9 @@ from ..linalg import triangular_factor
 from ..regression.newton_euler import regressor, static_regressor
 from ..regression.problem import vague_information
 from ..signals.bins import BIN_NS, bin_samples
+from ..signals.low_pass import NO_FILTER, SensorFilter, lag
 from ..signals.precompensation import Removed
 from ..signals.ring_buffer import SampleRing
-from ..signals.sensor_filter import NO_FILTER, SensorFilter, lag
 
 _LONGEST = 20.0  # s of wrench that are looked at
 FARTHEST, _STEP = 150, 2  # bins; clock offsets that are tried
