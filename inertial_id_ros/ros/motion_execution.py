@@ -297,13 +297,15 @@ class MotionExecution:
         return min(max(PERIODS * period, SHORTEST), SILENCE)
 
     def _find_deviation(self, now: float) -> str:
-        """Which joint is not where the trajectory has it, or had it up to `DELAY` ago.
+        """Which joint is not where the trajectory has it, or had it up to `DELAY` before its state
+        arrived.
 
         The motion began somewhen between the sending of the goal and the controller's answer.
         """
         if self.state is not State.MOVING:
             return ""
-        since = np.linspace(now - self._began - DELAY, now - self._sent, 16)
+        heard = min(self._heard[name] for name in self._motion.joint_names)
+        since = np.linspace(heard - self._began - DELAY, now - self._sent, 16)
         planned = self._motion.sample(since).q
         actual = np.array([self._positions[name] for name in self._motion.joint_names])
         off = np.maximum(planned.min(axis=0) - actual, actual - planned.max(axis=0))
