@@ -34,7 +34,7 @@ def add_motion_options(parser: argparse._ActionsContainer) -> None:
         help="of every link and the payload (default: %(default)s)")
     add("--silence", type=float, metavar="S",
         help="longest time without joint states while the arm moves, after which it is stopped "
-        "(default: 8 of their periods, 0.05 to 0.1 s)")
+        "(default: 8 of their periods, 0.07 to 0.1 s)")
     add("--keep-out", metavar="SX,SY,SZ,CX,CY,CZ", action="append", default=[],
         help="lengths and centre [m], in axes of the description's root, of a box (table, wall) "
         "that nothing may touch; may be repeated")

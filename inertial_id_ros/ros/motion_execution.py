@@ -313,7 +313,8 @@ class MotionExecution:
         if off[worst] <= DEVIATION:
             return ""
         return (f"{self._motion.joint_names[worst]} is {off[worst]:.2f} rad from where the "
-                "trajectory has it: blocked, slowed down, or joint states that stand still")
+                "trajectory has it: blocked, slowed down, joint states that stand still, or a "
+                "computer that is too busy")
 
     def _look(self) -> None:
         """Look at everything that would stop the motion."""

@@ -230,8 +230,8 @@ th, td { padding: .22rem .7rem; border-bottom: 1px solid var(--line); text-align
 th:first-child, td.text, th[scope=row] { text-align: left; }
 td.text { white-space: normal; min-width: 12rem; }
 .dense th, .dense td { padding: .2rem .4rem; font-size: .88rem; }
-tbody th { font-weight: 500; } table.text td { text-align: left; white-space: normal;
-  overflow-wrap: anywhere; }
+tbody th { font-weight: 500; } table.text th { text-align: left; }
+table.text td { text-align: left; white-space: normal; overflow-wrap: break-word; }
 ul.findings { padding-left: 1.1rem; } ul.findings li { margin: .3rem 0; max-width: 75ch; }
 pre { background: var(--soft); padding: .7rem; overflow-x: auto; font-size: .85rem; }
 button { font: inherit; min-width: 2.75rem; min-height: 2.75rem; margin-right: .3rem;

@@ -80,7 +80,7 @@ def make_parser() -> argparse.ArgumentParser:
     add("--serve", action="store_true",
         help="do it for each goal of the action /identify_payload/identify (with --yes: who starts "
         "this agrees to motion)")
-    add = parser.add_argument_group("accuracy (half of a 95 %% interval)").add_argument
+    add = parser.add_argument_group("accuracy (half of a 95 % interval)").add_argument
     add("--mass-accuracy", type=float, default=2.0, metavar="%", help="of the mass (default: 2)")
     add("--com-accuracy", type=float, default=3.0, metavar="MM",
         help="of each coordinate of the centre of mass, or what the mounting allows where that is "
@@ -98,7 +98,9 @@ def make_parser() -> argparse.ArgumentParser:
     add("--sensor", choices=sorted(SENSORS), help="the wrench sensor, by its data sheet")
     add("--node", default="/inertial_id_node",
         help="the node that identifies (default: /inertial_id_node); started where it does not run")
-    add("--target", default="", help="what the payload is handed to (default: apply.target)")
+    add("--target", default="",
+        help="what the payload is handed to, such as universal_robots, which needs "
+        "load.rated_payload (default: apply.target)")
     add("--payload-box", metavar="SX,SY,SZ,CX,CY,CZ",
         help="lengths and centre [m] of a box around the payload in the frame of the sensor, kept "
         "clear of the arm (default: a cube of 0.2 m, before the sensor)")

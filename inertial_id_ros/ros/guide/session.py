@@ -44,6 +44,8 @@ _LOOKS = 2  # at rest: what is wrong must be so in both
 _SETTLED = 0.7  # s after a motion until its last rows count
 _ANOTHER = 0.05  # rad that a joint moves at least that moves in place of another
 _PROOF_BY_HAND = 6.0  # s of a motion by hand
+_APART = ("If it stopped for a contact though nothing touches it, wrench and joint states may be "
+          "far apart in time: compare their stamps while the arm stops.")
 _NAME = "identify_payload"  # of the saved estimate, with the time behind
 
 
@@ -62,7 +64,9 @@ def run_session(place: Workplace) -> End:
     except Ended as error:
         return error.end
     except Stopped:
-        return End(INTERRUPTED, "interrupted; " + (
+        return End(INTERRUPTED, ("interrupted; the arm has stopped; "
+                                 if place.moves_itself and place.record.motions
+                                 else "interrupted; ") + (
             "the payload was applied" if place.record.applied else "nothing was applied"))
     finally:
         place.link.close()
@@ -122,7 +126,8 @@ class Checking:
             if error.end.status == NOT_IDENTIFIED:  # stopped on its way: perhaps it told why
                 self._judge_joint(motion, first, stopped=True)
                 self._judge_motion(begin)
-                raise Ended(CHECK_FAILED, error.end.text) from None
+                raise Ended(CHECK_FAILED, error.end.text,
+                            f"{error.end.advice} {_APART}".strip()) from None
             raise
         place.mover.is_patient = False
         self._judge_motion(begin)
