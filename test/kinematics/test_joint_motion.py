@@ -187,7 +187,7 @@ def _feed(source: JointMotion, recording: Recording) -> None:
 def _arrays(source: JointMotion, stamps: np.ndarray) -> list[np.ndarray]:
     motion = source.motion_at(stamps)
     assert motion.noise is not None
-    return [*(np.asarray(field) for field in motion[:-1]), motion.noise.pose_covariance]
+    return [*(np.asarray(field) for field in motion[:-2]), motion.noise.pose_covariance]
 
 
 def test_joints_are_matched_by_name_in_any_order_among_others() -> None:
@@ -275,7 +275,7 @@ def test_times_without_joint_states_are_marked_and_never_an_error() -> None:
     for wanted in ([5.0], [-5.0, -4.0], [0.5, 5.0]):
         motion = source.motion_at(nanoseconds(np.array(wanted)))
         assert motion.valid.tolist() == [0.0 < t < 1.0 for t in wanted]
-        assert all(np.isfinite(part).all() for part in motion[:-1])
+        assert all(np.isfinite(part).all() for part in motion[:-2])
 
 
 def test_robots_are_alike_only_with_the_same_links_mounting_and_gravity() -> None:
