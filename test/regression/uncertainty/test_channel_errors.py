@@ -239,3 +239,27 @@ def test_gains_in_common_scale_force_and_torque(rng: np.random.Generator) -> Non
     drawn = np.array([PHI * np.r_[force, np.full(9, torque)]
                       for force, torque in 0.01 * rng.normal(size=(40_000, 2))])
     np.testing.assert_allclose(covariance, np.cov(drawn.T), atol=0.03 * covariance.max())
+
+
+def test_what_the_calibration_leaves_is_what_fits_of_drawn_errors_leave():
+    """Least squares on the rows themselves, with 2000 calibrations drawn by the data sheet."""
+    rng = np.random.default_rng(21)
+    rows = _rows(rng)
+    for channel in range(3):  # a mass explains the gain that all forces have in common
+        rows.full[:, channel, 0] = rows.full[:, channel, ACCELERATION][:, channel]
+    window, settings = _content(rows), Settings().replace({"wrench.sensor": "ati_gamma"})
+    prior = np.diag(np.linspace(0.1, 2.0, KNOWN))
+    seen = SensorErrors(settings, make_low_pass(0.4, 1)).calibration_variance(
+        window, _matrix(), prior, PHI)
+    noise = np.repeat([settings.wrench.force_noise, settings.wrench.torque_noise], 3)
+    weight = np.sqrt(rows.samples)[:, None] / noise
+    columns = (rows.full[:, :, :KNOWN] * weight[:, :, None]).reshape(-1, KNOWN)
+    known = np.linalg.inv(columns.T @ columns + prior) @ columns.T
+    wrench = rows.full[:, 0, ACCELERATION] @ np.vstack([PHI[0] * np.eye(3), skew(PHI[1:4])]).T
+    squares = []
+    for _ in range(2000):
+        wrong = wrench @ (calibration_sd(settings.wrench) * rng.normal(size=(6, 6))).T * weight
+        left = wrong - (columns @ (known @ wrong.ravel())).reshape(wrong.shape)
+        squares.append((left * noise)**2)
+    np.testing.assert_allclose(seen, np.mean(squares, axis=0).sum(axis=0) / window.samples,
+                               rtol=0.1)
