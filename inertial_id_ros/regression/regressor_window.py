@@ -1,11 +1,12 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Rolling window of regressor rows in square-root form.
 
-Regressor rows are kept as one small triangular factor per time slice and channel. The slices are
-the leaves of a binary tree whose inner nodes hold the combined factors of all finished slices, so
-that finishing or dropping a slice costs a few small QR factorisations, dropping is exact
-(nothing is subtracted), and the factor of the whole window, one more factorisation with the slice
-that still grows, is there in the same time whatever the window's length.
+Regressor rows are kept as one small triangular factor per time slice and channel. Finished slices
+wait in a queue of two parts: the newer ones with the factor of all of them together, the older ones
+each with the factor of itself and of those after it. So a slice that is finished costs one small QR
+factorisation, and one more when the older part has been used up and the newer one takes its place;
+dropping the oldest is exact (nothing is subtracted), and the factor of the whole window, one more
+factorisation with the slice that still grows, is there in the same time whatever its length.
 
 Sums of rows are kept alike: nothing is subtracted, so that dropped slices leave no trace. Sums of
 groups of finished slices are kept as long as no slice is dropped, so that most estimates gather
@@ -224,56 +225,58 @@ _NO_ROWS = Rows(np.empty(0, dtype=np.int64), np.empty(0), np.empty((0, CHANNELS,
                 np.empty((0, CHANNELS, STORED)), np.empty(0))
 
 
-class _FactorTree:
-    """Triangular factors of three channels over a ring of slices, combined in a binary tree, and
-    beside it that of the slice which still grows."""
+class _FactorQueue:
+    """Triangular factors of three channels over slices that are dropped in the order in which they
+    were finished, and the rows of the slice which still grows."""
 
-    def __init__(self, leaves: int, torque: bool, states: Sequence[NuisanceState] | None) -> None:
-        self._leaves = leaves
+    def __init__(self, torque: bool, states: Sequence[NuisanceState] | None) -> None:
         self._columns = channel_columns(torque, states)
-        self.width = width = self._columns.shape[1]
+        self.width = self._columns.shape[1]
         self._channels = np.arange(3)[:, None] + 3 * torque
-        self._nodes = np.zeros((2 * leaves, 3, width, width))
-        self._growing: Array = np.zeros((3, width, width))
+        self._none: Array = np.empty((3, 0, self.width))
+        self._older: list[Array] = []  # the oldest last, each with all that follow it
+        self._newer: list[Array] = []
+        self._together = self._growing = self._none  # of the newer ones
 
-    def empty(self, leaf: int) -> None:
-        """Empty a finished slice."""
-        self._nodes[self._leaves + leaf] = 0.0
+    def add(self, rows: Array) -> None:
+        """Add scaled rows (r, 6, 48) to the growing slice."""
+        grown = np.concatenate([self._growing, self._select(rows)], axis=1)
+        self._growing = grown if grown.shape[1] <= self.width else triangular_factors(grown)
+
+    def finish(self) -> None:
+        """Put the growing slice behind the finished ones, and begin another."""
+        self._newer.append(self._growing)
+        self._together = self._combine(self._together, self._growing)
+        self.begin()
 
     def begin(self) -> None:
         """Begin an empty slice in place of the growing one."""
-        self._growing = np.zeros_like(self._growing)
+        self._growing = self._none
 
-    def finish(self, leaf: int) -> None:
-        """Put the growing slice among the finished ones, and begin another."""
-        self._nodes[self._leaves + leaf] = self._growing
-        self.begin()
+    def drop(self) -> None:
+        """Drop the oldest finished slice."""
+        if not self._older:
+            following = self._none
+            while self._newer:
+                following = self._combine(self._newer.pop(), following)
+                self._older.append(following)
+            self._together = self._none
+        self._older.pop()
 
-    def add(self, rows: Array) -> None:
-        """Fold scaled rows (r, 6, 48) into the factors of the growing slice."""
-        stacked = np.concatenate([self._growing, self._select(rows)], axis=1)
-        self._growing = triangular_factors(stacked)
+    def _combine(self, first: Array, second: Array) -> Array:
+        """The factor (3, w, w) of the rows of both."""
+        return triangular_factors(np.concatenate([first, second], axis=1))
 
     def _select(self, rows: Array) -> Array:
-        """The channels and columns (3, r, w) of rows that the tree keeps."""
+        """The channels and columns (3, r, w) of rows that the queue keeps."""
         return rows[:, self._channels, self._columns].transpose(1, 0, 2)
 
-    def combine(self, nodes: np.ndarray) -> None:
-        """Compute inner nodes, all of one level, from the two below each."""
-        pairs = self._nodes[np.stack([2 * nodes, 2 * nodes + 1], axis=1)]
-        width = pairs.shape[-1]
-        stacked = pairs.transpose(0, 2, 1, 3, 4).reshape(len(nodes), 3, 2 * width, width)
-        self._nodes[nodes] = triangular_factors(stacked)
-
     def write_total(self, provisional: Array, out: Array) -> None:
-        """Write the factors of the combined slices, the growing one and provisional scaled rows
+        """Write the factors of all slices, the growing one included, and of provisional scaled rows
         (r, 6, 48) into out (3, h, 48)."""
-        width = self.width
-        together = np.empty((3, width, 2 * width + len(provisional)))  # transposed, for LAPACK
-        together[..., :width] = self._nodes[1].transpose(0, 2, 1)
-        together[..., width:2 * width] = self._growing.transpose(0, 2, 1)
-        together[..., 2 * width:] = self._select(provisional).transpose(0, 2, 1)
-        for channel in range(3):
+        parts = [*self._older[-1:], self._together, self._growing, self._select(provisional)]
+        together = np.concatenate([part.transpose(0, 2, 1) for part in parts], axis=2)
+        for channel in range(3):  # transposed, for LAPACK
             upper = triangular_factor(together[channel].T, overwrite=True)
             out[channel, :len(upper), self._columns[channel]] = upper.T
 
@@ -295,14 +298,11 @@ class RegressorWindow:
         self._bins_per_slice = max(int(round(slice_length * 1e9 / BIN_NS)), 1)
         self.slice_length = self._bins_per_slice * BIN_NS * 1e-9
         self._slices = max(int(np.ceil(window / self.slice_length - 1e-9)), 1)
-        self._leaves = max(1 << (self._slices - 1).bit_length(), 2)
-        self._trees = {model: [
-            _FactorTree(self._leaves, torque, self._states if model == FULL else None)
-            for torque in (False, True)] for model in self._models}
-        self._sums = SliceSums(self._leaves, (CHANNELS, STORED))
-        self._number = np.full(self._leaves, -1, dtype=np.int64)
-        self._first = np.full(self._leaves, -1, dtype=np.int64)
-        self._dirty: set[int] = set()
+        self._queues = {model: [_FactorQueue(torque, self._states if model == FULL else None)
+                                for torque in (False, True)] for model in self._models}
+        self._sums = SliceSums(self._slices, (CHANNELS, STORED))
+        self._number = np.full(self._slices, -1, dtype=np.int64)
+        self._first = np.full(self._slices, -1, dtype=np.int64)
         self._newest_slice = -1
         self._last = -1
         self._content: WindowContent | None = None
@@ -326,11 +326,9 @@ class RegressorWindow:
         """Finish the slice before this one, and drop those that fall out of the window."""
         if number <= self._newest_slice:
             return
-        if self._newest_slice >= 0:
-            leaf = self._newest_slice % self._leaves
-            for tree in self._all_trees():
-                tree.finish(leaf)
-            self._dirty.add(leaf)
+        if self._number[self._newest_slice % self._slices] == self._newest_slice >= 0:
+            for queue in self._all_queues():
+                queue.finish()
         self._newest_slice = number
         self._drop_before(number)
 
@@ -342,36 +340,36 @@ class RegressorWindow:
     def _drop_before(self, number: int) -> None:
         """Empty the slices that fall out of a window whose newest slice is this one."""
         old = (self._number >= 0) & (self._number <= number - self._slices)
-        for leaf in np.flatnonzero(old):
-            self._empty(int(leaf))
+        for position in np.flatnonzero(old):
+            self._empty(int(position))
             self._content = None
 
-    def _empty(self, leaf: int) -> None:
-        """Drop the rows of the slice at a leaf."""
-        for tree in self._all_trees():
-            tree.empty(leaf)
-            if self._number[leaf] == self._newest_slice:
-                tree.begin()
-        self._sums.empty(leaf)
-        self._number[leaf] = -1
-        self._dirty.add(leaf)
+    def _empty(self, position: int) -> None:
+        """Drop the rows of the slice at that position of the ring."""
+        for queue in self._all_queues():
+            if self._number[position] == self._newest_slice:
+                queue.begin()
+            else:
+                queue.drop()
+        self._sums.empty(position)
+        self._number[position] = -1
 
-    def _all_trees(self) -> list[_FactorTree]:
-        """The trees of every model, for forces and for torques."""
-        return [tree for pair in self._trees.values() for tree in pair]
+    def _all_queues(self) -> list[_FactorQueue]:
+        """The queues of every model, for forces and for torques."""
+        return [queue for pair in self._queues.values() for queue in pair]
 
     def _add_to_slice(self, number: int, rows: Rows, mask: np.ndarray) -> None:
         """Add the rows under a mask (r,), all of one slice, to it."""
-        leaf = number % self._leaves
+        position = number % self._slices
         part = rows.part(mask)
         scaled = self._scale(part)
-        for model, trees in self._trees.items():
-            for tree in trees:
-                tree.add(scaled[model])
-        self._number[leaf] = number
-        if self._sums.rows[leaf] == 0:
-            self._first[leaf] = part.number[0]
-        self._sums.add(leaf, part.full, part.samples.astype(float))
+        for model, queues in self._queues.items():
+            for queue in queues:
+                queue.add(scaled[model])
+        self._number[position] = number
+        if self._sums.rows[position] == 0:
+            self._first[position] = part.number[0]
+        self._sums.add(position, part.full, part.samples.astype(float))
 
     def _scale(self, rows: Rows) -> dict[str, Array]:
         """Scale rows for the factors of each model: (r, 6, 48) by the model's name."""
@@ -383,24 +381,12 @@ class RegressorWindow:
         return {FULL: full, DYNAMIC: full * weight,
                 STATIC: rows.static * root_count * (1.0 - weight)}
 
-    def _combine(self) -> None:
-        """Compute the inner nodes above finished and emptied slices anew, level by level."""
-        if not self._dirty:
-            return
-        nodes = np.unique([(self._leaves + leaf) >> 1 for leaf in self._dirty])
-        self._dirty.clear()
-        while len(nodes) and nodes[0] >= 1:
-            for tree in self._all_trees():
-                tree.combine(nodes)
-            nodes = np.unique(nodes >> 1)
-
     def content(self, provisional: Rows | None = None) -> WindowContent:
         """The combined factors of the window; there must be rows.
 
         Args:
             provisional: rows after those of the window, which belong to this content alone.
         """
-        self._combine()
         if provisional is not None:
             return self._make_content(provisional)
         if self._content is None:
@@ -410,11 +396,11 @@ class RegressorWindow:
     def _make_content(self, provisional: Rows) -> WindowContent:
         """Combine the rows of the window with provisional ones."""
         used = np.flatnonzero(self._sums.rows)
-        newest = self._newest_slice % self._leaves
+        newest = self._newest_slice % self._slices
         used = np.concatenate([used[used > newest], used[used <= newest]])  # oldest first
         scaled = self._scale(provisional)
         factors = {model: self._total_factors(pair, scaled[model])
-                   for model, pair in self._trees.items()}
+                   for model, pair in self._queues.items()}
         first = int(self._first[used[0]] if len(used) else provisional.number[0])
         last = int(provisional.number[-1]) if len(provisional.number) else self._last
         slices, merged = self._sums.merged(used, self._number[used], sum_by_slice(
@@ -423,15 +409,15 @@ class RegressorWindow:
         return WindowContent(factors, slices, round(float(slices.samples.sum())),
                              first, last, int(slices.rows.sum()), merged * self.slice_length)
 
-    def _total_factors(self, pair: list[_FactorTree], provisional: Array) -> Array:
+    def _total_factors(self, pair: list[_FactorQueue], provisional: Array) -> Array:
         """Factors (6, h, 48) of the whole window, padded with zero rows to one height.
 
         Args:
-            pair: trees of forces and torques; more: provisional scaled rows (r, 6, 48).
+            pair: queues of forces and torques; provisional: scaled rows (r, 6, 48).
         """
-        out = np.zeros((CHANNELS, max(tree.width for tree in pair), STORED))
-        for tree, channels in zip(pair, (out[:3], out[3:]), strict=True):
-            tree.write_total(provisional, channels)
+        out = np.zeros((CHANNELS, max(queue.width for queue in pair), STORED))
+        for queue, channels in zip(pair, (out[:3], out[3:]), strict=True):
+            queue.write_total(provisional, channels)
         return out
 
 

@@ -10,11 +10,14 @@ of its modules, so these are loaded a second time, for this reader alone.
 
 from __future__ import annotations
 
+import struct
 import sys
-from collections.abc import Callable, Iterator
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from functools import partial
 from importlib.util import find_spec, module_from_spec
+from operator import attrgetter, itemgetter
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -114,9 +117,69 @@ _reader = _load_again("rosbags.rosbag2.reader")
 _reader.zstd = _BoundedZstd
 
 if TYPE_CHECKING:
+    from rosbags.interfaces import Connection
     from rosbags.rosbag2.reader import DirectoryReader, Reader
+    from rosbags.rosbag2.storage_mcap import ChunkInfo, McapReader
 else:
     DirectoryReader, Reader = _reader.DirectoryReader, _reader.Reader
+    McapReader = _mcap.McapReader
+
+_CHUNK = struct.Struct("<BQQQQI")  # operation, length, first and last time, unpacked size, checksum
+_RECORD, _MESSAGE = struct.Struct("<BQ"), struct.Struct("<HIQQ")
+_IS_MESSAGE = 0x05
+_RawMessage = tuple["Connection", int, bytes]
+
+
+class ChunkReader(McapReader):
+    """Reads an mcap file chunk by chunk, in half the time that one heap of all its chunks
+    takes."""
+
+    def messages(self, connections: Collection[Connection], start: int | None = None,
+                 stop: int | None = None) -> Iterator[_RawMessage]:  # type: ignore[override]
+        """Messages of these connections in the order of their log times (raises errors of many
+        kinds)."""
+        channels = {connection.id: connection for connection in connections}
+        chunks = [chunk for chunk in self.chunks
+                  if any(chunk.channel_count.get(channel, 0) for channel in channels)]
+        if start is not None or stop is not None or not self.chunks:
+            yield from super().messages(connections, start, stop)
+            return
+        chunks.sort(key=attrgetter("message_start_time", "chunk_start_offset"))
+        ends = [*(chunk.message_start_time for chunk in chunks[1:]), _mcap.MAXSIZE]
+        waiting: list[_RawMessage] = []  # of chunks that overlap
+        for chunk, end in zip(chunks, ends, strict=True):
+            waiting += self._messages_of(chunk, channels)
+            waiting.sort(key=itemgetter(1))
+            certain = bisect_left(waiting, end, key=itemgetter(1))
+            yield from waiting[:certain]
+            del waiting[:certain]
+
+    def _messages_of(self, chunk: ChunkInfo, channels: dict[int, Connection]
+                     ) -> Iterator[_RawMessage]:
+        """Messages of a chunk within its times."""
+        records = self._unpacked(chunk)
+        first, last = chunk.message_start_time, chunk.message_end_time
+        at, size = 0, len(records)
+        while at < size:
+            kind, length = _RECORD.unpack_from(records, at)
+            begin, at = at + _RECORD.size, at + _RECORD.size + length
+            if at > size:
+                raise ValueError("a chunk ends within a record")
+            if kind == _IS_MESSAGE:
+                channel, _, time, _ = _MESSAGE.unpack_from(records, begin)
+                if first <= time <= last and channel in channels:
+                    yield channels[channel], time, records[begin + _MESSAGE.size:at]
+
+    def _unpacked(self, chunk: ChunkInfo) -> bytes:
+        """The records of a chunk."""
+        assert self.bio is not None
+        self.bio.seek(chunk.chunk_start_offset)
+        *_, checksum = _CHUNK.unpack(_mcap.read_exact(self.bio, _CHUNK.size))
+        self.bio.seek(chunk.chunk_start_offset + _CHUNK.size + 4 + len(chunk.compression) + 8)
+        packed = _mcap.read_exact(self.bio, chunk.compressed_size)
+        records: bytes = _mcap.decompress(packed, chunk.compression, chunk.uncompressed_size,
+                                          checksum)
+        return records
 
 
 class TableReader(Sqlite3Reader):
@@ -163,7 +226,7 @@ class _BoundedDirectoryReader(DirectoryReader):
         differing: names of these topics.
     """
 
-    STORAGE_PLUGINS = {"mcap": _mcap.McapReader, "sqlite3": TableReader}
+    STORAGE_PLUGINS = {"mcap": ChunkReader, "sqlite3": TableReader}
 
     def open(self) -> None:
         """Open the files (raises ReaderError, and errors of the storage)."""
@@ -182,5 +245,5 @@ class _BoundedDirectoryReader(DirectoryReader):
 class BoundedReader(Reader):
     """As `rosbags.rosbag2.Reader`, with bounds on what a file unpacks to and what it may run."""
 
-    STORAGE_PLUGINS = {"dir": _BoundedDirectoryReader, ".mcap": _mcap.McapReader,
+    STORAGE_PLUGINS = {"dir": _BoundedDirectoryReader, ".mcap": ChunkReader,
                        ".db3": TableReader}
