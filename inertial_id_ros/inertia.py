@@ -14,9 +14,9 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import lapack
 
 from .errors import InvalidData
+from .lapack import lapack
 
 Array: TypeAlias = "NDArray[np.floating[Any]]"  # a text: NumPy 1.21 cannot evaluate it
 

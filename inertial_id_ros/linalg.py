@@ -10,9 +10,9 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
-from scipy.linalg import blas, lapack
 
 from .inertia import Array
+from .lapack import blas, lapack
 
 # NumPy 1.21, which Ubuntu 22.04 has, takes one matrix at a time.
 _TAKES_STACKS = np.lib.NumpyVersion(np.__version__) >= "1.22.0"

@@ -18,11 +18,11 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import lapack
 
 from ..geometry.density_prior import DensityPrior
 from ..geometry.shape_error import map_phi
 from ..inertia import Array
+from ..lapack import lapack
 from ..linalg import identity, solve_upper, triangular_factor
 
 _LARGEST_STEP = 8.0  # of the log-density in one step

@@ -24,7 +24,6 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import lapack
 
 from ..estimate import (
     IDENTIFIED,
@@ -35,6 +34,7 @@ from ..estimate import (
 )
 from ..estimators.base import Solution
 from ..inertia import PARAMETER_NAMES, Array, report_from_phi, report_jacobian
+from ..lapack import lapack
 from ..linalg import inverse
 from ..regression.problem import Marginal, vague_information
 

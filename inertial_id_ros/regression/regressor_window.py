@@ -236,7 +236,8 @@ class _FactorQueue:
         self._none: Array = np.empty((3, 0, self.width))
         self._older: list[Array] = []  # the oldest last, each with all that follow it
         self._newer: list[Array] = []
-        self._together = self._growing = self._none  # of the newer ones
+        self._together: Array = self._none  # of the newer ones
+        self._growing: Array = self._none
 
     def add(self, rows: Array) -> None:
         """Add scaled rows (r, 6, 48) to the growing slice."""

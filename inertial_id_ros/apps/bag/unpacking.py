@@ -13,7 +13,7 @@ from __future__ import annotations
 import struct
 import sys
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Generator, Iterator
 from contextlib import contextmanager
 from functools import partial
 from importlib.util import find_spec, module_from_spec
@@ -135,7 +135,7 @@ class ChunkReader(McapReader):
     takes."""
 
     def messages(self, connections: Collection[Connection], start: int | None = None,
-                 stop: int | None = None) -> Iterator[_RawMessage]:  # type: ignore[override]
+                 stop: int | None = None) -> Generator[_RawMessage, None, None]:
         """Messages of these connections in the order of their log times (raises errors of many
         kinds)."""
         channels = {connection.id: connection for connection in connections}

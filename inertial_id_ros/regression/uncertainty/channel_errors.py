@@ -12,9 +12,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import lapack
 
 from ...inertia import Array
+from ...lapack import lapack
 from ...linalg import identity
 from ..regressor_window import FULL, WindowContent
 from ..row_layout import ACCELERATION, STORED
