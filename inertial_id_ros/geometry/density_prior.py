@@ -23,7 +23,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ..inertia import Array, phi_from_body, phi_from_second_moment, point_columns
-from .point_sets import farthest_points
+from .point_sets import farthest_points, squared_distances
 from .shape import Shape
 from .shape_error import ShapeError
 
@@ -115,9 +115,10 @@ def _build_prior(shape: Shape) -> DensityPrior:
     share = shape.volumes / shape.volumes.sum()
     cloud = np.concatenate([shape.surface, shape.points])
     nodes = cloud[farthest_points(cloud, NODES)]
-    distance = ((shape.points[:, None] - nodes) ** 2).sum(axis=2)
-    spread = float(share @ distance.min(axis=1))
-    nearest = np.bincount(distance.argmin(axis=1), share, len(nodes)).astype(float)
+    columns = np.ascontiguousarray(shape.points.T)
+    distance = np.stack([squared_distances(columns, node) for node in nodes])
+    spread = float(share @ distance.min(axis=0))
+    nearest = np.bincount(distance.argmin(axis=0), share, len(nodes)).astype(float)
     volumes = np.maximum(nearest, VOLUME_FLOOR / len(nodes))
     columns = point_columns(nodes)
     volumes = _match_moments(columns, volumes / volumes.sum(), shape.unit_phi)

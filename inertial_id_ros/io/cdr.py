@@ -245,7 +245,7 @@ class Decoder(Generic[T]):
             ValueError: the first one is damaged.
         """
         first = messages[0]
-        if any(len(data) != len(first) for data in messages):
+        if set(map(len, messages)) != {len(first)}:
             raise MixedLayouts
         self(first)
         template = self._templates.get(len(first))

@@ -157,7 +157,7 @@ class Inbox:
     def _hand_over_all(self, entries: list[Entry], handlers: Handlers) -> None:
         """Hand entries over; samples that follow each other are stored at once where nothing is
         unusual about them, and each goes to the handler of its kind otherwise."""
-        self._bytes_out += sum(len(data) for _, data in entries if isinstance(data, bytes))
+        self._bytes_out += sum(map(len, [data for _, data in entries if type(data) is bytes]))
         if {kind for kind, _ in entries} <= _STREAMS.keys():
             self._store(entries, handlers)
             return
@@ -219,7 +219,8 @@ class Inbox:
             kind: WRENCH (geometry_msgs/WrenchStamped), JOINT_STATE (sensor_msgs/JointState),
                 TRANSFORM or STATIC_TRANSFORM (tf2_msgs/TFMessage).
         """
-        if self._has_room():
+        if (len(self._inbox) < _INBOX and self._bytes_in - self._bytes_out < _INBOX_BYTES
+                or self._has_room()):  # asked here as well: this is called for each message
             self._bytes_in += len(data)
             self._inbox.append((kind, data))
 

@@ -73,6 +73,9 @@ class OfflineRun:
         self._counts = dict.fromkeys(selection.topics, 0)
         self._description = ""
         self._recorded_stamps = recorded_stamps
+        # Of the topics whose messages the pipeline takes serialised, by name.
+        self._kinds = {} if recorded_stamps else {
+            name: topic.kind for name, topic in selection.topics.items() if topic.kind is not None}
         self._wrenches: list[RawMessage | Message] = []  # for the trace
         self._start = recording.start
         self._end, self._end_of_node = recording.start, end_ns
@@ -107,16 +110,22 @@ class OfflineRun:
 
     def push(self, message: RawMessage) -> None:
         """Take the next message, after all timers that are due before it was recorded."""
-        now = message.log_time
-        if message.topic in self._states:  # many a second, and all the same
+        topic, now, data = message
+        if topic in self._states:  # many a second, and all the same
             if now < self._next_state:
                 return
             self._next_state = now + _STATE_PERIOD_NS
         if now >= self._ticks.next_ns:
             self._tick(now)
         self._end = now
-        self._counts[message.topic] += 1
-        self._take(message)
+        self._counts[topic] += 1
+        if topic in self._kinds:
+            kind = self._kinds[topic]
+            self._pipeline.add_serialized(kind, data)
+            if self._trace is not None and kind == WRENCH.kind:
+                self._wrenches.append(message)
+        else:
+            self._decode(message)
         if self._pipeline.waiting >= _MOST_WAITING:
             self._advance()
 
@@ -129,14 +138,9 @@ class OfflineRun:
             self._ticks.skip_to(now - 1)
         self._run_ticks_until(now)
 
-    def _take(self, raw: RawMessage) -> None:
-        """Give a message to the pipeline: serialised, if it takes it so."""
+    def _decode(self, raw: RawMessage) -> None:
+        """Give a message to the pipeline, which does not take it serialised."""
         topic = self._selection.topics[raw.topic]
-        if topic.kind is not None and not self._recorded_stamps:
-            self._pipeline.add_serialized(topic.kind, raw.data)
-            if topic is WRENCH and self._trace is not None:
-                self._wrenches.append(raw)
-            return
         message = self._recording.decode(raw, topic.type, DECODERS)
         if self._recorded_stamps:
             message = message._replace(content=_restamp(message.content, raw.log_time))

@@ -15,7 +15,7 @@ import sys
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Generator, Iterator
 from contextlib import contextmanager
-from functools import partial
+from functools import lru_cache, partial
 from importlib.util import find_spec, module_from_spec
 from operator import attrgetter, itemgetter
 from types import TracebackType
@@ -113,6 +113,7 @@ def _load_again(name: str) -> Any:
 
 _mcap = _load_again("rosbags.rosbag2.storage_mcap")
 _mcap.DECOMPRESSORS |= {name: partial(unpack_chunk, name) for name in _FRAMES}
+_mcap.parse_qos = lru_cache(_mcap.parse_qos)  # most topics have the same, and YAML is read slowly
 _reader = _load_again("rosbags.rosbag2.reader")
 _reader.zstd = _BoundedZstd
 

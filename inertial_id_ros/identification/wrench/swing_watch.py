@@ -147,9 +147,8 @@ def find_swing(columns: Array, axes: Array, noise: Array) -> Swing | None:
         return None
     pivot: Array = columns[:, :3, 0] + columns[:, :3, 1:4] @ (phi[1:4] / phi[0])
     # Motion that was smoothed looks like a part that swings much faster.
-    smooth = [_smoothed(columns[..., :PARAMETERS], length) - columns[..., :PARAMETERS]
-              for length in _SMOOTHED]
-    smooth[1:] = [one[..., :4] for one in smooth[1:]]
+    smooth = [_smoothed(part, length) - part for length, part in zip(
+        _SMOOTHED, (columns[..., :PARAMETERS], columns[..., :4], columns[..., :4]), strict=True)]
     rows = np.column_stack([*((_grouped(one) * weight).reshape(-1, one.shape[2])
                               for one in smooth), rows])
     if triangular_factor(rows)[-1, -1]**2 * _GROUP < (1.0 + _LOUD)**2 * count:
