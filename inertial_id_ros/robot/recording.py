@@ -17,7 +17,7 @@ that joints can be weighted afterwards)."""
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from tempfile import SpooledTemporaryFile
@@ -41,7 +41,8 @@ from ..signals.low_pass import FilteredRows, make_low_pass
 from .joint_terms import COULOMB, STRIBECK
 from .model import RobotModel
 
-CHUNK = 2000  # samples whose regressors are in memory at a time
+CHUNK = 2000  # samples whose regressors are in memory at a time, and in how many bytes at most:
+_CHUNK_BYTES = 8_000_000  # memory that is used again need not be asked for again, which costs more
 
 
 @dataclass(frozen=True)
@@ -106,15 +107,31 @@ def compress_rows(rows: Array, target: Array) -> Compressed:
         raise NotEnoughData("there is no sample")
     if not np.isfinite(target).all():
         raise InvalidData("outputs hold numbers that are not finite")
-    size = rows.shape[2]
-    factors = np.zeros((rows.shape[1], size + 1, size + 1))
-    for j, factor in enumerate(factors):
-        # A joint feels only what lies beyond it: most columns of most joints are zero.
-        used = np.append(np.flatnonzero(rows[:, j].any(axis=0)), size)
-        system = np.concatenate([rows[:, j], target[:, j, None]], axis=1)[:, used]
-        small = triangular_factors(system)
-        factor[np.ix_(np.arange(len(used)), used)] = small
-    return Compressed(factors, np.full(rows.shape[1], len(rows)))
+    system = np.concatenate([rows, target[..., None]], axis=2).transpose(1, 0, 2)
+    used = [np.append(np.flatnonzero(own[:, :-1].any(axis=0)), rows.shape[2]) for own in system]
+    return Compressed(factors_of_joints(used, rows.shape[2] + 1, [[
+        own[:, columns] for own, columns in zip(system, used, strict=True)]]),
+        np.full(rows.shape[1], len(rows)))
+
+
+def factors_of_joints(used: Sequence[np.ndarray], width: int, parts: Iterable[Sequence[Array]]
+                      ) -> Array:
+    """Triangular factors (k, width, width) of the rows of k joints.
+
+    A joint feels only what lies beyond it: most columns of most joints are zero.
+
+    Args:
+        used: of each joint its columns (u,), rising, that may differ from zero.
+        parts: parts of the rows: of each joint its own (n, u).
+    """
+    small = [np.empty((0, len(columns))) for columns in used]
+    for part in parts:
+        small = [triangular_factors(np.concatenate([factor, rows]) if len(factor) else rows)
+                 for factor, rows in zip(small, part, strict=True)]
+    factors = np.zeros((len(used), width, width))
+    for factor, upper, columns in zip(factors, small, used, strict=True):
+        factor[np.ix_(np.arange(len(columns)), columns)] = upper
+    return factors
 
 
 def equivalent_white_noise(residual: Array, least: Array) -> Array:
@@ -241,6 +258,11 @@ class StoredRows:
         """Rows, joints and parameters."""
         return self._count, *self._felt.shape
 
+    @property
+    def felt(self) -> np.ndarray:
+        """Entries (joints, p) that are held: the others are zero in every row."""
+        return self._felt
+
     def append(self, entries: Array) -> None:
         """Add rows (n, k) of the entries that are held, after all others."""
         self._file.seek(self._count * self._bytes)
@@ -261,17 +283,19 @@ class StoredRows:
     def __matmul__(self, phi: Array) -> Array:
         """Outputs (r, joints) for parameters (p,)."""
         out = np.empty(self.shape[:2])
-        edges = np.cumsum(self._felt.sum(axis=1))
         for part in self.parts():
-            of_joints = np.split(self._read(part.start, part.stop), edges[:-1], axis=1)
-            for j, entries in enumerate(of_joints):
+            for j, entries in enumerate(self.of_joints(part)):
                 out[part, j] = entries @ phi[self._felt[j]]
         return out
 
+    def of_joints(self, part: slice) -> list[Array]:
+        """The held entries (n, k) of each joint in a slice of the rows."""
+        edges = np.cumsum(self._felt.sum(axis=1))
+        return np.split(self._read(part.start, part.stop), edges[:-1], axis=1)
+
     def parts(self) -> Iterator[slice]:
         """Slices that may be in memory: few, as factors of parts are joined at some cost."""
-        _, joints, p = self.shape
-        step = max(_PART // (8 * joints * p), 4 * p)
+        step = max(_PART // self._bytes, 4 * int(self._felt.sum(axis=1).max()))
         for begin in range(0, self._count, step):
             yield slice(begin, min(begin + step, self._count))
 
@@ -310,15 +334,18 @@ class FilteredRecording:
 
     def compress(self, weights: Array | None = None) -> Compressed:
         """Triangular factors of these rows, each times its weight (r, joints)."""
-        w = np.ones_like(self.effort) if weights is None else weights
-        total: Compressed | None = None
-        for part in self.regressor.parts():
-            block = compress_rows(self.regressor[part] * w[part, :, None],
-                                  self.effort[part] * w[part])
-            total = block if total is None else total + block
-        if total is None:
+        if not len(self.effort):
             raise NotEnoughData("there is no sample")
-        return total
+        if not np.isfinite(self.effort).all():
+            raise InvalidData("outputs hold numbers that are not finite")
+        w = np.ones_like(self.effort) if weights is None else weights
+        factors = factors_of_joints(
+            [np.append(np.flatnonzero(felt), len(felt)) for felt in self.regressor.felt],
+            self.regressor.shape[2] + 1,
+            ([np.column_stack([entries, self.effort[part, j]]) * w[part, j, None]
+              for j, entries in enumerate(self.regressor.of_joints(part))]
+             for part in self.regressor.parts()))
+        return Compressed(factors, np.full(len(factors), len(self.effort)))
 
     def part(self, rows: slice) -> FilteredRecording:
         """Some of the rows."""
@@ -395,7 +422,8 @@ def filter_columns(columns: Callable[[Array, Array, Array], Array], felt: np.nda
         stored.append(rows.columns[:, outputs:])
         parts.append(rows._replace(columns=rows.columns[:, :outputs].copy()))
 
-    for part, last in _pieces(bins.number, np.flatnonzero(valid)):
+    most = max(min(CHUNK, _CHUNK_BYTES // (8 * felt.size)), 1)
+    for part, last in _pieces(bins.number, np.flatnonzero(valid), most):
         y = np.concatenate([bins.mean[part], columns(q[part], dq[part], ddq[part])], axis=1)
         low = low or make_low_pass(low_pass, y.shape[1], outputs)
         keep(low.push(bins.number[part], bins.samples[part].astype(float), y))
@@ -410,13 +438,13 @@ def filter_columns(columns: Callable[[Array, Array, Array], Array], felt: np.nda
                              np.concatenate([part.rates for part in parts]))
 
 
-def _pieces(number: np.ndarray, used: np.ndarray) -> Iterator[tuple[np.ndarray, bool]]:
-    """Indices `used` of bins with these numbers, in pieces that may be in memory together, and
-    whether a break, or the end, follows."""
+def _pieces(number: np.ndarray, used: np.ndarray, most: int) -> Iterator[tuple[np.ndarray, bool]]:
+    """Indices `used` of bins with these numbers, in pieces of at most so many, and whether a break,
+    or the end, follows."""
     breaks = np.flatnonzero(np.diff(number[used]) * BIN_NS >= BREAK_NS) + 1
     for run in np.split(used, breaks):
-        for begin in range(0, len(run), CHUNK):
-            yield run[begin:begin + CHUNK], begin + CHUNK >= len(run)
+        for begin in range(0, len(run), most):
+            yield run[begin:begin + most], begin + most >= len(run)
 
 
 def joint_motion(recording: JointRecording, wanted: np.ndarray, window: float = WINDOW

@@ -8,7 +8,7 @@ gravity enters the regressor linearly, and a delay shifts the efforts by their r
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -24,12 +24,12 @@ from .recording import (
     WINDOW,
     JointRecording,
     StoredRows,
+    factors_of_joints,
     filter_recording,
     filter_regressor,
 )
 
 _ROUNDS = 8
-_CHUNK = 500  # rows of all joints in memory side by side
 LARGEST_TILT = 0.5  # rad
 LARGEST_DELAY = 0.1  # s
 
@@ -118,19 +118,25 @@ def _condense(model: RobotModel, recording: JointRecording, low_pass: float,
     still = filter_recording(model.with_gravity(np.zeros(3)), recording, 0.0, WINDOW, low_pass)
     along = [_filter_pull(model.with_gravity(g * e), recording, low_pass)
              for e in np.eye(3)]
-    pulled = [np.flatnonzero(np.any([pull[part][:, :, known].any(axis=(0, 1))
-                                     for part in pull.parts()], axis=0)) for pull in along]
+    pulled = [np.flatnonzero(pull.felt[:, known].any(axis=0)) for pull in along]
     columns = [(still.regressor, known), *((pull, known[at]) for pull, at in zip(
         along, pulled, strict=True))]
-    factor: Array = np.zeros((0, sum(len(used) for _, used in columns) + 2))
-    for start in range(0, len(still.time), _CHUNK):
-        part = slice(start, start + _CHUNK)
-        block = np.concatenate([*(rows[part][:, :, used] for rows, used in columns),
-                                still.effort[part, :, None], still.effort_rate[part, :, None]],
-                               axis=2)
-        if weights is not None:
-            block *= weights[part, :, None]
-        factor = triangular_factors(np.vstack([factor, block.reshape(-1, block.shape[2])]))
+    width = sum(len(chosen) for _, chosen in columns) + 2
+    used = [np.append(np.flatnonzero(np.concatenate([rows.felt[j, chosen]
+                                                     for rows, chosen in columns])),
+                      [width - 2, width - 1]) for j in range(still.effort.shape[1])]
+
+    def parts() -> Iterator[list[Array]]:
+        """Rows of each joint, a part of the time after the other."""
+        for part in still.regressor.parts():
+            blocks = [[entries[:, np.isin(np.flatnonzero(felt), chosen)] for felt, entries in zip(
+                rows.felt, rows.of_joints(part), strict=True)] for rows, chosen in columns]
+            yield [np.column_stack([*own, still.effort[part, j], still.effort_rate[part, j]])
+                   * (1.0 if weights is None else weights[part, j, None])
+                   for j, own in enumerate(zip(*blocks, strict=True))]
+
+    factors = factors_of_joints(used, width, parts())
+    factor = triangular_factors(factors[factors.any(axis=2)])
     edges = np.cumsum([len(known), *map(len, pulled)])
     rows, *own = np.split(factor[:, :-2], edges[:-1], axis=1)
     spread = [np.zeros(rows.shape) for _ in own]
