@@ -167,6 +167,7 @@ ACCEPTED_GAP = 1e-7
 SMALLEST_GAP = 1e-10  # squared standard deviations: no data support that digit
 SMALLEST_UNIT = 1e-4
 _ATTEMPTS = 4
+_SAME = 0.9  # ratio of units from which on the same problem would be solved again
 
 
 @dataclass(frozen=True)
@@ -273,8 +274,9 @@ def _solve_rescaled(singular: _SingularCoordinates, stacked: Stacked,
             nearest = abs(gap)
             best = RobotOptimum(scaled.unit @ u, excess,
                                 nearest + 2.0 * unit**2 * found.slack, True)
-        if abs(gap) <= max(ACCEPTED_GAP * excess, SMALLEST_GAP):
+        before, unit = unit, max(float(np.sqrt(max(excess, 0.0))), SMALLEST_UNIT)
+        if (abs(gap) <= max(ACCEPTED_GAP * excess, SMALLEST_GAP)
+                or _SAME < unit / before < 1.0 / _SAME):
             break
-        unit = max(float(np.sqrt(max(excess, 0.0))), SMALLEST_UNIT)
     assert best is not None
     return best

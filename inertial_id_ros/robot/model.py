@@ -182,6 +182,21 @@ class RobotModel:
         self._add_terms(out, dq, ddq, span)
         return out
 
+    def term_regressor(self, q: ArrayLike, dq: ArrayLike, ddq: ArrayLike, span: float = 0.0
+                       ) -> Array:
+        """As `regressor`, with the columns of the joint terms alone (n, nv, p - 10 bodies).
+
+        None of them may depend on the load of the joint.
+        """
+        q, dq, ddq = self._check_motion(q, dq, ddq)
+        out = np.zeros((len(q), self.nv, self.size))
+        self._add_terms(out, dq, ddq, span)
+        return out[:, :, BODY_SIZE * len(self.bodies):]
+
+    def has_bodies_of(self, other: RobotModel) -> bool:
+        """Whether bodies, joints and gravity are those of another robot, whatever its terms."""
+        return self._model == other._model
+
     def base_regressor(self, q: ArrayLike, dq: ArrayLike, ddq: ArrayLike) -> Array:
         """The six rows (n, 6, p) of a floating base, which no joint torque enters.
 

@@ -17,9 +17,10 @@ that joints can be weighted afterwards)."""
 from __future__ import annotations
 
 import weakref
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from tempfile import SpooledTemporaryFile
 
 import numpy as np
@@ -38,7 +39,7 @@ from ..kinematics.polynomial import (
 from ..linalg import triangular_factors
 from ..signals.bins import BIN_NS, average_bins
 from ..signals.low_pass import FilteredRows, make_low_pass
-from .joint_terms import COULOMB, STRIBECK
+from .joint_terms import COULOMB, NO_TERMS, STRIBECK
 from .model import RobotModel
 
 CHUNK = 2000  # samples whose regressors are in memory at a time, and in how many bytes at most:
@@ -107,11 +108,11 @@ def compress_rows(rows: Array, target: Array) -> Compressed:
         raise NotEnoughData("there is no sample")
     if not np.isfinite(target).all():
         raise InvalidData("outputs hold numbers that are not finite")
-    system = np.concatenate([rows, target[..., None]], axis=2).transpose(1, 0, 2)
+    system: Array = np.concatenate([rows, target[..., None]], axis=2).transpose(1, 0, 2)
     used = [np.append(np.flatnonzero(own[:, :-1].any(axis=0)), rows.shape[2]) for own in system]
-    return Compressed(factors_of_joints(used, rows.shape[2] + 1, [[
-        own[:, columns] for own, columns in zip(system, used, strict=True)]]),
-        np.full(rows.shape[1], len(rows)))
+    of_joints: list[Array] = [own[:, columns] for own, columns in zip(system, used, strict=True)]
+    return Compressed(factors_of_joints(used, rows.shape[2] + 1, [of_joints]),
+                      np.full(rows.shape[1], len(rows)))
 
 
 def factors_of_joints(used: Sequence[np.ndarray], width: int, parts: Iterable[Sequence[Array]]
@@ -124,7 +125,7 @@ def factors_of_joints(used: Sequence[np.ndarray], width: int, parts: Iterable[Se
         used: of each joint its columns (u,), rising, that may differ from zero.
         parts: parts of the rows: of each joint its own (n, u).
     """
-    small = [np.empty((0, len(columns))) for columns in used]
+    small: list[Array] = [np.empty((0, len(columns))) for columns in used]
     for part in parts:
         small = [triangular_factors(np.concatenate([factor, rows]) if len(factor) else rows)
                  for factor, rows in zip(small, part, strict=True)]
@@ -224,6 +225,22 @@ class JointRecording:
         q, dq, ddq, whether = np.ascontiguousarray(held[key][:].transpose(1, 0, 2))
         return q, dq, ddq, whether[:, 0] > 0.0
 
+    def filtered_bodies(self, model: RobotModel, delay: float, window: float, low_pass: float
+                        ) -> FilteredRecording:
+        """As `filter_recording`, without joint terms. Two are kept: a dozen models that differ in
+        their terms ask for them."""
+        for key, like, rows in self._last_bodies:
+            if key == (delay, window, low_pass) and like.has_bodies_of(model):
+                return rows
+        bare = model.with_terms(NO_TERMS)
+        rows = filter_regressor(bare.regressor, self, delay, window, low_pass)
+        self._last_bodies.append(((delay, window, low_pass), bare, rows))
+        return rows
+
+    @cached_property
+    def _last_bodies(self) -> deque[tuple[tuple[float, ...], RobotModel, FilteredRecording]]:
+        return deque(maxlen=2)
+
     @cached_property
     def _last_motion(self) -> dict[tuple[bytes, float], StoredRows]:
         return {}
@@ -276,6 +293,18 @@ class StoredRows:
         out[:, self._felt] = self._read(begin, end)
         return out
 
+    def beside(self, other: StoredRows) -> StoredRows:
+        """The same rows with further columns (joints, p')."""
+        felt = np.concatenate([self._felt, other.felt], axis=1)
+        own = (np.arange(felt.shape[1]) < self._felt.shape[1])[None].repeat(len(felt), axis=0)[felt]
+        out = StoredRows(felt)
+        for part in out._parts_of(self._count):
+            entries = np.empty((part.stop - part.start, len(own)))
+            entries[:, own] = self._read(part.start, part.stop)
+            entries[:, ~own] = other._read(part.start, part.stop)
+            out.append(entries)
+        return out
+
     def __array__(self, dtype: np.dtype | None = None, copy: bool | None = None) -> np.ndarray:
         """All rows."""
         return self[:].astype(dtype or float, copy=False)
@@ -295,9 +324,13 @@ class StoredRows:
 
     def parts(self) -> Iterator[slice]:
         """Slices that may be in memory: few, as factors of parts are joined at some cost."""
-        step = max(_PART // self._bytes, 4 * int(self._felt.sum(axis=1).max()))
-        for begin in range(0, self._count, step):
-            yield slice(begin, min(begin + step, self._count))
+        return self._parts_of(self._count)
+
+    def _parts_of(self, count: int) -> Iterator[slice]:
+        """The same for so many rows."""
+        step = max(_PART // max(self._bytes, 1), 4 * int(self._felt.sum(axis=1).max()), 1)
+        for begin in range(0, count, step):
+            yield slice(begin, min(begin + step, count))
 
     def columns(self, columns: Mapping[int, int]) -> Array:
         """One column for each of some joints (r, k): its parameter, by joint."""
@@ -370,10 +403,13 @@ def filter_recording(model: RobotModel, recording: JointRecording, delay: float 
         if there.shape[1] != wanted:
             raise InvalidData(f"the recording has {there.shape[1]} {what}, the model {wanted}")
 
-    def regressor(q: Array, dq: Array, ddq: Array) -> Array:
-        return model.regressor(q, dq, ddq, BIN)
-
-    return filter_regressor(regressor, recording, delay, window, low_pass)
+    if type(model) is not RobotModel or model.terms.load_bodies or not model.terms.names:
+        return filter_regressor(partial(model.regressor, span=BIN), recording, delay, window,
+                                low_pass)
+    bodies = recording.filtered_bodies(model, delay, window, low_pass)
+    terms = filter_regressor(partial(model.term_regressor, span=BIN), recording, delay, window,
+                             low_pass)
+    return replace(bodies, regressor=bodies.regressor.beside(terms.regressor))
 
 
 def filter_regressor(regressor: Callable[[Array, Array, Array], Array], recording: JointRecording,
@@ -422,7 +458,7 @@ def filter_columns(columns: Callable[[Array, Array, Array], Array], felt: np.nda
         stored.append(rows.columns[:, outputs:])
         parts.append(rows._replace(columns=rows.columns[:, :outputs].copy()))
 
-    most = max(min(CHUNK, _CHUNK_BYTES // (8 * felt.size)), 1)
+    most = max(min(CHUNK, _CHUNK_BYTES // max(8 * felt.size, 1)), 1)
     for part, last in _pieces(bins.number, np.flatnonzero(valid), most):
         y = np.concatenate([bins.mean[part], columns(q[part], dq[part], ddq[part])], axis=1)
         low = low or make_low_pass(low_pass, y.shape[1], outputs)

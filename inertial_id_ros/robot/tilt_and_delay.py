@@ -114,7 +114,8 @@ class _Condensed(NamedTuple):
 def _condense(model: RobotModel, recording: JointRecording, low_pass: float,
               weights: Array | None) -> _Condensed:
     """The triangular factor of all rows, weighted (r, joints)."""
-    g, known = float(np.linalg.norm(model.gravity)), structural_base_parameters(model).independent
+    g = float(np.linalg.norm(model.gravity))
+    known = np.sort(structural_base_parameters(model).independent)
     still = filter_recording(model.with_gravity(np.zeros(3)), recording, 0.0, WINDOW, low_pass)
     along = [_filter_pull(model.with_gravity(g * e), recording, low_pass)
              for e in np.eye(3)]

@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...inertia import Array
+from ...linalg import solve
 from ...robot.consistent_fit import doubt_description, term_sizes
 from ...robot.constraints import description_reference
 from ...robot.joint_terms import (
@@ -57,6 +58,8 @@ class HeldOutRows:
     test: Array
     bodies: int
     _others: _Corners = field(default_factory=lambda: _Corners(), repr=False, compare=False)
+    _newest: dict[int, tuple[list[tuple[int, ...]], JointScores]] = field(
+        default_factory=dict, repr=False, compare=False)  # of each joint, and what the others used
 
     @property
     def joints(self) -> int:
@@ -69,19 +72,34 @@ class HeldOutRows:
 
     def joint(self, j: int, used: Sequence[Sequence[int]]) -> JointScores:
         """The candidates of joint j, where the others use these (joints, ...) of theirs."""
-        others = self._others.without(self, j, used)
-        b, n = self.bodies, self.train.shape[-1]
-        corner = np.append(np.arange(b), n - 1)
-        at = np.ix_(np.arange(len(self.train)), corner, corner)
-        whole, other = self.train[:, j].copy(), self.test[:, j].copy()
-        whole[:, np.arange(b), np.arange(b)] += 1.0
-        for matrix, corners in zip((whole, other), others, strict=True):
-            matrix[at] += corners
-        left = np.zeros((len(whole), n, n - b))
-        left[:, :b] = -np.linalg.solve(whole[:, :b, :b], whole[:, :b, b:])
-        left[:, b:] = np.eye(n - b)
-        across = left.transpose(0, 2, 1)
-        return JointScores(across @ whole @ left, across @ other @ left)
+        of_others = [tuple(columns) for k, columns in enumerate(used) if k != j]
+        if j not in self._newest or self._newest[j][0] != of_others:
+            self._newest[j] = of_others, self._eliminate_others(j, used)
+        return self._newest[j][1]
+
+    def _eliminate_others(self, j: int, used: Sequence[Sequence[int]]) -> JointScores:
+        """As `joint`: bodies that fit the rows of `train` best, for each value of candidates and
+        torque, are put into both."""
+        b = self.bodies
+        (inner, across, own), (other, beside, rest) = (
+            _add_corners(normal[:, j], corners, b) for normal, corners in zip(
+                (self.train, self.test), self._others.without(self, j, used), strict=True))
+        inner[:, np.arange(b), np.arange(b)] += 1.0
+        best = np.stack([solve(*system) for system in zip(inner, across, strict=True)])
+        mixed = best.transpose(0, 2, 1) @ beside
+        return JointScores(own - across.transpose(0, 2, 1) @ best,
+                           rest - mixed - mixed.transpose(0, 2, 1)
+                           + best.transpose(0, 2, 1) @ (other @ best))
+
+
+def _add_corners(normal: Array, corners: Array, bodies: int) -> tuple[Array, Array, Array]:
+    """Normal matrices (parts, n, n) of one joint with what the others add to bodies and torque:
+    of the bodies, of bodies and the rest, and of the rest."""
+    of_bodies = normal[:, :bodies, :bodies] + corners[:, :-1, :-1]
+    across, rest = normal[:, :bodies, bodies:].copy(), normal[:, bodies:, bodies:].copy()
+    across[:, :, -1] += corners[:, :-1, -1]
+    rest[:, -1, -1] += corners[:, -1, -1]
+    return of_bodies, across, rest
 
 
 class _Corners:
@@ -114,18 +132,24 @@ def _eliminate(train: Array, test: Array, bodies: int, used: Sequence[int]) -> t
     """Normal matrices (bodies + 1, bodies + 1) of bodies and torque without the used candidates,
     whose values are those that fit the rows of `train` best."""
     at = bodies + np.asarray(used, dtype=int)
-    corner = np.append(np.arange(bodies), len(train) - 1)
     inner = train[np.ix_(at, at)]
     size = np.diag(inner)
     inner = inner + np.diag(_RIDGE * np.maximum(size, size.max(initial=0.0) * _RIDGE) + 1e-12)
-    best = np.linalg.solve(inner, train[np.ix_(at, corner)])
+    best = np.linalg.solve(inner, _of_corner(train[at], bodies))
 
     def without_terms(normal: Array) -> Array:
-        cross = best.T @ normal[np.ix_(at, corner)]
-        return np.asarray(normal[np.ix_(corner, corner)] - cross - cross.T
-                          + best.T @ normal[np.ix_(at, at)] @ best)
+        cross = best.T @ _of_corner(normal[at], bodies)
+        left = _of_corner(_of_corner(normal, bodies).T, bodies)
+        left -= cross + cross.T
+        left += best.T @ normal[np.ix_(at, at)] @ best
+        return left
 
     return without_terms(train), without_terms(test)
+
+
+def _of_corner(rows: Array, bodies: int) -> Array:
+    """The columns (n, bodies + 1) of bodies and torque of rows."""
+    return np.concatenate([rows[:, :bodies], rows[:, -1:]], axis=1)
 
 
 @dataclass(frozen=True)
@@ -177,12 +201,15 @@ def hold_out(regressor: Array, candidates: Array, torque: Array, part: np.ndarra
     inside, tested = np.zeros((parts, joints, n, n)), np.zeros((parts, joints, n, n))
     for j in range(joints):
         rows = np.concatenate([regressor[:, j], candidates[:, j], torque[:, j, None]], axis=1)
+        used = np.flatnonzero(rows.any(axis=0))
+        rows, at = rows[:, used], np.ix_(used, used)
         for k in range(parts):
             own = rows[part == k]
-            inside[k, j] = own.T @ own
+            inside[k, j][at] = own.T @ own
             counted = rows[(part == k) & test]
-            tested[k, j] = counted.T @ counted
-    return HeldOutRows(inside.sum(axis=0) - inside, tested, regressor.shape[2])
+            tested[k, j][at] = counted.T @ counted
+    return HeldOutRows(np.subtract(inside.sum(axis=0), inside, out=inside), tested,
+                       regressor.shape[2])
 
 
 COST = 3.0  # nats that a term must bring
