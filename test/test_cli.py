@@ -45,7 +45,7 @@ def start(code: str) -> subprocess.Popen[str]:
 
 
 @pytest.mark.parametrize(("command", "number", "module", "status"), [
-    ("identify_bag", signal.SIGINT, "scipy", 130),
+    ("identify_bag", signal.SIGINT, "pinocchio", 130),
     ("inertial_id_node", signal.SIGINT, "numpy", 0),
     ("simulate_cobot", signal.SIGTERM, "numpy", 0),
     ("live_view", signal.SIGINT, "rclpy", 0),

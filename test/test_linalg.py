@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -24,3 +27,19 @@ def test_factors_of_a_stack_are_those_of_its_matrices(
     padded = linalg.triangular_factors(few)
     np.testing.assert_allclose(np.swapaxes(padded, -1, -2) @ padded,
                                np.swapaxes(few, -1, -2) @ few, atol=1e-12)
+
+
+_ALONE = """
+import sys
+import numpy as np
+from inertial_id_ros.lapack import blas, lapack
+assert "scipy.linalg" not in sys.modules
+import scipy.linalg
+matrix = np.array([[4.0, 1.0], [1.0, 3.0]])
+assert lapack.dpotrf(matrix)[0].tolist() == scipy.linalg.lapack.dpotrf(matrix)[0].tolist()
+assert (blas.dtrsm(1.0, matrix, matrix) == scipy.linalg.blas.dtrsm(1.0, matrix, matrix)).all()
+"""
+
+
+def test_lapack_loads_without_the_rest_of_scipy_and_beside_it() -> None:
+    subprocess.run([sys.executable, "-c", _ALONE], check=True, timeout=60)

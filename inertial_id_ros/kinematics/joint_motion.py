@@ -206,6 +206,8 @@ class RobotFrame:
 
         One joint a turn beyond its limits is none: it may turn farther than its description says.
         """
+        if not (np.abs(rows) > self._farthest).any():  # as nearly always
+            return None
         q = np.median(rows, axis=0)
         size = np.where(self.revolute, np.abs(q), 0.0)
         if (size > self._farthest).sum() < 2 and not (size > self._farthest + 2.0 * _TURN).any():

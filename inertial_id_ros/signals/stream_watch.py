@@ -119,9 +119,11 @@ class StreamWatch:
         ahead = np.array(self._ahead)
         before, now = ahead[:-_NEWEST - _BETWEEN], ahead[-_NEWEST:]
         usual = np.median(before)
+        least = np.abs(now - usual).min()
+        if least < _SHIFT_NS:  # as nearly always
+            return 0
         spread = float(np.ptp(np.percentile(before, [10.0, 90.0])))
-        if (np.abs(now - usual).min() < max(_SHIFT_NS, _SPREADS * spread)
-                or np.ptp(now) > max(_STEADY_NS, spread)):
+        if least < _SPREADS * spread or np.ptp(now) > max(_STEADY_NS, spread):
             return 0
         self._ahead.clear()
         return int(usual - np.median(now))

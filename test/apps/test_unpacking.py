@@ -148,6 +148,16 @@ def test_chunks_that_overlap_are_counted_together(tmp_path: Path, monkeypatch: p
         contents(tmp_path / "all")
 
 
+def test_chunks_that_overlap_are_read_in_the_order_of_their_times(tmp_path: Path) -> None:
+    """Also messages of the same time: in the order in which they were written."""
+    mixed = sorted(MESSAGES, key=lambda m: (m.time // 40, m.time % 7))
+    same = [Raw(m.topic, m.type, m.time // 3, m.data) for m in mixed]
+    write(tmp_path / "bag", same, "mcap zstd")
+    with BagReader(tmp_path / "bag") as recording:
+        read = [(m.log_time, m.data) for m in recording.raw_of({"/a": TEXT})]
+    assert read == [(m.time, m.data) for m in sorted(same, key=lambda m: m.time)]
+
+
 def test_a_pipe_that_metadata_names_is_not_waited_for(tmp_path: Path) -> None:
     write(tmp_path / "bag", MESSAGES, "sqlite3 file")
     file = storage_file(tmp_path / "bag")
