@@ -224,6 +224,12 @@ class Inbox:
             self._bytes_in += len(data)
             self._inbox.append((kind, data))
 
+    def add_all_serialized(self, messages: list[tuple[int, bytes]]) -> None:
+        """As `add_serialized`, for some messages of these kinds that came one after the other."""
+        if self._has_room():
+            self._bytes_in += sum(map(len, [data for _, data in messages]))
+            self._inbox.extend(messages)
+
     def add_part(self, part: list[Samples]) -> None:
         """Arrays of samples of several streams that cover the same time."""
         self._put(ARRAYS, part)

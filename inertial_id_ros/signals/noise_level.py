@@ -91,7 +91,9 @@ class NoiseLevel:
         """Noise (g,) by the blocks so far: measured where it clearly exceeds what is declared."""
         if not self._variances:
             return self._declared
-        of_channel = np.median(self._variances, axis=0).min(axis=0)
+        ordered, count = np.sort(self._variances, axis=0), len(self._variances)
+        median = 0.5 * (ordered[(count - 1) // 2] + ordered[count // 2])
+        of_channel = median.min(axis=0)
         measured = np.sqrt(np.median(of_channel.reshape(-1, 3), axis=1))
         return np.where(measured > _CHANGE * self._declared, measured, self._declared)
 

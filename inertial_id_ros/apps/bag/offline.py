@@ -76,6 +76,8 @@ class OfflineRun:
         # Of the topics whose messages the pipeline takes serialised, by name.
         self._kinds = {} if recorded_stamps else {
             name: topic.kind for name, topic in selection.topics.items() if topic.kind is not None}
+        self._waiting: list[tuple[int, bytes]] = []  # serialised, to be handed over
+        self._handed_over = 0  # that wait in the pipeline
         self._wrenches: list[RawMessage | Message] = []  # for the trace
         self._start = recording.start
         self._end, self._end_of_node = recording.start, end_ns
@@ -121,12 +123,14 @@ class OfflineRun:
         self._counts[topic] += 1
         if topic in self._kinds:
             kind = self._kinds[topic]
-            self._pipeline.add_serialized(kind, data)
+            self._waiting.append((kind, data))
             if self._trace is not None and kind == WRENCH.kind:
                 self._wrenches.append(message)
         else:
+            self._hand_over()
             self._decode(message)
-        if self._pipeline.waiting >= _MOST_WAITING:
+            self._handed_over = self._pipeline.waiting
+        if len(self._waiting) + self._handed_over >= _MOST_WAITING:
             self._advance()
 
     def _tick(self, now: int) -> None:
@@ -167,7 +171,15 @@ class OfflineRun:
         return (bool(self._history) and isinstance(self._history[-1].outcome, Estimate)
                 and not self._pipeline.has_estimate)
 
+    def _hand_over(self) -> None:
+        """Give the pipeline the messages that it takes serialised, in one call: there are many."""
+        if self._waiting:
+            self._pipeline.add_all_serialized(self._waiting)
+            self._waiting = []
+
     def _advance(self) -> None:
+        self._hand_over()
+        self._handed_over = 0
         self._keep(self._pipeline.advance())
 
     def _keep(self, settled: Any) -> None:
@@ -195,6 +207,7 @@ class OfflineRun:
             self._tick(self._end_of_node)
             if self._history:
                 return
+        self._hand_over()
         self._keep(self._pipeline.finish())
         self._solve(self._end)
 
