@@ -86,7 +86,7 @@ def test_what_is_not_there_is_named(stage, request_, words):
 def test_what_is_unobserved_is_not_sent(stage, entry, words):
     report = json.loads((stage.folder / "saves" / SAVED).read_text())
     report["verdict"][entry] = "unobserved"
-    report["covariance"][entry][entry] = 0.01**2
+    report["covariance"][entry][entry] = 0.1**2
     (stage.folder / "saves" / "doubtful.json").write_text(json.dumps(report))
     if words:
         refused(stage, words, estimate="doubtful.json")

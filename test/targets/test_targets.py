@@ -265,8 +265,9 @@ def test_a_saved_estimate_without_what_is_told_is_refused():
     assert not made.inertia_is_known and made.com_verdict is IDENTIFIED
     assert made.com_width == pytest.approx(6.0)
     assert payload_of_report({**report, "doubted": "contact"})[0].com_width == np.inf
-    for name, value in (("covariance", [1.0]), ("verdict", ["good"] * 10), ("mass", -1.0), ("com", [1.0]),
-                        ("inertia_com", [[1.0, 0, 0], [0, 1, 0], [0, 0, 9.0]]), ("frame_id", 3)):
+    for name, value in (("covariance", [1.0]), ("verdict", ["good"] * 10), ("mass", -1.0),
+                        ("com", [1.0]), ("frame_id", 3),
+                        ("inertia_com", [[1.0, 0, 0], [0, 1, 0], [0, 0, 9.0]])):
         with pytest.raises(InertialIdError):
             payload_of_report({**report, name: value})
 
