@@ -46,7 +46,8 @@ from inertial_id_ros.targets.target import (
 
 SAVED = "hammer.json"
 REPORT = {"frame_id": "link_eef", "mass": 1.0, "com": [0.0, 0.0, 0.1], "tool_apart": False,
-          "inertia_com": np.diag([1e-3, 1e-3, 1e-3]).tolist(), "verdict": ["identified"] * 10}
+          "inertia_com": np.diag([1e-3, 1e-3, 1e-3]).tolist(), "verdict": ["identified"] * 10,
+          "covariance": (1e-6 * np.eye(10)).tolist()}
 slow = pytest.mark.slow
 
 
