@@ -190,7 +190,8 @@ class InertialIdNode(ManagedNode):
         self.rounds.follow_simulated_clock()
 
     def _do_housekeeping(self) -> None:
-        """Hand work to the worker, and publish what it has left: goals, parameters, findings."""
+        """Take samples in and wake the worker; step goals and `~/apply`; publish what the worker
+        has left: the payload's parameters, findings."""
         self._changes.request()
         self.reader.resume()
         if self.is_active:

@@ -3,11 +3,13 @@
 
 A condition that is not met says so in one sentence, and nothing is sent. Refused by an error: no
 estimate, one that is restored or stale, a saved one that cannot be used (`find_evidence`); a frame
-that moves against the sensor (`place`). Refused by a gate of its name: mass, centre of mass,
-max_mass, max_com, removed_payload, record, doubt, rest; automatic, where nobody has asked. Taking
-back what was sent passes only those that do not depend on the payload. Targets add their own
-(`Target.ready`, `TargetPlan.gates`); `Graph.survey` closes a gate where services or parameters of
-theirs are missing. `ApplyService` refuses before all that while it is locked, inactive or busy.
+that is not known or moves against the sensor (`place`); nothing to undo (`undo_calls`). Refused by
+a gate of its name: mass, centre of mass, max_mass, max_com, removed_payload, record, doubt, rest;
+automatic, where nobody has asked. Taking back what was sent passes only those that do not depend on
+the payload. Targets add their own (`Target.ready`, `TargetPlan.gates`, errors of their `plan`);
+`Graph.survey` closes a gate where services or parameters of theirs, or the node that has them, are
+missing. Before all that `ApplyService` in `application.py` refuses while it is locked, inactive or
+busy, and `load_target` a target that is not there.
 
 The payload that is to be told is that of the newest estimate, or of one that was saved.
 
