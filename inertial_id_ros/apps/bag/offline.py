@@ -143,7 +143,8 @@ class OfflineRun:
         self._run_ticks_until(now)
 
     def _decode(self, raw: RawMessage) -> None:
-        """Give a message to the pipeline, which does not take it serialised."""
+        """Give a message to the pipeline decoded: its topic allows nothing else, or the times of
+        recording replace stamps."""
         topic = self._selection.topics[raw.topic]
         message = self._recording.decode(raw, topic.type, DECODERS)
         if self._recorded_stamps:
