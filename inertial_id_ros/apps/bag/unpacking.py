@@ -132,8 +132,7 @@ _RawMessage = tuple["Connection", int, bytes]
 
 
 class ChunkReader(McapReader):
-    """Reads an mcap file chunk by chunk, in half the time that one heap of all its chunks
-    takes."""
+    """Reads an mcap file chunk by chunk, in half the time of one heap of all its chunks."""
 
     def messages(self, connections: Collection[Connection], start: int | None = None,
                  stop: int | None = None) -> Generator[_RawMessage, None, None]:
@@ -167,6 +166,8 @@ class ChunkReader(McapReader):
             if at > size:
                 raise ValueError("a chunk ends within a record")
             if kind == _IS_MESSAGE:
+                if length < _MESSAGE.size:
+                    raise ValueError(f"a message has a record of {length} bytes")
                 channel, _, time, _ = _MESSAGE.unpack_from(records, begin)
                 if first <= time <= last and channel in channels:
                     yield channels[channel], time, records[begin + _MESSAGE.size:at]
