@@ -84,6 +84,10 @@ class Recorder:
         take = getattr(self, sink[kind])
         messages.take_serialized(inbox._MESSAGES[kind], data, take, FindingLog())
 
+    def add_all_serialized(self, arrived):
+        for kind, data in arrived:
+            self.add_serialized(kind, data)
+
     def names(self):
         return [name for name, _ in self.calls]
 
