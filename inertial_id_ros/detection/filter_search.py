@@ -22,7 +22,7 @@ from ..inertia import PARAMETERS, Array
 from ..linalg import triangular_factor
 from ..regression.problem import vague_information
 from ..signals.bins import BIN_NS
-from ..signals.low_pass import Beginning, SensorFilter, make_low_pass
+from ..signals.low_pass import NO_FILTER, Beginning, SensorFilter, make_low_pass
 from ..signals.precompensation import Removed
 from .setup_trials import FARTHEST, Signals
 
@@ -31,8 +31,8 @@ _STEP = 5  # bins between two rows of a fit
 _FEWEST, _FEWEST_MOVING = 30, 10  # rows, and those of motion: at rest a filter shows in nothing
 _SHORT_HOLE = 4  # bins without a wrench, over which it is interpolated
 _COVERED = 0.7  # of the usual number of wrenches that a row stands for
-_MOST_SETTLED = 0.6  # of the rows from the beginning on: else what the filter held then is fitted
-_INDEPENDENT = 0.25  # of the rows: the others repeat what the low-pass has made alike
+_MOST_SETTLED = 0.8  # of the rows from the beginning on: else what the filter held then is fitted
+_INDEPENDENT = 0.185  # of the rows: the others repeat what the low-pass has made alike
 _LAGS = (-8.0, 0.0, 8.0)  # bins
 _STARTS = (0.01, 0.03, 0.08, 0.2, 0.5)  # s, time constants of one stage
 _ORDERS = (1, 2)
@@ -41,18 +41,19 @@ _FARTHEST, _OFFSET_SD = 60, 5.0  # bins; clock offsets beside a filter, and what
 # What a filter must leave at most of the mean square that the best offset leaves: hysteresis of one
 # percent of full scale may look like a filter that leaves half, and a cable in few rows like any.
 _BETTER, _FEW, _BETTER_OF_FEW = 0.4, 80, 0.15
-_MOVES = 0.05  # m/s^2 by which the acceleration less gravity changes from row to row in motion
+_MOVES = 0.03  # m/s^2 by which the acceleration less gravity changes from row to row in motion
 _ACCELERATION = [0, PARAMETERS, 2 * PARAMETERS]  # columns of a regressor that hold it
-# Times the noise that the low-pass leaves: where little else is there to explain, and at most in a
-# few rows where stages may have held anything.
-_CLEAN, _CLEAN_OF_FEW = 1.5, 4.0
-_CLEAR, _CLEAR_OF_FEW = 16.0, 30.0  # twice the logarithm of the odds
+# Times the noise that the low-pass leaves: where little else is there to explain, and at most where
+# what the stages held at the beginning explains much.
+_CLEAN, _CLEAN_OF_UNSURE = 1.5, 4.0
+_AS_GOOD = 1.5  # times what a filter leaves: an offset that leaves no more needs none
+_CLEAR, _CLEAR_OF_FEW = 12.0, 22.0  # twice the logarithm of the odds
 _STEPS = 20  # of Gauss and Newton
 _SMALL = 0.02  # of a standard deviation: steps end here
 
 
 class FoundFilter(NamedTuple):
-    """The filter that explains the wrench.
+    """The filter that explains the wrench, or that there is none.
 
     Attributes:
         sensor: the filter; early_ns: by how much the stamps of the wrench are early beside it [ns].
@@ -106,6 +107,13 @@ class _Fit(NamedTuple):
             len(self.residual) - self.excess.size / _INDEPENDENT, 1e-9)
 
     @property
+    def variance(self) -> float:
+        """Of the whitened noise of independent rows, by what is left of the degrees of freedom."""
+        used = PARAMETERS + 6 + len(self.at) + self.excess.size
+        independent = _INDEPENDENT * len(self.residual)
+        return float(self.residual @ self.residual) / max(independent - used, 1.0)
+
+    @property
     def sensor(self) -> SensorFilter:
         """The filter."""
         return SensorFilter(self.order, math.exp(self.at[0]))
@@ -133,12 +141,13 @@ class _Fit(NamedTuple):
         return _INDEPENDENT * len(self.residual) * math.log(max(self.left, 1e-300)) + prior
 
 
-_left = attrgetter("left")
+_left, _cost = attrgetter("left"), attrgetter("cost")
 
 
 def find_filter(signals: Signals, removed: Removed, early_ns: int, noise: Array,
                 bias_sd: Array) -> FoundFilter | None:
-    """The filter that explains the wrench far better than any clock offset; None: none does.
+    """The filter that explains the wrench far better than any clock offset, or `NO_FILTER` where an
+    offset does as well as any; None: neither.
 
     Args:
         signals: wrench and motion of the last seconds, with the offset of the stamps in use taken
@@ -154,21 +163,27 @@ def find_filter(signals: Signals, removed: Removed, early_ns: int, noise: Array,
     if begun.rows < _FEWEST:
         return None
     offset, filtered = _search(begun, near)
-    begun, offset, filtered = _begin_anew(problem, offset, filtered)
-    if begun.rows < _FEWEST or not _is_better(filtered, offset, begun):
+    begun, offset, filtered = _begin_anew(problem, filtered, offset, filtered)
+    if begun.rows < _FEWEST:
         return None
+    if not _is_better(filtered, offset, begun):
+        if offset.left > _AS_GOOD * min(fit.left for fit in filtered):
+            return None
+        return FoundFilter(NO_FILTER, round(offset.clock * BIN_NS), 0.0,
+                           np.zeros((PARAMETERS, PARAMETERS)), None)
     settled = begun.settled(min(filtered, key=_left))
     if settled.rows >= max(_FEWEST, _MOST_SETTLED * begun.rows):
         offset, filtered = _search(settled, offset)
     elif problem.is_whole:
         whole = _Problem(signals, removed, early_ns, noise, bias_sd, True)
         for _ in range(2):  # where they begin depends on the offset
-            settled, offset, filtered = _begin_anew(whole, offset, filtered)
+            best = min(filtered, key=_cost)
+            settled, offset, filtered = _begin_anew(whole, [best], offset, filtered)
     else:
         return None
     if settled.rows < _FEWEST or not _is_better(filtered, offset, settled):
         return None
-    best = min(filtered, key=attrgetter("cost"))
+    best = min(filtered, key=_cost)
     if not _SHORTEST < best.sensor.time_constant < _LONGEST or abs(best.clock) > _FARTHEST:
         return None
     other = next(fit for fit in filtered if fit is not best)
@@ -185,10 +200,10 @@ def _phi_covariance(best: _Fit, other: _Fit) -> Array:
                       + likelihood / (1.0 + likelihood) ** 2 * np.outer(change, change))
 
 
-def _begin_anew(problem: _Problem, offset: _Fit,
+def _begin_anew(problem: _Problem, near: list[_Fit], offset: _Fit,
                 filtered: list[_Fit]) -> tuple[_Problem, _Fit, list[_Fit]]:
-    """The fits from where wrench and motion, at the offsets that were found, begin."""
-    begun = problem.begun(*filtered)
+    """The fits from where wrench and motion, at the offsets of the near ones, begin."""
+    begun = problem.begun(*near)
     if begun.rows >= _FEWEST:
         offset, *filtered = (begun.converge(fit) for fit in (offset, *filtered))
     return begun, offset, filtered
@@ -211,7 +226,8 @@ def _is_better(filtered: list[_Fit], offset: _Fit, problem: _Problem) -> bool:
     best, few = min(filtered, key=_left), problem.moving < _FEW
     better, clear = (_BETTER_OF_FEW, _CLEAR_OF_FEW) if few else (_BETTER, _CLEAR)
     if best.left < better * offset.left:
-        return not few or not best.excess.size or best.left < _CLEAN_OF_FEW * problem.floor
+        unsure = problem.raw or (few and best.excess.size > 0)
+        return not unsure or best.left < _CLEAN_OF_UNSURE * problem.floor
     return (best.left < _CLEAN * problem.floor
             and offset.cost - min(fit.cost for fit in filtered) > clear)
 
@@ -224,7 +240,7 @@ class _Problem:
 
     Attributes:
         rows: their number; floor: mean square of white noise in them.
-        is_whole: whether there is no motion before that of the rows.
+        raw: as above; is_whole: whether there is no motion before that of the rows.
     """
 
     def __init__(self, signals: Signals, removed: Removed, early_ns: int, noise: Array,
@@ -234,7 +250,7 @@ class _Problem:
         self._prior[:PARAMETERS, :PARAMETERS] = np.sqrt(vague_information(1.0))
         run = _last_run(signals.moving)
         self.is_whole = not signals.moving[:run.start].any()
-        self._first, self._raw = signals.first + run.start - FARTHEST, raw
+        self._first, self.raw = signals.first + run.start - FARTHEST, raw
         self._begin: int | None = None  # bin from which the filter runs; None: it has settled
         a = signals.a[run].reshape(-1, 6 * PARAMETERS)
         driver = (signals.weight if removed.weight_only else signals.a)[run] @ removed.phi
@@ -262,7 +278,7 @@ class _Problem:
         if len(number) < 2:
             return
         middles = np.arange(number[0] + reach, number[-1] - reach + 1, _STEP)
-        if not self._raw and np.diff(number).max() <= _SHORT_HOLE:
+        if not self.raw and np.diff(number).max() <= _SHORT_HOLE:
             # Smoothing, filter and offset commute.
             every = np.arange(number[0], number[-1] + 1)
             whole = np.stack([np.interp(every, number, column) for column in y.T], axis=1)
@@ -329,7 +345,7 @@ class _Problem:
         upper = self._equations(fit.order, fit.at)[1][:-1, :-1]
         whole, rest = (np.linalg.inv(part.T @ part)[:PARAMETERS, :PARAMETERS]
                        for part in (upper, upper[:known, :known]))
-        return np.asarray(whole - rest) * max(fit.left, self.floor) / _INDEPENDENT
+        return np.asarray(whole - rest) * fit.variance
 
     def fit(self, order: int, at: Array) -> _Fit:
         """The fit with a filter and an offset `at` (2,), see `_Fit`."""
@@ -399,7 +415,7 @@ class _Problem:
                 break
         slopes, slope = self._slopes(fit, free)
         covariance: Array = np.zeros((2, 2))
-        covariance[free, free] = np.linalg.inv(slopes.T @ slopes) * fit.left / _INDEPENDENT
+        covariance[free, free] = np.linalg.inv(slopes.T @ slopes) * fit.variance
         whole = np.zeros((PARAMETERS, 2))
         whole[:, free] = slope
         return fit._replace(covariance=covariance, slope=whole)

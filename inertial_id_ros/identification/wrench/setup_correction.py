@@ -110,14 +110,17 @@ class SetupCorrection:
         found = signals and find_filter(signals, self.taken_out, self.errors.early_ns,
                                         datasheet_noise(settings.wrench),
                                         prior_bias_sd(settings.wrench))
-        if not found:
+        if not found or not (found.sensor.order or self.errors.sensor.order):
             return False
         if self.errors.sensor.order != found.sensor.order:  # look soon whether later data agree
             self._filter_search = SetupSearch(ring.newest)
         self.errors.replace_offset(found.early_ns)
         self.errors.sensor, self.errors.beginning = found.sensor, found.beginning
         self.errors.filter_covariance = found.phi_covariance
-        self._findings.set("wrench_filtered", "info", found.describe())
+        if found.sensor.order:
+            self._findings.set("wrench_filtered", "info", found.describe())
+        else:  # few data had seemed to show one
+            self._findings.clear("wrench_filtered")
         return True
 
     def _believe(self, settings: Settings, weight_only: bool, share: Share | None) -> bool:
