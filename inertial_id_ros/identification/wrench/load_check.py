@@ -22,6 +22,7 @@ from .compensation import remove_load
 SPAN = round(0.5e9 / BIN_NS)  # bins of motion over which what is left is averaged
 CREPT = "what is carried, or the zero of the sensor, has slowly become another one"
 _SHOWN = round(0.5e9 / BIN_NS)  # bins after which a disturbance has shown
+_BEFORE = round(2e9 / BIN_NS)  # bins; how the zero walks is taken from before a change had begun
 _TURNS = 0.05  # rad/s; an arm that turns more slowly tells nothing
 _NOISE = 3.0  # standard deviations of the sensor's own errors that may be left
 _SHARE = 0.03  # of the weight, and of its moment, that may be left
@@ -41,6 +42,7 @@ class LoadCheck:
         self._number = np.empty(0, dtype=np.int64)
         self._motion: Motion | None = None
         self._y = np.empty((0, 6))
+        self._walks: list[tuple[int, Array]] = []
         self.crept_at: int | None = None
 
     def add(self, number: np.ndarray, motion: Motion, y: Array) -> None:
@@ -57,6 +59,16 @@ class LoadCheck:
         self._number = np.concatenate([self._number, number[moving]])
         self._y = np.concatenate([self._y, y[moving]])
         self._keep(slice(max(self._judged() - SPAN, 0), None))
+
+    def learn_walk(self, number: int, walk: Array) -> None:
+        """Learn how the zero walks (6,) by an estimate up to a bin."""
+        known = [n for n, _ in self._walks if n <= number - _BEFORE]
+        self._walks = [*self._walks[max(len(known) - 1, 0):], (number, walk)]
+
+    @property
+    def walk(self) -> Array:
+        """Variance (6,) by which the zero walks, as it was known two seconds ago."""
+        return self._walks[0][1] if self._walks else np.zeros(6)
 
     @property
     def first(self) -> int:

@@ -61,7 +61,7 @@ class RemovableLoad:
         if rate is not None:
             walked = known.settings.gravity.acceleration * _BEHIND * np.sqrt(rate.diagonal())
             wander = np.hypot(wander, np.repeat([walked[0], walked[1:4].max()], 3))
-        wander = np.sqrt(wander**2 + known.solver.hysteresis**2 + known.solver.problems.walk)
+        wander = np.sqrt(wander**2 + known.solver.hysteresis**2 + known.payload.load_check.walk)
         covariance = np.zeros((PARAMETERS,) * 2) if estimate is None else estimate.phi_covariance
         return known.payload.load_check.misfit(load, covariance, wrench.sign, known.sensor_noise,
                                                wander, known.solver.cables.pull_at)
@@ -87,6 +87,7 @@ class RemovableLoad:
         known = self._known
         noise = known.sensor_noise[[0, 3, 4, 5]]
         carried = known.carried(estimate)
+        known.payload.load_check.learn_walk(known.stream.next_bin, known.solver.problems.walk)
         misfit = self._misfit(Load(carried, estimate.bias, estimate.alignment), estimate)
         walks = known.solver.walks.squared_rate is not None
         pours = known.solver.cables.pours and not walks
