@@ -22,7 +22,7 @@ from ..inertia import PARAMETERS, Array
 from ..linalg import triangular_factor
 from ..regression.problem import vague_information
 from ..signals.bins import BIN_NS
-from ..signals.low_pass import SensorFilter, make_low_pass
+from ..signals.low_pass import NO_FILTER, Beginning, SensorFilter, make_low_pass
 from ..signals.precompensation import Removed
 from .setup_trials import FARTHEST, Signals
 
@@ -31,8 +31,8 @@ _STEP = 5  # bins between two rows of a fit
 _FEWEST, _FEWEST_MOVING = 30, 10  # rows, and those of motion: at rest a filter shows in nothing
 _SHORT_HOLE = 4  # bins without a wrench, over which it is interpolated
 _COVERED = 0.7  # of the usual number of wrenches that a row stands for
-_BEGINNING = 50  # bins that are left out where there are more: what the filter held then is unknown
-_INDEPENDENT = 0.25  # of the rows: the others repeat what the low-pass has made alike
+_MOST_SETTLED = 0.8  # of the rows from the beginning on: else what the filter held then is fitted
+_INDEPENDENT = 0.185  # of the rows: the others repeat what the low-pass has made alike
 _LAGS = (-8.0, 0.0, 8.0)  # bins
 _STARTS = (0.01, 0.03, 0.08, 0.2, 0.5)  # s, time constants of one stage
 _ORDERS = (1, 2)
@@ -41,30 +41,33 @@ _FARTHEST, _OFFSET_SD = 60, 5.0  # bins; clock offsets beside a filter, and what
 # What a filter must leave at most of the mean square that the best offset leaves: hysteresis of one
 # percent of full scale may look like a filter that leaves half, and a cable in few rows like any.
 _BETTER, _FEW, _BETTER_OF_FEW = 0.4, 80, 0.15
-_MOVES = 0.05  # m/s^2 by which the acceleration less gravity changes from row to row in motion
+_MOVES = 0.03  # m/s^2 by which the acceleration less gravity changes from row to row in motion
 _ACCELERATION = [0, PARAMETERS, 2 * PARAMETERS]  # columns of a regressor that hold it
-_CLEAN = 1.5  # times the noise that the low-pass leaves
-_CLEAR, _CLEAR_OF_FEW = 16.0, 30.0  # twice the logarithm of the odds
+# Times the noise that the low-pass leaves: where little else is there to explain, and at most where
+# what the stages held at the beginning explains much.
+_CLEAN, _CLEAN_OF_UNSURE = 1.5, 4.0
+_AS_GOOD = 1.5  # times what a filter leaves: an offset that leaves no more needs none
+_CLEAR, _CLEAR_OF_FEW = 12.0, 22.0  # twice the logarithm of the odds
 _STEPS = 20  # of Gauss and Newton
 _SMALL = 0.02  # of a standard deviation: steps end here
 
 
 class FoundFilter(NamedTuple):
-    """The filter that explains the wrench.
+    """The filter that explains the wrench, or that there is none.
 
     Attributes:
         sensor: the filter; early_ns: by how much the stamps of the wrench are early beside it [ns].
         log_sd: standard deviation of the logarithm of its time constant.
         phi_covariance: (10, 10) of phi by what is not known of the filter.
-        steady: whether to take it that the filter had settled on the first reading when the data
-            begin, since they are too few to wait until it has.
+        beginning: what its stages held when the data begin, where these are too few to wait until
+            it is forgotten.
     """
 
     sensor: SensorFilter
     early_ns: int
     log_sd: float
     phi_covariance: Array
-    steady: bool
+    beginning: Beginning | None
 
     def describe(self) -> str:
         """What it does, in one sentence."""
@@ -83,6 +86,7 @@ class _Fit(NamedTuple):
             much as the filter and the offset beside it do.
         early: the clock offset in use [bins].
         residual: (m,) whitened; phi: (10,).
+        excess: (k, 6) of the stages when the rows begin [N, N m]; k is 0 where they have settled.
         covariance: (2, 2) of `at`, and slope: (10, 2) of phi by it; zeros before it has converged.
     """
 
@@ -91,13 +95,23 @@ class _Fit(NamedTuple):
     early: float
     residual: Array
     phi: Array
+    excess: Array
     covariance: Array = np.zeros((2, 2))
     slope: Array = np.zeros((PARAMETERS, 2))
 
     @property
     def left(self) -> float:
-        """Mean square of the residual."""
-        return float(self.residual @ self.residual) / len(self.residual)
+        """Mean square of the residual, for as many degrees of freedom as a fit of settled stages
+        has."""
+        return float(self.residual @ self.residual) / max(
+            len(self.residual) - self.excess.size / _INDEPENDENT, 1e-9)
+
+    @property
+    def variance(self) -> float:
+        """Of the whitened noise of independent rows, by what is left of the degrees of freedom."""
+        used = PARAMETERS + 6 + len(self.at) + self.excess.size
+        independent = _INDEPENDENT * len(self.residual)
+        return float(self.residual @ self.residual) / max(independent - used, 1.0)
 
     @property
     def sensor(self) -> SensorFilter:
@@ -127,12 +141,13 @@ class _Fit(NamedTuple):
         return _INDEPENDENT * len(self.residual) * math.log(max(self.left, 1e-300)) + prior
 
 
-_left = attrgetter("left")
+_left, _cost = attrgetter("left"), attrgetter("cost")
 
 
 def find_filter(signals: Signals, removed: Removed, early_ns: int, noise: Array,
                 bias_sd: Array) -> FoundFilter | None:
-    """The filter that explains the wrench far better than any clock offset; None: none does.
+    """The filter that explains the wrench far better than any clock offset, or `NO_FILTER` where an
+    offset does as well as any; None: neither.
 
     Args:
         signals: wrench and motion of the last seconds, with the offset of the stamps in use taken
@@ -143,32 +158,55 @@ def find_filter(signals: Signals, removed: Removed, early_ns: int, noise: Array,
     problem = _Problem(signals, removed, early_ns, noise, bias_sd)
     if problem.rows < _FEWEST or problem.moving < _FEWEST_MOVING:
         return None
-    late = problem.part_from(_BEGINNING)
-    problem = late if late.rows >= _FEWEST else problem
-    offset, filtered = _search(problem, problem.coarse_offset())
-    # Rows for which the motion is not there yet would have to follow one that stands still.
-    problem = problem.part_until(max(fit.shift for fit in filtered))
-    if problem.rows < _FEWEST:
+    near = problem.coarse_offset()
+    begun = problem.begun(near._replace(at=np.zeros(2)))
+    if begun.rows < _FEWEST:
         return None
-    offset, *filtered = (problem.converge(fit) for fit in (offset, *filtered))
-    if not _is_better(filtered, offset, problem):
+    offset, filtered = _search(begun, near)
+    begun, offset, filtered = _begin_anew(problem, filtered, offset, filtered)
+    if begun.rows < _FEWEST:
         return None
-    settled = problem.part_from(min(filtered, key=_left).settling)
-    steady = settled.rows < _FEWEST
-    if not steady:
-        offset, filtered = _search(settled, offset)
-        if not _is_better(filtered, offset, settled):
+    if not _is_better(filtered, offset, begun):
+        if offset.left > _AS_GOOD * min(fit.left for fit in filtered):
             return None
-    best = min(filtered, key=attrgetter("cost"))
+        return FoundFilter(NO_FILTER, round(offset.clock * BIN_NS), 0.0,
+                           np.zeros((PARAMETERS, PARAMETERS)), None)
+    settled = begun.settled(min(filtered, key=_left))
+    if settled.rows >= max(_FEWEST, _MOST_SETTLED * begun.rows):
+        offset, filtered = _search(settled, offset)
+    elif problem.is_whole:
+        whole = _Problem(signals, removed, early_ns, noise, bias_sd, True)
+        for _ in range(2):  # where they begin depends on the offset
+            best = min(filtered, key=_cost)
+            settled, offset, filtered = _begin_anew(whole, [best], offset, filtered)
+    else:
+        return None
+    if settled.rows < _FEWEST or not _is_better(filtered, offset, settled):
+        return None
+    best = min(filtered, key=_cost)
     if not _SHORTEST < best.sensor.time_constant < _LONGEST or abs(best.clock) > _FARTHEST:
         return None
     other = next(fit for fit in filtered if fit is not best)
+    return FoundFilter(best.sensor, round(best.clock * BIN_NS), math.sqrt(best.covariance[0, 0]),
+                       _phi_covariance(best, other) + settled.beginning_covariance(best),
+                       settled.beginning(best))
+
+
+def _phi_covariance(best: _Fit, other: _Fit) -> Array:
+    """Covariance (10, 10) of phi by what is not known of time constant, offset and order."""
     likelihood = math.exp(0.5 * (best.cost - other.cost))
     change = other.phi - best.phi
-    covariance = (best.slope @ best.covariance @ best.slope.T
-                  + likelihood / (1.0 + likelihood) ** 2 * np.outer(change, change))
-    return FoundFilter(best.sensor, round(best.clock * BIN_NS),
-                       math.sqrt(best.covariance[0, 0]), covariance, steady)
+    return np.asarray(best.slope @ best.covariance @ best.slope.T
+                      + likelihood / (1.0 + likelihood) ** 2 * np.outer(change, change))
+
+
+def _begin_anew(problem: _Problem, near: list[_Fit], offset: _Fit,
+                filtered: list[_Fit]) -> tuple[_Problem, _Fit, list[_Fit]]:
+    """The fits from where wrench and motion, at the offsets of the near ones, begin."""
+    begun = problem.begun(*near)
+    if begun.rows >= _FEWEST:
+        offset, *filtered = (begun.converge(fit) for fit in (offset, *filtered))
+    return begun, offset, filtered
 
 
 def _search(problem: _Problem, near: _Fit) -> tuple[_Fit, list[_Fit]]:
@@ -185,11 +223,11 @@ def _search(problem: _Problem, near: _Fit) -> tuple[_Fit, list[_Fit]]:
 def _is_better(filtered: list[_Fit], offset: _Fit, problem: _Problem) -> bool:
     """Whether one of the filters leaves far less than the best offset does, or nothing but noise
     where the offset leaves more."""
-    best = min(filtered, key=_left)
-    better, clear = ((_BETTER_OF_FEW, _CLEAR_OF_FEW) if problem.moving < _FEW
-                     else (_BETTER, _CLEAR))
+    best, few = min(filtered, key=_left), problem.moving < _FEW
+    better, clear = (_BETTER_OF_FEW, _CLEAR_OF_FEW) if few else (_BETTER, _CLEAR)
     if best.left < better * offset.left:
-        return True
+        unsure = problem.raw or (few and best.excess.size > 0)
+        return not unsure or best.left < _CLEAN_OF_UNSURE * problem.floor
     return (best.left < _CLEAN * problem.floor
             and offset.cost - min(fit.cost for fit in filtered) > clear)
 
@@ -197,25 +235,30 @@ def _is_better(filtered: list[_Fit], offset: _Fit, problem: _Problem) -> bool:
 class _Problem:
     """The rows of the fits, without filter and offset.
 
-    Args: as for `find_filter`.
+    Args: as for `find_filter`, and
+        raw: whether both sides are smoothed after the filter: it then begins with the wrench.
 
     Attributes:
         rows: their number; floor: mean square of white noise in them.
+        raw: as above; is_whole: whether there is no motion before that of the rows.
     """
 
     def __init__(self, signals: Signals, removed: Removed, early_ns: int, noise: Array,
-                 bias_sd: Array) -> None:
+                 bias_sd: Array, raw: bool = False) -> None:
         self._noise, self._early = noise, early_ns / BIN_NS
-        self._prior = np.zeros((PARAMETERS + 6, PARAMETERS + 7))
+        self._prior = np.diag(np.concatenate([np.zeros(PARAMETERS), 1.0 / bias_sd]))
         self._prior[:PARAMETERS, :PARAMETERS] = np.sqrt(vague_information(1.0))
-        self._prior[PARAMETERS:, PARAMETERS:-1] = np.diag(1.0 / bias_sd)
         run = _last_run(signals.moving)
+        self.is_whole = not signals.moving[:run.start].any()
+        self._first, self.raw = signals.first + run.start - FARTHEST, raw
+        self._begin: int | None = None  # bin from which the filter runs; None: it has settled
         a = signals.a[run].reshape(-1, 6 * PARAMETERS)
         driver = (signals.weight if removed.weight_only else signals.a)[run] @ removed.phi
         number = np.flatnonzero(signals.known) + FARTHEST - run.start  # among the bins of the run
-        inside = (number >= 0) & (number < len(a))
+        beyond = FARTHEST if raw else 0  # of the motion: an offset may bring them to it
+        inside = (number >= -beyond) & (number < len(a) + beyond) & (len(a) > 0)
         number, wrench = number[inside], signals.wrench[signals.known][inside]
-        self._set_rows(a, number, wrench + driver[number], signals.samples)
+        self._set_rows(a, number, wrench + driver[np.clip(number, 0, len(a) - 1)], signals.samples)
 
     def _set_rows(self, a: Array, number: np.ndarray, y: Array, samples: float) -> None:
         """Smooth and thin out both sides.
@@ -228,13 +271,15 @@ class _Problem:
         kernel = kernel / kernel.sum()
         reach = self._reach = len(kernel) // 2
         self._a, self._number, self._y = a, number, y
+        self._earliest = int(number[0]) if len(number) else 0
         self._weights: Array | None = None
         self._middles, self.rows = number[:0], 0
         self._moves = np.empty(0, dtype=bool)
         if len(number) < 2:
             return
         middles = np.arange(number[0] + reach, number[-1] - reach + 1, _STEP)
-        if np.diff(number).max() <= _SHORT_HOLE:  # smoothing, filter and offset commute
+        if not self.raw and np.diff(number).max() <= _SHORT_HOLE:
+            # Smoothing, filter and offset commute.
             every = np.arange(number[0], number[-1] + 1)
             whole = np.stack([np.interp(every, number, column) for column in y.T], axis=1)
             self._y = _smooth(whole, kernel)[middles - number[0]]
@@ -251,22 +296,14 @@ class _Problem:
             self._weights, self._y = weights, weights @ y
             self.floor = float(np.square(weights).sum(axis=1).mean()) / samples if kept.any() else 0
         self._middles, self.rows = middles, len(middles)
-        ahead = np.minimum(middles + _STEP, len(a) - 1)
-        change = self._a[ahead][:, _ACCELERATION] - self._a[middles][:, _ACCELERATION]
+        now, ahead = (np.clip(middles + step, 0, len(a) - 1) for step in (0, _STEP))
+        change = self._a[ahead][:, _ACCELERATION] - self._a[now][:, _ACCELERATION]
         self._moves = np.linalg.norm(change, axis=1) > _MOVES
 
     @property
     def moving(self) -> int:
         """How many of the rows are of motion."""
         return int(self._moves.sum())
-
-    def part_from(self, first: int) -> _Problem:
-        """The problem with the rows from that bin of the motion on."""
-        return self._part(self._middles >= first)
-
-    def part_until(self, shift: float) -> _Problem:
-        """The problem with the rows whose motion is known at this offset [bins]."""
-        return self._part(self._middles + shift < len(self._a) - self._reach)
 
     def _part(self, kept: np.ndarray) -> _Problem:
         """The problem with the rows (rows,) that are kept."""
@@ -280,25 +317,75 @@ class _Problem:
         part.rows = len(part._middles)
         return part
 
+    def begun(self, *fits: _Fit) -> _Problem:
+        """The problem with the rows whose motion is known at the offsets of the fits; what the
+        stages of a filter hold at the beginning is unknown."""
+        begin = max(self._earliest, math.ceil(-min(fit.shift for fit in fits)))
+        end = len(self._a) - max(fit.shift for fit in fits)
+        part = self._part((self._middles - self._reach >= begin)
+                          & (self._middles + self._reach < end))
+        part._begin = begin
+        return part
+
+    def settled(self, fit: _Fit) -> _Problem:
+        """The problem with the rows that do not depend on what the stages held at the beginning."""
+        part = self._part(self._middles + fit.shift >= self._reach + fit.settling)
+        part._begin = None
+        return part
+
+    def beginning(self, fit: _Fit) -> Beginning | None:
+        """What the stages held at the beginning, by a fit; None where they have settled."""
+        return None if self._begin is None else Beginning(self._first + self._begin, fit.excess)
+
+    def beginning_covariance(self, fit: _Fit) -> Array:
+        """Covariance (10, 10) of phi by what is not known of the beginning."""
+        if not fit.excess.size:
+            return np.zeros((PARAMETERS, PARAMETERS))
+        known = PARAMETERS + 6
+        upper = self._equations(fit.order, fit.at)[1][:-1, :-1]
+        whole, rest = (np.linalg.inv(part.T @ part)[:PARAMETERS, :PARAMETERS]
+                       for part in (upper, upper[:known, :known]))
+        return np.asarray(whole - rest) * fit.variance
+
     def fit(self, order: int, at: Array) -> _Fit:
         """The fit with a filter and an offset `at` (2,), see `_Fit`."""
-        a, shift = self._a, float(at[1])
+        flat, upper = self._equations(order, at)
+        solution = np.linalg.lstsq(upper[:-1, :-1], upper[:-1, -1], rcond=None)[0]
+        residual = flat[:, -1] - flat[:, :-1] @ solution
+        return _Fit(order, at, self._early, residual, solution[:PARAMETERS],
+                    solution[PARAMETERS + 6:].reshape(-1, 6))
+
+    def _equations(self, order: int, at: Array) -> tuple[Array, Array]:
+        """Whitened equations of phi, biases and what the stages held, and their triangular factor
+        with the prior."""
+        a, shift, free = self._a, float(at[1]), 0
+        number = self._number
         if order:
             sensor = SensorFilter(order, math.exp(at[0]))
             shift += order * sensor.time_constant * 1e9 / BIN_NS
+            if self._begin is not None:
+                low = min(max(self._begin + math.floor(shift), 0), len(a) - 2)
+                a, number, free = a[low:], number - low, order
             a = sensor.run(a, np.broadcast_to(a[0], (order, a.shape[1])), a[0])[-1]
-        shown = _between(a, self._number + shift)
+        shown = _between(a, number + shift)
         if self._weights is not None:
             shown = self._weights @ shown
-        rows = np.empty((self.rows, 6, PARAMETERS + 7))
+        rows = np.zeros((self.rows, 6, PARAMETERS + 7 + 6 * free))
         rows[..., :PARAMETERS] = shown.reshape(-1, 6, PARAMETERS)
-        rows[..., PARAMETERS:-1], rows[..., -1] = np.eye(6), self._y
+        rows[..., PARAMETERS:PARAMETERS + 6], rows[..., -1] = np.eye(6), self._y
+        if self._begin is not None and free:
+            fading = sensor.fading(self._number - self._begin).T
+            if self._weights is not None:
+                fading = self._weights @ fading
+            rows[..., PARAMETERS + 6:-1] = (
+                fading[:, None, :, None] * np.eye(6)[:, None, :]).reshape(self.rows, 6, -1)
         rows /= self._noise[:, None]
         flat = rows.reshape(-1, rows.shape[2])
-        upper = triangular_factor(np.concatenate([flat, self._prior]))
-        solution = np.linalg.lstsq(upper[:-1, :-1], upper[:-1, -1], rcond=None)[0]
-        residual = flat[:, -1] - flat[:, :-1] @ solution
-        return _Fit(order, at, self._early, residual, solution[:PARAMETERS])
+        prior = np.zeros((flat.shape[1] - 1, flat.shape[1]))
+        prior[:PARAMETERS + 6, :PARAMETERS + 6] = self._prior
+        prior[PARAMETERS + 6:, PARAMETERS + 6:-1] = np.diag(
+            np.tile(1.0 / np.maximum(np.ptp(self._y, axis=0), self._noise), free))
+        return flat, triangular_factor(np.concatenate([flat, prior]))
 
     def coarse_offset(self) -> _Fit:
         """The best of a few offsets without a filter."""
@@ -328,7 +415,7 @@ class _Problem:
                 break
         slopes, slope = self._slopes(fit, free)
         covariance: Array = np.zeros((2, 2))
-        covariance[free, free] = np.linalg.inv(slopes.T @ slopes) * fit.left / _INDEPENDENT
+        covariance[free, free] = np.linalg.inv(slopes.T @ slopes) * fit.variance
         whole = np.zeros((PARAMETERS, 2))
         whole[:, free] = slope
         return fit._replace(covariance=covariance, slope=whole)

@@ -17,12 +17,12 @@ import numpy as np
 from ..findings import FindingLog
 from ..inertia import PARAMETERS, Array
 
-_SHORTEST = 16  # slices
-# Root mean square of the residual below which no shape is sought, and none is named: the data sheet
-# holds it.
+_SHORTEST = 10  # slices
+# Root mean square of the residual below which no shape is sought, and none is named, though the
+# estimate is without it: the data sheet holds it.
 _CLEAR, _NAMED = 0.3, 1.0
-# Share of the residual that hysteresis explains, from which on it is named and the estimate is
-# without it; those that one play of either sign explains, from which on it is likely, and may be.
+# Share of the residual that hysteresis explains, from which on the estimate is without it; those
+# that one play of either sign explains, from which on it is likely, and may be.
 _HYSTERESIS, _LIKELY, _MAYBE = 0.78, 0.62, 0.45
 # Half the play of the operators, as shares of the range of a channel's load, and the standard
 # deviation of their weights.
@@ -120,7 +120,7 @@ def check_residual_shape(means: SliceMeans | None, log: FindingLog) -> Shaped:
             break
         plays = _lags(load)
     explained = 1.0 - (lag.rms / before.rms) ** 2
-    if explained < _HYSTERESIS or before.rms < _NAMED:
+    if explained < _HYSTERESIS:
         alone = [problem.fit(first[..., k:k + 1], signed=True)[0] for k in _ALONE]
         if explained >= _LIKELY:  # so many weights explain less than that of other errors, too
             alone.append(lag)
@@ -137,7 +137,8 @@ def check_residual_shape(means: SliceMeans | None, log: FindingLog) -> Shaped:
     data[4:, 4:] += covariance[4:, 4:]
     covariance[4:] = covariance[:, 4:] = 0.0
     shaped = Shaped(covariance, data, wrench, unsure * np.abs(lag.states - before.states), 1.0)
-    _report_hysteresis(shaped.size, log)
+    if before.rms >= _NAMED:
+        _report_hysteresis(shaped.size, log)
     return shaped
 
 

@@ -51,11 +51,14 @@ class SetupSearch:
 
     def __init__(self, newest_ns: int = 0) -> None:
         self._next, self._pause = newest_ns + _FIRST_PAUSE_NS, _FIRST_PAUSE_NS
+        self._last = newest_ns
 
-    def is_due(self, newest_ns: int, is_wrong: bool) -> bool:
-        """Whether to look now, with wrenches up to this stamp, where something is wrong."""
-        if newest_ns < self._next or not is_wrong:
+    def is_due(self, newest_ns: int, is_wrong: bool, finished: bool = False) -> bool:
+        """Whether to look now, with wrenches up to this stamp, where something is wrong; also once
+        where no sample will come any more."""
+        if newest_ns < (self._last + 1 if finished else self._next) or not is_wrong:
             return False
+        self._last = newest_ns
         self._next = newest_ns + self._pause
         self._pause = min(2 * self._pause, _LONGEST_PAUSE_NS)
         return True
@@ -79,6 +82,7 @@ class Signals(NamedTuple):
     moving: np.ndarray
     samples: float
     shown: Array | None = None
+    first: int = 0
 
     def behind(self, sensor: SensorFilter) -> Signals:
         """The same as a sensor with a filter shows it, where that has settled."""
@@ -154,7 +158,7 @@ def gather(wrenches: SampleRing, source: MotionSource, early_ns: int,
     return Signals(
         wrench, known, regressor(motion.proper_acceleration, motion.omega, motion.alpha),
         static_regressor(-motion.gravity * motion.axes[:, 2]), motion.valid & (grid <= settled),
-        float(bins.samples.mean()))
+        float(bins.samples.mean()), first=first)
 
 
 class _Fit:

@@ -15,7 +15,7 @@ import numpy as np
 from ..inertia import PARAMETERS, Array
 from ..kinematics.motion import Motion
 from ..signals.bins import Bins
-from ..signals.low_pass import NO_FILTER, FilteredRows, Lag, SensorFilter, lag
+from ..signals.low_pass import NO_FILTER, Beginning, FilteredRows, Lag, SensorFilter, lag
 from ..signals.precompensation import Removed
 from .alignment import CLOCK_OFFSET, GRAVITY_TILT, SENSOR_ROTATION, gravity_turn
 from .newton_euler import dynamism, full_model_weight, regressor, static_regressor
@@ -28,6 +28,7 @@ ROW_COLUMNS, RATE_COLUMNS = 79, 60  # columns to filter, and the first of them t
 _MOST_REPLAYS = 5  # of a window
 _SIGNIFICANT = 5.0  # standard deviations
 _RESTS = 0.02  # rad/s; a sensor that turns more slowly has shown the same wrench for long
+_NEAR = 3  # bins between two beginnings that are one
 _LARGE = np.concatenate([np.full(len(s.components), s.large) for s in NUISANCE_STATES])
 
 
@@ -57,13 +58,14 @@ class RemovedErrors:
     Attributes:
         values: (n,) of all nuisance states, zeros where nothing is removed.
         sensor: by which the motion is filtered as the wrench is.
-        steady: whether that filter had settled when the data begin.
+        beginning: what that filter held when the data begin, where that is known.
         filter_covariance: (10, 10) of phi by what is not known of the filter.
     """
 
     def __init__(self, sensor: SensorFilter = NO_FILTER) -> None:
         self.values: Array = np.zeros(NUISANCE_VALUES)
-        self.sensor, self.steady = sensor, False
+        self.sensor = sensor
+        self.beginning: Beginning | None = None
         self.filter_covariance: Array = np.zeros((PARAMETERS, PARAMETERS))
         self._times = 0
 
@@ -124,6 +126,8 @@ def make_bin_columns(bins: Bins, motion: Motion, removed: Removed, errors: Remov
     a = regressor_of(motion)
     taken_out = static_regressor(-motion.gravity * motion.axes[:, 2]) if removed.weight_only else a
     y = sign * bins.mean + taken_out @ removed.phi
+    if errors.beginning is not None:
+        y = y - errors.beginning.shown(errors.sensor, bins.number)
     corrected = tilt_gravity(motion, errors.values)
     if corrected is not motion:
         a = regressor_of(corrected)
@@ -158,7 +162,9 @@ def lag_behind(number: np.ndarray, columns: Array, motion: Motion, errors: Remov
     shown = [columns[:, :_AXES.stop], motion.axes.reshape(-1, 9), motion.acceleration, motion.omega,
              motion.alpha]
     values = np.concatenate(shown, axis=1)[valid]
-    rests = errors.steady | (np.linalg.norm(motion.omega[valid], axis=1) < _RESTS)
+    rests = np.linalg.norm(motion.omega[valid], axis=1) < _RESTS
+    if errors.beginning is not None:
+        rests |= np.abs(number[valid] - errors.beginning.number) <= _NEAR
     filtered, settled, after = lag(errors.sensor, number[valid], values, rests, before)
     columns, valid = columns.copy(), valid.copy()
     columns[valid, :_AXES.stop] = filtered[:, :_AXES.stop]

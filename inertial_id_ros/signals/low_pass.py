@@ -305,6 +305,12 @@ class SensorFilter(NamedTuple):
             values, last = out[k], stages[k]
         return out
 
+    def fading(self, passed: np.ndarray) -> Array:
+        """How much of what each stage holds in excess shows after (n,) bins, as (order, n)."""
+        times = np.maximum(passed, 0) * BIN_NS * 1e-9 / self.time_constant
+        later = np.arange(self.order)[::-1]  # stages after each one, of which there are one at most
+        return np.asarray(times ** later[:, None] * np.exp(-times))
+
 
 def _decaying_sums(inputs: Array, keep: float, begin: Array) -> Array:
     """``y_k = keep y_(k-1) + inputs_k`` (n, m), from ``y_(-1) = begin`` (m,) on."""
@@ -320,6 +326,21 @@ def _decaying_sums(inputs: Array, keep: float, begin: Array) -> Array:
 
 
 NO_FILTER = SensorFilter(0, 0.0)
+
+
+class Beginning(NamedTuple):
+    """What the stages of a sensor's filter held when its readings begin.
+
+    Attributes:
+        number: of the bin; excess: (order, 6) over the forces at that bin [N, N m].
+    """
+
+    number: int
+    excess: Array
+
+    def shown(self, sensor: SensorFilter, number: np.ndarray) -> Array:
+        """What is left of it in the readings of bins (n,), as (n, 6)."""
+        return np.asarray(sensor.fading(number - self.number).T @ self.excess)
 
 
 class Lag(NamedTuple):

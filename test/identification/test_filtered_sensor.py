@@ -54,9 +54,10 @@ def filtered(wrench: np.ndarray, order: int, cutoff: float) -> np.ndarray:
 
 
 def recording(seconds: float, order: int = 0, cutoff: float = 0.0, late: float = 0.0,
-              hysteresis: float = 0.0, rate: float = 200.0) -> Recording:
-    """Joint states, and readings with bias and noise whose stamps are late [s]."""
-    t = stamps(seconds, FAST)
+              hysteresis: float = 0.0, rate: float = 200.0, before: float = 0.0) -> Recording:
+    """Joint states, and readings with bias and noise whose stamps are late [s], without the
+    seconds before."""
+    t = stamps(before + seconds, FAST)
     wrench = SCENE.load(t, BODY)
     if order:
         wrench = filtered(wrench, order, cutoff)
@@ -67,7 +68,8 @@ def recording(seconds: float, order: int = 0, cutoff: float = 0.0, late: float =
             at = play[k] = np.clip(at, now - half, now + half)
         wrench = wrench + hysteresis * (play - wrench)
     step = round(FAST / rate)
-    t, wrench = t[::step], wrench[::step]
+    first = round(before * FAST)
+    t, wrench = t[first::step], wrench[first::step]
     reading = BIAS - wrench + np.random.default_rng(2).normal(size=wrench.shape) * NOISE
     return (Recording([(int(s), "add_wrench", (int(s), "tool0", w[:3].tolist(), w[3:].tolist()))
                        for s, w in zip(nanoseconds(t + late), reading, strict=True)])
@@ -108,9 +110,25 @@ def test_the_filter_is_found_and_the_payload_is_right(order: int, cutoff: float,
     lag = sensor.order * sensor.time_constant - estimate.alignment[CLOCK_OFFSET.values][0]
     assert lag == pytest.approx(order / (2.0 * np.pi * cutoff) + late, abs=0.01)
     assert (np.abs(off(estimate)) < 3.0).all(), off(estimate)
+
     assert abs(estimate.report[0] / BODY.report[0] - 1.0) < 0.01
     name = ("first", "second")[sensor.order - 1]
     assert f"as a low-pass of {name} order" in texts(made)["wrench_filtered"]
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("late", [0.0, 0.1, -0.2])
+@pytest.mark.parametrize("before", [0.0, 3.0])
+def test_what_a_slow_filter_held_when_the_data_begin_is_found_with_it(order: int, late: float,
+                                                                      before: float) -> None:
+    made = make()
+    estimate = solved(made, recording(4.0, order, 0.3, late, before=before))
+    errors = made._known.setup.correction.errors
+    assert order == 1 or errors.beginning is not None  # too few seconds to wait until it is gone
+    lag = errors.sensor.order * errors.sensor.time_constant - errors.early_ns * 1e-9
+    assert lag == pytest.approx(order / (2.0 * np.pi * 0.3) + late, abs=0.05)
+    assert (np.abs(off(estimate)) < 3.0).all(), off(estimate)
+    assert estimate.sigma[0] < 0.02 * BODY.report[0]
 
 
 @pytest.mark.parametrize(("source", "seed", "told"), [

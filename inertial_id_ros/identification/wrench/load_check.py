@@ -14,6 +14,7 @@ import numpy as np
 
 from ...inertia import Array
 from ...kinematics.motion import Motion
+from ...regression.rows import regressor_of
 from ...signals.bins import BIN_NS
 from ..compensation.load_latch import Load
 from .compensation import remove_load
@@ -21,9 +22,11 @@ from .compensation import remove_load
 SPAN = round(0.5e9 / BIN_NS)  # bins of motion over which what is left is averaged
 CREPT = "what is carried, or the zero of the sensor, has slowly become another one"
 _SHOWN = round(0.5e9 / BIN_NS)  # bins after which a disturbance has shown
+_BEFORE = round(2e9 / BIN_NS)  # bins; how the zero walks is taken from before a change had begun
 _TURNS = 0.05  # rad/s; an arm that turns more slowly tells nothing
 _NOISE = 3.0  # standard deviations of the sensor's own errors that may be left
 _SHARE = 0.03  # of the weight, and of its moment, that may be left
+_UNCERTAIN = 2.0  # standard deviations of what the load itself is not known by
 _UNSURE = 0.25  # share of what else pulls that its law may be wrong by
 _ARM = 0.05  # m; least lever of the weight for that
 
@@ -39,6 +42,7 @@ class LoadCheck:
         self._number = np.empty(0, dtype=np.int64)
         self._motion: Motion | None = None
         self._y = np.empty((0, 6))
+        self._walks: list[tuple[int, Array]] = []
         self.crept_at: int | None = None
 
     def add(self, number: np.ndarray, motion: Motion, y: Array) -> None:
@@ -55,6 +59,16 @@ class LoadCheck:
         self._number = np.concatenate([self._number, number[moving]])
         self._y = np.concatenate([self._y, y[moving]])
         self._keep(slice(max(self._judged() - SPAN, 0), None))
+
+    def learn_walk(self, number: int, walk: Array) -> None:
+        """Learn how the zero walks (6,) by an estimate up to a bin."""
+        known = [n for n, _ in self._walks if n <= number - _BEFORE]
+        self._walks = [*self._walks[max(len(known) - 1, 0):], (number, walk)]
+
+    @property
+    def walk(self) -> Array:
+        """Variance (6,) by which the zero walks, as it was known two seconds ago."""
+        return self._walks[0][1] if self._walks else np.zeros(6)
 
     @property
     def first(self) -> int:
@@ -76,14 +90,15 @@ class LoadCheck:
         """How many of the bins are so old that a disturbance would have shown."""
         return int(np.searchsorted(self._number, self._number[-1] - _SHOWN))
 
-    def misfit(self, load: Load, sign: float, noise: Array, wander: Array,
+    def misfit(self, load: Load, covariance: Array, sign: float, noise: Array, wander: Array,
                pull_at: Callable[[int, Motion], Array]) -> float:
         """What a load leaves of the wrench on average, over what it may leave; 0 where too little
         motion is known.
 
         Args:
-            sign: of the reading against ``A phi``; noise: (6,) of one sample, wander: (6,) of the
-                sensor's zero, which is no other load [N, N m].
+            covariance: (10, 10) of its phi; sign: of the reading against ``A phi``.
+            noise: (6,) of one sample, wander: (6,) of the sensor's zero, which is no other load
+                [N, N m].
             pull_at: what else pulls, in ``y = A phi + pull`` (n, 6), at the times of a motion that
                 begins with a bin of this number.
         """
@@ -99,4 +114,6 @@ class LoadCheck:
         share = np.repeat([weight, max(moment, _ARM * weight)], 3)
         allowed = np.maximum(_NOISE * noise + _SHARE * share, _NOISE * np.hypot(noise, wander))
         allowed += _UNSURE * np.sqrt((pulls * pulls).mean(axis=0))
+        a = regressor_of(motion).mean(axis=0)
+        allowed += _UNCERTAIN * np.sqrt(np.maximum((a @ covariance @ a.T).diagonal(), 0.0))
         return float((np.abs(left) / allowed).max())

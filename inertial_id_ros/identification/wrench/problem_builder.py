@@ -95,6 +95,13 @@ class ProblemBuilder:
         """Values of the nuisance states among all states (6 + q,): those after the biases."""
         return states[BIASES:BIASES + len(self.states)]
 
+    @property
+    def walk(self) -> Array:
+        """Variance (6,) by which the bias walks, as the last window shows it [N^2, (N m)^2]."""
+        if self._start is None:
+            return np.zeros(BIASES)
+        return np.repeat([level.walk.variance for level in self._start.strengths.levels], 3)
+
     def build(self, window: WindowContent,
               acceleration_covariance: Array = NO_MOTION_NOISE,
               removed: Array = NOTHING_REMOVED) -> Problem:

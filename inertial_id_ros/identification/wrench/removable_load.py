@@ -10,7 +10,7 @@ import numpy as np
 
 from ...detection.disturbance_detector import Event, EventKind
 from ...estimate import Estimate
-from ...inertia import Array
+from ...inertia import PARAMETERS, Array
 from ...kinematics.motion import Motion
 from ...signals.bins import Bins
 from ..compensation.load_latch import Load, LoadInUse, TargetFrame
@@ -41,7 +41,8 @@ class RemovableLoad:
             check.keep_judged()
             return
         check.add(bins.number, motion, y)
-        if self._misfit(known.latch.explanation) > 1.0 and known.latch.contradict(CREPT):
+        misfit = self._misfit(known.latch.explanation, known.window.last)
+        if misfit > 1.0 and known.latch.contradict(CREPT):
             self._set_crept(int(bins.number[-1]))
 
     def _set_crept(self, number: int) -> None:
@@ -51,17 +52,19 @@ class RemovableLoad:
         if not known.solver.cables.is_new(check.first):
             check.crept_at = number
 
-    def _misfit(self, load: Load) -> float:
-        """As `LoadCheck.misfit`; while the payload walks, it may have gone on for a while."""
+    def _misfit(self, load: Load, estimate: Estimate | None) -> float:
+        """As `LoadCheck.misfit`, for a load as uncertain as an estimate; while the payload walks,
+        it may have gone on for a while."""
         known = self._known
         wrench, rate = known.settings.wrench, known.solver.walks.squared_rate
         wander = np.repeat([wrench.force_accuracy, wrench.torque_accuracy], 3)
         if rate is not None:
             walked = known.settings.gravity.acceleration * _BEHIND * np.sqrt(rate.diagonal())
             wander = np.hypot(wander, np.repeat([walked[0], walked[1:4].max()], 3))
-        return known.payload.load_check.misfit(
-            load, wrench.sign, known.sensor_noise, np.hypot(wander, known.solver.hysteresis),
-            known.solver.cables.pull_at)
+        wander = np.sqrt(wander**2 + known.solver.hysteresis**2 + known.payload.load_check.walk)
+        covariance = np.zeros((PARAMETERS,) * 2) if estimate is None else estimate.phi_covariance
+        return known.payload.load_check.misfit(load, covariance, wrench.sign, known.sensor_noise,
+                                               wander, known.solver.cables.pull_at)
 
     def follow(self, event: Event) -> None:
         """Follow an event of the detector, before what it ends is forgotten."""
@@ -84,7 +87,8 @@ class RemovableLoad:
         known = self._known
         noise = known.sensor_noise[[0, 3, 4, 5]]
         carried = known.carried(estimate)
-        misfit = self._misfit(Load(carried, estimate.bias, estimate.alignment))
+        known.payload.load_check.learn_walk(known.stream.next_bin, known.solver.problems.walk)
+        misfit = self._misfit(Load(carried, estimate.bias, estimate.alignment), estimate)
         walks = known.solver.walks.squared_rate is not None
         pours = known.solver.cables.pours and not walks
         if pours:

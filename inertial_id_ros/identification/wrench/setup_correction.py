@@ -61,15 +61,16 @@ class SetupCorrection:
         return self._believe(settings, not self.taken_out.weight_only, share)
 
     def search(self, settings: Settings, ring: SampleRing, source: MotionSource,
-               is_wrong: bool) -> bool:
+               is_wrong: bool, finished: bool) -> bool:
         """Look for a clock offset or terms of the removed payload that explain wrenches which
         nothing explains; says whether there are others than before, which are then used.
 
         Args:
             settings: with the noise as it was measured; is_wrong: whether there is no estimate, or
                 something in the data that a wrong clock or driver may cause.
+            finished: whether no sample will come any more.
         """
-        if not self._search.is_due(ring.newest, is_wrong):
+        if not self._search.is_due(ring.newest, is_wrong, finished):
             return False
         found = find_setup(ring, source, Setup(self.errors.early_ns, self.taken_out),
                            settings.wrench.sign, datasheet_noise(settings.wrench),
@@ -86,14 +87,14 @@ class SetupCorrection:
         return True
 
     def search_filter(self, settings: Settings, ring: SampleRing, source: MotionSource,
-                      outcome: Outcome, lags: bool, is_wrong: bool) -> bool:
+                      outcome: Outcome, lags: bool, is_wrong: bool, finished: bool) -> bool:
         """Look for a low-pass of the sensor where the wrench lags behind the motion, or nothing
         explains it; says whether one was found, which is then used.
 
         Args:
             settings: with the noise as it was measured; outcome: of the window.
             lags: whether there is hysteresis, which a low-pass looks like.
-            is_wrong: as in `search`.
+            is_wrong, finished: as in `search`.
         """
         if self._told.order or not settings.alignment.delay_sd:
             return False
@@ -103,20 +104,23 @@ class SetupCorrection:
                           for values in (outcome.alignment, outcome.alignment_sigma))
             unexplained = outcome.residual_rms > _UNEXPLAINED * sensor_errors(settings.wrench)
             lags = abs(offset) > max(_LAG, _CLEAR * sd) or bool(unexplained.any())
-        if not self._filter_search.is_due(ring.newest, lags or is_wrong):
+        if not self._filter_search.is_due(ring.newest, lags or is_wrong, finished):
             return False
         signals = gather(ring, source, self.errors.early_ns, settings.wrench.sign)
         found = signals and find_filter(signals, self.taken_out, self.errors.early_ns,
                                         datasheet_noise(settings.wrench),
                                         prior_bias_sd(settings.wrench))
-        if not found:
+        if not found or not (found.sensor.order or self.errors.sensor.order):
             return False
         if self.errors.sensor.order != found.sensor.order:  # look soon whether later data agree
             self._filter_search = SetupSearch(ring.newest)
         self.errors.replace_offset(found.early_ns)
-        self.errors.sensor, self.errors.steady = found.sensor, found.steady
+        self.errors.sensor, self.errors.beginning = found.sensor, found.beginning
         self.errors.filter_covariance = found.phi_covariance
-        self._findings.set("wrench_filtered", "info", found.describe())
+        if found.sensor.order:
+            self._findings.set("wrench_filtered", "info", found.describe())
+        else:  # few data had seemed to show one
+            self._findings.clear("wrench_filtered")
         return True
 
     def _believe(self, settings: Settings, weight_only: bool, share: Share | None) -> bool:

@@ -137,7 +137,7 @@ class WristWindowSolver(WindowSolver[WindowContent]):
         known, unsettled = self._known, self._known.payload.unsettled
         if unsettled is None or not known.setup.correction.search(
                 known.setup.noise.settings, known.stream.ring, unsettled.source,
-                self._is_wrong(outcome)):
+                self._is_wrong(outcome), known.finished):
             return False
         self._forget_disturbances()
         return True
@@ -148,7 +148,7 @@ class WristWindowSolver(WindowSolver[WindowContent]):
         known, unsettled = self._known, self._known.payload.unsettled
         if unsettled is None or not known.setup.correction.search_filter(
                 known.setup.noise.settings, known.stream.ring, unsettled.source, outcome,
-                known.progress.facts.lags, self._is_wrong(outcome)):
+                known.progress.facts.lags, self._is_wrong(outcome), known.finished):
             return False
         known.solver = known.solver.with_settings(known.setup.noise.settings)  # and cables
         self._forget_disturbances()
