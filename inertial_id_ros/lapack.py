@@ -15,19 +15,20 @@ from pathlib import Path
 from typing import Any
 
 
-def _load(name: str) -> Any:
-    """An extension module of `scipy.linalg`: from its file, or as SciPy loads it."""
-    whole, package = f"scipy.linalg.{name}", find_spec("scipy")
+def _load(public: str) -> Any:
+    """The extension module behind a module of `scipy.linalg`, from its file; that module itself
+    where SciPy keeps it elsewhere, or has loaded it already."""
+    name, package = f"scipy.linalg._f{public}", find_spec("scipy")
     folders = package.submodule_search_locations if package is not None else None
-    if whole not in sys.modules:
-        for file in (Path(folder, "linalg", name + suffix) for folder in folders or ()
+    if "scipy.linalg" not in sys.modules:
+        for file in (Path(folder, "linalg", f"_f{public}{suffix}") for folder in folders or ()
                      for suffix in EXTENSION_SUFFIXES):
-            spec = spec_from_file_location(whole, file) if file.is_file() else None
+            spec = spec_from_file_location(name, file) if file.is_file() else None
             if spec is not None and spec.loader is not None:
                 module = module_from_spec(spec)
                 spec.loader.exec_module(module)
                 return module
-    return import_module(whole)
+    return import_module(f"scipy.linalg.{public}")
 
 
-lapack, blas = _load("_flapack"), _load("_fblas")
+lapack, blas = _load("lapack"), _load("blas")
