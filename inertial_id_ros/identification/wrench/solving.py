@@ -59,7 +59,8 @@ class WristWindowSolver(WindowSolver[WindowContent]):
         if _is_new(outcome):
             self._road.compensation.begin_with(outcome)
         outcome = self._conclude(self._recover(outcome))
-        known.payload.segments.detector.running_fit.follow(known.solver.walks.squared_rate)
+        known.payload.segments.detector.running_fit.follow(
+            known.solver.walks.squared_rate, known.carried(outcome) if _is_new(outcome) else None)
         if _is_new(outcome):
             self._load.take(outcome)
         return outcome
