@@ -27,7 +27,7 @@ from .change_hypotheses import (
     fit_payload_change,
     fit_release,
     fit_zero_change,
-    is_mass_change_growing,
+    is_change_growing,
     is_plausible_payload_change,
     is_significant_zero_change,
     is_told_by_motion,
@@ -364,7 +364,7 @@ class DisturbanceDetector:
         is_told = is_told_by_motion(payload, zero) and (
             load_rotation(evidence) > _TURNED or payload.squares < _HALF * zero.squares)
         if (payload.misfit < limit and is_plausible_payload_change(payload)
-                and not is_mass_change_growing(evidence)
+                and not is_change_growing(evidence, payload)
                 and (is_told or self._is_release(evidence))):
             return EventKind.PAYLOAD_CHANGED
         if self.running_fit.is_refuted:  # an offset would fit a wrong frame for a while
