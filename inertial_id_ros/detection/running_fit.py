@@ -154,6 +154,10 @@ class RunningFit:
         if squared_rate is not None and phi is not None and self.rows:
             self._bring_to(phi)
 
+    def follow_as(self, other: RunningFit) -> None:
+        """Forget as fast as another fit, of the same payload."""
+        self._keep, self._lag = other._keep, other._lag
+
     def _bring_to(self, phi: Array) -> None:
         """Have all rows so far read as a payload (10,) of now would have made them."""
         shift = np.eye(len(self._matrix))

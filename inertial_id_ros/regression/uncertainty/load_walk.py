@@ -34,8 +34,10 @@ from .walking_bias import FORCE, TORQUE
 
 WALKING = 4  # mass and first moment
 _STRETCH = 2.5  # s
-_LATELY = 1.5, 3.0  # s before now, at which a payload that was constant may have begun to walk
+# s before now, at which a payload may have begun to walk, and at which one may have stopped.
+_LATELY, _STOPPED = (1.5, 3.0), (1.0, 2.0)
 _SHORTEST = 12  # slices
+_SHORT = round(0.5e9 / BIN_NS)  # bins of a walk
 # Logarithm of the evidence for a walk over that against it, from which on it is believed; above
 # which it goes on being; and at which it is as likely as not.
 CERTAIN, KEPT, _USUALLY_NONE = 25.0, 10.0, 4.0
@@ -60,7 +62,7 @@ class LoadWalk(NamedTuple):
 
     Attributes:
         sizes: standard deviations of an increment of the mass, over it, and of its centre [m].
-        began: last bin before it; before the window: not known.
+        span: last bin before it, and that in which it stopped; outside of the window: not known.
         ages: (j + 1,) of the ends of the stretches before now, the newest first [s]; increments:
             (j, 10) of phi over them; covariance: (10 j, 10 j) of them.
         phi: (10,) of now; covariance_of_now: (10, 10) of it by what is not known of the increments;
@@ -70,7 +72,7 @@ class LoadWalk(NamedTuple):
     """
 
     sizes: tuple[float, float]
-    began: int
+    span: tuple[int, int]
     ages: Array
     increments: Array
     covariance: Array
@@ -99,21 +101,31 @@ class LoadWalk(NamedTuple):
         return np.asarray(out / (1.0 + np.exp(min(_USUALLY_NONE - self.evidence, 50.0))))
 
     @property
+    def has_stopped(self) -> bool:
+        """Whether mass and centre of mass are constant again."""
+        return bool(self.ages[0] > 0.0)
+
+    @property
     def squared_rate(self) -> Array:
         """Mean square (10, 10) of the rate of phi now [1/s]."""
-        newest = (self.increments / np.diff(self.ages)[:, None])[:2]
+        spans = np.diff(self.ages)
+        newest = (self.increments / spans[:, None])[:0 if self.has_stopped else 2]
         return np.asarray(newest.T @ newest
-                          + self.covariance[:PARAMETERS, :PARAMETERS] / self.ages[1]**2)
+                          + self.covariance[:PARAMETERS, :PARAMETERS] / spans[0]**2)
 
     @property
     def rate(self) -> tuple[float, float]:
         """Rate of the mass now [kg/s], and its standard deviation."""
+        if self.has_stopped:
+            return 0.0, 0.0
         return (float(self.increments[0, 0] / self.ages[1]),
                 float(np.sqrt(self.covariance[0, 0]) / self.ages[1]))
 
     @property
     def speed(self) -> tuple[float, float]:
         """Speed of the centre of mass now [m/s], and its standard deviation along its way."""
+        if self.has_stopped:
+            return 0.0, 0.0
         mass = self.phi[0]
         slope = np.hstack([-self.phi[1:4, None] / mass, np.eye(3)]) / (mass * self.ages[1])
         velocity = slope @ self.increments[0, :WALKING]
@@ -163,19 +175,24 @@ def find_walk(given: FitInput, last: LoadWalk | None = None) -> LoadWalk | None:
     if len(window.slices.rows) < _SHORTEST or given.phi[0] <= 0.0:
         return None
     fits = _Fits(given, _drift(window))
-    began = fits.likely_begin() if last is None else max(last.began, window.first - 1)
-    if began is None:
+    begin = fits.likely_begin() if last is None else last.span[0]
+    if begin is None:
         return None
     fits.settle()
-    best = fits.walk(last.sizes if last else _FIRST_SIZES, began)
+    span = last.span if last is not None and last.has_stopped else (begin, window.last)
+    best = fits.walk(last.sizes if last else _FIRST_SIZES, span)
     mass, way = best.sizes
-    others = _SIZES if last is None else (
+    others = [(sizes, span) for sizes in (_SIZES if last is None else (
         (mass * _FACTOR, way), (max(mass / _FACTOR, _SMALLEST[0]), way),
-        (mass, way * _FACTOR), (mass, max(way / _FACTOR, _SMALLEST[1])))
-    better = max([best, *(fits.walk(sizes, began, rounds=1) for sizes in others)],
+        (mass, way * _FACTOR), (mass, max(way / _FACTOR, _SMALLEST[1]))))]
+    if last is not None:
+        ends = ([window.last] if last.has_stopped else
+                [window.last - round(1e9 * age / BIN_NS) for age in _STOPPED])
+        others += [(best.sizes, (begin, end)) for end in ends if end > begin + _SHORT]
+    better = max([best, *(fits.walk(*other, rounds=1) for other in others)],
                  key=lambda walk: walk.evidence)
     if better is not best:
-        best = fits.walk(better.sizes, began)
+        best = fits.walk(better.sizes, better.span)
     if (best.evidence >= CERTAIN and best.is_clear if last is None
             else KEPT <= best.evidence < _BEYOND_DOUBT):
         return best._replace(evidence=min(best.evidence, _evidence_beside_others(given, best)))
@@ -198,17 +215,18 @@ def _evidence_beside_others(given: FitInput, walk: LoadWalk) -> float:
     others = [plays(given), other_lengths(given, places), late, sideways, _drift(given.window)]
     fits = _Fits(given, np.concatenate(others, axis=2))
     fits.settle()
-    beside = fits.walk(walk.sizes, walk.began).evidence
+    beside = fits.walk(walk.sizes, walk.span).evidence
     cable, _ = find_cable(given) if beside >= KEPT else (None, False)
     return beside if cable is None else min(beside, walk.evidence - cable.evidence)
 
 
-def _ages(window: WindowContent, began: int) -> Array:
-    """Ages (j + 1,) of the ends of the stretches of a walk that began at a bin [s]."""
-    if began < window.first:
-        return _STRETCH * np.arange(max(int(np.ceil(window.duration / _STRETCH)), 1) + 1.0)
-    oldest = (window.last - began) * BIN_NS * 1e-9
-    return np.append(_STRETCH * np.arange(max(round(oldest / _STRETCH), 1)), oldest)
+def _ages(window: WindowContent, span: tuple[int, int]) -> Array:
+    """Ages (j + 1,) of the ends of the stretches of a walk within a span of bins [s]."""
+    begin, end = (1e-9 * BIN_NS * (window.last - bin_) for bin_ in span)
+    if span[0] < window.first:
+        count = int(np.ceil((window.duration - end) / _STRETCH))
+        return end + _STRETCH * np.arange(max(count, 1) + 1.0)
+    return np.append(end + _STRETCH * np.arange(max(round((begin - end) / _STRETCH), 1)), begin)
 
 
 def _stretches(window: WindowContent, ages: Array) -> Array:
@@ -247,7 +265,8 @@ class _Fits:
         def evidence(began: int) -> float:
             """Logarithm of the evidence for a walk that began then."""
             rows = Rows(self._given, np.concatenate(
-                [self._beside, self._columns(_FIRST_SIZES, _ages(window, began))[0]], axis=2))
+                [self._beside, self._columns(_FIRST_SIZES, _ages(window, (began, window.last)))[0]],
+                axis=2))
             return settle_levels(rows, self._given, 2)[1]
 
         lately = (window.last - round(1e9 * age / BIN_NS) for age in _LATELY)
@@ -271,14 +290,15 @@ class _Fits:
         more = _stretches(given.window, ages)[:, None, :, None] * means[:, :, None]
         return more.reshape(*means.shape[:2], -1), scale
 
-    def walk(self, sizes: tuple[float, float], began: int, rounds: int = 3) -> LoadWalk:
+    def walk(self, sizes: tuple[float, float], span: tuple[int, int],
+             rounds: int = 3) -> LoadWalk:
         """The most probable walk with increments of these sizes.
 
         Args:
-            began: as in `LoadWalk`.
+            span: as in `LoadWalk`.
             rounds: in which the levels settle, from those of the last walk on.
         """
-        ages = _ages(self._given.window, began)
+        ages = _ages(self._given.window, span)
         more, scale = self._columns(sizes, ages)
         rows = Rows(self._given, np.concatenate([self._beside, more], axis=2))
         levels, evidence = settle_levels(rows, self._given, rounds)
@@ -288,7 +308,7 @@ class _Fits:
         of_units, cross = weighed.covariance[new, new], weighed.covariance[:PARAMETERS, new]
         count = more.shape[2] // WALKING
         turn, phi = np.kron(np.eye(count), scale), weighed.solution[:PARAMETERS]
-        return LoadWalk(sizes, began, ages, (turn @ weighed.solution[new]).reshape(count, PARAMETERS),
+        return LoadWalk(sizes, span, ages, (turn @ weighed.solution[new]).reshape(count, PARAMETERS),
                         turn @ of_units @ turn.T, phi, cross @ np.linalg.solve(of_units, cross.T),
                         phi - self._phi, weighed.solution[new.start - 6:new.start],
                         evidence - self._without)
