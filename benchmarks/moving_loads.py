@@ -7,10 +7,11 @@ Each run has an arm, a payload and a motion of its own (as `accuracy.real_sensor
 a situation that begins after 10 s. An estimate is made every half second. The table gives, of the
 estimates from then on that are fresh: how often the interval of two standard deviations holds mass
 and centre of mass as they are *then* (`cover`), the seconds in which one is more than three
-standard deviations and more than the limit of its verdict off (`wrong`), the largest error of the
-compensated wrench behind the first seconds [N], in which share of the runs the situation is felt,
-that is leaves more than half of the sensor's noise beside the best rigid load until 5 s of motion
-have passed, and in which share of those a finding has named it by then. Rigid loads are there with the errors of sensors that might look like a moving one.
+standard deviations and more than the limit of its verdict off (`wrong`), and the largest error of
+the compensated wrench behind the first seconds [N]. A situation is felt in a run where it leaves
+more than half of the sensor's noise beside the best rigid load until 5 s of motion have passed;
+`named` says in which share of those a finding has named it by then. Rigid loads are there with the
+errors of sensors that might look like a moving one.
 """
 
 from __future__ import annotations
@@ -239,7 +240,7 @@ SITUATIONS = {
     "liquid .2": Situation(_swinging((0.1, 0.3), (1.0, 3.0)), SWINGS),
     "liquid .5": Situation(_swinging((0.3, 0.6), (1.0, 3.0)), SWINGS),
     "dangling tool": Situation(_swinging((0.8, 0.95), (0.7, 1.5)), SWINGS),
-    "hand 6 N": Situation(_with_hand, ("constant_force",)),
+    "hand 6 N": Situation(_with_hand, ("constant_force", "cable")),
     "turned at rest": Situation(_turned, CHANGES, rests=True),
     "AGV": Situation(_rigid, MOVES, base=_drives),
     "AGV with IMU": Situation(_rigid, base=_drives, has_imu=True),
@@ -414,8 +415,8 @@ def main() -> None:
         off = float(np.percentile([row["off"] for row in rows], 95))
         print(f"{name:18} {mean('cover m'):7.3f}  {mean('cover c'):7.3f}  {mean('wrong'):7.2f}  "
               f"{mean('fresh'):7.1f}  {mean('e_m'):7.4f}  {mean('e_c'):7.4f}  {mean('off'):5.2f} "
-              f"({off:5.2f})  {mean('silent'):8.2f}  {mean('felt'):4.2f}  {mean('named'):5.2f}  {mean('walks'):5.2f}  "
-              f"{mean('swings'):6.2f}  {mean('moves'):5.2f}  {mean('force'):5.2f}", flush=True)
+              f"({off:5.2f})  {mean('silent'):8.2f}  {mean('felt'):4.2f}  {mean('named'):5.2f}  "
+              f"{mean('walks'):5.2f}  {mean('swings'):6.2f}  {mean('moves'):5.2f}  {mean('force'):5.2f}", flush=True)
 
 
 if __name__ == "__main__":

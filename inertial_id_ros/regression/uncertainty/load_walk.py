@@ -21,7 +21,7 @@ import numpy as np
 from ...inertia import PARAMETERS, Array
 from ...signals.bins import BIN_NS
 from ..regressor_window import WindowContent
-from .cable import places_of
+from .cable import Places, places_of
 from .cable_fit import (
     FitInput,
     Rows,
@@ -52,7 +52,8 @@ _FACTOR = 2.0  # between sizes that are tried beside those of the window before
 # Least change within the window, as share of the mass and of its centre [m].
 _LEAST_SHARE, _LEAST_WAY = 0.03, 0.003
 _DRIFT = np.repeat([3.0, 0.2], 3)  # standard deviation of a drift over the window [N, N m]
-_SIDEWAYS = 0.3  # m/s^2; standard deviation of an acceleration of the base
+# Standard deviation of an acceleration of the base [m/s^2], and time in which it changes [s].
+_SIDEWAYS, _CHANGES = 0.3, 0.5
 _LATE = 0.1  # s; standard deviation of a delay that is no walk
 _CLEAR = 4.0  # standard deviations of a rate that is named
 
@@ -140,9 +141,12 @@ class LoadWalk(NamedTuple):
 
     @property
     def is_relevant(self) -> bool:
-        """Whether mass or centre of mass change by more than is worth a word."""
+        """Whether mass or centre of mass change by more than is worth a word, in the window and, as
+        long as they do, in one stretch after it."""
         mass, centre = self.phi[0], self.phi[1:4] / self.phi[0]
-        path = np.vstack([np.zeros(PARAMETERS), np.cumsum(self.increments, axis=0)])
+        coming = 0.0 if self.has_stopped else -_STRETCH / self.ages[1] * self.increments[0]
+        path = np.vstack([coming + np.zeros(PARAMETERS), np.zeros(PARAMETERS),
+                          np.cumsum(self.increments, axis=0)])
         way = path[:, 1:4] - path[:, :1] * centre
         return bool(np.ptp(path[:, 0]) > _LEAST_SHARE * mass
                     or np.linalg.norm(np.ptp(way, axis=0)) > _LEAST_WAY * mass)
@@ -206,18 +210,23 @@ def _evidence_beside_others(given: FitInput, walk: LoadWalk) -> float:
     late = np.zeros((*load.shape, 2))
     late[:, FORCE, 0], late[:, TORQUE, 1] = np.split(_LATE * np.gradient(
         load, given.window.slice_length, axis=0), 2, axis=1)
-    # A base that begins to move, or a contact, pulls sideways, too.
-    across = places.axes[:, :2]
-    pulls = _SIDEWAYS * np.concatenate(
-        [given.phi[0] * across, np.cross(given.phi[1:4], across)], axis=2).transpose(0, 2, 1)
-    sideways = (pulls[..., None] * _stretches(given.window, walk.ages)[:, None, None]
-                ).reshape(len(pulls), 6, -1)
-    others = [plays(given), other_lengths(given, places), late, sideways, _drift(given.window)]
+    others = [plays(given), other_lengths(given, places), late, _pulls_sideways(given, places),
+              _drift(given.window)]
     fits = _Fits(given, np.concatenate(others, axis=2))
     fits.settle()
     beside = fits.walk(walk.sizes, walk.span).evidence
     cable, _ = find_cable(given) if beside >= KEPT else (None, False)
     return beside if cable is None else min(beside, walk.evidence - cable.evidence)
+
+
+def _pulls_sideways(given: FitInput, places: Places) -> Array:
+    """Columns (s, 6, k) of a base that has lately begun to move, or of a contact: horizontal
+    accelerations of the payload that change evenly over short times."""
+    across = places.axes[:, :2]
+    pulls = _SIDEWAYS * np.concatenate(
+        [given.phi[0] * across, np.cross(given.phi[1:4], across)], axis=2).transpose(0, 2, 1)
+    shares = _stretches(given.window, np.arange(0.0, 2.0 * _LATELY[-1], _CHANGES))
+    return (pulls[..., None] * shares[:, None, None]).reshape(len(pulls), 6, -1)
 
 
 def _ages(window: WindowContent, span: tuple[int, int]) -> Array:
@@ -308,7 +317,8 @@ class _Fits:
         of_units, cross = weighed.covariance[new, new], weighed.covariance[:PARAMETERS, new]
         count = more.shape[2] // WALKING
         turn, phi = np.kron(np.eye(count), scale), weighed.solution[:PARAMETERS]
-        return LoadWalk(sizes, span, ages, (turn @ weighed.solution[new]).reshape(count, PARAMETERS),
+        increments = (turn @ weighed.solution[new]).reshape(count, PARAMETERS)
+        return LoadWalk(sizes, span, ages, increments,
                         turn @ of_units @ turn.T, phi, cross @ np.linalg.solve(of_units, cross.T),
                         phi - self._phi, weighed.solution[new.start - 6:new.start],
                         evidence - self._without)
