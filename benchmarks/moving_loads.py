@@ -416,7 +416,8 @@ def main() -> None:
         print(f"{name:18} {mean('cover m'):7.3f}  {mean('cover c'):7.3f}  {mean('wrong'):7.2f}  "
               f"{mean('fresh'):7.1f}  {mean('e_m'):7.4f}  {mean('e_c'):7.4f}  {mean('off'):5.2f} "
               f"({off:5.2f})  {mean('silent'):8.2f}  {mean('felt'):4.2f}  {mean('named'):5.2f}  "
-              f"{mean('walks'):5.2f}  {mean('swings'):6.2f}  {mean('moves'):5.2f}  {mean('force'):5.2f}", flush=True)
+              f"{mean('walks'):5.2f}  {mean('swings'):6.2f}  {mean('moves'):5.2f}  "
+              f"{mean('force'):5.2f}", flush=True)
 
 
 if __name__ == "__main__":
