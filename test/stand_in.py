@@ -27,9 +27,10 @@ def serve(make: Callable[[Event], Node]) -> None:
     stop, leave = stop_flag(), partial(compat.exit_process, 0)
     leave_in_time(stop, _LONGEST_END, leave)
     compat.init()
-    executor = SingleThreadedExecutor()
-    executor.add_node(make(stop))
+    executor, node = SingleThreadedExecutor(), make(stop)
+    executor.add_node(node)
     print("ready", flush=True)
     compat.spin(executor, stop)
+    node.destroy_node()  # or the others would hold its services for 20 s more
     rclpy.shutdown()
     leave()

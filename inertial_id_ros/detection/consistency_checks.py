@@ -151,14 +151,17 @@ def check_model(problem: Problem, settings: Settings, tool: Tool | None, log: Fi
                 facts: WindowFacts, beyond: float = 0.0) -> None:
     """Check for a wrong sign of the wrench and for a wrong sensor or gravity frame.
 
-    A significantly negative mass means a wrong sign. A wrong frame leaves a plausible mass, and
-    shows only in a force that no payload explains.
+    A significantly negative mass means a wrong sign, or, with a large residual, a wrong frame. A
+    wrong frame may also leave a plausible mass; it then shows only in a force that no payload
+    explains. What log and facts said of both before is taken back.
 
     Args:
+        tool: the stored one, beside which the mass is estimated.
         beyond: variance of the mass by errors that the problem does not hold [kg^2].
 
     Raises:
-        InvalidData: one of the two is wrong; log and facts say which.
+        InvalidData: one of the two is wrong; log and facts say which. Or, which neither says, less
+            hangs on the sensor than the stored tool.
     """
     clear_model(log, facts)
     seen = look_at(problem, settings, beyond)

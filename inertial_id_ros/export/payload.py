@@ -128,11 +128,13 @@ def make_payload(frame: str, body: Body, covariance: Array, verdict: Sequence[Pa
     """A payload whose mass and centre of mass the data tell.
 
     Args:
+        frame: parent of the new link, in whose axes body and covariance are; link: its name.
         covariance: of phi (10, 10). verdict: of each reported parameter (10,).
-        held: notes on the age of the estimate.
+        source: what it was estimated from, in words; held: notes on the age of the estimate.
 
     Raises:
-        NotEnoughData: they do not tell it. InvalidData: no body has these parameters.
+        NotEnoughData: they do not tell it: one is UNOBSERVED.
+        InvalidData: no body has these parameters.
     """
     unknown = [PARAMETER_NAMES[k] for k in range(4) if verdict[k] == UNOBSERVED]
     if unknown:

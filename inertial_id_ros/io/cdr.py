@@ -234,7 +234,7 @@ class Decoder(Generic[T]):
         """The content of a serialised message (raises ValueError, saying what is wrong)."""
         template = self._templates.get(len(data))
         message = template.read(data) if template is not None else None
-        return self._read_first(data) if message is None else message
+        return self._read_and_learn(data) if message is None else message
 
     def columns(self, messages: Sequence[bytes]) -> Any:
         """The content of serialised messages, at least one, as if they were one: columns (n,) in
@@ -253,8 +253,9 @@ class Decoder(Generic[T]):
             raise MixedLayouts
         return template.columns(messages)
 
-    def _read_first(self, data: bytes) -> T:
-        """Read a message field by field, and keep its template."""
+    def _read_and_learn(self, data: bytes) -> T:
+        """Read a message field by field; its template reads those of the same length from then on,
+        unless it is very long."""
         cursor = _Cursor(data)
         build = self.learn(cursor)
         template = _Template(cursor, data, build)

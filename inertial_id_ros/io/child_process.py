@@ -124,7 +124,8 @@ def answer(function: str, processor: str, _clock: str, memory: str) -> None:
 
 
 def _limit(processor: int, memory: int) -> None:
-    """Bound processor time [s] and memory [bytes] beyond what the libraries have taken."""
+    """Bound processor time [s] and, on Linux, memory [bytes] of this process beyond what the
+    libraries have taken; it leaves no core dump."""
     usage = resource.getrusage(resource.RUSAGE_SELF)
     spent = int(usage.ru_utime + usage.ru_stime) + 1
     resource.setrlimit(resource.RLIMIT_CPU, (spent + processor, spent + processor + 1))

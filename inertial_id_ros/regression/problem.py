@@ -207,7 +207,8 @@ def _usable_sd(bias_sd: Array, state_sd: Array) -> Array:
 
 
 def eliminate(*parts: Array) -> Marginal:
-    """Eliminate all states but phi from whitened rows ``[A | states | y]``, given in parts."""
+    """Eliminate all states but phi from whitened rows (n, 10 + s + 1) ``[A | states | y]``, given
+    in parts; priors are rows, too."""
     width = parts[0].shape[1]
     states = width - PARAMETERS - 1
     rows = np.empty((sum(map(len, parts)), width), order="F")  # as LAPACK reads it

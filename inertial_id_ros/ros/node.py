@@ -190,7 +190,8 @@ class InertialIdNode(ManagedNode):
         self.rounds.follow_simulated_clock()
 
     def _do_housekeeping(self) -> None:
-        """Hand work to the worker, and publish what it has left: goals, parameters, findings."""
+        """Take samples in and wake the worker; step goals and `~/apply`; publish what the worker
+        has left: the payload's parameters, findings."""
         self._changes.request()
         self.reader.resume()
         if self.is_active:
@@ -244,7 +245,10 @@ class InertialIdNode(ManagedNode):
             solves = self.identifier.advance_to_tick()
             self._hand_on(arrived)
             if solves and self._is_in_time():
-                self._solve(started)
+                self.solve_now()
+                self.state.follow(self.identifier)
+                self._longest = max(self._longest, time.monotonic() - started)
+                self.findings.clear("internal_error")
             else:
                 self.publish_if_forgotten()
 
@@ -275,14 +279,6 @@ class InertialIdNode(ManagedNode):
         the worker."""
         if isinstance(self.watchdog.outcome, Estimate) and not self.identifier.has_estimate:
             self.solve_now()
-
-    def _solve(self, started: float) -> None:
-        """Solve and publish in a round that started at a steady time [s], and measure how long it
-        takes."""
-        self.solve_now()
-        self.state.follow(self.identifier)
-        self._longest = max(self._longest, time.monotonic() - started)
-        self.findings.clear("internal_error")
 
     def solve_now(self) -> Outcome:
         """Solve with the samples so far, and publish; in the worker."""

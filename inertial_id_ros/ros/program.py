@@ -178,7 +178,8 @@ class Children:
         self._running.append((module, process, output))
 
     def describe_ended(self) -> str:
-        """What to say of a process that has ended by itself; empty while all run."""
+        """Name, exit status and last line of output of the first process that has ended by itself;
+        empty while all run."""
         for module, process, output in self._running:
             if process.poll() is not None:
                 output.seek(0)

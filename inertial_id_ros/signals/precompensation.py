@@ -165,7 +165,9 @@ class RemovedPayload:
         return None
 
     def in_sensor(self, sensor_frame: str, lookup: Lookup) -> Removed | None:
-        """What is removed, in the sensor frame; None while something is `missing`."""
+        """What is removed, in the sensor frame; None while it is not known, or its frame cannot be
+        related to the sensor, which `missing` then says. It is kept until the driver tells another.
+        """
         if self._phi is None and self._stated is not None:
             try:
                 self._phi = _phi_in_sensor_frame(self._stated, sensor_frame, lookup)

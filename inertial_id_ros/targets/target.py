@@ -27,6 +27,7 @@ import numpy as np
 from ..errors import DamagedFile, InertialIdError, InvalidSetting
 from ..estimate import UNOBSERVED, Estimate, ParameterVerdict
 from ..inertia import (
+    PARAMETERS,
     Array,
     body_from_phi,
     is_consistent,
@@ -183,6 +184,8 @@ class TargetPayload:
             another one.
         phi: inertial parameters (10,) about that origin.
         mass_verdict, com_verdict, inertia_verdict: how far each can be trusted.
+        com_width: half of the widest 95 % interval of the centre of mass [m]; infinite where it is
+            in doubt.
         bias: reading of the sensor at zero load now (6,) [N, N m], sign of the incoming topic,
             sensor frame; None: a saved estimate does not tell it.
         origin: frame about whose origin it is given, where that is another one; else empty.
@@ -193,6 +196,7 @@ class TargetPayload:
     mass_verdict: ParameterVerdict
     com_verdict: ParameterVerdict
     inertia_verdict: ParameterVerdict
+    com_width: float
     bias: Array | None
     origin: str = ""
 
@@ -248,7 +252,13 @@ def payload_of(estimate: Estimate, tool: Array | None = None) -> TargetPayload:
     """
     verdict = estimate.verdict
     return TargetPayload(estimate.frame_id, estimate.phi if tool is None else estimate.phi + tool,
-                         verdict[0], min(verdict[1:4]), min(verdict[4:]), estimate.bias)
+                         verdict[0], min(verdict[1:4]), min(verdict[4:]),
+                         _com_width(estimate.covariance, estimate.doubted), estimate.bias)
+
+
+def _com_width(covariance: Array, doubted: str) -> float:
+    """`TargetPayload.com_width` of an estimate whose report has this covariance (10, 10)."""
+    return math.inf if doubted else 2.0 * math.sqrt(max(covariance.diagonal()[1:4].max(), 0.0))
 
 
 def payload_of_report(content: dict[str, Any]) -> tuple[TargetPayload, bool]:
@@ -266,8 +276,10 @@ def payload_of_report(content: dict[str, Any]) -> tuple[TargetPayload, bool]:
                         fields.numbers(content, "inertia_com", 3, 3))
     if not is_consistent(phi):
         raise DamagedFile("no body has its mass and inertia")
+    width = _com_width(fields.numbers(content, "covariance", PARAMETERS, PARAMETERS),
+                       str(content.get("doubted", "")))
     return TargetPayload(fields.text(content, "frame_id"), phi, verdict[0], min(verdict[1:4]),
-                         min(verdict[4:]), None), bool(content.get("tool_apart"))
+                         min(verdict[4:]), width, None), bool(content.get("tool_apart"))
 
 
 class Gate(NamedTuple):

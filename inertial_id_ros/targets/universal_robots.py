@@ -80,7 +80,11 @@ class UniversalRobots(ArmDriver):
 
     def _call(self, settings: Settings, seen: Seen, mass: float, com: list[float],
               inertia: Array | None) -> ServiceCall:
-        """The call in the form that the driver has."""
+        """The call in the form that the driver has: flat fields, or one geometry_msgs/Inertia.
+
+        Args:
+            mass: [kg]; com: [m]; inertia: (3, 3) about it [kg m^2], or None to leave it out.
+        """
         names, service = self._fields(settings, seen), self.service_name(settings)
         com_field = dict(zip("xyz", com, strict=True))
         entries = {} if inertia is None else dict(

@@ -74,6 +74,20 @@ def without_stamps():
     return replace(made, stamps=np.zeros(N, np.int64))
 
 
+def test_without_an_arm_nothing_passes_that_was_not_seen():
+    seen = replace(SEEN, wrench=Stream("/wrench"), joints=Stream("/joint_states"),
+                   transforms=Stream("/tf"), chain=(), controllers=(), driver=Driver(),
+                   has_description=False, missing="the wrench messages have no frame_id")
+    rows = check_at_rest(seen, SETTINGS)
+    assert {row.name for row in rows if row.verdict is Verdict.PASSED} <= {
+        "motion is allowed", "surroundings"}
+    description = next(row for row in rows if row.name == "robot description")
+    assert description.verdict is Verdict.FAILED and description.measured == "none was received"
+    rows = check_at_rest(replace(seen, has_description=True), SETTINGS)
+    description = next(row for row in rows if row.name == "robot description")
+    assert description.verdict is Verdict.OPEN and "no wrench names" in description.measured
+
+
 @pytest.mark.parametrize(("change", "name", "measured", "advice"), [
     ({"wrench": Stream("/wrench"), "wrench_topics": ("/ft/raw",)}, "wrench arrives",
      "nothing in 2.0 s", "/ft/raw"),

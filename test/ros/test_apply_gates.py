@@ -46,7 +46,8 @@ from inertial_id_ros.targets.target import (
 
 SAVED = "hammer.json"
 REPORT = {"frame_id": "link_eef", "mass": 1.0, "com": [0.0, 0.0, 0.1], "tool_apart": False,
-          "inertia_com": np.diag([1e-3, 1e-3, 1e-3]).tolist(), "verdict": ["identified"] * 10}
+          "inertia_com": np.diag([1e-3, 1e-3, 1e-3]).tolist(), "verdict": ["identified"] * 10,
+          "covariance": (1e-6 * np.eye(10)).tolist()}
 slow = pytest.mark.slow
 
 
@@ -86,6 +87,7 @@ def test_what_is_not_there_is_named(stage, request_, words):
 def test_what_is_unobserved_is_not_sent(stage, entry, words):
     report = json.loads((stage.folder / "saves" / SAVED).read_text())
     report["verdict"][entry] = "unobserved"
+    report["covariance"][entry][entry] = 0.1**2
     (stage.folder / "saves" / "doubtful.json").write_text(json.dumps(report))
     if words:
         refused(stage, words, estimate="doubtful.json")

@@ -21,6 +21,7 @@ from node_client import (  # noqa: E402
     get_estimate,
     get_parameters,
     is_physical,
+    play_until_valid,
     wait_for_finding,
     wait_for_valid,
     wait_until_all_is_used,
@@ -53,7 +54,7 @@ def test_reset_forgets_the_estimate_until_new_data_come():
         stage.start_node(estimator__rate=4.0)
         robot = Robot(stage.client)
         robot.publish_description()
-        robot.play(3.0)
+        play_until_valid(stage, robot)
         wait_until_all_is_used(stage)
         first = wait_for_valid(stage)
         assert stage.client.call(Trigger, f"{NODE}/reset").success

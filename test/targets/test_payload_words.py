@@ -11,7 +11,7 @@ from inertial_id_ros.targets.target import TargetPayload
 
 PAYLOAD = TargetPayload("sensor",
                         phi_from_body(1.4, np.array([0.0, 0.0, 0.1078]), 0.01 * np.eye(3)),
-                        IDENTIFIED, IDENTIFIED, IDENTIFIED, None)
+                        IDENTIFIED, IDENTIFIED, IDENTIFIED, 0.0, None)
 
 
 def test_a_payload_that_is_only_turned_names_both_frames() -> None:

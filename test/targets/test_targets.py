@@ -40,7 +40,7 @@ SETTINGS = Settings().replace({"load.rated_payload": 3.0})
 
 def payload(inertia=IDENTIFIED, **changes):
     made = TargetPayload("tool0", phi_from_body(MASS, COM, TENSOR), IDENTIFIED, IDENTIFIED,
-                         inertia, BIAS)
+                         inertia, 0.002, BIAS)
     return replace(made, **changes)
 
 
@@ -219,7 +219,10 @@ def test_a_saved_bias_is_no_offset():
 @pytest.mark.parametrize(("change", "settings", "words"), [
     ({}, {}, ""),
     ({"mass_verdict": UNOBSERVED}, {}, "the mass is unobserved"),
-    ({"com_verdict": UNOBSERVED}, {}, "the centre of mass is unobserved"),
+    ({"com_verdict": UNOBSERVED, "com_width": 0.013}, {},
+     "the centre of mass is unobserved (± 13 mm, where ± 12 mm may be sent)"),
+    ({"com_verdict": UNOBSERVED, "com_width": 0.0115}, {}, ""),  # 116 mm away
+    ({"com_verdict": UNOBSERVED, "com_width": np.inf}, {}, "the centre of mass is unobserved: the"),
     ({"mass_verdict": PRIOR_DOMINATED, "inertia_verdict": UNOBSERVED}, {}, ""),
     ({}, {"load.rated_payload": 1.4}, "the mass is 1.5 kg; load.rated_payload allows 1.4 kg"),
     ({}, {"load.rated_payload": 0.0}, "set load.rated_payload"),
@@ -254,13 +257,17 @@ def test_the_lines_for_a_shell_say_the_same_as_the_calls():
 
 def test_a_saved_estimate_without_what_is_told_is_refused():
     report = {"frame_id": "ft", "mass": MASS, "com": COM, "inertia_com": TENSOR.tolist(),
+              "covariance": np.diag(np.square(np.arange(10.0))).tolist(), "doubted": "",
               "verdict": ["identified"] * 4 + ["unobserved"] * 6, "bias": BIAS.tolist(),
               "tool_apart": True}
     made, tool_apart = payload_of_report(report)
     assert tool_apart and made.mass == MASS and made.com == pytest.approx(COM)
     assert not made.inertia_is_known and made.com_verdict is IDENTIFIED
-    for name, value in (("verdict", ["good"] * 10), ("mass", -1.0), ("com", [1.0]),
-                        ("inertia_com", [[1.0, 0, 0], [0, 1, 0], [0, 0, 9.0]]), ("frame_id", 3)):
+    assert made.com_width == pytest.approx(6.0)
+    assert payload_of_report({**report, "doubted": "contact"})[0].com_width == np.inf
+    for name, value in (("covariance", [1.0]), ("verdict", ["good"] * 10), ("mass", -1.0),
+                        ("com", [1.0]), ("frame_id", 3),
+                        ("inertia_com", [[1.0, 0, 0], [0, 1, 0], [0, 0, 9.0]])):
         with pytest.raises(InertialIdError):
             payload_of_report({**report, name: value})
 

@@ -116,7 +116,7 @@ class OfflineRun:
             self._tick(now)
         self._end = now
         self._counts[message.topic] += 1
-        self._take(message)
+        self._pass_on(message)
         if self._pipeline.waiting >= _MOST_WAITING:
             self._advance()
 
@@ -129,8 +129,9 @@ class OfflineRun:
             self._ticks.skip_to(now - 1)
         self._run_ticks_until(now)
 
-    def _take(self, raw: RawMessage) -> None:
-        """Give a message to the pipeline: serialised, if it takes it so."""
+    def _pass_on(self, raw: RawMessage) -> None:
+        """Give a message to the pipeline: serialised where its topic allows, else, or where the
+        times of recording replace stamps, decoded. Wrenches are kept for the trace."""
         topic = self._selection.topics[raw.topic]
         if topic.kind is not None and not self._recorded_stamps:
             self._pipeline.add_serialized(topic.kind, raw.data)

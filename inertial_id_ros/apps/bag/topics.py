@@ -137,7 +137,14 @@ def _missing_program(name: str) -> Finding:
 
 def _choose_topic(topics: Sequence[RecordedTopic], wanted: InputTopic, settings: Settings,
                   asked: frozenset[str], notes: list[str]) -> str:
-    """Name of the topic to use; empty where there is none."""
+    """Name of the topic to use; empty where there is none.
+
+    Another one than the settings say may be used: of wrench and joint states the only one of that
+    type, unless its setting is in `asked`, of others one in another namespace; `notes` says so.
+
+    Raises:
+        RecordingError: one that must be there is missing, or of another type.
+    """
     name = wanted.name(settings)
     if wanted in (DYNAMIC_JOINT_STATES, REMOVED_PAYLOAD, FRANKA_STATE, PAYLOAD_STATES, PROGRAM,
                   BASE_IMU):

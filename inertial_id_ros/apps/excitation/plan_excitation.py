@@ -217,8 +217,13 @@ def joint_noise(given: Sequence[float], active: np.ndarray, joints: int) -> Arra
 
 def make_criterion(arm: Arm, options: Options, objective: Objective, start: Array,
                    active: np.ndarray) -> Criterion:
-    """What counts as gain. Torques are to be predicted all over the range of the joints, up to half
-    a turn from the start, at speeds and accelerations as the limits allow."""
+    """What counts as gain: information, or, of a whole robot whose torques are to be predicted,
+    the mean variance of these all over the range of the joints, up to half a turn from the start,
+    at speeds and accelerations as the limits allow.
+
+    Args:
+        start: positions (joints,) [rad or m]; active: numbers (k,) of the joints that move.
+    """
     if options.criterion == INFORMATION_OF_ALL or not isinstance(objective, RobotInformation):
         return INFORMATION
     limits, rng = options.limits, np.random.default_rng(_TARGET_SEED)

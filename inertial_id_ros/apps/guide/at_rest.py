@@ -252,7 +252,10 @@ def _description(seen: Seen, settings: Settings) -> Row:
     if not seen.missing:
         return Row(name, PASSED, f"{len(seen.chain)} joints move the sensor" if seen.chain else
                    "the motion comes from transforms", expected)
-    return Row(name, FAILED, seen.missing, expected,
+    if seen.has_description and not (len(seen.wrench) or settings.wrench.sensor_frame):
+        return Row(name, OPEN, "no wrench names its frame", expected)
+    return Row(name, FAILED, seen.missing if seen.has_description else "none was received",
+               expected,
                "Start the robot_state_publisher, or name a file in robot_description.file; set "
                "wrench.sensor_frame to the frame at the sensor."
                if not seen.has_description else
@@ -301,8 +304,10 @@ def _sensor_frame(seen: Seen, settings: Settings) -> Row:
 
 
 def _tcp(seen: Seen, _: Settings) -> Row:
-    return Row("tool centre point", PASSED, "no shifted TCP is published",
-               "the wrench is given where its frame lies")
+    name, expected = "tool centre point", "the wrench is given where its frame lies"
+    if not len(seen.wrench):
+        return Row(name, OPEN, "no reading", expected)
+    return Row(name, PASSED, "no shifted TCP is published", expected)
 
 
 # ---- time ----------------------------------------------------------------------------------------
@@ -359,6 +364,8 @@ def _publishers(seen: Seen, _: Settings) -> Row:
     if len(seen.wrench.publishers) > 1:
         return Row(name, FAILED, "; ".join(found), expected,
                    "Stop all but one of these nodes, or remap their topics.")
+    if not (len(seen.wrench) and len(seen.joints) or found):
+        return Row(name, OPEN, "no samples", expected)
     return Row(name, PASSED, "; ".join(found) or "one each", expected)
 
 

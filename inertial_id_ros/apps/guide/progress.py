@@ -145,6 +145,11 @@ def parts_of(values: Sequence[float], sigma: Sequence[float], verdicts: Sequence
              100.0 * wanted.inertia if wanted.inertia else math.nan, "%", all(known[4:])))
 
 
+def asked_of(parts: tuple[Part, ...], wanted: Wanted) -> tuple[Part, ...]:
+    """The parts that were asked for; none where there is no estimate."""
+    return parts[:3] if wanted.inertia else parts[:2]
+
+
 def is_at_its_limit(shares: Sequence[Array]) -> bool:
     """Whether the last motions have brought nothing any more.
 

@@ -288,7 +288,7 @@ def run(args: argparse.Namespace, words: Sequence[str] = ()) -> int:
         out, {"the robot description": args.urdf,
               **{f"the recording {path}": path for path in given}})
     gravity = numbers(f"--gravity {args.gravity}", args.gravity, "three numbers", 3)
-    sensing, topics = _sensing(args), BagTopics(args.joint_states_topic, args.wrench_topic,
+    sensing, topics = _checked_sensing(args), BagTopics(args.joint_states_topic, args.wrench_topic,
                                                 args.base_topic, args.base_frame)
     recorded, tests = ([read_recording(user_path(path), topics, sensing) for path in paths]
                        for paths in (args.recording, args.test))
@@ -380,8 +380,9 @@ def _currents(args: argparse.Namespace) -> Currents | None:
         args.joint_states_topic)), mass=args.payload_mass, hanging=args.hanging)
 
 
-def _sensing(args: argparse.Namespace) -> BaseSensing:
-    """What the command line says about the base.
+def _checked_sensing(args: argparse.Namespace) -> BaseSensing:
+    """What is measured of the robot, by the command line: the pose of a moving base, the wrench on
+    the base, the efforts of the joints.
 
     Raises:
         InvalidSetting: options that do not go together.

@@ -94,10 +94,12 @@ class Drives:
 
 def find_drives(currents: Currents, model: RobotModel, unloaded: JointRecording, low_pass: float
                 ) -> Drives:
-    """Gains of all drives.
+    """Gains of all drives: those that are given or, where `currents.loaded` is there, those that
+    the payload of known mass tells of the two recordings, without and with it.
 
     Args:
         model: of the robot without payload; unloaded: its currents.
+        low_pass: length of the low-pass [s].
 
     Raises:
         InvalidSetting: a number of gains that is not the number of joints, or one not positive; an
@@ -127,9 +129,9 @@ def find_drives(currents: Currents, model: RobotModel, unloaded: JointRecording,
     return Drives(found.gain, found.covariance)
 
 
-def torques_after_all(drives: Drives) -> tuple[Drives | None, str]:
-    """Drives that were found with a payload, or None where efforts are torques as they are; and
-    what the user should know of it, or nothing."""
+def leave_out_unit_gains(drives: Drives) -> tuple[Drives | None, str]:
+    """The drives, or None where their gains are 1 within their errors: the efforts are torques
+    then; and what the user should know of gains near 1, or nothing."""
     gain = drives.gain
     off = np.abs(gain - 1.0)
     if off.max() > _NEAR_ONE:
@@ -319,7 +321,7 @@ def identify_described_robot(urdf: str, recorded: NamedRecording | Sequence[Name
         check_measured(model, samples)
     drives = None if currents is None else find_drives(currents, model, first, low_pass)
     if drives is not None and currents is not None and currents.loaded is not None:
-        drives, note = torques_after_all(drives)
+        drives, note = leave_out_unit_gains(drives)
         notes += [note] if note else []
     if drives is not None:
         samples, first = drives.torques(samples), drives.torques(first)

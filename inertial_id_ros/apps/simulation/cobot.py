@@ -129,7 +129,7 @@ class WristSensor:
         self._matrix = np.eye(6)
         self._zero: WanderingZero | None = None
         if settings.sensor != NO_ERRORS:
-            self._add_errors(settings)
+            self._take_errors_of_data_sheet(settings)
         self._to_sensor = Rotation.from_rotvec(
             settings.sensor_rotation_error, degrees=True).inv().as_matrix()
         self._sign = 1.0 if settings.convention == "on_sensor" else -1.0
@@ -147,8 +147,9 @@ class WristSensor:
             read += self._zero.rows(start, len(wrench))
         return np.asarray(self._sign * read)
 
-    def _add_errors(self, settings: CobotSettings) -> None:
-        """Have the errors of the sensor that the settings name."""
+    def _take_errors_of_data_sheet(self, settings: CobotSettings) -> None:
+        """Have noise, a zero that wanders, and gain and cross-talk errors drawn by the seed, as
+        the data sheet of the sensor that the settings name has them."""
         sheet = SENSORS[settings.sensor]
         self._deviation = np.repeat(sheet.noise, 3)
         self._zero = WanderingZero(settings.seed, np.repeat(sheet.accuracy, 3), settings.rate)

@@ -57,7 +57,9 @@ class CableWatch:
 
     def take_out(self, problems: ProblemBuilder, window: WindowContent,
                  removed: Array) -> WindowContent:
-        """The window without the pull of the cable that was found before, if it is still there.
+        """The window without the pull of the cable that was certain before; the same window where
+        there is none. Where a share of the window is new, the cable is fitted anew, and may be
+        given up.
 
         Args:
             problems: from windows; removed: values (n,) of the nuisance states that were removed

@@ -92,7 +92,12 @@ class Identifier(Pipeline):
         stream.count(result)
 
     def _take_removed_payload(self, frame_id: str, values: Sequence[float]) -> None:
-        """Use the payload that the driver says it removes; a change of it zeroes the sensor."""
+        """Use the payload that the driver says it removes. A change of it counts as a zeroing of
+        the sensor; one that no body has is a finding, and is not used.
+
+        Args:
+            values: mass [kg], com (3,) [m], inertia about it (6,) [kg m^2] in that frame.
+        """
         known = self._known
         try:
             change = known.setup.correction.removed.update(frame_id, values)

@@ -118,7 +118,8 @@ class ProblemBuilder:
                    > max(_RENEWED * (window.last + 1 - window.first), _FEW))
 
         def linearise_at(start: _Start) -> _Linearised:
-            """The rows at the start of a round, without the information of noise."""
+            """The weighed rows, linearised at the start of a round; the marginal is without the
+            information that noise of the accelerations seems to bring."""
             matrix = self._matrix(start.phi)
             strengths = (start.strengths if start.near
                          else start.strengths._replace(calibration=0.0))
@@ -210,7 +211,7 @@ class ProblemBuilder:
                                                  self.total_payload(phi))
 
     def cable_input(self, window: WindowContent) -> FitInput | None:
-        """What a cable is fitted to, near the last solution; None where there is none."""
+        """What a cable is fitted to, linearised at the last solution; None before the first."""
         start, prior = self._start, self._prior
         if start is None or prior is None:
             return None

@@ -79,14 +79,14 @@ def channel_products(window: WindowContent, matrix: Array, levels: Levels) -> Ch
 
 
 def _take_walks(products: Array, sums: Array, window: WindowContent, levels: list[Level]) -> Array:
-    """Take from products (3 g, k, k) of the rows of groups of three channels what their walking
-    biases hide.
+    """Weigh products (3 g, k, k) of the rows of groups of three channels by the noise within
+    slices, and take from them what their walking biases hide, both in place.
 
     Args:
         sums: (3 g, k, s) of the rows over slices, times samples; levels: of the g groups.
 
     Returns:
-        (3 g,) the noise within slices, see `ChannelProducts`.
+        (3 g,) the variance of the noise within slices over that of white noise.
     """
     samples = window.slices.samples
     time = np.array([[level.walk.time] for level in levels])

@@ -3,11 +3,13 @@
 
 A condition that is not met says so in one sentence, and nothing is sent. Refused by an error: no
 estimate, one that is restored or stale, a saved one that cannot be used (`find_evidence`); a frame
-that moves against the sensor (`place`). Refused by a gate of its name: mass, centre of mass,
-max_mass, max_com, removed_payload, record, doubt, rest; automatic, where nobody has asked. Taking
-back what was sent passes only those that do not depend on the payload. Targets add their own
-(`Target.ready`, `TargetPlan.gates`); `Graph.survey` closes a gate where services or parameters of
-theirs are missing. `ApplyService` refuses before all that while it is locked, inactive or busy.
+that is not known or moves against the sensor (`place`); nothing to undo (`undo_calls`). Refused by
+a gate of its name: mass, centre of mass, max_mass, max_com, removed_payload, record, doubt, rest;
+automatic, where nobody has asked. Taking back what was sent passes only those that do not depend on
+the payload. Targets add their own (`Target.ready`, `TargetPlan.gates`, errors of their `plan`);
+`Graph.survey` closes a gate where services or parameters of theirs, or the node that has them, are
+missing. Before all that `ApplyService` refuses while it is locked, inactive or
+busy, and `load_target` a target that is not there.
 
 The payload that is to be told is that of the newest estimate, or of one that was saved.
 
@@ -18,6 +20,7 @@ the record and for undo.
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -189,7 +192,8 @@ def payload_of_tool(tool: Tool, bias: Array) -> TargetPayload:
     known = 2.0 * sd <= allowed_intervals(tool.phi, tool.covariance)
     mass, com, inertia = (IDENTIFIED if known[group].all() else UNOBSERVED
                           for group in (slice(0, 1), slice(1, 4), slice(4, 10)))
-    return TargetPayload(tool.frame_id, tool.phi, mass, com, inertia, bias)
+    return TargetPayload(tool.frame_id, tool.phi, mass, com, inertia, 2.0 * float(sd[1:4].max()),
+                         bias)
 
 
 def _newest_outcome(estimation: Estimation) -> Outcome:
@@ -234,6 +238,10 @@ def place(estimation: Estimation, payload: TargetPayload, placement: PayloadFram
 
 # Messages of a topic by its type and name, until they are enough or a time [s] is over.
 Listen = Callable[[str, str, float, Callable[[list[Any]], bool]], list[Any]]
+# Half widths of 95 % intervals of the centre of mass that may be sent: [m], and as share of its
+# distance. Twice what the verdict asks for: more than a robot's own wrench tells, and still less to
+# the torques of an arm of 0.2 m or more than 5 % of the mass, which is the verdict's limit.
+_COM_LENGTH, _COM_SHARE = 2.0 * COM_LENGTH, 2.0 * COM_SHARE
 _LEAST = 1e-3  # kg; less is no payload
 _SHARE = 0.01  # by which two masses that are meant to be the same may differ
 _REST_TIME = 0.3  # s for which the joints are watched
@@ -251,18 +259,23 @@ def gates_of_payload(payload: TargetPayload, settings: Settings, needs_limits: b
     origin = payload.origin or payload.frame_id
     distance = float(np.linalg.norm(payload.com))
     return [
-        _known("mass", payload.mass_verdict is UNOBSERVED),
-        _known("centre of mass", payload.com_verdict is UNOBSERVED),
+        Gate("mass", "the mass is unobserved: the motion so far does not tell it"
+             if payload.mass_verdict is UNOBSERVED else ""),
+        Gate("centre of mass", _com_unknown(payload, distance)),
         Gate("max_mass", _mass_too_large(payload.mass, most, needs_limits)),
         Gate("max_com", "" if distance <= farthest else
              f"the centre of mass is {distance:.4g} m from '{origin}', farther than "
              f"{farthest:g} m: a frame or a unit is wrong")]
 
 
-def _known(what: str, is_unobserved: bool) -> Gate:
-    """The gate of a quantity that must be known."""
-    return Gate(what, f"the {what} is unobserved: the motion so far does not tell it"
-                if is_unobserved else "")
+def _com_unknown(payload: TargetPayload, distance: float) -> str:
+    """Why a centre of mass may not be sent; empty where it may. distance: from the origin [m]."""
+    allowed = max(_COM_LENGTH, _COM_SHARE * distance)
+    if payload.com_verdict is not UNOBSERVED or payload.com_width <= allowed:
+        return ""
+    known = ("" if math.isinf(payload.com_width) else
+             f" (± {1e3 * payload.com_width:.2g} mm, where ± {1e3 * allowed:.2g} mm may be sent)")
+    return f"the centre of mass is unobserved{known}: the motion so far does not tell it"
 
 
 def _mass_too_large(mass: float, most: float, must_be_known: bool) -> str:

@@ -13,7 +13,7 @@ from inertial_id_ros.action import Identify
 from inertial_id_ros.msg import InertialParameters, InertialSummary
 from inertial_id_ros.srv import Apply, GetInertialParameters, Save
 
-from ...apps.guide.progress import Part, Progress, Wanted, parts_of
+from ...apps.guide.progress import Part, Progress, Wanted, asked_of, parts_of
 from ...errors import InertialIdError, InvalidData
 from ...inertia import Array
 from ...settings import Settings, iter_settings, settings_from_mapping
@@ -95,7 +95,10 @@ class NodeLink:
         text = self._missing
         if not text and self._summary is not None and not self._summary.valid:
             text = self._summary.text
-        return Progress(elapsed, max(timeout - elapsed, 0.0), self.parts(wanted), text)
+        parts = self.parts(wanted)
+        if parts and all(part.is_reached for part in asked_of(parts, wanted)):
+            text = ""  # of the verdict, which may ask for more
+        return Progress(elapsed, max(timeout - elapsed, 0.0), parts, text)
 
     # ---- goals -----------------------------------------------------------------------------------
 

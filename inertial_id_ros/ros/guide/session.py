@@ -20,8 +20,8 @@ from ...apps.guide.motions import as_phi
 from ...apps.guide.progress import (
     LONGEST_MOTION,
     USUAL_MOTION,
-    Part,
     Progress,
+    asked_of,
     describe_attainable,
     is_at_its_limit,
 )
@@ -274,17 +274,13 @@ class Identifying:
             pass  # the words of the node are good enough
         place.have_moved(words or "tilt the wrist by 20 to 30° about two axes")
 
-    def _asked(self, progress: Progress) -> tuple[Part, ...]:
-        """The parts that were asked for, once there is an estimate."""
-        return progress.parts[:3] if self._place.wanted.inertia else progress.parts[:2]
-
     def _is_known(self, progress: Progress) -> bool:
         """Whether mass and centre of mass are known, as well as was asked or for the verdict."""
         return len(progress.parts) > 1 and all(part.is_known for part in progress.parts[:2])
 
     def _is_reached(self, progress: Progress) -> bool:
         """Whether the goal is reached."""
-        asked = self._asked(progress)
+        asked = asked_of(progress.parts, self._place.wanted)
         return bool(asked) and all(part.is_reached for part in asked) and (
             self._place.link.has_fresh_estimate)
 
