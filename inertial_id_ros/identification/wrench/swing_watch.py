@@ -97,10 +97,6 @@ class SwingWatch:
             self._looked = int(number[-1])
             self._look(noise)
 
-    def forget(self, first: int) -> None:
-        """Forget the bins before this one: they were of another payload."""
-        self._keep_from(int(np.searchsorted(self._number, first)))
-
     def _keep_from(self, begin: int) -> None:
         """Keep the bins from this index on."""
         self._number, self._columns, self._axes = (
