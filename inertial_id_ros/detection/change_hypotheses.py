@@ -23,7 +23,7 @@ from .running_fit import Forecast
 # Prior standard deviations of a change of payload (kg, kg m, kg m^2): anything is possible.
 _PAYLOAD_SD = np.r_[100.0, np.full(3, 30.0), np.full(6, 0.05)]
 _REACH = 1.0  # m; largest distance of what is gripped or released from the sensor
-_GROWTH = 0.05  # share by which a complete change of mass may still seem to grow
+_GROWTH = 0.05  # share by which a complete change of payload may still seem to grow
 _ZERO = 4.0  # standard deviations of the noise within which a reading counts as zero, beside
 _MOTION = 0.05  # this share of the load, by which motion may change it in the meantime
 _SIGNIFICANT = 5.0  # standard deviations from which a change is significant
@@ -140,12 +140,21 @@ def _fit(evidence: Evidence, extra: Array, sd: Array) -> HypothesisFit:
 
 
 def is_plausible_payload_change(found: HypothesisFit) -> bool:
-    """Whether a change of payload is significant, near the sensor, and leaves no negative mass."""
+    """Whether a change of payload is significant, near the sensor, and leaves no negative mass:
+    something was gripped or released, or the payload has turned in the gripper."""
     mass, first_moment = found.change[0], found.change[1:4]
-    after = found.states[0] + mass
+    after = found.states[:4] + found.change[:4]
+    if is_turned(found):
+        return bool(np.linalg.norm(after[1:]) < _REACH * after[0])
     return bool(abs(mass) > _SIGNIFICANT * found.change_sd[0]
                 and np.linalg.norm(first_moment) < _REACH * abs(mass)
-                and after > -_SIGNIFICANT * found.change_sd[0] - 0.02 * abs(mass))
+                and after[0] > -_SIGNIFICANT * found.change_sd[0] - 0.02 * abs(mass))
+
+
+def is_turned(found: HypothesisFit) -> bool:
+    """Whether the payload is as heavy as before, but its centre of mass has moved."""
+    significant = np.abs(found.change[:4]) > _SIGNIFICANT * found.change_sd[:4]
+    return bool(not significant[0] and significant[1:].any())
 
 
 def is_significant_zero_change(found: HypothesisFit) -> bool:
@@ -153,14 +162,18 @@ def is_significant_zero_change(found: HypothesisFit) -> bool:
     return bool((np.abs(found.change) > _SIGNIFICANT * found.change_sd).any())
 
 
-def is_mass_change_growing(evidence: Evidence) -> bool:
-    """Whether the change of mass is larger in the second half of the rows than in the first."""
+def is_change_growing(evidence: Evidence, found: HypothesisFit) -> bool:
+    """Whether the change of mass, or of first moment where only that changed, is larger in the
+    second half of the rows than in the first."""
+    which = slice(1, 4) if is_turned(found) else slice(0, 1)
     half = len(evidence.number) // 2
-    first, second = (fit_payload_change(part).change[0] for part in (
+    first, second = (fit_payload_change(part).change[which] for part in (
         evidence.part(slice(0, half)), evidence.part(slice(half, None))))
     weight = evidence.forecast.part(slice(0, half))
-    noise = float((weight.columns[..., 0] ** 2 / weight.noise).sum()) ** -0.5  # sd of a mass alone
-    return bool(abs(second - first) > _GROWTH * abs(second) + noise)
+    # standard deviations of these parameters alone
+    noise = (weight.columns[..., which]**2 / weight.noise[..., None]).sum(axis=(0, 1))**-0.5
+    return bool(np.linalg.norm(second - first)
+                > _GROWTH * np.linalg.norm(second) + np.linalg.norm(noise))
 
 
 def reads_nothing_after(evidence: Evidence, jump: Array, expected: Array) -> bool:

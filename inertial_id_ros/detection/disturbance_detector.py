@@ -27,10 +27,11 @@ from .change_hypotheses import (
     fit_payload_change,
     fit_release,
     fit_zero_change,
-    is_mass_change_growing,
+    is_change_growing,
     is_plausible_payload_change,
     is_significant_zero_change,
     is_told_by_motion,
+    is_turned,
     load_rotation,
     reads_nothing_after,
 )
@@ -95,7 +96,7 @@ class Event(NamedTuple):
         clean: bin number from which on bins are undisturbed again (ENDED), or belong to the new
             payload (PAYLOAD_CHANGED); -1: none is.
         before, after: payload mass [kg], NaN where it is not known; change: of the mass [kg]
-            (PAYLOAD_CHANGED).
+            (PAYLOAD_CHANGED); 0: only its centre has moved.
         offset: (c,) by which the reading has changed in the axes of the sensor (OFFSET) [N, N m].
     """
 
@@ -342,7 +343,8 @@ class DisturbanceDetector:
         if kind is None:
             return None
         is_payload = kind is EventKind.PAYLOAD_CHANGED
-        change = fit_payload_change(whole).change[0] if is_payload else np.nan
+        changed = fit_payload_change(whole)
+        change = np.nan if not is_payload else 0.0 if is_turned(changed) else changed.change[0]
         before = self.running_fit.mass[0] if self._is_mass_certain(change) else np.nan
         offset = fit_zero_change(whole).change
         clean = int(whole.number[0]) - self._reach if is_payload else -1
@@ -364,7 +366,7 @@ class DisturbanceDetector:
         is_told = is_told_by_motion(payload, zero) and (
             load_rotation(evidence) > _TURNED or payload.squares < _HALF * zero.squares)
         if (payload.misfit < limit and is_plausible_payload_change(payload)
-                and not is_mass_change_growing(evidence)
+                and not is_change_growing(evidence, payload)
                 and (is_told or self._is_release(evidence))):
             return EventKind.PAYLOAD_CHANGED
         if self.running_fit.is_refuted:  # an offset would fit a wrong frame for a while

@@ -126,6 +126,8 @@ class DisturbanceFindings:
 
 def _payload_text(event: Event) -> str:
     """Mass before and after a change of payload, as far as known."""
+    if event.change == 0.0:
+        return "payload changed: its centre of mass has moved"
     if math.isnan(event.before):
         return f"payload changed: by about {event.change:+.2f} kg"
     before, after = max(event.before, 0.0), max(event.after, 0.0)

@@ -140,16 +140,30 @@ class RunningFit:
         self.rows = 0
         self._believe_prior()
 
-    def follow(self, squared_rate: Array | None) -> None:
-        """Forget faster while the payload walks, and know that the fit lags behind.
+    def follow(self, squared_rate: Array | None, phi: Array | None = None) -> None:
+        """Forget faster while the payload walks, and know how far the rates may mislead.
 
         Args:
             squared_rate: mean products (10, 10) of the rates of phi [units of phi per s]; None: it
                 is constant, and the long memory serves again.
+            phi: (10,) of now, where it walks: what was learnt is then as of that; None: not known.
         """
         memory = _MEMORY if squared_rate is None else _MEMORY_WALKING
         self._keep = float(np.exp(-self.period / memory))
         self._lag = None if squared_rate is None else (2.0 * memory) ** 2 * squared_rate
+        if squared_rate is not None and phi is not None and self.rows:
+            self._bring_to(phi)
+
+    def follow_as(self, other: RunningFit) -> None:
+        """Forget as fast as another fit, of the same payload."""
+        self._keep, self._lag = other._keep, other._lag
+
+    def _bring_to(self, phi: Array) -> None:
+        """Have all rows so far read as a payload (10,) of now would have made them."""
+        shift = np.eye(len(self._matrix))
+        shift[:, _MEASURED] += self._matrix[:, PHI] @ (phi - self.mean[PHI])
+        self._gram = shift.T @ self._gram @ shift
+        self._fit()
 
     def _believe_prior(self) -> None:
         """Nothing is known of the states but their prior."""

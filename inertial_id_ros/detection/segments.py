@@ -46,7 +46,8 @@ class Segments:
     Args:
         model: of the load.
         window: length of the kernel of the window's rows [s].
-        previous: of other samples, whose noise of the accelerations is kept.
+        previous: of other samples, whose noise of the accelerations is kept, and that the payload
+            walks.
     """
 
     def __init__(self, settings: Settings, model: LoadModel, window: float,
@@ -58,6 +59,7 @@ class Segments:
         self.detector = self._make_detector(None)
         if previous is not None:
             self.detector.stays = previous.detector.stays
+            self.detector.running_fit.follow_as(previous.detector.running_fit)
             self.set_acceleration_noise(previous.detector.running_fit.acceleration_covariance)
         self._leaves_contact_out = settings.contact.detect
         self._detects = settings.contact.detect or settings.change.detect

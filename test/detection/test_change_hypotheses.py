@@ -39,6 +39,19 @@ from inertial_id_ros.estimate import NoEstimate
 # ---- another payload -----------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("scene", SCENES)
+def test_a_payload_that_turns_in_the_gripper_is_another_one(scene: str) -> None:
+    """It is as heavy as before; until now, it was held as a contact."""
+    turned = PointMasses(BODY.points + [0.04, -0.03, 0.0], BODY.masses)
+    made, samples = identify(), two(BODY, turned, 4.0, SCENES[scene])
+    assert found_at(made, samples, "payload_changed") < 5.0
+    assert texts(made)["payload_changed"] == (
+        "payload changed: its centre of mass has moved; buffers flushed (once)")
+    fresh = identify()
+    samples.feed(fresh, 0.1)
+    assert_truth(fresh, turned)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("scene", SCENES)
 @pytest.mark.parametrize(("first", "second", "said"), [

@@ -255,3 +255,20 @@ def test_however_long_a_rest_it_makes_the_fit_sure_of_nothing_that_is_not_so(
         sd = np.sqrt(np.diag(running_fit.covariance))[:10]
         off.append(np.abs((running_fit.phi - PHI) / sd).max())
     assert off[0] < 4.0 and off[1] > 4.0, off
+
+
+def test_the_fit_to_a_payload_that_walks_is_of_that_of_now(rng: np.random.Generator) -> None:
+    rows, a = _rows(480, rng)
+    change = np.r_[-0.4, -0.4 * PHI[1:4] / PHI[0], np.zeros(6)]
+    now = rows.copy()
+    now[..., -1] += a @ change
+    running_fit = _running_fit()
+    _learn(running_fit, rows[:240])
+    running_fit.follow(np.diag(np.r_[1e-4, np.zeros(9)]))
+    seen = running_fit.expect(now[240:], np.ones(240), False).residual
+    assert seen[:, :3].std() > 1.0  # N; it lags behind
+    running_fit.follow(np.diag(np.r_[1e-4, np.zeros(9)]), running_fit.phi + change)
+    seen = running_fit.expect(now[240:], np.ones(240), False).residual
+    assert (seen.std(axis=0) < 1.5 * NOISE).all()
+    _learn(running_fit, now[240:])  # the old rows are now as those of the new payload
+    np.testing.assert_allclose(running_fit.phi[:4], (PHI + change)[:4], atol=0.02)

@@ -18,10 +18,12 @@ from inertial_id_ros.apps.simulation.cobot import Recording, SimulatedCobot
 from inertial_id_ros.apps.simulation.settings import CobotSettings
 from inertial_id_ros.estimate import Outcome
 from inertial_id_ros.findings import FindingLog
-from inertial_id_ros.identification.wrench import cable_watch
+from inertial_id_ros.identification.wrench import cable_watch, force_watch
 from inertial_id_ros.identification.wrench.cable_watch import CableWatch
+from inertial_id_ros.identification.wrench.force_watch import ForceWatch
 from inertial_id_ros.inertia import Array
 from inertial_id_ros.regression.uncertainty.cable import CERTAIN, Cable, Places
+from inertial_id_ros.regression.uncertainty.room_force import RoomForce
 
 NOTHING = np.zeros(9)
 PLACES = Places(np.eye(3)[None], np.zeros((1, 3)), np.zeros(3))
@@ -57,6 +59,49 @@ def test_a_likely_cable_is_forgotten_with_the_last_row_that_made_it_so(
     assert watch.phi_covariance().any()  # some of the rows are still there
     watch.search(problems, window(501, 1300), problem, NOTHING)  # type: ignore[arg-type]
     assert not watch.phi_covariance().any()
+
+
+def test_no_cable_is_certain_beside_a_payload_that_is_not_rigid(
+        monkeypatch: pytest.MonkeyPatch) -> None:
+    """What swings looked like a pull of 3 N, and the mass was off by six standard deviations."""
+    cable = likely(None, None)[0]._replace(evidence=2.0 * CERTAIN)
+    problems: Any = SimpleNamespace(unexplained_force=lambda window, problem: 0.5,
+                                    cable_input=lambda window: object())
+    monkeypatch.setattr(cable_watch, "find_cable", lambda given, last: (cable, False))
+    monkeypatch.setattr(CableWatch, "_is_turned",
+                        staticmethod(lambda problems, cable, removed: False))
+    for is_rigid in (True, False):
+        watch, log = CableWatch(9.81), FindingLog()
+        given = window(0, 500)
+        given.without = lambda wrench: "without"
+        out = watch.search(problems, given, SimpleNamespace(), NOTHING, is_rigid)  # type: ignore[arg-type]
+        watch.report(log)
+        assert (out is None) != is_rigid and bool(log.all()) == is_rigid
+        assert watch.phi_covariance().any()
+
+
+def test_a_force_that_was_likely_stays_so_in_a_window_that_began_anew(
+        monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where it hides, the mass is off by it at fifteen standard deviations."""
+    evidence, unexplained = 30.0, 0.5
+    problems: Any = SimpleNamespace(
+        unexplained_force=lambda window, problem: unexplained,
+        cable_input=lambda window: SimpleNamespace(phi=np.r_[2.0, np.zeros(9)]))
+    monkeypatch.setattr(force_watch, "find_room_force", lambda given: RoomForce(
+        6.0, 0.5, np.r_[-0.6, np.zeros(9)], evidence))
+    watch = ForceWatch(9.81)
+
+    def sd_of_mass(last: int, duration: float) -> float:
+        given: Any = SimpleNamespace(last=last, duration=duration, factors={}, cross_channel=None)
+        watch.search(problems, given, SimpleNamespace())  # type: ignore[arg-type]
+        return float(np.sqrt(watch.phi_covariance()[0, 0]))
+
+    assert sd_of_mass(1000, 10.0) == pytest.approx(0.6, rel=0.01)
+    unexplained = 0.0  # it does not show for a while
+    assert sd_of_mass(1300, 13.0) == pytest.approx(0.6, rel=0.01)
+    evidence = 0.0
+    assert sd_of_mass(1600, 1.0) == pytest.approx(0.6, rel=0.01)
+    assert sd_of_mass(2200, 7.0) < 0.1  # there is none any more
 
 
 def test_a_cable_that_was_certain_stays_possible_for_half_a_minute(

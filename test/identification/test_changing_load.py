@@ -117,6 +117,25 @@ def test_what_is_carried_may_change_slowly(change: Callable[[], np.ndarray], see
     assert abs(outcome.body.mass - 2.4) < 2.0 * outcome.sigma[0] + 0.02
 
 
+@pytest.mark.parametrize("seconds", [10.0, 12.0])
+def test_a_load_that_pours_fast_is_taken_for_no_contact(seconds: float) -> None:
+    made, named, off, last = live(), set[str](), [], 0
+    pouring = 1.0 - since(8.0, 8.0 + seconds)
+    recording = (joints() + wrenches(held() + pouring * load_of("kilogram"))).sorted()
+    for end in range(START + 10**9, START + int(26e9), 5 * 10**8):
+        heard = made.play(recording.select(
+            lambda stamp, _, a=last, b=end: a <= stamp < b))  # type: ignore[misc]
+        last, outcome = end, made.made.solve()
+        named |= set(texts(made.made))
+        if end > START + 11e9:
+            assert wrong(heard) == 0.0
+            assert isinstance(outcome, Estimate) and not outcome.stale
+            true = 2.4 + np.interp((end - START) * 1e-9, T, pouring[:, 0])
+            off.append((outcome.body.mass - true) / outcome.sigma[0])
+    assert "payload_walks" in named and not {"contact", "payload_changed"} & named
+    assert np.mean(np.abs(off) < 2.0) > 0.9 and outcome.mass_rate == 0.0  # it has stopped
+
+
 def test_the_estimate_says_how_fast_a_load_pours() -> None:
     made = live()
     pouring = (joints() + wrenches(held() + (1.0 - since(8.0, 24.0)) * load_of("kilogram"))

@@ -79,3 +79,18 @@ def test_nothing_is_claimed_of_the_inertia_beside_a_part_that_swings() -> None:
     covariance = swing_covariance(PHI, swing)
     assert covariance.shape == (PARAMETERS, PARAMETERS)
     assert np.sqrt(covariance[4, 4]) > 0.5 * (PHI[4] + PHI[7] + PHI[9]) / 3.0
+
+
+def test_a_part_that_swings_stays_named_while_it_rests_as_long_as_bins_are_kept_that_show_it(
+        ) -> None:
+    log = FindingLog()
+    watch = SwingWatch(log)
+    named = []
+    for begin, mass in ((0, 0.5), (1200, 0.0), (2400, 0.0), (3600, 0.0)):
+        motion, a, y = recorded(mass, 1.6)
+        for first in range(0, len(y), 50):
+            part = slice(first, first + 50)
+            watch.add(begin + np.arange(first, first + 50), motion.part(part), a[part], y[part],
+                      NOISE)
+            named.append(bool(log.all()))
+    assert all(named[24:36]) and not any(named[-20:])

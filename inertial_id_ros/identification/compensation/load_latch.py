@@ -139,7 +139,9 @@ def _is_same(a: Pose, b: Pose) -> bool:
 
 _GONE = 3.0  # standard deviations of one sample within which an offset has gone again
 _CLOSE = 3.0  # standard deviations of one sample: what is removed is no worse than that
-_ROUGH = 0.1  # share of a new payload that may be wrong at first, as without it all of it is
+# Share that may be wrong of a new payload at first, as without it all of it is; and of one that
+# walks, as what was known of it becomes worse and worse.
+_ROUGH, _ROUGHLY_NOW = 0.1, 0.3
 _WAITING = "waiting for the first estimate"
 
 
@@ -255,7 +257,8 @@ class LoadLatch:
         if self.is_contradicted and not explains:
             return
         if not (is_known or self.is_contradicted
-                or ((self._is_new or walks) and _is_close(estimate, weighed, _ROUGH))):
+                or (self._is_new and _is_close(estimate, weighed, _ROUGH))
+                or (walks and _is_close(estimate, weighed, _ROUGHLY_NOW))):
             if self.mode is Mode.SILENT:
                 what = "mass" if verdict[0] == UNOBSERVED else "centre of mass"
                 self.reason = f"the {what} is not identified yet"

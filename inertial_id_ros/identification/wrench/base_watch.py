@@ -22,12 +22,13 @@ _GROUP = 5  # bins that are averaged
 _KNOTS = 0.25  # s from one corner of the polyline to the next
 _PRIOR = 0.5  # m/s^2, standard deviation of the acceleration at a corner
 _ROUNDS = 3  # in which mass and centre of mass settle
-# Share of the residual that it must explain, more than that of any noise it is [standard deviations
-# of a sample], and least and largest root mean square of the acceleration [m/s^2].
-_EXPLAINED, _LOUD, _LEAST, _LARGEST = 0.88, 2.5, 0.06, 2.0
+# Share of the residual beyond noise that it must explain, more than that of any noise it is
+# [standard deviations of a sample], and least and largest root mean square of the acceleration
+# [m/s^2].
+_EXPLAINED, _LOUD, _LEAST, _LARGEST = 0.86, 2.5, 0.06, 2.0
 # Most that it may be, times what is left of the force shows at least: what errors of a set-up hide
 # of it, it may as well be itself.
-_HIDDEN = 2.3
+_HIDDEN = 2.0
 _UPWARDS_WORSE = 4.0  # least residual with vertical accelerations in place of them, over theirs
 _RIDGE = 1e-10
 _DRIFTS = 12  # the zeros, and how they drift
@@ -59,7 +60,8 @@ def find_base_motion(columns: Array, axes: Array, noise: Array) -> BaseMoves | N
     rigid = (_rigid_columns(columns, axes) * weight).reshape(len(wrench), -1)
     still = _fit(rigid, wrench, np.zeros(rigid.shape[1]))
     before = _squares(wrench - rigid @ still)
-    loud = before * _GROUP > (1.0 + _LOUD)**2 * 0.5 * (len(wrench) - rigid.shape[1])
+    of_noise = 0.5 * (len(wrench) - rigid.shape[1]) / _GROUP
+    loud = before > (1.0 + _LOUD)**2 * of_noise
     if _weight(still)[0] <= 0.0 or not loud[0]:
         return None
     corners = _corners(groups)
@@ -79,7 +81,7 @@ def find_base_motion(columns: Array, axes: Array, noise: Array) -> BaseMoves | N
 
     found, after, size = moved_along(slice(0, 2))
     # Force and torque each: a contact elsewhere has another lever.
-    explained = 1.0 - after / before
+    explained = (before - after) / (before - of_noise)
     shown = float(np.sqrt(before[0] / groups)) * noise[0] / _weight(found)[0]
     if (explained[loud].min() < _EXPLAINED or not _LEAST < size < min(_LARGEST, _HIDDEN * shown)
             or moved_along(slice(2, 3))[1].sum() < _UPWARDS_WORSE * after.sum()):

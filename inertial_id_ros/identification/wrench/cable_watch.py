@@ -80,7 +80,7 @@ class CableWatch:
         return window.without(self._cable.wrench)
 
     def search(self, problems: ProblemBuilder, window: WindowContent, problem: Problem,
-               removed: Array) -> WindowContent | None:
+               removed: Array, is_rigid: bool = True) -> WindowContent | None:
         """The window without the pull of a cable that was not known before; None: there is none.
 
         Nothing is sought in accelerations that were measured, and in a blend of two models, nor
@@ -88,6 +88,8 @@ class CableWatch:
 
         Args:
             problems, removed: as in `take_out`.
+            is_rigid: neither a part of the payload swings nor the base moves, whose means over
+                slices look like a pull; else no cable is certain.
         """
         self._newest = window.last
         known = self._cable is not None and self._cable.is_certain
@@ -101,6 +103,8 @@ class CableWatch:
                 self._cable = None
             return None
         self._fit(problems, window, removed)
+        if self._cable is not None and not is_rigid:
+            self._cable = self._cable._replace(evidence=min(self._cable.evidence, CERTAIN))
         if self._cable is not None and left < _LEAST_SHOWN * self._cable.tension:
             self._cable = (None if self._cable.distance > _FAR else
                            self._cable._replace(evidence=min(self._cable.evidence, CERTAIN)))

@@ -15,6 +15,7 @@ from .problem_builder import ProblemBuilder
 
 CONSTANT_FORCE = "constant_force"  # finding
 _SOUGHT = round(2e9 / BIN_NS)  # bins that must be new before it is sought again
+_YOUNG = 6.0  # s
 # Logarithm of the evidence, standard deviations, and share of the weight, of what is named.
 _CERTAIN, _CLEAR, _LEAST_SHARE = 25.0, 5.0, 0.05
 _NOTHING = np.zeros((PARAMETERS, PARAMETERS))
@@ -34,16 +35,21 @@ class ForceWatch:
         self._tried = -1  # last bin of the window in which it was sought
 
     def search(self, problems: ProblemBuilder, window: WindowContent, problem: Problem) -> None:
-        """Look for it in a window, where the residual is not clear."""
+        """Look for it in a window, where the residual is not clear, or it was likely before."""
         if (window.cross_channel is not None or DYNAMIC in window.factors
                 or self._tried <= window.last < self._tried + _SOUGHT):
             return
+        before = self._force if self._force is not None and self._force.is_likely else None
         self._tried, self._force = window.last, None
-        if problems.unexplained_force(window, problem) == 0.0:
+        if before is None and problems.unexplained_force(window, problem) == 0.0:
             return
         given = problems.cable_input(window)
-        if given is not None:
-            self._force, self._mass = find_room_force(given), float(given.phi[0])
+        found = None if given is None else find_room_force(given)
+        if before is not None and window.duration < _YOUNG and (
+                found is None or found.evidence < before.evidence):
+            self._force = before  # which a window that began anew does not show yet
+        elif given is not None:
+            self._force, self._mass = found, float(given.phi[0])
 
     def phi_covariance(self) -> Array:
         """Covariance (10, 10) of phi by it."""

@@ -310,7 +310,7 @@ class Solver:
         window = self._walks.take_out(self.problems, window)
         problem = self._build(window, acceleration_covariance, removed, log)
         without = (is_rigid and self._walks.search(self.problems, window, problem)
-                   or self._cables.search(self.problems, window, problem, removed))
+                   or self._cables.search(self.problems, window, problem, removed, is_rigid))
         if without is not None:
             window = without
             self.problems = self.problems.without_solution()

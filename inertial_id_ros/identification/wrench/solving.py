@@ -47,7 +47,9 @@ class WristWindowSolver(WindowSolver[WindowContent]):
         """
         known = self._known
         self._convert_wrenches()
+        walked = known.solver.walks.squared_rate is not None
         outcome = self._solve_where_crept()
+        outcome = outcome if walked else self._judge_again_where_walking(outcome)
         if (self._search_filter(outcome) or self._search_setup(outcome)
                 or self._correct_terms(outcome)):
             outcome = self._solve_again()
@@ -59,7 +61,8 @@ class WristWindowSolver(WindowSolver[WindowContent]):
         if _is_new(outcome):
             self._road.compensation.begin_with(outcome)
         outcome = self._conclude(self._recover(outcome))
-        known.payload.segments.detector.running_fit.follow(known.solver.walks.squared_rate)
+        known.payload.segments.detector.running_fit.follow(
+            known.solver.walks.squared_rate, known.carried(outcome) if _is_new(outcome) else None)
         if _is_new(outcome):
             self._load.take(outcome)
         return outcome
@@ -101,6 +104,15 @@ class WristWindowSolver(WindowSolver[WindowContent]):
         self._road.replay_window()
         known.progress.flush_reason = CREPT
         return self._solve_window()
+
+    def _judge_again_where_walking(self, outcome: Outcome) -> Outcome:
+        """The outcome of the window; where it has just shown that the payload walks, and what that
+        did before looked like a contact, after a replay that knows of it."""
+        detector = self._known.payload.segments.detector
+        if self._known.solver.walks.squared_rate is None or detector.began is None:
+            return outcome
+        detector.running_fit.follow(self._known.solver.walks.squared_rate)
+        return self._solve_again()
 
     def _recover(self, outcome: Outcome) -> Outcome:
         """Begin with nothing learnt where it has explained nothing for long; the outcome then is

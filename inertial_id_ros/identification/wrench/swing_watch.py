@@ -27,7 +27,7 @@ _STEP = 1e-9 * BIN_NS
 _KEPT = round(12.0 / _STEP)  # newest bins
 _FEWEST = round(5.0 / _STEP)
 _SETTLING = round(2.5 / _STEP)  # bins after which the filters have forgotten how they began
-_EVERY = round(2.0 / _STEP)  # new bins from one look to the next
+_EVERY = round(1.0 / _STEP)  # new bins from one look to the next
 _GROUP = 5  # bins that are averaged
 _LONGEST_GAP = 3  # bins
 _RATES = 0.5 * 1.18 ** np.arange(13)  # Hz, 0.5 to 3.6
@@ -74,11 +74,11 @@ class SwingWatch:
         self._number = np.empty(0, dtype=np.int64)
         self._columns = np.empty((0, 6, PARAMETERS + 1))  # [A | y]
         self._axes = np.empty((0, 3, 3))
-        self._looked = 0
+        self._looked, self._looks, self._seen = 0, 0, 0  # bin; times; bin
         self.swing: Swing | BaseMoves | None = None
 
     def add(self, number: np.ndarray, motion: Motion, a: Array, y: Array, noise: Array) -> None:
-        """Take bins as they follow each other, and look every two seconds.
+        """Take bins as they follow each other, and look every second.
 
         Args:
             number: (k,) of the bins, all with motion; a, y: their regressor (k, 6, 10) and wrench
@@ -97,19 +97,24 @@ class SwingWatch:
             self._looked = int(number[-1])
             self._look(noise)
 
-    def forget(self, first: int) -> None:
-        """Forget the bins before this one: they were of another payload."""
-        self._keep_from(int(np.searchsorted(self._number, first)))
-
     def _keep_from(self, begin: int) -> None:
         """Keep the bins from this index on."""
         self._number, self._columns, self._axes = (
             self._number[begin:], self._columns[begin:], self._axes[begin:])
 
     def _look(self, noise: Array) -> None:
-        """Look for a part that swings, or a base that does, and name it."""
-        self.swing = (find_swing(self._columns, self._axes, noise)
-                      or find_base_motion(self._columns, self._axes, noise))
+        """Look for a part that swings, every other time, or a base that does, and name it: for as
+        long as bins are kept in which it showed, as it may rest for a while."""
+        self._looks += 1
+        found: Swing | BaseMoves | None = None
+        if self._looks % 2:
+            found = find_swing(self._columns, self._axes, noise)
+        if found is None and not isinstance(self.swing, Swing):
+            found = find_base_motion(self._columns, self._axes, noise)
+        if found is not None:
+            self.swing, self._seen = found, self._looked
+        elif self._looked > self._seen + _KEPT:
+            self.swing = None
         self._log.clear(NOT_RIGID)
         self._log.clear(BASE_MOVES)
         if isinstance(self.swing, BaseMoves):

@@ -15,7 +15,7 @@ from .problem_builder import ProblemBuilder
 
 WALKS = "payload_walks"  # finding
 # Bins that must be new before a walk is sought again, where one may be, and where none is likely.
-_SOUGHT, _UNLIKELY = round(0.5e9 / BIN_NS), round(1e9 / BIN_NS)
+_SOUGHT, _UNLIKELY = round(0.4e9 / BIN_NS), round(1e9 / BIN_NS)
 _BEHIND = 0.3  # s by which the window ends before now, and a rate lags behind one that changes
 _YOUNG = 6.0  # s; in a shorter window errors of the sensor look like a walk
 _NOTHING = np.zeros((PARAMETERS, PARAMETERS))
@@ -53,9 +53,11 @@ class WalkWatch:
         return self._without(window)
 
     def _find(self, problems: ProblemBuilder, window: WindowContent) -> None:
-        """Find the walk in a window."""
+        """Find the walk in a window; where the problem has no solution yet, it is as before."""
         given, last = problems.cable_input(window), self._walk if self._is_certain else None
-        self._walk = walk = None if given is None else find_walk(given, last)
+        if given is None:
+            return
+        self._walk = walk = find_walk(given, last)
         self._is_certain = walk is not None and (
             walk.evidence >= KEPT and walk.is_relevant if last else
             walk.evidence >= CERTAIN and walk.is_clear and window.duration > _YOUNG)

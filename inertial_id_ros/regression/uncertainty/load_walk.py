@@ -21,7 +21,7 @@ import numpy as np
 from ...inertia import PARAMETERS, Array
 from ...signals.bins import BIN_NS
 from ..regressor_window import WindowContent
-from .cable import places_of
+from .cable import Places, places_of
 from .cable_fit import (
     FitInput,
     Rows,
@@ -34,7 +34,10 @@ from .walking_bias import FORCE, TORQUE
 
 WALKING = 4  # mass and first moment
 _STRETCH = 2.5  # s
+# s before now, at which a payload may have begun to walk, and at which one may have stopped.
+_LATELY, _STOPPED = (1.5, 3.0), (1.0, 2.0)
 _SHORTEST = 12  # slices
+_SHORT = round(0.5e9 / BIN_NS)  # bins of a walk
 # Logarithm of the evidence for a walk over that against it, from which on it is believed; above
 # which it goes on being; and at which it is as likely as not.
 CERTAIN, KEPT, _USUALLY_NONE = 25.0, 10.0, 4.0
@@ -49,6 +52,8 @@ _FACTOR = 2.0  # between sizes that are tried beside those of the window before
 # Least change within the window, as share of the mass and of its centre [m].
 _LEAST_SHARE, _LEAST_WAY = 0.03, 0.003
 _DRIFT = np.repeat([3.0, 0.2], 3)  # standard deviation of a drift over the window [N, N m]
+# Standard deviation of an acceleration of the base [m/s^2], and time in which it changes [s].
+_SIDEWAYS, _CHANGES = 0.3, 0.5
 _LATE = 0.1  # s; standard deviation of a delay that is no walk
 _CLEAR = 4.0  # standard deviations of a rate that is named
 
@@ -58,8 +63,9 @@ class LoadWalk(NamedTuple):
 
     Attributes:
         sizes: standard deviations of an increment of the mass, over it, and of its centre [m].
-        increments: (j, 10) of phi over the stretches, the newest first; covariance:
-            (10 j, 10 j) of them.
+        span: last bin before it, and that in which it stopped; outside of the window: not known.
+        ages: (j + 1,) of the ends of the stretches before now, the newest first [s]; increments:
+            (j, 10) of phi over them; covariance: (10 j, 10 j) of them.
         phi: (10,) of now; covariance_of_now: (10, 10) of it by what is not known of the increments;
             change: (10,) of it against a payload that is constant.
         drift: (6,) of the sensor's zero, in its standard deviations.
@@ -67,6 +73,8 @@ class LoadWalk(NamedTuple):
     """
 
     sizes: tuple[float, float]
+    span: tuple[int, int]
+    ages: Array
     increments: Array
     covariance: Array
     phi: Array
@@ -77,7 +85,7 @@ class LoadWalk(NamedTuple):
 
     def changes(self, window: WindowContent) -> Array:
         """phi (s, 10) in the slices of a window, less that of now."""
-        return _stretches(window, len(self.increments)) @ self.increments
+        return _stretches(window, self.ages) @ self.increments
 
     def removed_from(self, window: WindowContent) -> WindowContent:
         """The means over slices of a window, as load and zero of now would have made them, in
@@ -94,23 +102,33 @@ class LoadWalk(NamedTuple):
         return np.asarray(out / (1.0 + np.exp(min(_USUALLY_NONE - self.evidence, 50.0))))
 
     @property
+    def has_stopped(self) -> bool:
+        """Whether mass and centre of mass are constant again."""
+        return bool(self.ages[0] > 0.0)
+
+    @property
     def squared_rate(self) -> Array:
         """Mean square (10, 10) of the rate of phi now [1/s]."""
-        newest = self.increments[:2]
-        squared = newest.T @ newest + self.covariance[:PARAMETERS, :PARAMETERS]
-        return np.asarray(squared / _STRETCH**2)
+        spans = np.diff(self.ages)
+        newest = (self.increments / spans[:, None])[:0 if self.has_stopped else 2]
+        return np.asarray(newest.T @ newest
+                          + self.covariance[:PARAMETERS, :PARAMETERS] / spans[0]**2)
 
     @property
     def rate(self) -> tuple[float, float]:
         """Rate of the mass now [kg/s], and its standard deviation."""
-        return (float(self.increments[0, 0] / _STRETCH),
-                float(np.sqrt(self.covariance[0, 0]) / _STRETCH))
+        if self.has_stopped:
+            return 0.0, 0.0
+        return (float(self.increments[0, 0] / self.ages[1]),
+                float(np.sqrt(self.covariance[0, 0]) / self.ages[1]))
 
     @property
     def speed(self) -> tuple[float, float]:
         """Speed of the centre of mass now [m/s], and its standard deviation along its way."""
+        if self.has_stopped:
+            return 0.0, 0.0
         mass = self.phi[0]
-        slope = np.hstack([-self.phi[1:4, None] / mass, np.eye(3)]) / (mass * _STRETCH)
+        slope = np.hstack([-self.phi[1:4, None] / mass, np.eye(3)]) / (mass * self.ages[1])
         velocity = slope @ self.increments[0, :WALKING]
         speed = float(np.linalg.norm(velocity))
         along = slope.T @ velocity / max(speed, 1e-12)
@@ -123,9 +141,12 @@ class LoadWalk(NamedTuple):
 
     @property
     def is_relevant(self) -> bool:
-        """Whether mass or centre of mass change by more than is worth a word."""
+        """Whether mass or centre of mass change by more than is worth a word, in the window and, as
+        long as they do, in one stretch after it."""
         mass, centre = self.phi[0], self.phi[1:4] / self.phi[0]
-        path = np.vstack([np.zeros(PARAMETERS), np.cumsum(self.increments, axis=0)])
+        coming = 0.0 if self.has_stopped else -_STRETCH / self.ages[1] * self.increments[0]
+        path = np.vstack([coming + np.zeros(PARAMETERS), np.zeros(PARAMETERS),
+                          np.cumsum(self.increments, axis=0)])
         way = path[:, 1:4] - path[:, :1] * centre
         return bool(np.ptp(path[:, 0]) > _LEAST_SHARE * mass
                     or np.linalg.norm(np.ptp(way, axis=0)) > _LEAST_WAY * mass)
@@ -152,23 +173,30 @@ def find_walk(given: FitInput, last: LoadWalk | None = None) -> LoadWalk | None:
     """The walk of the payload, if it walks, or may.
 
     Args:
-        last: found in the window before, whose sizes are then tried first.
+        last: found in the window before, whose beginning and sizes are then tried first.
     """
-    if len(given.window.slices.rows) < _SHORTEST or given.phi[0] <= 0.0:
+    window = given.window
+    if len(window.slices.rows) < _SHORTEST or given.phi[0] <= 0.0:
         return None
-    fits = _Fits(given, _drift(given.window))
-    if last is None and not fits.is_worth_a_look:
+    fits = _Fits(given, _drift(window))
+    begin = fits.likely_begin() if last is None else last.span[0]
+    if begin is None:
         return None
     fits.settle()
-    best = fits.walk(last.sizes if last else _FIRST_SIZES)
+    span = last.span if last is not None and last.has_stopped else (begin, window.last)
+    best = fits.walk(last.sizes if last else _FIRST_SIZES, span)
     mass, way = best.sizes
-    others = _SIZES if last is None else (
+    others = [(sizes, span) for sizes in (_SIZES if last is None else (
         (mass * _FACTOR, way), (max(mass / _FACTOR, _SMALLEST[0]), way),
-        (mass, way * _FACTOR), (mass, max(way / _FACTOR, _SMALLEST[1])))
-    better = max([best, *(fits.walk(sizes, rounds=1) for sizes in others)],
+        (mass, way * _FACTOR), (mass, max(way / _FACTOR, _SMALLEST[1]))))]
+    if last is not None:
+        ends = ([window.last] if last.has_stopped else
+                [window.last - round(1e9 * age / BIN_NS) for age in _STOPPED])
+        others += [(best.sizes, (begin, end)) for end in ends if end > begin + _SHORT]
+    better = max([best, *(fits.walk(*other, rounds=1) for other in others)],
                  key=lambda walk: walk.evidence)
     if better is not best:
-        best = fits.walk(better.sizes)
+        best = fits.walk(better.sizes, better.span)
     if (best.evidence >= CERTAIN and best.is_clear if last is None
             else KEPT <= best.evidence < _BEYOND_DOUBT):
         return best._replace(evidence=min(best.evidence, _evidence_beside_others(given, best)))
@@ -182,19 +210,39 @@ def _evidence_beside_others(given: FitInput, walk: LoadWalk) -> float:
     late = np.zeros((*load.shape, 2))
     late[:, FORCE, 0], late[:, TORQUE, 1] = np.split(_LATE * np.gradient(
         load, given.window.slice_length, axis=0), 2, axis=1)
-    others = [plays(given), other_lengths(given, places), late, _drift(given.window)]
+    others = [plays(given), other_lengths(given, places), late, _pulls_sideways(given, places),
+              _drift(given.window)]
     fits = _Fits(given, np.concatenate(others, axis=2))
     fits.settle()
-    beside = fits.walk(walk.sizes).evidence
+    beside = fits.walk(walk.sizes, walk.span).evidence
     cable, _ = find_cable(given) if beside >= KEPT else (None, False)
     return beside if cable is None else min(beside, walk.evidence - cable.evidence)
 
 
-def _stretches(window: WindowContent, count: int) -> Array:
+def _pulls_sideways(given: FitInput, places: Places) -> Array:
+    """Columns (s, 6, k) of a base that has lately begun to move, or of a contact: horizontal
+    accelerations of the payload that change evenly over short times."""
+    across = places.axes[:, :2]
+    pulls = _SIDEWAYS * np.concatenate(
+        [given.phi[0] * across, np.cross(given.phi[1:4], across)], axis=2).transpose(0, 2, 1)
+    shares = _stretches(given.window, np.arange(0.0, 2.0 * _LATELY[-1], _CHANGES))
+    return (pulls[..., None] * shares[:, None, None]).reshape(len(pulls), 6, -1)
+
+
+def _ages(window: WindowContent, span: tuple[int, int]) -> Array:
+    """Ages (j + 1,) of the ends of the stretches of a walk within a span of bins [s]."""
+    begin, end = (1e-9 * BIN_NS * (window.last - bin_) for bin_ in span)
+    if span[0] < window.first:
+        count = int(np.ceil((window.duration - end) / _STRETCH))
+        return end + _STRETCH * np.arange(max(count, 1) + 1.0)
+    return np.append(end + _STRETCH * np.arange(max(round((begin - end) / _STRETCH), 1)), begin)
+
+
+def _stretches(window: WindowContent, ages: Array) -> Array:
     """Less the share (s, j) of each stretch that comes after the middle of each slice."""
     middle = (window.slices.number + 0.5) * window.slice_length
     before = (window.last + 1) * BIN_NS * 1e-9 - middle
-    return -np.clip(before[:, None] / _STRETCH - np.arange(count), 0.0, 1.0)
+    return -np.clip((before[:, None] - ages[:-1]) / np.diff(ages), 0.0, 1.0)
 
 
 def _drift(window: WindowContent) -> Array:
@@ -217,38 +265,50 @@ class _Fits:
         self._phi: Array = np.zeros(PARAMETERS)  # of the fit without a walk
         self._without = 0.0  # logarithm of its evidence
 
-    @property
-    def is_worth_a_look(self) -> bool:
-        """Whether the first sizes are likely enough, by a fit that has not settled."""
+    def likely_begin(self) -> int | None:
+        """The bin before which the payload did not walk, by the first sizes and fits that have not
+        settled; before the window: not known; None: it is not likely to walk at all."""
+        window = self._given.window
         _, without = settle_levels(self._constant, self._given, 1)
-        rows = Rows(self._given, np.concatenate(
-            [self._beside, self._columns(_FIRST_SIZES)[0]], axis=2))
-        _, evidence = settle_levels(rows, self._given, 2)
-        return evidence - without > _FIRST_LOOK
+
+        def evidence(began: int) -> float:
+            """Logarithm of the evidence for a walk that began then."""
+            rows = Rows(self._given, np.concatenate(
+                [self._beside, self._columns(_FIRST_SIZES, _ages(window, (began, window.last)))[0]],
+                axis=2))
+            return settle_levels(rows, self._given, 2)[1]
+
+        lately = (window.last - round(1e9 * age / BIN_NS) for age in _LATELY)
+        found, began = max((evidence(bin_), bin_) for bin_ in (
+            window.first - 1, *(bin_ for bin_ in lately if bin_ >= window.first)))
+        return began if found - without > _FIRST_LOOK else None
 
     def settle(self) -> None:
         """Settle the fit without a walk, against which its evidence counts."""
         levels, self._without = settle_levels(self._constant, self._given)
         self._phi = self._constant.weighed(levels).solution[:PARAMETERS]
 
-    def _columns(self, sizes: tuple[float, float]) -> tuple[Array, Array]:
-        """Columns (s, 6, 4 j) of unit increments of these sizes, and what they are (10, 4)."""
+    def _columns(self, sizes: tuple[float, float], ages: Array) -> tuple[Array, Array]:
+        """Columns (s, 6, 4 j) of unit increments of these sizes between these ages (j + 1,), and
+        what they are (10, 4)."""
         given, slices = self._given, self._given.window.slices
         scale = np.zeros((PARAMETERS, WALKING))
         scale[:, 0] = sizes[0] * given.phi  # what pours is much like the rest
         scale[1:4, 1:] = sizes[1] * given.phi[0] * np.eye(3)
         means = slices.sums[..., :PARAMETERS] @ scale / slices.samples[:, None, None]
-        shares = _stretches(given.window, max(int(np.ceil(given.window.duration / _STRETCH)), 1))
-        more = shares[:, None, :, None] * means[:, :, None]
+        more = _stretches(given.window, ages)[:, None, :, None] * means[:, :, None]
         return more.reshape(*means.shape[:2], -1), scale
 
-    def walk(self, sizes: tuple[float, float], rounds: int = 3) -> LoadWalk:
+    def walk(self, sizes: tuple[float, float], span: tuple[int, int],
+             rounds: int = 3) -> LoadWalk:
         """The most probable walk with increments of these sizes.
 
         Args:
+            span: as in `LoadWalk`.
             rounds: in which the levels settle, from those of the last walk on.
         """
-        more, scale = self._columns(sizes)
+        ages = _ages(self._given.window, span)
+        more, scale = self._columns(sizes, ages)
         rows = Rows(self._given, np.concatenate([self._beside, more], axis=2))
         levels, evidence = settle_levels(rows, self._given, rounds)
         self._given = self._given._replace(levels=levels)
@@ -257,7 +317,8 @@ class _Fits:
         of_units, cross = weighed.covariance[new, new], weighed.covariance[:PARAMETERS, new]
         count = more.shape[2] // WALKING
         turn, phi = np.kron(np.eye(count), scale), weighed.solution[:PARAMETERS]
-        return LoadWalk(sizes, (turn @ weighed.solution[new]).reshape(count, PARAMETERS),
+        increments = (turn @ weighed.solution[new]).reshape(count, PARAMETERS)
+        return LoadWalk(sizes, span, ages, increments,
                         turn @ of_units @ turn.T, phi, cross @ np.linalg.solve(of_units, cross.T),
                         phi - self._phi, weighed.solution[new.start - 6:new.start],
                         evidence - self._without)

@@ -42,6 +42,11 @@ class RoomForce(NamedTuple):
     evidence: float
 
     @property
+    def is_likely(self) -> bool:
+        """Whether there is one more likely than not."""
+        return self.evidence > _USUALLY_NONE
+
+    @property
     def phi_covariance(self) -> Array:
         """Covariance (10, 10) of phi that was fitted without it."""
         likely = 1.0 / (1.0 + np.exp(min(_USUALLY_NONE - self.evidence, 50.0)))

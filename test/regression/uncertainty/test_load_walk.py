@@ -13,10 +13,12 @@ from inertial_id_ros.regression.uncertainty.load_walk import LoadWalk
 PHI = np.r_[2.0, 2.0 * np.array([0.0, 0.01, 0.1]), 0.02, 0.0, 0.0, 0.02, 0.0, 0.004]
 
 
-def walk(increments: np.ndarray, sd: float = 1e-4) -> LoadWalk:
-    """A walk with these increments (j, 10), of that standard deviation."""
-    return LoadWalk((0.03, 0.006), increments, sd**2 * np.eye(increments.size), PHI,
-                    np.zeros((10, 10)), np.zeros(10), np.zeros(6), 50.0)
+def walk(increments: np.ndarray, sd: float = 1e-4, stopped: float = 0.0) -> LoadWalk:
+    """A walk with these increments (j, 10), of that standard deviation, which stopped so long
+    ago [s]."""
+    ages = stopped + 2.5 * np.arange(len(increments) + 1)
+    return LoadWalk((0.03, 0.006), (-1, 1000), ages, increments, sd**2 * np.eye(increments.size),
+                    PHI, np.zeros((10, 10)), np.zeros(10), np.zeros(6), 50.0)
 
 
 def test_a_payload_that_pours_out_says_how_fast() -> None:
@@ -32,6 +34,12 @@ def test_a_payload_that_slides_says_how_fast() -> None:
     slides = walk(increments)
     assert slides.speed[0] == pytest.approx(0.004)
     assert slides.describe() == "its centre of mass moves at 4 mm/s" and slides.is_relevant
+
+
+def test_a_payload_that_has_stopped_pouring_has_no_rate_but_was_another_one_before() -> None:
+    poured = walk(np.tile(-0.1 * PHI / PHI[0], (4, 1)), stopped=2.0)
+    assert poured.rate == poured.speed == (0.0, 0.0) and poured.describe() == ""
+    assert poured.is_relevant and poured.squared_rate[0, 0] < 1e-8
 
 
 def test_what_is_within_its_uncertainty_is_not_said() -> None:
