@@ -75,6 +75,7 @@ class SwingWatch:
         self._columns = np.empty((0, 6, PARAMETERS + 1))  # [A | y]
         self._axes = np.empty((0, 3, 3))
         self._looked, self._looks, self._seen = 0, 0, 0  # bin; times; bin
+        self._may_move = False  # whether the base did at the last look
         self.swing: Swing | BaseMoves | None = None
 
     def add(self, number: np.ndarray, motion: Motion, a: Array, y: Array, noise: Array) -> None:
@@ -110,7 +111,9 @@ class SwingWatch:
         if self._looks % 2:
             found = find_swing(self._columns, self._axes, noise)
         if found is None and not isinstance(self.swing, Swing):
-            found = find_base_motion(self._columns, self._axes, noise)
+            moved = find_base_motion(self._columns, self._axes, noise)
+            found = moved if self._may_move else None  # what shows it once is chance
+            self._may_move = moved is not None
         if found is not None:
             self.swing, self._seen = found, self._looked
         elif self._looked > self._seen + _KEPT:
