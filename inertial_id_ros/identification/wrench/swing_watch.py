@@ -74,7 +74,8 @@ class SwingWatch:
         self._number = np.empty(0, dtype=np.int64)
         self._columns = np.empty((0, 6, PARAMETERS + 1))  # [A | y]
         self._axes = np.empty((0, 3, 3))
-        self._looked, self._looks, self._seen = 0, 0, 0  # bin; times; bin
+        self._looked, self._kept_until = 0, 0  # bins
+        self._looks, self._seen = 0, 0  # how many, and which of them found something last
         self._may_move = False  # whether the base did at the last look
         self.swing: Swing | BaseMoves | None = None
 
@@ -104,8 +105,9 @@ class SwingWatch:
             self._number[begin:], self._columns[begin:], self._axes[begin:])
 
     def _look(self, noise: Array) -> None:
-        """Look for a part that swings, every other time, or a base that does, and name it: for as
-        long as bins are kept in which it showed, as it may rest for a while."""
+        """Look for a part that swings, every other time, or a base that does, and name it: until it
+        is sought again or, found once more, for as long as bins are kept in which it showed, as it
+        may rest for a while."""
         self._looks += 1
         found: Swing | BaseMoves | None = None
         if self._looks % 2:
@@ -115,8 +117,10 @@ class SwingWatch:
             found = moved if self._may_move else None  # what shows it once is chance
             self._may_move = moved is not None
         if found is not None:
-            self.swing, self._seen = found, self._looked
-        elif self._looked > self._seen + _KEPT:
+            if isinstance(found, type(self.swing)):
+                self._kept_until = self._looked + _KEPT
+            self.swing, self._seen = found, self._looks
+        elif self._looked > self._kept_until and self._looks > self._seen + 1:
             self.swing = None
         self._log.clear(NOT_RIGID)
         self._log.clear(BASE_MOVES)
