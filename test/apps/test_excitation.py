@@ -235,6 +235,7 @@ def test_a_plan_is_within_joint_limits_torques_and_range(arm: Arm, best: Plan):
     np.testing.assert_array_equal(q[:, :3], np.tile(START_POSE[:3], (len(q), 1)))
 
 
+@pytest.mark.slow
 def test_a_plan_is_the_same_for_a_seed(arm: Arm):
     objective, excess = payload_objective(arm), Excess(arm, LIMITS, START_POSE)
     found = [plan_motion(Basis(4.0, 2), START_POSE, WRIST, objective, excess, RATE,

@@ -235,11 +235,13 @@ def test_without_an_estimate_the_status_is_one_and_json_holds_no_numbers(folder,
     assert result["diagnostics"][0] in " ".join(out.lower().split())
 
 
+@pytest.mark.slow
 def test_the_wrong_convention_gives_no_estimate_and_says_why(folder, capsys):
     status, out, _ = run(folder / "franka", capsys=capsys)
     assert status == 1 and "wrench.convention" in out
 
 
+@pytest.mark.slow
 def test_a_recording_of_two_publishers_gives_no_estimate_and_says_why(tmp_path, capsys):
     """Half of the mass, without any residual, used to come out."""
     true, joints = bags.wrench_stream(4.0, TRUTH), bags.joint_stream(4.0)

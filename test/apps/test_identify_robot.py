@@ -298,6 +298,7 @@ def test_a_damaged_npz_is_one_sentence(
     assert "not a readable NPZ" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_efforts_that_the_robot_does_not_explain_write_nothing(
         recorded: SimulatedTorques, folder: Path, tmp_path: Path,
         capsys: pytest.CaptureFixture[str]):

@@ -152,6 +152,7 @@ def test_three_planned_seconds_tell_more_than_three_seconds_of_the_published_sin
     assert missing[0] < 0.5 * missing[1]
 
 
+@pytest.mark.slow
 def test_twenty_seconds_of_planned_motions_tell_what_was_forecast_of_them(planner):
     """Of a payload that moves in no way that the forecast knows: within a third of it."""
     sensor = SensorModel.from_settings(Settings().replace({"wrench.sensor": "ur_e_series"}))

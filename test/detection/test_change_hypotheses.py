@@ -83,6 +83,7 @@ def test_a_payload_gripped_at_rest_is_held_for_a_contact_until_the_arm_moves(
     assert "a payload gripped at rest looks the same" in texts(made)["contact"]
 
 
+@pytest.mark.slow
 def test_a_payload_lifted_slowly_is_found_when_it_hangs() -> None:
     """Its weight comes on within 1.5 s; before that nothing is said of its mass."""
     scene = SLOW
@@ -131,6 +132,7 @@ def test_a_change_of_payload_is_not_looked_for_where_that_is_switched_off() -> N
 # ---- another zero --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_sensor_that_is_zeroed_while_it_carries_something_is_named() -> None:
     """Its reading jumps to nothing, and turning shows the weight again."""
     biased = clean(bias=BIAS)

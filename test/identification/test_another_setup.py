@@ -106,6 +106,7 @@ def test_a_contact_of_a_minute_holds_the_estimate_throughout(scene: str) -> None
     assert "estimate_lost" not in texts(made)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at", [4.1, 4.6])
 def test_a_payload_that_is_gripped_while_no_motion_comes_never_makes_an_old_one_new(
         at: float) -> None:
@@ -126,6 +127,7 @@ def test_a_payload_that_is_gripped_while_no_motion_comes_never_makes_an_old_one_
     assert abs(fresh[max(fresh)]) < 0.01 and max(fresh) > 8.8
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("error::RuntimeWarning")
 def test_the_first_row_after_a_gap_is_no_evidence_of_a_change_by_itself() -> None:
     """A payload is gripped just before the motion is missing: one row cannot tell what it means."""

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from synthetic import (
     STILL,
     PointMasses,
@@ -64,6 +65,7 @@ def test_an_estimate_of_an_earlier_run_compensates_nothing() -> None:
     assert len(fed(again, moving(10.0, 2.0))) == 0
 
 
+@pytest.mark.slow
 def test_a_held_estimate_compensates_in_contact_but_not_for_ever() -> None:
     made = identifier(buffer__window=4.0, change__detect=False)
     fed(made, moving(0.0, 6.0))

@@ -80,6 +80,7 @@ def test_a_late_transform_is_named() -> None:
     assert "samples_late.transforms" in texts(made)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("angle", [60.0, 120.0, 180.0])
 def test_wrong_sensor_axes_give_no_estimate_and_are_named(angle: float) -> None:
     turn = Rotation.from_rotvec(np.deg2rad(angle) * np.array([0.6, 0.0, 0.8]))

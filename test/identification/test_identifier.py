@@ -103,6 +103,7 @@ def test_the_setting_sensor_frame_overrides_the_frame_of_the_messages() -> None:
     assert outcome.frame_id == "sensor" == made.sensor_frame
 
 
+@pytest.mark.slow
 def test_gravity_may_be_down_in_another_frame_than_the_root() -> None:
     made = identifier(gravity__frame="world")
     _static(made, Scene(base=TILT))

@@ -209,6 +209,7 @@ def test_a_wrong_sign_that_ends_leaves_nothing_behind_that_must_be_reset() -> No
     assert right > 10 and "identification starts again" in texts(made)["estimate_lost"]
 
 
+@pytest.mark.slow
 def test_no_fault_of_the_inputs_brings_back_data_from_before_another_tool_was_set() -> None:
     made, samples = identify(), two(BODY, OTHER, 3.0, FAST, 8.0)
     set_at = START + 5 * SECOND

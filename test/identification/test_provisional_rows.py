@@ -154,6 +154,7 @@ def test_at_the_time_of_a_change_of_payload_the_estimate_is_of_one_or_none() -> 
     assert masses[-1] == pytest.approx(0.6, rel=0.02)
 
 
+@pytest.mark.slow
 def test_stamps_do_not_go_back_when_the_newest_rows_turn_out_doubtful() -> None:
     """A push begins: rows that counted are left out, which a finding says; then they go on."""
     made = identify()

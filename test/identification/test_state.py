@@ -186,6 +186,7 @@ def test_a_restored_tool_keeps_the_object_apart(state: State) -> None:
     assert outcome.report[0] == pytest.approx(payload(8, 0.7).report[0], abs=5e-3)
 
 
+@pytest.mark.slow
 def test_a_restored_bias_is_a_prior_that_the_data_overrule() -> None:
     """The kept tare is 1 N off by now: the estimate must not be."""
     body = payload()

@@ -81,6 +81,7 @@ def test_nothing_is_claimed_of_the_inertia_beside_a_part_that_swings() -> None:
     assert np.sqrt(covariance[4, 4]) > 0.5 * (PHI[4] + PHI[7] + PHI[9]) / 3.0
 
 
+@pytest.mark.slow
 def test_a_part_that_swings_stays_named_while_it_rests_as_long_as_bins_are_kept_that_show_it(
         ) -> None:
     log = FindingLog()

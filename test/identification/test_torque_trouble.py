@@ -280,6 +280,7 @@ def test_a_robot_file_that_is_somewhat_wrong_is_warned_of(unit_payload: Array, t
     assert "times the noise of the identified robot" in heard.first["residual_large"][1]
 
 
+@pytest.mark.slow
 def test_a_payload_frame_on_another_body_gives_no_estimate(robot_file: Path, unit_payload: Array
                                                            ) -> None:
     heard = play(robot_file, MASS * unit_payload, wrench__sensor_frame="forearm_link")

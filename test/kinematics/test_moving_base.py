@@ -112,6 +112,7 @@ def test_the_sensor_moves_with_its_base() -> None:
     np.testing.assert_allclose(motion.alpha, second_difference(turns), atol=0.03)
 
 
+@pytest.mark.slow
 def test_the_payload_is_found_on_a_base_that_drives_and_not_without_its_imu() -> None:
     with_imu, without = made(), identifier()
     driven(12.0).feed(with_imu, 0.1)
@@ -121,6 +122,7 @@ def test_the_payload_is_found_on_a_base_that_drives_and_not_without_its_imu() ->
         assert_body(without.solve(), 30.0)
 
 
+@pytest.mark.slow
 def test_nothing_is_left_of_the_compensated_wrench_on_a_base_that_drives() -> None:
     live = Live(made())
     heard = live.play(driven(14.0)).between(10.0, 14.0)

@@ -86,6 +86,7 @@ def test_each_error_is_found_within_a_few_sigma_and_the_others_stay_zero(
     assert (np.abs(found.alignment - errors) < 4.0 * found.alignment_sigma).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sign", [-1.0, 1.0], ids=["on_sensor", "on_environment"])
 def test_all_errors_at_once_are_found_in_both_sign_conventions(sign: float) -> None:
     errors = (DEGREE, -0.7 * DEGREE, 0.5 * DEGREE, 0.4 * DEGREE, -0.5 * DEGREE, 0.02,

@@ -134,6 +134,7 @@ def test_forgetting_ahead_of_the_rows_counts_none_twice(
             _assert_equal_to_dense(buffer.content(), left, 0.1)
 
 
+@pytest.mark.slow
 def test_forgetting_stays_exact_after_hundreds_of_windows(rng: np.random.Generator) -> None:
     buffer = RegressorWindow(1.0, 0.1, blend=True)
     kept = []
@@ -174,6 +175,7 @@ def test_a_gap_longer_than_the_window_leaves_only_what_came_after(
     assert buffer.content().duration == pytest.approx(0.11)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("window, slice_length", [(1.7, 0.1), (16.0, 0.25), (8.0, 0.05)])
 def test_sums_of_slices_are_those_of_the_rows_however_often_they_are_asked_for(
         rng: np.random.Generator, window: float, slice_length: float) -> None:

@@ -85,6 +85,7 @@ def test_a_wrench_that_pauses_says_nothing_about_the_joint_states() -> None:
         assert not {STOPPED, APART} & set(texts(made))
 
 
+@pytest.mark.slow
 def test_motion_that_arrives_before_all_wrenches_has_not_stopped() -> None:
     made = identifier()
     samples = recording(30.0, wrench_rate=500.0, joint_rate=100.0)

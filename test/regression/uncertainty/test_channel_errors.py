@@ -161,6 +161,7 @@ def _changes(rng: np.random.Generator, rows: Rows, wrong: np.ndarray, errors: Se
     return np.array(out)
 
 
+@pytest.mark.slow
 def test_a_bias_that_walks_is_doubted_as_often_as_chance_has_it_and_one_that_follows_is(
         rng: np.random.Generator) -> None:
     """Readings that lag in slow motion, as behind a low-pass, are no walk."""

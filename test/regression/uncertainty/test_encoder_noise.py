@@ -104,6 +104,7 @@ def _rows(excitation: float, noise_sd: Array, rng: np.random.Generator,
     return np.concatenate([rows.reshape(-1, 17), prior])
 
 
+@pytest.mark.slow
 def test_noise_that_was_eliminated_brings_no_information() -> None:
     """Against drawn noise: errors of the calibration take multiples of the linear acceleration from
     the regressor of each channel, and its noise with them."""

@@ -114,6 +114,7 @@ def test_little_data_change_what_was_expected_little(rng: np.random.Generator) -
     assert np.sqrt(level.walk.variance) < 5.0 * ACCURACY[0]
 
 
+@pytest.mark.slow
 def test_the_spectra_are_those_of_simulated_noise(rng: np.random.Generator) -> None:
     """Variances of the modes of many recordings, of white noise and of a walk."""
     white, walk = [], []
