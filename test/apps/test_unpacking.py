@@ -9,8 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-
-from benchmarks.mutations.containers import (
+from bag_containers import (
     CHUNKED,
     CONTAINERS,
     Raw,
@@ -21,6 +20,7 @@ from benchmarks.mutations.containers import (
     without_index,
     write,
 )
+
 from inertial_id_ros.apps.bag import reader, unpacking
 from inertial_id_ros.apps.bag.reader import BagReader
 from inertial_id_ros.errors import RecordingError

@@ -5,6 +5,9 @@ from __future__ import annotations
 
 import fcntl
 import os
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -63,6 +66,26 @@ def test_a_folder_that_cannot_be_synced_is_no_failure(
     monkeypatch.setattr(os, "fsync", sync_files_only)
     write_atomically(tmp_path / "a.json", "new")
     assert len(calls) == 2 and (tmp_path / "a.json").read_text() == "new"
+
+
+def test_a_process_killed_while_it_writes_leaves_a_whole_file(tmp_path: Path) -> None:
+    program = f"""
+from pathlib import Path
+from inertial_id_ros.io.files import write_atomically
+for k in range(1_000_000):
+    write_atomically(Path({str(tmp_path / "a.json")!r}), f"{{k:07d}}" * 100_000)
+"""
+    sizes = set()
+    for seed in range(5):
+        with subprocess.Popen([sys.executable, "-c", program]) as process:
+            while not (tmp_path / "a.json").exists():
+                time.sleep(0.01)
+            time.sleep(0.013 * seed)
+            process.kill()
+        text = (tmp_path / "a.json").read_text()
+        sizes.add((len(text), len({text[k:k + 7] for k in range(0, len(text), 7)})))
+        (tmp_path / "a.json").unlink()
+    assert sizes == {(700_000, 1)}
 
 
 def test_partial_files_are_removed_but_not_those_that_are_being_written(tmp_path: Path) -> None:

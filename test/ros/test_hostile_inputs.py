@@ -1,6 +1,5 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""The node as a process, given hostile descriptions, shapes, frames and names; all of it:
-`python -m benchmarks.mutations.live`."""
+"""The node as a process, given hostile descriptions, shapes, frames and names."""
 
 import signal
 from pathlib import Path

@@ -1,6 +1,5 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""The containers that recordings come in, sound and with compressed parts that lie or are damaged.
-"""
+"""The containers that recordings come in, sound, or with compressed parts that lie about sizes."""
 
 from __future__ import annotations
 
