@@ -50,9 +50,6 @@ def identify_payload() -> int:
 
 def identify_robot() -> int:
     """Identify a robot from its joint torques; returns the exit status."""
-    if any(word.partition("=")[0] == "--execute" for word in sys.argv[1:]):  # moves it: needs ROS
-        compute_in_one_thread()
-        return _run_node("inertial_id_ros.ros.guide.identify_robot")
     return _run_tool("inertial_id_ros.apps.robot.identify_robot")
 
 

@@ -7,13 +7,11 @@ import numpy as np
 import pytest
 
 from inertial_id_ros.apps.guide.at_rest import (
-    NO_SCENE,
     Controller,
     Driver,
     Scene,
     Seen,
     check_at_rest,
-    check_robot,
 )
 from inertial_id_ros.apps.guide.progress import Wanted, parts_of
 from inertial_id_ros.apps.guide.received import Stream
@@ -45,7 +43,7 @@ SEEN = Seen(
     2.0, stream("/wrench", wrench(), ("ft_sensor",)), stream("/joint_states", joints(), JOINTS),
     stream("/tf", np.empty((N, 0)), ()), JOINTS,
     controllers=(Controller("/arm_controller", JOINTS, (0.1, 0.2, 0.3)),),
-    driver=Driver(0.0, "", 1.0), efforts=JOINTS, scene=Scene(("table",)))
+    driver=Driver(0.0, "", 1.0), scene=Scene(("table",)))
 
 
 # What is wrong, too, where something else is.
@@ -158,13 +156,6 @@ def test_no_motion_beside_a_node_that_does_not_allow_it():
     row, = failed(check_at_rest(SEEN, settings))
     assert row.name == "motion is allowed" and "--no-motion" in row.advice
     assert not failed(check_at_rest(SEEN, settings, may_move=False))
-
-
-def test_a_robot_itself_is_checked_without_a_wrench_and_needs_efforts():
-    seen = replace(SEEN, wrench=Stream("/wrench"), scene=NO_SCENE)
-    assert not failed(check_robot(seen, SETTINGS))
-    row, = failed(check_robot(replace(seen, efforts=JOINTS[:2]), SETTINGS))
-    assert row.name == "efforts" and "wrist" in row.measured
 
 
 def test_what_the_driver_does_not_tell_is_open_and_not_wrong():

@@ -95,7 +95,6 @@ class Seen:
         is_simulated: whether time comes from /clock.
         findings: of the node.
         controllers: that take trajectories; wrench_topics: other topics of wrenches.
-        efforts: joints whose efforts the joint states hold.
         scene: the planning scene.
     """
 
@@ -112,7 +111,6 @@ class Seen:
     controllers: tuple[Controller, ...] = ()
     wrench_topics: tuple[str, ...] = ()
     driver: Driver = Driver()
-    efforts: tuple[str, ...] = ()
     scene: Scene = NO_SCENE
 
 
@@ -136,11 +134,6 @@ def check_at_rest(seen: Seen, settings: Settings, may_move: bool = True) -> tupl
     """
     checks = CHECKS + (CONTROLLER_CHECKS if may_move else ())
     return tuple(_judge(check, seen, settings) for check in checks)
-
-
-def check_robot(seen: Seen, settings: Settings) -> tuple[Row, ...]:
-    """The checks of a robot that is to be moved and identified itself, without a wrench."""
-    return tuple(_judge(check, seen, settings) for check in ROBOT_CHECKS)
 
 
 def _judge(check: Check, seen: Seen, settings: Settings) -> Row:
@@ -235,16 +228,6 @@ def _joints_arrive(seen: Seen, settings: Settings) -> Row:
     return _rate_row("joint states arrive", seen.joints, seen.seconds,
                      "Start the joint_state_broadcaster, or name the topic in "
                      "joint_states.topic.")
-
-
-def _efforts(seen: Seen, _: Settings) -> Row:
-    name, expected = "efforts", "joint states with a torque, or motor current, of each joint"
-    absent = [joint for joint in seen.chain if joint not in seen.efforts]
-    if absent or not seen.chain:
-        return Row(name, FAILED, f"none of {_listed(absent)}" if absent else "not known", expected,
-                   "Have the driver publish efforts: a command interface or current of each joint, "
-                   "as effort of the joint states.")
-    return Row(name, PASSED, f"of {len(seen.chain)} joints", expected)
 
 
 def _description(seen: Seen, settings: Settings) -> Row:
@@ -509,8 +492,6 @@ CHECKS = (
 )
 CONTROLLER_CHECKS = (Check(_allowed), Check(_controller), Check(_joint_order), Check(_speed),
                      Check(_protective_stop), Check(_surroundings))
-ROBOT_CHECKS = (Check(_joints_arrive), Check(_efforts), Check(_description), Check(_joint_names),
-                Check(_rest), *CONTROLLER_CHECKS)
 
 
 def _rate_row(name: str, stream: Stream, seconds: float, advice: str) -> Row:

@@ -232,14 +232,6 @@ class Received:
             root_link(parse_urdf(self.description)), frame.lstrip("/"))
         return out
 
-    def joints_with_effort(self, first_ns: int, last_ns: int) -> tuple[str, ...]:
-        """The joints of the last joint states of a time that hold an effort for each."""
-        if self.settings.dynamic_joint_states.topic:
-            return ()
-        told = [m.names for _, m in self.taken(JOINT_STATES, first_ns, last_ns)
-                if len(m.efforts) == len(m.names)]
-        return tuple(told[-1]) if told else ()
-
     @property
     def description(self) -> str:
         """The robot description; empty: none was received."""

@@ -17,7 +17,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pinocchio as pin
 
-from ...arguments import Parser, add_motion_options, names, numbers
+from ...arguments import Parser, names, numbers
 from ...cli import OK, exit_status
 from ...errors import InvalidModel, InvalidSetting, printable
 from ...export.urdf import number, urdf_inertial
@@ -174,7 +174,7 @@ def make_parser() -> argparse.ArgumentParser:
         "torques: every link physically consistent, the description as a prior as far as the "
         "recording does not contradict it.",
         epilog="Exit status: 0 identified, 1 the recording is not enough, 2 the request cannot be "
-        "carried out; of --execute also 3 stopped on the way, 4 a check failed, 130 interrupted.")
+        "carried out.")
     add = parser.add_argument
     add("recording", metavar="RECORDING", type=Path, nargs="*",
         help="rosbag2 folder, .mcap or .db3 with joint states that carry efforts; CSV with columns "
@@ -243,25 +243,7 @@ def make_parser() -> argparse.ArgumentParser:
     add("--json", metavar="OUT", type=Path, help="write the result to this file")
     add("--report", metavar="DIR", type=Path, help="write a report to this folder: one HTML file")
     add("--quiet", action="store_true", help="print nothing but errors")
-    _add_execution(parser.add_argument_group("instead of recordings: move the robot (with ROS)"))
     return parser
-
-
-def _add_execution(group: argparse._ArgumentGroup) -> None:
-    """Options of --execute."""
-    add = group.add_argument
-    add("--execute", metavar="FOLDER", type=Path,
-        help="move the robot through its trajectory controller, once you agree: a planned motion "
-        "of all joints, joints to and fro at steady speeds, and another motion for the test; "
-        "record them in this folder and identify the robot from them. With --payload-mass the "
-        "first is repeated with that payload, as --loaded")
-    add("--yes", "-y", action="store_true", help="agree to every question")
-    add("--frame", default="", metavar="LINK", help="link that carries the payload, whose joints "
-        "move (default: the last one)")
-    add("--payload-box", default="0.2,0.2,0.2,0,0,0.1", metavar="SX,SY,SZ,CX,CY,CZ",
-        help="lengths and centre [m], in that link's axes, of a box around payload or tool, kept "
-        "clear (default: %(default)s)")
-    add_motion_options(group)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -343,8 +325,7 @@ def _write(result: RobotResult, urdf: str, recording: str, descriptions: Sequenc
 def _check(args: argparse.Namespace) -> None:
     """Raise InvalidSetting where a number of the command line is out of range."""
     if not args.recording:
-        raise InvalidSetting("no recording is named; or move the robot, with ROS: identify_robot "
-                             "--execute FOLDER")
+        raise InvalidSetting("no recording is named (see identify_robot --help)")
     for name, low, high in (("low_pass", 0.02, 2.0), ("hold_back", 0.0, 0.9),
                             ("prior_weight", 1e-9, 1e9), ("coulomb_velocity", 0.0, 10.0),
                             ("gain_error", 0.0, 0.99)):

@@ -260,7 +260,7 @@ class Listening:
             chain, beyond, missing, bool(received.description),
             bool(node.get_parameter("use_sim_time").value), self.findings(),
             self.controllers(controller) if may_move else (), wrenches, self.driver(),
-            received.joints_with_effort(first_ns, last_ns), self.scene.scene)
+            self.scene.scene)
 
 
 def findings_of(status: DiagnosticStatus) -> tuple[Finding, ...]:
