@@ -287,7 +287,13 @@ class Robot:
 
 
 class Stage:
-    """One ROS domain with a client and any number of processes; a context manager."""
+    """One ROS domain with a client and any number of processes; a context manager.
+
+    Attributes:
+        command: words that start the node.
+    """
+
+    command = NODE
 
     def __init__(self) -> None:
         self._folder = tempfile.TemporaryDirectory()
@@ -303,7 +309,7 @@ class Stage:
                           **parameters}
         for name, value in parameters.items():
             words += ["-p", f"{name.replace('__', '.')}:={value}"]
-        process = RosProcess(self.domain, *NODE, "--ros-args", *words)
+        process = RosProcess(self.domain, *self.command, "--ros-args", *words)
         self.processes.append(process)
         process.wait_for_text("[inertial_id_node]")
         return process

@@ -1,10 +1,11 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""A stand-in of a robot's driver: ``python stand_in_driver.py DRIVER [BEHAVIOUR]``.
+"""A stand-in of a robot's driver: ``python stand_in_driver.py DRIVER [BEHAVIOUR [FILE]]``.
 
 It serves what the driver serves, under its default names, prints each request as a line of JSON,
 and tells its payload where the driver does. BEHAVIOUR: accept; drop (takes no inertia, and exports
 none); mistake (takes another mass than it is told); refuse; silent (does not answer); moving (of
-Franka: not idle); late (answers after a second, and had no payload before).
+Franka: not idle); late (answers after a second, and had no payload before); spoil (puts a folder in
+the place of FILE before it answers, so that nobody can write that any more).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import json
 import sys
 import time
 from functools import partial
+from pathlib import Path
 from threading import Event
 from typing import Any
 
@@ -57,8 +59,9 @@ def plain(message: Any) -> Any:
 class Driver(Node):
     """The services and the topic of a driver."""
 
-    def __init__(self, name: str, behaviour: str, stop: Event) -> None:
+    def __init__(self, name: str, behaviour: str, file: str, stop: Event) -> None:
         super().__init__("driver")
+        self._file = Path(file)
         self._name, self._behaviour, self._stop = name, behaviour, stop
         self._now, self._tool = dict(BEFORE), "gripper"
         if behaviour == "late":
@@ -84,6 +87,9 @@ class Driver(Node):
             pass
         if self._behaviour == "late":
             time.sleep(1.0)
+        if self._behaviour == "spoil":
+            self._file.unlink(missing_ok=True)
+            self._file.mkdir()
         if self._behaviour == "refuse" and service != "config_delete_tool":
             setattr(response, field, type(value)(not value))
             for reason in ("error", "message"):
@@ -132,8 +138,8 @@ class Driver(Node):
         self._publisher.publish(message)
 
 
-def main(name: str, behaviour: str = "accept") -> None:
-    serve(lambda stop: Driver(name, behaviour, stop))
+def main(name: str, behaviour: str = "accept", file: str = "") -> None:
+    serve(lambda stop: Driver(name, behaviour, file, stop))
 
 
 if __name__ == "__main__":

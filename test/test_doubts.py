@@ -30,10 +30,11 @@ from inertial_id_ros.identification.accuracy_goal import AccuracyGoal
 from inertial_id_ros.inertia import phi_from_body
 from inertial_id_ros.ros.apply.gates import gates_of_payload
 from inertial_id_ros.settings import Settings
-from inertial_id_ros.targets.target import closed_gates, payload_of
+from inertial_id_ros.targets.target import closed_gates, load_target, payload_of
 
 GROUPS = {Doubt.MASS: slice(0, 1), Doubt.COM: slice(1, 4), Doubt.INERTIA: slice(4, 10)}
 NAMES = sorted(recorded())
+TARGET = load_target("admittance_controller")
 
 
 def known_estimate() -> Estimate:
@@ -83,7 +84,7 @@ def test_a_doubt_closes_gates_export_goal_exit_status_and_report(name: str) -> N
     with pytest.raises(NotEnoughData, match="this is wrong"):
         payload_from_estimate(outcome)
     if isinstance(outcome, Estimate):
-        assert closed_gates(gates_of_payload(payload_of(outcome), Settings(), False))
+        assert closed_gates(gates_of_payload(payload_of(outcome), Settings(), TARGET, ""))
 
 
 @pytest.mark.parametrize("name", [n for n in NAMES if doubt_of(Finding(n, "error", ""))])
@@ -100,7 +101,7 @@ def test_without_a_doubt_all_of_these_are_open() -> None:
     outcome = withdraw_doubted(known_estimate(), harmless)
     assert isinstance(outcome, Estimate) and set(outcome.verdict) == {IDENTIFIED}
     assert AccuracyGoal().describe_missing(outcome) == "" and _status(outcome) == OK
-    assert not closed_gates(gates_of_payload(payload_of(outcome), Settings(), False))
+    assert not closed_gates(gates_of_payload(payload_of(outcome), Settings(), TARGET, ""))
     assert diagnose(identification(outcome), None, None).tone == GOOD
     payload_from_estimate(outcome)
 

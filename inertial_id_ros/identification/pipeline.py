@@ -127,6 +127,11 @@ class Pipeline(inbox.Inbox):
                 target_frame.lstrip("/"), source_frame.lstrip("/"))
 
     @property
+    def robot_description(self) -> str:
+        """The URDF in use; empty where there is none."""
+        return self._known.motion.streams.urdf
+
+    @property
     def frames(self) -> set[str]:
         """Names of the frames in transforms and robot description."""
         with self._lock:

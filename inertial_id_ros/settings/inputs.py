@@ -111,8 +111,9 @@ class LoadSettings:
     friction_drift: ClassVar[float] = 0.05
     rated_payload: float = setting(
         0.0, "Payload for which the robot is made: ~/apply sends no larger mass, and much more "
-        "than that makes the units of the wrench suspect. 0: not known.", unit="kg", low=0.0,
-        runtime=True)
+        "than that makes the units of the wrench suspect. 0: not known; ~/apply then uses the "
+        "rating of the model that the robot description names, or refuses (docs/apply.md).",
+        unit="kg", low=0.0, runtime=True)
     reference_mass: float = setting(
         0.0, "Mass of what is carried now (beside the tool, if one is stored), where it was "
         "weighed or a data sheet tells it. An estimate that contradicts it shows wrong units, gain "

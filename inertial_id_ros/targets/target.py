@@ -37,6 +37,7 @@ from ..inertia import (
 )
 from ..io import fields
 from ..settings import Settings
+from .ratings import Rating
 
 
 @dataclass(frozen=True)
@@ -389,11 +390,13 @@ class Target(Protocol):
         needs_limits: it moves the arm by what it is told, so that the mass that the robot may carry
             must be known.
         changes_wrench: what the node itself receives changes with it.
+        ratings: rated payloads of the models of its maker, by the name in their robot descriptions.
     """
 
     takes_tool: bool
     needs_limits: bool
     changes_wrench: bool
+    ratings: Mapping[str, Rating] = {}
 
     def sources(self, settings: Settings) -> Sources:
         """What it must see (raises InvalidSetting)."""

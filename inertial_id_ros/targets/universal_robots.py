@@ -17,6 +17,7 @@ import numpy as np
 from ..inertia import Array, six_from_tensor, tensor_from_six
 from ..io.messages import DynamicJointStates
 from ..settings import Settings
+from .ratings import UNIVERSAL_ROBOTS
 from .target import (
     ArmDriver,
     Gate,
@@ -39,6 +40,7 @@ class UniversalRobots(ArmDriver):
     """The payload of a Universal Robots arm, about its tool flange."""
 
     changes_wrench = True
+    ratings = UNIVERSAL_ROBOTS
     service, frame = "io_and_status_controller/set_payload", "tool0"
     types = ("ur_msgs/srv/SetPayload",)
 

@@ -5,6 +5,8 @@ their own, with types generated from the public definitions."""
 from __future__ import annotations
 
 import json
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,8 +22,9 @@ from node_client import (  # noqa: E402
     wait_for_finding,
     wait_for_valid,
 )
-from ros_process import PATIENCE, wait_until  # noqa: E402
+from ros_process import LATCHED, PATIENCE, wait_until  # noqa: E402
 from stand_in_driver import BEFORE  # noqa: E402
+from std_msgs.msg import String  # noqa: E402
 
 from inertial_id_ros.apps.simulation.payload import load_payload  # noqa: E402
 from inertial_id_ros.msg import InertialParameters  # noqa: E402
@@ -182,6 +185,36 @@ def test_limits_and_frames_are_gates_of_the_running_node(stage, name, value, wor
     assert not answer.success and words in answer.message and not told(stand_in), answer.message
 
 
+def test_the_model_that_the_robot_description_names_limits_the_mass(stage):
+    """Without load.rated_payload; the stage's own arm has a name that is no model."""
+    stand_in = start(stage, "universal_robots", "ur")
+    use(stage, "load.rated_payload", 0.0)
+    answer = stage.apply("universal_robots", send=True, estimate=SAVED)
+    assert not answer.success and "set load.rated_payload" in answer.message and not answer.calls
+    arm = stage.robot.cobot.urdf
+    try:
+        stage.client.publish("/robot_description", String(
+            data=arm.replace('name="ur5_class_arm"', 'name="ur5e"')), LATCHED)
+        wait_until(lambda: stage.apply("universal_robots", estimate=SAVED).success)
+    finally:
+        stage.client.publish("/robot_description", String(data=arm), LATCHED)
+    assert not told(stand_in)
+
+
+def test_the_answer_tells_what_was_sent_also_where_that_cannot_be_recorded(stage):
+    """An undo would not know of it."""
+    record = stage.folder / "applications.jsonl"
+    kept = record.read_text() if record.exists() else ""
+    driver = stage.stand_in("stand_in_driver.py", "ur", "spoil", str(record))
+    wait_until(lambda: stage.apply("universal_robots", estimate=SAVED).success)
+    answer = stage.apply("universal_robots", send=True, estimate=SAVED)
+    record.rmdir()
+    record.write_text(kept)
+    assert len(told(driver)) == 1
+    assert answer.success and "it tells the same" in answer.message, answer.message
+    assert f"cannot write {record}" in answer.message
+
+
 def test_the_node_goes_on_while_a_driver_does_not_answer(stage):
     """Estimates are published meanwhile, and a second application is refused at once."""
     use(stage, "apply.frame", "tool0")
@@ -201,6 +234,28 @@ def test_the_node_goes_on_while_a_driver_does_not_answer(stage):
     assert "~/apply with undo gives back" not in answer.message
     assert words in wait_for_finding(stage, "apply_failed", words)["apply_failed"]
     assert newest(stage)["failure"] and newest(stage)["sent"]
+
+
+class _SlowStage(ApplyStage):
+    """A stage whose node takes long to take down what it asked the driver with."""
+
+    command = (sys.executable, str(Path(__file__).parents[1] / "slow_node.py"))
+
+
+def test_a_driver_that_took_the_payload_was_told_however_long_the_node_is_busy_then(
+        types, tmp_path):
+    """Else the user tells it again, and there is nothing to undo."""
+    with _SlowStage() as stage:
+        stage.begin(state__directory=str(tmp_path), precompensated__source="none",
+                    apply__frame="tool0")
+        assert stage.client.call(Save, f"{NODE}/save", Save.Request(name=SAVED)).success
+        driver = stage.stand_in("stand_in_driver.py", "xarm")
+        wait_until(lambda: stage.apply("xarm", estimate=SAVED).success)
+        answer = stage.apply("xarm", send=True, estimate=SAVED)
+        assert len(told(driver)) == 1
+        assert answer.success, answer.message
+        record = json.loads((tmp_path / "applications.jsonl").read_text().splitlines()[-1])
+        assert record["sent"] and not record["failure"]
 
 
 class _CompensatedStage(ApplyStage):

@@ -37,6 +37,8 @@ class LossyService:
         """As the thread of an executor does."""
         return job()
 
+    post = run
+
 
 def test_a_question_is_asked_again_where_the_answer_was_lost() -> None:
     service = LossyService(2)

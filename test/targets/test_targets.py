@@ -228,7 +228,8 @@ def test_a_saved_bias_is_no_offset():
     ({}, {"load.rated_payload": 0.0}, "set load.rated_payload"),
     ({"phi": phi_from_body(MASS, np.array([1.01, 0.0, 0.0]), TENSOR)}, {}, "farther than 1 m")])
 def test_a_payload_passes_only_if_it_is_known_and_inside_of_the_limits(change, settings, words):
-    closed = closed_gates(gates_of_payload(payload(**change), SETTINGS.replace(settings), True))
+    closed = closed_gates(gates_of_payload(payload(**change), SETTINGS.replace(settings),
+                                           load_target("universal_robots"), ""))
     assert bool(closed) == bool(words) and all(words in text for text in closed), closed
 
 

@@ -127,11 +127,6 @@ class Identifier(Pipeline):
 
     # ---- questions -----------------------------------------------------------------------------
 
-    @property
-    def robot_description(self) -> str:
-        """The URDF in use; empty where there is none."""
-        return self._known.motion.streams.urdf
-
     def doubtful_zero(self) -> str:
         """As `Pipeline.doubtful_zero`: the estimates hold it for a bias."""
         with self._lock:

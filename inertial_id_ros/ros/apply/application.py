@@ -274,7 +274,8 @@ class Applications:
         plan = target.plan(payload, settings, survey.seen)
         told = target.read(settings, survey.seen)
         silent = sources.topic.name if sources.topic and survey.seen.message is None else ""
-        gates = [*gates_of_payload(payload, settings, target.needs_limits), *plan.gates,
+        urdf = self._estimation.identifier.robot_description
+        gates = [*gates_of_payload(payload, settings, target, urdf), *plan.gates,
                  removal_gate(name, target, settings, told, silent, self.history),
                  *self._common_gates(target, settings, survey)]
         removed = None
@@ -313,12 +314,13 @@ class Applications:
     # ---- sending -------------------------------------------------------------------------------
 
     def _send(self, step: _Planned, calls: tuple[Call, ...]) -> str:
-        """Make the calls, read back, and record; says what was done.
+        """Make the calls, read back, and record; says what was done, also where that cannot be
+        recorded.
 
         Raises:
             NotTaken: the target did not take it, or tells another payload; that is recorded, too.
         """
-        changed, failure, removed_before = False, "", None
+        changed, failure, confirmed, removed_before = False, "", "", None
         told: Reading | None = None
         with changing_wrench(self._estimation, self._compensation, step.name, step.target,
                              step.settings) as forget:
@@ -327,7 +329,7 @@ class Applications:
                     self._do(call, step.settings.apply.timeout)
                     changed = True
                     forget()
-                told = self._read_back(step)
+                told, confirmed = self._read_back(step)
                 failure = self._difference(step, told)
                 removed = step.removed
                 if removed is not None and not failure:
@@ -338,16 +340,14 @@ class Applications:
                 forget()
             except InertialIdError as error:
                 failure = str(error)
-        self._record(step, calls, told, changed, failure, removed_before)
+        unrecorded = self._record(step, calls, told, changed, failure, removed_before)
         if self._difference(step, told):
             failure = f"it tells another payload than was sent: {failure}"
             if step.plan.undo:
                 failure += "; ~/apply with undo gives back what it had"
         if failure:
-            raise NotTaken(f"{step.name} was to be told {step.what}, but {failure}")
-        confirmed = ("; it tells the same" if told is not None
-                     else "; it does not tell what it has taken")
-        return f"{step.name} was told {step.what}{confirmed}"
+            raise NotTaken(f"{step.name} was to be told {step.what}, but {failure}{unrecorded}")
+        return f"{step.name} was told {step.what}; {confirmed}{unrecorded}"
 
     @staticmethod
     def _difference(step: _Planned, told: Reading | None) -> str:
@@ -368,23 +368,28 @@ class Applications:
         if reason and not call.may_fail:
             raise NotTaken(f"service '{call.service}' refuses: {reason}")
 
-    def _read_back(self, step: _Planned) -> Reading | None:
-        """What the target tells once it tells what was sent, or at the end of the time for that;
-        None where it tells nothing."""
-        sent = step.plan.sent
-        if sent is None:
-            return None
+    def _read_back(self, step: _Planned) -> tuple[Reading | None, str]:
+        """What the target tells once it tells what was sent, or at the end of the time for that,
+        and that in words; None where it tells nothing, or cannot be asked."""
+        sent, told = step.plan.sent, None
         sources = step.target.sources(step.settings)
         end = time.monotonic() + step.settings.apply.timeout
-        while True:
-            told = step.target.read(step.settings, self._graph.survey(sources, step.settings).seen)
+        while sent is not None:
+            try:
+                seen = self._graph.survey(sources, step.settings).seen
+            except InertialIdError as error:  # it has taken the payload all the same
+                return None, f"it was not read back: {error}"
+            told = step.target.read(step.settings, seen)
             if told is None or not difference(sent, told) or time.monotonic() > end:
-                return told
+                break
             time.sleep(_POLL)
+        return told, ("it does not tell what it has taken" if told is None
+                      else "it tells the same")
 
     def _record(self, step: _Planned, calls: tuple[Call, ...], told: Reading | None, changed: bool,
-                failure: str, removed_before: Values | None) -> None:
-        """Log an application with what was before, what is now, and what it stands on."""
+                failure: str, removed_before: Values | None) -> str:
+        """Log an application with what was before, what is now, and what it stands on; gives what
+        the answer must add where that cannot be written."""
         before = step.target.read(step.settings, step.survey.seen)
         if step.plan.sent is not None:
             before, told = (reading and reading.of(step.plan.sent.values)
@@ -394,14 +399,19 @@ class Applications:
                 f"{step.name} was told {step.what}")
         self._black_boxes.note_command(f"apply: {text}")
         self._node.get_logger().info(printable(text))
-        self.history.append({
-            "time": datetime.now(timezone.utc).isoformat(timespec="milliseconds"),
-            "target": step.name, "sent": changed, "failure": failure,
-            "calls": [call.to_json() for call in calls], "undo": undo or None,
-            "mass": None if step.payload is None else step.payload.mass,
-            "com": None if step.payload is None else step.payload.com,
-            "before": _as_json(before), "after": _as_json(told), "evidence": step.record,
-            "removed_before": removed_before})
+        try:
+            self.history.append({
+                "time": datetime.now(timezone.utc).isoformat(timespec="milliseconds"),
+                "target": step.name, "sent": changed, "failure": failure,
+                "calls": [call.to_json() for call in calls], "undo": undo or None,
+                "mass": None if step.payload is None else step.payload.mass,
+                "com": None if step.payload is None else step.payload.com,
+                "before": _as_json(before), "after": _as_json(told), "evidence": step.record,
+                "removed_before": removed_before})
+        except CannotSave as error:
+            self._node.get_logger().error(printable(str(error)))
+            return f"; that is not recorded, so that undo does not know of it: {error}"
+        return ""
 
 
 def _as_json(reading: Reading | None) -> dict[str, Any] | None:

@@ -38,6 +38,7 @@ from ...io.files import user_path, without_nonfinite
 from ...io.messages import DynamicJointStates
 from ...regression.tool import Tool
 from ...settings import Settings
+from ...targets.ratings import payload_limit
 from ...targets.target import (
     Call,
     Gate,
@@ -76,8 +77,9 @@ class History:
             with self.path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(without_nonfinite(dict(entry)), allow_nan=False) + "\n")
                 file.flush()
-        except OSError as error:
-            raise CannotSave(f"cannot write {self.path}: {error.strerror or error}") from error
+        except (OSError, TypeError, ValueError) as error:
+            raise CannotSave(f"cannot write {self.path}: "
+                             f"{getattr(error, 'strerror', None) or error}") from error
 
     def last(self, target: str) -> dict[str, Any] | None:
         """The last application to a target that changed something, and was not undone since; None:
@@ -248,21 +250,22 @@ _REST_TIME = 0.3  # s for which the joints are watched
 _SILENCE = 1.5  # s without joint states, after which it is not known whether they move
 
 
-def gates_of_payload(payload: TargetPayload, settings: Settings, needs_limits: bool) -> list[Gate]:
+def gates_of_payload(payload: TargetPayload, settings: Settings, target: Target,
+                     urdf: str) -> list[Gate]:
     """Whether what is sent is known well enough, and inside of the limits of the robot.
 
     Args:
         payload: in the frame of the target.
-        needs_limits: whether the mass that the robot may carry must be known.
+        urdf: the robot description; empty: there is none.
     """
-    most, farthest = settings.load.rated_payload, settings.apply.max_com
+    farthest = settings.apply.max_com
     origin = payload.origin or payload.frame_id
     distance = float(np.linalg.norm(payload.com))
     return [
         Gate("mass", "the mass is unobserved: the motion so far does not tell it"
              if payload.mass_verdict is UNOBSERVED else ""),
         Gate("centre of mass", _com_unknown(payload, distance)),
-        Gate("max_mass", _mass_too_large(payload.mass, most, needs_limits)),
+        Gate("max_mass", _mass_too_large(payload.mass, settings, target, urdf)),
         Gate("max_com", "" if distance <= farthest else
              f"the centre of mass is {distance:.4g} m from '{origin}', farther than "
              f"{farthest:g} m: a frame or a unit is wrong")]
@@ -278,13 +281,14 @@ def _com_unknown(payload: TargetPayload, distance: float) -> str:
     return f"the centre of mass is unobserved{known}: the motion so far does not tell it"
 
 
-def _mass_too_large(mass: float, most: float, must_be_known: bool) -> str:
-    """Why a mass [kg] may not be sent; empty where it may. most: that may be [kg]; 0: not known."""
-    if most == 0.0:
-        return ("the mass that the robot may carry is not known; set load.rated_payload"
-                if must_be_known else "")
-    return "" if mass <= most else (f"the mass is {mass:.4g} kg; load.rated_payload allows "
-                                    f"{most:g} kg")
+def _mass_too_large(mass: float, settings: Settings, target: Target, urdf: str) -> str:
+    """Why a mass [kg] may not be sent; empty where it may."""
+    limit = payload_limit(settings, target.ratings, urdf)
+    if limit.mass == 0.0:
+        return (f"the mass that the robot may carry is not known, since {limit.source}; set "
+                "load.rated_payload" if target.needs_limits else "")
+    return "" if mass <= limit.mass else (f"the mass is {mass:.4g} kg; {limit.source} allows "
+                                          f"{limit.mass:g} kg")
 
 
 def removal_gate(name: str, target: Target, settings: Settings, told: Reading | None, silent: str,

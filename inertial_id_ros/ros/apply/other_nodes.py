@@ -46,14 +46,23 @@ class ExecutorJobs:
     def __init__(self) -> None:
         self._jobs: deque[tuple[Future[Any], Callable[[], Any]]] = deque()
 
-    def run(self, job: Callable[[], T]) -> T:
-        """Have the executor's thread run a job; from any other thread (raises Busy)."""
+    def post(self, job: Callable[[], T]) -> Future[T]:
+        """Have the executor's thread run a job soon; from any thread."""
         future: Future[T] = Future()
         self._jobs.append((future, job))
+        return future
+
+    def run(self, job: Callable[[], T]) -> T:
+        """Have the executor's thread run a job, and wait for it; from any other thread.
+
+        Raises:
+            Busy: it has not begun in time, and never will: nothing was sent.
+        """
+        future = self.post(job)
         try:
             return future.result(_PATIENCE)
         except FutureTimeout:
-            if not future.cancel() and future.done():
+            if not future.cancel():
                 return future.result()
             raise Busy("the node was too busy to ask the target; try again") from None
 
@@ -111,8 +120,8 @@ class Asking:
                     raise NoAnswer(f"there is no service '{service}'")
                 time.sleep(_POLL)
             return self._wait(client, service, request, timeout, times)
-        finally:
-            self.jobs.run(lambda: self._node.destroy_client(client))
+        finally:  # not waited for, or what becomes of it would replace the answer
+            self.jobs.post(lambda: self._node.destroy_client(client))
 
     def _wait(self, client: Any, service: str, request: Any, timeout: float, times: int) -> Any:
         """The response to a request that is sent so often (raises NoResponse)."""
@@ -155,7 +164,7 @@ class Asking:
                 arrived.wait(left)
                 arrived.clear()
         finally:
-            self.jobs.run(lambda: self._node.destroy_subscription(subscription))
+            self.jobs.post(lambda: self._node.destroy_subscription(subscription))
         return messages
 
 
