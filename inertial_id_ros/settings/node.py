@@ -96,14 +96,6 @@ class ApplySettings:
     tool: str = setting(
         "", "Name (Doosan) or number (FANUC: of the payload schedule) of the tool in controllers "
         "that keep several; empty: inertial_id, or 1.", runtime=True)
-    automatic: float = setting(
-        0.0, "Time between two attempts to send without being asked: whenever mass or centre of "
-        "mass differ from what was sent last by more than their verdict allows, and all conditions "
-        "are met. 0: never.", unit="s", low=0.0, high=3600.0, runtime=True)
-    follow: bool = setting(
-        False, "Set precompensated.mass, .com and .inertia to what a driver has taken and removes "
-        "from its wrench from then on, and back with an undo (precompensated.source settings).",
-        runtime=True)
     # A centre of mass that is sent lies no farther from the origin of its frame [m]: beyond that, a
     # frame or a unit is wrong.
     max_com: ClassVar[float] = 1.0

@@ -50,7 +50,6 @@ FORMER = {
     "apply.node": "name the node in apply.service",
     "apply.tool_name": "name the tool in apply.tool",
     "apply.schedule": "give the number in apply.tool, as text",
-    "apply.interval": "give the interval in apply.automatic, where 0 means never",
     "apply.max_com": "a centre of mass farther than 1 m from its frame is never sent; remove the "
                      "line",
     "apply.max_inertia": "nothing bounds the inertia but the mass, load.rated_payload; remove the "

@@ -16,9 +16,7 @@ pytest.importorskip("inertial_id_ros.msg")
 from apply_stage import ApplyStage, told  # noqa: E402
 from node_client import (  # noqa: E402
     NODE,
-    set_parameter,
     wait_for_finding,
-    wait_for_valid,
     wait_until_all_is_used,
 )
 from ros_process import wait_until  # noqa: E402
@@ -122,24 +120,6 @@ def test_nothing_is_sent_while_the_arm_moves(stage):
         refused(stage, "the arm moves: joint '", estimate=SAVED)
     finally:
         stage.moves = False
-
-
-@slow
-def test_by_itself_a_payload_is_applied_once_and_never_against_an_undo(stage):
-    """The contact before may have cost the estimate: the arm moves for a new one first."""
-    stage.end_rest()
-    stage.robot.play(8.0)
-    stage.begin_rest()
-    wait_for_valid(stage, 4)
-    count = len(told(stage.controller))
-    assert set_parameter(stage, "apply.automatic", 1.0).successful
-    stage.client.spin_until(lambda: len(told(stage.controller)) > count)
-    wait_for_valid(stage, 8)  # several intervals
-    assert len(told(stage.controller)) == count + 1
-    assert stage.apply("", send=True, undo=True).success
-    wait_for_valid(stage, 8)
-    assert len(told(stage.controller)) == count + 2
-    assert set_parameter(stage, "apply.automatic", 0.0).successful
 
 
 @slow

@@ -14,9 +14,8 @@ pytest.importorskip("tf2_msgs.msg")
 pytest.importorskip("inertial_id_ros.msg")
 from apply_stage import ApplyStage  # noqa: E402
 from geometry_msgs.msg import WrenchStamped  # noqa: E402
-from node_client import NODE, get_estimate, get_parameters  # noqa: E402
+from node_client import NODE  # noqa: E402
 from ros_process import wait_until  # noqa: E402
-from stand_in_driver import BEFORE as CONFIGURED  # noqa: E402
 
 from inertial_id_ros.apps.simulation.payload import load_payload  # noqa: E402
 from inertial_id_ros.msg import CompensationState  # noqa: E402
@@ -75,31 +74,3 @@ def test_what_the_driver_removes_from_then_on_is_not_removed_twice(types, tmp_pa
                                     and forces_since(wrenches, changed[0]))
         stage.apply("universal_robots")  # answered after all that came before
         assert not [force for force in forces_since(wrenches, changed[0]) if force > BOUND]
-
-
-def test_what_the_node_takes_for_removed_follows_the_driver_and_an_undo(types, tmp_path):
-    """Estimate and compensated wrench go on with the whole payload, where apply.follow is set."""
-    def removed():
-        return get_parameters(stage, "precompensated.mass", "precompensated.com")
-
-    body = load_payload("hammer")
-    with ApplyStage() as stage:
-        stage.stand_in("stand_in_driver.py", "ur")
-        stage.begin(state__directory=str(tmp_path), apply__follow=True,
-                    precompensated__mass=CONFIGURED["mass"], precompensated__com=CONFIGURED["com"])
-        wait_until(lambda: stage.apply("universal_robots").success)
-        stage.share = 0.0
-        answer = stage.apply("universal_robots", send=True)
-        assert answer.success and "and .inertia follow" in answer.message, answer.message
-        mass, com = (value.double_value or list(value.double_array_value) for value in removed())
-        assert mass == pytest.approx(body.mass + CONFIGURED["mass"], abs=0.02)
-        np.testing.assert_allclose(np.multiply(mass, com), body.mass * body.com + np.multiply(
-            CONFIGURED["mass"], CONFIGURED["com"]), atol=4e-3)
-        stage.end_rest()
-        stage.robot.play(6.0, np.zeros(6))
-        wait_until(lambda: get_estimate(stage).parameters.valid)
-        assert get_estimate(stage).parameters.inertia.m == pytest.approx(mass, abs=0.02)
-        stage.begin_rest()
-        undone = stage.apply("universal_robots", send=True, undo=True)
-        assert undone.success, undone.message
-        assert removed()[0].double_value == CONFIGURED["mass"]

@@ -27,7 +27,7 @@ def test_a_payload_in_doubt_is_neither_valid_nor_applied_nor_exported(tmp_path):
     with ApplyStage() as stage:
         stage.node = stage.start_node(
             state__directory=str(tmp_path), apply__target="admittance_controller",
-            load__rated_payload=5.0, apply__automatic=1.0,
+            load__rated_payload=5.0,
             load__reference_mass=4.0, estimator__rate=4.0)
         controller = stage.stand_in("stand_in_controllers.py", "admittance_controller")
         stage.robot = Robot(stage.client)

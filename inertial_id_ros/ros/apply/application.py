@@ -1,6 +1,5 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""The service ~/apply, and applications that nobody has to ask for (apply.automatic): look, plan,
-check, send, read back, record.
+"""The service ~/apply: look, plan, check, send, read back, record.
 
 An application may change what the node itself receives: its wrench may lack the payload from then
 on (`changing_wrench`).
@@ -9,27 +8,22 @@ on (`changing_wrench`).
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
-from typing import Any, TypeAlias
-
-import numpy as np
-from rclpy.parameter import Parameter
+from typing import Any
 
 from inertial_id_ros.srv import Apply
 
-from ...errors import InertialIdError, InvalidData, printable
-from ...estimate import Estimate
+from ...errors import InertialIdError, printable
 from ...identification.wrench.identifier import Identifier
 from ...settings import Settings
 from ...targets.target import (
     Call,
     Gate,
     ParameterCall,
-    PayloadFrame,
     Reading,
     ServiceCall,
     Target,
@@ -46,20 +40,16 @@ from ..services.black_boxes import BlackBoxes
 from ..services.calls import create_late_service, require_unlocked_service
 from ..services.lifecycle import ManagedNode
 from ..services.saving import CannotSave, StateKeeper
-from ..settings_node import SettingsNode
 from ..worker import Busy, Worker
 from .gates import (
     History,
-    automatic_gate,
     changes_wrench,
     doubt_gate,
     find_evidence,
     gates_of_payload,
-    is_news,
     place,
     record_gate,
     removal_gate,
-    removes_from_wrench,
     rest_gate,
     undo_calls,
 )
@@ -74,7 +64,6 @@ from .other_nodes import (
     refusal,
 )
 
-Values: TypeAlias = dict[str, float | list[float]]  # of precompensated.*, by name
 _SETTLING = 0.6  # s after a driver has answered, in which its wrench may still change
 
 
@@ -86,46 +75,12 @@ def consequences(target: Target, settings: Settings) -> list[str]:
     source = settings.precompensated.source
     if target.needs_limits:
         notes.append(
-            "precompensated.mass, .com and .inertia follow" if follows(target, settings) else
             "the driver removes this payload from its wrench from now on, and the node does not "
-            "read that back: set precompensated.mass, .com and .inertia to it (apply.follow does), "
-            "or precompensated.source, before the next estimate" if source == "settings" else
+            "read that back: set precompensated.mass, .com and .inertia to it, or "
+            "precompensated.source, before the next estimate" if source == "settings" else
             f"the payload that the driver removes is read back (precompensated.source '{source}') "
             "and counted once")
     return notes
-
-
-def follows(target: Target, settings: Settings) -> bool:
-    """Whether precompensated.* become what the target was told."""
-    return (settings.apply.follow and settings.precompensated.source == "settings"
-            and removes_from_wrench(target, settings))
-
-
-def removed_values(payload: TargetPayload, left_out: Sequence[str]) -> Values:
-    """precompensated.mass, .com and .inertia of a payload in the sensor frame.
-
-    Args:
-        left_out: what the target was not told of it, in words.
-    """
-    tensor = payload.inertia[np.triu_indices(3)]
-    if not payload.inertia_is_known or any("inertia" in text for text in left_out):
-        tensor = np.zeros(6)
-    return {"mass": payload.mass, "com": payload.com, "inertia": tensor.tolist()}
-
-
-def replace_removed(node: SettingsNode, values: Values) -> Values:
-    """Set precompensated.* ; gives those before. In the executor's thread.
-
-    Raises:
-        InvalidData: they cannot be set, and why.
-    """
-    before = {name: getattr(node.settings.precompensated, name) for name in values}
-    result = node.set_parameters_atomically([
-        Parameter(f"precompensated.{name}", value=value) for name, value in values.items()])
-    if not result.successful:
-        raise InvalidData(f"precompensated.* cannot follow: {result.reason}")
-    return {name: value if isinstance(value, float) else list(value)
-            for name, value in before.items()}
 
 
 @contextmanager
@@ -205,7 +160,6 @@ class _Planned:
     what: str
     payload: TargetPayload | None
     record: dict[str, Any]
-    removed: Values | None  # what precompensated.* are to become; None: they stay
 
 
 class Applications:
@@ -224,22 +178,13 @@ class Applications:
         return History(self._node.settings.state.directory,
                        self._node.get_fully_qualified_name())
 
-    def carry_out(self, name: str, estimate: str, send: bool, undo: bool,
-                  by_itself: bool = False) -> Answer:
+    def carry_out(self, name: str, estimate: str, send: bool, undo: bool) -> Answer:
         """Tell a target the payload of an estimate, or what it had before; see `Apply.srv`.
-
-        Args:
-            by_itself: nobody has asked for it, so that a target that was told the same, or has been
-                given back what it had, is left alone.
 
         Raises:
             InertialIdError: it cannot even be planned.
         """
         step = self._plan(name, estimate, undo)
-        if by_itself:
-            if not is_news(step.payload, self.history.newest(step.name)):
-                return Answer(True, f"{step.name} was told that already")
-            step.gates.append(automatic_gate(step.target, step.settings))
         calls = tuple(self._resolved(call) for call in step.plan.calls)
         answer = Answer(left_out=list(step.plan.left_out))
         if not closed_gates(gate for gate in step.gates if gate not in step.survey.gates):
@@ -278,13 +223,8 @@ class Applications:
         gates = [*gates_of_payload(payload, settings, target, urdf), *plan.gates,
                  removal_gate(name, target, settings, told, silent, self.history),
                  *self._common_gates(target, settings, survey)]
-        removed = None
-        if follows(target, settings):
-            at_sensor = place(self._estimation, evidence.payload,
-                              PayloadFrame(self._estimation.identifier.sensor_frame))
-            removed = removed_values(at_sensor, plan.left_out)
         return _Planned(name, target, settings, survey, plan, gates,
-                        plan.what or payload.describe(), payload, evidence.record, removed)
+                        plan.what or payload.describe(), payload, evidence.record)
 
     def _plan_undo(self, name: str, target: Target, settings: Settings) -> _Planned:
         entry = self.history.last(name)
@@ -296,7 +236,7 @@ class Applications:
         return _Planned(name, target, settings, survey, plan,
                         self._common_gates(target, settings, survey),
                         f"what it had before the application of {entry.get('time')}", None,
-                        {"undo_of": entry.get("time")}, entry.get("removed_before"))
+                        {"undo_of": entry.get("time")})
 
     def _common_gates(self, target: Target, settings: Settings, survey: Survey) -> list[Gate]:
         """Gates that do not depend on the payload; the arm is watched for a moment."""
@@ -320,7 +260,7 @@ class Applications:
         Raises:
             NotTaken: the target did not take it, or tells another payload; that is recorded, too.
         """
-        changed, failure, confirmed, removed_before = False, "", "", None
+        changed, failure, confirmed = False, "", ""
         told: Reading | None = None
         with changing_wrench(self._estimation, self._compensation, step.name, step.target,
                              step.settings) as forget:
@@ -331,16 +271,12 @@ class Applications:
                     forget()
                 told, confirmed = self._read_back(step)
                 failure = self._difference(step, told)
-                removed = step.removed
-                if removed is not None and not failure:
-                    removed_before = self._asking.jobs.run(
-                        lambda: replace_removed(self._node, removed))
             except NoResponse as error:  # it may have been taken
                 changed, failure = True, str(error)
                 forget()
             except InertialIdError as error:
                 failure = str(error)
-        unrecorded = self._record(step, calls, told, changed, failure, removed_before)
+        unrecorded = self._record(step, calls, told, changed, failure)
         if self._difference(step, told):
             failure = f"it tells another payload than was sent: {failure}"
             if step.plan.undo:
@@ -387,7 +323,7 @@ class Applications:
                       else "it tells the same")
 
     def _record(self, step: _Planned, calls: tuple[Call, ...], told: Reading | None, changed: bool,
-                failure: str, removed_before: Values | None) -> str:
+                failure: str) -> str:
         """Log an application with what was before, what is now, and what it stands on; gives what
         the answer must add where that cannot be written."""
         before = step.target.read(step.settings, step.survey.seen)
@@ -406,8 +342,7 @@ class Applications:
                 "calls": [call.to_json() for call in calls], "undo": undo or None,
                 "mass": None if step.payload is None else step.payload.mass,
                 "com": None if step.payload is None else step.payload.com,
-                "before": _as_json(before), "after": _as_json(told), "evidence": step.record,
-                "removed_before": removed_before})
+                "before": _as_json(before), "after": _as_json(told), "evidence": step.record})
         except CannotSave as error:
             self._node.get_logger().error(printable(str(error)))
             return f"; that is not recorded, so that undo does not know of it: {error}"
@@ -436,9 +371,8 @@ class ApplyService:
         self._jobs = ExecutorJobs()
         self.asking = Asking(node, self._jobs)
         self._applications = Applications(node, estimation, compensation, black_boxes, self.asking)
-        self._thread = Worker({"automatic": self._apply_by_itself}, self._report_failure)
+        self._thread = Worker({}, lambda *_: None)
         self._running: Future[Any] | None = None
-        self._attempted = time.monotonic()
         create_late_service(node, Apply, "~/apply", self._answer)
 
     def start(self) -> None:
@@ -450,15 +384,8 @@ class ApplyService:
         return self._thread.stop(timeout)
 
     def step(self) -> None:
-        """Do what the thread asks for, and begin an automatic application where one is due; in the
-        executor's thread."""
+        """Do what the thread asks for; in the executor's thread."""
         self._jobs.step()
-        settings = self._node.settings.apply
-        now = time.monotonic()
-        if (settings.automatic > 0.0 and self._node.is_active
-                and now - self._attempted >= settings.automatic):
-            self._attempted = now
-            self._thread.request("automatic")
 
     def _answer(self, request: Apply.Request, response: Apply.Response) -> Future[Any]:
         """The response, as soon as it is there."""
@@ -495,12 +422,11 @@ class ApplyService:
         self._node.get_logger().error(printable(f"apply: {type(error).__name__}: {error}"))
         return Answer(message=f"internal error: {error}")
 
-    def _carry_out(self, target: str, estimate: str, send: bool, undo: bool,
-                   by_itself: bool = False) -> Answer:
+    def _carry_out(self, target: str, estimate: str, send: bool, undo: bool) -> Answer:
         """Carry out a request, and keep a finding of what was not sent although it was asked for.
         """
         try:
-            answer = self._applications.carry_out(target, estimate, send, undo, by_itself)
+            answer = self._applications.carry_out(target, estimate, send, undo)
         except InertialIdError as error:
             if send:
                 self._estimation.findings.set(_FAILED, "warning", str(error))
@@ -510,16 +436,3 @@ class ApplyService:
         elif send:
             self._estimation.findings.set(_FAILED, "warning", answer.message)
         return answer
-
-    # ---- automatic -----------------------------------------------------------------------------
-
-    def _apply_by_itself(self) -> None:
-        """Apply the newest estimate, where there is one that is not told yet."""
-        outcome = self._estimation.watchdog.outcome
-        if isinstance(outcome, Estimate) and not outcome.stale:
-            self._carry_out("", "", send=True, undo=False, by_itself=True)
-
-    def _report_failure(self, _routine: str, error: Exception) -> None:
-        """Keep what an automatic application raised; errors of the user are findings already."""
-        if not isinstance(error, InertialIdError):
-            self._estimation.findings.set(_FAILED, "error", f"{type(error).__name__}: {error}")

@@ -4,12 +4,12 @@
 A condition that is not met says so in one sentence, and nothing is sent. Refused by an error: no
 estimate, one that is restored or stale, a saved one that cannot be used (`find_evidence`); a frame
 that is not known or moves against the sensor (`place`); nothing to undo (`undo_calls`). Refused by
-a gate of its name: mass, centre of mass, max_mass, max_com, removed_payload, record, doubt, rest;
-automatic, where nobody has asked. Taking back what was sent passes only those that do not depend on
-the payload. Targets add their own (`Target.ready`, `TargetPlan.gates`, errors of their `plan`);
-`Graph.survey` closes a gate where services or parameters of theirs, or the node that has them, are
-missing. Before all that `ApplyService` refuses while it is locked, inactive or
-busy, and `load_target` a target that is not there.
+a gate of its name: mass, centre of mass, max_mass, max_com, removed_payload, record, doubt, rest.
+Taking back what was sent passes only those that do not depend on the payload. Targets add their own
+(`Target.ready`, `TargetPlan.gates`, errors of their `plan`); `Graph.survey` closes a gate where
+services or parameters of theirs, or the node that has them, are missing. Before all that
+`ApplyService` refuses while it is locked, inactive or busy, and `load_target` a target that is not
+there.
 
 The payload that is to be told is that of the newest estimate, or of one that was saved.
 
@@ -32,7 +32,7 @@ import numpy as np
 from ...errors import DamagedFile, InertialIdError, InvalidData, InvalidSetting, NotEnoughData
 from ...estimate import IDENTIFIED, UNOBSERVED, Estimate, Outcome
 from ...findings import Doubt, Finding, first_doubt
-from ...identification.verdict import COM_LENGTH, COM_SHARE, MASS_SHARE, allowed_intervals
+from ...identification.verdict import COM_LENGTH, COM_SHARE, allowed_intervals
 from ...inertia import Array, report_jacobian
 from ...io.files import user_path, without_nonfinite
 from ...io.messages import DynamicJointStates
@@ -87,10 +87,6 @@ class History:
         newest = next((entry for entry in self._changes(target)
                        if not (is_undo(entry) and entry.get("failure"))), None)
         return None if newest is None or is_undo(newest) else newest
-
-    def newest(self, target: str) -> dict[str, Any] | None:
-        """The last application to a target that changed something, or the last undo of one."""
-        return next(self._changes(target), None)
 
     def _changes(self, target: str) -> Iterator[dict[str, Any]]:
         """Applications to a target that changed something, and undos of them, newest first."""
@@ -403,30 +399,6 @@ def _describe_motion(names: Sequence[Sequence[str]], positions: Sequence[Sequenc
             return (f"the arm moves: joint '{name}' by {moved:.3g} per second; at rest it "
                     f"does by {speed:g} at most")
     return ""
-
-
-def is_news(payload: TargetPayload | None, last: Mapping[str, Any] | None) -> bool:
-    """Whether a payload differs from what its target was told last by more than a verdict allows.
-
-    Args:
-        last: the newest entry of the history about the target. Where it is an undo, somebody did
-            not want the payload: nothing is news then.
-    """
-    if payload is None or last is None:
-        return payload is not None
-    if is_undo(last) or last.get("mass") is None:
-        return not is_undo(last)
-    mass, com = float(last["mass"]), np.asarray(last["com"], dtype=float)
-    moved = float(np.linalg.norm(np.asarray(payload.com) - com))
-    return (abs(payload.mass - mass) > MASS_SHARE * mass
-            or moved > max(COM_LENGTH, COM_SHARE * float(np.linalg.norm(com))))
-
-
-def automatic_gate(target: Target, settings: Settings) -> Gate:
-    """Whether the next estimate would be of the whole payload again."""
-    closed = removes_from_wrench(target, settings) and settings.precompensated.source == "settings"
-    return Gate("automatic", "apply.automatic needs precompensated.source to read back what the "
-                "driver removes; it is 'settings'" if closed else "")
 
 
 def changes_wrench(target: Target, settings: Settings) -> bool:
