@@ -56,18 +56,5 @@ setup(
             "plan_excitation = inertial_id_ros.cli:plan_excitation",
             "simulate_cobot = inertial_id_ros.cli:simulate_cobot",
         ],
-        # Whoever brings a target of his own names it in this group of his package.
-        "inertial_id_ros.apply": [
-            "admittance_controller = inertial_id_ros.targets.ros2_control:AdmittanceController",
-            "dobot = inertial_id_ros.targets.cobots:Dobot",
-            "doosan = inertial_id_ros.targets.cobots:Doosan",
-            "fanuc = inertial_id_ros.targets.cobots:Fanuc",
-            "force_torque_sensor_broadcaster = "
-            "inertial_id_ros.targets.ros2_control:BroadcasterOffsets",
-            "franka = inertial_id_ros.targets.cobots:Franka",
-            "gravity_compensation = inertial_id_ros.targets.ros2_control:GravityFilter",
-            "universal_robots = inertial_id_ros.targets.universal_robots:UniversalRobots",
-            "xarm = inertial_id_ros.targets.cobots:XArm",
-        ],
     },
 )

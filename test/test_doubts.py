@@ -30,7 +30,8 @@ from inertial_id_ros.identification.accuracy_goal import AccuracyGoal
 from inertial_id_ros.inertia import phi_from_body
 from inertial_id_ros.ros.apply.gates import gates_of_payload
 from inertial_id_ros.settings import Settings
-from inertial_id_ros.targets.target import closed_gates, load_target, payload_of
+from inertial_id_ros.targets.registry import load_target
+from inertial_id_ros.targets.target import closed_gates, payload_of
 
 GROUPS = {Doubt.MASS: slice(0, 1), Doubt.COM: slice(1, 4), Doubt.INERTIA: slice(4, 10)}
 NAMES = sorted(recorded())

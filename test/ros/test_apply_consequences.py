@@ -17,7 +17,7 @@ from inertial_id_ros.ros.apply.application import changing_wrench  # noqa: E402
 from inertial_id_ros.ros.apply.gates import removal_gate  # noqa: E402
 from inertial_id_ros.ros.services.saving import CannotSave  # noqa: E402
 from inertial_id_ros.settings import Settings  # noqa: E402
-from inertial_id_ros.targets.target import load_target  # noqa: E402
+from inertial_id_ros.targets.registry import load_target  # noqa: E402
 
 NOTHING = PointMasses(np.zeros((1, 3)), np.zeros(1))
 NO_HISTORY = SimpleNamespace(last=lambda name: None)

@@ -35,10 +35,10 @@ from inertial_id_ros.ros.apply.gates import (  # noqa: E402
 from inertial_id_ros.ros.apply.other_nodes import Graph  # noqa: E402
 from inertial_id_ros.settings import Settings  # noqa: E402
 from inertial_id_ros.srv import Save  # noqa: E402
+from inertial_id_ros.targets.registry import load_target  # noqa: E402
 from inertial_id_ros.targets.target import (
     body_reading,  # noqa: E402
     closed_gates,  # noqa: E402
-    load_target,  # noqa: E402
     payload_of_report,  # noqa: E402
 )
 

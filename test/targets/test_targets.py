@@ -17,8 +17,8 @@ from inertial_id_ros.estimate import IDENTIFIED, PRIOR_DOMINATED, UNOBSERVED
 from inertial_id_ros.inertia import phi_from_body
 from inertial_id_ros.ros.apply.gates import gates_of_payload
 from inertial_id_ros.settings import Settings
+from inertial_id_ros.targets.registry import load_target
 from inertial_id_ros.targets.target import (
-    OWN,
     ParameterCall,
     Seen,
     ServiceCall,
@@ -27,9 +27,7 @@ from inertial_id_ros.targets.target import (
     call_from_json,
     closed_gates,
     difference,
-    load_target,
     payload_of_report,
-    target_names,
 )
 
 MASS, COM = 1.5, [0.02, -0.03, 0.11]
@@ -275,38 +273,8 @@ def test_a_saved_estimate_without_what_is_told_is_refused():
 
 # ---- finding targets -----------------------------------------------------------------------------
 
-def test_a_maker_adds_a_target_by_an_entry_point_of_his_own_package(tmp_path, monkeypatch):
-    (tmp_path / "acme_target.py").write_text(
-        "class Acme:\n"
-        "    takes_tool, needs_limits, changes_wrench = True, True, False\n"
-        "    sources = placement = plan = ready = read = lambda self, *_: 'of acme'\n"
-        "class Half:\n    takes_tool = True\n")
-    folder = tmp_path / "acme_target-1.0.dist-info"
-    folder.mkdir()
-    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: acme-target\nVersion: 1.0\n")
-    (folder / "entry_points.txt").write_text(
-        "[inertial_id_ros.apply]\nacme = acme_target:Acme\nhalf = acme_target:Half\n"
-        "gone = acme_target:Gone\nxarm = acme_target:Acme\n")
-    monkeypatch.syspath_prepend(str(tmp_path))
-    assert {"acme", "half", *OWN} <= set(target_names())
-    assert load_target("acme").plan(payload(), SETTINGS, Seen()) == "of acme"
-    assert type(load_target("xarm")).__name__ == "Acme"  # it goes before our own
-    with pytest.raises(InertialIdError, match="has no needs_limits, changes_wrench, sources"):
-        load_target("half")
-    with pytest.raises(InertialIdError, match="cannot be loaded: AttributeError"):
-        load_target("gone")
-
-
 @pytest.mark.parametrize(("name", "words"), [("", "apply.target is empty; name one of: admittance"),
                                              ("kuka", "there is no target 'kuka'; there are:")])
 def test_an_unknown_target_is_answered_with_all_there_are(name, words):
     with pytest.raises(InvalidSetting, match=words):
-        load_target(name)
-
-
-def test_each_target_of_this_package_is_an_entry_point_too():
-    from conftest import ROOT
-    text = (ROOT / "setup.py").read_text().replace('"\n            "', "")
-    for name, place in OWN.items():
-        assert f'"{name} = {place}"' in text
         load_target(name)

@@ -20,6 +20,7 @@ from inertial_id_ros.srv import Apply
 from ...errors import InertialIdError, printable
 from ...identification.wrench.identifier import Identifier
 from ...settings import Settings
+from ...targets.registry import load_target
 from ...targets.target import (
     Call,
     Gate,
@@ -31,7 +32,6 @@ from ...targets.target import (
     TargetPlan,
     closed_gates,
     difference,
-    load_target,
 )
 from ..compat import message_type
 from ..compensation import CompensationTopics

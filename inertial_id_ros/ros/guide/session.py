@@ -32,7 +32,7 @@ from ...errors import InertialIdError
 from ...identification.accuracy_goal import AccuracyGoal
 from ...inertia import Array
 from ...io.messages import stamp_ns
-from ...targets.target import load_target
+from ...targets.registry import load_target
 from .guide_node import Stopped
 from .node_link import numbers_of
 from .workplace import Ended, Workplace

@@ -1,0 +1,31 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""Every target by its name, which is the value of ``apply.target``."""
+
+from __future__ import annotations
+
+from ..errors import InvalidSetting
+from .cobots import Dobot, Doosan, Fanuc, Franka, XArm
+from .ros2_control import AdmittanceController, BroadcasterOffsets, GravityFilter
+from .target import Target
+from .universal_robots import UniversalRobots
+
+TARGETS: dict[str, type[Target]] = {
+    "admittance_controller": AdmittanceController,
+    "dobot": Dobot,
+    "doosan": Doosan,
+    "fanuc": Fanuc,
+    "force_torque_sensor_broadcaster": BroadcasterOffsets,
+    "franka": Franka,
+    "gravity_compensation": GravityFilter,
+    "universal_robots": UniversalRobots,
+    "xarm": XArm,
+}
+
+
+def load_target(name: str) -> Target:
+    """The target of this name (raises InvalidSetting, which names all)."""
+    if not name:
+        raise InvalidSetting("apply.target is empty; name one of: " + ", ".join(TARGETS))
+    if name not in TARGETS:
+        raise InvalidSetting(f"there is no target '{name[:100]}'; there are: " + ", ".join(TARGETS))
+    return TARGETS[name]()
