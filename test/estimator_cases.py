@@ -15,7 +15,7 @@ from problems import (
 )
 
 from inertial_id_ros.estimators import create
-from inertial_id_ros.estimators.solvers.interior_point import smat
+from inertial_id_ros.estimators.semidefinite import smat
 from inertial_id_ros.inertia import phi_from_points
 from inertial_id_ros.settings import Settings
 

@@ -18,7 +18,7 @@ pytest.importorskip("importlinter")
 PACKAGE = ROOT / "inertial_id_ros"
 # A module of each layer, from top to bottom.
 MODULES = ("client", "ros.node", "api", "apps.bag.reader", "identification.pipeline", "robot.model",
-           "detection.segments", "estimators.base", "regression.problem",
+           "detection.segments", "estimators.base", "regression.rows",
            "kinematics.transform_tree", "signals.bins", "geometry.shape", "io.files",
            "settings.table", "errors")
 

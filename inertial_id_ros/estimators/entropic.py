@@ -14,17 +14,24 @@ Intervals do not follow it above the weight of the settings: little data agree w
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
+from scipy.special import multigammaln
 
 from ..errors import InvalidShape
 from ..geometry.shape import Shape
+from ..inertia import Array
+from ..linalg import identity
 from ..regression.problem import Problem
 from ..settings import Settings
 from .base import Solution
 from .reference_body import ReferenceBodyCache, measure_mass, weaken_prior
-from .solvers.interior_point import LogDetFit, curvature, smat, svec
+from .semidefinite import NEAR, SIDE, SVEC_SIZE, BarrierFit, Step, smat, svec
 
 SMALLEST = 1e-9  # second moment added, in units of J0, so that rounding cannot spoil J > 0
+# Weights among which the evidence chooses, strongest first.
+EVIDENCE_GAMMAS = tuple(10.0 ** np.arange(3.0, -1.1, -0.5))
 
 
 class Entropic:
@@ -60,12 +67,47 @@ class Entropic:
         body = self._bodies.of(shape)
         rows = marginal.matrix @ body.to_phi
         mass = measure_mass(rows, marginal.target)
-        fit = LogDetFit(smat(mass * rows), marginal.target)
-        mode = fit.find_mode(self._gamma) if self._gamma else fit.best_mode()
+        gammas = (self._gamma,) if self._gamma else EVIDENCE_GAMMAS
+        modes = find_modes(smat(mass * rows), marginal.target, gammas)
+        gamma, mode = max(zip(gammas, modes, strict=True), key=lambda pair: log_evidence(*pair))
         pseudo = mode.factor @ mode.factor.T + SMALLEST * np.diag([1.0, 1.0, 1.0, 0.0])
         phi = body.make_consistent(mass * (body.to_phi @ svec(pseudo)))
         to_unit = body.from_phi / mass
         information = to_unit.T @ curvature(mode.factor) @ to_unit
-        claimed = self._gamma or min(mode.gamma, self._largest)
+        claimed = self._gamma or min(gamma, self._largest)
         wrong = shape.error(self._shape_settings).covariance(phi)
         return Solution(phi, marginal.bias(phi), weaken_prior(0.5 * claimed * information, wrong))
+
+
+def find_modes(tensor: Array, target: Array, gammas: Sequence[float]) -> list[Step]:
+    """The optimum for each of several weights, which must fall.
+
+    Args:
+        tensor: (n, 4, 4) rows on pseudo-inertias in units of J0, as symmetric matrices;
+            target: (n,).
+    """
+    fit, factor = BarrierFit(tensor, target), identity(SIDE)
+    for weight in fit.weights_down_to(gammas[0]):
+        factor = fit.find_center(weight, factor, NEAR).factor
+    modes = []
+    for gamma in gammas:
+        modes.append(fit.find_center(gamma, factor))
+        factor = modes[-1].factor
+    return modes
+
+
+def log_evidence(gamma: float, mode: Step) -> float:
+    """Log of the Wishart density at the mode, times the likelihood, times the width of their
+    product (Laplace's approximation)."""
+    logdet = 2.0 * float(np.linalg.slogdet(mode.factor)[1])
+    a = 0.5 * gamma
+    return float(-0.5 * (mode.residual @ mode.residual) + a * (logdet - np.sum(mode.factor**2))
+                 - multigammaln(a + 2.5, SIDE) + SIDE * (a + 2.5) * np.log(a)
+                 - np.log(np.abs(np.diag(mode.triangle))).sum() + 2.5 * logdet)
+
+
+def curvature(factor: Array) -> Array:
+    """Hessian (10, 10) of ``-log det`` at ``Z = factor factor'``: ``D -> Z^-1 D Z^-1``."""
+    root = np.linalg.inv(factor)
+    map_ = svec(root @ smat(np.eye(SVEC_SIZE)) @ root.T)
+    return map_ @ map_.T

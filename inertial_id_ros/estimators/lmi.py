@@ -34,12 +34,12 @@ from .reference_body import (
     margin_matrix,
     regularise,
 )
-from .solvers.interior_point import SIDE, SVEC_SIZE, smat, svec
+from .semidefinite import SIDE, SVEC_SIZE, smat, svec
 
 with optional_packages("the estimator 'lmi'"):
     import cvxpy as cp
 
-    from .solvers.convex_program import solve
+    from .convex_program import solve
 
 _SCALES = np.array([1.0, 0.1, 10.0, 0.01, 100.0])  # one leads past where another breaks down
 _UNIT = svec(np.eye(SIDE))  # the reference body

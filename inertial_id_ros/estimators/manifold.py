@@ -2,37 +2,67 @@
 """`manifold`: physically consistent least squares on R x R3 x SO(3) x R3 (Traversaro et al. 2016).
 
 The body is (m, c, Q, L): mass, centre of mass, principal axes, second moments of mass along them
-(eqs 15, 22); ``m > 0, L >= 0`` is all that full physical consistency asks (Theorem 1). Problem
-(24)-(25) is solved by sequential quadratic programming (`solvers.body_manifold`). Every iterate is
-a physical body, also the one at which the steps run out. The optimum is that of `lmi`: the
-same data, weak prior and margin ``J >= epsilon m J(reference body)``, all in the coordinates of the
-reference body.
+(eqs 15, 22); ``m > 0, L > 0`` is all that full physical consistency asks (Theorem 1). A Newton step
+moves, in the frame of the body, its mass (dm), centre (m dc), axes ((L_j - L_i) dw_k) and moments
+(dL): the chart of eq. 26, scaled so that coinciding moments are no special case. A barrier
+``-w (log m + sum log L)`` keeps every iterate a body, also the one at which the steps run out; w
+falls to nothing, and the optimum is that of `lmi`: the same data, weak prior and margin
+``J >= epsilon m J(reference body)``, all in the coordinates of the reference body.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
 from ..errors import NotEnoughData
 from ..geometry.shape import Shape
+from ..inertia import Array
 from ..regression.problem import Marginal, Problem
 from ..settings import Settings
 from .base import Solution
 from .lmi import MASS_FLOOR
-from .reference_body import (
-    MASS,
-    ReferenceBodyCache,
-    RegularisedProblem,
-    margin_matrix,
-    no_load,
-    regularise,
-)
-from .solvers.body_manifold import Budget, LeastSquares, Point, minimise
-from .solvers.interior_point import smat, svec
+from .reference_body import MASS, ReferenceBodyCache, margin_matrix, no_load, regularise
+from .semidefinite import NEAR, BarrierFit, smat, svec
 
-MAX_STEPS = 100  # after which the best body so far is the answer
+MAX_STEPS = 150  # after which the best body so far is the answer
+LAST_WEIGHT = 1e-9  # of the barrier; the optimum is exceeded by about four times as much
+_THINNEST = 1e-12  # radius of gyration that counts as none, in those of the reference body
+
+
+class Point(NamedTuple):
+    """A body: mass, centre (3,), principal axes (3, 3) in columns, second moments (3,) along them.
+    """
+
+    mass: float
+    center: Array
+    axes: Array
+    moments: Array
+
+    @classmethod
+    def of(cls, pseudo: Array) -> Point:
+        """The body of a positive definite pseudo-inertia (4, 4)."""
+        mass = float(pseudo[3, 3])
+        center = pseudo[:3, 3] / mass
+        moments, axes = np.linalg.eigh(pseudo[:3, :3] - mass * np.outer(center, center))
+        return cls(mass, center, axes, np.maximum(moments, np.finfo(float).tiny))
+
+    @property
+    def factor(self) -> Array:
+        """P (4, 4) with the pseudo-inertia ``P P'``: unit body in the frame of this one."""
+        out = np.zeros((4, 4))
+        out[:3, :3] = self.axes * np.sqrt(self.moments)
+        out[:3, 3], out[3, 3] = np.sqrt(self.mass) * self.center, np.sqrt(self.mass)
+        return out
+
+    def moved(self, change: Array) -> Point:
+        """The body after a change (4, 4) of its pseudo-inertia in the frame of its factor."""
+        root = self.factor
+        unit = Point.of(np.eye(4) + change)  # well scaled: nothing is lost there
+        axes, sizes, _ = np.linalg.svd(root[:3, :3] @ (unit.axes * np.sqrt(unit.moments)))
+        center = self.center + root[:3, :3] @ unit.center / np.sqrt(self.mass)
+        return Point(self.mass * unit.mass, center, axes, np.maximum(sizes, _THINNEST)**2)
 
 
 class Manifold:
@@ -65,25 +95,44 @@ class Manifold:
         body = self._bodies.of(shape)
         data = regularise(marginal.matrix, marginal.target, body)
         data.require_mass()
-        fit, start = self._fit(data)
-        found = fit.unconstrained_optimum() or minimise(fit, start, Budget(MAX_STEPS))
-        if found.mass <= 2.0 * fit.mass_low:
+        scale = data.mass_scale
+        # Unknown: y = margin x / scale, positive definite where the margin holds.
+        matrix = data.matrix @ self._from_margin * scale
+        largest = self._margin[MASS, MASS] * self._max_mass / scale
+        start = Point.of(smat(self._margin @ data.compact / scale))
+        pseudo = _nearest(matrix, data.target, start)
+        if 0.0 < self._max_mass and largest < pseudo[3, 3]:
+            pseudo = _nearest(matrix, data.target, start._replace(mass=largest), fixed_mass=True)
+        if pseudo[3, 3] <= 2.0 * MASS_FLOOR:
             raise NotEnoughData(no_load(float(data.optimum[MASS])))
-        x = data.mass_scale * (self._from_margin @ svec(found.pseudo))
+        x = scale * (self._from_margin @ svec(pseudo))
         phi = body.make_consistent(body.to_phi @ x)
         return Solution(phi, marginal.bias(phi), data.prior_information(body))
 
-    def _fit(self, data: RegularisedProblem) -> tuple[LeastSquares, Point]:
-        """The problem in the margin's coordinates, per mass scale, and a body to start from."""
-        scale = data.mass_scale
-        low, high, start = MASS_FLOOR, np.inf, self._margin @ data.compact / scale
-        kept = self._margin[MASS, MASS]
-        if self._max_mass > 0.0:
-            high = kept * self._max_mass / scale
-            low = min(low, 1e-3 * high)
-            start = start * min(1.0, high / start[MASS])
-        point = Point.of(smat(start))
-        # A margin wider than the body (far from the reference body) needs more extent.
-        point = replace(point, moments=np.maximum(point.moments, 0.1 * point.mass), zeros=0)
-        matrix = data.matrix @ self._from_margin * scale
-        return LeastSquares(smat(matrix), data.target, low, high), point
+
+def _nearest(matrix: Array, target: Array, start: Point, fixed_mass: bool = False) -> Array:
+    """The pseudo-inertia (4, 4) that minimises ``|matrix svec(J) - target|^2``, or the best one
+    after `MAX_STEPS`.
+
+    Args:
+        matrix: (10, 10); target: (10,); fixed_mass: keep that of the start.
+    """
+    if not fixed_mass:
+        free = smat(np.linalg.solve(matrix, target))
+        if np.linalg.eigvalsh(free)[0] > 0.0:
+            return free
+    unit = start.factor  # in whose frame the barrier's pull is towards the start
+    fit = BarrierFit(unit.T @ smat(matrix) @ unit, target, fixed_mass)
+    point = Point.of(np.eye(4))
+    best, least, steps = point, np.inf, 0
+    for weight in fit.weights_down_to(LAST_WEIGHT):
+        while steps < MAX_STEPS:
+            step = fit.newton(weight, point.factor)
+            objective, steps = float(step.residual @ step.residual), steps + 1
+            if objective < least:
+                best, least = point, objective
+            if step.decrement <= NEAR * weight:
+                break
+            point = point.moved(step.change)
+    root = unit @ best.factor
+    return root @ root.T

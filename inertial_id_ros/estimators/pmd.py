@@ -36,7 +36,7 @@ from .reference_body import ReferenceBody, reference_body, regularise
 with optional_packages("the estimator 'pmd'"):
     import cvxpy as cp
 
-    from .solvers.convex_program import solve
+    from .convex_program import solve
 
 # lambda [N/kg] that stands for none: without any the masses are not unique.
 SMALLEST_REGULARIZATION = 1e-6

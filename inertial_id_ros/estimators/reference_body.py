@@ -25,7 +25,7 @@ from ..errors import NotEnoughData
 from ..geometry.shape import Shape
 from ..inertia import Array, is_consistent, phi_from_body, phi_from_pseudo_inertia, pseudo_inertia
 from ..linalg import identity, solve, solve_upper, triangular_factor
-from .solvers.interior_point import SIDE, SVEC_SIZE, smat, svec
+from .semidefinite import SIDE, SVEC_SIZE, smat, svec
 
 # Without a shape: a ball at the sensor origin whose mass lies at 0.05 m (root mean square, each
 # axis), the size of a tool or of a part that an arm carries.

@@ -20,7 +20,7 @@ import numpy as np
 from scipy import sparse
 
 from ..errors import InvalidData
-from ..estimators.solvers.interior_point import smat, svec
+from ..estimators.semidefinite import smat, svec
 from ..extras import optional_packages
 from ..inertia import Array
 from .constraints import Cone, Constraint, Kind, Reference, Stacked, stack_constraints

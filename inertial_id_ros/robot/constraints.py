@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import InvalidData
 from ..estimators.reference_body import body_coordinates
-from ..estimators.solvers.interior_point import smat, svec
+from ..estimators.semidefinite import smat, svec
 from ..inertia import Array, is_consistent, phi_from_body, pseudo_inertia
 from .joint_terms import COULOMB, DRIVE, VISCOUS
 from .model import BODY_SIZE, RobotModel

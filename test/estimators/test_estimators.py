@@ -37,7 +37,7 @@ from inertial_id_ros.errors import (
 )
 from inertial_id_ros.estimators import create, estimator_names
 from inertial_id_ros.estimators.reference_body import reference_body, regularise
-from inertial_id_ros.estimators.solvers.interior_point import smat, svec
+from inertial_id_ros.estimators.semidefinite import smat, svec
 from inertial_id_ros.inertia import is_consistent, phi_from_points, pseudo_inertia
 from inertial_id_ros.regression.problem import COLUMNS, Problem
 from inertial_id_ros.settings import ESTIMATORS, Settings, iter_settings

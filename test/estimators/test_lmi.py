@@ -23,7 +23,7 @@ from inertial_id_ros.estimators.reference_body import (
     reference_body,
     regularise,
 )
-from inertial_id_ros.estimators.solvers.interior_point import smat, svec
+from inertial_id_ros.estimators.semidefinite import smat, svec
 from inertial_id_ros.inertia import is_consistent, phi_from_points, pseudo_inertia, transform_phi
 
 

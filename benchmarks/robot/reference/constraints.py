@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from inertial_id_ros.errors import InvalidData
-from inertial_id_ros.estimators.solvers.interior_point import svec
+from inertial_id_ros.estimators.semidefinite import svec
 from inertial_id_ros.inertia import (
     Array,
     skew,

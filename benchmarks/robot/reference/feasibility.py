@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from inertial_id_ros.estimators.solvers.interior_point import svec
+from inertial_id_ros.estimators.semidefinite import svec
 from inertial_id_ros.inertia import Array
 from inertial_id_ros.robot.base_parameters import (
     BaseEstimate,
