@@ -19,7 +19,6 @@ import pinocchio as pin
 
 from ..errors import printable
 from ..geometry.mesh import load_mesh
-from ..geometry.shape import Shape
 from ..inertia import PARAMETER_NAMES, Array, principal_moments
 from .payload import DRAW, Mesh, PayloadOnLink, ranges_of
 from .urdf import indented, number
@@ -32,19 +31,6 @@ def mesh_of_file(path: Path) -> Mesh:
     """The triangles of a mesh file [m] (raises InvalidShape)."""
     mesh = load_mesh(path)
     return Mesh(np.asarray(mesh.vertices), np.asarray(mesh.faces))
-
-
-def hull_of_shape(shape: Shape) -> Mesh:
-    """The convex hull of a shape, in the frame of the sensor."""
-    from scipy.spatial import ConvexHull  # loads slowly, and most exports have no shape
-
-    hull = ConvexHull(shape.surface)
-    corners = shape.surface[hull.simplices]
-    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    inwards = np.sum(normals * hull.equations[:, :3], axis=1) < 0.0
-    faces = np.where(inwards[:, None], hull.simplices[:, ::-1], hull.simplices)
-    used, numbers = np.unique(faces, return_inverse=True)
-    return Mesh(shape.surface[used], numbers.reshape(faces.shape))
 
 
 def notes_for_usd(payload: PayloadOnLink) -> tuple[str, ...]:

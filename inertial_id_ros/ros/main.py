@@ -124,7 +124,7 @@ topics in    wrench.topic, joint_states.topic, tf.topic (and its _static), robot
 topics out   ~/inertial_parameters  ~/summary  ~/inertia  ~/markers  ~/wrench_compensated
              ~/compensation_state  /diagnostics
 services     ~/get_inertial_parameters  ~/set_shape  ~/set_tool  ~/tare  ~/untare  ~/reset  ~/save
-             ~/export  ~/apply
+             ~/apply
 action       ~/identify
 parameters   payload.mass  .com  .inertia  .sigma  .valid  .stale  .frame_id  .stamp
 

@@ -30,7 +30,6 @@ from .publishing import Publishing
 from .requested_shapes import RequestedShapes
 from .services.black_boxes import BlackBoxes
 from .services.calls import flush_limit
-from .services.exporting import Exports
 from .services.handlers import Services
 from .services.identify_action import IdentifyAction
 from .services.lifecycle import Bond, ManagedNode
@@ -106,8 +105,7 @@ class InertialIdNode(ManagedNode):
             self.publish_if_forgotten)
         shapes = RequestedShapes(self, estimation, self.reader)
         self._apply = ApplyService(self, estimation, self.compensation, self.black_boxes)
-        Services(self, estimation, self.black_boxes, shapes,
-                 Exports(self, estimation, self.reader, self._apply.asking))
+        Services(self, estimation, self.black_boxes, shapes)
         self._identify = IdentifyAction(self, estimation, shapes)
         managed = not self.settings.lifecycle.autostart
         self._bond = Bond(self, managed * self.settings.lifecycle.bond_period, self.findings)

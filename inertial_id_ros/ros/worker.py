@@ -225,7 +225,7 @@ class OutsideReader:
         before, self.description = self.description, urdf
         plain = without_payloads(urdf)
         if (before != urdf or plain != urdf) and plain == without_payloads(before):
-            return  # what an export has published: the robot is as it was, and so are the data
+            return  # with a payload of export_payload: the robot is as it was, and so are the data
         try:
             self._on_description(urdf, simplify(urdf, self.child))
         except InertialIdError as error:

@@ -15,8 +15,8 @@ from .spec import setting
 @dataclass(frozen=True)
 class StateSettings:
     directory: str = setting(
-        "~/.ros/inertial_id_ros", "The only folder in which files are written: estimates, exports "
-        "and tools that services write, and the state that outlives a run.")
+        "~/.ros/inertial_id_ros", "The only folder in which files are written: estimates and tools "
+        "that services write, and the state that outlives a run.")
     restore: bool = setting(
         True, "Begin with the tool, the bias and the estimate that an earlier run kept in "
         "state.directory.")
@@ -127,12 +127,12 @@ class ApplySettings:
 
 
 # Services and the action of the node that can be locked. A reader needs get_inertial_parameters.
-LOCKABLE = ("apply", "change_state", "export", "identify", "reset", "save", "set_shape",
+LOCKABLE = ("apply", "change_state", "identify", "reset", "save", "set_shape",
             "set_tool", "tare", "untare")
 GROUPS = {
     "all": LOCKABLE,
     "beliefs": ("identify", "reset", "set_shape", "set_tool", "tare", "untare"),
-    "files": ("export", "save", "set_tool"),
+    "files": ("save", "set_tool"),
     "robot": ("apply",),  # what writes into the controller of the robot, or into its driver
 }
 # Settings in other groups say what the world is like, or how it is measured.

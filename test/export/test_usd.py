@@ -21,9 +21,6 @@ from inertial_id_ros import api
 from inertial_id_ros.apps.export_payload import main
 from inertial_id_ros.cli import OK
 from inertial_id_ros.errors import InvalidSetting
-from inertial_id_ros.export.payload import payload_from_estimate
-from inertial_id_ros.export.usd import hull_of_shape
-from inertial_id_ros.geometry.shape import shape_from_primitive
 from inertial_id_ros.inertia import Body
 
 pytest.importorskip("pxr")
@@ -176,18 +173,6 @@ def test_a_mesh_file_comes_along_in_the_axes_of_the_parent(
                                       mesh=tmp_path / "box.stl").text
     with pytest.raises(InvalidSetting, match="a mesh is written in format usd only, and format"):
         api.export_payload(source, "sdf", URDF, mesh=tmp_path / "box.stl")
-
-
-def test_the_hull_of_a_shape_is_a_closed_mesh_of_its_size() -> None:
-    """By trimesh: watertight, outside in front, as large as a cylinder but for its facets."""
-    pose = np.eye(4)
-    pose[:3, 3] = 0.0, 0.0, 0.1
-    shape = shape_from_primitive("cylinder", [0.03, 0.2], pose)
-    held = replace(payload_from_estimate(estimate()), mesh=hull_of_shape(shape))
-    found = mesh_of(write("usd", held).text)
-    assert found.is_watertight and found.is_winding_consistent
-    assert 0.97 < found.volume / (np.pi * 0.03**2 * 0.2) <= 1.0
-    np.testing.assert_allclose(found.center_mass, [0.0, 0.0, 0.1], atol=1e-3)
 
 
 def test_the_layer_is_fixed_to_a_robot_as_its_text_says(tmp_path: Path) -> None:

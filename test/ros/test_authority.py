@@ -27,9 +27,9 @@ from inertial_id_ros.action import Identify  # noqa: E402
 from inertial_id_ros.msg import InertialParameters  # noqa: E402
 from inertial_id_ros.settings import Settings  # noqa: E402
 from inertial_id_ros.settings.node import LOCKABLE  # noqa: E402
-from inertial_id_ros.srv import Apply, Export, Save, SetShape, SetTool  # noqa: E402
+from inertial_id_ros.srv import Apply, Save, SetShape, SetTool  # noqa: E402
 
-KINDS = {"apply": Apply, "export": Export, "set_shape": SetShape, "set_tool": SetTool,
+KINDS = {"apply": Apply, "set_shape": SetShape, "set_tool": SetTool,
          "save": Save}
 
 

@@ -16,14 +16,14 @@ from ros_process import LATCHED, Robot, wait_until  # noqa: E402
 from tf2_msgs.msg import TFMessage  # noqa: E402
 
 from inertial_id_ros.apps.simulation.payload import load_payload  # noqa: E402
-from inertial_id_ros.srv import Export, GetInertialParameters, Save  # noqa: E402
+from inertial_id_ros.srv import GetInertialParameters, Save  # noqa: E402
 
 WORDS = "load.reference_mass is 4.000 kg"
 TCP, WHERE = "tool0_controller", "no transform tells where that lies in 'tool0'"
 
 
 @pytest.mark.slow
-def test_a_payload_in_doubt_is_neither_valid_nor_applied_nor_exported(tmp_path):
+def test_a_payload_in_doubt_is_neither_valid_nor_applied_nor_saved(tmp_path):
     with ApplyStage() as stage:
         stage.node = stage.start_node(
             state__directory=str(tmp_path), apply__target="admittance_controller",
@@ -40,8 +40,6 @@ def test_a_payload_in_doubt_is_neither_valid_nor_applied_nor_exported(tmp_path):
         assert not answer.parameters.valid and WORDS in answer.parameters.status
         answer = stage.apply("", send=True)
         assert not answer.success and WORDS in answer.message and not answer.calls
-        answer = stage.client.call(Export, f"{NODE}/export", Export.Request(format="urdf"))
-        assert not answer.success and WORDS in answer.message
         answer = stage.client.call(Save, f"{NODE}/save", Save.Request(name="wrong"))
         assert not answer.success
         assert not told(controller)

@@ -238,8 +238,6 @@ def test_its_buttons_call_the_node(view):
         browser.read_until("store as tool: refused")
         browser.set(browser.element("GuiButtonMessage", "Rehearse apply"), True)
         browser.read_until("rehearsal: refused")
-        browser.set(browser.element("GuiButtonMessage", "Export as URDF"), True)
-        browser.read_until("export: refused")
 
 
 @pytest.mark.slow

@@ -31,7 +31,7 @@ def test_without_locks_nothing_is_locked() -> None:
 
 @pytest.mark.parametrize(("given", "names"), [
     ("tare", {"tare"}), (" tare,reset ", {"tare", "reset"}),
-    ("files", {"export", "save", "set_tool"}),
+    ("files", {"save", "set_tool"}),
     ("beliefs", {"identify", "set_shape", "set_tool", "tare", "untare", "reset"}),
     ("robot save", {"apply", "save"}),
     ("all", set(LOCKABLE))])

@@ -359,18 +359,14 @@ _FAILED = "apply_failed"  # finding
 
 
 class ApplyService:
-    """Applies payloads in a thread of its own, one after the other.
-
-    Attributes:
-        asking: asks other nodes, for any thread but the executor's.
-    """
+    """Applies payloads in a thread of its own, one after the other."""
 
     def __init__(self, node: ManagedNode, estimation: Estimation, compensation: CompensationTopics,
                  black_boxes: BlackBoxes) -> None:
         self._node, self._estimation = node, estimation
         self._jobs = ExecutorJobs()
-        self.asking = Asking(node, self._jobs)
-        self._applications = Applications(node, estimation, compensation, black_boxes, self.asking)
+        self._applications = Applications(node, estimation, compensation, black_boxes,
+                                          Asking(node, self._jobs))
         self._thread = Worker({}, lambda *_: None)
         self._running: Future[Any] | None = None
         create_late_service(node, Apply, "~/apply", self._answer)

@@ -25,7 +25,7 @@ from ...geometry.point_sets import equivalent_box
 from ...inertia import Array, principal_moments
 from ...kinematics.transform_tree import Pose, TransformTree
 from ...msg import InertialParameters
-from ...srv import Apply, Export, Save, SetTool
+from ...srv import Apply, Save, SetTool
 from ..contract import received_qos
 from ..payload_client import GROUPS, NoPayload, Payload, PayloadClient, body_of
 
@@ -157,7 +157,6 @@ class LiveNode(Node):
                           for name in ("tare", "untare", "reset")}
         self._tools = self.create_client(SetTool, f"{self.target}/set_tool")
         self._save = self.create_client(Save, f"{self.target}/save")
-        self._export = self.create_client(Export, f"{self.target}/export")
         self._apply = self.create_client(Apply, f"{self.target}/apply")
         self._identify: Any = ActionClient(self, Identify, f"{self.target}/identify")
 
@@ -185,10 +184,6 @@ class LiveNode(Node):
     def save(self) -> None:
         """Call ~/save."""
         self._call(self._save, Save.Request(), "save")
-
-    def export(self, kind: str, name: str) -> None:
-        """Call ~/export for a file of this format and name."""
-        self._call(self._export, Export.Request(format=kind, name=name), "export")
 
     def apply(self, send: bool, undo: bool = False) -> None:
         """Call ~/apply."""

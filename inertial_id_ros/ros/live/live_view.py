@@ -145,8 +145,6 @@ _BUTTONS: tuple[tuple[str, str, Callable[[LiveNode], None]], ...] = (
      lambda node: node.set_tool(SetTool.Request.CLEAR, "clear the tool")),
     ("Reset", "Forget all data, not the tare.", lambda node: node.trigger("reset")),
     ("Save", "Write the estimate under state.directory/saves.", lambda node: node.save()),
-    ("Export as URDF", "Write payload.urdf under state.directory/exports.",
-     lambda node: node.export("urdf", "payload.urdf")),
     ("Rehearse apply", "Say what would be sent to the robot (apply.target); send nothing.",
      lambda node: node.apply(send=False)),
     ("Apply", "Send the payload to the robot (apply.target).", lambda node: node.apply(send=True)),

@@ -11,7 +11,7 @@ from typing import Any
 
 from std_srvs.srv import Trigger
 
-from inertial_id_ros.srv import Export, GetInertialParameters, Save, SetShape, SetTool
+from inertial_id_ros.srv import GetInertialParameters, Save, SetShape, SetTool
 
 from ...errors import InertialIdError, InvalidData, NotEnoughData, UnknownFrame, printable
 from ...estimate import Estimate, NoEstimate
@@ -24,7 +24,6 @@ from ..estimation import Estimation
 from ..requested_shapes import RequestedShapes, result_of
 from .black_boxes import ENDING, BlackBoxes
 from .calls import create_late_service, require_unlocked_service
-from .exporting import Exports
 from .lifecycle import ManagedNode
 from .saving import (
     DEFAULT_NAME,
@@ -50,7 +49,7 @@ class Services:
     """The services of the node."""
 
     def __init__(self, node: ManagedNode, estimation: Estimation, black_boxes: BlackBoxes,
-                 shapes: RequestedShapes, exports: Exports) -> None:
+                 shapes: RequestedShapes) -> None:
         self._node, self._estimation = node, estimation
         self._black_boxes, self._shapes = black_boxes, shapes
         for kind, name, answer in (
@@ -59,8 +58,7 @@ class Services:
                 (SetTool, "set_tool", self._set_tool), (Trigger, "reset", self._reset)):
             node.create_service(kind, f"~/{name}", self._report_errors(name, answer))
         for kind, name, begin in ((SetShape, "set_shape", self._set_shape),
-                                  (Save, "save", self._save),
-                                  (Export, "export", exports.begin)):
+                                  (Save, "save", self._save)):
             create_late_service(node, kind, f"~/{name}", self._answer_later(name, begin))
 
     def _report_errors(self, name: str,

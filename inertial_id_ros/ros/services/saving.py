@@ -1,7 +1,7 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Files that a node writes: only in one folder, and never in part; and the state in one of them.
 
-Tools, saved estimates and exports have folders of their own in it, so that none replaces another.
+Tools and saved estimates have folders of their own in it, so that none replaces another.
 Names that services give are plain file names; whatever they lead to, as a symbolic link may, must
 lie in the folder too. What changes the state is written before it is used. So a full disk, a folder
 that is read-only, or the end of the process leaves the state that was in use before, or the one
@@ -26,7 +26,7 @@ from ...regression.tool import load_tool
 from ...settings import Settings
 
 DEFAULT_NAME = "inertial_parameters.json"
-TOOLS, SAVES, EXPORTS = "tools", "saves", "exports"  # folders in state.directory
+TOOLS, SAVES = "tools", "saves"  # folders in state.directory
 STATE_ENDING = ".state.json"  # of the names that the node keeps for itself
 _LISTED = 20  # names of files in a message
 _LONGEST = 200  # leaves room for the temporary name
@@ -68,7 +68,7 @@ def write_in_folder(directory: str, kind: str, name: str, write: Callable[[Path]
     """Write a file in a folder, which is made if missing; returns the file's path.
 
     Args:
-        directory: state.directory; kind: `TOOLS`, `SAVES` or `EXPORTS`.
+        directory: state.directory; kind: `TOOLS` or `SAVES`.
         write: writes the file at a path, whole or not at all (raises OSError).
 
     Raises:
@@ -151,7 +151,7 @@ def read_saved(directory: str, name: str) -> dict[str, Any]:
 def written_folders(directory: str) -> tuple[Path, ...]:
     """The folders in which files are written (raises InvalidSetting)."""
     folder = _state_folder(directory)
-    return folder, *(folder / kind for kind in (TOOLS, SAVES, EXPORTS))
+    return folder, *(folder / kind for kind in (TOOLS, SAVES))
 
 
 def state_path(directory: str, node: str) -> Path:
