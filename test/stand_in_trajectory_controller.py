@@ -3,11 +3,16 @@
 
 from __future__ import annotations
 
+import threading
 import time
 
 import numpy as np
+import rclpy
 from control_msgs.action import FollowJointTrajectory
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.executors import MultiThreadedExecutor
+from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 
 ACTION, JOINT_STATES = "arm_controller/follow_joint_trajectory", "arm_joint_states"
@@ -18,24 +23,27 @@ class StandInController:
     """Follows trajectories exactly, and publishes joint states.
 
     Attributes:
-        accepts: whether goals are; answers: whether a cancelled goal ends; fails: words with which
-            the next goal is aborted at once.
+        accepts: whether goals are; answers_after: seconds until the controller says so
+            (`SlowController`); answers: whether a cancelled goal ends; fails: words with which the
+            next goal is aborted at once.
         published: whether joint states come; moving_stamps: whether their stamps go on; follows:
             whether positions do.
-        cancelled: how many goals were; goals: trajectories received.
+        start: positions at the begin of the last trajectory; positions: now.
+        cancelled, ended: how many goals were; goals: trajectories received.
     """
 
     def __init__(self, node, names: tuple[str, ...], positions: np.ndarray) -> None:
         self.accepts = self.answers = self.published = self.moving_stamps = self.follows = True
-        self.fails = ""
-        self.cancelled, self.goals = 0, []
+        self.answers_after, self.fails = 0.0, ""
+        self.cancelled, self.ended, self.goals = 0, 0, []
         self._node, self._names = node, names
-        self.positions = np.array(positions, dtype=float)
+        self.positions = self.start = np.array(positions, dtype=float)
         self._handle, self._began, self._words = None, 0.0, ""
         self._publisher = node.create_publisher(JointState, JOINT_STATES, 10)
         self._server = ActionServer(
             node, FollowJointTrajectory, ACTION, self._end, goal_callback=self._take,
-            handle_accepted_callback=self._begin, cancel_callback=self._cancel)
+            handle_accepted_callback=self._begin, cancel_callback=self._cancel,
+            callback_group=ReentrantCallbackGroup())
         node.create_timer(_PERIOD, self._step)
 
     def vanish(self) -> None:
@@ -43,6 +51,7 @@ class StandInController:
         self._server.destroy()
 
     def _take(self, goal) -> GoalResponse:
+        time.sleep(self.answers_after)
         return GoalResponse.ACCEPT if self.accepts else GoalResponse.REJECT
 
     def _cancel(self, handle) -> CancelResponse:
@@ -51,10 +60,11 @@ class StandInController:
 
     def _begin(self, handle) -> None:
         self._handle, self._began = handle, time.monotonic()
+        self.start = np.array(handle.request.trajectory.points[0].positions)
         self.goals.append(handle.request.trajectory)
 
     def _end(self, handle) -> FollowJointTrajectory.Result:
-        self._handle = None
+        self._handle, self.ended = None, self.ended + 1
         if handle.is_cancel_requested:
             handle.canceled()
         elif self.fails:
@@ -83,3 +93,30 @@ class StandInController:
             else:
                 message.header.stamp.sec = 1
             self._publisher.publish(message)
+
+
+class SlowController(StandInController):
+    """One with a node of its own, which goes on while it takes its time to answer.
+
+    Args:
+        domain: ROS domain; seconds: until it accepts a goal.
+    """
+
+    def __init__(self, domain: int, names: tuple[str, ...], positions: np.ndarray, seconds: float
+                 ) -> None:
+        self.context = rclpy.Context()
+        rclpy.init(context=self.context, domain_id=domain,
+                   signal_handler_options=SignalHandlerOptions.NO)
+        self.node = rclpy.create_node("slow_controller", context=self.context)
+        super().__init__(self.node, names, positions)
+        self.answers_after = seconds
+        self._executor = MultiThreadedExecutor(2, context=self.context)
+        self._executor.add_node(self.node)
+        self._thread = threading.Thread(target=self._executor.spin, daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Leave the ROS graph."""
+        rclpy.shutdown(context=self.context)
+        self._thread.join(10.0)
+        self.node.destroy_node()

@@ -3,13 +3,16 @@
 
     RESTING -> ASKING -> SENDING -> MOVING -> DONE
                   |         |          |
-               REFUSED  WITHDRAWING -> STOPPING -> STOPPED, or UNKNOWN
+               REFUSED  WITHDRAWING -> STOPPING -> STOPPED
+                            |            |  ^
+                            +-> UNKNOWN <+--+  a goal that is accepted after all is cancelled
 
 `TRANSITIONS` is all there is: what is not in it changes nothing. Nothing is sent before its user
 allows motions, a person has confirmed, and the trajectory has been checked at the joint
 positions that hold then. While the arm may move, everything in `find_problem` is looked at every
 `PERIOD`; whatever it finds, a fault in this program included, cancels the goal, and the controller
-brings the arm to rest. If this process is killed, nothing cancels: the controller then ends the
+brings the arm to rest. A goal without an answer outlives its motion: the execution is kept until
+`is_settled`. If this process is killed, nothing cancels: the controller then ends the
 trajectory, which is a few seconds long at most and ends at rest.
 
 What this does not replace: the emergency stop, the limits and the collision detection of the robot
@@ -180,6 +183,8 @@ TRANSITIONS: Mapping[tuple[State, Event], State] = {
     (State.STOPPING, Event.SUCCEEDED): State.STOPPED,
     (State.STOPPING, Event.ENDED): State.STOPPED,
     (State.STOPPING, Event.NO_ANSWER): State.UNKNOWN,
+    (State.UNKNOWN, Event.ACCEPTED): State.STOPPING,  # long after it was sent: the arm would move
+    (State.UNKNOWN, Event.REJECTED): State.STOPPED,
     (State.UNKNOWN, Event.ENDED): State.STOPPED,
     (State.UNKNOWN, Event.SUCCEEDED): State.STOPPED,
 }
@@ -228,6 +233,7 @@ class MotionExecution:
         self._action, self._kind, self._silence = action, kind, silence
         self._client = ActionClient(node, kind, action)
         self._handle: Any = None
+        self._is_open = False  # a goal was sent that was neither rejected nor has ended
         self._entered, self._sent, self._began = time.monotonic(), 0.0, 0.0
         self._stop_wanted = ""  # by `abort`, from any thread
         self._positions: dict[str, float] = {}
@@ -266,8 +272,15 @@ class MotionExecution:
         """Stop, within `PERIOD`, for a reason in one sentence; from any thread."""
         self._stop_wanted = self._stop_wanted or reason or "stopped"
 
+    @property
+    def is_settled(self) -> bool:
+        """True if the controller can move the arm for this goal no more: it was not sent, was
+        rejected, has ended, or its controller is gone."""
+        return not self._is_open or not self._client.server_is_ready()
+
     def close(self) -> None:
-        """Release what belongs to the node; call it once `finished` is set."""
+        """Release what belongs to the node; call it once `is_settled`: nobody else could cancel a
+        goal that is accepted late."""
         self._node.destroy_timer(self._timer)
         self._node.destroy_subscription(self._joints)
         self._client.destroy()
@@ -361,7 +374,7 @@ class MotionExecution:
 
     def _send(self) -> None:
         """Send the goal."""
-        self._sent = time.monotonic()
+        self._sent, self._is_open = time.monotonic(), True
         goal = self._kind.Goal(trajectory=trajectory_message(self._motion),
                                goal_time_tolerance=duration_message(LATE))
         self._client.send_goal_async(goal).add_done_callback(self._take_answer)
@@ -370,6 +383,7 @@ class MotionExecution:
         """The controller accepts or rejects the goal."""
         handle: Any = future.result()
         if handle is None or not handle.accepted:
+            self._is_open = False
             self._happen(Event.REJECTED, "the controller rejected the trajectory")
             return
         self._handle = handle
@@ -379,6 +393,7 @@ class MotionExecution:
     def _take_result(self, future: Future) -> None:
         """The controller says how the goal ended."""
         answer: Any = future.result()
+        self._is_open = False
         if answer.status == GoalStatus.STATUS_SUCCEEDED:
             self._happen(Event.SUCCEEDED, "")
             return

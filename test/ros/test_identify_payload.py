@@ -28,6 +28,7 @@ from rcl_interfaces.srv import SetParameters  # noqa: E402
 from rclpy.action import ActionClient  # noqa: E402
 from ros_process import NODE, Client, RosProcess, own_domain  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
+from stand_in_trajectory_controller import SlowController  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
 
 from inertial_id_ros.action import Identify  # noqa: E402
@@ -357,6 +358,26 @@ def seconds(stamp):
 def accepted(goal):
     """When the controller took a goal [s]."""
     return seconds(goal.goal_info.stamp)
+
+
+@pytest.mark.slow
+def test_a_controller_that_accepts_after_the_session_has_ended_is_told_to_stop(stage, tmp_path):
+    stage.relay.set()
+    stage.allow(True)
+    stage.client.call(Trigger, "/inertial_id_node/reset")
+    controller = SlowController(stage.domain, NAMES, np.zeros(len(NAMES)), 6.0)
+    try:
+        process = RosProcess(stage.domain, *COMMAND, "--controller", "arm_controller", "--yes",
+                             "--json", "--silence", "0.5", "--report", str(tmp_path),
+                             "--ros-args", *SETTINGS, *stage.state)
+        stage.client.spin_until(lambda: lines(process, "end"), 60.0)
+        assert not controller.goals, process.text
+        status, text = process.finish(60.0)
+        assert status == 3 and "Traceback" not in text, text
+        assert len(controller.goals) == controller.cancelled == controller.ended == 1
+        assert np.abs(controller.positions - controller.start).max() < RESTING
+    finally:
+        controller.close()
 
 
 @pytest.mark.slow

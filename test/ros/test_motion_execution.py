@@ -17,6 +17,7 @@ from ros_process import Client, own_domain  # noqa: E402
 from stand_in_trajectory_controller import (  # noqa: E402
     ACTION,
     JOINT_STATES,
+    SlowController,
     StandInController,
 )
 
@@ -41,7 +42,7 @@ SENDING: ACCEPTED MOVING, REJECTED REFUSED, STOP WITHDRAWING, NO_ANSWER WITHDRAW
 MOVING: SUCCEEDED DONE, ENDED STOPPED, STOP STOPPING, NO_ANSWER STOPPING
 WITHDRAWING: ACCEPTED STOPPING, REJECTED STOPPED, NO_ANSWER UNKNOWN
 STOPPING: SUCCEEDED STOPPED, ENDED STOPPED, NO_ANSWER UNKNOWN
-UNKNOWN: SUCCEEDED STOPPED, ENDED STOPPED
+UNKNOWN: ACCEPTED STOPPING, REJECTED STOPPED, SUCCEEDED STOPPED, ENDED STOPPED
 DONE:
 REFUSED:
 STOPPED:
@@ -62,9 +63,11 @@ def make_motion(length: float = LENGTH) -> PlannedMotion:
 class Scene:
     """A controller and an execution in one process."""
 
-    def __init__(self) -> None:
-        self.client = Client(own_domain())
-        self.controller = StandInController(self.client.node, NAMES, np.zeros(3))
+    def __init__(self, slow: float = 0.0) -> None:
+        domain = own_domain()
+        self.client = Client(domain)
+        self.controller = (SlowController(domain, NAMES, np.zeros(3), slow) if slow else
+                           StandInController(self.client.node, NAMES, np.zeros(3)))
         self.fault, self.problems = "", ()
         self.executions: list[MotionExecution] = []
 
@@ -87,6 +90,13 @@ class Scene:
         assert made.state is State.MOVING
         return made
 
+    def close(self) -> None:
+        for execution in self.executions:
+            execution.close()
+        self.client.close()
+        if isinstance(self.controller, SlowController):
+            self.controller.close()
+
     def end(self, execution: MotionExecution) -> State:
         self.client.spin_until(execution.finished.is_set)
         return execution.state
@@ -96,9 +106,7 @@ class Scene:
 def scene():
     made = Scene()
     yield made
-    for execution in made.executions:
-        execution.close()
-    made.client.close()
+    made.close()
 
 
 # The table
@@ -327,6 +335,37 @@ def test_an_abort_before_the_controller_answers_cancels_as_soon_as_it_does(scene
     execution._look()
     assert execution.state is State.WITHDRAWING
     assert scene.end(execution) is State.STOPPED and scene.controller.cancelled == 1
+
+
+def test_wherever_an_answer_may_still_come_it_starts_the_watched_motion_or_cancels_it():
+    reached, waiting = {State.SENDING}, [State.SENDING]
+    while waiting:
+        here = waiting.pop()
+        assert TRANSITIONS[here, Event.ACCEPTED] in (State.MOVING, State.STOPPING), here
+        for (state, event), target in TRANSITIONS.items():
+            if state is here and event in (Event.STOP, Event.NO_ANSWER) and target not in reached:
+                reached.add(target)
+                waiting.append(target)
+    assert State.UNKNOWN in reached
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seconds", [3.0, 4.6])
+def test_a_goal_that_is_accepted_late_is_cancelled_at_once(seconds):
+    """Also after its end was reported: sending and withdrawing may last 2 s each."""
+    scene = Scene(seconds)
+    execution = scene.execution()
+    execution.ask()
+    execution.confirm()
+    try:
+        assert scene.end(execution) is (State.STOPPED if seconds < 4.0 else State.UNKNOWN)
+        scene.client.spin_until(lambda: scene.controller.ended)
+        assert scene.controller.cancelled == 1 and len(scene.controller.goals) == 1
+        assert scene.controller.positions[2] < 0.1 * LENGTH
+        scene.client.spin_until(lambda: execution.is_settled)
+        assert execution.state is State.STOPPED
+    finally:
+        scene.close()
 
 
 @pytest.mark.slow

@@ -15,9 +15,11 @@ from rclpy.clock import Clock, ClockType
 
 from .. import compat
 from ..apply.other_nodes import Asking, ExecutorJobs
+from ..motion_execution import MotionExecution
 
 _PERIOD = 0.01  # s between two looks for jobs
 _POLL = 0.02  # s
+LATEST = 60.0  # s after a session for which a controller may answer late
 
 
 class Stopped(Exception):
@@ -44,6 +46,7 @@ class GuideNode:
             clock_type=ClockType.STEADY_TIME))
         self._executor = compat.make_executor()
         self._executor.add_node(self.node)
+        self._unsettled: list[MotionExecution] = []
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._spin, name="executor", daemon=True)
 
@@ -52,12 +55,25 @@ class GuideNode:
         return self
 
     def __exit__(self, *_: object) -> None:
+        end = time.monotonic() + LATEST
+        for execution in self._unsettled:
+            while not execution.is_settled and time.monotonic() < end:
+                time.sleep(_POLL)  # also after a stop
+            self.jobs.run(execution.close)
         self._ended.set()
         self._thread.join(2.0)
         self.node.destroy_node()
 
     def _spin(self) -> None:
         compat.spin(self._executor, self._ended)
+
+    def release(self, execution: MotionExecution) -> None:
+        """Close a motion: now, or when this node leaves, where its goal is not settled yet. Until
+        then, and up to `LATEST` after the session, a goal that is accepted late is cancelled."""
+        if execution.is_settled:
+            self.jobs.run(execution.close)
+        else:
+            self._unsettled.append(execution)
 
     def now_ns(self) -> int:
         """The time by the clock of ROS [ns]."""

@@ -32,7 +32,7 @@ class ControllerMover:
             allows.
 
     Attributes:
-        was_rejected, is_patient: as `workplace.Mover`.
+        was_rejected, is_patient, is_at_rest: as `workplace.Mover`.
     """
 
     def __init__(self, guide: GuideNode, listening: Listening, controller: str,
@@ -41,6 +41,7 @@ class ControllerMover:
         self._guide, self._listening = guide, listening
         self._controller, self._check, self._silence = controller, check, silence
         self.was_rejected = self.is_patient = False
+        self.is_at_rest = True
         self._swung: SwungLoad | None = None  # of the motion that is made, where it is a small one
         self._looked_ns = 0  # when it was told last what came
 
@@ -69,7 +70,8 @@ class ControllerMover:
             if not execution.finished.is_set():
                 execution.abort("the session ends")
                 execution.finished.wait(_READY)
-            jobs.run(execution.close)
+            self._guide.release(execution)
+        self.is_at_rest = execution.state in (State.DONE, State.REFUSED, State.STOPPED)
         self.was_rejected = sent and execution.state is State.REFUSED
         return "" if execution.state is State.DONE else execution.reason
 

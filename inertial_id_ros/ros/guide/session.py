@@ -123,7 +123,8 @@ class Checking:
                 place.guide.wait(_SETTLED)
                 self._judge_joint(motion, first)
         except Ended as error:
-            if error.end.status == NOT_IDENTIFIED:  # stopped on its way: perhaps it told why
+            # Where it was stopped on its way, the motion perhaps tells why.
+            if error.end.status == NOT_IDENTIFIED and place.mover.is_at_rest:
                 self._judge_joint(motion, first, stopped=True)
                 self._judge_motion(begin)
                 raise Ended(CHECK_FAILED, error.end.text,

@@ -16,9 +16,9 @@ from ...apps.guide.motions import MotionSource
 from ...apps.guide.progress import Progress, Wanted
 from ...apps.guide.record import End, Record, Row, describe_failed, replaced
 from ...apps.guide.show import Show
-from ...cli import CHECK_FAILED, NOT_APPLIED, NOT_IDENTIFIED
+from ...cli import CHECK_FAILED, INTERRUPTED, NOT_APPLIED, NOT_IDENTIFIED
 from ...errors import InertialIdError
-from .guide_node import GuideNode, Stopped
+from .guide_node import LATEST, GuideNode, Stopped
 from .listening import Listening
 from .node_link import NodeLink
 
@@ -26,6 +26,8 @@ _SHOWN = 0.2  # s between two looks at what is known
 _BY_HAND = 0.15  # rad that a joint moves at least where the arm is moved by hand
 _AFTER_A_STOP = ("Mend what stopped the arm, make sure that nothing touches it, and run the "
                  "command again: it begins anew.")
+_NO_ANSWER = (f"The controller has not answered. This program stays for up to {LATEST:g} s, and "
+              "cancels the motion if the controller accepts it after all.")
 _STILL = 0.01  # rad within which an arm is at rest again
 
 
@@ -36,9 +38,11 @@ class Mover(Protocol):
         was_rejected: whether the controller rejected the last motion.
         is_patient: whether motions go on where the node doubts frames and sign: small ones, which
             are made to find that out.
+        is_at_rest: False if the controller has not said that the last motion ended.
     """
 
     was_rejected: bool
+    is_at_rest: bool
     is_patient: bool
 
     def run(self, motion: PlannedMotion, told: Callable[[], object]) -> str:
@@ -172,16 +176,29 @@ class Workplace:
         self.show.motion(motion.words, motion.duration)
         self.record.motions.append((motion.words, motion.duration))
         ended = self.mover.run(motion, lambda: self.look(0.0))
+        if not self.mover.is_at_rest:
+            raise Ended(INTERRUPTED if self.guide.stop.is_set() else self._stopped_status,
+                        f"It is not known whether the arm has stopped ({ended}): use the emergency "
+                        f"stop. {self._applied}", _NO_ANSWER)
         if self.guide.stop.is_set():
             raise Stopped
         if ended and self.mover.was_rejected and len(self.record.motions) == 1:
             self.note_rows((rejected_row(ended),))
             raise Ended(CHECK_FAILED, describe_failed(self.record.rows) + " Nothing has moved.")
         if ended:
-            status = NOT_APPLIED if self.record.proof else NOT_IDENTIFIED
-            raise Ended(status, f"The arm has stopped: {ended}. "
-                        + ("The payload was applied; its check was not finished."
-                           if self.record.applied else "Nothing was applied."), _AFTER_A_STOP)
+            raise Ended(self._stopped_status, f"The arm has stopped: {ended}. {self._applied}",
+                        _AFTER_A_STOP)
+
+    @property
+    def _stopped_status(self) -> int:
+        """Exit status where the arm was stopped."""
+        return NOT_APPLIED if self.record.proof else NOT_IDENTIFIED
+
+    @property
+    def _applied(self) -> str:
+        """Sentence about what the robot was told so far."""
+        return ("The payload was applied; its check was not finished." if self.record.applied
+                else "Nothing was applied.")
 
     def have_moved(self, words: str) -> None:
         """Tell a person a motion, and wait until the arm has moved and rests again."""
