@@ -1,9 +1,9 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Writes docs/interfaces.md: ``python docs/make_interfaces_page.py``.
 
-The names are those of config/sros2/node.policy.xml, which a test compares with a running node;
-their types and meanings are the rows of docs/node.md, findings those of docs/troubleshooting.md;
-fields are those of `msg`, `srv`, `action`.
+The names are those of config/sros2/inertial_id.policy.xml, which a test compares with a running
+node; their types and meanings are the rows of docs/node.md, findings those of
+docs/troubleshooting.md; fields are those of `msg`, `srv`, `action`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ sys.path.insert(0, str(ROOT))
 from inertial_id_ros.settings import Settings, iter_settings  # noqa: E402
 
 PAGE = ROOT / "docs" / "interfaces.md"
-POLICY = ROOT / "config" / "sros2" / "node.policy.xml"
+POLICY = ROOT / "config" / "sros2" / "inertial_id.policy.xml"
 # What every node has, and every node with a lifecycle.
 GENERAL = {"/parameter_events", "/rosout", "bond", "~/transition_event", "~/change_state",
            "~/get_available_states", "~/get_available_transitions", "~/get_state",
@@ -41,7 +41,8 @@ what came of them. Each holds its findings as keys, with their sentences as valu
 
 def offered(element: str, qualifier: str) -> list[str]:
     """Names that the node publishes, replies to or executes, without those of every node."""
-    groups = ElementTree.parse(POLICY).getroot().findall(f".//{element}s[@{qualifier}='ALLOW']")
+    groups = ElementTree.parse(POLICY).getroot().findall(
+        f"./enclaves/enclave[@path='/inertial_id/node']//{element}s[@{qualifier}='ALLOW']")
     names = [item.text or "" for group in groups for item in group]
     return [name for name in names if name not in GENERAL]
 

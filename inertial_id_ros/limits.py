@@ -15,7 +15,6 @@ MAX_FACES = 2_000_000
 MAX_POINTS = 1_000_000
 MAX_REQUEST_POINTS = 100_000  # points or vertices in one request
 MAX_REQUEST_FACES = 200_000
-MAX_REQUEST_ENTRIES = 5000  # messages and texts, as parameters, in one request
 MAX_YAML_BYTES = MEGABYTE
 MAX_TABLE_BYTES = 500 * MEGABYTE  # of joint states as CSV or NPZ, unpacked
 MAX_JSON_BYTES = MEGABYTE

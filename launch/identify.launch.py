@@ -33,8 +33,6 @@ OVERRIDES = {
     "gravity_frame": ("gravity.frame", "Frame whose z axis points up."),
     "method": ("estimator.method", "Estimator."),
     "state_directory": ("state.directory", "Folder under which the node writes."),
-    "lock_parameters": ("security.lock_parameters", "What nobody may set: none, beliefs or all."),
-    "lock_services": ("security.lock_services", "Services that refuse, e.g. beliefs,robot."),
 }
 # Settings that name what an arm's description gives a prefix, with their default.
 PREFIXED = {

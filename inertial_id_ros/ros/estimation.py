@@ -14,7 +14,6 @@ from ..geometry.shape import Shape, shape_from_settings
 from ..identification.make_identifier import AnyIdentifier
 from ..settings import Settings
 from .clocks import Watchdog
-from .services.calls import CallLimit
 from .services.saving import StateKeeper
 from .worker import Worker
 
@@ -161,7 +160,6 @@ class Estimation:
         worker: the thread that owns it; configuration: the settings and the shape in use.
         watchdog: holds the newest outcome; state: what outlives the run.
         findings: of the node; all_findings: these and those of the identifier.
-        flush_limit: on requests to forget the data.
         solve_after_change: solves and publishes after a service has changed something;
             publish_if_forgotten: only where the estimate was forgotten. Both in the worker.
     """
@@ -173,6 +171,5 @@ class Estimation:
     state: StateKeeper
     findings: FindingLog
     all_findings: Callable[[], tuple[Finding, ...]]
-    flush_limit: CallLimit
     solve_after_change: Callable[[], None]
     publish_if_forgotten: Callable[[], None]

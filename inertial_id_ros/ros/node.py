@@ -29,7 +29,6 @@ from .publisher_watch import PayloadWatch
 from .publishing import Publishing
 from .requested_shapes import RequestedShapes
 from .services.black_boxes import BlackBoxes
-from .services.calls import flush_limit
 from .services.handlers import Services
 from .services.identify_action import IdentifyAction
 from .services.lifecycle import Bond, ManagedNode
@@ -58,7 +57,6 @@ class InertialIdNode(ManagedNode):
 
     def __init__(self, files: Sequence[Sequence[Section]] | None = None) -> None:
         super().__init__(NAME, files)
-        self.flush_limit = flush_limit()
         self.findings = FindingLog()  # of the node itself
 
     # ---- life cycle: in the executor's thread ----------------------------------------------------
@@ -101,8 +99,7 @@ class InertialIdNode(ManagedNode):
         self.reader = OutsideReader(self._changes.keep_description, self._report_failure)
         estimation = Estimation(
             self.identifier, self.worker, self.configuration, self.watchdog, self.state,
-            self.findings, self.all_findings, self.flush_limit, self.solve_after_change,
-            self.publish_if_forgotten)
+            self.findings, self.all_findings, self.solve_after_change, self.publish_if_forgotten)
         shapes = RequestedShapes(self, estimation, self.reader)
         self._apply = ApplyService(self, estimation, self.compensation, self.black_boxes)
         Services(self, estimation, self.black_boxes, shapes)
@@ -201,10 +198,6 @@ class InertialIdNode(ManagedNode):
                 self.worker.request("advance")
         self._identify.step()
         self._apply.step()
-        self.findings.set_or_clear(
-            "asked_too_often.data", "warning", self.flush_limit.warning())
-        self.findings.set_or_clear(
-            "asked_too_often.parameters", "warning", self.parameter_limit.warning())
         self._out.draw()
         if self._outbox:
             self.write_payload(self._outbox.pop())
@@ -335,8 +328,6 @@ class InertialIdNode(ManagedNode):
         if not self.is_configured:
             return
         self.identifier.check_settings(settings)
-        if settings.precompensated != self.settings.precompensated:
-            self.flush_limit.admit()
 
     def on_settings(self, before: Settings, after: Settings) -> None:
         """Hand changed settings to the worker; another rate needs another timer."""

@@ -14,7 +14,7 @@ from __future__ import annotations
 import copy
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,17 +29,15 @@ from rcl_interfaces.msg import (
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
-from ..errors import InertialIdError, InvalidSetting, printable
+from ..errors import InertialIdError, InvalidSetting
 from ..estimate import Estimate, Outcome
 from ..estimators import create
 from ..inertia import six_from_tensor
 from ..io.files import user_path
 from ..io.yaml_files import read_yaml
-from ..limits import MAX_REQUEST_ENTRIES
 from ..settings import Settings, flatten, iter_settings
 from ..settings.spec import FORMER, Spec, allowed_range, unknown_setting
 from .compat import parameter_overrides
-from .services.calls import parameter_limit, require_unlocked_parameters
 
 PAYLOAD = "payload."
 _PAYLOAD_DESCRIPTIONS = {
@@ -296,9 +294,6 @@ def _find_sections(file: str, node: str, tree: Any) -> Iterator[Section]:
             yield Section(file, node, frozenset(flatten(inner or {})))
 
 
-_BETWEEN_WARNINGS = 5.0  # s
-
-
 class SettingsNode(Node):
     """Declares all settings and ``payload.*`` as parameters, and checks changes while it runs.
 
@@ -324,33 +319,9 @@ class SettingsNode(Node):
         self.settings: Settings = declare_settings(self)
         declare_payload(self)
         self._writing = False
-        self.parameter_limit = parameter_limit()
         self._at_start = self.settings, self._uses_sim_time
         self._declared = True
         self.add_on_set_parameters_callback(self._on_set_parameters)
-
-    def create_service(self, kind: Any, name: str, callback: Callable[[Any, Any], Any],
-                       *args: Any, **options: Any) -> Any:
-        """As `rclpy.node.Node`; a request for too many parameters is answered as an empty one."""
-        if kind.__module__.startswith("rcl_interfaces."):
-            callback = self._bounded(kind, name, callback)
-        return super().create_service(kind, name, callback, *args, **options)
-
-    def _bounded(self, kind: Any, name: str,
-                 callback: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-        """A callback that gets an empty request, with a line in the log, where one has too many
-        entries: rclpy would spend minutes on them in the executor's thread."""
-
-        def answer(request: Any, response: Any) -> Any:
-            count = _count_entries(request)
-            if count > MAX_REQUEST_ENTRIES:
-                self.get_logger().warning(
-                    f"{printable(name)}: a request with {count} entries is taken as empty; at most "
-                    f"{MAX_REQUEST_ENTRIES} are allowed", throttle_duration_sec=_BETWEEN_WARNINGS)
-                request = kind.Request()
-            return callback(request, response)
-
-        return answer
 
     @property
     def _uses_sim_time(self) -> bool:
@@ -382,28 +353,21 @@ class SettingsNode(Node):
             self._writing = False
 
     def set_parameters_atomically(self, parameter_list: list[Parameter]) -> SetParametersResult:
-        """As `rclpy.node.Node`; takes ``5`` for ``5.0``, says what is allowed, and refuses what is
-        locked before any part of rclpy sees it."""
+        """As `rclpy.node.Node`; takes ``5`` for ``5.0``, and says what is allowed."""
         if self._declared:
             try:
-                self.parameter_limit.admit()
-                require_unlocked_parameters(self.settings, self._own_names(parameter_list))
+                self._require_known(parameter_list)
                 parameter_list = [cast_to_declared_type(p, self.settings) for p in parameter_list]
             except InertialIdError as error:
                 return SetParametersResult(successful=False, reason=str(error))
         return super().set_parameters_atomically(parameter_list)
 
-    def _own_names(self, parameters: Sequence[Parameter]) -> list[str]:
-        """Names of parameters, but for ``payload.*``, which nobody can set, locked or not.
-
-        Raises:
-            InvalidSetting: the node has no such parameter.
-        """
+    def _require_known(self, parameters: Sequence[Parameter]) -> None:
+        """Raise InvalidSetting where the node has no such parameter."""
         for parameter in parameters:
             if not self.has_parameter(parameter.name):
                 raise unknown_setting(parameter.name,
                                       [name for name, _, _ in iter_settings(self.settings)])
-        return [p.name for p in parameters if not p.name.startswith(PAYLOAD)]
 
     def describe_parameter(self, name: str) -> ParameterDescriptor:
         """As `rclpy.node.Node`; ``payload.*`` is read-only to all but the node."""
@@ -440,16 +404,3 @@ def _describe_changes(start: Settings, now: Settings) -> list[str]:
     before = {name: value for name, value, _ in iter_settings(start)}
     return [f"{name} is {value} ({before[name]} at the start)"
             for name, value, _ in iter_settings(now) if value != before[name]]
-
-
-def _count_entries(message: Any) -> int:
-    """Entries of all sequences in a message, and in the messages of these sequences."""
-    count = 0
-    for name in message.get_fields_and_field_types():
-        value = getattr(message, name)
-        if hasattr(value, "get_fields_and_field_types"):
-            count += _count_entries(value)
-        elif not isinstance(value, str) and hasattr(value, "__len__"):
-            count += len(value) + sum(_count_entries(entry) for entry in value
-                                      if hasattr(entry, "get_fields_and_field_types"))
-    return count

@@ -1,10 +1,9 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Settings of the node: what it publishes and hands over, which files it reads and writes, its life
-cycle, and what nobody may change while it runs."""
+"""Settings of the node: what it publishes and hands over, which files it reads and writes, and
+its life cycle."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -126,21 +125,6 @@ class ApplySettings:
         return number
 
 
-# Services and the action of the node that can be locked. A reader needs get_inertial_parameters.
-LOCKABLE = ("apply", "change_state", "identify", "reset", "save", "set_shape",
-            "set_tool", "tare", "untare")
-GROUPS = {
-    "all": LOCKABLE,
-    "beliefs": ("identify", "reset", "set_shape", "set_tool", "tare", "untare"),
-    "files": ("save", "set_tool"),
-    "robot": ("apply",),  # what writes into the controller of the robot, or into its driver
-}
-# Settings in other groups say what the world is like, or how it is measured.
-_COMPUTATION = ("estimator", "pmd", "lmi", "entropic")
-_BELIEFS_OF_ESTIMATOR = ("estimator.max_mass", "estimator.estimate_bias",
-                         "estimator.estimate_noise")
-
-
 @dataclass(frozen=True)
 class LifecycleSettings:
     """The life cycle of a managed node."""
@@ -150,45 +134,3 @@ class LifecycleSettings:
         "lifecycle set, does so.")
     # Period of the heartbeats to a lifecycle manager [s]; that of nav2.
     bond_period: ClassVar[float] = 0.1
-
-
-@dataclass(frozen=True)
-class SecuritySettings:
-    """What is locked from the start on; other nodes then cannot change it."""
-
-    lock_parameters: str = setting(
-        "none", "Parameters that cannot be set while the node runs. beliefs: use_sim_time and all "
-        "that says what sensor, driver and payload are like (wrench, tare, precompensated, "
-        "estimator.max_mass, .estimate_bias, .estimate_noise), but not how the estimate is "
-        "computed; all: every one.", choices=("none", "beliefs", "all"))
-    lock_services: str = setting(
-        "", "Services, and the action identify, that refuse every request (change_state: the node "
-        "has none of the life cycle), separated by commas: "
-        f"{', '.join(LOCKABLE)}; or groups of them: beliefs ({', '.join(GROUPS['beliefs'])}), "
-        f"files ({', '.join(GROUPS['files'])}), robot ({', '.join(GROUPS['robot'])}), all. "
-        "Empty: none.")
-
-    @property
-    def locked_services(self) -> frozenset[str]:
-        """Names of the locked services.
-
-        Raises:
-            InvalidSetting: lock_services holds another word.
-        """
-        locked: set[str] = set()
-        for word in re.split(r"[,\s]+", self.lock_services.strip()):
-            if word not in (*GROUPS, *LOCKABLE, ""):
-                raise InvalidSetting(f"security.lock_services holds {word[:100]!r}; allowed: "
-                                     f"{', '.join([*GROUPS, *LOCKABLE])}")
-            locked.update(GROUPS.get(word, (word,) if word else ()))
-        return frozenset(locked)
-
-    def locks_parameter(self, name: str) -> bool:
-        """Whether a parameter cannot be set while the node runs."""
-        return self.lock_parameters == "all" or (
-            self.lock_parameters == "beliefs" and is_belief(name))
-
-
-def is_belief(name: str) -> bool:
-    """Whether a parameter says what the world is like, not how the estimate is computed."""
-    return name.split(".")[0] not in _COMPUTATION or name in _BELIEFS_OF_ESTIMATOR

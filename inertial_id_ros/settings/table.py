@@ -30,7 +30,6 @@ from .node import (
     LifecycleSettings,
     MotionSettings,
     ResourcesSettings,
-    SecuritySettings,
     StateSettings,
 )
 from .payload import (
@@ -117,17 +116,12 @@ class Settings:
     apply: ApplySettings = field(default_factory=ApplySettings)
     state: StateSettings = field(default_factory=StateSettings)
     resources: ResourcesSettings = field(default_factory=ResourcesSettings)
-    security: SecuritySettings = field(default_factory=SecuritySettings)
     lifecycle: LifecycleSettings = field(default_factory=LifecycleSettings)
     black_box: BlackBoxSettings = field(default_factory=BlackBoxSettings)
 
     def __post_init__(self) -> None:
         for name, value, spec in iter_settings(self):
             check(name, value, spec)
-        if "change_state" in self.security.locked_services and not self.lifecycle.autostart:
-            raise InvalidSetting(
-                f"lifecycle.autostart is false, and security.lock_services "
-                f"'{self.security.lock_services}' locks change_state: the node could never start")
         if self.dynamic_joint_states.topic and not self.wrench.sensor_frame:
             raise InvalidSetting(
                 f"dynamic_joint_states.topic is '{self.dynamic_joint_states.topic}', which does "

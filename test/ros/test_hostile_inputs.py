@@ -20,14 +20,12 @@ from node_client import (  # noqa: E402
     wait_for_valid,
     wait_until_cleared,
 )
-from rcl_interfaces.srv import GetParameters  # noqa: E402
 from ros_process import LATCHED, Robot, Stage, wait_until  # noqa: E402
 from std_msgs.msg import String  # noqa: E402
 from tf2_msgs.msg import TFMessage  # noqa: E402
 
 from inertial_id_ros.action import Identify  # noqa: E402
 from inertial_id_ros.limits import (  # noqa: E402
-    MAX_REQUEST_ENTRIES,
     MAX_REQUEST_POINTS,
     MAX_URDF_ELEMENTS,
 )
@@ -107,18 +105,12 @@ def test_a_large_set_of_points_becomes_a_shape_and_a_larger_one_is_refused():
         assert call(SetShape, f"{NODE}/set_shape").message == "the shape is forgotten"
 
 
-def test_parameters_without_end_are_taken_as_none_and_said_in_the_log():
+def test_a_goal_with_points_without_end_is_rejected():
     with Stage() as stage:
-        node = stage.start_node(estimator__rate=4.0)
+        stage.start_node(estimator__rate=4.0)
         robot = Robot(stage.client)
         robot.publish_description()
         play_until_valid(stage, robot)
-        names = GetParameters.Request(names=["estimator.rate"] * (MAX_REQUEST_ENTRIES + 1))
-        assert stage.client.call(GetParameters, f"{NODE}/get_parameters", names).values == []
-        node.wait_for_text(f"{MAX_REQUEST_ENTRIES + 1} entries is taken as empty")
-        names.names = names.names[:2]
-        answer = stage.client.call(GetParameters, f"{NODE}/get_parameters", names)
-        assert [value.double_value for value in answer.values] == [4.0, 4.0]
         goal = SEND_GOAL.Request()
         goal.goal.shape.points = points_request(MAX_REQUEST_POINTS + 1).points
         assert not stage.client.call(SEND_GOAL, f"{NODE}/identify/_action/send_goal", goal).accepted

@@ -262,13 +262,3 @@ def test_without_bond_messages_the_node_says_that_there_is_no_bond():
         start(stage)
         assert change(stage, CONFIGURE)
         wait_for_finding(stage, "bond_off", "the package 'bond' is not installed")
-
-
-def test_a_locked_life_cycle_has_no_services():
-    with Stage() as stage:
-        stage.start_node(security__lock_services="change_state")
-        wait_for_node(stage)
-        stage.client.call(Trigger, f"{NODE}/reset")  # services are known
-        names = {name for name, _ in stage.client.node.get_service_names_and_types_by_node(
-            NODE[1:], "/")}
-        assert f"{NODE}/tare" in names and f"{NODE}/change_state" not in names

@@ -2,7 +2,6 @@
 """Tool, state and files of the node as another process sees them."""
 
 import json
-import math
 import resource
 import time
 
@@ -14,8 +13,6 @@ pytest.importorskip("tf2_msgs.msg")
 pytest.importorskip("inertial_id_ros.msg")
 from geometry_msgs.msg import InertiaStamped  # noqa: E402
 from node_client import get_estimate, wait_for_finding  # noqa: E402
-from rcl_interfaces.msg import Parameter, ParameterValue  # noqa: E402
-from rcl_interfaces.srv import SetParameters  # noqa: E402
 from ros_process import PATIENCE, Robot, Stage, queued, time_message  # noqa: E402
 from sensor_msgs.msg import Imu  # noqa: E402
 from std_msgs.msg import Bool  # noqa: E402
@@ -240,66 +237,6 @@ def resident(process):
     """Resident memory [MB]."""
     lines = open(f"/proc/{process.process.pid}/status").read().splitlines()
     return int(next(x for x in lines if x.startswith("VmRSS")).split()[1]) / 1024
-
-
-@pytest.mark.parametrize(("kind", "name", "request_"), [
-    (Trigger, "reset", Trigger.Request()),
-    (SetTool, "set_tool", SetTool.Request(action=SetTool.Request.CLEAR)),
-    (SetParameters, "set_parameters", None)])
-def test_forgetting_the_data_in_a_tight_loop_does_not_starve_the_estimate(
-        tmp_path, kind, name, request_):
-    """In place of a request: a setting that rebuilds the buffer, to and fro."""
-    with Stage() as stage:
-        node = stage.start_node(estimator__rate=4.0, state__directory=str(tmp_path),
-                                estimator__method="lmi", buffer__window=4.0,
-                                black_box__duration=1.0)  # full before memory is looked at
-        robot = Robot(stage.client, rate=125.0)
-        robot.publish_description()
-        client = stage.client.node.create_client(kind, f"{NODE}/{name}")
-        assert client.wait_for_service(10.0)
-        answers, sizes, began, waits = [], [], time.monotonic(), queued(node.process.pid)
-        got = messages(stage)
-
-        def call(stamp):
-            if request_ is not None:
-                answers.extend(client.call_async(request_) for _ in range(2))
-            elif stamp // 8_000_000 % 4 == 0:  # setting takes a millisecond
-                answers.append(client.call_async(weighting(len(answers))))
-            for _ in range(4):
-                stage.client.executor.spin_once(timeout_sec=0.0)
-
-        for _ in range(24):
-            robot.play(4.0, speed=4.0, each=call)
-            sizes.append(resident(node))
-            if len(sizes) >= 12 and sizes[-1] - sizes[-4] < 2.0:
-                break
-        valid = sum(m.valid for m in got)
-        print(f"{len(answers)} calls, {valid} estimates of {len(got)} messages, "
-              f"{[round(s, 1) for s in sizes]} MB")
-        # Half of those without such a client, in the time that the machine had for them: some fail
-        # in the first second, and after the resets of every ten.
-        seconds = time.monotonic() - began
-        busy = queued(node.process.pid) - waits
-        assert valid >= max(2.0 * (seconds - busy), 0.5 * seconds)
-        # MB in three plays: what each call left behind would go on. The searches for an offset of
-        # the clocks need more each time, until they look at all of their 20 s.
-        assert sizes[-1] - sizes[-4] < 2.0, sizes
-        spans = math.ceil(seconds / 10.0) + 1  # of ten seconds, begun
-        if request_ is None:
-            obeyed = [f.result().results[0].successful for f in answers if f.done()]
-            # A hundred within ten seconds, of several times as many.
-            assert 100 <= sum(obeyed) <= 100 * spans < 0.5 * len(obeyed)
-            wait_for_finding(stage, "asked_too_often.parameters", "refused")
-        else:
-            obeyed = [f.result().success for f in answers if f.done()]
-            assert len(obeyed) > 500 and sum(obeyed) <= 10 * spans
-            wait_for_finding(stage, "asked_too_often.data", "refused")
-
-
-def weighting(number):
-    """A request to use one weighting or the other."""
-    value = ParameterValue(type=4, string_value=("noise", "dynamism")[number % 2])
-    return SetParameters.Request(parameters=[Parameter(name="estimator.weighting", value=value)])
 
 
 def test_a_home_that_cannot_be_written_is_told_and_does_not_stop_the_node(monkeypatch, tmp_path):

@@ -19,17 +19,19 @@ pytest.importorskip("inertial_id_ros.msg")
 from node_client import NODE  # noqa: E402
 from ros_process import ROOT, Stage  # noqa: E402
 
-from inertial_id_ros.settings.node import LOCKABLE  # noqa: E402
-
-FOLDER = ROOT / "config" / "sros2"
-NAMES = ("node", "operator", "reader")
+FILE = ROOT / "config" / "sros2" / "inertial_id.policy.xml"
+NAMES = ("node", "reader")
+CHANGING = {f"{NODE}/{name}" for name in (  # a reader needs none of them
+    "apply", "change_state", "reset", "save", "set_shape", "set_tool", "tare", "untare",
+    "set_parameters", "set_parameters_atomically")}
 LISTS = {"topics": ("topic", {"publish", "subscribe"}),
          "services": ("service", {"reply", "request"}), "actions": ("action", {"call", "execute"})}
 
 
 def profile(name: str) -> ElementTree.Element:
-    """The one profile of a policy."""
-    profiles = ElementTree.parse(FOLDER / f"{name}.policy.xml").findall("./enclaves/enclave/*/*")
+    """The one profile of an enclave."""
+    profiles = ElementTree.parse(FILE).findall(
+        f"./enclaves/enclave[@path='/inertial_id/{name}']/profiles/profile")
     assert len(profiles) == 1
     return profiles[0]
 
@@ -43,24 +45,18 @@ def allowed(name: str, qualifier: str) -> set[str]:
             for t in texts}
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_policies_have_the_structure_of_the_schema(name: str) -> None:
-    policy = ElementTree.parse(FOLDER / f"{name}.policy.xml").getroot()
+def test_the_policy_has_the_structure_of_the_schema() -> None:
+    policy = ElementTree.parse(FILE).getroot()
     assert policy.tag == "policy" and policy.attrib == {"version": "0.2.0"}
     assert [e.tag for e in policy] == ["enclaves"]
-    (enclave,) = policy[0]
-    assert enclave.tag == "enclave" and enclave.attrib == {"path": f"/inertial_id/{name}"}
-    assert [e.tag for e in enclave] == ["profiles"] and set(profile(name).attrib) == {"ns", "node"}
-    for group in profile(name):
+    assert [e.attrib for e in policy[0]] == [{"path": f"/inertial_id/{name}"} for name in NAMES]
+    assert all([e.tag for e in enclave] == ["profiles"] for enclave in policy[0])
+    for group in (group for name in NAMES for group in profile(name)):
         item, qualifiers = LISTS[group.tag]
         assert group.attrib and set(group.attrib) <= qualifiers
         assert set(group.attrib.values()) == {"ALLOW"}
         names = [e.text for e in group]
         assert {e.tag for e in group} == {item} and len(names) == len(set(names)) > 0
-
-
-def test_there_are_no_other_policies() -> None:
-    assert sorted(path.name for path in FOLDER.iterdir()) == [f"{n}.policy.xml" for n in NAMES]
 
 
 def check_described_types(graph: Any) -> None:
@@ -97,25 +93,22 @@ def test_the_node_may_do_what_it_does_and_no_more() -> None:
                 lambda m=method, w=wanted, o=optional: names(m) | o == w | o)
         check_described_types(graph)
         assert allowed("node", "execute") == {f"{NODE}/identify"}
-        for name in ("reader", "operator"):  # there is what they ask for
-            assert allowed(name, "request") <= allowed("node", "reply")
-            assert allowed(name, "subscribe") - {"/clock"} <= allowed("node", "publish")
+        # There is what a reader asks for.
+        assert allowed("reader", "request") <= allowed("node", "reply")
+        assert allowed("reader", "subscribe") - {"/clock"} <= allowed("node", "publish")
 
 
-def test_a_reader_may_change_nothing_and_an_operator_all() -> None:
-    changing = {f"{NODE}/{name}" for name in LOCKABLE} | {
-        f"{NODE}/set_parameters", f"{NODE}/set_parameters_atomically"}
-    asked = allowed("reader", "request") | allowed("reader", "call")
-    assert not asked & changing and f"{NODE}/get_inertial_parameters" in asked
-    assert changing <= allowed("operator", "request") | allowed("operator", "call")
+def test_a_reader_may_change_nothing() -> None:
+    asked = allowed("reader", "request")
+    assert CHANGING <= allowed("node", "reply") and not asked & CHANGING
+    assert not allowed("reader", "call") and f"{NODE}/get_inertial_parameters" in asked
 
 
 def test_nobody_but_the_node_may_publish_what_it_publishes() -> None:
     own = {name for name in allowed("node", "publish") if name.startswith(NODE)}
     assert len(own) == 7
-    for name in ("reader", "operator"):
-        assert not allowed(name, "publish") & (own | {"/wrench", "/joint_states", "/tf"})
-        assert not allowed(name, "reply") & allowed("node", "reply")
+    assert not allowed("reader", "publish") & (own | {"/wrench", "/joint_states", "/tf"})
+    assert not allowed("reader", "reply") & allowed("node", "reply")
 
 
 def test_the_policies_are_installed() -> None:

@@ -10,13 +10,6 @@ from types import SimpleNamespace
 import pytest
 
 pytest.importorskip("rclpy")
-from inertial_id_ros.ros.services.calls import (  # noqa: E402
-    SPAN,
-    TooOften,
-    flush_limit,
-    parameter_limit,
-    rejection_limit,
-)
 from inertial_id_ros.ros.worker import Busy, Worker  # noqa: E402
 
 
@@ -84,33 +77,6 @@ def test_a_job_that_had_not_begun_in_time_never_runs():
     free.set()
     worker.call(lambda: None, 2.0)
     assert not ran and worker.stop(2.0)
-
-
-@pytest.mark.parametrize("make", [flush_limit, parameter_limit, rejection_limit])
-def test_the_limit_refuses_a_loop_and_obeys_again_after_its_span(make):
-    clock = [100.0]
-    limit = make(lambda: clock[0])
-    for _ in range(limit.limit):
-        limit.admit()
-    assert limit.warning() == ""
-    for _ in range(3):
-        clock[0] += 0.1
-        with pytest.raises(TooOften, match="so that estimates can be made"):
-            limit.admit()
-    assert "and 3 were refused" in limit.warning()
-    clock[0] = 100.0 + SPAN
-    limit.admit()
-    clock[0] += SPAN
-    assert limit.warning() == ""
-
-
-def test_requests_at_a_gentle_pace_are_all_obeyed():
-    clock = [0.0]
-    limit = flush_limit(lambda: clock[0])
-    for _ in range(50):
-        limit.admit()
-        clock[0] += SPAN / limit.limit
-    assert limit.warning() == ""
 
 
 @pytest.mark.parametrize("fails", [False, True])

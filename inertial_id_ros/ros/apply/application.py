@@ -37,7 +37,7 @@ from ..compat import message_type
 from ..compensation import CompensationTopics
 from ..estimation import Estimation
 from ..services.black_boxes import BlackBoxes
-from ..services.calls import create_late_service, require_unlocked_service
+from ..services.calls import create_late_service
 from ..services.lifecycle import ManagedNode
 from ..services.saving import CannotSave, StateKeeper
 from ..worker import Busy, Worker
@@ -394,7 +394,6 @@ class ApplyService:
             answered.set_result(response)
 
         try:
-            require_unlocked_service(self._node.settings, "apply")
             self._node.require_active()
             if self._running is not None and not self._running.done():
                 raise Busy("another application is under way; try again later")

@@ -8,8 +8,7 @@ a gate of its name: mass, centre of mass, max_mass, max_com, removed_payload, re
 Taking back what was sent passes only those that do not depend on the payload. Targets add their own
 (`Target.ready`, `TargetPlan.gates`, errors of their `plan`); `Graph.survey` closes a gate where
 services or parameters of theirs, or the node that has them, are missing. Before all that
-`ApplyService` refuses while it is locked, inactive or busy, and `load_target` a target that is not
-there.
+`ApplyService` refuses while it is inactive or busy, and `load_target` a target that is not there.
 
 The payload that is to be told is that of the newest estimate, or of one that was saved.
 

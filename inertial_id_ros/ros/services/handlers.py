@@ -23,7 +23,7 @@ from ..conversions import in_frame, parameters_message
 from ..estimation import Estimation
 from ..requested_shapes import RequestedShapes, result_of
 from .black_boxes import ENDING, BlackBoxes
-from .calls import create_late_service, require_unlocked_service
+from .calls import create_late_service
 from .lifecycle import ManagedNode
 from .saving import (
     DEFAULT_NAME,
@@ -84,8 +84,7 @@ class Services:
         return handle
 
     def _require_allowed(self, name: str) -> None:
-        """Raise Locked or NotActive where nobody may ask for that now."""
-        require_unlocked_service(self._node.settings, name)
+        """Raise NotActive where nobody may ask for that now."""
         if name not in _ALWAYS:
             self._node.require_active()
 
@@ -186,8 +185,6 @@ class Services:
         return self._estimation.worker.call(change_and_solve, _WAIT)
 
     def _reset(self, request: Trigger.Request, response: Trigger.Response) -> str:
-        self._estimation.flush_limit.admit()
-
         def reset() -> str:
             self._estimation.identifier.reset("the reset service was called")
             self._estimation.solve_after_change()
@@ -236,7 +233,6 @@ class Services:
                               "the present estimate)")
         if request.name:
             check_plain_name(request.name)
-        self._estimation.flush_limit.admit()
         return self._change_state(lambda keep: actions[request.action](request.name, keep))
 
     def _store_tool(self, name: str, keep: Keep) -> str:

@@ -7,7 +7,6 @@ and ends them, and hands over each outcome.
 
 from __future__ import annotations
 
-import contextlib
 import math
 import time
 from collections import deque
@@ -26,7 +25,6 @@ from ...identification.accuracy_goal import AccuracyGoal
 from ..conversions import parameters_message, summary_message
 from ..estimation import Estimation
 from ..requested_shapes import RequestedShape, RequestedShapes
-from .calls import TooOften, rejection_limit, require_unlocked_service
 from .lifecycle import ManagedNode
 
 _TIMEOUT, _LONGEST = 60.0, 3600.0  # s
@@ -86,7 +84,6 @@ class IdentifyAction:
         self._shown: Outcome = _NO_ESTIMATE_YET
         self._fed_back = math.inf, ""  # when feedback was given last, and what it said
         self._rejected_at = math.inf
-        self._rejections = rejection_limit()
         self._watching = False  # in the worker
         self._seen: deque[Outcome] = deque(maxlen=1)
         self._server = _GoalServer(
@@ -119,13 +116,10 @@ class IdentifyAction:
         """Say why a goal is rejected: the last one in diagnostics, each in the log."""
         self._estimation.findings.set("goal.rejected", "warning", why)
         self._rejected_at = time.monotonic()
-        with contextlib.suppress(TooOften):
-            self._rejections.admit()
-            self._node.get_logger().warning(printable(why))
+        self._node.get_logger().warning(printable(why))
 
     def _check(self, request: Identify.Goal) -> _Goal:
         """The goal of a request (raises InertialIdError where it is refused)."""
-        require_unlocked_service(self._node.settings, "identify")
         self._node.require_active()
         if self._run is not None:
             left = self._run.goal.timeout - (time.monotonic() - self._run.since)
@@ -142,8 +136,6 @@ class IdentifyAction:
         if asked is not None and asked.small:
             shape = self._estimation.worker.call(lambda: self._shapes.make(asked), _PREPARING)
         self._estimation.configuration.check(request.method, asked is not None)
-        if not request.keep_data:
-            self._estimation.flush_limit.admit()
         return _Goal(wanted, request.method, shape, None if shape else asked,
                      bool(request.keep_data), timeout or _TIMEOUT)
 

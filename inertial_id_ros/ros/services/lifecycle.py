@@ -92,8 +92,7 @@ class NotActive(InertialIdError):
 class ManagedNode(LifecycleNodeMixin, SettingsNode):  # type: ignore[misc]
     """A node whose settings are parameters, and which a lifecycle manager can start and stop.
 
-    Publishers that `create_lifecycle_publisher` makes are silent unless the node is active. The
-    services of the life cycle are not there where `security.lock_services` names change_state.
+    Publishers that `create_lifecycle_publisher` makes are silent unless the node is active.
 
     Args:
         name, files: as `SettingsNode` takes them.
@@ -107,9 +106,7 @@ class ManagedNode(LifecycleNodeMixin, SettingsNode):  # type: ignore[misc]
         self._made: dict[str, list[Callable[[], Any]]] = {"configure": [], "activate": []}
         self._failure: Exception | None = None
         self.is_configured = self.is_active = self._starts_by_itself = False
-        LifecycleNodeMixin.__init__(
-            self, enable_communication_interface="change_state"
-            not in self.settings.security.locked_services)
+        LifecycleNodeMixin.__init__(self, enable_communication_interface=True)
         service = getattr(self, "_service_change_state", None)
         if service is not None:
             service.callback = self._survive_impossible(service.callback)
