@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 
 from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
 from rclpy.node import Node
@@ -29,6 +30,7 @@ PARAMETERS = {
 }
 READ_ONLY = "read_only"  # name of a node like the admittance_controller whose weight is read-only
 REFUSES = "refuses"  # name of one that refuses every change
+FALLS_SILENT = "falls_silent"  # name of one that answers nothing any more after a change
 
 
 def controller(name: str) -> Node:
@@ -44,6 +46,8 @@ def controller(name: str) -> Node:
         values = {p.name: list(p.value) if hasattr(p.value, "__len__") else p.value
                   for p in parameters}
         print(json.dumps(values), flush=True)
+        if name == FALLS_SILENT:
+            node.create_timer(0.0, lambda: time.sleep(60.0))
         return SetParametersResult(successful=True)
 
     node.add_on_set_parameters_callback(check)

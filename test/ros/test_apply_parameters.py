@@ -14,7 +14,7 @@ pytest.importorskip("inertial_id_ros.msg")
 from apply_stage import TILT, ApplyStage, told  # noqa: E402
 from node_client import set_parameter, wait_for_valid  # noqa: E402
 from ros_process import wait_until  # noqa: E402
-from stand_in_controllers import PARAMETERS, READ_ONLY, REFUSES  # noqa: E402
+from stand_in_controllers import FALLS_SILENT, PARAMETERS, READ_ONLY, REFUSES  # noqa: E402
 
 from inertial_id_ros.apps.simulation.payload import load_payload  # noqa: E402
 
@@ -115,6 +115,16 @@ def test_a_node_that_cannot_take_it_is_named_with_the_parameter(stage, broadcast
     answer = stage.apply("admittance_controller", send=True)
     assert not answer.success and words in answer.message, answer.message
     assert len(told(stand_in)) == count
+
+
+def test_what_was_sent_and_cannot_be_read_back_was_sent(stage):
+    use(stage, "apply.service", FALLS_SILENT)
+    stand_in = stage.stand_in("stand_in_controllers.py", FALLS_SILENT)
+    wait_until(lambda: stage.apply("admittance_controller").success)
+    answer = stage.apply("admittance_controller", send=True)
+    assert len(told(stand_in)) == 1
+    assert answer.success and "it was not read back" in answer.message, answer.message
+    assert entries(stage)[-1]["sent"] and not entries(stage)[-1]["failure"]
 
 
 def test_the_offsets_take_the_bias_away_as_the_broadcaster_adds_them_before_its_gain(
