@@ -14,8 +14,6 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmarks.robot.recordings import PAYLOAD, load_ur10e
-from benchmarks.robot.reference.feasibility import fit_feasible
-from benchmarks.robot.reference.null_space_prior import NullSpacePrior
 from benchmarks.robot.robots import (
     UR10E_A,
     UR10E_ALPHA,
@@ -32,11 +30,12 @@ from inertial_id_ros.apps.excitation.optimise import Basis, FourierMotion
 from inertial_id_ros.apps.robot.robot_identification import identify_robot, predict
 from inertial_id_ros.inertia import Array, body_from_phi, phi_from_body
 from inertial_id_ros.robot.base_parameters import structural_base_parameters
-from inertial_id_ros.robot.consistent_fit import identify
-from inertial_id_ros.robot.constraints import consistent_robot, description_reference
+from inertial_id_ros.robot.constraints import consistent_robot
+from inertial_id_ros.robot.feasibility import fit_feasible
 from inertial_id_ros.robot.joint_terms import JointTerms
 from inertial_id_ros.robot.model import RobotModel
 from inertial_id_ros.robot.recording import LOW_PASS, JointRecording, filter_recording
+from inertial_id_ros.robot.reference import description_reference
 
 ROBOTS = ("UR10e", "Panda", "WAM", "tree of 8")
 LOADS = ("none", "1 kg", "4 kg")
@@ -44,7 +43,7 @@ RATE, NOISE, ENCODER = 125.0, 0.03, 2e-5  # Hz; part of a joint's torque; rad
 FADING = 0.01  # rad/s
 WRONG = 0.2  # of the masses described
 HELD_BACK = 0.3
-FBPE, OLD, NEW = "FBPE", "null-space prior", "identify_robot"
+FBPE, NEW = "FBPE", "identify_robot"
 
 
 class Simulated(NamedTuple):
@@ -116,8 +115,7 @@ def errors(model: RobotModel, recording: JointRecording, other: JointRecording |
     limits = consistent_robot(model, like=scale)
     phi = np.zeros(model.size)
     phi[base.independent] = fit_feasible(data, base, limits, scale, noise).beta
-    robots = {FBPE: phi, NEW: found.identified.phi,
-              OLD: identify(data, base, limits, NullSpacePrior(scale), noise).phi}
+    robots = {FBPE: phi, NEW: found.identified.phi}
     return {name: np.array([predict(rows, p).relative for rows in tests])
             for name, p in robots.items()}
 
@@ -135,8 +133,7 @@ def measured_ur10e(folder: Path) -> list[str]:
             e = errors(model, JointRecording.from_seconds(data["t"], data["q"],
                                                           data["current"] * gain))
             lines.append(f"| UR10e, real{', with drive inertia' if drives else ''} | {load} | 1 | "
-                         f"{100 * e[FBPE][0]:.2f} | {e[OLD][0] / e[FBPE][0]:.3f} | "
-                         f"{e[NEW][0] / e[FBPE][0]:.3f} | | | |")
+                         f"{100 * e[FBPE][0]:.2f} | {e[NEW][0] / e[FBPE][0]:.3f} | | |")
     return lines
 
 
@@ -157,9 +154,8 @@ def data_sheet_ur10e() -> str:
 
 def table(folder: Path, runs: int = 6, first_seed: int = 1000) -> list[str]:
     """Markdown rows: simulated robots, then the real one."""
-    lines = ["| robot | load | runs | FBPE, held back, % | null-space prior / FBPE (worst) | "
-             "identify_robot / FBPE (worst) | FBPE, other motion, % | null-space prior / FBPE | "
-             "identify_robot / FBPE |", "|---" * 9 + "|"]
+    lines = ["| robot | load | runs | FBPE, held back, % | identify_robot / FBPE (worst) | "
+             "FBPE, other motion, % | identify_robot / FBPE |", "|---" * 7 + "|"]
     for kind in ROBOTS:
         for load in LOADS:
             found = []
@@ -175,12 +171,11 @@ def table(folder: Path, runs: int = 6, first_seed: int = 1000) -> list[str]:
 
 
 def _cells(found: Sequence[dict[str, Array]], which: int, worst: bool) -> list[str]:
-    """Root mean square error of FBPE in percent, and the others' in multiples of it."""
-    e = {name: np.array([run[name][which] for run in found]) for name in (FBPE, OLD, NEW)}
+    """Root mean square error of FBPE in percent, and the other's in multiples of it."""
+    e = {name: np.array([run[name][which] for run in found]) for name in (FBPE, NEW)}
     rms = {name: float(np.sqrt(np.mean(values**2))) for name, values in e.items()}
-    return [f"{100 * rms[FBPE]:.2f}", *(
-        f"{rms[name] / rms[FBPE]:.3f}" + (f" ({np.max(e[name] / e[FBPE]):.2f})" if worst else "")
-        for name in (OLD, NEW))]
+    return [f"{100 * rms[FBPE]:.2f}", f"{rms[NEW] / rms[FBPE]:.3f}"
+            + (f" ({np.max(e[NEW] / e[FBPE]):.2f})" if worst else "")]
 
 
 # Random robots.

@@ -17,7 +17,6 @@ from benchmarks.robot.descriptions import (
     wide_motion,
 )
 from benchmarks.robot.recordings import PAYLOAD, load_ur10e
-from benchmarks.robot.reference.feasibility import fit_feasible
 from inertial_id_ros.apps.robot.recording_files import NamedRecording
 from inertial_id_ros.apps.robot.robot_identification import (
     Prediction,
@@ -27,10 +26,12 @@ from inertial_id_ros.apps.robot.robot_identification import (
 )
 from inertial_id_ros.inertia import Array
 from inertial_id_ros.robot.base_parameters import structural_base_parameters
-from inertial_id_ros.robot.constraints import consistent_robot, description_reference
+from inertial_id_ros.robot.constraints import consistent_robot
+from inertial_id_ros.robot.feasibility import fit_feasible
 from inertial_id_ros.robot.joint_terms import COULOMB, DRIVE, STRIBECK, JointTerms
 from inertial_id_ros.robot.model import RobotModel
 from inertial_id_ros.robot.recording import JointRecording, filter_recording
+from inertial_id_ros.robot.reference import description_reference
 
 ARMS = ("UR10e", "Panda", "WAM")
 RATE, ENCODER = 250.0, 2e-5  # Hz; rad

@@ -9,21 +9,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from benchmarks.robot.reference.feasibility import check_feasibility, fit_feasible
 from benchmarks.robot.reference.known_gains import payload_with_gains
-from benchmarks.robot.reference.null_space_prior import NullSpacePrior
 from benchmarks.robot.robots import panda, ur10e
+from inertial_id_ros.inertia import is_consistent
 from inertial_id_ros.robot.base_parameters import estimate_output_noise, structural_base_parameters
 from inertial_id_ros.robot.consistent_fit import Prior, identify, identify_described
-from inertial_id_ros.robot.constraints import (
-    consistent_body,
-    consistent_robot,
-    description_reference,
-)
+from inertial_id_ros.robot.constraints import consistent, consistent_robot
 from inertial_id_ros.robot.drive_gains import Gains, gains_from_payload
+from inertial_id_ros.robot.feasibility import check_feasibility, correct_to_feasible, fit_feasible
 from inertial_id_ros.robot.joint_terms import JointTerms
+from inertial_id_ros.robot.mass_points import box_reference, fit_mass_points, uniform_box
 from inertial_id_ros.robot.model import RobotModel
 from inertial_id_ros.robot.recording import FilteredRecording, JointRecording, filter_recording
+from inertial_id_ros.robot.reference import description_reference
 from inertial_id_ros.robot.tilt_and_delay import Alignment, align_recording
 
 TRAINING = 0.7
@@ -77,20 +75,25 @@ def panda_errors(torques: Torques, low_pass: float) -> TorqueErrors:
 
     noise = estimate_output_noise(data, base)
     plain, weighted = (fit_feasible(data, base, limits, scale, sd) for sd in (None, noise))
-    errors = {LEAST_SQUARES: error(plain.free.beta), "FBPE-OLS": error(plain.beta),
+    corrected = correct_to_feasible(base, plain.free.beta, limits, scale).beta
+    errors = {LEAST_SQUARES: error(plain.free.beta), "BPFC": error(corrected),
+              "FBPE-OLS": error(plain.beta),
               "weighted least squares": error(weighted.free.beta),
               "FBPE, weighted": error(weighted.beta)}
-    robots = {"null-space prior": identify(data, base, limits, NullSpacePrior(scale)),
-              "prior everywhere": identify(data, base, limits, Prior(scale)),
-              "prior by body": identify_described(data, base, limits, scale, len(model.bodies),
-                                                  noise).identified}
-    for name, robot in robots.items():
-        errors[name] = rest.relative_error(robot.phi)
+    slices = [model.body_slice(k) for k in range(len(model.bodies))]
+    boxes, factor = [uniform_box(scale.phi[where]) for where in slices], data.stack(noise)
+    robots = {"mass points": fit_mass_points(factor[:, :-1], factor[:, -1], limits, boxes,
+                                             box_reference(boxes, scale)),
+              "prior everywhere": identify(data, base, limits, Prior(scale)).phi,
+              "prior by body": identify_described(data, base, limits, scale, len(slices),
+                                                  noise).identified.phi}
+    for name, phi in robots.items():
+        errors[name] = rest.relative_error(phi)
     # The tests without the margin that the estimates kept.
-    exist = [consistent_body(model.size, model.body_slice(k)) for k in range(len(model.bodies))]
-    good = (all(check_feasibility(base, found.beta, exist, scale).feasible
-                for found in (plain, weighted))
-            and all(robot.consistent(len(model.bodies)).all() for robot in robots.values()))
+    good = (all(check_feasibility(base, found.beta, lambda phi: [
+                consistent(phi[where], scale.phi[where], margin=0.0) for where in slices],
+                scale).feasible for found in (plain, weighted))
+            and all(is_consistent(phi[where]) for phi in robots.values() for where in slices))
     return TorqueErrors(low_pass, errors, good)
 
 

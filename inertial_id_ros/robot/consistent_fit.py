@@ -17,7 +17,6 @@ Where the data know nothing, or agree with the description, the factor stays 1.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -30,10 +29,11 @@ from .base_parameters import (
     BaseParameters,
     estimate_output_noise,
 )
-from .constrained_least_squares import RobotOptimum, constrained_least_squares
-from .constraints import Constraint, Reference
+from .constraints import Limits
 from .model import BODY_SIZE
+from .nearest_robot import Nearest, nearest_robot
 from .recording import Compressed
+from .reference import Reference
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,8 @@ class Prior:
         return Reference(ref.phi * self.spread, ref.unit * self.spread,
                          ref.inverse / self.spread[:, None])
 
-    def rows(self, matrix: Array) -> tuple[Array, Array]:
-        """Rows (r, p) and target (r,) of the prior beside whitened data rows."""
+    def rows(self) -> tuple[Array, Array]:
+        """Whitened rows (p, p) and target (p,)."""
         rows = np.sqrt(self.weight) * self.scale.inverse
         return rows, rows @ self.reference.phi
 
@@ -76,12 +76,11 @@ class Identified:
 
     Attributes:
         phi: (p,) parameters of all bodies and joints.
-        sigma: (p,) their standard deviations, from data and prior, constraints not counted.
+        sigma: (p,) their standard deviations, from data and prior, limits not counted.
         data_share: (p,) part of each that the data know and the prior need not: 0 to 1.
         rms: (k,) root mean square residual of each output [N m].
         relative_residual: ``|omega - W phi| / |omega|``.
         noise: (k,) standard deviation of each output that weighted the data [N m].
-        gap: see `FeasibleBase`.
     """
 
     phi: Array
@@ -90,7 +89,6 @@ class Identified:
     rms: Array
     relative_residual: float
     noise: Array
-    gap: float
 
     def consistent(self, bodies: int) -> np.ndarray:
         """Whether each of the bodies is fully physically consistent (bodies,)."""
@@ -98,27 +96,27 @@ class Identified:
         return np.array([is_consistent(part) for part in parts])
 
 
-def identify(data: Compressed, base: BaseParameters, constraints: Sequence[Constraint],
+def identify(data: Compressed, base: BaseParameters, limits: Limits,
              prior: Prior, noise: Array | None = None) -> Identified:
-    """The robot that fits data and prior best, within the constraints.
+    """The robot that fits data and prior best, within the limits.
 
     Args:
         noise: (k,) of each output [N m]; None: from the residual of least squares.
 
     Raises:
         NotEnoughData: no noise is given and least squares cannot find it.
-        InfeasibleProblem, SolverFailure: see `constrained_least_squares`.
+        InfeasibleProblem, SolverFailure: see `nearest_robot`.
     """
     sd = estimate_output_noise(data, base) if noise is None else np.asarray(noise, dtype=float)
     factor = data.stack(sd)
     rows, target = factor[:, :-1], factor[:, -1]
-    prior_rows, prior_target = prior.rows(rows)
-    found = constrained_least_squares(np.concatenate([rows, prior_rows]),
-                                      np.append(target, prior_target), constraints, prior.scale)
+    prior_rows, prior_target = prior.rows()
+    found = nearest_robot(np.concatenate([rows, prior_rows]), np.append(target, prior_target),
+                          limits, prior.scale)
     return summarise(data, found, rows, prior_rows, prior, sd)
 
 
-def summarise(data: Compressed, found: RobotOptimum, rows: Array, prior_rows: Array, prior: Prior,
+def summarise(data: Compressed, found: Nearest, rows: Array, prior_rows: Array, prior: Prior,
               noise: Array) -> Identified:
     """Standard deviations, shares of the data and residuals of a solution phi.
 
@@ -131,7 +129,7 @@ def summarise(data: Compressed, found: RobotOptimum, rows: Array, prior_rows: Ar
     before = unit @ unit.T / prior.weight
     share = 1.0 - np.clip(np.diag(spread) / np.diag(before), 0.0, 1.0)
     return Identified(found.phi, np.sqrt(np.maximum(np.diag(spread), 0.0)), share,
-                      data.rms(found.phi), data.relative_error(found.phi), noise, found.gap)
+                      data.rms(found.phi), data.relative_error(found.phi), noise)
 
 
 FACTORS = 2.0 ** np.arange(13)  # that are tried
@@ -270,7 +268,7 @@ class Described:
     doubt: DescriptionDoubt
 
 
-def identify_described(data: Compressed, base: BaseParameters, constraints: Sequence[Constraint],
+def identify_described(data: Compressed, base: BaseParameters, limits: Limits,
                        reference: Reference, bodies: int, noise: Array, weight: float = 1.0
                        ) -> Described:
     """Identify, with a prior that trusts each body of the description as far as the data do.
@@ -283,7 +281,7 @@ def identify_described(data: Compressed, base: BaseParameters, constraints: Sequ
         weight: inverse variance of a body that the data do not contradict, in units of itself.
 
     Raises:
-        InfeasibleProblem, SolverFailure: see `constrained_least_squares`.
+        InfeasibleProblem, SolverFailure: see `nearest_robot`.
     """
     first = BODY_SIZE * bodies
     spread = np.ones(data.size)
@@ -293,14 +291,17 @@ def identify_described(data: Compressed, base: BaseParameters, constraints: Sequ
     doubt = doubt_description(factor[:, :-1], factor[:, -1], reference, spread, bodies)
     spread[:first] *= np.repeat(doubt.factors, BODY_SIZE)
     prior = Prior(reference, spread=spread)
-    found = identify(data, base, constraints, prior, noise)
+    found = identify(data, base, limits, prior, noise)
 
     def squares(robot: Identified) -> float:
         return float(np.sum(data.squares(robot.phi) / noise**2))
 
-    limit = squares(identify(data, base, constraints, replace(prior, weight=_NONE), noise))
-    limit += MOST_PULL * base.count
+    none, most = replace(prior, weight=_NONE), MOST_PULL * base.count
+    # Without limits, the best possible fit takes no solver, and is at least as good as with them.
+    if squares(found) <= squares(identify(data, base, lambda _: [], none, noise)) + most:
+        return Described(found, prior, doubt)
+    limit = squares(identify(data, base, limits, none, noise)) + most
     while squares(found) > limit and prior.weight > _NONE:
         prior = replace(prior, weight=_EASE * prior.weight)
-        found = identify(data, base, constraints, prior, noise)
+        found = identify(data, base, limits, prior, noise)
     return Described(found, prior, doubt)

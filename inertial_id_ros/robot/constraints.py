@@ -1,243 +1,210 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""What the parameters of a robot can be, as cones: ``offset + matrix phi in K``.
+"""What a body can be, as cvxpy expressions that must not be negative.
 
-A reference robot is the scale of every problem and, where asked, its prior.
+Every function takes the ten parameters of a body as a cvxpy expression (10,) and returns affine
+expressions: a square matrix must be positive semidefinite, a vector not negative. The equations are
+those of Sousa and Cortesao 2014 ("004") and of Wensing, Kim, Slotine 2017 ("003").
 
-A `Constraint` is one condition that is convex in phi: consistency of a body (Wensing et al. 2017,
-Theorem 3), friction and drives without negative terms (Sousa and Cortesao 2014, eq. 28). The other
-conditions of these papers are in `benchmarks/robot/reference`, where the fits are compared with
-them. `size` is the number p of the robot's parameters, and `where` the slice of the ten that are
-the body's (`RobotModel.body_slice`).
-
-In coordinates u with ``phi = unit u`` the bodies of the reference are unit matrices
-(`estimators.reference_body`, one body after the other, in units of its mass) and joint terms are in
-units of `term_size`. A standard deviation of 1 in u means: a body like the reference, to 100 % of
-it, whatever axes and units.
+The spatial form alone leaves the triangle inequalities of the principal moments open, and its
+optimum may lie at infinitely heavy bodies, as null-space values are free.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from enum import Enum
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InvalidData
 from ..estimators.reference_body import body_coordinates
-from ..estimators.semidefinite import smat, svec
-from ..inertia import Array, is_consistent, phi_from_body, pseudo_inertia
+from ..extras import optional_packages
+from ..inertia import Array, phi_from_pseudo_inertia, pseudo_inertia, skew, tensor_from_six
 from .joint_terms import COULOMB, DRIVE, VISCOUS
 from .model import BODY_SIZE, RobotModel
+from .reference import Reference
 
-DEFAULT_MASS = 1.0  # kg, of a body the description says nothing about
-DEFAULT_RADIUS = 0.05  # m, root mean square along each axis
-
-
-@dataclass(frozen=True)
-class Reference:
-    """Parameters of a consistent robot of about the right size.
-
-    Attributes:
-        phi: (p,).
-        unit: (p, p), ``phi = unit u``; block diagonal.
-        inverse: its inverse.
-    """
-
-    phi: Array
-    unit: Array
-    inverse: Array
+with optional_packages("identifying a robot"):
+    import cvxpy as cp
 
 
-def make_reference(phi: ArrayLike, bodies: int, term_size: float = 1.0) -> Reference:
-    """The reference of given parameters (p,): `bodies` times ten, then joint terms.
+class Parameters(Protocol):
+    """The parameters (p,) of a robot: what an index takes out of them is an expression."""
 
-    Args:
-        term_size: size of friction, offset and drive inertia [N m, N m s/rad, kg m^2].
-
-    Raises:
-        InvalidData: a body is not consistent.
-    """
-    p = np.array(phi, dtype=float)
-    unit = term_size * np.eye(len(p))
-    inverse = np.eye(len(p)) / term_size
-    for k in range(bodies):
-        where = slice(BODY_SIZE * k, BODY_SIZE * (k + 1))
-        if not is_consistent(p[where]):
-            raise InvalidData(f"body {k + 1} of the reference robot is not consistent: "
-                              f"{p[where].tolist()}")
-        mass = p[where][0]
-        body = body_coordinates(p[where] / mass)
-        unit[where, where] = mass * body.to_phi
-        inverse[where, where] = body.from_phi / mass
-    return Reference(p, unit, inverse)
+    def __getitem__(self, where: Any, /) -> cp.Expression:
+        """Some of the parameters, as an array is indexed."""
 
 
-def description_reference(model: RobotModel, term_size: float = 1.0) -> Reference:
-    """The description as a reference, as `make_reference` makes one; a body that is not consistent
-    there is a ball of 1 kg at its joint, of 0.05 m along each axis (rms).
-
-    Args:
-        term_size: of friction, offset and drive inertia, see `make_reference`.
-    """
-    ball = phi_from_body(DEFAULT_MASS, np.zeros(3),
-                         2.0 * DEFAULT_MASS * DEFAULT_RADIUS**2 * np.eye(3))
-    phi = model.nominal
-    for k in range(len(model.bodies)):
-        if not is_consistent(phi[model.body_slice(k)]):
-            phi[model.body_slice(k)] = ball
-    return make_reference(phi, len(model.bodies), term_size)
-
+Limits = Callable[[Parameters], list[cp.Expression]]
 
 # Margin of consistency, relative to a reference body: above the solver's tolerance, below any data.
 MARGIN = 1e-6
+_UNITS = np.eye(BODY_SIZE)
 
 
-class Kind(Enum):
-    """Kinds of cones: x >= 0; a matrix >= 0 as its triangle vector."""
+def spatial_inertia(phi: ArrayLike) -> Array:
+    """``[[I, S(h)], [S(h)', m 1]]`` (6, 6) of parameters (10,) (004 eq. 17; 003 eq. 3)."""
+    p = np.asarray(phi, dtype=float)
+    return np.block([[tensor_from_six(p[4:]), skew(p[1:4])], [skew(p[1:4]).T, p[0] * np.eye(3)]])
 
-    LINEAR = "linear"
-    SEMIDEFINITE = "semidefinite"
+
+def _columns(matrix_of: Callable[[Array], Array]) -> Array:
+    """Columns (side^2, 10): the matrix, row by row, of a unit of each parameter."""
+    return np.stack([matrix_of(unit).ravel() for unit in _UNITS], axis=1)
+
+
+# Matrices that are positive definite for a body: "pseudo" (4, 4) is full physical consistency
+# (003 Theorem 3), "spatial" (6, 6) positive kinetic energy (004 eq. 18).
+FORMS = {"pseudo": _columns(pseudo_inertia), "spatial": _columns(spatial_inertia)}
+
+
+def body_matrix(body: cp.Expression, form: str = "pseudo") -> cp.Expression:
+    """The matrix of `FORMS` of a body, in SI units."""
+    return _matrix(FORMS[form], body)
+
+
+def consistent(body: cp.Expression, like: Array, form: str = "pseudo", margin: float = MARGIN
+               ) -> cp.Expression:
+    """``M(body) - margin (m / m_like) M(like)`` for M of `FORMS`, seen from a body `like` it (10,),
+    where ``M(like)`` is the unit matrix: the margin means the same for thick and thin bodies."""
+    columns = FORMS[form]
+    side = int(np.sqrt(len(columns)))
+    root = np.linalg.inv(np.linalg.cholesky((columns @ like).reshape(side, side)))
+    least = margin * np.outer(columns @ like / like[0], _UNITS[0])
+    return _matrix(np.kron(root, root) @ (columns - least), body)
+
+
+def mass_between(masses: cp.Expression, lower: float = 0.0, upper: float = np.inf
+                 ) -> cp.Expression:
+    """``lower <= sum of masses (k,) <= upper`` [kg] (004 eq. 25).
+
+    Raises:
+        InvalidData: the bounds are not in order.
+    """
+    if not 0.0 <= lower <= upper:
+        raise InvalidData(f"mass is bounded by {lower:g} kg from below and {upper:g} kg from "
+                          "above; the first must not be negative, nor above the second")
+    total = cp.sum(masses)
+    above = total - lower
+    return cp.hstack([above] if np.isinf(upper) else [above, upper - total])
+
+
+def com_in_box(body: cp.Expression, lower: ArrayLike, upper: ArrayLike) -> cp.Expression:
+    """The centre of mass between two corners (3,) [m] of a box (004 eq. 26), in kg.
+
+    Raises:
+        InvalidData: the first corner is not below the second.
+    """
+    low, high = np.asarray(lower, dtype=float), np.asarray(upper, dtype=float)
+    if not (low.shape == high.shape == (3,) and np.all(low < high)):
+        raise InvalidData(f"box has corners {low.tolist()} and {high.tolist()} m; both need three "
+                          "numbers, and the first must be below the second")
+    rows = np.concatenate([_UNITS[1:4] - np.outer(low, _UNITS[0]),
+                           np.outer(high, _UNITS[0]) - _UNITS[1:4]])
+    return (rows / np.tile(high - low, 2)[:, None]) @ body
 
 
 @dataclass(frozen=True)
-class Cone:
-    """One cone; `side` is the side of the matrix, or the number of rows of the other kinds."""
-
-    kind: Kind
-    side: int
-
-    @property
-    def rows(self) -> int:
-        """Number of rows."""
-        if self.kind is Kind.SEMIDEFINITE:
-            return self.side * (self.side + 1) // 2
-        return self.side
-
-
-@dataclass(frozen=True)
-class Constraint:
-    """Cones that a constraint fills, row after row.
+class Ellipsoid:
+    """``(x - center)' shape^-1 (x - center) <= 1`` (003 eq. 21).
 
     Attributes:
-        matrix: (rows, p) on phi.
-        offset: (rows,).
-        cones: they cover the rows, in order.
-        text: what it says, for messages.
+        center: (3,) [m]; shape: (3, 3) [m^2].
+
+    Raises:
+        InvalidData: the shape is not positive definite.
     """
 
-    matrix: Array
-    offset: Array
-    cones: tuple[Cone, ...]
-    text: str
+    center: Array
+    shape: Array
 
-
-_UNITS = np.eye(BODY_SIZE)
-_PSEUDO = np.stack([svec(pseudo_inertia(e)) for e in _UNITS], axis=1)
-
-
-def consistent_body(size: int, where: slice, epsilon: float = 0.0,
-                    like: ArrayLike | None = None) -> Constraint:
-    """The constraint that a body is consistent: ``J(phi) >= epsilon (m / m_like) J(like)``.
-
-    Args:
-        epsilon: margin: ``J(phi) >= epsilon 1`` in SI units (paper 2014, eq. 21) or, better, in
-            units of a body `like` it (10,), which means the same for thick and thin bodies.
-    """
-    return positive_matrix(size, where, _PSEUDO, epsilon, like)
-
-
-def positive_matrix(size: int, where: slice, columns: Array, epsilon: float,
-                    like: ArrayLike | None) -> Constraint:
-    """As `consistent_body`, for any symmetric matrix that is linear in the body's parameters.
-
-    Args:
-        columns: (rows, 10) triangle vector of the matrix for a unit of each parameter.
-    """
-    side = int(np.sqrt(2 * len(columns)))
-    cones, text = [Cone(Kind.SEMIDEFINITE, side)], "a consistent body"
-    if like is None:
-        return body_constraint(size, where, columns, cones, text, -epsilon * svec(np.eye(side)))
-    body = np.asarray(like, dtype=float)
-    margin = epsilon * np.outer(columns @ body / body[0], _UNITS[0])
-    return body_constraint(size, where, columns - margin, cones, text)
-
-
-def nonnegative_terms(model: RobotModel) -> list[Constraint]:
-    """The constraint that friction and drive inertia of every joint are not negative (eq. 28)."""
-    signed = [model.term_index(j, term) for j in range(len(model.joint_names))
-              for term in model.terms.names if term in (VISCOUS, COULOMB, DRIVE)]
-    if not signed:
-        return []
-    return [linear_constraint(np.eye(model.size)[signed], np.zeros(len(signed)),
-                              "friction and drive inertia not negative")]
-
-
-def consistent_robot(model: RobotModel, like: Reference | None = None) -> list[Constraint]:
-    """Constraints that every robot meets: consistent bodies, no negative friction or drive inertia.
-
-    Args:
-        like: robot to whose bodies the margin of consistency is relative; None: the one of
-            `description_reference`.
-    """
-    bodies = (like if like is not None else description_reference(model)).phi
-    slices = [model.body_slice(k) for k in range(len(model.bodies))]
-    return [*(consistent_body(model.size, where, MARGIN, bodies[where]) for where in slices),
-            *nonnegative_terms(model)]
-
-
-@dataclass(frozen=True)
-class Stacked:
-    """All constraints in one: ``offset + matrix phi`` in the product of cones.
-
-    Attributes as in `Constraint`.
-    """
-
-    matrix: Array
-    offset: Array
-    cones: tuple[Cone, ...]
+    def __post_init__(self) -> None:
+        if not np.linalg.eigvalsh(self.shape)[0] > 0.0:
+            raise InvalidData(f"ellipsoid has the shape {self.shape.tolist()} m^2; it must be "
+                              "positive definite")
 
     @property
-    def slices(self) -> list[slice]:
-        """Rows of every cone."""
-        ends = np.cumsum([cone.rows for cone in self.cones])
-        return [slice(int(end) - cone.rows, int(end))
-                for end, cone in zip(ends, self.cones, strict=True)]
+    def quadric(self) -> Array:
+        """Q (4, 4) with ``[x; 1]' Q [x; 1] >= 0`` inside (003 Theorem 4)."""
+        inverse = np.linalg.inv(self.shape)
+        across = inverse @ self.center
+        return np.block([[-inverse, across[:, None]],
+                         [across[None], np.array([[1.0 - self.center @ across]])]])
 
-    def margins(self, phi: Array) -> Array:
-        """How far inside (>= 0) or outside (< 0) each cone the parameters are (cones,).
-
-        Smallest entry or eigenvalue, in the units of the constraint.
-        """
-        values = self.offset + self.matrix @ phi
-        return np.array([depth_in_cone(values[rows], cone)
-                         for rows, cone in zip(self.slices, self.cones, strict=True)])
-
-
-def depth_in_cone(values: Array, cone: Cone) -> float:
-    """How far inside (>= 0) or outside (< 0) a cone its rows are, in their units."""
-    if cone.kind is Kind.LINEAR:
-        return float(values.min())
-    return float(np.linalg.eigvalsh(smat(values))[0])
+    @property
+    def uniform(self) -> Array:
+        """Parameters (10,) of 1 kg spread evenly."""
+        place = np.append(self.center, 1.0)
+        return phi_from_pseudo_inertia(np.outer(place, place) + np.block(
+            [[self.shape / 5.0, np.zeros((3, 1))], [np.zeros((1, 4))]]))
 
 
-def stack_constraints(constraints: Sequence[Constraint], size: int) -> Stacked:
-    """Constraints one below the other, on parameters (size,)."""
-    return Stacked(np.concatenate([np.zeros((0, size)), *(c.matrix for c in constraints)]),
-                   np.concatenate([np.zeros(0), *(c.offset for c in constraints)]),
-                   tuple(cone for c in constraints for cone in c.cones))
+def com_in_ellipsoid(body: cp.Expression, ellipsoid: Ellipsoid) -> cp.Expression:
+    """The centre of mass in an ellipsoid (003 eq. 22), seen where it is the unit ball, in kg."""
+    turn = np.linalg.inv(np.linalg.cholesky(ellipsoid.shape))
+    columns = []
+    for unit in _UNITS:
+        offset = turn @ (unit[1:4] - unit[0] * ellipsoid.center)
+        matrix = unit[0] * np.eye(4)
+        matrix[0, 1:] = matrix[1:, 0] = offset
+        columns.append(matrix.ravel())
+    return _matrix(np.stack(columns, axis=1), body)
 
 
-def body_constraint(size: int, where: slice, rows: Array, cones: Sequence[Cone], text: str,
-                    offset: Array | None = None) -> Constraint:
-    """A constraint whose rows (r, 10) act on the parameters of one body."""
-    matrix = np.zeros((len(rows), size))
-    matrix[:, where] = rows
-    return Constraint(matrix, np.zeros(len(rows)) if offset is None else offset, tuple(cones),
-                      text)
+def density_in_ellipsoid(body: cp.Expression, ellipsoid: Ellipsoid) -> cp.Expression:
+    """``tr(J Q) >= 0`` (003 eq. 23), in kg: with `consistent`, all mass can lie in it."""
+    row = ellipsoid.quadric.ravel() @ FORMS["pseudo"]
+    return cp.reshape(row @ body, (1,), order="C")
 
 
-def linear_constraint(rows: Array, offset: Array, text: str) -> Constraint:
-    """The constraint ``offset + rows phi >= 0``."""
-    return Constraint(rows, offset, (Cone(Kind.LINEAR, len(rows)),), text)
+def density_in_union(body: cp.Expression, ellipsoids: Sequence[Ellipsoid]) -> list[cp.Expression]:
+    """All mass in a union of ellipsoids (003 Corollary 2): a sum of bodies, one in each ellipsoid.
+
+    Those after the first are variables of their own. It implies `consistent` without its margin.
+    """
+    scales = [body_coordinates(each.uniform).to_phi for each in ellipsoids[1:]]
+    others = [scale @ cp.Variable(BODY_SIZE) for scale in scales]
+    parts = [body - sum(others[1:], others[0]) if others else body, *others]
+    pairs = list(zip(parts, ellipsoids, strict=True))
+    return [*(consistent(part, each.uniform, margin=0.0) for part, each in pairs),
+            *(density_in_ellipsoid(part, each) for part, each in pairs)]
+
+
+def near_design(body: cp.Expression, design: Array, distance: float) -> cp.Expression:
+    """A body within a distance of its design (10,), in units of the design: 1 is 100 % of itself.
+
+    The Schur complement of ``|difference| <= distance`` (as 004 eq. 54).
+
+    Raises:
+        InvalidData: the distance is not positive.
+    """
+    if not distance > 0.0:
+        raise InvalidData(f"distance to the design is {distance:g}; it must be positive")
+    to_units = body_coordinates(design / design[0]).from_phi / (design[0] * distance)
+    off = cp.reshape(to_units @ (body - design), (BODY_SIZE, 1), order="C")
+    return cp.bmat([[np.eye(1), off.T], [off, np.eye(BODY_SIZE)]])
+
+
+def consistent_robot(model: RobotModel, like: Reference, form: str = "pseudo") -> Limits:
+    """The limits of every robot: consistent bodies, friction and drive inertia >= 0 (004 eq. 28).
+
+    Args:
+        like: robot to whose bodies the margin of consistency is relative.
+    """
+    bodies = [model.body_slice(k) for k in range(len(model.bodies))]
+    signed = [model.term_index(j, term) for j in range(len(model.joint_names))
+              for term in model.terms.names if term in (VISCOUS, COULOMB, DRIVE)]
+
+    def limits(phi: Parameters) -> list[cp.Expression]:
+        return [*(consistent(phi[where], like.phi[where], form) for where in bodies),
+                *([phi[signed]] if signed else [])]
+
+    return limits
+
+
+def _matrix(columns: Array, body: cp.Expression) -> cp.Expression:
+    """The symmetric matrix whose entries, row by row, are columns (side^2, 10) times the body."""
+    side = int(np.sqrt(len(columns)))
+    return cp.reshape(columns @ body, (side, side), order="C")

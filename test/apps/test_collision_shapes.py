@@ -14,8 +14,8 @@ from inertial_id_ros.apps.excitation.limits import Excess, Limits
 from inertial_id_ros.apps.excitation.objective import RobotInformation
 from inertial_id_ros.apps.excitation.optimise import Basis, SearchEffort, dense_times, plan_motion
 from inertial_id_ros.errors import InvalidData, InvalidModel
-from inertial_id_ros.robot.constraints import description_reference
 from inertial_id_ros.robot.model import RobotModel
+from inertial_id_ros.robot.reference import description_reference
 
 ROBOT = """<robot name="r">
 <link name="base"><collision><origin xyz="0 0 0"/><geometry>

@@ -33,9 +33,9 @@ from inertial_id_ros.apps.simulation.motion import START_POSE, TOOL_POINT
 from inertial_id_ros.errors import InvalidData, InvalidSetting, UnknownFrame
 from inertial_id_ros.inertia import phi_from_body
 from inertial_id_ros.robot.base_parameters import structural_base_parameters
-from inertial_id_ros.robot.constraints import description_reference
 from inertial_id_ros.robot.joint_terms import NO_TERMS, JointTerms
 from inertial_id_ros.robot.model import RobotModel
+from inertial_id_ros.robot.reference import description_reference
 
 WRIST = np.array([3, 4, 5])
 LIMITS = Limits(tool_points=((0.0, 0.0, float(TOOL_POINT[2])),))

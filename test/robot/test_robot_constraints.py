@@ -3,102 +3,184 @@
 
 from __future__ import annotations
 
+from itertools import product
+
+import cvxpy as cp
 import numpy as np
 import pytest
 
-from benchmarks.robot.reference.constraints import (
-    mass_sum,
-    spatial_body,
-    spatial_inertia,
-)
 from benchmarks.robot.robots import random_tree
 from inertial_id_ros.errors import InvalidData
-from inertial_id_ros.inertia import is_consistent, phi_from_body
-from inertial_id_ros.robot.constrained_least_squares import (
-    InfeasibleProblem,
-    constrained_least_squares,
-)
+from inertial_id_ros.inertia import is_consistent, phi_from_body, point_columns
 from inertial_id_ros.robot.constraints import (
-    Constraint,
-    consistent_body,
+    Ellipsoid,
+    Limits,
+    body_matrix,
+    com_in_box,
+    com_in_ellipsoid,
+    consistent,
     consistent_robot,
-    make_reference,
-    nonnegative_terms,
-    stack_constraints,
+    density_in_ellipsoid,
+    density_in_union,
+    mass_between,
+    near_design,
+    spatial_inertia,
 )
 from inertial_id_ros.robot.joint_terms import JointTerms
 from inertial_id_ros.robot.model import RobotModel
+from inertial_id_ros.robot.nearest_robot import InfeasibleProblem, depth, nearest_robot
+from inertial_id_ros.robot.reference import description_reference, make_reference
 
-HERE = slice(0, 10)
 CENTER, HALF = np.array([0.1, -0.05, 0.2]), np.array([0.3, 0.2, 0.1])
 BALL = make_reference(phi_from_body(1.0, CENTER, 0.01 * np.eye(3)), 1)
+EGG = Ellipsoid(CENTER, np.diag(HALF**2))
 
 
-def allows(constraint: Constraint, phi: np.ndarray) -> bool:
-    """Whether one body satisfies a constraint without variables of its own."""
-    return bool(stack_constraints([constraint], len(phi)).margins(phi).min() >= -1e-12)
+def allows(expression: cp.Expression) -> bool:
+    """Whether the numbers of an expression without variables are in its cone."""
+    return depth(np.asarray(expression.value)) >= -1e-12
 
 
-def reachable(constraints: list[Constraint], phi: np.ndarray) -> float:
-    """Distance, relative to the reference, from phi to the nearest allowed body."""
-    found = constrained_least_squares(BALL.inverse, BALL.inverse @ phi, constraints, BALL)
-    return float(np.sqrt(max(found.excess, 0.0)))
+def body(phi: np.ndarray) -> cp.Expression:
+    """Parameters as an expression."""
+    return cp.Constant(phi)
+
+
+def distance(limits: Limits, phi: np.ndarray) -> float:
+    """Distance, in units of the ball, from phi to the nearest allowed body."""
+    return float(np.sqrt(nearest_robot(BALL.inverse, BALL.inverse @ phi, limits, BALL).excess))
 
 
 def bodies(rng: np.random.Generator, count: int) -> list[np.ndarray]:
     """Random parameter vectors, about half of which exist."""
-    out = []
-    for _ in range(count):
-        moments = rng.uniform(0.0, 1.0, 3)
-        out.append(phi_from_body(rng.uniform(0.5, 2.0), rng.normal(size=3), np.diag(moments)))
-    return out
+    return [phi_from_body(rng.uniform(0.5, 2.0), rng.normal(size=3),
+                          np.diag(rng.uniform(0.0, 1.0, 3))) for _ in range(count)]
 
 
 def test_pseudo_inertia_asks_for_all_of_consistency_and_spatial_inertia_for_less(
         rng: np.random.Generator) -> None:
-    full, half = consistent_body(10, HERE), spatial_body(10, HERE)
-    verdicts = [(is_consistent(phi), allows(full, phi), allows(half, phi))
-                for phi in bodies(rng, 60)]
+    verdicts = [(is_consistent(phi), allows(consistent(body(phi), BALL.phi, "pseudo", 0.0)),
+                 allows(body_matrix(body(phi), "spatial"))) for phi in bodies(rng, 60)]
     assert all(want == got for want, got, _ in verdicts)
     assert all(semi for _, _, semi in verdicts)  # all tensors about the centre are positive
     assert 10 < sum(want for want, _, _ in verdicts) < 50
     negative = phi_from_body(1.0, np.zeros(3), np.diag([1.0, 1.0, -0.1]))
-    assert not allows(half, negative) and np.linalg.eigvalsh(spatial_inertia(negative))[0] < 0.0
+    assert not allows(body_matrix(body(negative), "spatial"))
+    assert np.linalg.eigvalsh(spatial_inertia(negative))[0] < 0.0
 
 
-def test_margins_are_in_units_of_a_body_like_it() -> None:
-    body = phi_from_body(2.0, CENTER, np.diag([1e-3, 1e-3, 1e-4]))
-    assert allows(consistent_body(10, HERE, epsilon=0.99, like=body), 3.0 * body)
-    assert not allows(consistent_body(10, HERE, epsilon=1.01, like=body), 3.0 * body)
-    assert not allows(consistent_body(10, HERE, epsilon=1e-3), body)
+@pytest.mark.parametrize("form", ["pseudo", "spatial"])
+def test_margins_are_in_units_of_a_body_like_it(form: str) -> None:
+    thin = phi_from_body(2.0, CENTER, np.diag([1e-3, 1e-3, 1e-4]))
+    assert allows(consistent(body(3.0 * thin), thin, form, 0.99))
+    assert not allows(consistent(body(3.0 * thin), thin, form, 1.01))
 
 
-def test_the_sum_of_masses_stays_within_its_limits() -> None:
-    at = phi_from_body(2.0, CENTER, 0.01 * np.eye(3))
-    two = np.concatenate([at, at])
-    assert allows(mass_sum(20, [HERE, slice(10, 20)], 3.9, 4.1), two)
-    assert not allows(mass_sum(20, [HERE, slice(10, 20)], upper=3.9), two)
-    assert not allows(mass_sum(20, [HERE, slice(10, 20)], 4.1), two)
+def test_masses_and_their_sum_stay_within_their_limits() -> None:
+    masses = cp.Constant([2.0, 2.0])
+    assert allows(mass_between(masses, 3.9, 4.1)) and allows(mass_between(masses[:1], 1.9))
+    assert not allows(mass_between(masses, upper=3.9)) and not allows(mass_between(masses, 4.1))
+    with pytest.raises(InvalidData):
+        mass_between(masses, 2.0, 1.0)
+
+
+def test_centres_of_mass_stay_in_boxes_and_ellipsoids(rng: np.random.Generator) -> None:
+    for _ in range(200):
+        com = CENTER + rng.uniform(-1.5, 1.5, 3) * HALF
+        phi = body(phi_from_body(rng.uniform(0.1, 9.0), com, np.eye(3)))
+        off = (com - CENTER) / HALF
+        assert allows(com_in_box(phi, CENTER - HALF, CENTER + HALF)) == (np.abs(off).max() <= 1.0)
+        assert allows(com_in_ellipsoid(phi, EGG)) == (off @ off <= 1.0)
+    with pytest.raises(InvalidData):
+        com_in_box(phi, CENTER, CENTER - HALF)
+    with pytest.raises(InvalidData):
+        Ellipsoid(CENTER, np.diag([1.0, 1.0, 0.0]))
+
+
+def test_a_density_in_an_ellipsoid_is_one_of_points_in_it(rng: np.random.Generator) -> None:
+    """Points in the ellipsoid pass; with a point so far out that no other density could make up for
+    it, they do not."""
+    for _ in range(20):
+        directions = rng.normal(size=(6, 3))
+        directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+        points = CENTER + HALF * directions
+        phi = point_columns(points) @ rng.uniform(0.1, 1.0, 6)
+        assert abs(density_in_ellipsoid(body(phi), EGG).value) < 1e-9  # all on the border
+        assert not allows(density_in_ellipsoid(
+            body(phi + point_columns(CENTER + 1.1 * HALF)[:, 0]), EGG))
+    # The centre of mass of this one is inside all the same: eq. 22 is weaker than eq. 23.
+    wide = body(phi_from_body(1.0, CENTER, np.eye(3)))
+    assert allows(com_in_ellipsoid(wide, EGG)) and not allows(density_in_ellipsoid(wide, EGG))
+    assert density_in_ellipsoid(body(EGG.uniform), EGG).value == pytest.approx(0.4)  # 1 - 3/5
+
+
+def test_a_union_of_ellipsoids_has_the_optimum_of_points_that_fill_it(
+        rng: np.random.Generator) -> None:
+    """Against many point masses in the union: no such sum is better, and none could improve on the
+    answer, as the objective falls towards no point of the union (first-order optimality)."""
+    turned = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    two = [EGG, Ellipsoid(CENTER + [0.35, 0.1, 0.0],
+                          turned @ np.diag([0.04, 0.01, 0.02]) @ turned.T)]
+    # Points all over the borders, as extreme densities lie there, and within.
+    ball = rng.normal(size=(4000, 3))
+    ball /= np.linalg.norm(ball, axis=1, keepdims=True)
+    points = np.concatenate([each.center + part * ball @ np.linalg.cholesky(each.shape).T
+                             for each in two for part in (1.0, 0.5)])
+    columns = point_columns(points)
+    for _ in range(3):
+        # Half a kilogram beyond the far end of either.
+        ends = np.array([CENTER - [0.35, 0.0, 0.0], two[1].center + 0.25 * turned[:, 0]])
+        wanted = 0.5 * point_columns(ends).sum(axis=1) + 0.1 * BALL.unit @ rng.normal(size=10)
+        found = nearest_robot(BALL.inverse, BALL.inverse @ wanted,
+                              lambda phi: density_in_union(phi[0:10], two), BALL)
+        masses = cp.Variable(columns.shape[1], nonneg=True)
+        best = cp.Problem(cp.Minimize(cp.sum_squares(
+            BALL.inverse @ (columns @ masses - wanted)))).solve(solver="CLARABEL")
+        assert found.excess > 0.01  # it binds
+        assert found.excess <= best * (1.0 + 1e-6)
+        assert best == pytest.approx(found.excess, rel=0.03)  # points are 1 to 3 cm apart
+        slope = 2.0 * BALL.inverse.T @ BALL.inverse @ (found.phi - wanted)
+        fall = slope @ columns * found.phi[0]
+        assert fall.min() > -1e-5 * np.abs(fall).max()
+        assert abs(slope @ found.phi) < 1e-5 * np.abs(fall).max()
+        one = nearest_robot(BALL.inverse, BALL.inverse @ wanted,
+                            lambda phi: density_in_union(phi[0:10], two[:1]), BALL)
+        assert one.excess > 1.5 * found.excess
+
+
+def test_a_union_of_one_is_that_ellipsoid(rng: np.random.Generator) -> None:
+    wanted = BALL.phi + 2.0 * BALL.unit @ rng.normal(size=10)
+    union = distance(lambda phi: density_in_union(phi[0:10], [EGG]), wanted)
+    alone = distance(lambda phi: [consistent(phi[0:10], BALL.phi, margin=0.0),
+                                  density_in_ellipsoid(phi[0:10], EGG)], wanted)
+    assert union == pytest.approx(alone, rel=1e-5)
+
+
+def test_a_body_near_its_design_is_as_far_from_it_as_allowed() -> None:
+    off = BALL.phi + BALL.unit @ np.eye(10)[4] * 0.3
+    assert allows(near_design(body(off), BALL.phi, 0.31))
+    assert not allows(near_design(body(off), BALL.phi, 0.29))
+    assert distance(lambda phi: [near_design(phi[0:10], BALL.phi, 0.1)], off
+                    ) == pytest.approx(0.2, rel=1e-5)
+    with pytest.raises(InvalidData):
+        near_design(body(off), BALL.phi, 0.0)
 
 
 def test_friction_and_drives_are_not_negative_but_offsets_may_be(rng: np.random.Generator) -> None:
     model = RobotModel.from_urdf(random_tree(rng, 2), JointTerms(drive_inertia=True))
-    limit, = nonnegative_terms(model)
+    limits = consistent_robot(model, description_reference(model))
     phi = model.nominal
     phi[model.term_index(1, "offset")] = -1.0
-    assert allows(limit, phi)
-    for term in ("viscous", "coulomb", "drive_inertia"):
+    assert all(map(allows, limits(cp.Constant(phi))))
+    for joint, term in product(range(2), ("viscous", "coulomb", "drive_inertia")):
         worse = phi.copy()
-        worse[model.term_index(1, term)] = -1e-6
-        assert not allows(limit, worse)
-    assert allows(consistent_robot(model)[0], model.nominal)
+        worse[model.term_index(joint, term)] = -1e-6
+        assert not all(map(allows, limits(cp.Constant(worse))))
 
 
 def test_contradictions_and_nonsense_are_refused() -> None:
-    both = [mass_sum(10, [HERE], 2.0, 3.0), mass_sum(10, [HERE], 0.0, 1.0)]
-    with pytest.raises(InfeasibleProblem, match="no parameters satisfy"):
-        constrained_least_squares(BALL.inverse, BALL.inverse @ BALL.phi, both, BALL)
-    with pytest.raises(InvalidData, match="bounded by 2 kg from below"):
-        mass_sum(10, [HERE], 2.0, 1.0)
-    with pytest.raises(InvalidData, match="not consistent"):
+    with pytest.raises(InfeasibleProblem):
+        distance(lambda phi: [mass_between(phi[[0]], 2.0, 3.0),
+                              mass_between(phi[[0]], 0.0, 1.0)], BALL.phi)
+    with pytest.raises(InvalidData):
         make_reference(np.zeros(10), 1)

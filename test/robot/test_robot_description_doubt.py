@@ -10,7 +10,6 @@ import pytest
 
 from benchmarks.joint_torque import block, simulate, wide_motion
 from benchmarks.robot.reference.base_rows import compress
-from benchmarks.robot.reference.feasibility import fit_feasible
 from benchmarks.robot.robots import random_tree
 from inertial_id_ros.apps.robot.robot_identification import identify_robot, predict
 from inertial_id_ros.apps.simulation.description import load_description
@@ -23,10 +22,12 @@ from inertial_id_ros.robot.consistent_fit import (
     identify_described,
     term_sizes,
 )
-from inertial_id_ros.robot.constraints import Reference, consistent_robot, description_reference
+from inertial_id_ros.robot.constraints import consistent_robot
+from inertial_id_ros.robot.feasibility import fit_feasible
 from inertial_id_ros.robot.joint_terms import JointTerms
 from inertial_id_ros.robot.model import RobotModel
 from inertial_id_ros.robot.recording import Compressed, filter_recording
+from inertial_id_ros.robot.reference import Reference, description_reference
 from inertial_id_ros.robot.robot_file import robot_model
 
 NOISE = 0.5
@@ -158,7 +159,8 @@ def test_mujocos_torques_with_an_undescribed_block_are_predicted_as_without_a_pr
     result = identify_robot(model, recording, 0.4, aligned=False, held_back=0.3)
     data = filter_recording(model, recording).compress()
     base = structural_base_parameters(model)
-    best = fit_feasible(data, base, consistent_robot(model), description_reference(model),
+    best = fit_feasible(data, base, consistent_robot(model, description_reference(model)),
+                        description_reference(model),
                         result.robot.noise)
     phi = np.zeros(model.size)
     phi[base.independent] = best.beta

@@ -225,7 +225,7 @@ def test_the_torques_of_a_real_panda_are_predicted_by_links_that_exist(data_fold
     result = recordings.panda_errors(torques, 0.2)
     free = result.errors[recordings.LEAST_SQUARES]
     assert result.consistent
-    for method in ("FBPE-OLS", "FBPE, weighted", "null-space prior"):
+    for method in ("BPFC", "FBPE-OLS", "FBPE, weighted", "mass points"):
         assert result.errors[method] < 0.013, method
     assert result.errors["FBPE-OLS"] < 1.05 * free
     weighted = result.errors["weighted least squares"]

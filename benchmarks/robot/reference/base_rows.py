@@ -8,18 +8,13 @@ import numpy as np
 
 from inertial_id_ros.inertia import Array
 from inertial_id_ros.robot.base_parameters import BaseParameters, find_base_parameters
-from inertial_id_ros.robot.model import BASE_SIZE, RobotModel
+from inertial_id_ros.robot.model import RobotModel
 from inertial_id_ros.robot.recording import Compressed, compress_rows
 
 
 def compress(model: RobotModel, q: Array, dq: Array, ddq: Array, torque: Array) -> Compressed:
     """Factors of a motion (see `RobotModel.regressor`) with generalised forces (n, nv)."""
     return compress_rows(model.regressor(q, dq, ddq), torque)
-
-
-def compress_base(model: RobotModel, q: Array, dq: Array, ddq: Array, force: Array) -> Compressed:
-    """Factors of the base-link rows; force: (n, 6) on the robot, as forces of the base."""
-    return compress_rows(model.base_regressor(q, dq, ddq), np.asarray(force)[:, :BASE_SIZE])
 
 
 def base_row_parameters(model: RobotModel) -> BaseParameters:

@@ -16,9 +16,9 @@ import numpy as np
 from ...inertia import Array
 from ...regression.newton_euler import regressor
 from ...robot.base_parameters import structural_base_parameters
-from ...robot.constraints import Reference
 from ...robot.model import RobotModel
 from ...robot.recording import rest_weights
+from ...robot.reference import Reference
 from .arm import Arm
 
 BIASES = 6

@@ -19,9 +19,9 @@ from ...estimators.reference_body import body_coordinates
 from ...geometry.resources import package_roots
 from ...inertia import Array
 from ...kinematics.robot_description import read_description
-from ...robot.constraints import description_reference
 from ...robot.joint_terms import JointTerms
 from ...robot.model import RobotModel
+from ...robot.reference import description_reference
 from ...settings import WrenchSettings
 from ..bag.output import check_outputs, write_text
 from .arm import Arm

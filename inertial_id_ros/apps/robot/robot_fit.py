@@ -20,7 +20,7 @@ from ...errors import InvalidData
 from ...inertia import Array, is_consistent
 from ...robot.base_parameters import structural_base_parameters
 from ...robot.consistent_fit import Described, Prior, identify_described
-from ...robot.constraints import Reference, consistent_robot, description_reference
+from ...robot.constraints import consistent_robot
 from ...robot.joint_terms import mean_sign
 from ...robot.model import BODY_SIZE, RobotModel
 from ...robot.recording import (
@@ -35,6 +35,7 @@ from ...robot.recording import (
     moving_weights,
     rest_weights,
 )
+from ...robot.reference import Reference, description_reference
 from ..report.results import CONFIDENCE_95, interval
 
 SMALLEST = 1e-6  # of a joint's torque: what the model leaves at least
@@ -112,7 +113,7 @@ def fit_robot(model: RobotModel, rows: FilteredRecording, level: RobotModel, wei
         covariance = covariance + follow @ gain_spread @ follow.T
         found = replace(found, identified=replace(
             found.identified, sigma=np.sqrt(np.maximum(np.diag(covariance), 0.0))))
-    before, expected = found.prior.rows(np.eye(model.size))
+    before, expected = found.prior.rows()
     best = follow.sum(axis=1) + own @ (before.T @ expected)
     return RobotFit(model, found, covariance, free.rms, free.doubt, best, own, noise, follow)
 
@@ -176,7 +177,7 @@ def _covariance(data: Compressed, noise: Array, prior: Prior) -> Array:
     """Covariance (p, p) of what data and prior know, constraints not counted."""
     rows = data.stack(noise)[:, :-1]
     unit = prior.scale.unit
-    stacked = np.concatenate([rows, prior.rows(rows)[0]]) @ unit
+    stacked = np.concatenate([rows, prior.rows()[0]]) @ unit
     information = stacked.T @ stacked
     spread = unit @ np.linalg.pinv(information, hermitian=True) @ unit.T
     return np.asarray(0.5 * (spread + spread.T))

@@ -14,9 +14,9 @@ import numpy as np
 from ...errors import InvalidData, NotEnoughData
 from ...extras import optional_packages
 from ...inertia import Array, pseudo_inertia, report_from_phi, report_jacobian
-from ...robot.constraints import description_reference
 from ...robot.joint_terms import COULOMB, DRIVE, OFFSET, VISCOUS
 from ...robot.model import BODY_SIZE, BODY_TERMS
+from ...robot.reference import description_reference
 from ..bag.output import as_markup
 from ..report.charts import Axes, Curve, chart, limits_around, tick_text, ticks
 from ..report.diagnosis import BAD, FAIR, GOOD, Diagnosis, verdict_section

@@ -22,7 +22,6 @@ import numpy as np
 from ...inertia import Array
 from ...linalg import solve
 from ...robot.consistent_fit import doubt_description, term_sizes
-from ...robot.constraints import description_reference
 from ...robot.joint_terms import (
     ASYMMETRY,
     COULOMB,
@@ -39,6 +38,7 @@ from ...robot.joint_terms import (
 )
 from ...robot.model import BODY_SIZE, RobotModel
 from ...robot.recording import BIN, WINDOW, JointRecording, filter_columns, filter_recording
+from ...robot.reference import description_reference
 from .robot_fit import FreeFit, fit_unconstrained
 
 _RIDGE = 1e-9  # of candidates' squares: columns that say the same share what they explain

@@ -1,0 +1,78 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""A robot of about the right size: the scale of every problem and, where asked, its prior.
+
+In coordinates u with ``phi = unit u`` the bodies of the reference are unit matrices
+(`estimators.reference_body`, one body after the other, in units of its mass) and joint terms are in
+units of `term_size`. A standard deviation of 1 in u means: a body like the reference, to 100 % of
+it, whatever axes and units.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import InvalidData
+from ..estimators.reference_body import body_coordinates
+from ..inertia import Array, is_consistent, phi_from_body
+from .model import BODY_SIZE, RobotModel
+
+DEFAULT_MASS = 1.0  # kg, of a body the description says nothing about
+DEFAULT_RADIUS = 0.05  # m, root mean square along each axis
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Parameters of a consistent robot of about the right size.
+
+    Attributes:
+        phi: (p,).
+        unit: (p, p), ``phi = unit u``; block diagonal.
+        inverse: its inverse.
+    """
+
+    phi: Array
+    unit: Array
+    inverse: Array
+
+
+def make_reference(phi: ArrayLike, bodies: int, term_size: float = 1.0) -> Reference:
+    """The reference of given parameters (p,): `bodies` times ten, then joint terms.
+
+    Args:
+        term_size: size of friction, offset and drive inertia [N m, N m s/rad, kg m^2].
+
+    Raises:
+        InvalidData: a body is not consistent.
+    """
+    p = np.array(phi, dtype=float)
+    unit = term_size * np.eye(len(p))
+    inverse = np.eye(len(p)) / term_size
+    for k in range(bodies):
+        where = slice(BODY_SIZE * k, BODY_SIZE * (k + 1))
+        if not is_consistent(p[where]):
+            raise InvalidData(f"body {k + 1} of the reference robot is not consistent: "
+                              f"{p[where].tolist()}")
+        mass = p[where][0]
+        body = body_coordinates(p[where] / mass)
+        unit[where, where] = mass * body.to_phi
+        inverse[where, where] = body.from_phi / mass
+    return Reference(p, unit, inverse)
+
+
+def description_reference(model: RobotModel, term_size: float = 1.0) -> Reference:
+    """The description as a reference, as `make_reference` makes one; a body that is not consistent
+    there is a ball of 1 kg at its joint, of 0.05 m along each axis (rms).
+
+    Args:
+        term_size: of friction, offset and drive inertia, see `make_reference`.
+    """
+    ball = phi_from_body(DEFAULT_MASS, np.zeros(3),
+                         2.0 * DEFAULT_MASS * DEFAULT_RADIUS**2 * np.eye(3))
+    phi = model.nominal
+    for k in range(len(model.bodies)):
+        if not is_consistent(phi[model.body_slice(k)]):
+            phi[model.body_slice(k)] = ball
+    return make_reference(phi, len(model.bodies), term_size)

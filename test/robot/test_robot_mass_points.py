@@ -1,0 +1,118 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""Robots of mass points: base-link rows, boxes, and a prior that leaves the data alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import lsq_linear
+
+from benchmarks.robot import humanoid
+from benchmarks.robot.reference.base_rows import compress
+from benchmarks.robot.robots import random_tree
+from inertial_id_ros.errors import InvalidData
+from inertial_id_ros.inertia import is_consistent, phi_from_body, point_columns
+from inertial_id_ros.robot.base_parameters import fit_base_parameters, structural_base_parameters
+from inertial_id_ros.robot.constraints import consistent_robot
+from inertial_id_ros.robot.mass_points import (
+    STABILITY,
+    Box,
+    box_reference,
+    fit_mass_points,
+    null_space_prior,
+    uniform_box,
+)
+from inertial_id_ros.robot.model import RobotModel
+from inertial_id_ros.robot.nearest_robot import nearest_robot
+from inertial_id_ros.robot.reference import make_reference
+
+BOX = Box(np.array([-0.1, -0.2, 0.0]), np.array([0.3, 0.2, 0.4]))
+BODY = phi_from_body(2.0, np.array([0.1, 0.0, 0.2]), np.diag([0.03, 0.03, 0.04]))
+
+
+def test_standard_deviations_of_a_box_are_the_bounds_of_the_paper() -> None:
+    """Eqs 17-22 about the middle of the box, half lengths 0.2 m, the mass known to half of it."""
+    about = make_reference(BODY, 1)
+    spread = np.linalg.inv(box_reference([BOX], about).unit) @ np.eye(10)[:, 0]
+    assert spread[0] == pytest.approx(1.0 / 1.0)  # of 2 kg, known to 1 kg
+    centred = Box(-0.2 * np.ones(3), 0.2 * np.ones(3))
+    body = phi_from_body(2.0, np.zeros(3), np.diag([0.03, 0.03, 0.04]))
+    np.testing.assert_allclose(
+        np.diag(centred.prior(body)),
+        [1.0, *[3.0 * 0.2] * 3, 0.24 - 0.03, 0.12, 0.12, 0.24 - 0.03, 0.12, 0.24 - 0.04])
+    with pytest.raises(InvalidData):
+        Box(np.zeros(3), np.zeros(3))
+
+
+def test_one_body_is_the_optimum_of_bounded_least_squares(rng: np.random.Generator) -> None:
+    """Against scipy's active sets, on data that ask for mass outside the box."""
+    scale = box_reference([BOX], make_reference(BODY, 1))
+    truth = phi_from_body(2.0, np.array([0.45, 0.0, 0.2]), np.diag([0.03, 0.03, 0.04]))
+    rows = rng.normal(size=(40, 10)) @ np.linalg.inv(scale.unit) * 30.0
+    target = rows @ truth + rng.normal(size=40)
+    found = fit_mass_points(rows, target, lambda _: [], [BOX], scale)
+    points = BOX.points()
+    columns, size = point_columns(points), 2.0 / len(points)
+    prior, wanted = null_space_prior(rows, scale)
+    assert len(points) == 27 and len(prior) == 0  # the data know everything
+    expected = np.linalg.pinv(columns * size) @ scale.phi
+    best = lsq_linear(np.concatenate([rows @ columns * size, np.sqrt(STABILITY) * np.eye(27)]),
+                      np.concatenate([target, np.sqrt(STABILITY) * expected]), (0.0, np.inf),
+                      tol=1e-14)
+    np.testing.assert_allclose(found, columns @ (size * best.x), atol=1e-4)
+    assert is_consistent(found)
+    com = found[1:4] / found[0]
+    assert np.all(com >= BOX.lower) and np.all(com <= BOX.upper)
+
+
+def test_the_prior_acts_in_the_null_space_alone(rng: np.random.Generator) -> None:
+    """Eq. 32: base parameters are those of least squares, and all else is the prior's; with mass
+    points, as near to it as they can."""
+    model = RobotModel.from_urdf(random_tree(rng, 3))
+    q, dq, ddq = rng.normal(size=(3, 500, 3))
+    torque = model.torque(model.nominal, q, dq, ddq) + dq + np.sign(dq) \
+        + 0.1 * rng.normal(size=(500, 3))
+    data, base = compress(model, q, dq, ddq, torque), structural_base_parameters(model)
+    design = model.nominal
+    design[:30] *= np.repeat([1.3, 0.8, 1.1], 10)
+    slices = [model.body_slice(k) for k in range(3)]
+    boxes = [uniform_box(model.nominal[where]) for where in slices]
+    scale = box_reference(boxes, make_reference(design, 3, 10.0))
+    factor = data.stack(np.full(3, 0.1))
+    prior, wanted = null_space_prior(factor[:, :-1], scale)
+    np.testing.assert_allclose(prior @ scale.unit @ np.linalg.pinv(base.matrix @ scale.unit), 0.0,
+                               atol=1e-6)  # nothing of it on base parameters
+    assert len(prior) == model.size - base.count
+    free = fit_base_parameters(data, base, np.full(3, 0.1))
+    plain = nearest_robot(np.concatenate([factor[:, :-1], prior]),
+                          np.append(factor[:, -1], wanted), lambda _: [], scale).phi
+    np.testing.assert_allclose(base.matrix @ plain, free.beta, atol=1e-7)
+    np.testing.assert_allclose(prior @ (plain - scale.phi), 0.0, atol=1e-7)
+    found = fit_mass_points(factor[:, :-1], factor[:, -1], lambda _: [], boxes, scale)
+    assert np.all(np.abs(base.matrix @ found - free.beta) < 0.1 * free.sigma + 1e-6)
+
+
+@pytest.mark.slow
+def test_a_tree_of_30_joints_from_the_rows_of_its_floating_base_alone() -> None:
+    """As Section V: all links can exist, lie in their boxes, and cost hardly any force residual (up
+    to 40 % in the paper)."""
+    answer = humanoid.run(0, joints=30, samples=1000)
+    assert answer.links == answer.consistent == 31
+    assert answer.residual < 1.01
+
+
+def test_limits_of_the_robot_hold_beside_the_points(rng: np.random.Generator) -> None:
+    model, _, data, design = humanoid.make(1, joints=3, samples=200)
+    slices = [model.body_slice(k) for k in range(4)]
+    boxes = [uniform_box(design.phi[where]) for where in slices]
+    factor = data.stack(humanoid.NOISE)
+    masses, exists = [where.start for where in slices], consistent_robot(model, design)
+
+    def fit(most: float) -> float:
+        phi = fit_mass_points(factor[:, :-1], factor[:, -1],
+                              lambda p: [*exists(p), most - p[masses]], boxes,
+                              box_reference(boxes, design))
+        return float(phi[masses].max())
+
+    free = fit(1e3)
+    assert fit(0.8 * free) == pytest.approx(0.8 * free, rel=1e-5)
