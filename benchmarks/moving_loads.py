@@ -6,12 +6,13 @@
 Each run has an arm, a payload and a motion of its own (as `accuracy.real_sensors` draws them), and
 a situation that begins after 10 s. An estimate is made every half second. The table gives, of the
 estimates from then on that are fresh: how often the interval of two standard deviations holds mass
-and centre of mass as they are *then* (`cover`), the seconds in which one is more than three
-standard deviations and more than the limit of its verdict off (`wrong`), and the largest error of
-the compensated wrench behind the first seconds [N]. A situation is felt in a run where it leaves
-more than half of the sensor's noise beside the best rigid load until 5 s of motion have passed;
-`named` says in which share of those a finding has named it by then. Rigid loads are there with the
-errors of sensors that might look like a moving one.
+and centre of mass as they are *then* (`cover`), and those entries of the inertia that count as
+identified; the seconds in which one is more than three standard deviations and more than the limit
+of its verdict off (`wrong`), and those in which all of the inertia is identified (`known I`); and
+the largest error of the compensated wrench behind the first seconds [N]. A situation is felt in a
+run where it leaves more than half of the sensor's noise beside the best rigid load until 5 s of
+motion have passed; `named` says in which share of those a finding has named it by then. Rigid loads
+are there with the errors of sensors that might look like a moving one.
 """
 
 from __future__ import annotations
@@ -42,9 +43,10 @@ from benchmarks.accuracy.real_sensors.recordings import BIAS_SD, ENCODER_NOISE, 
 from benchmarks.accuracy.real_sensors.recordings import _cable_wrench as cable_wrench
 from benchmarks.accuracy.sensors import direction, newton_euler
 from inertial_id_ros.api import Estimate, Identifier, Settings
+from inertial_id_ros.estimate import IDENTIFIED
 from inertial_id_ros.identification.compensation.load_latch import Mode
 from inertial_id_ros.identification.wrench.compensation import remove_load
-from inertial_id_ros.inertia import Array
+from inertial_id_ros.inertia import Array, min_eigenvalue, point_columns, report_from_phi
 from inertial_id_ros.kinematics.motion import Motion
 
 RATE, SECONDS, BEGIN, EVERY = 500, 32.0, 10.0, 0.5
@@ -60,8 +62,8 @@ class Situation(NamedTuple):
     """What happens from `BEGIN` on.
 
     Attributes:
-        wrench: gives the wrench (n, 6) of the sensor on the payload, and mass and first moment
-            (n, 4) as they are at each time, from motion, phi (10,), times (n,) and a generator.
+        wrench: gives the wrench (n, 6) of the sensor on the payload, and the parameters (n, 10) as
+            they are at each time, from motion, phi (10,), times (n,) and a generator.
         findings: any of these names it; kinds: of motions.
         effects: of the sensor.
         base: acceleration (n, 3) of the base at times (n,), by a generator; None: it stands still.
@@ -83,7 +85,7 @@ class Situation(NamedTuple):
 def _rigid(motion: SensorMotion, phi: Array, t: Array,
            rng: np.random.Generator) -> tuple[Array, Array]:
     return (newton_euler(phi, motion.proper, motion.omega, motion.alpha),
-            np.tile(phi[:4], (len(t), 1)))
+            np.tile(phi, (len(t), 1)))
 
 
 def _with_cable(motion: SensorMotion, phi: Array, t: Array,
@@ -100,7 +102,7 @@ def _with_points(motion: SensorMotion, phi: Array, mass: Array, places: Array
         motion.omega, np.cross(motion.omega, places)))
     wrench = newton_euler(phi, motion.proper, motion.omega, motion.alpha) + np.hstack(
         [force, np.cross(places, force)])
-    return wrench, phi[:4] + np.column_stack([mass, mass[:, None] * places])
+    return wrench, phi + mass[:, None] * point_columns(places).T
 
 
 def _ramp(t: Array, seconds: float) -> Array:
@@ -113,9 +115,9 @@ def _slide(motion: SensorMotion, phi: Array, t: Array,
     way = rng.uniform(0.01, 0.04) * direction(rng) * _ramp(t, rng.uniform(3.0, 10.0))[:, None]
     part = 0.5 * phi[0]  # twice as far
     at = phi[1:4] / phi[0]
-    one, now = _with_points(motion, phi, np.full(len(t), -part), np.tile(at, (len(t), 1)))
-    two, _ = _with_points(motion, 0.0 * phi + 1e-9 * phi, np.full(len(t), part), at + 2.0 * way)
-    return one + two, np.column_stack([np.full(len(t), phi[0]), phi[1:4] + phi[0] * way])
+    one, rest = _with_points(motion, phi, np.full(len(t), -part), np.tile(at, (len(t), 1)))
+    two, moved = _with_points(motion, 1e-9 * phi, np.full(len(t), part), at + 2.0 * way)
+    return one + two, rest + moved
 
 
 def _pour(sign: float) -> Moved:
@@ -146,7 +148,7 @@ def _swinging(share: tuple[float, float], rate: tuple[float, float]) -> Moved:
         rest = phi * (1.0 - mass / phi[0])
         return (newton_euler(rest, motion.proper, motion.omega, motion.alpha)
                 + np.hstack([force, np.cross(np.broadcast_to(place, force.shape), force)]),
-                np.tile(phi[:4], (len(t), 1)))
+                np.tile(np.r_[phi[:4], np.full(6, np.nan)], (len(t), 1)))
     return moved
 
 
@@ -183,9 +185,9 @@ def _turned(motion: SensorMotion, phi: Array, t: Array,
     its centre moves by 6 cm."""
     way = 0.06 * direction(rng) * _ramp(t - 2.0, 1.0)[:, None]
     at = phi[1:4] / phi[0]
-    one, _ = _with_points(motion, phi, np.full(len(t), -phi[0]), np.tile(at, (len(t), 1)))
-    two, _ = _with_points(motion, 1e-9 * phi, np.full(len(t), phi[0]), at + way)
-    return one + two, np.column_stack([np.full(len(t), phi[0]), phi[1:4] + phi[0] * way])
+    one, rest = _with_points(motion, phi, np.full(len(t), -phi[0]), np.tile(at, (len(t), 1)))
+    two, moved = _with_points(motion, 1e-9 * phi, np.full(len(t), phi[0]), at + way)
+    return one + two, rest + moved
 
 
 def _drives(t: Array, rng: np.random.Generator) -> Array:
@@ -258,7 +260,9 @@ class Tick(NamedTuple):
 
     Attributes:
         fresh: whether there is one of these data; names: of all findings.
-        error, sd: (4,) of mass and centre of mass [kg, m]; limit: of the verdict (4,).
+        error, sd: (10,) of mass, centre of mass and inertia about it [kg, m, kg m^2]; of the
+            inertia NaN where none of a rigid body is true; limit: of the verdict (10,).
+        known: (10,) whether the verdict is IDENTIFIED.
         off: error of the wrench that is compensated by the load in use until the next tick, as the
             largest over that time [N]; NaN: none is.
     """
@@ -269,6 +273,7 @@ class Tick(NamedTuple):
     error: Array
     sd: Array
     limit: Array
+    known: Array
     off: float
 
 
@@ -361,27 +366,36 @@ def _tick(identifier: Identifier, outcome: object, motion: SensorMotion, clean: 
         left = remove_load(_known(motion, later), -clean[later], use.load, -1.0)
         off = float(np.linalg.norm(left[:, :3], axis=1).max())
     if not isinstance(outcome, Estimate) or outcome.stale:
-        nothing = np.full(4, np.nan)
-        return Tick(end / RATE, False, names, nothing, nothing, nothing, off)
-    true = np.r_[now[end, 0], now[end, 1:] / now[end, 0]]
-    reach = max(0.005, 0.05 * float(np.linalg.norm(true[1:])))
-    return Tick(end / RATE, True, names, outcome.report[:4] - true, outcome.sigma[:4],
-                np.r_[0.05 * true[0], reach, reach, reach], off)
+        nothing = np.full(10, np.nan)
+        return Tick(end / RATE, False, names, nothing, nothing, nothing, nothing > 0.0, off)
+    true = report_from_phi(now[end])
+    if not min_eigenvalue(now[end]) > 0.0:  # more has poured out than was there
+        true[4:] = np.nan
+    reach = max(0.005, 0.05 * float(np.linalg.norm(true[1:4])))
+    return Tick(end / RATE, True, names, outcome.report - true, outcome.sigma,
+                np.r_[0.05 * true[0], [reach] * 3, [0.2 * true[[4, 7, 9]].mean()] * 6],
+                np.array(outcome.verdict) == IDENTIFIED, off)
 
 
 def summarise(ticks: list[Tick], is_felt: bool, situation: Situation) -> dict[str, float]:
     """The numbers of one run."""
     after = [tick for tick in ticks if tick.time >= BEGIN]
     fresh = [tick for tick in after if tick.fresh]
-    error, sd, limit = (np.array([getattr(tick, name) for tick in fresh]).reshape(-1, 4)
-                        for name in ("error", "sd", "limit"))
-    wrong = ((np.abs(error) > 3.0 * sd) & (np.abs(error) > limit)).any(axis=1)
+    error, sd, limit, known = (np.array([getattr(tick, name) for tick in fresh]).reshape(-1, 10)
+                               for name in ("error", "sd", "limit", "known"))
+    wrong = (np.abs(error) > 3.0 * sd) & (np.abs(error) > limit)
+    told = known[:, 4:].astype(bool) & ~np.isnan(error[:, 4:])
+    holds = np.abs(error) <= 2.0 * sd
     seen = [tick.time for tick in after if tick.names & set(situation.findings)]
-    return {"cover m": float((np.abs(error[:, 0]) <= 2.0 * sd[:, 0]).mean()) if fresh else np.nan,
-            "cover c": float((np.abs(error[:, 1:]) <= 2.0 * sd[:, 1:]).mean()) if fresh else np.nan,
-            "wrong": EVERY * float(wrong.sum()), "fresh": EVERY * len(fresh),
+    return {"cover m": float(holds[:, 0].mean()) if fresh else np.nan,
+            "cover c": float(holds[:, 1:4].mean()) if fresh else np.nan,
+            "cover I": float(holds[:, 4:][told].mean()) if told.any() else np.nan,
+            "known I": EVERY * float(told.all(axis=1).sum()),
+            "wrong": EVERY * float(wrong[:, :4].any(axis=1).sum()),
+            "wrong I": EVERY * float((wrong[:, 4:] & told).any(axis=1).sum()),
+            "fresh": EVERY * len(fresh),
             "e_m": float(np.sqrt(np.mean(error[:, 0] ** 2))) if fresh else np.nan,
-            "e_c": float(np.sqrt(np.mean(error[:, 1:] ** 2))) if fresh else np.nan,
+            "e_c": float(np.sqrt(np.mean(error[:, 1:4] ** 2))) if fresh else np.nan,
             "off": float(np.nanmax([tick.off for tick in after] + [0.0])),
             "silent": EVERY * sum(bool(np.isnan(tick.off)) for tick in after),
             "felt": float(is_felt),
@@ -402,8 +416,8 @@ def main() -> None:
     unknown = [name for name in given.only.split(",") if name not in SITUATIONS]
     if unknown:
         parser.error(f"no situation '{unknown[0]}'; there are: {', '.join(SITUATIONS)}")
-    print(f"{'situation':18} cover m  cover c  wrong s  fresh s   e_m kg    e_c m  off N (95 %)  "
-          "silent s  felt  named  walks  swings  moves  force", flush=True)
+    print(f"{'situation':18} cover m  cover c  cover I  wrong s  wrong I  known I  fresh s   e_m kg"
+          "    e_c m  off N (95 %)  silent s  felt  named  walks  swings  moves  force", flush=True)
     for name in given.only.split(","):
         rows = [summarise(*simulate(SITUATIONS[name], given.seed + k), SITUATIONS[name])
                 for k in range(given.runs)]
@@ -413,7 +427,9 @@ def main() -> None:
             return float(np.mean(values)) if values else np.nan
 
         off = float(np.percentile([row["off"] for row in rows], 95))
-        print(f"{name:18} {mean('cover m'):7.3f}  {mean('cover c'):7.3f}  {mean('wrong'):7.2f}  "
+        print(f"{name:18} {mean('cover m'):7.3f}  {mean('cover c'):7.3f}  "
+              f"{mean('cover I'):7.3f}  {mean('wrong'):7.2f}  {mean('wrong I'):7.2f}  "
+              f"{mean('known I'):7.1f}  "
               f"{mean('fresh'):7.1f}  {mean('e_m'):7.4f}  {mean('e_c'):7.4f}  {mean('off'):5.2f} "
               f"({off:5.2f})  {mean('silent'):8.2f}  {mean('felt'):4.2f}  {mean('named'):5.2f}  "
               f"{mean('walks'):5.2f}  {mean('swings'):6.2f}  {mean('moves'):5.2f}  "

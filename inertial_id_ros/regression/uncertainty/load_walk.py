@@ -10,6 +10,9 @@ increments leave open. How large increments are is told by the data (empirical B
 evidence, in which more freedom counts against a walk. Cables, hysteresis and lengths of the arm
 that are wrong leave residuals, too, which a walk might follow; it is believed where its evidence is
 far greater than theirs.
+
+Where in the payload the part is that leaves or slides is not known: beside what goes with mass and
+first moment, the inertia changes by increments of its own, as soon as a walk is believed.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...inertia import PARAMETERS, Array
+from ...inertia import PARAMETERS, Array, report_from_phi, report_jacobian
 from ...signals.bins import BIN_NS
 from ..regressor_window import WindowContent
 from .cable import Places, places_of
@@ -49,6 +52,8 @@ _SIZES = ((0.003, 0.002), (0.003, 0.006), (0.003, 0.02), (0.01, 0.001), (0.03, 0
           (0.1, 0.001), (0.01, 0.002), (0.1, 0.006), (0.1, 0.02))
 _SMALLEST = (0.002, 0.0005)
 _FACTOR = 2.0  # between sizes that are tried beside those of the window before
+# Least radius of gyration [m]; times the change of inertia by what leaves or slides there.
+_LEAST_RADIUS, _ANYWHERE = 0.05, 2.0
 # Least change within the window, as share of the mass and of its centre [m].
 _LEAST_SHARE, _LEAST_WAY = 0.03, 0.003
 _DRIFT = np.repeat([3.0, 0.2], 3)  # standard deviation of a drift over the window [N, N m]
@@ -178,7 +183,7 @@ def find_walk(given: FitInput, last: LoadWalk | None = None) -> LoadWalk | None:
     window = given.window
     if len(window.slices.rows) < _SHORTEST or given.phi[0] <= 0.0:
         return None
-    fits = _Fits(given, _drift(window))
+    fits = _Fits(given, _drift(window), has_inertia=last is not None)
     begin = fits.likely_begin() if last is None else last.span[0]
     if begin is None:
         return None
@@ -197,10 +202,14 @@ def find_walk(given: FitInput, last: LoadWalk | None = None) -> LoadWalk | None:
                  key=lambda walk: walk.evidence)
     if better is not best:
         best = fits.walk(better.sizes, better.span)
+    evidence = best.evidence
     if (best.evidence >= CERTAIN and best.is_clear if last is None
             else KEPT <= best.evidence < _BEYOND_DOUBT):
-        return best._replace(evidence=min(best.evidence, _evidence_beside_others(given, best)))
-    return best
+        evidence = min(evidence, _evidence_beside_others(given, best))
+    if last is None and evidence >= CERTAIN:
+        fits.has_inertia = True
+        best = fits.walk(best.sizes, best.span)
+    return best._replace(evidence=evidence)
 
 
 def _evidence_beside_others(given: FitInput, walk: LoadWalk) -> float:
@@ -252,15 +261,29 @@ def _drift(window: WindowContent) -> Array:
     return np.asarray(time[:, None, None] * np.diag(_DRIFT))
 
 
+def _inertia_size(phi: Array, sizes: tuple[float, float]) -> float:
+    """Standard deviation [kg m^2] of an increment of the inertia beside what goes with increments
+    of mass and centre of these sizes: at a distance r from the centre, a share s of the mass m
+    changes it by s m r^2, and a way w of the centre by 2 m w r."""
+    trace = max(float(report_from_phi(phi)[[4, 7, 9]].sum()), 0.0)
+    radius = max(np.sqrt(trace / (2.0 * phi[0])), _LEAST_RADIUS)  # of gyration
+    return float(_ANYWHERE * phi[0] * (sizes[0] * radius**2 + 2.0 * sizes[1] * radius))
+
+
 class _Fits:
     """Fits of a window with walks of several sizes.
 
     Args:
         beside: (s, 6, k) columns of errors that are fitted beside a walk, and without it; the last
             six are those of a zero that drifts.
+
+    Attributes:
+        has_inertia: whether the inertia walks, too, beside what goes with mass and centre; these
+            alone decide at first whether there is a walk.
     """
 
-    def __init__(self, given: FitInput, beside: Array) -> None:
+    def __init__(self, given: FitInput, beside: Array, has_inertia: bool = False) -> None:
+        self.has_inertia = has_inertia
         self._given, self._beside, self._constant = given, beside, Rows(given, beside)
         self._phi: Array = np.zeros(PARAMETERS)  # of the fit without a walk
         self._without = 0.0  # logarithm of its evidence
@@ -289,12 +312,16 @@ class _Fits:
         self._phi = self._constant.weighed(levels).solution[:PARAMETERS]
 
     def _columns(self, sizes: tuple[float, float], ages: Array) -> tuple[Array, Array]:
-        """Columns (s, 6, 4 j) of unit increments of these sizes between these ages (j + 1,), and
-        what they are (10, 4)."""
+        """Columns (s, 6, k j) of unit increments of these sizes between these ages (j + 1,), and
+        what they are (10, k), where k is 4, or 10 with those of the inertia."""
         given, slices = self._given, self._given.window.slices
         scale = np.zeros((PARAMETERS, WALKING))
         scale[:, 0] = sizes[0] * given.phi  # what pours is much like the rest
         scale[1:4, 1:] = sizes[1] * given.phi[0] * np.eye(3)
+        if self.has_inertia:  # and what slides keeps its inertia about its own centre
+            scale[4:, 1:] = -report_jacobian(given.phi)[4:, 1:4] @ scale[1:4, 1:]
+            scale = np.hstack([
+                scale, _inertia_size(given.phi, sizes) * np.eye(PARAMETERS)[:, WALKING:]])
         means = slices.sums[..., :PARAMETERS] @ scale / slices.samples[:, None, None]
         more = _stretches(given.window, ages)[:, None, :, None] * means[:, :, None]
         return more.reshape(*means.shape[:2], -1), scale
@@ -315,7 +342,7 @@ class _Fits:
         weighed = rows.weighed(levels)
         new = slice(len(weighed.solution) - more.shape[2], len(weighed.solution))
         of_units, cross = weighed.covariance[new, new], weighed.covariance[:PARAMETERS, new]
-        count = more.shape[2] // WALKING
+        count = len(ages) - 1
         turn, phi = np.kron(np.eye(count), scale), weighed.solution[:PARAMETERS]
         increments = (turn @ weighed.solution[new]).reshape(count, PARAMETERS)
         return LoadWalk(sizes, span, ages, increments,
