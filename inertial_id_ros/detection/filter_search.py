@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..inertia import PARAMETERS, Array
-from ..linalg import triangular_factor
+from ..linalg import cholesky_factor, triangular_factor
 from ..regression.problem import vague_information
 from ..signals.bins import BIN_NS
 from ..signals.low_pass import NO_FILTER, Beginning, SensorFilter, make_low_pass
@@ -88,6 +88,7 @@ class _Fit(NamedTuple):
         residual: (m,) whitened; phi: (10,).
         excess: (k, 6) of the stages when the rows begin [N, N m]; k is 0 where they have settled.
         covariance: (2, 2) of `at`, and slope: (10, 2) of phi by it; zeros before it has converged.
+            Infinite where the wrench does not depend on `at`: it stands still.
     """
 
     order: int
@@ -163,6 +164,8 @@ def find_filter(signals: Signals, removed: Removed, early_ns: int, noise: Array,
     if begun.rows < _FEWEST:
         return None
     offset, filtered = _search(begun, near)
+    if not np.isfinite(offset.covariance).all():
+        return None
     begun, offset, filtered = _begin_anew(problem, filtered, offset, filtered)
     if begun.rows < _FEWEST:
         return None
@@ -184,7 +187,8 @@ def find_filter(signals: Signals, removed: Removed, early_ns: int, noise: Array,
     if settled.rows < _FEWEST or not _is_better(filtered, offset, settled):
         return None
     best = min(filtered, key=_cost)
-    if not _SHORTEST < best.sensor.time_constant < _LONGEST or abs(best.clock) > _FARTHEST:
+    if (not _SHORTEST < best.sensor.time_constant < _LONGEST or abs(best.clock) > _FARTHEST
+            or not np.isfinite(best.covariance).all()):
         return None
     other = next(fit for fit in filtered if fit is not best)
     return FoundFilter(best.sensor, round(best.clock * BIN_NS), math.sqrt(best.covariance[0, 0]),
@@ -397,8 +401,10 @@ class _Problem:
         fit = self.fit(fit.order, fit.at)
         damping = 1e-3
         for _ in range(_STEPS):
-            slopes, slope = self._slopes(fit, free)
+            slopes, _ = self._slopes(fit, free)
             information = slopes.T @ slopes
+            if cholesky_factor(information) is None:
+                break
             step = np.zeros(2)
             step[free] = -np.linalg.solve(
                 information * (np.eye(len(information)) * damping + 1.0), slopes.T @ fit.residual)
@@ -414,8 +420,10 @@ class _Problem:
             if small:
                 break
         slopes, slope = self._slopes(fit, free)
+        information = slopes.T @ slopes
         covariance: Array = np.zeros((2, 2))
-        covariance[free, free] = np.linalg.inv(slopes.T @ slopes) * fit.variance
+        covariance[free, free] = (np.inf if cholesky_factor(information) is None
+                                  else np.linalg.inv(information) * fit.variance)
         whole = np.zeros((PARAMETERS, 2))
         whole[:, free] = slope
         return fit._replace(covariance=covariance, slope=whole)

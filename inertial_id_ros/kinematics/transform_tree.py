@@ -455,7 +455,8 @@ def pose_from(parent: str, child: str, translation: Sequence[float],
 def _length(rows: Array) -> Array:
     """Length (n,) of the quaternions in rows (n, 7)."""
     x, y, z, w = rows.T[3:]
-    return np.asarray(np.sqrt(x * x + y * y + z * z + w * w))  # as `_checked`, to the last bit
+    with np.errstate(over="ignore"):  # an infinite length is refused
+        return np.asarray(np.sqrt(x * x + y * y + z * z + w * w))  # as `_checked`, to the last bit
 
 
 def _checked(parent: str, child: str, translation: Sequence[float],

@@ -57,14 +57,14 @@ class MixedStreams:
         if self._next is None:
             self._next = int(ring.stamps[0]) // BIN_NS // _BLOCK
         last = end // _BLOCK
-        self._next = max(self._next, int(ring.stamps[0]) // BIN_NS // _BLOCK)
-        while self._next < last:
-            first = self._next * _BLOCK
+        complete = ring.between(self._next * _BLOCK * BIN_NS, last * _BLOCK * BIN_NS)
+        self._next = max(self._next, last)
+        # Blocks with samples alone: a clock that is set may jump over years.
+        for number in np.unique(ring.stamps[complete] // (_BLOCK * BIN_NS)).tolist():
+            first = number * _BLOCK
             part = ring.between(first * BIN_NS, (first + _BLOCK) * BIN_NS)
             text = self._describe(ring.rows[part])
-            self._next += 1
-            if part.stop > part.start:
-                self._streak = self._streak + 1 if (text is None) == self._is_mixed else 0
+            self._streak = self._streak + 1 if (text is None) == self._is_mixed else 0
             if self._streak >= (_ENDS if self._is_mixed else _BEGINS):
                 self._is_mixed, self._streak = not self._is_mixed, 0
                 changes.append(Change(first + _BLOCK, text))
