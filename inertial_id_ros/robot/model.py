@@ -152,6 +152,32 @@ class RobotModel:
         return np.where(np.isfinite(limits), limits, 0.0)
 
     @property
+    def position_limits(self) -> Array:
+        """Lowest and highest position (joints, 2) [rad or m]; infinite: the description says none.
+        """
+        out = np.full((len(self.joint_names), 2), [-np.inf, np.inf])
+        first = len(self._model.joints) - len(self.joint_names)
+        for k, joint in enumerate(list(self._model.joints)[first:]):
+            low, high = (float(limit[joint.idx_q]) for limit in (
+                self._description.lowerPositionLimit, self._description.upperPositionLimit))
+            if low < high and not self._circular[k]:  # both are zero where they are not given
+                out[k] = low, high
+        return out
+
+    @property
+    def velocity_limits(self) -> Array:
+        """Largest speed (joints,) [rad/s or m/s] that the description allows; infinite: none."""
+        limits = np.array(self._description.velocityLimit, dtype=float)
+        return np.where(limits > 0.0, limits, np.inf)[-len(self.joint_names):]
+
+    @property
+    def slides(self) -> np.ndarray:
+        """True (joints,) where a joint is prismatic."""
+        first = len(self._model.joints) - len(self.joint_names)
+        return np.array([joint.shortname().startswith("JointModelP")  # PX, PrismaticUnaligned, ...
+                         for joint in list(self._model.joints)[first:]])
+
+    @property
     def nominal(self) -> Array:
         """phi (p,) of the description: bodies of the URDF, joint terms zero."""
         out = np.zeros(self.size)

@@ -31,7 +31,15 @@ _OTHER_UNIT = 3.0  # times, from which on a note says so
 _BEYOND_LIMIT = 10.0  # times the description's limit, which no root mean square reaches
 _LOADED = 0.5  # part of a joint's torque that is the description's, where its scale is judged
 _BETTER = float(np.log(2.0))  # by which the sum of the logarithms of all errors falls at least
+_FAR_BETTER = 2.0  # the same where no fit confirms it: radians that are right lose 2 and more
 _FITTED, _ALIKE = 3, 1.0  # mistakes that are fitted at most; their sums differ by less than this
+_OUTSIDE = 0.1  # share of the samples beyond a limit from which on it is not a few bad samples
+_TURNS = 4.0 * np.pi  # rad beyond a limit: encoders may count from another turn
+_RANGES = 10.0  # allowed ranges beyond a limit of a prismatic joint
+_TOO_FAST = 10.0  # times the speed limit
+_SLOWEST_TOO_FAST = 4.0 * np.pi, 10.0  # rad/s, m/s: limits of descriptions may be placeholders
+_APART, _FAST_SHARE = 0.1, 0.8  # s over which speeds are taken, and their quantile: a position
+# that is repeated does not look fast, nor one that wraps at a full turn
 _CONSIDERED = 20_000_000_000  # ns at the beginning that are compared
 _MOST_JOINTS = 8  # whose pairs are tried
 
@@ -78,6 +86,49 @@ def check_motion(model: RobotModel, recording: JointRecording, low_pass: float) 
             f"robot need at least {needed:.1f} s of motion, better ten times as much")
     return [f"{name} does not move: its friction, and part of what hangs on it, are not told by "
             "the recording" for name in still]
+
+
+def check_position_units(model: RobotModel, stamps: np.ndarray, q: Array) -> None:
+    """Raise InvalidData where positions are in degrees or millimetres, as limits and speeds show.
+
+    No joint is two turns beyond its limits, or ten times as fast as its speed limit, for long.
+    Joints that the description does not limit are judged by `check_angles`.
+
+    Args:
+        stamps: (n,) [ns]; q: (n, joints) as recorded, before full turns are made continuous.
+    """
+    if len(q) < 2:
+        return  # refused as too short where it is used
+    spacing = max(float(np.ptp(stamps)) * 1e-9 / (len(stamps) - 1), 1e-9)
+    apart = min(int(np.ceil(_APART / spacing)), len(q) - 1)
+    moved = np.abs(q[apart:] - q[:-apart])
+    speeds = np.quantile(moved, _FAST_SHARE, axis=0) / (apart * spacing)
+    for name, own, (low, high), speed, fastest, slides in zip(
+            model.joint_names, q.T, model.position_limits, speeds, model.velocity_limits,
+            model.slides, strict=True):
+        unit, wrong = ("m", "millimetres") if slides else ("rad", "degrees")
+        margin = _RANGES * (high - low) if slides else _TURNS
+        if np.mean((own < low - margin) | (own > high + margin)) > _OUTSIDE:
+            raise InvalidData(
+                f"the positions of '{name}' are from {own.min():.4g} to {own.max():.4g}; the robot "
+                f"description allows {low:.4g} to {high:.4g} {unit}: are they in {wrong}?")
+        if speed > max(_TOO_FAST * fastest, _SLOWEST_TOO_FAST[int(slides)]):
+            raise InvalidData(
+                f"the positions of '{name}', from {own.min():.4g} to {own.max():.4g}, change by up "
+                f"to {speed:.4g} a second; the robot description allows {fastest:.4g} {unit}/s: "
+                f"are they in {wrong}?")
+
+
+def check_angles(model: RobotModel, recording: JointRecording, low_pass: float) -> None:
+    """Raise InvalidData where efforts follow the description far better with positions taken as
+    degrees: the sine of an angle shows its unit, whatever the masses, gains and limits."""
+    part = _beginning(recording)
+    for mistake in _in_degrees(model, part.q):
+        before, after = (_Followed(model, each, low_pass).score()
+                         for each in (part, mistake.undo(part)))
+        if before - after > _FAR_BETTER:
+            raise InvalidData(f"{mistake.text}: taken as degrees, the efforts follow the robot "
+                              "description far better; positions must be in rad")
 
 
 def check_measured(model: RobotModel, recording: JointRecording) -> None:
@@ -158,7 +209,7 @@ def find_mistake(model: RobotModel, recording: JointRecording, low_pass: float,
 
     now = score(part)
     scored = sorted(((score(mistake.undo(part)), k, mistake) for k, mistake in enumerate(
-        _mistakes(model.joint_names, order[:_MOST_JOINTS]))))
+        (*_in_degrees(model, part.q), *_mistakes(model.joint_names, order[:_MOST_JOINTS])))))
     likely = [mistake for value, _, mistake in scored[:_FITTED]
               if value < min(now - _BETTER, scored[0][0] + _ALIKE)]
     if not likely:
@@ -167,6 +218,17 @@ def find_mistake(model: RobotModel, recording: JointRecording, low_pass: float,
     before = float(np.sum(np.log(errors(part))))
     most = min(before - _BETTER, min(left) + _ALIKE)
     return ", or ".join(m.text for m, value in zip(likely, left, strict=True) if value < most)
+
+
+def _in_degrees(model: RobotModel, q: Array) -> list[Mistake]:
+    """Positions (n, joints) in degrees, where joints turn."""
+    turns, covered = ~model.slides, np.ptp(q, axis=0)
+    if not turns.any():
+        return []
+    j = int(np.argmax(np.where(turns, covered, -1.0)))
+    return [Mistake(f"the positions of all joints are in degrees ('{model.joint_names[j]}' goes "
+                    f"from {q[:, j].min():.4g} to {q[:, j].max():.4g})",
+                    np.diag(np.where(turns, np.pi / 180.0, 1.0)), np.eye(len(turns)))]
 
 
 def _beginning(recording: JointRecording) -> JointRecording:

@@ -92,6 +92,13 @@ class NamedRecording:
         q = np.hstack([base[good], np.unwrap(self.q[good][:, columns], axis=0)])
         return JointRecording(self.stamps[good], q, np.hstack(outputs)[good])
 
+    def positions(self, names: Sequence[str]) -> tuple[np.ndarray, Array]:
+        """Stamps (n,) [ns] and positions (n, joints) of these joints as recorded, those that are
+        no numbers left out (raises RecordingError)."""
+        q = self.q[:, self._columns(names)]
+        good = (np.abs(q) < _LARGEST).all(axis=1)
+        return self.stamps[good], q[good]
+
     def _columns(self, names: Sequence[str]) -> list[int]:
         """Columns of these joints (raises RecordingError)."""
         if self.names:

@@ -28,9 +28,11 @@ from ...robot.robot_file import IdentifiedRobot, RobotCurrents, robot_model
 from ...robot.sensed_base import BaseSensing, wrench_to_root
 from ...robot.tilt_and_delay import Alignment, align_recording
 from .input_checks import (
+    check_angles,
     check_joints_there,
     check_measured,
     check_motion,
+    check_position_units,
     check_scale,
     find_mistake,
 )
@@ -311,6 +313,8 @@ def identify_described_robot(urdf: str, recorded: NamedRecording | Sequence[Name
 
     to_root = wrench_to_root(urdf, sensing) if sensing.wrench else None
     model = make_model(used.coulomb_velocity)
+    for source in (*sources, *tests, *([currents.loaded] if currents and currents.loaded else [])):
+        check_position_units(model, *source.positions(model.joint_names))
     parts = [samples_of(source) for source in sources]
     samples = JointRecording.join(parts)
     held_back = 0.0 if tests else _last_share(parts) if len(parts) > 1 and held_back else held_back
@@ -319,6 +323,7 @@ def identify_described_robot(urdf: str, recorded: NamedRecording | Sequence[Name
     notes = [] if sensing.moves else check_motion(model, samples, low_pass)
     if sensing == TORQUES:
         check_measured(model, samples)
+        check_angles(model, samples, low_pass)
     drives = None if currents is None else find_drives(currents, model, first, low_pass)
     if drives is not None and currents is not None and currents.loaded is not None:
         drives, note = leave_out_unit_gains(drives)
