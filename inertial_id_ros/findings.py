@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import Flag, auto
+from functools import reduce
+from operator import or_
 
 from .errors import InvalidData, printable
 from .estimate import UNOBSERVED, Estimate, NoEstimate, Outcome
@@ -36,6 +38,7 @@ class Doubt(Flag):
 NOTHING = Doubt(0)
 NUMBERS = Doubt.MASS | Doubt.COM | Doubt.INERTIA
 EVERYTHING = NUMBERS | Doubt.FRAME
+STOPPING = Doubt.PRESENT | Doubt.FRAME  # no arm may go on moving by a program
 
 # Kinds or names of findings that put something in doubt; a test holds the others to be named in
 # `HARMLESS`. A name goes before its kind.
@@ -86,6 +89,18 @@ def doubt_of(finding: Finding) -> Doubt:
     if finding.level == "info":
         return NOTHING
     return DOUBTS.get(finding.name, DOUBTS.get(finding.kind, NOTHING))
+
+
+def doubt_in(findings: Iterable[Finding]) -> Doubt:
+    """All that these findings put in doubt."""
+    return reduce(or_, map(doubt_of, findings), NOTHING)
+
+
+def doubting_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """The findings that put something in doubt: those that must stop an arm first, of each errors
+    first."""
+    doubting = [f for f in sort_findings(findings) if doubt_of(f)]
+    return tuple(sorted(doubting, key=lambda f: not doubt_of(f) & STOPPING))
 
 
 def first_doubt(findings: Iterable[Finding], doubt: Doubt) -> Finding | None:

@@ -352,6 +352,10 @@ class Watchdog:
             self._show(self._judge(outcome, now), now)
             return self.outcome
 
+    def repeat(self) -> None:
+        """Publish the outcome again: something about it has changed."""
+        self.show(self.outcome)
+
     def _run(self) -> None:
         """Look again and again until stopped."""
         while not self._stop.wait(LOOK):

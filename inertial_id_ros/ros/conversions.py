@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from builtin_interfaces.msg import Duration, Time
@@ -16,12 +16,13 @@ from inertial_id_ros.msg import InertialParameters, InertialSummary
 
 from ..errors import InvalidData
 from ..estimate import NOTHING_CARRIED, UNOBSERVED, VERDICT_WORDS, Estimate, NoEstimate, Outcome
+from ..findings import Finding, doubt_in, doubting_first
 from ..inertia import PARAMETER_NAMES, Array, Body, is_consistent
 
 NAN = math.nan
 # Fields of InertialParameters that are more than a number or text of the estimate.
 _COMPOSED_FIELDS = ("header", "sequence", "age", "status", "inertia", "bias", "solve_time",
-                    "diagnostics")
+                    "diagnostics", "doubt")
 _CASTS = {"boolean": bool, "string": str, "uint32": int, "double": float}
 _DTYPES = {"double": np.float64, "uint8": np.uint8}
 _GROUPS = (slice(0, 1), slice(1, 4), slice(4, 10))  # mass, com, inertia in the report
@@ -158,16 +159,19 @@ def _doubt(estimate: Estimate) -> str:
     return f"; in doubt: {estimate.doubted}" if estimate.doubted else ""
 
 
-def parameters_message(outcome: Outcome, sequence: int = 0,
+def parameters_message(outcome: Outcome, findings: Iterable[Finding], sequence: int = 0,
                        age: float = NAN) -> InertialParameters:
     """The message of an outcome; without an estimate all its numbers are NaN.
 
     Args:
+        findings: of this moment.
         sequence: number of the publication; 0 in an answer.
         age: time since the newest sample used has arrived [s].
     """
-    message = InertialParameters(sequence=int(sequence), age=float(age),
-                                 diagnostics=list(outcome.findings))
+    doubting = doubting_first(findings)
+    message = InertialParameters(
+        sequence=int(sequence), age=float(age), doubt=doubt_in(doubting).value,
+        diagnostics=list(dict.fromkeys([*(f.text for f in doubting), *outcome.findings])))
     message.header.frame_id = outcome.frame_id
     message.header.stamp = time_message(outcome.stamp_ns)
     if isinstance(outcome, NoEstimate):

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from rclpy.clock import Clock, ClockType
 
 from ..estimate import Estimate, NoEstimate, Outcome
-from ..findings import Finding, FindingLog, withdraw_doubted
+from ..findings import NOTHING, Finding, FindingLog, doubt_in, withdraw_doubted
 from ..identification.make_identifier import make_identifier
 from ..settings import Settings
 from .apply.application import ApplyService
@@ -73,7 +73,7 @@ class InertialIdNode(ManagedNode):
         self.state.restore(self.identifier)
         self._pipeline_findings: tuple[Finding, ...] = ()
         self._outbox: deque[Outcome] = deque(maxlen=1)
-        self._report_due = True
+        self._report_due, self._doubt = True, NOTHING
         self._skipped, self._longest = 0, 0.0
         self._started = time.monotonic()
         self._changes = Changes(
@@ -198,6 +198,7 @@ class InertialIdNode(ManagedNode):
                 self.worker.request("advance")
         self._identify.step()
         self._apply.step()
+        self._publish_doubt()
         self._out.draw()
         if self._outbox:
             self.write_payload(self._outbox.pop())
@@ -264,6 +265,7 @@ class InertialIdNode(ManagedNode):
                              time.monotonic())
         self.compensation.use_load(self.identifier.load_in_use())
         self._pipeline_findings = self.identifier.findings()
+        self._publish_doubt()
 
     def publish_if_forgotten(self) -> None:
         """Solve where what the estimate came of was forgotten, so that it is shown no longer; in
@@ -300,8 +302,15 @@ class InertialIdNode(ManagedNode):
 
     def _publish(self, outcome: Outcome, age: float) -> None:
         """Publish an outcome of some age [s], and have housekeeping write its parameters."""
-        self._out.publish_outcome(outcome, age)
+        findings = self.all_findings()
+        self._doubt = doubt_in(findings)
+        self._out.publish_outcome(outcome, findings, age)
         self._outbox.append(outcome)
+
+    def _publish_doubt(self) -> None:
+        """Publish at once where something else is in doubt than was published: arms stop by it."""
+        if self.is_active and doubt_in(self.all_findings()) != self._doubt:
+            self.watchdog.repeat()
 
     def _report_failure(self, routine: str, error: Exception) -> None:
         """Publish that a routine of the worker raised: as a finding, and as a missing estimate."""

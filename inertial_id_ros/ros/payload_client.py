@@ -18,12 +18,14 @@ from inertial_id_ros.msg import InertialParameters
 
 from ..errors import InvalidData
 from ..estimate import UNOBSERVED, VERDICT_WORDS, ParameterVerdict
+from ..findings import STOPPING, Doubt
 from ..inertia import Array, Body, is_consistent, phi_from_body, tensor_from_six
 from ..io.messages import stamp_ns
 from .compat import with_message_info
 from .contract import TOPIC, received_qos
 
 GROUPS = {"mass": slice(0, 1), "com": slice(1, 4), "inertia": slice(4, 10)}
+_DOUBTED = {Doubt.MASS: "mass", Doubt.COM: "com", Doubt.INERTIA: "inertia"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,6 +99,15 @@ def body_of(message: InertialParameters) -> Body:
                 tensor_from_six([i.ixx, i.ixy, i.ixz, i.iyy, i.iyz, i.izz]))
 
 
+def verdicts_of(message: InertialParameters) -> tuple[ParameterVerdict, ...]:
+    """The verdicts (10,) of a message; what it doubts is UNOBSERVED."""
+    verdict = [ParameterVerdict(v) for v in message.verdict]
+    for doubt, group in _DOUBTED.items():
+        if doubt in Doubt(message.doubt):
+            verdict[GROUPS[group]] = [UNOBSERVED] * len(verdict[GROUPS[group]])
+    return tuple(verdict)
+
+
 def why_unusable(message: InertialParameters, require: str) -> str:
     """Why a message must not be used, in words; empty where it may be.
 
@@ -107,6 +118,8 @@ def why_unusable(message: InertialParameters, require: str) -> str:
         return f"the node has no estimate: {message.status}"
     if message.stale:
         return f"the node holds an old estimate: {message.status}"
+    if Doubt(message.doubt) & STOPPING:
+        return f"the node is in doubt: {next(iter(message.diagnostics), message.status)}"
     if not (math.isfinite(message.age) and message.age >= 0.0):
         return f"the message has no age ({message.age:g} s)"
     if message.sequence == 0:
@@ -144,9 +157,9 @@ def _is_covariance(matrix: Array) -> bool:
 
 def _why_unknown(message: InertialParameters, require: str) -> str:
     """Which of the quantities that are needed the data do not tell; empty where they tell all."""
-    verdict = list(message.verdict)
-    if not all(0 <= v < len(VERDICT_WORDS) for v in verdict):
+    if not all(0 <= v < len(VERDICT_WORDS) for v in message.verdict):
         return "the message holds verdicts that do not exist"
+    verdict = verdicts_of(message)
     names = list(GROUPS)
     for name in names[:names.index(require) + 1]:
         if UNOBSERVED in verdict[GROUPS[name]]:
@@ -352,6 +365,5 @@ class PayloadClient:
                              f"{self.max_age:g} s")
         return Payload(
             body.mass, body.com, body.inertia_com, message.covariance.reshape(10, 10).copy(),
-            tuple(ParameterVerdict(v) for v in message.verdict), message.header.frame_id,
-            message.tool_apart, stamp_ns(message.header.stamp), message.sequence, arrived,
-            arrived + self.max_age)
+            verdicts_of(message), message.header.frame_id, message.tool_apart,
+            stamp_ns(message.header.stamp), message.sequence, arrived, arrived + self.max_age)

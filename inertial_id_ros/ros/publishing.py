@@ -16,6 +16,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 from inertial_id_ros.msg import InertialParameters, InertialSummary
 
 from ..estimate import UNOBSERVED, VERDICT_WORDS, Estimate, Outcome
+from ..findings import Finding
 from ..geometry.point_sets import box_edges, box_interval, equivalent_box
 from ..inertia import Array, principal_moments
 from .contract import published_qos
@@ -124,17 +125,17 @@ class Publishing:
         self._undrawn: Outcome | None = None  # the last one, where nobody has asked for markers yet
         self._drawing = threading.Lock()
 
-    def publish_outcome(self, outcome: Outcome, age: float) -> None:
+    def publish_outcome(self, outcome: Outcome, findings: Sequence[Finding], age: float) -> None:
         """Publish parameters, summary and markers; the plain inertia, which carries neither verdict
         nor stale mark, only where all of it is known, and fresh.
 
         One call at a time, for the order of the numbers.
 
         Args:
-            age: as `parameters_message` takes it.
+            findings, age: as `parameters_message` takes them.
         """
         self._sequence += 1
-        self._parameters.publish(parameters_message(outcome, self._sequence, age))
+        self._parameters.publish(parameters_message(outcome, findings, self._sequence, age))
         self._summary.publish(summary_message(outcome, self._sequence))
         self._undrawn = outcome
         self.draw()

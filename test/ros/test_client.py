@@ -104,6 +104,10 @@ LIES = {
     "covariance": {"covariance": -np.eye(10).ravel()},
     "covariance ": {"covariance": np.ones(100) + np.diag(np.r_[-0.5, np.zeros(9)]).ravel()},
     "verdicts": {"verdict": np.full(10, 7, dtype=np.uint8)},
+    "someone leans on it": {"doubt": InertialParameters.DOUBT_PRESENT,
+                            "diagnostics": ["someone leans on it"]},
+    "another frame": {"doubt": InertialParameters.DOUBT_FRAME, "diagnostics": ["another frame"]},
+    "does not tell the mass ": {"doubt": InertialParameters.DOUBT_MASS},
     "does not tell the mass": {"verdict": np.zeros(10, dtype=np.uint8)},
     "'tool0', and not in 'ft_sensor'": {"frame_id": "tool0"}}
 
@@ -131,6 +135,16 @@ def test_only_what_is_required_must_be_known(monkeypatch, require, unobserved, s
     bench.after(0.0, a_message(1, verdict=verdict))
     got = bench.after(0.2, a_message(2, verdict=verdict))
     assert (said in got.reason and not got) if said else got
+
+
+def test_what_is_in_doubt_counts_as_unknown(monkeypatch):
+    for require, usable in (("mass", True), ("com", False)):
+        bench = Bench(monkeypatch, require=require)
+        bench.after(0.0, a_message(1))
+        got = bench.after(0.2, a_message(2, doubt=InertialParameters.DOUBT_COM))
+        assert bool(got) == usable
+        assert not usable or (got.is_known("mass") and got.is_known("inertia")
+                              and not got.is_known("com"))
 
 
 def test_the_frame_that_was_asked_for_is_demanded_from_the_first_message_on(monkeypatch):

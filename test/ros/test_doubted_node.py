@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 
@@ -11,11 +13,12 @@ pytest.importorskip("tf2_msgs.msg")
 pytest.importorskip("inertial_id_ros.msg")
 from apply_stage import SENSOR, ApplyStage, told  # noqa: E402
 from geometry_msgs.msg import TransformStamped  # noqa: E402
-from node_client import NODE, wait_for_finding  # noqa: E402
-from ros_process import LATCHED, Robot, wait_until  # noqa: E402
+from node_client import NODE, set_parameter, wait_for_finding  # noqa: E402
+from ros_process import LATCHED, Listener, Robot, queued, wait_until  # noqa: E402
 from tf2_msgs.msg import TFMessage  # noqa: E402
 
 from inertial_id_ros.apps.simulation.payload import load_payload  # noqa: E402
+from inertial_id_ros.msg import InertialParameters  # noqa: E402
 from inertial_id_ros.srv import GetInertialParameters, Save  # noqa: E402
 
 WORDS = "load.reference_mass is 4.000 kg"
@@ -81,3 +84,37 @@ def test_a_wrench_at_the_tcp_reaches_the_driver_about_the_flange_or_not_at_all(
         np.testing.assert_allclose(
             list(got["center_of_gravity"].values()), load_payload("hammer").com + SENSOR,
             atol=4e-3)
+
+
+def is_doubted(message: InertialParameters) -> bool:
+    """Whether what is measured now may not be the payload alone."""
+    return bool(message.doubt & InertialParameters.DOUBT_PRESENT)
+
+
+@pytest.mark.slow
+def test_a_contact_is_doubted_at_once_at_any_rate_and_not_when_it_is_over(tmp_path):
+    """Arms stop by it, and the next estimate is up to ten seconds away."""
+    with ApplyStage() as stage:
+        stage.node = stage.start_node(state__directory=str(tmp_path), motion__execute=True)
+        stage.robot = Robot(stage.client)
+        stage.robot.publish_description()
+        stage.robot.play(8.0)
+        listener = Listener(stage.domain)
+        listener.subscribe(f"{NODE}/inertial_parameters", InertialParameters, LATCHED)
+        got = listener.got[f"{NODE}/inertial_parameters"]
+        stage.begin_rest()
+        try:
+            assert listener.spin(lambda: got and got[-1][1].valid and not got[-1][1].stale)
+            assert set_parameter(stage, "estimator.rate", 0.1).successful
+            end = time.monotonic() + 3.0
+            listener.spin(lambda: time.monotonic() > end)
+            assert not is_doubted(got[-1][1]), got[-1][1].diagnostics
+            touched, waits = time.monotonic(), queued(stage.node.process.pid)
+            stage.contact = np.array([15.0, 0.0, -15.0, 0.0, 0.0, 0.0])
+            assert listener.spin(lambda: is_doubted(got[-1][1]))
+            noticed, waits = got[-1][0] - touched, queued(stage.node.process.pid) - waits
+            assert noticed < 0.3 + waits and got[-1][1].diagnostics, (noticed, waits)
+            stage.contact = np.zeros(6)
+            assert listener.spin(lambda: not is_doubted(got[-1][1]))
+        finally:
+            listener.close()

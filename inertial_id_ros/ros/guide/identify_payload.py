@@ -182,7 +182,8 @@ def _session(options: Options, guide: GuideNode, children: Sequence[Children], s
                 options.dry_run, options.target, options.controller)
     place = Workplace(guide, link, listening, show, plan, Motions(
         _source_maker(options, listening),
-        _mover_maker(options, guide, listening) if options.motion else None, _make_display(guide)))
+        _mover_maker(options, guide, listening, link) if options.motion else None,
+        _make_display(guide)))
     end = run_session(place)
     show.step("report")
     show.say(f"report: {write_page(options.report, place.record, end)}")
@@ -227,13 +228,13 @@ def _make_display(guide: GuideNode
     return lambda *what: guide.jobs.run(lambda: show(*what))
 
 
-def _mover_maker(options: Options, guide: GuideNode, listening: Listening
+def _mover_maker(options: Options, guide: GuideNode, listening: Listening, link: NodeLink
                  ) -> Callable[[MotionSource], Mover]:
     """A function that moves the arm as a source plans it."""
     from .mover import ControllerMover
 
-    return lambda source: ControllerMover(guide, listening, options.controller, source.problems,
-                                          options.silence)
+    return lambda source: ControllerMover(guide, listening, link, options.controller,
+                                          source.problems, options.silence)
 
 
 if __name__ == "__main__":

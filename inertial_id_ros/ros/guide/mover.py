@@ -7,17 +7,15 @@ from collections.abc import Callable, Mapping
 
 from ...apps.excitation.next_motion.planned_motion import PlannedMotion
 from ...apps.guide.swung_load import SwungLoad
-from ...findings import Doubt, first_doubt
+from ...findings import NOTHING, STOPPING, Doubt
 from ..motion_execution import MotionExecution, State
 from .guide_node import GuideNode, Stopped
 from .listening import ENDING, Listening
+from .node_link import NodeLink
 
 _READY = 3.0  # s until controller and joint states are heard
 _POLL = 0.05  # s
 _STILL = 0.005  # rad or m
-# What the node says while it merely does not know enough yet is no reason to stop.
-_TOUCHED = "contact"  # finding
-_STOPPING = Doubt.PRESENT | Doubt.FRAME
 
 
 class ControllerMover:
@@ -35,10 +33,10 @@ class ControllerMover:
         was_rejected, is_patient, is_at_rest: as `workplace.Mover`.
     """
 
-    def __init__(self, guide: GuideNode, listening: Listening, controller: str,
+    def __init__(self, guide: GuideNode, listening: Listening, link: NodeLink, controller: str,
                  check: Callable[[PlannedMotion, dict[str, float]], tuple[str, ...]],
                  silence: float | None) -> None:
-        self._guide, self._listening = guide, listening
+        self._guide, self._listening, self._link = guide, listening, link
         self._controller, self._check, self._silence = controller, check, silence
         self.was_rejected = self.is_patient = False
         self.is_at_rest = True
@@ -84,14 +82,13 @@ class ControllerMover:
             return stopped
         if self._listening.scene.has_changed:
             return "the planning scene has changed since it was read"
-        findings = self._listening.findings()
+        doubt, text = self._link.doubt()
+        stopping = STOPPING
         if self._swung is not None:
             self._tell(self._swung)
             # A weight whose frames or sign are wrong looks like a contact to the node.
-            findings = () if self._swung.explains else tuple(
-                f for f in findings if f.name == _TOUCHED)
-        found = first_doubt(findings, _STOPPING)
-        return "" if found is None else found.text
+            stopping = NOTHING if self._swung.explains else Doubt.PRESENT
+        return text if doubt & stopping else ""
 
     def _tell(self, swung: SwungLoad) -> None:
         """Tell it what has come since the last time."""

@@ -15,10 +15,11 @@ from inertial_id_ros.srv import Apply, GetInertialParameters, Save
 
 from ...apps.guide.progress import Part, Progress, Wanted, asked_of, parts_of
 from ...errors import InertialIdError, InvalidData
+from ...findings import STOPPING, Doubt
 from ...inertia import Array
 from ...settings import Settings, iter_settings, settings_from_mapping
 from ..apply.other_nodes import NoAnswer, ParameterClient
-from ..contract import received_qos
+from ..contract import DEADLINE, received_qos
 from .guide_node import GuideNode
 
 _ANSWER = 10.0  # s
@@ -47,6 +48,7 @@ class NodeLink:
         self.settings = self._read_settings()
         self._summary: InertialSummary | None = None
         self._parameters: InertialParameters | None = None
+        self._heard = 0.0  # steady time of the newest message [s]
         self._missing = ""
         self._goal: Any = None  # handle in rclpy
         self._result: Any = None
@@ -68,7 +70,7 @@ class NodeLink:
         self._summary = message
 
     def _take_parameters(self, message: InertialParameters) -> None:
-        self._parameters = message
+        self._parameters, self._heard = message, time.monotonic()
 
     # ---- what is known ---------------------------------------------------------------------------
 
@@ -76,6 +78,14 @@ class NodeLink:
     def parameters(self) -> InertialParameters | None:
         """The newest message where it holds an estimate; None where it does not, or before any."""
         return self._parameters if self._parameters and self._parameters.valid else None
+
+    def doubt(self) -> tuple[Doubt, str]:
+        """What the node puts in doubt at this moment, and its sentence about that; all that must
+        stop an arm where the node is silent."""
+        message = self._parameters
+        if message is None or time.monotonic() - self._heard > DEADLINE:
+            return STOPPING, f"node '{self.name}' has told nothing for {DEADLINE:g} s"
+        return Doubt(message.doubt), next(iter(message.diagnostics), message.status)
 
     @property
     def has_fresh_estimate(self) -> bool:

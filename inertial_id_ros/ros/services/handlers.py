@@ -91,6 +91,7 @@ class Services:
     def _get_parameters(self, request: GetInertialParameters.Request,
                         response: GetInertialParameters.Response) -> str:
         watchdog = self._estimation.watchdog
+        findings = self._estimation.all_findings()
         outcome, target = watchdog.outcome, request.target_frame.lstrip("/")
         if target and outcome.frame_id and target != outcome.frame_id:
             try:
@@ -98,13 +99,14 @@ class Services:
             except InertialIdError:
                 # Numbers in another frame than asked for would be taken for the right ones.
                 response.parameters = parameters_message(NoEstimate(
-                    outcome.stamp_ns, target, f"no transform to '{target}'"))
+                    outcome.stamp_ns, target, f"no transform to '{target}'"), findings)
                 raise
             if isinstance(outcome, Estimate):
                 outcome = in_frame(outcome, target, rotation, translation)
                 if moment is not None:  # it is there at that time only
                     outcome = replace(outcome, stamp_ns=moment)
-        response.parameters = parameters_message(outcome, age=watchdog.age(outcome))
+        response.parameters = parameters_message(outcome, findings,
+                                                 age=watchdog.age(outcome))
         if isinstance(outcome, NoEstimate):
             raise NotEnoughData(outcome.reason)
         return response.parameters.status

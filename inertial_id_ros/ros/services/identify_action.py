@@ -241,7 +241,8 @@ class IdentifyAction:
         self._estimation.worker.post(self._end)
         self._estimation.findings.clear("goal")
         result = Identify.Result(success=state == _SUCCEEDED, message=message,
-                                 parameters=parameters_message(self._shown))
+                                 parameters=parameters_message(
+                                     self._shown, self._estimation.all_findings()))
 
         def end(_: Any) -> Identify.Result:
             getattr(handle, state)()
