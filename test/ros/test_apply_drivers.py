@@ -158,7 +158,7 @@ def test_a_driver_that_does_not_take_it_is_named(stage, target, driver, behaviou
     assert words in wait_for_finding(stage, "apply_failed", words)["apply_failed"]
     assert ("~/apply with undo gives back" in answer.message) == (behaviour == "mistake")
     assert told(stand_in) and newest(stage)["failure"]
-    assert newest(stage)["sent"] == (behaviour != "refuse" or driver == "doosan")
+    assert answer.sent == newest(stage)["sent"] == (behaviour != "refuse" or driver == "doosan")
 
 
 def test_nothing_is_sent_while_the_driver_or_its_type_is_not_the_expected_one(stage):
@@ -230,7 +230,7 @@ def test_the_node_goes_on_while_a_driver_does_not_answer(stage):
     assert not slow.done()
     stage.client.spin_until(slow.done)
     answer = slow.result()
-    assert not answer.success and words in answer.message
+    assert not answer.success and answer.sent and words in answer.message
     assert "~/apply with undo gives back" not in answer.message
     assert words in wait_for_finding(stage, "apply_failed", words)["apply_failed"]
     assert newest(stage)["failure"] and newest(stage)["sent"]

@@ -138,13 +138,22 @@ class Answer:
     """What is answered, as `Apply.Response` has it."""
 
     success: bool = False
+    sent: bool = False
     message: str = ""
     calls: list[str] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
 
 
 class NotTaken(InertialIdError):
-    """The target refuses, or tells another payload than was sent."""
+    """The target refuses, does not answer, or tells another payload than was sent.
+
+    Attributes:
+        sent: False if it has certainly taken nothing.
+    """
+
+    def __init__(self, text: str, sent: bool = False) -> None:
+        super().__init__(text)
+        self.sent = sent
 
 
 @dataclass(frozen=True)
@@ -201,7 +210,7 @@ class Applications:
             answer.message = f"{step.name} would be told {step.what} (send is false){notes}"
             return answer
         answer.message = self._send(step, calls) + notes
-        answer.success = True
+        answer.success = answer.sent = True
         return answer
 
     # ---- planning ------------------------------------------------------------------------------
@@ -282,7 +291,8 @@ class Applications:
             if step.plan.undo:
                 failure += "; ~/apply with undo gives back what it had"
         if failure:
-            raise NotTaken(f"{step.name} was to be told {step.what}, but {failure}{unrecorded}")
+            raise NotTaken(f"{step.name} was to be told {step.what}, but {failure}{unrecorded}",
+                           changed)
         return f"{step.name} was told {step.what}; {confirmed}{unrecorded}"
 
     @staticmethod
@@ -389,7 +399,8 @@ class ApplyService:
 
         def finish(done: Future[Answer]) -> None:
             answer = self._answer_of(done)
-            response.success, response.message = answer.success, printable(answer.message)
+            response.success, response.sent = answer.success, answer.sent
+            response.message = printable(answer.message)
             response.calls, response.left_out = answer.calls, answer.left_out
             answered.set_result(response)
 
@@ -413,9 +424,9 @@ class ApplyService:
         if error is None:
             return done.result()
         if isinstance(error, InertialIdError):
-            return Answer(message=str(error))
+            return Answer(message=str(error), sent=isinstance(error, NotTaken) and error.sent)
         self._node.get_logger().error(printable(f"apply: {type(error).__name__}: {error}"))
-        return Answer(message=f"internal error: {error}")
+        return Answer(message=f"internal error: {error}", sent=True)  # who knows
 
     def _carry_out(self, target: str, estimate: str, send: bool, undo: bool) -> Answer:
         """Carry out a request, and keep a finding of what was not sent although it was asked for.

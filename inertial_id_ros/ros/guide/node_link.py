@@ -18,12 +18,12 @@ from ...errors import InertialIdError, InvalidData
 from ...findings import STOPPING, Doubt
 from ...inertia import Array
 from ...settings import Settings, iter_settings, settings_from_mapping
-from ..apply.other_nodes import NoAnswer, ParameterClient
+from ..apply.other_nodes import NoAnswer, NoResponse, ParameterClient
 from ..contract import DEADLINE, received_qos
 from .guide_node import GuideNode
 
 _ANSWER = 10.0  # s
-_APPLY = 40.0  # s: it waits for the driver
+APPLY = 100.0  # s: longer than the node takes, which waits for up to three services and reads back
 # s in which a node that runs is found: where its first announcements are lost, DDS repeats them
 # after 3 s. Two nodes of one name would answer the same goals.
 _LOOK = 7.0
@@ -176,13 +176,16 @@ class NodeLink:
         return str(answer.message)
 
     def apply(self, target: str, estimate: str, send: bool) -> Apply.Response:
-        """What ~/apply answers."""
+        """The answer of ~/apply; without any within `APPLY`, one that says whether the payload may
+        have been sent."""
         try:
             return self._guide.asking.call(
                 Apply, f"{self.name}/apply",
-                Apply.Request(target=target, estimate=estimate, send=send), _APPLY)
+                Apply.Request(target=target, estimate=estimate, send=send), APPLY)
+        except NoResponse as error:
+            return Apply.Response(sent=send, message=str(error))
         except NoAnswer as error:
-            return Apply.Response(success=False, message=str(error))
+            return Apply.Response(message=str(error))
 
 
 def find_node(guide: GuideNode, name: str) -> bool:

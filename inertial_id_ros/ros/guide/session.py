@@ -388,6 +388,12 @@ def _apply(place: Workplace, proving: Proving) -> End:
         return End(NOT_APPLIED, "Identified and proved; applying it was not agreed to.")
     answer = link.apply(target, record.saved, send=True)
     show.say(answer.message, answer.success)
+    if not answer.success and answer.sent:
+        stated = place.listening.driver().payload
+        told = "" if stated is None else f" The driver states {stated:.3f} kg at this moment."
+        return End(NOT_APPLIED, "Identified and proved. The payload was sent or may have been, and "
+                   f"it is not known whether {target} has it: {answer.message}.{told}",
+                   f"Read the payload of the robot, or ask ~/apply of {link.name} with undo.")
     if not answer.success:
         return End(NOT_APPLIED, f"Identified and proved, not applied: {answer.message}")
     record.applied = answer.message
