@@ -5,7 +5,6 @@ payload it is led in `test_demo`."""
 
 from __future__ import annotations
 
-import contextlib
 import json
 import re
 import signal
@@ -31,7 +30,6 @@ from sensor_msgs.msg import JointState  # noqa: E402
 from stand_in_trajectory_controller import SlowController  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
 
-from inertial_id_ros.action import Identify  # noqa: E402
 from inertial_id_ros.apps.excitation.arm import Arm, CarriedLoad  # noqa: E402
 from inertial_id_ros.apps.excitation.next_motion.planned_motion import (
     MotionLimits,  # noqa: E402
@@ -247,52 +245,6 @@ def test_a_person_who_moves_the_arm_as_told_gets_a_proof(stage, tmp_path):
     assert process.finish()[0] == 0, process.text
     assert lines(process, "proof")[0]["given"], process.text
     assert len(told) < 10 and len(set(told)) == len(told), told
-
-
-@pytest.mark.slow
-def test_goals_are_sessions(stage, tmp_path):
-    stage.relay.set()
-    stage.allow(True)
-    process = RosProcess(stage.domain, *COMMAND, "--serve", "--yes", "--json", "--silence", "0.5",
-                         "--com-accuracy", "20", "--inertia-accuracy", "0", "--report",
-                         str(tmp_path), "--ros-args", *SETTINGS, *stage.state)
-    client, told = stage.client, []
-    action = ActionClient(client.node, Identify, "/identify_payload/identify")
-    client.spin_until(action.server_is_ready, 60.0)
-    # A server that has just been found may answer into the void: ask what it refuses until it does.
-    answers: list[bool] = []
-    while not any(answers):
-        assert process.process.poll() is None and len(answers) < 12, process.text
-        asked = action.send_goal_async(Identify.Goal(timeout=-1.0))
-        with contextlib.suppress(AssertionError):
-            client.spin_until(asked.done, 5.0)
-        answers.append(asked.done())
-
-    def send(**numbers):
-        sent = action.send_goal_async(
-            Identify.Goal(**numbers), lambda m: told.append(m.feedback.missing))
-        client.spin_until(sent.done)
-        return sent.result()
-
-    handle = send(mass_accuracy=0.3)
-    assert not send().accepted and not send(timeout=-1.0).accepted  # one at a time
-    ended = handle.get_result_async()
-    client.spin_until(ended.done, 120.0)
-    result = ended.result().result
-    assert ended.result().status == GoalStatus.STATUS_SUCCEEDED, (result.message, process.text)
-    assert result.parameters.valid and "proved" in result.message
-    assert any("motion: turn" in text for text in told)
-    assert not send(method="magic").accepted
-    told.clear()
-    handle = send()
-    client.spin_until(lambda: any("motion: turn" in text for text in told), 60.0)
-    handle.cancel_goal_async()
-    ended = handle.get_result_async()
-    client.spin_until(ended.done, 60.0)
-    assert ended.result().status == GoalStatus.STATUS_CANCELED
-    assert "interrupted" in ended.result().result.message
-    process.stop(signal.SIGINT)
-    assert "Traceback" not in process.text, process.text
 
 
 @pytest.mark.slow

@@ -12,7 +12,6 @@ from ...apps.excitation.config import box_corners
 from ...apps.guide.motions import USUAL_BOX
 from ...apps.guide.progress import Wanted
 from ...arguments import Parser, add_motion_options, check_motion_options
-from ...errors import InvalidSetting
 from ...inertia import Array
 from ...io.files import config_file
 from ...settings import SENSORS
@@ -42,7 +41,6 @@ class Options:
             description's root, floor: least height above it [m].
         silence: longest time without joint states while the arm moves [s]; None: as their rate
             allows.
-        serve: a session for each goal of ~/identify of this program.
         report: folder of the report; json: lines of JSON on a terminal, too.
     """
 
@@ -61,7 +59,6 @@ class Options:
     keep_out: tuple[Array, ...]
     floor: float
     silence: float | None
-    serve: bool
     report: Path
     json: bool
 
@@ -77,9 +74,6 @@ def make_parser() -> argparse.ArgumentParser:
         help="do not move the arm: say which motion is needed, and wait for it")
     add("--yes", "-y", action="store_true",
         help="agree to every question: the arm then moves without being asked for")
-    add("--serve", action="store_true",
-        help="do it for each goal of the action /identify_payload/identify (with --yes: who starts "
-        "this agrees to motion)")
     add = parser.add_argument_group("accuracy (half of a 95 % interval)").add_argument
     add("--mass-accuracy", type=float, default=2.0, metavar="%", help="of the mass (default: 2)")
     add("--com-accuracy", type=float, default=3.0, metavar="MM",
@@ -124,9 +118,6 @@ def parse(words: Sequence[str], ros_words: Sequence[str] = ()) -> Options:
         ("--com-accuracy", args.com_accuracy, 0.01, 1000.0),
         ("--inertia-accuracy", args.inertia_accuracy, 0.0, 1000.0),
         ("--timeout", args.timeout, 5.0, 600.0)))
-    if args.serve and (not args.yes or args.no_motion or args.check):
-        raise InvalidSetting("--serve moves the arm for whoever sends a goal: give --yes with it, "
-                             "and neither --no-motion nor --check")
     node = args.node if args.node.startswith("/") else f"/{args.node}"
     return Options(
         node, _arguments(args, node, ros_words),
@@ -137,7 +128,7 @@ def parse(words: Sequence[str], ros_words: Sequence[str] = ()) -> Options:
             USUAL_BOX if args.payload_box is None
             else box_corners("--payload-box", args.payload_box)),
         tuple(box_corners("--keep-out", text) for text in args.keep_out), args.floor,
-        args.silence, args.serve, args.report, args.json)
+        args.silence, args.report, args.json)
 
 
 def _arguments(args: argparse.Namespace, node: str, ros_words: Sequence[str]) -> tuple[str, ...]:

@@ -30,15 +30,15 @@ class GuideNode:
     """A node with a thread of its own; a context manager that leaves the graph.
 
     Args:
-        stop: set when the user wants to end; name: of the node.
+        stop: set when the user wants to end.
 
     Attributes:
         node: of rclpy; jobs: run in its thread; asking: asks other nodes.
     """
 
-    def __init__(self, stop: threading.Event, name: str = "") -> None:
+    def __init__(self, stop: threading.Event) -> None:
         self.stop = stop
-        self.node = rclpy.create_node(name or f"identify_payload_{os.getpid()}",
+        self.node = rclpy.create_node(f"identify_payload_{os.getpid()}",
                                       start_parameter_services=False, enable_rosout=False)
         self.jobs = ExecutorJobs()
         self.asking = Asking(self.node, self.jobs)

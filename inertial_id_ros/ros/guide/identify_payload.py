@@ -17,19 +17,15 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...apps.guide.record import End, Record
-from ...cli import INTERRUPTED, NO_ESTIMATE, OK, exit_status, identify_payload
-from ...errors import InertialIdError
+from ...cli import INTERRUPTED, exit_status, identify_payload
 
 if TYPE_CHECKING:
-    from inertial_id_ros.msg import InertialParameters
-
     from ...apps.excitation.next_motion.planned_motion import PlannedMotion
     from ...apps.guide.motions import MotionSource
     from ...apps.guide.progress import Wanted
     from ...apps.guide.show import Show
     from ..program import Children
     from .command_line import Options
-    from .goals import GoalServer, GoalShow
     from .guide_node import GuideNode
     from .listening import Listening
     from .node_link import NodeLink
@@ -54,7 +50,7 @@ def _run(words: list[str], ros_words: list[str]) -> int:
     options = parse(words, ros_words)
     stop = stop_flag()
     show = make_show(options.yes, options.json)
-    return serve(options, stop, show) if options.serve else run(options, stop, show).end.status
+    return run(options, stop, show).end.status
 
 
 def make_show(yes: bool, json: bool) -> Show:
@@ -73,12 +69,10 @@ def make_show(yes: bool, json: bool) -> Show:
 
 
 class Outcome(NamedTuple):
-    """How a session ended, what happened, and the message of the estimate; None where it did not
-    begin, or where there is none."""
+    """How a session ended, and what happened; None where it did not begin."""
 
     end: End
     record: Record | None
-    estimate: InertialParameters | None = None
 
 
 def run(options: Options, stop: threading.Event, show: Show,
@@ -109,49 +103,6 @@ def run(options: Options, stop: threading.Event, show: Show,
                     ignore_signals()
     finally:
         compat.shutdown()
-
-
-def serve(options: Options, stop: threading.Event, show: Show) -> int:
-    """Run a session for each goal, until the user wants to end; returns the exit status."""
-    from .. import compat
-    from ..program import Children, ignore_signals
-    from .goals import GoalServer, GoalShow
-    from .guide_node import GuideNode, Stopped
-
-    compat.init([])
-    try:
-        with Children(dict(os.environ)) as children, GuideNode(stop, "identify_payload") as offers:
-            _find_or_start(options, offers, [children], show)
-            server = GoalServer(offers, options.node)
-            try:
-                show.say("goals of /identify_payload/identify are taken")
-                while True:
-                    asked = server.wait(options)
-                    outcome = _serve_goal(asked, server, children, GoalShow(server))
-                    show.say(outcome.end.text, outcome.end.status == OK)
-                    server.finish(outcome.end, outcome.estimate)
-            except Stopped:
-                return INTERRUPTED
-            finally:
-                server.close()
-                show.close()
-                ignore_signals()
-    finally:
-        compat.shutdown()
-
-
-def _serve_goal(options: Options, server: GoalServer, children: Children, show: GoalShow
-                ) -> Outcome:
-    """The session of one goal; whatever happens to it, the next goal is served."""
-    from .guide_node import GuideNode, Stopped
-
-    try:
-        with GuideNode(server.stop) as guide:
-            return _session(options, guide, [children], show)
-    except Stopped:
-        return Outcome(End(INTERRUPTED, "interrupted; nothing was applied"), None)
-    except InertialIdError as error:
-        return Outcome(End(NO_ESTIMATE, f"{error}; nothing was applied"), None)
 
 
 def _find_or_start(options: Options, guide: GuideNode, children: Sequence[Children], show: Show
@@ -188,7 +139,7 @@ def _session(options: Options, guide: GuideNode, children: Sequence[Children], s
     show.step("report")
     show.say(f"report: {write_page(options.report, place.record, end)}")
     show.end(end.text, end.status)
-    return Outcome(end, place.record, place.estimate)
+    return Outcome(end, place.record)
 
 
 def reachable(wanted: Wanted, link: NodeLink) -> Wanted:

@@ -290,7 +290,7 @@ class Identifying:
         name = f"{_NAME}_{time.strftime('%Y%m%d-%H%M%S')}"
         place, record = self._place, self._place.record
         try:
-            message = place.estimate = place.link.newest()
+            message = place.link.newest()
             place.show.say(place.link.save(name), True)
         except InertialIdError as error:
             raise Ended(NOT_IDENTIFIED, str(error)) from None

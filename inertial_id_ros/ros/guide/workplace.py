@@ -8,8 +8,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from inertial_id_ros.msg import InertialParameters
-
 from ...apps.excitation.next_motion.planned_motion import PlannedMotion
 from ...apps.guide.by_motion import rejected_row
 from ...apps.guide.motions import MotionSource
@@ -101,7 +99,7 @@ class Workplace:
         guide, link, listening, show, plan: as given; record: what happened.
         wanted: accuracy, as far as it can be had.
         source: plans motions; mover: makes them; None before the first, or where a person does.
-        is_identifying: whether what is known is shown; estimate: message of what was identified.
+        is_identifying: whether what is known is shown.
     """
 
     def __init__(self, guide: GuideNode, link: NodeLink, listening: Listening, show: Show,
@@ -112,7 +110,6 @@ class Workplace:
         self.source: MotionSource | None = None
         self.mover: Mover | None = None
         self.is_identifying = False
-        self.estimate: InertialParameters | None = None
 
     @property
     def moves_itself(self) -> bool:

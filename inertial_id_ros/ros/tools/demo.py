@@ -216,8 +216,8 @@ def _run_session(session: object, options: argparse.Namespace, children: Childre
 
     assert isinstance(session, Options)
     record = Record()
-    end, found, _ = run(session, stop, show, lambda guide: record_estimates(guide, record),
-                        children)
+    end, found = run(session, stop, show, lambda guide: record_estimates(guide, record),
+                     children)
     if end.status == INTERRUPTED or found is None or found.report is None or (
             found.sigma is None):
         return end.status
