@@ -97,9 +97,9 @@ def check_position_units(model: RobotModel, stamps: np.ndarray, q: Array) -> Non
     Args:
         stamps: (n,) [ns]; q: (n, joints) as recorded, before full turns are made continuous.
     """
-    if len(q) < 2:
-        return  # refused as too short where it is used
-    spacing = max(float(np.ptp(stamps)) * 1e-9 / (len(stamps) - 1), 1e-9)
+    if len(q) < 2 or stamps[-1] <= stamps[0]:
+        return  # refused where it is used
+    spacing = float(stamps[-1] - stamps[0]) * 1e-9 / (len(stamps) - 1)
     apart = min(int(np.ceil(_APART / spacing)), len(q) - 1)
     moved = np.abs(q[apart:] - q[:-apart])
     speeds = np.quantile(moved, _FAST_SHARE, axis=0) / (apart * spacing)
