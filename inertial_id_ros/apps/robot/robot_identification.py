@@ -41,7 +41,6 @@ from .robot_fit import (
     SMALLEST,
     RobotFit,
     compare_with_description,
-    find_missing_friction,
     fit_robot,
     fit_unconstrained,
 )
@@ -313,13 +312,13 @@ def identify_described_robot(urdf: str, recorded: NamedRecording | Sequence[Name
 
     to_root = wrench_to_root(urdf, sensing) if sensing.wrench else None
     model = make_model(used.coulomb_velocity)
-    for source in (*sources, *tests, *([currents.loaded] if currents and currents.loaded else [])):
-        check_position_units(model, *source.positions(model.joint_names))
     parts = [samples_of(source) for source in sources]
     samples = JointRecording.join(parts)
     held_back = 0.0 if tests else _last_share(parts) if len(parts) > 1 and held_back else held_back
     first = samples.split(1.0 - held_back)[0] if held_back > 0.0 else samples
     test = JointRecording.join([samples_of(t) for t in tests]) if tests else None
+    for source in (*sources, *tests, *([currents.loaded] if currents and currents.loaded else [])):
+        check_position_units(model, *source.positions(model.joint_names))
     notes = [] if sensing.moves else check_motion(model, samples, low_pass)
     if sensing == TORQUES:
         check_measured(model, samples)
@@ -437,12 +436,6 @@ def identify_robot(model: RobotModel, recording: JointRecording, low_pass: float
     if test is not None:
         validation = _predict_with(fitted, rows_of(test))
     identified, covariance = fitted.described.identified, fitted.covariance
-    lacking = find_missing_friction(model, recording, rows, fitted, delay, low_pass)
-    if lacking.joints:
-        covariance = covariance + lacking.covariance
-        identified = replace(identified, sigma=np.sqrt(np.maximum(np.diag(covariance), 0.0)))
-        notes.append(f"friction of {', '.join(lacking.joints)} follows another curve of speed than "
-                     "its terms; the intervals hold what that changes")
     notes += compare_with_description(model, fitted.described, covariance)
     explained = _predict_with(fitted, rows)
     notes += [f"{share:.0%} of the torque of {name} is not explained" for name, share in zip(
