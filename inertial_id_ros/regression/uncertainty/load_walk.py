@@ -52,8 +52,9 @@ _SIZES = ((0.003, 0.002), (0.003, 0.006), (0.003, 0.02), (0.01, 0.001), (0.03, 0
           (0.1, 0.001), (0.01, 0.002), (0.1, 0.006), (0.1, 0.02))
 _SMALLEST = (0.002, 0.0005)
 _FACTOR = 2.0  # between sizes that are tried beside those of the window before
-# Least radius of gyration [m]; times the change of inertia by what leaves or slides there.
-_LEAST_RADIUS, _ANYWHERE = 0.05, 2.0
+# Least and largest radius of gyration [m]; and standard deviation of an increment of the inertia,
+# over what leaving or sliding at that radius r from the centre makes: m r^2, 2 m r times the way.
+_RADII, _ANYWHERE = (0.05, 0.25), 2.0
 # Least change within the window, as share of the mass and of its centre [m].
 _LEAST_SHARE, _LEAST_WAY = 0.03, 0.003
 _DRIFT = np.repeat([3.0, 0.2], 3)  # standard deviation of a drift over the window [N, N m]
@@ -75,6 +76,7 @@ class LoadWalk(NamedTuple):
             change: (10,) of it against a payload that is constant.
         drift: (6,) of the sensor's zero, in its standard deviations.
         evidence: logarithm of that for the walk over that against it.
+        radius: of gyration when the walk was found [m], by which the inertia walks; 0: it does not.
     """
 
     sizes: tuple[float, float]
@@ -87,6 +89,7 @@ class LoadWalk(NamedTuple):
     change: Array
     drift: Array
     evidence: float
+    radius: float = 0.0
 
     def changes(self, window: WindowContent) -> Array:
         """phi (s, 10) in the slices of a window, less that of now."""
@@ -183,7 +186,7 @@ def find_walk(given: FitInput, last: LoadWalk | None = None) -> LoadWalk | None:
     window = given.window
     if len(window.slices.rows) < _SHORTEST or given.phi[0] <= 0.0:
         return None
-    fits = _Fits(given, _drift(window), has_inertia=last is not None)
+    fits = _Fits(given, _drift(window), last.radius if last else 0.0)
     begin = fits.likely_begin() if last is None else last.span[0]
     if begin is None:
         return None
@@ -207,7 +210,7 @@ def find_walk(given: FitInput, last: LoadWalk | None = None) -> LoadWalk | None:
             else KEPT <= best.evidence < _BEYOND_DOUBT):
         evidence = min(evidence, _evidence_beside_others(given, best))
     if last is None and evidence >= CERTAIN:
-        fits.has_inertia = True
+        fits.radius = _radius_of_gyration(given.phi)
         best = fits.walk(best.sizes, best.span)
     return best._replace(evidence=evidence)
 
@@ -261,13 +264,10 @@ def _drift(window: WindowContent) -> Array:
     return np.asarray(time[:, None, None] * np.diag(_DRIFT))
 
 
-def _inertia_size(phi: Array, sizes: tuple[float, float]) -> float:
-    """Standard deviation [kg m^2] of an increment of the inertia beside what goes with increments
-    of mass and centre of these sizes: at a distance r from the centre, a share s of the mass m
-    changes it by s m r^2, and a way w of the centre by 2 m w r."""
+def _radius_of_gyration(phi: Array) -> float:
+    """That of a payload [m], within bounds: its inertia may be hardly known."""
     trace = max(float(report_from_phi(phi)[[4, 7, 9]].sum()), 0.0)
-    radius = max(np.sqrt(trace / (2.0 * phi[0])), _LEAST_RADIUS)  # of gyration
-    return float(_ANYWHERE * phi[0] * (sizes[0] * radius**2 + 2.0 * sizes[1] * radius))
+    return float(np.clip(np.sqrt(trace / (2.0 * phi[0])), *_RADII))
 
 
 class _Fits:
@@ -278,12 +278,12 @@ class _Fits:
             six are those of a zero that drifts.
 
     Attributes:
-        has_inertia: whether the inertia walks, too, beside what goes with mass and centre; these
-            alone decide at first whether there is a walk.
+        radius: at which the inertia walks, too, as in `LoadWalk`; 0 at first, since mass and centre
+            decide whether there is a walk.
     """
 
-    def __init__(self, given: FitInput, beside: Array, has_inertia: bool = False) -> None:
-        self.has_inertia = has_inertia
+    def __init__(self, given: FitInput, beside: Array, radius: float = 0.0) -> None:
+        self.radius = radius
         self._given, self._beside, self._constant = given, beside, Rows(given, beside)
         self._phi: Array = np.zeros(PARAMETERS)  # of the fit without a walk
         self._without = 0.0  # logarithm of its evidence
@@ -318,10 +318,11 @@ class _Fits:
         scale = np.zeros((PARAMETERS, WALKING))
         scale[:, 0] = sizes[0] * given.phi  # what pours is much like the rest
         scale[1:4, 1:] = sizes[1] * given.phi[0] * np.eye(3)
-        if self.has_inertia:  # and what slides keeps its inertia about its own centre
+        if self.radius:  # and what slides keeps its inertia about its own centre
             scale[4:, 1:] = -report_jacobian(given.phi)[4:, 1:4] @ scale[1:4, 1:]
+            size = (sizes[0] * self.radius + 2.0 * sizes[1]) * self.radius
             scale = np.hstack([
-                scale, _inertia_size(given.phi, sizes) * np.eye(PARAMETERS)[:, WALKING:]])
+                scale, _ANYWHERE * given.phi[0] * size * np.eye(PARAMETERS)[:, WALKING:]])
         means = slices.sums[..., :PARAMETERS] @ scale / slices.samples[:, None, None]
         more = _stretches(given.window, ages)[:, None, :, None] * means[:, :, None]
         return more.reshape(*means.shape[:2], -1), scale
@@ -348,4 +349,4 @@ class _Fits:
         return LoadWalk(sizes, span, ages, increments,
                         turn @ of_units @ turn.T, phi, cross @ np.linalg.solve(of_units, cross.T),
                         phi - self._phi, weighed.solution[new.start - 6:new.start],
-                        evidence - self._without)
+                        evidence - self._without, self.radius)
