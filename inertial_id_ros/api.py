@@ -11,10 +11,10 @@ findings of the result. Where the data do not suffice, the result is a `NoEstima
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from numpy.typing import ArrayLike
 
@@ -43,6 +43,7 @@ from .robot.robot_file import save_robot
 from .settings import Settings, settings_from_mapping
 
 if TYPE_CHECKING:
+    from .apps.robot.methods import BaseCheck
     from .apps.robot.recording_files import NamedRecording
     from .apps.robot.robot_identification import Currents, RobotResult
 
@@ -60,6 +61,7 @@ __all__ = [
     "RobotRecording",
     "Settings",
     "Tool",
+    "check_base_parameters",
     "export_payload",
     "identify_accelerations",
     "identify_recording",
@@ -345,7 +347,9 @@ def identify_robot(urdf: str, stamps: ArrayLike, names: Sequence[str], positions
                    others: Sequence[RobotRecording] = (), tests: Sequence[RobotRecording] = (),
                    gains: ArrayLike | None = None, gain_error: float | None = None,
                    loaded: RobotRecording | None = None,
-                   payload_mass: float | None = None, hanging: bool = False) -> RobotResult:
+                   payload_mass: float | None = None, hanging: bool = False,
+                   method: str = "lmi",
+                   constraints: Mapping[str, Any] | None = None) -> RobotResult:
     """Identify the bodies and joint friction of a whole robot from its joint torques.
 
     ``result.bodies`` holds a `Body` for each link, ``result.prediction.relative`` the share of the
@@ -371,6 +375,10 @@ def identify_robot(urdf: str, stamps: ArrayLike, names: Sequence[str], positions
         loaded: motor currents with a payload of `payload_mass` [kg] on the last link, from which
             the gains are found: ``result.drives``.
         hanging: that payload hangs from a cord or hook, and is not fixed to the link.
+        method: ``lmi``, least squares over bodies that exist with the description as prior;
+            ``fbpe`` (FBPE-OLS) or ``ols+bpfc``, base parameters without a prior (Sousa, Cortesao
+            2014), and the description for the rest; or ``mass-points`` (Ayusawa, Nakamura 2010).
+        constraints: what is known of the links, see `docs/robot.md`.
 
     Raises:
         InvalidData: an array of the wrong shape, type or unit.
@@ -379,6 +387,7 @@ def identify_robot(urdf: str, stamps: ArrayLike, names: Sequence[str], positions
         InvalidModel: the robot description cannot be used.
         NotEnoughData: too short a motion, or torques that the robot does not explain.
     """
+    from .apps.robot.methods import Approach, Known
     from .apps.robot.recording_files import NamedRecording
     from .apps.robot.robot_identification import identify_described_robot
 
@@ -398,9 +407,35 @@ def identify_robot(urdf: str, stamps: ArrayLike, names: Sequence[str], positions
         gravity=as_finite_rows("gravity", gravity, (3,)),
         tests=[named(test, "tests: ") for test in tests], currents=_currents(
             text, joints, gains, gain_error, None if loaded is None else named(loaded, "loaded: "),
-            payload_mass, hanging), locked=True)
+            payload_mass, hanging), locked=True,
+        approach=Approach(method, Known.from_mapping(constraints or {})))
     result.check_explained()
     return result
+
+
+def check_base_parameters(document: Mapping[str, Any], urdf: str = "",
+                          constraints: Mapping[str, Any] | None = None) -> BaseCheck:
+    """Check whether a robot can have base parameters, and find the nearest that one can have.
+
+    BPFT and BPFC of Sousa and Cortesao 2014: ``result.feasibility.feasible``, its certificate, and
+    ``result.correction.beta``.
+
+    Args:
+        document: ``base_parameters``, a list of ``combination``, such as "Iyy(a) + m(b)" about the
+            origins of the links' frames, and ``value`` in SI units; as `identify_robot --json`
+            writes.
+        urdf: text of the robot description, for the size of the bodies; empty: 1 kg, 1 kg m^2.
+        constraints: as of `identify_robot`.
+
+    Raises:
+        InvalidSetting: the document or the constraints are not understood.
+    """
+    from .apps.robot.methods import Known
+    from .apps.robot.methods import check_base_parameters as check
+    from .robot.robot_file import robot_model
+
+    return check(document, Known.from_mapping(constraints or {}),
+                 robot_model(_urdf_text(urdf)) if urdf else None)
 
 
 def _currents(urdf: str, names: Sequence[str], gains: ArrayLike | None, error: float | None,

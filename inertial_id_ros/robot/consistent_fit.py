@@ -31,7 +31,7 @@ from .base_parameters import (
 )
 from .constraints import Limits
 from .model import BODY_SIZE
-from .nearest_robot import Nearest, nearest_robot
+from .nearest_robot import nearest_robot
 from .recording import Compressed
 from .reference import Reference
 
@@ -109,27 +109,21 @@ def identify(data: Compressed, base: BaseParameters, limits: Limits,
     """
     sd = estimate_output_noise(data, base) if noise is None else np.asarray(noise, dtype=float)
     factor = data.stack(sd)
-    rows, target = factor[:, :-1], factor[:, -1]
     prior_rows, prior_target = prior.rows()
-    found = nearest_robot(np.concatenate([rows, prior_rows]), np.append(target, prior_target),
-                          limits, prior.scale)
-    return summarise(data, found, rows, prior_rows, prior, sd)
+    found = nearest_robot(np.concatenate([factor[:, :-1], prior_rows]),
+                          np.append(factor[:, -1], prior_target), limits, prior.scale)
+    return summarise(data, found.phi, prior, sd)
 
 
-def summarise(data: Compressed, found: Nearest, rows: Array, prior_rows: Array, prior: Prior,
-              noise: Array) -> Identified:
-    """Standard deviations, shares of the data and residuals of a solution phi.
-
-    Args:
-        rows, prior_rows: whitened, of the data and of the prior.
-    """
-    unit = prior.scale.unit
+def summarise(data: Compressed, phi: Array, prior: Prior, noise: Array) -> Identified:
+    """Standard deviations, shares of the data and residuals of a solution phi (p,)."""
+    unit, rows, prior_rows = prior.scale.unit, data.stack(noise)[:, :-1], prior.rows()[0]
     information = (rows @ unit).T @ (rows @ unit) + (prior_rows @ unit).T @ (prior_rows @ unit)
     spread = unit @ np.linalg.pinv(information, hermitian=True) @ unit.T
     before = unit @ unit.T / prior.weight
     share = 1.0 - np.clip(np.diag(spread) / np.diag(before), 0.0, 1.0)
-    return Identified(found.phi, np.sqrt(np.maximum(np.diag(spread), 0.0)), share,
-                      data.rms(found.phi), data.relative_error(found.phi), noise)
+    return Identified(phi, np.sqrt(np.maximum(np.diag(spread), 0.0)), share, data.rms(phi),
+                      data.relative_error(phi), noise)
 
 
 FACTORS = 2.0 ** np.arange(13)  # that are tried

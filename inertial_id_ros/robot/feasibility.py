@@ -95,7 +95,8 @@ def check_feasibility(base: BaseParameters, beta: Array, limits: Limits, ref: Re
     multipliers = [np.asarray(each.dual_value) for each in constraints[:-1]]
     total = sum((cp.sum(cp.multiply(z, each))
                  for z, each in zip(multipliers, expressions, strict=True)), cp.Constant(0.0))
-    leak = max((float(np.abs(slope).max()) for slope in total.grad.values()), default=0.0) / size
+    slopes = [np.abs(slope.toarray()).max(initial=0.0) for slope in total.grad.values()]
+    leak = float(max(slopes, default=0.0)) / size
     return Feasibility(False, margin, witness, Certificate(
         tuple(multipliers), float(total.value), leak, min(depth(z) for z in multipliers)))
 

@@ -9,28 +9,30 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
 import numpy as np
 import pinocchio as pin
 
 from ...arguments import Parser, names, numbers
-from ...cli import OK, exit_status
+from ...cli import NO_ESTIMATE, OK, exit_status
 from ...errors import InvalidModel, InvalidSetting, printable
 from ...export.urdf import number, urdf_inertial
 from ...extras import optional_packages
 from ...inertia import Array, body_from_phi, is_consistent, phi_from_pinocchio, transform_phi
 from ...io.files import user_path
+from ...io.yaml_files import read_yaml
 from ...kinematics.robot_description import parse_urdf, read_description
 from ...robot.joint_terms import COULOMB, DRIVE, OFFSET, VISCOUS, JointTerms
 from ...robot.model import RobotModel
 from ...robot.recording import LOW_PASS
-from ...robot.robot_file import save_robot
+from ...robot.robot_file import robot_model, save_robot
 from ...robot.sensed_base import BaseSensing
 from ..bag.output import check_outputs, print_written, report_file, write_json, write_text
+from .methods import METHODS, Approach, Known, check_base_parameters
 from .recording_files import BagTopics, read_recording
 from .robot_identification import GAIN_ERROR, Currents, RobotResult, identify_described_robot
 from .robot_page import print_report, result_json
@@ -174,7 +176,7 @@ def make_parser() -> argparse.ArgumentParser:
         "torques: every link physically consistent, the description as a prior as far as the "
         "recording does not contradict it.",
         epilog="Exit status: 0 identified, 1 the recording is not enough, 2 the request cannot be "
-        "carried out.")
+        "carried out; of --check-feasibility 0 feasible, 1 infeasible.")
     add = parser.add_argument
     add("recording", metavar="RECORDING", type=Path, nargs="*",
         help="rosbag2 folder, .mcap or .db3 with joint states that carry efforts; CSV with columns "
@@ -234,6 +236,15 @@ def make_parser() -> argparse.ArgumentParser:
         "(default: %(default)s; 0: none)")
     add("--prior-weight", metavar="X", type=float, default=1.0,
         help="weight of the description: 1 trusts each body to 100 %% of itself (default: 1)")
+    add("--method", choices=METHODS, default="lmi",
+        help="lmi: bodies that exist, the description as a prior; fbpe, ols+bpfc: base parameters "
+        "without a prior, the description for the rest; mass-points: points in the boxes of the "
+        "links (default: %(default)s)")
+    add("--constraints", metavar="FILE", type=Path,
+        help="YAML with bounds on masses, centres of mass and densities of links (docs/robot.md)")
+    add("--check-feasibility", metavar="FILE", type=Path,
+        help="without a recording: whether a robot can have the base parameters of this YAML or "
+        "JSON file, and the nearest that one can have; exit status 1 if not")
     add("--base-parameters", action="store_true", help="print the base parameters")
     add("--write-urdf", metavar="OUT", type=Path, help="write the description with these bodies")
     add("--write-mjcf", metavar="OUT", type=Path,
@@ -261,6 +272,9 @@ def run(args: argparse.Namespace, words: Sequence[str] = ()) -> int:
     Raises:
         InertialIdError: the request cannot be carried out.
     """
+    known = Known.from_mapping(_document(args.constraints))
+    if args.check_feasibility:
+        return _check_feasibility(args, known)
     _check(args)
     out = {"--write-urdf": args.write_urdf, "--write-mjcf": args.write_mjcf,
            "--write-robot": args.write_robot, "--json": args.json,
@@ -285,7 +299,7 @@ def run(args: argparse.Namespace, words: Sequence[str] = ()) -> int:
         _terms(args.terms or ",".join(_TERMS[:3]), args.coulomb_velocity or 0.0),
         args.coulomb_velocity is None, gravity, args.low_pass, not args.no_align, args.hold_back,
         args.prior_weight, choose=not args.terms, tests=tests, currents=currents,
-        sensing=sensing)
+        sensing=sensing, approach=Approach(args.method, known))
     title = ", ".join(map(str, args.recording))
     if not args.quiet:
         for note in dict.fromkeys(note for each in recorded for note in each.notes):
@@ -302,6 +316,42 @@ def run(args: argparse.Namespace, words: Sequence[str] = ()) -> int:
     if not args.quiet:
         print_written(*descriptions, robot_out, json_out)
     return OK
+
+
+def _document(path: Path | None) -> Mapping[str, Any]:
+    """The mapping of a YAML or JSON file; empty where none is named (raises InvalidSetting)."""
+    if path is None:
+        return {}
+    content = read_yaml(user_path(path), f"file {path}")
+    if not isinstance(content, Mapping):
+        raise InvalidSetting(f"{path} holds no mapping")
+    return content
+
+
+def _check_feasibility(args: argparse.Namespace, known: Known) -> int:
+    """Say whether a robot can have base parameters; returns the exit status."""
+    if args.recording:
+        raise InvalidSetting("--check-feasibility reads no recording; leave one of them out")
+    description = robot_model(read_description(user_path(args.urdf))) if args.urdf else None
+    found = check_base_parameters(_document(args.check_feasibility), known, description)
+    answer, near = found.feasibility, found.correction
+    proof = answer.certificate
+    if args.json:
+        write_json(args.json, {
+            "feasible": answer.feasible, "margin": answer.margin,
+            "certificate": None if proof is None else {
+                "value": proof.value, "leak": proof.leak, "depth": proof.depth,
+                "multipliers": [z.tolist() for z in proof.multipliers]},
+            "distance": near.distance, "base_parameters": [
+                {"combination": text, "value": value, "nearest": nearest} for text, value, nearest
+                in zip(found.combinations, found.beta.tolist(), near.beta.tolist(), strict=True)]})
+    if not args.quiet:
+        print(f"feasible: margin {answer.margin:.3g}" if proof is None else
+              f"infeasible: certificate {proof.value:.3g} (leak {proof.leak:.0e}); nearest "
+              f"feasible base parameters at a distance of {near.distance:.4g}:")
+        for text, value, nearest in zip(found.combinations, found.beta, near.beta, strict=True):
+            print(f"  {value:12.6g} {nearest:12.6g}  {printable(text)}")
+    return OK if answer.feasible else NO_ESTIMATE
 
 
 def _wide_console() -> Console:

@@ -11,8 +11,7 @@ import numpy as np
 from ...errors import InvalidData
 from ...inertia import Array, is_consistent
 from ...robot.base_parameters import structural_base_parameters
-from ...robot.consistent_fit import Described, Prior, identify_described
-from ...robot.constraints import consistent_robot
+from ...robot.consistent_fit import Described, Prior, identify_described, summarise
 from ...robot.model import RobotModel
 from ...robot.recording import (
     Compressed,
@@ -24,6 +23,7 @@ from ...robot.recording import (
 )
 from ...robot.reference import Reference, description_reference
 from ..report.results import CONFIDENCE_95, interval
+from .methods import Approach
 
 SMALLEST = 1e-6  # of a joint's torque: what the model leaves at least
 _LEAST_FREE = 0.1  # part of the rows of a joint that a fit leaves free at least
@@ -70,7 +70,7 @@ class RobotFit:
 
 
 def fit_robot(model: RobotModel, rows: FilteredRecording, level: RobotModel, weight: float,
-              gain_spread: Array | None = None) -> RobotFit:
+              gain_spread: Array | None = None, approach: Approach | None = None) -> RobotFit:
     """The robot that fits filtered rows.
 
     Args:
@@ -78,6 +78,8 @@ def fit_robot(model: RobotModel, rows: FilteredRecording, level: RobotModel, wei
         weight: of the description, see `identify_described`.
         gain_spread: (joints, joints) covariance of the relative errors of the drives' gains, with
             which torques were computed from currents; None: torques were measured.
+        approach: method and limits; None: `lmi`, bodies that exist. Standard deviations are those
+            of data and description, whatever the method.
 
     Raises:
         InvalidData: numbers beyond those of a robot. InfeasibleProblem: no robot can have them.
@@ -85,8 +87,12 @@ def fit_robot(model: RobotModel, rows: FilteredRecording, level: RobotModel, wei
     base, design = structural_base_parameters(level), description_reference(model)
     free = fit_unconstrained(model, rows)
     noise = free.noise * _undo_fit(free, design)
-    found = identify_described(free.data, base, consistent_robot(model, like=design), design,
+    approach = approach if approach is not None else Approach()
+    found = identify_described(free.data, base, approach.limits(model, design), design,
                                len(model.bodies), noise, weight)
+    if approach.method != "lmi":
+        phi = approach.fit(model, free.data, base, design, noise)
+        found = replace(found, identified=summarise(free.data, phi, found.prior, noise))
     covariance = _covariance(free.data, noise, found.prior)
     follow = covariance @ np.stack([factor[:, :-1].T @ factor[:, -1] / sd**2 for factor, sd in
                                     zip(free.data.factors, noise, strict=True)], axis=1)

@@ -36,6 +36,7 @@ from .input_checks import (
     check_scale,
     find_mistake,
 )
+from .methods import Approach
 from .recording_files import TORQUES, NamedRecording
 from .robot_fit import (
     SMALLEST,
@@ -263,7 +264,8 @@ def identify_described_robot(urdf: str, recorded: NamedRecording | Sequence[Name
                              held_back: float = 0.3, prior_weight: float = 1.0,
                              choose: bool = False, tests: Sequence[NamedRecording] = (),
                              currents: Currents | None = None, sensing: BaseSensing = TORQUES,
-                             locked: bool = False) -> RobotResult:
+                             locked: bool = False,
+                             approach: Approach | None = None) -> RobotResult:
     """Identify the robot of a description from one recording or several.
 
     Args:
@@ -281,6 +283,7 @@ def identify_described_robot(urdf: str, recorded: NamedRecording | Sequence[Name
             not held back.
         sensing: what is measured of the base; with a wrench, no terms are chosen.
         locked: without `joints`, lock those that the recording does not name.
+        approach: method and what is known of the robot; None: `lmi`, bodies that exist.
         low_pass, aligned, prior_weight: as for `identify_robot`.
 
     Raises:
@@ -340,7 +343,7 @@ def identify_described_robot(urdf: str, recorded: NamedRecording | Sequence[Name
         choice = _choose_terms(model, first, low_pass, aligned, fades)
         model = model.with_terms(choice.terms)
     result = identify_robot(model, samples, low_pass, aligned, held_back, prior_weight, test,
-                            drives)
+                            drives, approach)
     mistake = _mistake_in(samples, plain, low_pass, result) if sensing == TORQUES else ""
     return replace(result, choice=choice, notes=(*notes, *result.notes), mistake=mistake)
 
@@ -400,7 +403,8 @@ def _last_share(parts: Sequence[JointRecording]) -> float:
 
 def identify_robot(model: RobotModel, recording: JointRecording, low_pass: float,
                    aligned: bool = True, held_back: float = 0.3, prior_weight: float = 1.0,
-                   test: JointRecording | None = None, drives: Drives | None = None) -> RobotResult:
+                   test: JointRecording | None = None, drives: Drives | None = None,
+                   approach: Approach | None = None) -> RobotResult:
     """Identify, and test on a part that was held back.
 
     The prior is the description, as far as the data do not contradict it.
@@ -411,6 +415,7 @@ def identify_robot(model: RobotModel, recording: JointRecording, low_pass: float
         prior_weight: of the description, see `identify_described`.
         test: another recording to test the robot on.
         drives: with which currents became torques; None: efforts were torques.
+        approach: see `fit_robot`.
 
     Raises:
         NotEnoughData: too short. InvalidData: see `align_recording` and `filter_recording`, or a
@@ -428,11 +433,12 @@ def identify_robot(model: RobotModel, recording: JointRecording, low_pass: float
     validation = None
     if held_back > 0.0:
         first, rest = recording.split(1.0 - held_back)
-        validation = _predict_with(fit_robot(model, rows_of(first), level, prior_weight),
-                                   rows_of(rest))
+        validation = _predict_with(fit_robot(model, rows_of(first), level, prior_weight,
+                                             approach=approach), rows_of(rest))
     rows = rows_of(recording)
     _check_sign(model, rows)
-    fitted = fit_robot(model, rows, level, prior_weight, None if drives is None else drives.spread)
+    fitted = fit_robot(model, rows, level, prior_weight,
+                       None if drives is None else drives.spread, approach)
     if test is not None:
         validation = _predict_with(fitted, rows_of(test))
     identified, covariance = fitted.described.identified, fitted.covariance

@@ -1,0 +1,175 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""The methods of the papers by command and API: published answers, bounds that hold, mistakes."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+
+from benchmarks.joint_torque import simulate, wide_motion
+from benchmarks.robot import published as paper
+from inertial_id_ros import api
+from inertial_id_ros.apps.robot.identify_robot import main
+from inertial_id_ros.apps.robot.methods import METHODS
+from inertial_id_ros.apps.simulation.description import load_description
+from inertial_id_ros.errors import InertialIdError, InvalidSetting
+from inertial_id_ros.inertia import phi_from_body
+from inertial_id_ros.robot.base_parameters import BaseParameters
+from inertial_id_ros.robot.nearest_robot import InfeasibleProblem
+
+_NAMES = {"fv": "viscous", "fc": "coulomb", "fo": "offset", "Ia": "drive_inertia"}
+SPATIAL = {"form": "spatial"}
+TABLE_7 = {**SPATIAL, "masses": [{"max": paper.WAM_MASS}],
+           "links": {f"link{k + 1}": {"box": box.tolist()}
+                     for k, box in enumerate(paper.WAM_BOXES)}}
+
+
+def document(base: BaseParameters, beta: np.ndarray) -> dict[str, Any]:
+    """Base parameters of the paper as `identify_robot` writes them."""
+    def ours(found: re.Match[str]) -> str:
+        term = found[1]
+        return f"{_NAMES.get(term, term.replace('l', 'm').replace('L', 'I'))}(link{found[2]})"
+
+    return {"base_parameters": [
+        {"combination": re.sub(r"\b([fIlLm][a-z]*)(\d)\b", ours, text), "value": float(value)}
+        for text, value in zip(base.expressions(), beta, strict=True)]}
+
+
+def check(folder: Path, given: dict[str, Any], known: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+    """Exit status and JSON of the command."""
+    (folder / "given.yaml").write_text(yaml.safe_dump(given))
+    (folder / "known.yaml").write_text(yaml.safe_dump(known))
+    status = main(["--check-feasibility", str(folder / "given.yaml"), "--constraints",
+                   str(folder / "known.yaml"), "--json", str(folder / "out.json"), "--quiet"])
+    return status, json.loads((folder / "out.json").read_text())
+
+
+def test_table_1_by_the_command(tmp_path: Path) -> None:
+    base = paper.three_links().base
+    status, first = check(tmp_path, document(base, paper.FEASIBLE), SPATIAL)
+    assert status == 0 and first["feasible"] and first["certificate"] is None
+    status, second = check(tmp_path, document(base, paper.INFEASIBLE), SPATIAL)
+    assert status == 1 and not second["feasible"]
+    assert second["certificate"]["value"] < -1e-4
+    assert second["distance"] == pytest.approx(paper.DISTANCE, abs=0.5e-5)
+    np.testing.assert_allclose([each["nearest"] for each in second["base_parameters"]],
+                               paper.CORRECTED, atol=5e-6)
+    assert check(tmp_path, document(base, paper.FEASIBLE), {})[0] == 1  # full consistency
+
+
+def test_table_6_by_the_command(tmp_path: Path) -> None:
+    base = paper.wam().base
+    status, free = check(tmp_path, document(base, paper.WAM_OLS), SPATIAL)
+    assert status == 1 and free["distance"] == pytest.approx(paper.WAM_DISTANCE, rel=1e-3)
+    status, known = check(tmp_path, document(base, paper.WAM_CONSTRAINED), TABLE_7)
+    assert known["margin"] > -1e-5 and known["distance"] < 1e-5
+
+
+# Recordings
+
+
+@pytest.fixture(scope="module")
+def recorded() -> dict[str, Any]:
+    """An arm simulated by MuJoCo, as arguments of the API."""
+    found = simulate(wide_motion(12.0), 12.0)
+    description = load_description()
+    return {"urdf": description.urdf, "names": description.joint_names, "positions": found.q,
+            "stamps": 1_000_000_000 + np.round(1e9 * found.t).astype(np.int64),
+            "efforts": found.effort, "terms": api.JointTerms()}
+
+
+@pytest.mark.slow
+def test_every_method_finds_a_robot_within_what_is_known(recorded: dict[str, Any]) -> None:
+    plain = {method: api.identify_robot(**recorded, method=method) for method in METHODS}
+    for method, result in plain.items():
+        assert result.consistent.all()
+        assert result.prediction.relative < 0.02, method
+        assert result.validation is not None and result.validation.relative < 0.02, method
+    # FBPE-OLS leaves the least of all that exist.
+    least = plain["fbpe"].prediction.relative
+    assert all(least < result.prediction.relative * (1.0 + 1e-3) for result in plain.values())
+
+    last, total = list(plain["lmi"].bodies)[-1], sum(b.mass for b in plain["lmi"].bodies.values())
+    ball = {"center": [0.0, 0.0, 0.05], "half_axes": [0.1, 0.1, 0.1]}
+    known = {"links": {last: {"mass": [0.05, 0.7 * plain["lmi"].bodies[last].mass],
+                              "ellipsoids": [ball]}}, "masses": [{"max": 0.9 * total}]}
+    for method in METHODS:
+        bodies = api.identify_robot(**recorded, method=method, constraints=known).bodies
+        assert sum(b.mass for b in bodies.values()) < 0.9 * total * (1.0 + 1e-5), method
+        body = bodies[last]
+        assert 0.05 < body.mass < 0.7 * plain["lmi"].bodies[last].mass * (1.0 + 1e-5), method
+        assert np.linalg.norm((body.com - ball["center"]) / 0.1) < 1.0, method
+        # tr(J Q) >= 0: rms of the distance from the middle of a ball of radius 0.1 m.
+        squares = 0.5 * np.trace(body.inertia_com) / body.mass \
+            + np.sum((body.com - ball["center"])**2)
+        assert squares < 0.01 * (1.0 + 1e-4), method
+
+
+@pytest.mark.slow
+def test_what_identify_robot_writes_is_feasible(recorded: dict[str, Any], tmp_path: Path) -> None:
+    (tmp_path / "arm.urdf").write_text(recorded["urdf"])
+    np.savez(tmp_path / "free.npz", t=1e-9 * recorded["stamps"], q=recorded["positions"],
+             effort=recorded["efforts"], names=np.array(recorded["names"]))
+    for method in ("fbpe", "mass-points"):
+        assert main([str(tmp_path / "free.npz"), "--urdf", str(tmp_path / "arm.urdf"), "--quiet",
+                     "--terms", "viscous,coulomb,offset", "--method", method, "--json",
+                     str(tmp_path / "found.json")]) == 0
+        found = json.loads((tmp_path / "found.json").read_text())
+        answer = api.check_base_parameters(found, recorded["urdf"])
+        assert answer.feasibility.margin > -1e-5
+        assert answer.correction.distance < 1e-5
+
+
+# Mistakes
+
+
+def entries(*combinations: str) -> dict[str, Any]:
+    return {"base_parameters": [{"combination": text, "value": 1.0} for text in combinations]}
+
+
+@pytest.mark.parametrize(("given", "known"), [
+    ({}, {}), (entries("Ixx + 3"), {}), (entries("m(a) m"), {}), (entries("2 m(a)"), {}),
+    (entries("m(a)", "Ixx(a) + m(a)"), {}), ({"base_parameters": [{"combination": "m(a)"}]}, {}),
+    (entries("m(a)"), {"link": {}}), (entries("m(a)"), {"form": "round"}),
+    (entries("m(a)"), {"links": {"b": {"mass": [0, 1]}}}),
+    (entries("m(a)"), {"links": {"a": {"weight": 3}}}),
+    (entries("m(a)"), {"links": {"a": {"mass": 3}}}),
+    (entries("m(a)"), {"links": {"a": {"mass": [2, 1]}}}),
+    (entries("m(a)"), {"links": {"a": {"box": [[0, 0, 0], [1, 1, 0]]}}}),
+    (entries("m(a)"), {"links": {"a": {"com_ellipsoid": {"center": [0, 0, 0]}}}}),
+    (entries("m(a)"), {"links": {"a": {"ellipsoids": [
+        {"center": [0, 0, 0], "half_axes": [1, 1, 0]}]}}}),
+    (entries("m(a)"), {"links": {"a": {"near_design": "much"}}}),
+    (entries("m(a)"), {"masses": [{"links": ["b"], "max": 1}]}),
+    (entries("m(a)"), {"masses": [{"max": float("nan")}]})])
+def test_a_mistake_is_refused_with_one_message(given: dict[str, Any], known: dict[str, Any]
+                                               ) -> None:
+    with pytest.raises(InertialIdError) as refused:
+        api.check_base_parameters(given, constraints=known)
+    assert "\n" not in str(refused.value)
+
+
+def test_contradicting_bounds_and_unknown_methods_are_refused(recorded: dict[str, Any]) -> None:
+    with pytest.raises(InfeasibleProblem):
+        api.check_base_parameters(entries("m(a)"), constraints={
+            "links": {"a": {"mass": [2, 3]}}, "masses": [{"max": 1}]})
+    with pytest.raises(InvalidSetting):
+        api.identify_robot(**recorded, method="best")
+
+
+def test_one_body_of_base_parameters_is_itself() -> None:
+    phi = phi_from_body(2.0, np.array([0.1, 0.0, 0.0]), np.diag([1.0, 1.0, 1.5]))
+    names = ("m", "mx", "my", "mz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
+    given = {"base_parameters": [{"combination": f"{name}(a)", "value": float(value)}
+                                 for name, value in zip(names, phi, strict=True)]}
+    assert api.check_base_parameters(given).feasibility.feasible
+    given["base_parameters"][0]["value"] = -1.0
+    answer = api.check_base_parameters(given)
+    assert not answer.feasibility.feasible
+    assert answer.correction.beta[0] > 0.0
