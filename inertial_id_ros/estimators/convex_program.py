@@ -9,6 +9,8 @@ solver itself. Every solve starts afresh: the answer depends on the parameters a
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
+from typing import Any
 
 import clarabel  # noqa: F401  cvxpy imports it only to solve, and then says less clearly why not
 import cvxpy as cp
@@ -21,10 +23,10 @@ _OPTIONS = {"max_threads": 1, "tol_gap_abs": 1e-12, "tol_gap_rel": 1e-12, "tol_f
             "reduced_tol_gap_abs": 1e-6, "reduced_tol_gap_rel": 1e-6, "reduced_tol_feas": 1e-4}
 
 
-def solve(problem: cp.Problem) -> bool:
+def solve(problem: cp.Problem, options: Mapping[str, Any] = _OPTIONS) -> bool:
     """Solve the problem by Clarabel; False where it does not find the optimum."""
     try:
-        problem.solve(solver=cp.CLARABEL, warm_start=False, **_OPTIONS)
+        problem.solve(solver=cp.CLARABEL, warm_start=False, **options)
     except cp.error.SolverError:
         return False
     # A panic of the compiled solver has no type to import. What it writes to standard error stays

@@ -9,7 +9,6 @@ in units of itself: where it is far from 1, the problem is stated again.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,8 +22,9 @@ from .constraints import Limits
 from .reference import Reference
 
 with optional_packages("identifying a robot"):
-    import clarabel  # noqa: F401  cvxpy imports it only to solve, and then says less clearly why not
     import cvxpy as cp
+
+    from ..estimators import convex_program
 
 # The problems are scaled already. Coordinates that the data leave open have no Hessian, and under
 # the usual regularisation the steps along them stall before the end; the second set is careful.
@@ -149,17 +149,7 @@ def solve(objective: cp.Minimize, expressions: list[cp.Expression]) -> list[cp.C
     constraints = [each >> 0 if each.ndim == 2 else each >= 0 for each in expressions]
     problem = cp.Problem(objective, constraints)
     for options in _OPTIONS:
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of an inaccurate solution: the status says it
-                problem.solve(solver=cp.CLARABEL, **options)
-        except cp.error.SolverError:
-            continue
-        except BaseException as error:  # a panic of the compiled solver has no type to import
-            if type(error).__name__ != "PanicException":
-                raise
-            continue
-        if problem.status in (cp.OPTIMAL, cp.OPTIMAL_INACCURATE):
+        if convex_program.solve(problem, options):
             return constraints
         if problem.status in (cp.INFEASIBLE, cp.INFEASIBLE_INACCURATE):
             raise InfeasibleProblem
