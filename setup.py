@@ -18,7 +18,6 @@ EXTRAS = {
     "shapes": ["trimesh>=4"],  # the shape of the payload, meshes of plan_excitation
     "methods": ["clarabel>=0.9", "cvxpy>=1.6", "osqp>=1.0"],  # `lmi`, `pmd`, identify_robot
     "simulation": ["mujoco>=3.1"],  # simulate_cobot, the demo
-    "live": ["viser>=1.1"],  # live_view
     "tables": ["pyarrow>=15"],  # Parquet files and LeRobot datasets
 }
 
@@ -52,7 +51,6 @@ setup(
             "identify_robot = inertial_id_ros.cli:identify_robot",
             "inertial_id_demo = inertial_id_ros.cli:inertial_id_demo",
             "inertial_id_node = inertial_id_ros.cli:inertial_id_node",
-            "live_view = inertial_id_ros.cli:live_view",
             "plan_excitation = inertial_id_ros.cli:plan_excitation",
             "simulate_cobot = inertial_id_ros.cli:simulate_cobot",
         ],

@@ -64,11 +64,6 @@ def inertial_id_node() -> int:
     return _run_node("inertial_id_ros.ros.main")
 
 
-def live_view() -> int:
-    """The live view in the browser; returns the exit status."""
-    return _run_node("inertial_id_ros.ros.live.live_view")
-
-
 def plan_excitation() -> int:
     """Plan a motion that shows inertial parameters; returns the exit status."""
     compute_in_one_thread()

@@ -20,7 +20,6 @@ EXTRAS: dict[str, dict[str, str]] = {
     "shapes": {"trimesh": ""},
     "methods": {"clarabel": "", "cvxpy": "", "osqp": ""},
     "simulation": {"mujoco": ""},
-    "live": {"viser": ""},
     "tables": {"pyarrow": ""},
 }
 

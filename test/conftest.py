@@ -87,7 +87,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 # What tests need beside the core: rosdep, and so a ROS workspace, has few of it.
 OPTIONAL = {*(module for modules in EXTRAS.values() for module in modules), "example_robot_data",
-            "msgspec", "pxr", "websockets", "zstandard"}
+            "pxr"}
 
 
 def is_installed(module: str) -> bool:

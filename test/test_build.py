@@ -30,7 +30,6 @@ EXECUTABLES = {
     "identify_robot": "inertial_id_ros.apps.robot.identify_robot",
     "inertial_id_demo": "inertial_id_ros.ros.tools.demo",
     "inertial_id_node": "inertial_id_ros.ros.main",
-    "live_view": "inertial_id_ros.ros.live.live_view",
     "plan_excitation": "inertial_id_ros.apps.excitation.plan_excitation",
     "simulate_cobot": "inertial_id_ros.ros.tools.simulate_cobot",
 }

@@ -48,7 +48,6 @@ def start(code: str) -> subprocess.Popen[str]:
     ("identify_bag", signal.SIGINT, "pinocchio", 130),
     ("inertial_id_node", signal.SIGINT, "numpy", 0),
     ("simulate_cobot", signal.SIGTERM, "numpy", 0),
-    ("live_view", signal.SIGINT, "rclpy", 0),
 ])
 def test_a_signal_while_libraries_load_ends_the_program_quietly(
         command: str, number: signal.Signals, module: str, status: int) -> None:
@@ -64,7 +63,6 @@ def test_a_signal_while_libraries_load_ends_the_program_quietly(
     ("identify_bag", "rosbags", "the Python package 'rosbags', which is missing; install it"),
     ("identify_bag", "pinocchio", "the Python package 'pin' is missing"),
     ("inertial_id_node", "rclpy", "the ROS package 'rclpy' is missing; source a ROS 2"),
-    ("live_view", "rclpy", "the ROS package 'rclpy' is missing"),
     ("simulate_cobot", "numpy", "the Python package 'numpy' is missing"),
 ])
 def test_a_missing_library_is_one_sentence(command: str, module: str, said: str) -> None:
