@@ -85,7 +85,9 @@ lock: setup ## resolve requirements/*.txt into requirements/locked (Python 3.11 
 	  python scripts/lock_requirements.py
 
 sbom: setup ## write sbom.cdx.json, the bill of materials of .venv (CycloneDX)
-	@source ./activate && python scripts/make_sbom.py
+	@.venv/bin/python -m venv .venv/sbom && .venv/sbom/bin/python -m pip install --quiet \
+	  --disable-pip-version-check cyclonedx-bom==7.5.0
+	@.venv/sbom/bin/cyclonedx-py environment --output-file sbom.cdx.json .venv/bin/python
 
 clean: ## remove .venv and everything built
 	rm -rf .venv build install log .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info
