@@ -173,3 +173,12 @@ def test_one_body_of_base_parameters_is_itself() -> None:
     answer = api.check_base_parameters(given)
     assert not answer.feasibility.feasible
     assert answer.correction.beta[0] > 0.0
+
+
+def test_a_body_that_is_described_as_none_can_exist_gives_no_scale() -> None:
+    urdf = ('<robot name="a"><link name="base"/><link name="arm"><inertial><mass value="1"/>'
+            '<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="9"/></inertial></link>'
+            '<joint name="j" type="revolute"><parent link="base"/><child link="arm"/>'
+            '<axis xyz="0 0 1"/><limit lower="-1" upper="1" effort="1" velocity="1"/></joint>'
+            '</robot>')
+    assert api.check_base_parameters(entries("Izz(arm)"), urdf).feasibility.feasible

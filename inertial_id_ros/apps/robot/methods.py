@@ -45,7 +45,7 @@ from ...robot.mass_points import Box, box_reference, fit_mass_points, uniform_bo
 from ...robot.model import BODY_SIZE, BODY_TERMS, RobotModel
 from ...robot.nearest_robot import nearest_robot
 from ...robot.recording import Compressed
-from ...robot.reference import Reference, make_reference
+from ...robot.reference import Reference, description_reference, make_reference
 
 with optional_packages("identifying a robot"):
     import cvxpy as cp
@@ -197,9 +197,10 @@ def check_base_parameters(given: Mapping[str, Any], known: Known | None = None,
     rows = [_combination(text) for text in texts]
     base, bodies, signed = _base_parameters(rows, texts)
     unit = phi_from_body(1.0, np.zeros(3), np.eye(3))
-    nominal = {} if description is None else {
-        body: description.nominal[description.body_slice(body)] for body in description.bodies}
-    phi = np.concatenate([*(nominal.get(body, unit) for body in bodies),
+    described = {} if description is None else {
+        body: description_reference(description).phi[description.body_slice(body)]
+        for body in description.bodies}
+    phi = np.concatenate([*(described.get(body, unit) for body in bodies),
                           np.zeros(len(base.names) - BODY_SIZE * len(bodies))])
     scale, known = make_reference(phi, len(bodies)), known or Known()
     more = known.limits(bodies, phi)
