@@ -347,7 +347,7 @@ def identify_robot(urdf: str, stamps: ArrayLike, names: Sequence[str], positions
                    others: Sequence[RobotRecording] = (), tests: Sequence[RobotRecording] = (),
                    gains: ArrayLike | None = None, gain_error: float | None = None,
                    loaded: RobotRecording | None = None,
-                   payload_mass: float | None = None, hanging: bool = False,
+                   payload_mass: float | None = None,
                    method: str = "lmi",
                    constraints: Mapping[str, Any] | None = None) -> RobotResult:
     """Identify the bodies and joint friction of a whole robot from its joint torques.
@@ -374,7 +374,6 @@ def identify_robot(urdf: str, stamps: ArrayLike, names: Sequence[str], positions
         gain_error: standard deviation of each of these, relative; None: 0.05.
         loaded: motor currents with a payload of `payload_mass` [kg] on the last link, from which
             the gains are found: ``result.drives``.
-        hanging: that payload hangs from a cord or hook, and is not fixed to the link.
         method: ``lmi``, least squares over bodies that exist with the description as prior;
             ``fbpe`` (FBPE-OLS) or ``ols+bpfc``, base parameters without a prior (Sousa, Cortesao
             2014), and the description for the rest; or ``mass-points`` (Ayusawa, Nakamura 2010).
@@ -407,7 +406,7 @@ def identify_robot(urdf: str, stamps: ArrayLike, names: Sequence[str], positions
         gravity=as_finite_rows("gravity", gravity, (3,)),
         tests=[named(test, "tests: ") for test in tests], currents=_currents(
             text, joints, gains, gain_error, None if loaded is None else named(loaded, "loaded: "),
-            payload_mass, hanging), locked=True,
+            payload_mass), locked=True,
         approach=Approach(method, Known.from_mapping(constraints or {})))
     result.check_explained()
     return result
@@ -439,7 +438,7 @@ def check_base_parameters(document: Mapping[str, Any], urdf: str = "",
 
 
 def _currents(urdf: str, names: Sequence[str], gains: ArrayLike | None, error: float | None,
-              loaded: NamedRecording | None, mass: float | None, hanging: bool) -> Currents | None:
+              loaded: NamedRecording | None, mass: float | None) -> Currents | None:
     """What is said about motor currents; None where efforts are torques (raises InvalidSetting)."""
     from .apps.robot.robot_identification import GAIN_ERROR, Currents
     from .robot.robot_file import robot_model
@@ -454,7 +453,7 @@ def _currents(urdf: str, names: Sequence[str], gains: ArrayLike | None, error: f
             return None
         if not mass > 0.0:
             raise InvalidSetting(f"payload_mass is {mass:g} kg; it must be positive")
-        return Currents(loaded=loaded, mass=mass, hanging=hanging)
+        return Currents(loaded=loaded, mass=mass)
     if loaded is not None:
         raise InvalidSetting("gains gives what loaded is to find; leave one of them out")
     each = dict(zip(names, as_finite_rows("gains", gains, (len(names),)).tolist(), strict=True))

@@ -6,9 +6,6 @@ without a known mass every gain and every mass could be doubled. A recording wit
 payload of known mass fix the scale (Gautier and Briot 2014: total least squares on both; here the
 errors are in the currents alone). Friction is each recording's own, as it changes with load and
 temperature; inertia and, but for its mass, the payload are unknown.
-
-A payload that hangs from a cord follows its hook, as long as that moves more slowly than the
-payload swings: it is a point mass at the hook, without moments of inertia.
 """
 
 from __future__ import annotations
@@ -18,13 +15,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import InvalidData, NotEnoughData
-from ..inertia import Array, phi_from_body
+from ..inertia import Array
 from .base_parameters import structural_base_parameters
 from .model import BODY_SIZE, RobotModel
 from .recording import FilteredRecording, equivalent_white_noise
 
 _ROUNDS = 50
-_HOOKS, _HOOK_SETTLED = 20, 1e-5  # rounds in which the place of a hook settles [m]
 _SETTLED = 1e-9  # relative change of the gains at which the search ends
 
 
@@ -53,26 +49,15 @@ class Gains:
 
 
 def gains_from_payload(model: RobotModel, unloaded: FilteredRecording, loaded: FilteredRecording,
-                       mass: float, hanging: bool = False) -> Gains:
+                       mass: float) -> Gains:
     """Gains of all drives from recordings without and with a payload of known mass [kg].
-
-    Args:
-        hanging: the payload hangs from a hook on the last link, and is not fixed to it.
 
     Raises:
         InvalidData: the mass is not positive. NotEnoughData: the search does not settle.
     """
     if not mass > 0.0:
         raise InvalidData(f"mass of the payload is {mass:g} kg; it must be positive")
-    if not hanging:
-        return _search(TwoRecordings(model, unloaded, loaded), mass)
-    hook: Array = np.zeros(3)
-    for _ in range(_HOOKS):
-        found = _search(TwoRecordings(model, unloaded, loaded, hook), mass)
-        moved, hook = found.payload[1:4] / mass - hook, found.payload[1:4] / mass
-        if float(np.abs(moved).max()) < _HOOK_SETTLED:
-            return found
-    raise NotEnoughData("the search for the hook of the payload does not settle")
+    return _search(TwoRecordings(model, unloaded, loaded), mass)
 
 
 def _search(pair: TwoRecordings, mass: float) -> Gains:
@@ -101,18 +86,8 @@ def _search(pair: TwoRecordings, mass: float) -> Gains:
         raise NotEnoughData("the search for the gains does not settle")
     x = pair.solve_parameters(gain, weights, mass)
     spread = pair.covariance(slopes, weights, pair.correlation(x, gain))
-    own = pair.payload_matrix
-    payload, moments = own @ x[start:], own[:, 1:]
-    sigma = np.sqrt(np.diag(moments @ spread[count + start:, count + start:] @ moments.T))
-    return Gains(gain, np.outer(gain**2, gain**2) * spread[:count, :count], payload, sigma, rms)
-
-
-def _point_mass(place: Array) -> Array:
-    """Matrix (10, 4) from mass and first moments to all parameters of a point mass near a place
-    (3,)."""
-    out = np.eye(BODY_SIZE, 4)
-    out[4:, 0] = phi_from_body(1.0, place, np.zeros((3, 3)))[4:]
-    return out
+    sigma = np.append(0.0, np.sqrt(np.diag(spread)[count + start:]))  # the mass is known
+    return Gains(gain, np.outer(gain**2, gain**2) * spread[:count, :count], x[start:], sigma, rms)
 
 
 class TwoRecordings:
@@ -121,14 +96,12 @@ class TwoRecordings:
     Attributes:
         rows: (n, columns); current: (n,); joint: (n,) joint of each row: one triangular factor a
             joint stands for all its samples.
-        columns_of_payload: first of the columns of the payload, which are the last.
-        payload_matrix: (10, columns) from these to its parameters.
+        columns_of_payload: first of the ten columns of the payload, which are the last.
         count: number of joints.
     """
 
     def __init__(self, model: RobotModel, unloaded: FilteredRecording,
-                 loaded: FilteredRecording, hook: Array | None = None) -> None:
-        self.payload_matrix = np.eye(BODY_SIZE) if hook is None else _point_mass(hook)
+                 loaded: FilteredRecording) -> None:
         base = structural_base_parameters(model)
         bodies = BODY_SIZE * len(model.bodies)
         inertial = base.independent[base.independent < bodies]
@@ -141,7 +114,7 @@ class TwoRecordings:
             nothing = np.zeros((len(y), len(terms)))
             friction = [y[:, terms], nothing] if k == 0 else [nothing, y[:, terms]]
             parts.append(np.concatenate([y[:, inertial], *friction,
-                                         k * y[:, last] @ self.payload_matrix], axis=1))
+                                         k * y[:, last]], axis=1))
             currents.append(recording.effort.ravel())
             joints.append(np.tile(np.arange(model.nv), len(recording.effort)))
         system = np.column_stack([np.concatenate(parts), np.concatenate(currents)])
@@ -151,7 +124,7 @@ class TwoRecordings:
         self.rows, self.current = np.split(np.concatenate(factors), [system.shape[1] - 1], axis=1)
         self.current = self.current[:, 0]
         self.joint = np.repeat(np.arange(model.nv), [len(f) for f in factors])
-        self.columns_of_payload = self.rows.shape[1] - self.payload_matrix.shape[1]
+        self.columns_of_payload = self.rows.shape[1] - BODY_SIZE
         self._samples = np.bincount(of_joint, minlength=model.nv)
         self.count = model.nv
         self._system = system

@@ -84,7 +84,6 @@ def test_the_last_of_several_recordings_is_held_back(folder: Path, tmp_path: Pat
 @pytest.mark.parametrize(("words", "said"), [
     (["--loaded", "loaded.npz"], "--payload-mass belong together"),
     (["--payload-mass", "1"], "--payload-mass belong together"),
-    (["--hanging"], "--hanging says how the payload of --loaded is held"),
     (["--loaded", "loaded.npz", "--payload-mass", "-1"], "--payload-mass is -1 kg"),
     (["--loaded", "loaded.npz", "--payload-mass", "1", "--gains", "1,2"], "leave one of them out"),
     (["--gains", "1,2"], "6 positive numbers"), (["--gains", "1,1,1,1,1,-1"], "6 positive"),

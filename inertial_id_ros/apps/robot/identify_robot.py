@@ -189,9 +189,6 @@ def make_parser() -> argparse.ArgumentParser:
         "--payload-mass on its last link, the gains of the drives are found. Where these are 1, "
         "efforts are torques, and stay as they are")
     add("--payload-mass", metavar="X", type=float, help="mass of that payload [kg]")
-    add("--hanging", action="store_true",
-        help="that payload hangs from a cord or hook on the last link, moved so that it hardly "
-        "swings")
     add("--gains", metavar="A,B,...", default="",
         help="efforts are motor currents [A]; gains of the drives, in the order of the joints "
         "[N m/A]")
@@ -394,8 +391,6 @@ def _currents(args: argparse.Namespace) -> Currents | None:
     if (args.loaded is None) != (args.payload_mass is None):
         raise InvalidSetting("--loaded and --payload-mass belong together: gains come from a "
                              "recording with a payload and its mass")
-    if args.hanging and args.loaded is None:
-        raise InvalidSetting("--hanging says how the payload of --loaded is held; give --loaded")
     if args.gain_error is not None and not args.gains:
         raise InvalidSetting("--gain-error is that of the gains that --gains gives")
     if args.loaded is not None and args.gains:
@@ -408,7 +403,7 @@ def _currents(args: argparse.Namespace) -> Currents | None:
     if not (np.isfinite(args.payload_mass) and args.payload_mass > 0.0):
         raise InvalidSetting(f"--payload-mass is {args.payload_mass:g} kg; it must be positive")
     return Currents(loaded=read_recording(user_path(args.loaded), BagTopics(
-        args.joint_states_topic)), mass=args.payload_mass, hanging=args.hanging)
+        args.joint_states_topic)), mass=args.payload_mass)
 
 
 def _checked_sensing(args: argparse.Namespace) -> BaseSensing:

@@ -63,14 +63,12 @@ class Currents:
         gains: (joints,) [N m/A]; empty: found from the pair.
         gain_error: standard deviation of the given gains, relative, each joint's its own.
         loaded: recording with a payload on the last link, of this mass [kg].
-        hanging: the payload hangs from a cord or hook, and is not fixed.
     """
 
     gains: tuple[float, ...] = ()
     gain_error: float = GAIN_ERROR
     loaded: NamedRecording | None = None
     mass: float = 0.0
-    hanging: bool = False
 
 
 @dataclass(frozen=True)
@@ -123,8 +121,7 @@ def find_drives(currents: Currents, model: RobotModel, unloaded: JointRecording,
     pair = [filter_recording(with_drives, recording, 0.0, WINDOW, low_pass)
             for recording in (unloaded, currents.loaded.of_joints(model.joint_names))]
     try:
-        found = gains_from_payload(with_drives, pair[0], pair[1], currents.mass,
-                                   currents.hanging)
+        found = gains_from_payload(with_drives, pair[0], pair[1], currents.mass)
     except NotEnoughData as error:
         raise NotEnoughData(f"motor currents: {error}; do both recordings move all joints, and "
                             "does only one hold the payload? (Torques need no payload.)") from error
