@@ -312,10 +312,12 @@ def _is_wrong(outcome: Any, phi: Array) -> bool:
 # ---- the live half -------------------------------------------------------------------------------
 
 class Log(NamedTuple):
-    """What a scene brought: compensated wrenches (n, 6), NaN where none was published; their force
-    errors (n,) [N]; mass removed (n,), NaN where none is; (time, name) of each new finding."""
+    """What a scene brought: compensated wrenches (n, 6), NaN where none was published; what they
+    should be (n, 6); their force errors (n,) [N]; mass removed (n,), NaN where none is; (time,
+    name) of each new finding."""
 
     left: Array
+    external: Array
     off: Array
     mass: Array
     news: list[tuple[float, str]]
@@ -349,7 +351,7 @@ def play(scene: situations.Scene, rng: np.random.Generator) -> Log:
     off = np.linalg.norm((left - external)[:, :3], axis=1)
     if scene.or_this is not None:
         off = np.minimum(off, np.linalg.norm((left - external - scene.or_this)[:, :3], axis=1))
-    return Log(left, off, mass, news)
+    return Log(left, external, off, mass, news)
 
 
 def _found(log: Log, names: tuple[str, ...], since: float, until: float = np.inf) -> float:
@@ -383,9 +385,8 @@ def contact(name: str, seed: int) -> Numbers:
            "right_s": _right_from(scene, log, end, scene.t[-1])}
     if scene.control is not None:
         pressed = (scene.t >= end - 3.0) & (scene.t < end)
-        force = np.linalg.norm(log.left[pressed, :3], axis=1)  # where it is removed rightly
-        out["press_off"] = float(np.nanmean(np.abs(force - situations.TARGET))) if np.isfinite(
-            force).any() else NEVER
+        force = np.linalg.norm(log.external[pressed, :3], axis=1)
+        out["press_off"] = float(np.mean(np.abs(force - situations.TARGET)))
     return out
 
 
