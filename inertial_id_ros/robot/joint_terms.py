@@ -18,9 +18,7 @@ from ..errors import InvalidModel
 from ..inertia import Array
 
 VISCOUS, COULOMB, OFFSET, DRIVE = "viscous", "coulomb", "offset", "drive_inertia"
-STRIBECK, SIGMOID, QUADRATIC = "stribeck", "sigmoid", "quadratic"
-ASYMMETRY, LOAD = "asymmetry", "load"
-CURVES = (STRIBECK, SIGMOID, QUADRATIC, ASYMMETRY, LOAD)
+STRIBECK, SIGMOID, LOAD = CURVES = ("stribeck", "sigmoid", "load")
 
 
 @dataclass(frozen=True)
@@ -32,13 +30,12 @@ class FrictionCurve:
 
     ``stribeck``: ``s exp(-(dq / v)^2)``, friction that falls off once the joint moves [N m].
     ``sigmoid``: ``tanh(dq / v)``, viscous friction that saturates [N m].
-    ``quadratic``: ``dq |dq|`` [N m s^2/rad^2]. ``asymmetry``: ``|dq|``, viscous friction that
-    differs between the directions [N m s/rad]. ``load``: ``s |tau_b|`` [-].
+    ``load``: ``s |tau_b|``, friction of gears under load [-].
 
     Attributes:
         kind: one of `CURVES`.
-        speeds: (joints,) [rad/s]; 0: that joint has no such term. Kinds whose shape has no speed
-            have any positive number.
+        speeds: (joints,) [rad/s]; 0: that joint has no such term. ``load``, whose shape has no
+            speed, has any positive number.
 
     Raises:
         InvalidModel: another kind, or a negative speed.
@@ -66,10 +63,6 @@ class FrictionCurve:
             out = sign * np.exp(-(dq / v)**2)
         elif self.kind == SIGMOID:
             out = np.tanh(dq / v)
-        elif self.kind == QUADRATIC:
-            out = dq * np.abs(dq)
-        elif self.kind == ASYMMETRY:
-            out = np.abs(dq)
         else:
             assert load is not None  # `JointTerms` has bodies where it has this kind
             out = sign * np.abs(load)

@@ -11,11 +11,9 @@ from inertial_id_ros.apps.robot.term_choice import choose_terms, hold_out
 from inertial_id_ros.errors import InvalidModel
 from inertial_id_ros.robot.base_parameters import structural_base_parameters
 from inertial_id_ros.robot.joint_terms import (
-    ASYMMETRY,
     CURVES,
     DRIVE,
     LOAD,
-    QUADRATIC,
     SIGMOID,
     STRIBECK,
     FrictionCurve,
@@ -29,8 +27,7 @@ from inertial_id_ros.robot.model import RobotModel
 def test_each_curve_is_its_formula(rng: np.random.Generator) -> None:
     dq, load = rng.normal(size=(20, 2)), rng.normal(size=(20, 2))
     for kind, truth in ((STRIBECK, np.sign(dq) * np.exp(-(dq / 0.5)**2)),
-                        (SIGMOID, np.tanh(dq / 0.5)), (QUADRATIC, dq * np.abs(dq)),
-                        (ASYMMETRY, np.abs(dq)), (LOAD, np.sign(dq) * np.abs(load))):
+                        (SIGMOID, np.tanh(dq / 0.5)), (LOAD, np.sign(dq) * np.abs(load))):
         terms = JointTerms(False, False, False, curves=(FrictionCurve(kind, (0.5, 0.0)),),
                            load_bodies=(1.0,) * 20)
         found = terms.columns(dq, dq, load)[..., 0]
@@ -91,7 +88,7 @@ def test_stribeck_friction_and_drives_are_chosen_where_they_are() -> None:
     choice = choose_terms(arm.model, arm.record(30.0, 11), 0.4)
     gains = {gain.term: gain for gain in choice.gains}
     assert gains[DRIVE].joints == gains[STRIBECK].joints == arm.model.joint_names
-    assert sum(len(gains[k].joints) for k in (SIGMOID, QUADRATIC, ASYMMETRY, LOAD)) <= 4
+    assert sum(len(gains[k].joints) for k in (SIGMOID, LOAD)) <= 4
     curve = next(c for c in choice.terms.curves if c.kind == STRIBECK)
     assert (np.abs(np.log2(np.array(curve.speeds) / arm.speed)) < 1.0).all()
     assert any(text.startswith("Stribeck friction chosen for") for text in choice.sentences())

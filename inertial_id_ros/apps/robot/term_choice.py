@@ -23,12 +23,10 @@ from ...inertia import Array
 from ...linalg import solve
 from ...robot.consistent_fit import doubt_description, term_sizes
 from ...robot.joint_terms import (
-    ASYMMETRY,
     COULOMB,
     CURVES,
     DRIVE,
     LOAD,
-    QUADRATIC,
     SIGMOID,
     STRIBECK,
     VISCOUS,
@@ -217,10 +215,8 @@ _SPEEDS = {STRIBECK: tuple(0.01 * 2.0**(0.125 * k) for k in range(45)),
            SIGMOID: (0.1, 0.2, 0.4, 0.8, 1.6)}  # rad/s
 _TYPICAL = {STRIBECK: 0.06, SIGMOID: 0.4}  # rad/s, before any is chosen
 _TITLES = {DRIVE: "drive inertia", STRIBECK: "Stribeck friction", SIGMOID: "sigmoid friction",
-           QUADRATIC: "quadratic friction", ASYMMETRY: "asymmetric viscous friction",
            LOAD: "load-dependent friction"}
-_BRAKES = (VISCOUS, COULOMB, STRIBECK, SIGMOID, QUADRATIC, LOAD)
-_EITHER = {SIGMOID, QUADRATIC}  # friction grows less at higher speeds, or more
+_BRAKES = (VISCOUS, COULOMB, STRIBECK, SIGMOID, LOAD)
 _PARTS = 6  # of the recording, each predicted from the others
 _SWEEPS = 3  # over all joints
 
@@ -437,8 +433,6 @@ class _TermSearch:
         kinds = {self._candidates[k].kind: k for k in used}
         for k, c in enumerate(self._candidates):
             if k in used or c.kind not in CURVES:
-                continue
-            if c.kind in _EITHER and kinds.keys() & (_EITHER - {c.kind}):
                 continue
             if c.kind in kinds:
                 yield [*(i for i in used if i != kinds[c.kind]), k], 0.0
