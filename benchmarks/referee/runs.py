@@ -382,6 +382,7 @@ def contact(name: str, seed: int) -> Numbers:
     out = {"known": told, "named_s": _found(log, scene.names, begin, end + 1.0),
            "silent_s": float(np.isnan(log.left[during, 0]).sum()) / situations.RATE,
            "dropped": float((np.abs(mass[np.isfinite(mass)] / true - 1.0) > 0.25).any()),
+           "mistaken": float(_found(log, ("payload_changed",), begin, until) < NEVER),
            "right_s": _right_from(scene, log, end, scene.t[-1])}
     if scene.control is not None:
         pressed = (scene.t >= end - 3.0) & (scene.t < end)
