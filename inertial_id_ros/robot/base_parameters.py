@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -128,6 +129,7 @@ def find_base_parameters(rows: Array, names: Sequence[str],
     return BaseParameters(tuple(names), chosen, dependent, coupling, kept, dropped)
 
 
+@lru_cache(maxsize=8)  # a model does not change, and one run asks for the same again and again
 def structural_base_parameters(model: RobotModel) -> BaseParameters:
     """Base parameters of a robot, whatever the motion, from its regressor at random motions."""
     rng = np.random.default_rng(0)
