@@ -134,9 +134,9 @@ def structural_base_parameters(model: RobotModel) -> BaseParameters:
     """Base parameters of a robot, whatever the motion, from its regressor at random motions."""
     rng = np.random.default_rng(0)
     rows_per_column = _ROWS_PER_COLUMN * (2 if model.terms.curves else 1)
-    n = -(-rows_per_column * model.size // len(model.output_names))
+    n = -(-rows_per_column * model.size // model.nv)
     n += 20 if model.terms.curves else 1
-    q, count = model.sample_positions(rng, n), model.coordinates
+    q, count = model.sample_positions(rng, n), model.nv
     dq, ddq = rng.normal(size=(n, count)), 3.0 * rng.normal(size=(n, count))
     if model.terms.curves:  # whose columns vanish, or are like others, but for some speeds
         dq *= 10.0 ** rng.uniform(_SLOWEST, 0.5, (n, count))

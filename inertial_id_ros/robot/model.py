@@ -90,28 +90,6 @@ class RobotModel:
         """The same robot with other joint terms."""
         return RobotModel(self._description, terms, self.gravity)
 
-    # Layout of motions and outputs
-
-    @property
-    def coordinates(self) -> int:
-        """Number of coordinates of a motion."""
-        return self.nv
-
-    @property
-    def output_names(self) -> tuple[str, ...]:
-        """Names of the measured torques; of a floating base's six rows they are empty."""
-        return ("",) * (self.nv - len(self.joint_names)) + self.joint_names
-
-    @property
-    def has_zero(self) -> np.ndarray:
-        """Whether each output (outputs,) has a zero of its own, which hides constant loads."""
-        return np.zeros(len(self.output_names), dtype=bool)
-
-    @property
-    def tells_root(self) -> bool:
-        """Whether the torques tell of the root link: they do where it moves."""
-        return self.floating_base
-
     def sample_positions(self, rng: np.random.Generator, n: int) -> Array:
         """Random positions (n, nv), with a floating base (n, nv + 1)."""
         q = rng.uniform(-np.pi, np.pi, (n, self.nv + int(self.floating_base)))

@@ -170,8 +170,7 @@ class JointRecording:
 
     Attributes:
         stamps: (n,) increasing [ns].
-        q: (n, joints) [rad] or [m]; effort: (n, joints) [N m], [N], or [A]. Where the base is
-            sensed, the coordinates and outputs of `SensedBaseModel`.
+        q: (n, joints) [rad] or [m]; effort: (n, joints) [N m], [N], or [A].
 
     Raises:
         InvalidData: shapes do not fit, numbers are not finite, or stamps do not increase.
@@ -398,12 +397,11 @@ def filter_recording(model: RobotModel, recording: JointRecording, delay: float 
     Raises:
         InvalidData: the model has other joints. NotEnoughData: too short, or too sparse.
     """
-    for what, there, wanted in (("coordinates", recording.q, model.coordinates),
-                                ("efforts", recording.effort, len(model.output_names))):
-        if there.shape[1] != wanted:
-            raise InvalidData(f"the recording has {there.shape[1]} {what}, the model {wanted}")
+    for what, there in (("positions", recording.q), ("efforts", recording.effort)):
+        if there.shape[1] != model.nv:
+            raise InvalidData(f"the recording has {there.shape[1]} {what}, the model {model.nv}")
 
-    if type(model) is not RobotModel or model.terms.load_bodies or not model.terms.names:
+    if model.terms.load_bodies or not model.terms.names:
         return filter_regressor(partial(model.regressor, span=BIN), recording, delay, window,
                                 low_pass)
     bodies = recording.filtered_bodies(model, delay, window, low_pass)
@@ -576,6 +574,6 @@ def _columns_of(model: RobotModel, term: str) -> dict[int, int]:
     """Column of a term of each row of the regressor that has one."""
     if term not in model.terms.names:
         return {}
-    first = len(model.output_names) - len(model.joint_names)
+    first = model.nv - len(model.joint_names)
     return {first + k: model.term_index(joint, term)
             for k, joint in enumerate(model.joint_names) if model.terms.has(k, term)}

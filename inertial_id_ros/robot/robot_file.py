@@ -18,7 +18,6 @@ from ..kinematics.robot_description import parse_urdf
 from ..limits import MAX_ROBOT_BYTES
 from .joint_terms import FrictionCurve, JointTerms
 from .model import RobotModel
-from .sensed_base import BaseSensing, SensedBaseModel
 
 _KIND, _VERSION = "inertial_id_ros robot", 1
 
@@ -81,46 +80,35 @@ class IdentifiedRobot:
 
 
 def robot_model(urdf: str, joints: tuple[str, ...] | None = None, terms: JointTerms | None = None,
-                gravity: Array | tuple[float, ...] = (0.0, 0.0, -9.81),
-                sensing: BaseSensing | None = None) -> RobotModel:
+                gravity: Array | tuple[float, ...] = (0.0, 0.0, -9.81)) -> RobotModel:
     """The model of a description in which only some joints move, the others locked at zero.
 
     Args:
-        gravity: (3,) in the axes of the description's root, or of the world in which its base moves
-            [m/s^2].
-        sensing: what is measured of the base; None: nothing, it stands still.
+        gravity: (3,) in the axes of the description's root [m/s^2].
 
     Raises:
         InvalidModel: the description lacks one of the joints.
     """
-    model = (RobotModel(reduced_model(urdf, joints), terms, gravity=gravity) if sensing is None else
-             SensedBaseModel(reduced_model(urdf, joints, pin.JointModelFreeFlyer()), sensing, terms,
-                             gravity))
+    model = RobotModel(reduced_model(urdf, joints), terms, gravity)
     if joints is not None and model.joint_names != tuple(joints):
         raise InvalidModel("the joints of the robot description stand in another order: "
                            + ", ".join(model.joint_names))
     return model
 
 
-def reduced_model(urdf: str, joints: Collection[str] | None,
-                  root: pin.JointModel | None = None) -> pin.Model:
+def reduced_model(urdf: str, joints: Collection[str] | None) -> pin.Model:
     """Pinocchio's model in which only these joints move (None: all), the others locked at zero.
-
-    Args:
-        root: joint that ties the root link to the world; None: it is fixed.
 
     Raises:
         InvalidModel: not a usable description, or it lacks one of the joints.
     """
-    full = parse_urdf(urdf, root)
-    first = 1 if root is None else 2
-    names = list(full.names)[first:]
+    full = parse_urdf(urdf)
+    names = list(full.names)[1:]
     for name in joints or ():
         if name not in names:
             raise InvalidModel(f"the robot description has no joint '{name}'; it has: "
                                + ", ".join(names))
-    locked = [k + first for k, name in enumerate(names)
-              if joints is not None and name not in joints]
+    locked = [k for k, name in enumerate(names, 1) if joints is not None and name not in joints]
     return pin.buildReducedModel(full, locked, pin.neutral(full)) if locked else full
 
 

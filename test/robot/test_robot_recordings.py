@@ -210,7 +210,7 @@ def test_recordings_that_cannot_be_used_are_refused(rng: np.random.Generator) ->
         JointRecording((t * 1e9).astype(int), zeros, zeros[1:])
     with pytest.raises(InvalidData, match="the recording has 3 efforts, the model 2"):
         filter_recording(model, JointRecording.from_seconds(t, zeros, np.zeros((100, 3))))
-    with pytest.raises(InvalidData, match="the recording has 3 coordinates"):
+    with pytest.raises(InvalidData, match="the recording has 3 positions"):
         filter_recording(model, JointRecording.from_seconds(t, np.zeros((100, 3)),
                                                             np.zeros((100, 3))))
     with pytest.raises(NotEnoughData, match="too sparse"):

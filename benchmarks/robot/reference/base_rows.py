@@ -20,6 +20,6 @@ def compress(model: RobotModel, q: Array, dq: Array, ddq: Array, torque: Array) 
 def base_row_parameters(model: RobotModel) -> BaseParameters:
     """Base parameters of the base-link rows, from random motions."""
     rng, n = np.random.default_rng(0), model.size
-    q, dq = model.sample_positions(rng, n), rng.normal(size=(n, model.coordinates))
+    q, dq = model.sample_positions(rng, n), rng.normal(size=(n, model.nv))
     rows = model.base_regressor(q, dq, 3.0 * rng.normal(size=dq.shape))
     return find_base_parameters(rows.reshape(-1, model.size), model.parameter_names)

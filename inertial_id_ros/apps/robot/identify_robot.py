@@ -30,10 +30,9 @@ from ...robot.joint_terms import COULOMB, DRIVE, OFFSET, VISCOUS, JointTerms
 from ...robot.model import RobotModel
 from ...robot.recording import LOW_PASS
 from ...robot.robot_file import robot_model, save_robot
-from ...robot.sensed_base import BaseSensing
 from ..bag.output import check_outputs, print_written, report_file, write_json, write_text
 from .methods import METHODS, Approach, Known, check_base_parameters
-from .recording_files import BagTopics, read_recording
+from .recording_files import read_recording
 from .robot_identification import GAIN_ERROR, Currents, RobotResult, identify_described_robot
 from .robot_page import print_report, result_json
 
@@ -114,7 +113,7 @@ def _bodies(full: pin.Model, model: RobotModel) -> list[tuple[_Part, list[_Part]
     mover = {0: 0}  # joint that moves, by each joint below it
     for joint in range(1, full.njoints):
         # The first joint ties the root link to the world.
-        moves = model.tells_root if joint == 1 else full.names[joint] in model.joint_names
+        moves = model.floating_base if joint == 1 else full.names[joint] in model.joint_names
         mover[joint] = joint if moves else mover[full.parents[joint]]
         if not mover[joint] or joint not in members:
             continue
@@ -198,23 +197,6 @@ def make_parser() -> argparse.ArgumentParser:
     add("--urdf", metavar="FILE", type=Path,
         help="robot description (default: the one in the bag)")
     add("--joint-states-topic", metavar="TOPIC", default="", help="topic in a bag")
-    add("--floating-base", action="store_true",
-        help="the base moves, as a topic with odometry, poses or transforms tells, or "
-        "base_position and base_orientation in a file; --gravity is in axes of that world")
-    add("--base-wrench", action="store_true",
-        help="identify from the wrench on the base, too: of a force plate or sensor that holds it, "
-        "from a topic, or wrench in a file (no joint terms are chosen)")
-    add("--no-efforts", action="store_true",
-        help="do not use efforts: the wrench on the base tells of all bodies without them")
-    add("--base-topic", metavar="TOPIC", default="", help="with the pose of the base, in a bag")
-    add("--base-frame", metavar="FRAME", default="",
-        help="child frame of the base, where that topic carries transforms")
-    add("--wrench-topic", metavar="TOPIC", default="", help="with the wrench on the base, in a bag")
-    add("--wrench-frame", metavar="LINK", default="",
-        help="link, fixed to the base, in whose frame the wrench is given (default: the root link)")
-    add("--wrench-on", choices=("robot", "sensor"), default="robot",
-        help="whether the wrench is that on the robot (upward force at rest) or on the sensor "
-        "(default: %(default)s)")
     add("--joints", metavar="A,B,...", default="", help="joints that move; others are locked at "
         "zero (default: those of the description that the recording holds)")
     add("--terms", metavar="A,B,...", default="",
@@ -281,9 +263,7 @@ def run(args: argparse.Namespace, words: Sequence[str] = ()) -> int:
         out, {"the robot description": args.urdf,
               **{f"the recording {path}": path for path in given}})
     gravity = numbers(f"--gravity {args.gravity}", args.gravity, "three numbers", 3)
-    sensing, topics = _checked_sensing(args), BagTopics(args.joint_states_topic, args.wrench_topic,
-                                                args.base_topic, args.base_frame)
-    recorded, tests = ([read_recording(user_path(path), topics, sensing) for path in paths]
+    recorded, tests = ([read_recording(user_path(path), args.joint_states_topic) for path in paths]
                        for paths in (args.recording, args.test))
     currents = _currents(args)
     described = next((each.urdf for each in recorded if each.urdf), "")
@@ -296,7 +276,7 @@ def run(args: argparse.Namespace, words: Sequence[str] = ()) -> int:
         _terms(args.terms or ",".join(_TERMS[:3]), args.coulomb_velocity or 0.0),
         args.coulomb_velocity is None, gravity, args.low_pass, not args.no_align, args.hold_back,
         args.prior_weight, choose=not args.terms, tests=tests, currents=currents,
-        sensing=sensing, approach=Approach(args.method, known))
+        approach=Approach(args.method, known))
     title = ", ".join(map(str, args.recording))
     if not args.quiet:
         for note in dict.fromkeys(note for each in recorded for note in each.notes):
@@ -402,35 +382,8 @@ def _currents(args: argparse.Namespace) -> Currents | None:
         return None
     if not (np.isfinite(args.payload_mass) and args.payload_mass > 0.0):
         raise InvalidSetting(f"--payload-mass is {args.payload_mass:g} kg; it must be positive")
-    return Currents(loaded=read_recording(user_path(args.loaded), BagTopics(
-        args.joint_states_topic)), mass=args.payload_mass)
-
-
-def _checked_sensing(args: argparse.Namespace) -> BaseSensing:
-    """What is measured of the robot, by the command line: the pose of a moving base, the wrench on
-    the base, the efforts of the joints.
-
-    Raises:
-        InvalidSetting: options that do not go together.
-    """
-    for option, needed, wanted in (
-            ("--base-topic", args.floating_base, args.base_topic),
-            ("--base-frame", args.floating_base, args.base_frame),
-            ("--wrench-topic", args.base_wrench, args.wrench_topic),
-            ("--wrench-frame", args.base_wrench, args.wrench_frame),
-            ("--wrench-on", args.base_wrench, args.wrench_on == "sensor")):
-        if wanted and not needed:
-            base = "--floating-base" if option.startswith("--base") else "--base-wrench"
-            raise InvalidSetting(f"{option} is of use with {base} only")
-    if args.no_efforts and not args.base_wrench:
-        raise InvalidSetting("--no-efforts needs --base-wrench: nothing else tells of masses")
-    if args.write_robot and (args.floating_base or args.base_wrench):
-        raise InvalidSetting("--write-robot writes robots whose base stands still, identified from "
-                             "joint torques; leave out --floating-base and --base-wrench")
-    if args.no_efforts and args.terms:
-        raise InvalidSetting("--terms are told by efforts; leave out --terms or --no-efforts")
-    return BaseSensing(args.floating_base, args.base_wrench, not args.no_efforts, args.wrench_frame,
-                       args.wrench_on == "sensor")
+    return Currents(loaded=read_recording(user_path(args.loaded), args.joint_states_topic),
+                    mass=args.payload_mass)
 
 
 def _terms(text: str, fading: float) -> JointTerms:

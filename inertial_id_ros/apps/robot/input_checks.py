@@ -79,7 +79,7 @@ def check_motion(model: RobotModel, recording: JointRecording, low_pass: float) 
     moved = float(np.sum(valid & (np.abs(dq).max(axis=1) > _SPEED))) * BIN
     # A Hann kernel of this length averages as a mean over two thirds of it does.
     needed = low_pass + _EACH * 2.0 / 3.0 * low_pass * (
-        structural_base_parameters(model).count / len(model.output_names))
+        structural_base_parameters(model).count / model.nv)
     if moved < needed:
         raise NotEnoughData(
             f"the joints move for {moved:.1f} s only; the {len(model.joint_names)} joints of this "

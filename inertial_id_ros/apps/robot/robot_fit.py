@@ -114,7 +114,7 @@ def fit_unconstrained(model: RobotModel, rows: FilteredRecording) -> FreeFit:
     noise = np.maximum(np.std(rows.effort, axis=0), least)
     weights = moving_weights(model, rows.regressor)
     rms = noise
-    doubt: Array = np.zeros(len(model.output_names))
+    doubt: Array = np.zeros(model.nv)
     for last in (False, True):
         data = rows.compress(weights)
         for _ in range(2):

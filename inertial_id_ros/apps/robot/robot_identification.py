@@ -1,5 +1,5 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""From a recording of joint torques, motor currents or the wrench on the base to a robot."""
+"""From a recording of joint torques or motor currents to a robot."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ...inertia import Array, Body, body_from_phi
 from ...robot.base_parameters import BaseParameters, structural_base_parameters
 from ...robot.consistent_fit import DescriptionDoubt, Identified
 from ...robot.drive_gains import gains_from_payload
-from ...robot.joint_terms import NO_TERMS, JointTerms
+from ...robot.joint_terms import JointTerms
 from ...robot.model import RobotModel
 from ...robot.recording import (
     BREAK_NS,
@@ -25,7 +25,6 @@ from ...robot.recording import (
     filter_recording,
 )
 from ...robot.robot_file import IdentifiedRobot, RobotCurrents, robot_model
-from ...robot.sensed_base import BaseSensing, wrench_to_root
 from ...robot.tilt_and_delay import Alignment, align_recording
 from .input_checks import (
     check_angles,
@@ -37,7 +36,7 @@ from .input_checks import (
     find_mistake,
 )
 from .methods import Approach
-from .recording_files import TORQUES, NamedRecording
+from .recording_files import NamedRecording
 from .robot_fit import (
     SMALLEST,
     RobotFit,
@@ -153,8 +152,7 @@ _SUSPECT = 0.05  # share of a joint's torque from which on mistakes are looked f
 
 @dataclass(frozen=True)
 class Prediction:
-    """Torques of a recording against those of a robot, per joint (joints,) [N m]; where the base is
-    sensed, also forces and torques on it, of which the mean says nothing.
+    """Torques of a recording against those of a robot, per joint (joints,) [N m].
 
     Attributes:
         torque: root mean square of the measured torque; error: of measured less predicted.
@@ -232,21 +230,15 @@ class RobotResult:
         tests = [p for p in (self.prediction, self.validation) if p is not None]
         left = max(p.relative for p in tests)
         shares = np.max([p.shares for p in tests], axis=0)
-        names = ", ".join(f"'{self.model.output_names[j]}' ({shares[j]:.0%})"
+        names = ", ".join(f"'{self.model.joint_names[j]}' ({shares[j]:.0%})"
                           for j in np.argsort(-shares)[:2] if shares[j] > _UNEXPLAINED)
-        if left > _UNEXPLAINED and self.model.has_zero.any():
-            raise NotEnoughData(
-                f"the robot description leaves {left:.0%} of the forces and torques unexplained "
-                f"(at most {_UNEXPLAINED:.0%} is accepted): is the wrench that on the robot or on "
-                "the sensor (--wrench-on), in which frame (--wrench-frame), and do the joints "
-                "move?")
         if left > _UNEXPLAINED:
             raise NotEnoughData(
                 f"the robot description leaves {left:.0%} of the torque unexplained (at most "
                 f"{_UNEXPLAINED:.0%} is accepted), most in {names}: are the efforts torques, in "
                 "the order and with the sign of the joints, and does the arm move?")
         known = self.expected > _EXPECTED * self.prediction.torque
-        wrong = known & (shares > _OF_A_JOINT) & ~self.model.has_zero
+        wrong = known & (shares > _OF_A_JOINT)
         if wrong.any():
             raise NotEnoughData(
                 f"most of the torque is unexplained of {names}, although the description alone "
@@ -260,8 +252,7 @@ def identify_described_robot(urdf: str, recorded: NamedRecording | Sequence[Name
                              low_pass: float = LOW_PASS, aligned: bool = True,
                              held_back: float = 0.3, prior_weight: float = 1.0,
                              choose: bool = False, tests: Sequence[NamedRecording] = (),
-                             currents: Currents | None = None, sensing: BaseSensing = TORQUES,
-                             locked: bool = False,
+                             currents: Currents | None = None, locked: bool = False,
                              approach: Approach | None = None) -> RobotResult:
     """Identify the robot of a description from one recording or several.
 
@@ -278,13 +269,11 @@ def identify_described_robot(urdf: str, recorded: NamedRecording | Sequence[Name
             then.
         currents: efforts are motor currents; None: they are torques. Gains are found from what is
             not held back.
-        sensing: what is measured of the base; with a wrench, no terms are chosen.
         locked: without `joints`, lock those that the recording does not name.
         approach: method and what is known of the robot; None: `lmi`, bodies that exist.
         low_pass, aligned, prior_weight: as for `identify_robot`.
 
     Raises:
-        InvalidSetting: motor currents with a sensed base.
         InvalidModel: the description cannot be used, or lacks a joint.
         RecordingError: a recording lacks a joint.
         NotEnoughData: too little moves. InvalidData: efforts of a joint are not measured, or in
@@ -293,24 +282,17 @@ def identify_described_robot(urdf: str, recorded: NamedRecording | Sequence[Name
     """
     sources = [recorded] if isinstance(recorded, NamedRecording) else list(recorded)
     moving, used = tuple(joints), terms if terms is not None else JointTerms()
-    if not sensing.efforts:
-        used = NO_TERMS
-    if currents is not None and sensing != TORQUES:
-        raise InvalidSetting("motor currents are used of robots whose base stands still and is not "
-                             "measured")
     if not moving and sources[0].names:
         described = robot_model(urdf).joint_names
         check_joints_there(described, sources[0].names, locked)
         moving = tuple(n for n in described if n in sources[0].names)
 
     def make_model(fading: float | tuple[float, ...]) -> RobotModel:
-        return robot_model(urdf, moving or None, replace(used, coulomb_velocity=fading), gravity,
-                           None if sensing == TORQUES else sensing)
+        return robot_model(urdf, moving or None, replace(used, coulomb_velocity=fading), gravity)
 
     def samples_of(source: NamedRecording) -> JointRecording:
-        return source.of_joints(model.joint_names, sensing, to_root)
+        return source.of_joints(model.joint_names)
 
-    to_root = wrench_to_root(urdf, sensing) if sensing.wrench else None
     model = make_model(used.coulomb_velocity)
     parts = [samples_of(source) for source in sources]
     samples = JointRecording.join(parts)
@@ -319,10 +301,9 @@ def identify_described_robot(urdf: str, recorded: NamedRecording | Sequence[Name
     test = JointRecording.join([samples_of(t) for t in tests]) if tests else None
     for source in (*sources, *tests, *([currents.loaded] if currents and currents.loaded else [])):
         check_position_units(model, *source.positions(model.joint_names))
-    notes = [] if sensing.moves else check_motion(model, samples, low_pass)
-    if sensing == TORQUES:
-        check_measured(model, samples)
-        check_angles(model, samples, low_pass)
+    notes = check_motion(model, samples, low_pass)
+    check_measured(model, samples)
+    check_angles(model, samples, low_pass)
     drives = None if currents is None else find_drives(currents, model, first, low_pass)
     if drives is not None and currents is not None and currents.loaded is not None:
         drives, note = leave_out_unit_gains(drives)
@@ -330,19 +311,18 @@ def identify_described_robot(urdf: str, recorded: NamedRecording | Sequence[Name
     if drives is not None:
         samples, first = drives.torques(samples), drives.torques(first)
         test = test and drives.torques(test)
-    if sensing == TORQUES:
-        notes += check_scale(model, samples, low_pass)
+    notes += check_scale(model, samples, low_pass)
     plain, fades = model, find_fading and used.coulomb
     if find_fading:
         model = make_model(find_coulomb_velocity(make_model, first, low_pass) if fades else 0.0)
     choice = None
-    if choose and not sensing.wrench:
+    if choose:
         choice = _choose_terms(model, first, low_pass, aligned, fades)
         model = model.with_terms(choice.terms)
     result = identify_robot(model, samples, low_pass, aligned, held_back, prior_weight, test,
                             drives, approach)
-    mistake = _mistake_in(samples, plain, low_pass, result) if sensing == TORQUES else ""
-    return replace(result, choice=choice, notes=(*notes, *result.notes), mistake=mistake)
+    return replace(result, choice=choice, notes=(*notes, *result.notes),
+                   mistake=_mistake_in(samples, plain, low_pass, result))
 
 
 def _mistake_in(recording: JointRecording, model: RobotModel, low_pass: float,
@@ -415,8 +395,7 @@ def identify_robot(model: RobotModel, recording: JointRecording, low_pass: float
         approach: see `fit_robot`.
 
     Raises:
-        NotEnoughData: too short. InvalidData: see `align_recording` and `filter_recording`, or a
-            wrench of the wrong sign.
+        NotEnoughData: too short. InvalidData: see `align_recording` and `filter_recording`.
         InfeasibleProblem: the constraints contradict each other.
     """
     found, notes = _stand(model, recording, low_pass) if aligned else (None, [])
@@ -433,7 +412,6 @@ def identify_robot(model: RobotModel, recording: JointRecording, low_pass: float
         validation = _predict_with(fit_robot(model, rows_of(first), level, prior_weight,
                                              approach=approach), rows_of(rest))
     rows = rows_of(recording)
-    _check_sign(model, rows)
     fitted = fit_robot(model, rows, level, prior_weight,
                        None if drives is None else drives.spread, approach)
     if test is not None:
@@ -442,7 +420,7 @@ def identify_robot(model: RobotModel, recording: JointRecording, low_pass: float
     notes += compare_with_description(model, fitted.described, covariance)
     explained = _predict_with(fitted, rows)
     notes += [f"{share:.0%} of the torque of {name} is not explained" for name, share in zip(
-        model.output_names, explained.shares, strict=True) if share > _OF_A_JOINT]
+        model.joint_names, explained.shares, strict=True) if share > _OF_A_JOINT]
     base = structural_base_parameters(level)
     robot = IdentifiedRobot(model.joint_names, model.bodies, model.terms, model.gravity, delay,
                             low_pass, identified.phi, covariance, identified.noise,
@@ -454,21 +432,8 @@ def identify_robot(model: RobotModel, recording: JointRecording, low_pass: float
         fitted.described.doubt, base,
         base.matrix @ identified.phi, np.sqrt(np.maximum(np.diag(spread), 0.0)),
         explained, validation, found,
-        _largest_speeds(recording)[model.coordinates - len(model.joint_names):], tuple(notes),
+        _largest_speeds(recording), tuple(notes),
         np.std(rows.regressor @ model.nominal, axis=0), drives=drives)
-
-
-def _check_sign(model: RobotModel, rows: FilteredRecording) -> None:
-    """Raise InvalidData where the wrench on the base changes against what the description says: a
-    heavy counterweight that does not exist could explain it."""
-    if not model.has_zero.any():
-        return
-    pair = [x[:, model.has_zero] for x in (rows.effort, rows.regressor @ model.nominal)]
-    size = np.maximum(pair[0].std(axis=0), SMALLEST)
-    pair = [(x - x.mean(axis=0)) / size for x in pair]
-    if float(np.sum(pair[0] * pair[1])) < 0.0:
-        raise InvalidData("the wrench on the base changes opposite to what the description says: "
-                          "is it that on the robot or on the sensor (--wrench-on)?")
 
 
 def _largest_speeds(recording: JointRecording) -> Array:
@@ -530,24 +495,16 @@ def find_coulomb_velocity(make_model: Callable[[float], RobotModel], recording: 
     return FADINGS[int(np.argmin(scores))]
 
 
-def predict(rows: FilteredRecording, phi: Array, weights: Array | None = None,
-            has_zero: np.ndarray | None = None) -> Prediction:
-    """How well parameters (p,) predict a recording whose rows have weights (r, joints).
-
-    Args:
-        has_zero: (joints,) outputs whose constant part says nothing; None: none.
-    """
+def predict(rows: FilteredRecording, phi: Array, weights: Array | None = None) -> Prediction:
+    """How well parameters (p,) predict a recording whose rows have weights (r, joints)."""
     error = rows.effort - rows.regressor @ phi
     w = np.ones_like(error) if weights is None else weights
     total = np.sum(w**2, axis=0)
-    seen = rows.effort if has_zero is None else (
-        rows.effort - np.where(has_zero, np.mean(rows.effort, axis=0), 0.0))
-    return Prediction(np.sqrt(np.sum((w * seen)**2, axis=0) / total),
+    return Prediction(np.sqrt(np.sum((w * rows.effort)**2, axis=0) / total),
                       np.sqrt(np.sum((w * error)**2, axis=0) / total), rows.time, rows.effort,
                       error)
 
 
 def _predict_with(fitted: RobotFit, rows: FilteredRecording) -> Prediction:
     """How well a robot predicts a recording, rows near rest weighted as in its fit."""
-    return predict(rows, fitted.described.identified.phi, fitted.weights(rows),
-                   fitted.model.has_zero)
+    return predict(rows, fitted.described.identified.phi, fitted.weights(rows))

@@ -87,7 +87,7 @@ def _torque_table(result: RobotResult, title: str) -> Table:
     table = Table(title=as_markup(title), title_justify="left")
     for name in ("joint", "torque rms \\[N m]", "error rms", "%", "held back %"):
         table.add_column(name, justify="left" if name == "joint" else "right")
-    for j, name in enumerate(result.model.output_names):
+    for j, name in enumerate(result.model.joint_names):
         p, v = result.prediction, result.validation
         table.add_row(as_markup(name), f"{p.torque[j]:.3f}", f"{p.error[j]:.4f}",
                       f"{100.0 * p.error[j] / p.torque[j]:.2f}",
@@ -162,7 +162,6 @@ def result_json(result: RobotResult, recording: str) -> dict[str, Any]:
         "consistent": result.consistent.tolist(),
         "description": [{"body": b, "factor": f, "differs": bool(d)} for b, f, d in zip(
             model.bodies, result.doubt.factors.tolist(), result.doubt.differs, strict=True)],
-        "outputs": list(model.output_names),
         "torque_rms": result.prediction.torque.tolist(),
         "error_rms": result.prediction.error.tolist(),
         "relative_error": result.prediction.relative,
@@ -268,7 +267,7 @@ def torque_curves(result: RobotResult) -> Markup:
     time = shown.time - shown.time[0]
     part = time <= _SECONDS
     figures = []
-    for j, name in enumerate(result.model.output_names):
+    for j, name in enumerate(result.model.joint_names):
         measured = shown.measured[part, j]
         predicted = measured - shown.left[part, j]
         said = (f"rms of measured less predicted {shown.error[j]:.3g} N m, "
@@ -361,7 +360,7 @@ def diagnose_robot(result: RobotResult) -> Diagnosis:
                          reasons, ("Give --hold-back a share above 0.",))
     held = result.validation
     unexplained = [f"{name} ({percent(error, torque)})" for name, error, torque in zip(
-        result.model.output_names, held.error, held.torque, strict=True)
+        result.model.joint_names, held.error, held.torque, strict=True)
         if error > _UNEXPLAINED * torque]
     if unexplained:
         return Diagnosis(FAIR, "Partly identified", "Most of the torque is not explained of: "
@@ -382,7 +381,7 @@ def _torque_section(result: RobotResult) -> Markup:
     """Torque of every joint, and what the robot leaves of it."""
     found, held = result.prediction, result.validation
     rows = []
-    for j, name in enumerate(result.model.output_names):
+    for j, name in enumerate(result.model.joint_names):
         row: list[str | Markup] = [
             name, f"{found.torque[j]:.3f}", f"{found.error[j]:.4f}",
             percent(found.error[j], found.torque[j]),
@@ -397,7 +396,7 @@ def _torque_section(result: RobotResult) -> Markup:
 
 def _torque_bars(result: RobotResult) -> Markup:
     """Bars of measured torque and of what is left of it, joint by joint, over a scale."""
-    held, names = result.validation or result.prediction, result.model.output_names
+    held, names = result.validation or result.prediction, result.model.joint_names
     largest = max(float(held.torque.max()), 1e-9)
     height = _LEGEND + _ROW * len(names)
     parts: list[Markup] = []
