@@ -139,7 +139,7 @@ def figaroh(case: Case, like: Found, weighted: bool) -> Found:
     names = [f"{term}_{body}" for body in model.bodies for term in BODY_TERMS]
     names += list(model.parameter_names[len(names):])
     problem = physical_fit.build_problem(
-        rows.regressor[:].reshape(-1, model.size), rows.effort.ravel(), names, model.bodies,
+        rows.regressor.reshape(-1, model.size), rows.effort.ravel(), names, model.bodies,
         prior=model.nominal, row_weight=weights.ravel())
     record = physical_fit.solve_direct_effort_fit(problem)
     if record.theta is None:

@@ -110,7 +110,7 @@ class TwoRecordings:
         parts, currents, joints = [], [], []
         self._sizes = (len(unloaded.effort), len(loaded.effort))
         for k, recording in enumerate((unloaded, loaded)):
-            y = recording.regressor[:].reshape(-1, model.size)
+            y = recording.regressor.reshape(-1, model.size)
             nothing = np.zeros((len(y), len(terms)))
             friction = [y[:, terms], nothing] if k == 0 else [nothing, y[:, terms]]
             parts.append(np.concatenate([y[:, inertial], *friction,

@@ -16,12 +16,10 @@ that joints can be weighted afterwards)."""
 
 from __future__ import annotations
 
-import weakref
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from tempfile import SpooledTemporaryFile
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -38,7 +36,7 @@ from ..kinematics.polynomial import (
 )
 from ..linalg import triangular_factors
 from ..signals.bins import BIN_NS, average_bins
-from ..signals.low_pass import FilteredRows, make_low_pass
+from ..signals.low_pass import FilteredRows, ZeroPhaseFilter, make_low_pass
 from .joint_terms import COULOMB, NO_TERMS, STRIBECK
 from .model import RobotModel
 
@@ -108,30 +106,20 @@ def compress_rows(rows: Array, target: Array) -> Compressed:
         raise NotEnoughData("there is no sample")
     if not np.isfinite(target).all():
         raise InvalidData("outputs hold numbers that are not finite")
-    system: Array = np.concatenate([rows, target[..., None]], axis=2).transpose(1, 0, 2)
-    used = [np.append(np.flatnonzero(own[:, :-1].any(axis=0)), rows.shape[2]) for own in system]
-    of_joints: list[Array] = [own[:, columns] for own, columns in zip(system, used, strict=True)]
-    return Compressed(factors_of_joints(used, rows.shape[2] + 1, [of_joints]),
+    return Compressed(factors_of_joints(np.concatenate([rows, target[..., None]], axis=2)),
                       np.full(rows.shape[1], len(rows)))
 
 
-def factors_of_joints(used: Sequence[np.ndarray], width: int, parts: Iterable[Sequence[Array]]
-                      ) -> Array:
-    """Triangular factors (k, width, width) of the rows of k joints.
+def factors_of_joints(rows: Array) -> Array:
+    """Triangular factors (k, width, width) of rows (n, k, width) of k joints.
 
     A joint feels only what lies beyond it: most columns of most joints are zero.
-
-    Args:
-        used: of each joint its columns (u,), rising, that may differ from zero.
-        parts: parts of the rows: of each joint its own (n, u).
     """
-    small: list[Array] = [np.empty((0, len(columns))) for columns in used]
-    for part in parts:
-        small = [triangular_factors(np.concatenate([factor, rows]) if len(factor) else rows)
-                 for factor, rows in zip(small, part, strict=True)]
-    factors = np.zeros((len(used), width, width))
-    for factor, upper, columns in zip(factors, small, used, strict=True):
-        factor[np.ix_(np.arange(len(columns)), columns)] = upper
+    factors = np.zeros((rows.shape[1], rows.shape[2], rows.shape[2]))
+    for j, factor in enumerate(factors):
+        columns = np.flatnonzero(rows[:, j].any(axis=0))
+        upper = triangular_factors(rows[:, j, columns])
+        factor[np.ix_(np.arange(len(upper)), columns)] = upper
     return factors
 
 
@@ -160,8 +148,6 @@ WINDOW, LOW_PASS = 0.15, 0.4  # s
 BIN = BIN_NS * 1e-9  # s
 BREAK_NS = 2_000_000_000  # without samples: what follows is another recording
 _SECOND = 1_000_000_000
-_IN_MEMORY = 8_000_000  # bytes of rows, beyond which they are in a file
-_PART = 16_000_000  # bytes of rows that are used at a time
 
 
 @dataclass(frozen=True)
@@ -217,12 +203,8 @@ class JointRecording:
         key, held = (wanted.tobytes(), window), self._last_motion
         if key not in held:
             held.clear()
-            *motion, valid = joint_motion(self, wanted, window)
-            held[key] = StoredRows(np.ones((4, self.q.shape[1]), dtype=bool))
-            rows = np.stack([*motion, np.broadcast_to(valid[:, None], motion[0].shape)], axis=1)
-            held[key].append(rows.reshape(len(wanted), -1))
-        q, dq, ddq, whether = np.ascontiguousarray(held[key][:].transpose(1, 0, 2))
-        return q, dq, ddq, whether[:, 0] > 0.0
+            held[key] = joint_motion(self, wanted, window)
+        return held[key]
 
     def filtered_bodies(self, model: RobotModel, delay: float, window: float, low_pass: float
                         ) -> FilteredRecording:
@@ -241,7 +223,8 @@ class JointRecording:
         return deque(maxlen=2)
 
     @cached_property
-    def _last_motion(self) -> dict[tuple[bytes, float], StoredRows]:
+    def _last_motion(self) -> dict[tuple[bytes, float],
+                                   tuple[Array, Array, Array, np.ndarray]]:
         return {}
 
     def split(self, share: float) -> tuple[JointRecording, JointRecording]:
@@ -250,103 +233,6 @@ class JointRecording:
         k = int(np.searchsorted(self.stamps, last, side="right"))
         return (JointRecording(self.stamps[:k], self.q[:k], self.effort[:k]),
                 JointRecording(self.stamps[k:], self.q[k:], self.effort[k:]))
-
-
-class StoredRows:
-    """Rows (r, joints, p) of a regressor, of which a slice at a time is in memory.
-
-    Entries that are zero in every row are not held. Beyond some megabytes the rest is in a
-    temporary file, so that hours need no more memory than minutes.
-
-    Args:
-        felt: (joints, p) entries that are held.
-    """
-
-    def __init__(self, felt: np.ndarray) -> None:
-        self._felt = felt
-        self._bytes = 8 * int(felt.sum())
-        self._count = 0
-        self._file = SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115  (lives as it does)
-        weakref.finalize(self, self._file.close)
-
-    @property
-    def shape(self) -> tuple[int, int, int]:
-        """Rows, joints and parameters."""
-        return self._count, *self._felt.shape
-
-    @property
-    def felt(self) -> np.ndarray:
-        """Entries (joints, p) that are held: the others are zero in every row."""
-        return self._felt
-
-    def append(self, entries: Array) -> None:
-        """Add rows (n, k) of the entries that are held, after all others."""
-        self._file.seek(self._count * self._bytes)
-        self._file.write(np.ascontiguousarray(entries).tobytes())
-        self._count += len(entries)
-
-    def __getitem__(self, part: slice) -> Array:
-        """Rows of a slice (n, joints, p)."""
-        begin, end, _ = part.indices(self._count)
-        out = np.zeros((max(end - begin, 0), *self._felt.shape))
-        out[:, self._felt] = self._read(begin, end)
-        return out
-
-    def beside(self, other: StoredRows) -> StoredRows:
-        """The same rows with further columns (joints, p')."""
-        felt = np.concatenate([self._felt, other.felt], axis=1)
-        own = (np.arange(felt.shape[1]) < self._felt.shape[1])[None].repeat(len(felt), axis=0)[felt]
-        out = StoredRows(felt)
-        for part in out._parts_of(self._count):
-            entries = np.empty((part.stop - part.start, len(own)))
-            entries[:, own] = self._read(part.start, part.stop)
-            entries[:, ~own] = other._read(part.start, part.stop)
-            out.append(entries)
-        return out
-
-    def __array__(self, dtype: np.dtype | None = None, copy: bool | None = None) -> np.ndarray:
-        """All rows."""
-        return self[:].astype(dtype or float, copy=False)
-
-    def __matmul__(self, phi: Array) -> Array:
-        """Outputs (r, joints) for parameters (p,)."""
-        out = np.empty(self.shape[:2])
-        for part in self.parts():
-            for j, entries in enumerate(self.of_joints(part)):
-                out[part, j] = entries @ phi[self._felt[j]]
-        return out
-
-    def of_joints(self, part: slice) -> list[Array]:
-        """The held entries (n, k) of each joint in a slice of the rows."""
-        edges = np.cumsum(self._felt.sum(axis=1))
-        return np.split(self._read(part.start, part.stop), edges[:-1], axis=1)
-
-    def parts(self) -> Iterator[slice]:
-        """Slices that may be in memory: few, as factors of parts are joined at some cost."""
-        return self._parts_of(self._count)
-
-    def _parts_of(self, count: int) -> Iterator[slice]:
-        """The same for so many rows."""
-        step = max(_PART // max(self._bytes, 1), 4 * int(self._felt.sum(axis=1).max()), 1)
-        for begin in range(0, count, step):
-            yield slice(begin, min(begin + step, count))
-
-    def columns(self, columns: Mapping[int, int]) -> Array:
-        """One column for each of some joints (r, k): its parameter, by joint."""
-        place = np.cumsum(self._felt.ravel()).reshape(self._felt.shape) - 1
-        out = np.zeros((self._count, len(columns)))
-        held = [(k, place[j, i]) for k, (j, i) in enumerate(columns.items()) if self._felt[j, i]]
-        for part in self.parts():
-            entries = self._read(part.start, part.stop)
-            for k, at in held:
-                out[part, k] = entries[:, at]
-        return out
-
-    def _read(self, begin: int, end: int) -> Array:
-        """Entries (n, k) of rows."""
-        self._file.seek(begin * self._bytes)
-        held = self._file.read(max(end - begin, 0) * self._bytes)
-        return np.frombuffer(held).reshape(-1, self._bytes // 8)
 
 
 @dataclass(frozen=True)
@@ -360,30 +246,19 @@ class FilteredRecording:
     """
 
     time: Array
-    regressor: StoredRows
+    regressor: Array
     effort: Array
     effort_rate: Array
 
     def compress(self, weights: Array | None = None) -> Compressed:
         """Triangular factors of these rows, each times its weight (r, joints)."""
-        if not len(self.effort):
-            raise NotEnoughData("there is no sample")
-        if not np.isfinite(self.effort).all():
-            raise InvalidData("outputs hold numbers that are not finite")
         w = np.ones_like(self.effort) if weights is None else weights
-        factors = factors_of_joints(
-            [np.append(np.flatnonzero(felt), len(felt)) for felt in self.regressor.felt],
-            self.regressor.shape[2] + 1,
-            ([np.column_stack([entries, self.effort[part, j]]) * w[part, j, None]
-              for j, entries in enumerate(self.regressor.of_joints(part))]
-             for part in self.regressor.parts()))
-        return Compressed(factors, np.full(len(factors), len(self.effort)))
+        return compress_rows(self.regressor * w[..., None], self.effort * w)
 
     def part(self, rows: slice) -> FilteredRecording:
         """Some of the rows."""
-        out = StoredRows(np.ones(self.regressor.shape[1:], dtype=bool))
-        out.append(self.regressor[rows].reshape(len(self.time[rows]), -1))
-        return FilteredRecording(self.time[rows], out, self.effort[rows], self.effort_rate[rows])
+        return FilteredRecording(self.time[rows], self.regressor[rows], self.effort[rows],
+                                 self.effort_rate[rows])
 
 
 def filter_recording(model: RobotModel, recording: JointRecording, delay: float = 0.0,
@@ -407,7 +282,7 @@ def filter_recording(model: RobotModel, recording: JointRecording, delay: float 
     bodies = recording.filtered_bodies(model, delay, window, low_pass)
     terms = filter_regressor(partial(model.term_regressor, span=BIN), recording, delay, window,
                              low_pass)
-    return replace(bodies, regressor=bodies.regressor.beside(terms.regressor))
+    return replace(bodies, regressor=np.concatenate([bodies.regressor, terms.regressor], axis=2))
 
 
 def filter_regressor(regressor: Callable[[Array, Array, Array], Array], recording: JointRecording,
@@ -450,25 +325,24 @@ def filter_columns(columns: Callable[[Array, Array, Array], Array], felt: np.nda
     q, dq, ddq, valid = recording.motion(bins.stamps - int(delay * 1e9), window)
     if not valid.any():
         raise NotEnoughData("the joint states are too sparse, or too short, for velocities")
-    low, parts, stored = None, [], StoredRows(felt)
-
-    def keep(rows: FilteredRows) -> None:
-        stored.append(rows.columns[:, outputs:])
-        parts.append(rows._replace(columns=rows.columns[:, :outputs].copy()))
-
+    low: ZeroPhaseFilter | None = None
+    parts: list[FilteredRows] = []
     most = max(min(CHUNK, _CHUNK_BYTES // max(8 * felt.size, 1)), 1)
     for part, last in _pieces(bins.number, np.flatnonzero(valid), most):
         y = np.concatenate([bins.mean[part], columns(q[part], dq[part], ddq[part])], axis=1)
         low = low or make_low_pass(low_pass, y.shape[1], outputs)
-        keep(low.push(bins.number[part], bins.samples[part].astype(float), y))
+        parts.append(low.push(bins.number[part], bins.samples[part].astype(float), y))
         if last:
-            keep(low.last_rows())
+            parts.append(low.last_rows())
             low = low.for_next_segment()
     middle = np.concatenate([part.number for part in parts])
     if len(middle) == 0:
         raise NotEnoughData(f"the recording is too short for a filter of {low_pass:g} s")
-    return FilteredRecording((middle + 0.5) * BIN_NS * 1e-9, stored,
-                             np.concatenate([part.columns for part in parts]),
+    filtered = np.concatenate([part.columns for part in parts])
+    regressor = np.zeros((len(middle), *felt.shape))
+    regressor[:, felt] = filtered[:, outputs:]
+    return FilteredRecording((middle + 0.5) * BIN_NS * 1e-9, regressor,
+                             filtered[:, :outputs].copy(),
                              np.concatenate([part.rates for part in parts]))
 
 
@@ -508,7 +382,7 @@ def friction_weight(sign: Array, ratio: float | Array) -> Array:
     return (1.0 + unsure * np.square(ratio) / 3.0) ** -0.5
 
 
-def rest_weights(model: RobotModel, regressor: Array | StoredRows, friction: Array, noise: Array
+def rest_weights(model: RobotModel, regressor: Array, friction: Array, noise: Array
                  ) -> Array:
     """Weights (r, joints) of rows of a regressor (r, joints, p).
 
@@ -521,7 +395,7 @@ def rest_weights(model: RobotModel, regressor: Array | StoredRows, friction: Arr
     return out
 
 
-def moving_weights(model: RobotModel, regressor: Array | StoredRows) -> Array:
+def moving_weights(model: RobotModel, regressor: Array) -> Array:
     """Weights (r, joints) before friction is known: rows count by the square of their sign."""
     out = np.ones(regressor.shape[:2])
     for j, coulomb in _signs(model, regressor).items():
@@ -531,7 +405,7 @@ def moving_weights(model: RobotModel, regressor: Array | StoredRows) -> Array:
     return out
 
 
-def friction_in_doubt(model: RobotModel, regressor: Array | StoredRows, phi: Array, error: Array,
+def friction_in_doubt(model: RobotModel, regressor: Array, phi: Array, error: Array,
                       noise: Array) -> Array:
     """Friction (joints,) that may act either way near rest [N m], see `friction_weight`.
 
@@ -557,12 +431,9 @@ def friction_in_doubt(model: RobotModel, regressor: Array | StoredRows, phi: Arr
     return out
 
 
-def _signs(model: RobotModel, regressor: Array | StoredRows) -> dict[int, Array]:
+def _signs(model: RobotModel, regressor: Array) -> dict[int, Array]:
     """Column (r,) of the Coulomb friction of each row of the regressor that has one."""
-    at = coulomb_columns(model)
-    if isinstance(regressor, StoredRows):
-        return dict(zip(at, regressor.columns(at).T, strict=True))
-    return {j: regressor[:, j, term] for j, term in at.items()}
+    return {j: regressor[:, j, term] for j, term in coulomb_columns(model).items()}
 
 
 def coulomb_columns(model: RobotModel) -> dict[int, int]:

@@ -8,7 +8,7 @@ gravity enters the regressor linearly, and a delay shifts the efforts by their r
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -23,7 +23,6 @@ from .recording import (
     LOW_PASS,
     WINDOW,
     JointRecording,
-    StoredRows,
     factors_of_joints,
     filter_recording,
     filter_regressor,
@@ -119,24 +118,13 @@ def _condense(model: RobotModel, recording: JointRecording, low_pass: float,
     still = filter_recording(model.with_gravity(np.zeros(3)), recording, 0.0, WINDOW, low_pass)
     along = [_filter_pull(model.with_gravity(g * e), recording, low_pass)
              for e in np.eye(3)]
-    pulled = [np.flatnonzero(pull.felt[:, known].any(axis=0)) for pull in along]
-    columns = [(still.regressor, known), *((pull, known[at]) for pull, at in zip(
-        along, pulled, strict=True))]
-    width = sum(len(chosen) for _, chosen in columns) + 2
-    used = [np.append(np.flatnonzero(np.concatenate([rows.felt[j, chosen]
-                                                     for rows, chosen in columns])),
-                      [width - 2, width - 1]) for j in range(still.effort.shape[1])]
-
-    def parts() -> Iterator[list[Array]]:
-        """Rows of each joint, a part of the time after the other."""
-        for part in still.regressor.parts():
-            blocks = [[entries[:, np.isin(np.flatnonzero(felt), chosen)] for felt, entries in zip(
-                rows.felt, rows.of_joints(part), strict=True)] for rows, chosen in columns]
-            yield [np.column_stack([*own, still.effort[part, j], still.effort_rate[part, j]])
-                   * (1.0 if weights is None else weights[part, j, None])
-                   for j, own in enumerate(zip(*blocks, strict=True))]
-
-    factors = factors_of_joints(used, width, parts())
+    pulled = [np.flatnonzero(pull[:, :, known].any(axis=(0, 1))) for pull in along]
+    rows_of_joints = np.concatenate(
+        [still.regressor[:, :, known],
+         *(pull[:, :, known[at]] for pull, at in zip(along, pulled, strict=True)),
+         still.effort[..., None], still.effort_rate[..., None]], axis=2)
+    factors = factors_of_joints(rows_of_joints if weights is None
+                                else rows_of_joints * weights[..., None])
     factor = triangular_factors(factors[factors.any(axis=2)])
     edges = np.cumsum([len(known), *map(len, pulled)])
     rows, *own = np.split(factor[:, :-2], edges[:-1], axis=1)
@@ -146,7 +134,7 @@ def _condense(model: RobotModel, recording: JointRecording, low_pass: float,
     return _Condensed(still.effort.size, rows, spread, factor[:, -2], factor[:, -1])
 
 
-def _filter_pull(model: RobotModel, recording: JointRecording, low_pass: float) -> StoredRows:
+def _filter_pull(model: RobotModel, recording: JointRecording, low_pass: float) -> Array:
     """Rows (r, joints, p) of what the model's gravity adds to the regressor."""
     def pull(q: Array, dq: Array, ddq: Array) -> Array:
         still = np.zeros_like(q)

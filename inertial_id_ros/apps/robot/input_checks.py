@@ -272,7 +272,7 @@ class _Followed:
 
         felt = np.ones((len(model.joint_names), 3), dtype=bool)
         rows = filter_columns(columns, felt, recording, low_pass=low_pass)
-        self.columns: Array = rows.regressor[:] - rows.regressor[:].mean(axis=0)
+        self.columns: Array = rows.regressor - rows.regressor.mean(axis=0)
         self.effort = rows.effort - rows.effort.mean(axis=0)
 
     def fits(self) -> Iterator[tuple[Array, float]]:

@@ -64,10 +64,6 @@ class HeldOutRows:
         """Number of joints."""
         return int(self.train.shape[1])
 
-    def __add__(self, other: HeldOutRows) -> HeldOutRows:
-        """Both rows together."""
-        return HeldOutRows(self.train + other.train, self.test + other.test, self.bodies)
-
     def joint(self, j: int, used: Sequence[Sequence[int]]) -> JointScores:
         """The candidates of joint j, where the others use these (joints, ...) of theirs."""
         of_others = [tuple(columns) for k, columns in enumerate(used) if k != j]
@@ -331,23 +327,18 @@ def _prepare(model: RobotModel, recording: JointRecording, low_pass: float, dela
                          WINDOW, low_pass).regressor
     reference = description_reference(rich).phi[:bodies]
     weights = (free.weights / free.noise)[..., None]
-    size = np.sqrt(sum(np.sum((own[k] * weights[k])**2, axis=0) for k in rows.regressor.parts()))
+    own = own * weights
+    own /= np.maximum(np.sqrt(np.sum(own**2, axis=0)), 1e-12)
     share = (rows.time - rows.time[0]) / max(rows.time[-1] - rows.time[0], 1e-9)
     part = np.minimum((_PARTS * share).astype(int), _PARTS - 1)
     # Near the border rows share samples with those of the next part.
     edge = 0.5 * low_pass / max(rows.time[-1] - rows.time[0], 1e-9) * _PARTS
     inside = np.abs(_PARTS * share - part - 0.5) < 0.5 - min(edge, 0.25)
     units = _body_units(rich, free)
-    held = None
-    for k in rows.regressor.parts():
-        of_bodies = rows.regressor[k][:, :, :bodies]
-        block = hold_out(of_bodies @ units * weights[k],
-                         own[k] * weights[k] / np.maximum(size, 1e-12),
-                         (rows.effort[k] - of_bodies @ reference) * weights[k, :, 0],
-                         part[k], inside[k], _PARTS)
-        held = block if held is None else held + block
-    assert held is not None  # a recording without rows has been refused
-    return held, loads
+    of_bodies = rows.regressor[:, :, :bodies]
+    return hold_out(of_bodies @ units * weights, own,
+                    (rows.effort - of_bodies @ reference) * weights[..., 0], part, inside,
+                    _PARTS), loads
 
 
 def _body_units(model: RobotModel, free: FreeFit) -> Array:
