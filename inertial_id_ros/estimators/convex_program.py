@@ -15,9 +15,6 @@ from typing import Any
 import clarabel  # noqa: F401  cvxpy imports it only to solve, and then says less clearly why not
 import cvxpy as cp
 
-# `solve` judges by the status.
-warnings.filterwarnings("ignore", message="Solution may be inaccurate")
-
 # Of Clarabel: as exact as rounding allows, and what is accepted where it does not allow that.
 _OPTIONS = {"max_threads": 1, "tol_gap_abs": 1e-12, "tol_gap_rel": 1e-12, "tol_feas": 1e-9,
             "reduced_tol_gap_abs": 1e-6, "reduced_tol_gap_rel": 1e-6, "reduced_tol_feas": 1e-4}
@@ -26,7 +23,9 @@ _OPTIONS = {"max_threads": 1, "tol_gap_abs": 1e-12, "tol_gap_rel": 1e-12, "tol_f
 def solve(problem: cp.Problem, options: Mapping[str, Any] = _OPTIONS) -> bool:
     """Solve the problem by Clarabel; False where it does not find the optimum."""
     try:
-        problem.solve(solver=cp.CLARABEL, warm_start=False, **options)
+        with warnings.catch_warnings():  # the status says it
+            warnings.filterwarnings("ignore", message="Solution may be inaccurate")
+            problem.solve(solver=cp.CLARABEL, warm_start=False, **options)
     except cp.error.SolverError:
         return False
     # A panic of the compiled solver has no type to import. What it writes to standard error stays

@@ -25,9 +25,10 @@ from ..inertia import Array
 from ..linalg import identity
 from ..regression.problem import Problem
 from ..settings import Settings
+from .barrier import NEAR, BarrierFit, Step
 from .base import Solution
 from .reference_body import ReferenceBodyCache, measure_mass, weaken_prior
-from .semidefinite import NEAR, SIDE, SVEC_SIZE, BarrierFit, Step, smat, svec
+from .semidefinite import SIDE, SVEC_SIZE, smat, svec
 
 SMALLEST = 1e-9  # second moment added, in units of J0, so that rounding cannot spoil J > 0
 # Weights among which the evidence chooses, strongest first.

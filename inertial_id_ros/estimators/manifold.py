@@ -21,10 +21,11 @@ from ..geometry.shape import Shape
 from ..inertia import Array
 from ..regression.problem import Marginal, Problem
 from ..settings import Settings
+from .barrier import NEAR, BarrierFit
 from .base import Solution
 from .lmi import MASS_FLOOR
 from .reference_body import MASS, ReferenceBodyCache, margin_matrix, no_load, regularise
-from .semidefinite import NEAR, BarrierFit, smat, svec
+from .semidefinite import smat, svec
 
 MAX_STEPS = 150  # after which the best body so far is the answer
 LAST_WEIGHT = 1e-9  # of the barrier; the optimum is exceeded by about four times as much
