@@ -3,8 +3,9 @@
 
 ``min |R phi - t|^2  s.t.  J(phi) >= epsilon m J(reference body)``, Theorem 3, with the biases
 eliminated beforehand. The margin is linear in phi, scales with the mass, and does not depend on the
-axes. Optional: the centre of mass in the shape's bounding box, a density realisable on the shape's
-bounding ellipsoid (eq. 23, which implies eq. 22 for the centre of mass), the largest mass.
+axes. Optional: the centre of mass in the shape's bounding box; a density realisable on the shape's
+bounding ellipsoid (eq. 23, which implies eq. 22 for the centre of mass), or on the union of the
+ellipsoids of its primitives (Corollary 2: a sum of bodies, one in each); the largest mass.
 
 `_Statement` is that in cvxpy, for Clarabel, with ``phi = phi0 + R^-1 z`` and phi0 the unconstrained
 optimum: the least distance from the origin to a cone. There the Hessian is 1 however badly
@@ -42,6 +43,9 @@ with optional_packages("the estimator 'lmi'"):
     from .convex_program import solve
 
 _SCALES = np.array([1.0, 0.1, 10.0, 0.01, 100.0])  # one leads past where another breaks down
+# Part of the mass that goes to the evenly filled shape, which lies well within its ellipsoids: more
+# than the tolerance of the solver.
+_INWARDS = 1e-7
 _UNIT = svec(np.eye(SIDE))  # the reference body
 _SECOND = svec(np.diag([1.0, 1.0, 1.0, 0.0]))
 _AS_MATRIX = smat(np.eye(SVEC_SIZE)).reshape(SVEC_SIZE, -1).T  # (16, 10), of a triangle vector
@@ -50,22 +54,34 @@ _AS_MATRIX = smat(np.eye(SVEC_SIZE)).reshape(SVEC_SIZE, -1).T  # (16, 10), of a 
 class _Statement:
     """``min |z|^2  s.t.  smat(offset + matrix @ z) >= 0,  level + normals @ z >= 0``.
 
+    With a union also ``smat(place + reach @ z)`` is a sum of matrices ``>= 0``, each with a product
+    ``>= 0`` with the row of its ellipsoid.
+
     Args:
-        linear: number of linear constraints.
+        linear: number of linear constraints; union: rows (k, 10) of ellipsoids, or none.
     """
 
-    def __init__(self, linear: int) -> None:
+    def __init__(self, linear: int, union: Array) -> None:
         self._offset, self._matrix = cp.Parameter(SVEC_SIZE), cp.Parameter((SVEC_SIZE, SVEC_SIZE))
         self._level, self._normals = cp.Parameter(linear), cp.Parameter((linear, SVEC_SIZE))
         self._z = cp.Variable(SVEC_SIZE)
         margin = cp.reshape(_AS_MATRIX @ (self._offset + self._matrix @ self._z), (SIDE, SIDE),
                             order="C")
-        self._problem = cp.Problem(cp.Minimize(cp.sum_squares(self._z)),
-                                   [margin >> 0, self._level + self._normals @ self._z >= 0])
+        limits = [margin >> 0, self._level + self._normals @ self._z >= 0]
+        self._place, self._reach = cp.Parameter(SVEC_SIZE), cp.Parameter((SVEC_SIZE, SVEC_SIZE))
+        if len(union):
+            parts = cp.Variable((len(union), SVEC_SIZE))
+            limits.append(cp.sum(parts, axis=0) == self._place + self._reach @ self._z)
+            for k, row in enumerate(union):
+                limits += [cp.reshape(_AS_MATRIX @ parts[k], (SIDE, SIDE), order="C") >> 0,
+                           row @ parts[k] >= 0]
+        self._problem = cp.Problem(cp.Minimize(cp.sum_squares(self._z)), limits)
 
-    def solve(self, offset: Array, matrix: Array, level: Array, normals: Array) -> Array | None:
-        """z (10,) for offset (10,), matrix (10, 10), level (k,) and normals (k, 10); None where it
-        was not found."""
+    def solve(self, offset: Array, matrix: Array, level: Array, normals: Array, place: Array,
+              reach: Array) -> Array | None:
+        """z (10,) for offset, place (10,), matrix, reach (10, 10), level (k,) and normals (k, 10);
+        None where it was not found."""
+        self._place.value, self._reach.value = place, reach
         self._offset.value, self._matrix.value = offset, matrix
         self._level.value, self._normals.value = level, normals
         return np.asarray(self._z.value) if solve(self._problem) else None
@@ -86,7 +102,7 @@ class Lmi:
         self.needs_shape = self.keeps_mass_inside = self._support != "none"
         self._bodies = ReferenceBodyCache()
         self._margin = margin_matrix(settings.lmi.epsilon)
-        self._statement: _Statement | None = None
+        self._statement: tuple[Shape | None, _Statement] | None = None
 
     def solve(self, problem: Problem, shape: Shape | None) -> Solution:
         """The consistent body nearest to the data.
@@ -106,7 +122,13 @@ class Lmi:
         data = regularise(marginal.matrix, marginal.target, body)
         data.require_mass()
         rows, limits = self._linear_constraints(data, body, shape)
-        x = self._nearest(data, rows, limits)
+        union = np.zeros((0, SVEC_SIZE))
+        if shape is not None and self._support == "ellipsoids":
+            union = np.array([_ellipsoid_row(form) @ body.to_phi for form in shape.ellipsoids])
+            union /= np.linalg.norm(union, axis=1, keepdims=True)
+        if self._statement is None or (len(union) and self._statement[0] is not shape):
+            self._statement = shape, _Statement(len(rows), union)
+        x = self._nearest(data, rows, limits, self._statement[1], len(union) > 0)
         if x[MASS] <= 2.0 * limits[0]:  # at the floor
             raise NotEnoughData(
                 "no body that is allowed fits the data (mass without constraints: "
@@ -128,17 +150,18 @@ class Lmi:
             for sign, bound in zip((1.0, -1.0), shape.bounds, strict=True):
                 rows += list(sign * (body.to_phi[1:4] - np.outer(bound, body.to_phi[0])))
         if shape is not None and self._support == "ellipsoid":
-            rows.append(_ellipsoid_row(shape) @ body.to_phi)
+            rows.append(_ellipsoid_row(shape.ellipsoid) @ body.to_phi)
         matrix = np.array(rows)
         norms = np.linalg.norm(matrix, axis=1)
         return matrix / norms[:, None], np.pad(limits, (0, len(rows) - len(limits))) / norms
 
-    def _nearest(self, data: RegularisedProblem, rows: Array, limits: Array) -> Array:
+    def _nearest(self, data: RegularisedProblem, rows: Array, limits: Array,
+                 statement: _Statement, union: bool) -> Array:
         """Optimum (10,) in the coordinates x: unconstrained if it is feasible, else by a solver."""
         free = data.optimum
         values, axes = symmetric_eigen(smat(self._margin @ free))
         slack = rows @ free - limits
-        if values[0] > 0.0 and slack.min() > 0.0:
+        if not union and values[0] > 0.0 and slack.min() > 0.0:
             return free
         root = solve_upper(data.matrix, identity(SVEC_SIZE))  # x = free + root @ z
         changes = axes.T @ smat((self._margin @ root).T) @ axes
@@ -150,13 +173,13 @@ class Lmi:
         # The margin along each axis is seen in units of its size, or of what data may change in it.
         size = np.minimum(np.maximum(np.abs(values), unit * spread), data.mass_scale)
         matrix = svec(changes / np.sqrt(np.outer(size, size))).T
-        if self._statement is None:
-            self._statement = _Statement(len(rows))
         for scale in unit * _SCALES:
-            z = self._statement.solve(svec(np.diag(values / size)), matrix * scale,
-                                      slack / data.mass_scale, normals * scale / data.mass_scale)
+            z = statement.solve(svec(np.diag(values / size)), matrix * scale,
+                                slack / data.mass_scale, normals * scale / data.mass_scale,
+                                free / data.mass_scale, root * scale / data.mass_scale)
             if z is not None:
-                return self._repair(free + root @ (scale * z), rows, limits)
+                x = self._repair(free + root @ (scale * z), rows, limits)
+                return (1.0 - _INWARDS) * x + _INWARDS * x[MASS] * _UNIT if union else x
         raise NotEnoughData("the data are too badly conditioned to find a consistent body")
 
     def _repair(self, x: Array, rows: Array, limits: Array) -> Array:
@@ -182,6 +205,6 @@ class Lmi:
         return (1.0 - share) * x + share * within
 
 
-def _ellipsoid_row(shape: Shape) -> Array:
-    """Row (10,) with ``row @ phi = tr(J(phi) Q)``."""
-    return np.array([np.sum(pseudo_inertia(e) * shape.ellipsoid) for e in np.eye(10)])
+def _ellipsoid_row(form: Array) -> Array:
+    """Row (10,) with ``row @ phi = tr(J(phi) Q)`` for Q (4, 4)."""
+    return np.array([np.sum(pseudo_inertia(e) * form) for e in np.eye(10)])

@@ -15,6 +15,7 @@ its tip up, as in shape_msgs."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -183,6 +184,7 @@ def _find_crossings(corners: Array, column: np.ndarray,
     return crossing, -np.sign(total).astype(np.int32), height
 
 
+_NOWHERE = (0.0, 0.0, 0.0)  # the default of centre and angles: of every primitive
 _SCATTERED = 1000  # points spread over a surface
 
 
@@ -196,6 +198,7 @@ class Shape:
         unit_phi: (10,) inertial parameters of the region filled with 1 kg, exact where known.
         bounding: the region only bounds the object; its mass may sit anywhere inside.
         name: for reports.
+        parts: surfaces (k, 3) of the convex primitives it is made of; empty: it is one.
     """
 
     points: Array
@@ -204,6 +207,7 @@ class Shape:
     unit_phi: Array
     bounding: bool
     name: str
+    parts: tuple[Array, ...] = ()
 
     def __post_init__(self) -> None:
         lower, upper = self.bounds
@@ -249,6 +253,7 @@ class Shape:
         return replace(self, points=(self.points - middle) @ stretch + middle,
                        surface=(self.surface - middle) @ stretch + middle,
                        volumes=self.volumes * np.linalg.det(stretch),
+                       parts=tuple((p - middle) @ stretch + middle for p in self.parts),
                        unit_phi=map_phi(matrix) @ self.unit_phi)
 
     @property
@@ -286,6 +291,7 @@ class Shape:
                                f"sensor; allowed: at most {FARTHEST:g} m (are the units metres?)")
         return replace(self, points=self.points @ rotation.T + translation,
                        surface=self.surface @ rotation.T + translation,
+                       parts=tuple(p @ rotation.T + translation for p in self.parts),
                        unit_phi=transform_phi(self.unit_phi, rotation, translation))
 
     def spread(self, count: int) -> Array:
@@ -299,10 +305,47 @@ class Shape:
 
         Wensing et al. 2017, eqs 22 and 23, use this form.
         """
-        from scipy.spatial import ConvexHull
+        return _smallest_ellipsoid(self.surface)
 
-        corners = self.surface[ConvexHull(self.surface).vertices]
-        return ellipsoid_form(*enclosing_ellipsoid(corners[farthest_points(corners, 200)]))
+    @cached_property
+    def ellipsoids(self) -> tuple[Array, ...]:
+        """The same of each primitive it is made of: their union holds it."""
+        return tuple(_smallest_ellipsoid(part) for part in self.parts) or (self.ellipsoid,)
+
+
+def _smallest_ellipsoid(surface: Array) -> Array:
+    """Matrix Q (4, 4) of the smallest ellipsoid around points (n, 3), see `Shape.ellipsoid`."""
+    from scipy.spatial import ConvexHull
+
+    corners = surface[ConvexHull(surface).vertices]
+    return ellipsoid_form(*enclosing_ellipsoid(corners[farthest_points(corners, 200)]))
+
+
+def join_shapes(shapes: Sequence[Shape]) -> Shape:
+    """One shape of several convex ones, filled as one body where they overlap.
+
+    Raises:
+        InvalidShape: no shape, or one that another holds all of.
+    """
+    if not shapes:
+        raise InvalidShape("a shape of several parts needs at least one part")
+    if len(shapes) == 1:
+        return shapes[0]
+    own: list[np.ndarray] = []
+    for k, shape in enumerate(shapes):
+        held = [np.all(shape.points @ other.hull[:, :3].T + other.hull[:, 3] <= 0.0, axis=1)
+                for other in shapes[:k]]
+        own.append(~np.any(held, axis=0) if held else np.ones(len(shape.points), dtype=bool))
+        if not own[-1].any():
+            raise InvalidShape(f"part {k + 1} of the shape ({shape.name}) lies within the others")
+    volumes = np.concatenate([s.volumes[there] for s, there in zip(shapes, own, strict=True)])
+    points = np.concatenate([s.points[there] for s, there in zip(shapes, own, strict=True)])
+    unit = np.sum([s.volume * s.unit_phi for s in shapes], axis=0) / sum(s.volume for s in shapes)
+    if not all(there.all() for there in own):
+        unit = point_columns(points) @ (volumes / volumes.sum())
+    return Shape(points, volumes, np.concatenate([s.surface for s in shapes]), unit,
+                 any(s.bounding for s in shapes), " and ".join(s.name for s in shapes),
+                 tuple(s.surface for s in shapes))
 
 
 def shape_from_settings(settings: ShapeSettings,
@@ -318,15 +361,36 @@ def shape_from_settings(settings: ShapeSettings,
     """
     if settings.type == "none":
         return None
-    pose = np.eye(4)
+    if settings.type == "mesh":
+        return shape_from_file(resolve_resource(settings.mesh, roots), settings.mesh_scale,
+                               _poses(settings, 1)[0], settings.bounding)
+    each = SIZES[settings.type]
+    count = max(len(settings.size) // each, 1)
+    parts = np.split(np.asarray(settings.size), np.arange(1, count) * each)
+    return join_shapes([shape_from_primitive(settings.type, part, pose, settings.bounding)
+                        for part, pose in zip(parts, _poses(settings, count), strict=True)])
+
+
+def _poses(settings: ShapeSettings, count: int) -> Array:
+    """Homogeneous transforms (count, 4, 4) of the settings' primitives, or of their mesh.
+
+    Raises:
+        InvalidShape: not three numbers for each.
+    """
     from scipy.spatial.transform import Rotation  # loads slowly, and most runs have no shape
 
-    pose[:3, :3] = Rotation.from_euler("xyz", settings.rpy).as_matrix()
-    pose[:3, 3] = settings.center
-    if settings.type == "mesh":
-        return shape_from_file(resolve_resource(settings.mesh, roots), settings.mesh_scale, pose,
-                               settings.bounding)
-    return shape_from_primitive(settings.type, settings.size, pose, settings.bounding)
+    poses = np.tile(np.eye(4), (count, 1, 1))
+    for name, values in (("center", settings.center), ("rpy", settings.rpy)):
+        many = np.zeros(3 * count) if tuple(values) == _NOWHERE else np.asarray(values)
+        if len(many) != 3 * count:
+            raise InvalidShape(f"shape.{name} has {len(values)} numbers; allowed: three for each "
+                               f"{settings.type}, {3 * count} in all (shape.size has "
+                               f"{len(settings.size)})")
+        if name == "rpy":
+            poses[:, :3, :3] = Rotation.from_euler("xyz", many.reshape(-1, 3)).as_matrix()
+        else:
+            poses[:, :3, 3] = many.reshape(-1, 3)
+    return poses
 
 
 def shape_from_primitive(kind: str, size: ArrayLike, pose: ArrayLike,

@@ -85,17 +85,22 @@ class PrecompensatedSettings:
         unit="kg m^2", lengths=(6,), runtime=True)
 
 
+_OF_PRIMITIVES = tuple(range(3, 27, 3))  # numbers for up to eight
+
+
 @dataclass(frozen=True)
 class ShapeSettings:
     type: str = setting(
         "none", "Shape of the object in the sensor frame.",
         choices=("none", "box", "cylinder", "sphere", "mesh"))
     size: Vector = setting(
-        (), "Box: lengths x, y, z. Cylinder: radius, height (along z). Sphere: radius.", unit="m",
-        above=0.0, lengths=(0, 1, 2, 3))
+        (), "Box: lengths x, y, z. Cylinder: radius, height (along z). Sphere: radius. Several of "
+        "the type make up one object: the numbers of one after the other, likewise in shape.center "
+        "and shape.rpy.", unit="m", above=0.0)
     center: Vector = setting((0.0, 0.0, 0.0), "Centre, or origin of the mesh.", unit="m",
-                              lengths=(3,))
-    rpy: Vector = setting((0.0, 0.0, 0.0), "Roll, pitch, yaw.", unit="rad", lengths=(3,))
+                              lengths=_OF_PRIMITIVES)
+    rpy: Vector = setting((0.0, 0.0, 0.0), "Roll, pitch, yaw.", unit="rad",
+                           lengths=_OF_PRIMITIVES)
     mesh: str = setting("", "Mesh file, or file:// or package:// resource; of points without "
                         "triangles (PLY, XYZ, NPY) the convex hull is taken.")
     mesh_scale: float = setting(1.0, "Metres per unit of the mesh file.", unit="m", above=0.0)
@@ -175,8 +180,9 @@ class PmdSettings:
 class LmiSettings:
     support: str = setting(
         "none", "Region of the shape that must hold the mass: none; box: centre of mass in the "
-        "bounding box; ellipsoid: density realisable on the bounding ellipsoid.",
-        choices=("none", "box", "ellipsoid"), runtime=True)
+        "bounding box; ellipsoid: density realisable on the bounding ellipsoid; ellipsoids: on the "
+        "union of those of its primitives.", choices=("none", "box", "ellipsoid", "ellipsoids"),
+        runtime=True)
     # Smallest eigenvalue of the pseudo-inertia, relative to its scale; of `manifold`, too.
     epsilon: ClassVar[float] = 1e-6
 

@@ -122,7 +122,7 @@ def test_parameters_of_other_nodes_in_the_same_file_are_left_alone(make):
 
 @pytest.mark.parametrize(("name", "value", "said"), [
     ("estimator.rate", 0.0, "estimator.rate is 0 Hz; allowed: at least 0.01"),
-    ("lmi.support", "half", "allowed: none, box, ellipsoid"),
+    ("lmi.support", "half", "allowed: none, box, ellipsoid, ellipsoids"),
     ("tf.topic", "/tf2", "tf.topic can only be set when the node starts"),
     ("payload.valid", True, "payload.valid is written by the node"),
     ("estimator.method", None, "estimator.method is None; it must be text"),
