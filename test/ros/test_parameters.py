@@ -93,7 +93,7 @@ def test_given_values_are_taken_and_whole_numbers_stand_for_decimals(make):
     ({"estimator__estimate_bias": 1}, "estimator.estimate_bias is 1; it must be true or false"),
     ({"estimator__method": "magic"}, "estimator.method is 'magic'; allowed: "),
     ({"pmd__points": 2.5}, "pmd.points is 2.5; it must be a whole number"),
-    ({"shape__center": [0.0, 1.0]}, "shape.center has 2 numbers; it needs 3"),
+    ({"shape__center": [0.0, 1.0]}, "shape.center has 2 numbers; it needs 3 or 6"),
     ({"wrench__topic": 5}, "wrench.topic is 5; it must be text"),
     ({"wrench__topci": "x"}, "unknown setting 'wrench.topci'"),
     ({"payload__mass": 1.0}, "payload.mass is written by the node"),

@@ -131,7 +131,6 @@ def test_a_value_of_another_type_is_refused_by_name(name: str, value: Any, spec:
 @pytest.mark.parametrize(("name", "bad", "says"), [
     ("precompensated.com", [0.0, 0.0], "has 2 numbers; it needs 3"),
     ("precompensated.inertia", [0.0] * 9, "has 9 numbers; it needs 6"),
-    ("shape.rpy", [], "has 0 numbers; it needs 3"),
     ("shape.size", [0.1, 0.0, 0.1], "is 0 m; allowed: above 0 m"),
     ("shape.center", [0.0, math.nan, 0.0], "is nan m; allowed: finite, in m"),
 ])
