@@ -43,7 +43,7 @@ from ...robot.feasibility import (
 from ...robot.joint_terms import COULOMB, DRIVE, VISCOUS
 from ...robot.mass_points import Box, box_reference, fit_mass_points, uniform_box
 from ...robot.model import BODY_SIZE, BODY_TERMS, RobotModel
-from ...robot.nearest_robot import nearest_robot
+from ...robot.nearest_robot import depth, nearest_robot
 from ...robot.recording import Compressed
 from ...robot.reference import Reference, description_reference, make_reference
 
@@ -54,6 +54,7 @@ METHODS = ("lmi", "fbpe", "ols+bpfc", "mass-points")
 _OF_LINK = {"mass", "box", "com_ellipsoid", "ellipsoids", "near_design"}
 _OF_ELLIPSOID = {"center", "half_axes", "rpy"}
 _OF_SUM = {"links", "min", "max"}
+_SHARES = (0.0, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5)  # of a design, to leave the solver's tolerance
 _CLOSE = 1e-6  # of base parameters in SI units, to which link parameters are filled in
 
 
@@ -150,8 +151,9 @@ class Approach:
         limits = self.limits(model, design)
         if self.method == "mass-points":
             boxes, factor = self.known.boxes(model.bodies, design.phi), data.stack(noise)
-            return fit_mass_points(factor[:, :-1], factor[:, -1], limits, boxes,
-                                   box_reference(boxes, design))
+            found = fit_mass_points(factor[:, :-1], factor[:, -1], limits, boxes,
+                                    box_reference(boxes, design))
+            return _without_tolerance(found, model, design, self.known.form)
         if self.method == "fbpe":
             beta = fit_feasible(data, base, limits, design).beta
         else:
@@ -159,7 +161,22 @@ class Approach:
             beta = correct_to_feasible(base, free, limits, design).beta
         rows = np.concatenate([base.matrix / _CLOSE, design.inverse])
         target = np.concatenate([beta / _CLOSE, design.inverse @ design.phi])
-        return nearest_robot(rows, target, limits, design).phi
+        return _without_tolerance(nearest_robot(rows, target, limits, design).phi, model, design,
+                                  self.known.form)
+
+
+def _without_tolerance(phi: Array, model: RobotModel, design: Reference, form: str) -> Array:
+    """Parameters (p,) whose bodies exist: a link that the data leave no mass may lie outside by the
+    solver's tolerance, and gets as little of its design as suffices."""
+    out = phi.copy()
+    for where in (model.body_slice(k) for k in range(len(model.bodies))):
+        for share in _SHARES:
+            out[where] = phi[where] + share * design.phi[where]
+            matrix = FORMS[form] @ out[where]
+            side = int(np.sqrt(len(matrix)))
+            if out[where][0] > 0.0 and depth(matrix.reshape(side, side)) > 0.0:
+                break
+    return out
 
 
 @dataclass(frozen=True)
