@@ -182,3 +182,20 @@ def test_a_body_that_is_described_as_none_can_exist_gives_no_scale() -> None:
             '<axis xyz="0 0 1"/><limit lower="-1" upper="1" effort="1" velocity="1"/></joint>'
             '</robot>')
     assert api.check_base_parameters(entries("Izz(arm)"), urdf).feasibility.feasible
+
+
+@pytest.mark.parametrize("wrong", [
+    {"base_parameters": [{"combination": "Jyy(a)", "value": 1}]},
+    {"base_parameters": [{"combination": "Ixx(a) + Izy(b)", "value": 1}]}, "f.yaml", None])
+def test_base_parameters_that_do_not_exist_are_refused(wrong: Any) -> None:
+    with pytest.raises(api.InertialIdError):
+        api.check_base_parameters(wrong)
+
+
+@pytest.mark.parametrize("wrong", [
+    {"links": ["a"]}, {"masses": {"max": 1.0}},
+    {"links": {"a": {"ellipsoids": [{"center": [0, 0, 0], "half_axes": [0.1, -0.1, 0.1]}]}}}])
+def test_constraints_of_another_form_are_refused(wrong: dict[str, Any]) -> None:
+    given = {"base_parameters": [{"combination": "Ixx(a)", "value": 1.0}]}
+    with pytest.raises(api.InertialIdError):
+        api.check_base_parameters(given, constraints=wrong)

@@ -40,7 +40,7 @@ from ...robot.feasibility import (
     correct_to_feasible,
     fit_feasible,
 )
-from ...robot.joint_terms import COULOMB, DRIVE, VISCOUS
+from ...robot.joint_terms import COULOMB, CURVES, DRIVE, OFFSET, VISCOUS
 from ...robot.mass_points import Box, box_reference, fit_mass_points, uniform_box
 from ...robot.model import BODY_SIZE, BODY_TERMS, RobotModel
 from ...robot.nearest_robot import depth, nearest_robot
@@ -54,6 +54,7 @@ METHODS = ("lmi", "fbpe", "ols+bpfc", "mass-points")
 _OF_LINK = {"mass", "box", "com_ellipsoid", "ellipsoids", "near_design"}
 _OF_ELLIPSOID = {"center", "half_axes", "rpy"}
 _OF_SUM = {"links", "min", "max"}
+_OF_JOINT = (VISCOUS, COULOMB, OFFSET, DRIVE, *CURVES)
 _SHARES = (0.0, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5)  # of a design, to leave the solver's tolerance
 _CLOSE = 1e-6  # of base parameters in SI units, to which link parameters are filled in
 
@@ -75,8 +76,11 @@ class Known:
     def from_mapping(cls, given: Mapping[str, Any]) -> Known:
         """Known bounds of the mapping of a file (raises InvalidSetting)."""
         parts = _only({"links", "masses", "form"}, given, "constraints")
-        known = cls(parts.get("links") or {}, parts.get("masses") or (),
-                    parts.get("form", "pseudo"))
+        links, masses = parts.get("links") or {}, parts.get("masses") or []
+        if not isinstance(links, Mapping) or not isinstance(masses, list):
+            raise InvalidSetting(f"constraints: links are {links}, masses are {masses}; expected a "
+                                 "mapping by link, and a list")
+        known = cls(links, masses, parts.get("form", "pseudo"))
         if known.form not in FORMS:
             raise InvalidSetting(f"form is '{known.form}'; allowed: {', '.join(FORMS)}")
         return known
@@ -206,7 +210,7 @@ def check_base_parameters(given: Mapping[str, Any], known: Known | None = None,
     Raises:
         InvalidSetting: the mapping says something else.
     """
-    entries = given.get("base_parameters")
+    entries = given.get("base_parameters") if isinstance(given, Mapping) else None
     if not isinstance(entries, list) or not entries:
         raise InvalidSetting("there is no list 'base_parameters'")
     texts = [str(_part(each, "combination")) for each in entries]
@@ -258,6 +262,10 @@ def _base_parameters(rows: Sequence[dict[tuple[str, str], float]], texts: Sequen
     used = list(dict.fromkeys(key for row in rows for key in row))
     bodies = list(dict.fromkeys(owner for term, owner in used if term in BODY_TERMS))
     terms = [(term, owner) for term, owner in used if term not in BODY_TERMS]
+    for term, owner in terms:
+        if term not in _OF_JOINT:
+            raise InvalidSetting(f"there is no parameter '{term}({owner})'; allowed: of a link "
+                                 f"{', '.join(BODY_TERMS)}; of a joint {', '.join(_OF_JOINT)}")
     keys = [*((term, body) for body in bodies for term in BODY_TERMS), *terms]
     matrix = np.array([[row.get(key, 0.0) for key in keys] for row in rows])
     independent = np.array([keys.index(next(iter(row))) for row in rows])
@@ -294,7 +302,10 @@ def _ellipsoid(given: Mapping[str, Any]) -> Ellipsoid:
     """An ellipsoid of its centre, half axes [m] and, where it is turned, roll, pitch, yaw [rad]."""
     parts = _only(_OF_ELLIPSOID, given, "ellipsoid")
     turn = Rotation.from_euler("xyz", _numbers(parts.get("rpy", [0, 0, 0]), (3,), "rpy"))
-    across = turn.as_matrix() * _numbers(_part(parts, "half_axes"), (3,), "half_axes")
+    half = _numbers(_part(parts, "half_axes"), (3,), "half_axes")
+    if not half.min() > 0.0:
+        raise InvalidSetting(f"half_axes is {half.tolist()} m; each must be positive")
+    across = turn.as_matrix() * half
     return Ellipsoid(_numbers(_part(parts, "center"), (3,), "center"), across @ across.T)
 
 
