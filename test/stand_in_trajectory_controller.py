@@ -116,7 +116,9 @@ class SlowController(StandInController):
         self._thread.start()
 
     def close(self) -> None:
-        """Leave the ROS graph."""
-        rclpy.shutdown(context=self.context)
+        """Leave the ROS graph: the action outlives a context that is shut down before it."""
+        self._executor.shutdown()
         self._thread.join(10.0)
+        self.vanish()
         self.node.destroy_node()
+        rclpy.shutdown(context=self.context)

@@ -330,6 +330,7 @@ def test_a_controller_that_accepts_after_the_session_has_ended_is_told_to_stop(s
         assert np.abs(controller.positions - controller.start).max() < RESTING
     finally:
         controller.close()
+        stage.client.spin_until(lambda: "slow_controller" not in stage.client.node.get_node_names())
 
 
 @pytest.mark.slow
