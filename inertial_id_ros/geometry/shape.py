@@ -365,6 +365,8 @@ def shape_from_settings(settings: ShapeSettings,
         return shape_from_file(resolve_resource(settings.mesh, roots), settings.mesh_scale,
                                _poses(settings, 1)[0], settings.bounding)
     each = SIZES[settings.type]
+    if len(settings.size) % each:  # no whole number of primitives
+        check_sizes(settings.type, np.asarray(settings.size))
     count = max(len(settings.size) // each, 1)
     parts = np.split(np.asarray(settings.size), np.arange(1, count) * each)
     return join_shapes([shape_from_primitive(settings.type, part, pose, settings.bounding)

@@ -15,16 +15,13 @@ import numpy as np
 from ..extras import optional_packages
 from ..inertia import Array
 from .base_parameters import BaseEstimate, BaseParameters, fit_base_parameters
-from .constraints import MARGIN, Limits
+from .constraints import Limits
 from .nearest_robot import AffineRobot, depth, nearest_robot, solve
 from .recording import Compressed
 from .reference import Reference
 
 with optional_packages("identifying a robot"):
     import cvxpy as cp
-
-
-_BORDER = 2.0 * MARGIN
 
 
 @dataclass(frozen=True)
@@ -62,8 +59,7 @@ class Feasibility:
     Attributes:
         feasible: True if a robot within the limits has the base parameters.
         margin: how far inside the limits the best such robot is, the reference being at 1 (where
-            the search ends); negative: none is inside. What lies on the border to 2 MARGIN counts
-            as feasible: a fit within the limits often ends there.
+            the search ends); negative: none is inside.
         witness: (p,) that robot; certificate: proof, if infeasible.
     """
 
@@ -94,7 +90,7 @@ def check_feasibility(base: BaseParameters, beta: Array, limits: Limits, ref: Re
     constraints = solve(cp.Minimize(-t), [*shifted, cp.reshape(1.0 / size - t, (1,), order="C")])
     margin = min(size * float(np.asarray(t.value)), 1.0)
     witness = start + size * null @ np.asarray(x.value)
-    if margin >= -_BORDER:
+    if margin >= 0.0:
         return Feasibility(True, margin, witness, None)
     multipliers = [np.asarray(each.dual_value) for each in constraints[:-1]]
     total = sum((cp.sum(cp.multiply(z, each))

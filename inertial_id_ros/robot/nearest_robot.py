@@ -41,8 +41,8 @@ _SAME = 30.0  # factor of the excess up to which its unit was right
 class InfeasibleProblem(InvalidData):
     """No point satisfies the constraints."""
 
-    def __init__(self) -> None:
-        super().__init__("no parameters satisfy all the constraints")
+    def __init__(self, text: str = "no parameters satisfy all the constraints") -> None:
+        super().__init__(text)
 
 
 class SolverFailure(InvalidData):
@@ -114,7 +114,9 @@ def nearest_robot(rows: Array, target: Array, limits: Limits, reference: Referen
         except (InfeasibleProblem, SolverFailure):
             if found is not None:
                 break
-            if attempt + 1 == _ATTEMPTS:
+            if attempt + 1 == _ATTEMPTS:  # do the limits alone contradict each other?
+                alone = AffineRobot(np.zeros(size), reference.unit, cp.Variable(size))
+                solve(cp.Minimize(0.0), limits(alone))
                 raise
             unit *= 100.0  # perhaps the limits are far from the data, in standard deviations
             continue

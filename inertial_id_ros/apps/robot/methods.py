@@ -10,12 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from ...errors import InvalidSetting
+from ...errors import InvalidData, InvalidSetting
 from ...extras import optional_packages
 from ...inertia import Array, phi_from_body
 from ...robot.base_parameters import BaseParameters, fit_base_parameters
@@ -43,7 +44,7 @@ from ...robot.feasibility import (
 from ...robot.joint_terms import COULOMB, CURVES, DRIVE, OFFSET, VISCOUS
 from ...robot.mass_points import Box, box_reference, fit_mass_points, uniform_box
 from ...robot.model import BODY_SIZE, BODY_TERMS, RobotModel
-from ...robot.nearest_robot import depth, nearest_robot
+from ...robot.nearest_robot import InfeasibleProblem, depth, nearest_robot
 from ...robot.recording import Compressed
 from ...robot.reference import Reference, description_reference, make_reference
 
@@ -96,15 +97,15 @@ class Known:
         """
         sums = [_only(_OF_SUM, each, "masses") for each in self.masses]
         wanted = [[_place(link, bodies) for link in each.get("links") or bodies] for each in sums]
-        links = [(slice(_place(link, bodies), _place(link, bodies) + BODY_SIZE),
-                  _only(_OF_LINK, bounds, f"link '{link}'")) for link, bounds in self.links.items()]
+        places = [slice(_place(link, bodies), _place(link, bodies) + BODY_SIZE)
+                  for link in self.links]
 
         def limits(phi: Parameters) -> list[cp.Expression]:
             out = [mass_between(phi[where], _number(each, "min", 0.0), _number(each, "max", np.inf)
                                 ) / like[where].sum() for where, each in
                    zip(wanted, sums, strict=True)]
-            for where, bounds in links:
-                out += _link_limits(phi[where], bounds, like[where])
+            for where, (link, bounds) in zip(places, self.links.items(), strict=True):
+                out += _link_limits(phi[where], link, bounds, like[where])
             return out
 
         limits(cp.Constant(like))  # complains of what is out of range
@@ -155,8 +156,13 @@ class Approach:
         limits = self.limits(model, design)
         if self.method == "mass-points":
             boxes, factor = self.known.boxes(model.bodies, design.phi), data.stack(noise)
-            found = fit_mass_points(factor[:, :-1], factor[:, -1], limits, boxes,
-                                    box_reference(boxes, design))
+            try:
+                found = fit_mass_points(factor[:, :-1], factor[:, -1], limits, boxes,
+                                        box_reference(boxes, design))
+            except InfeasibleProblem:
+                raise InfeasibleProblem("no mass points in the boxes of the links satisfy all the "
+                                        "constraints; are the boxes as large as the links?"
+                                        ) from None
             return _without_tolerance(found, model, design, self.known.form)
         if self.method == "fbpe":
             beta = fit_feasible(data, base, limits, design).beta
@@ -227,14 +233,15 @@ def check_base_parameters(given: Mapping[str, Any], known: Known | None = None,
     more = known.limits(bodies, phi)
     slices = [slice(BODY_SIZE * k, BODY_SIZE * (k + 1)) for k in range(len(bodies))]
 
-    def limits(p: Parameters) -> list[cp.Expression]:
-        # The margin of eq. 21, which does not grow with the mass.
-        return [*(each - MARGIN * np.eye(each.shape[0]) for each in (
+    def limits(p: Parameters, margin: float = 0.0) -> list[cp.Expression]:
+        return [*(each - margin * np.eye(each.shape[0]) for each in (
             consistent(p[where], phi[where], known.form, margin=0.0) for where in slices)),
             *([p[signed]] if signed else []), *more(p)]
 
+    # A robot can have what lies on the border of the cones, as fits often do (eq. 51); what is
+    # corrected comes to lie inside (eq. 21, whose margin does not grow with the mass).
     return BaseCheck(tuple(texts), beta, check_feasibility(base, beta, limits, scale),
-                     correct_to_feasible(base, beta, limits, scale))
+                     correct_to_feasible(base, beta, partial(limits, margin=MARGIN), scale))
 
 
 _TERM = re.compile(r"\s*([+-]?)\s*(?:([0-9.]+(?:e[+-]?[0-9]+)?)\s*\*?\s*)?"
@@ -279,22 +286,30 @@ def _base_parameters(rows: Sequence[dict[tuple[str, str], float]], texts: Sequen
     return base, bodies, [keys.index(key) for key in terms if key[0] in (VISCOUS, COULOMB, DRIVE)]
 
 
-def _link_limits(body: cp.Expression, bounds: Mapping[str, Any], like: Array
+def _link_limits(body: cp.Expression, link: str, bounds: Any, like: Array
                  ) -> list[cp.Expression]:
-    """Expressions of one body, in units of the mass of a body like it (10,)."""
+    """Expressions of one body, in units of the mass of a body like it (10,).
+
+    Raises:
+        InvalidSetting: a bound that does not exist or is out of range.
+    """
+    _only(_OF_LINK, bounds, f"link '{link}'")
     out = []
-    if "mass" in bounds:
-        low, high = _numbers(bounds["mass"], (2,), "mass")
-        out.append(mass_between(body[:1], low, high))
-    if "box" in bounds:
-        out.append(com_in_box(body, *_numbers(bounds["box"], (2, 3), "box")))
-    if "com_ellipsoid" in bounds:
-        out.append(com_in_ellipsoid(body, _ellipsoid(bounds["com_ellipsoid"])))
-    if bounds.get("ellipsoids"):
-        out += density_in_union(body, [_ellipsoid(each) for each in bounds["ellipsoids"]])
-    out = [each / like[0] for each in out]
-    if "near_design" in bounds:
-        out.append(near_design(body, like, _number(bounds, "near_design")))
+    try:
+        if "mass" in bounds:
+            low, high = _numbers(bounds["mass"], (2,), "mass")
+            out.append(mass_between(body[:1], low, high))
+        if "box" in bounds:
+            out.append(com_in_box(body, *_numbers(bounds["box"], (2, 3), "box")))
+        if "com_ellipsoid" in bounds:
+            out.append(com_in_ellipsoid(body, _ellipsoid(bounds["com_ellipsoid"])))
+        if bounds.get("ellipsoids"):
+            out += density_in_union(body, [_ellipsoid(each) for each in bounds["ellipsoids"]])
+        out = [each / like[0] for each in out]
+        if "near_design" in bounds:
+            out.append(near_design(body, like, _number(bounds, "near_design")))
+    except (InvalidData, InvalidSetting) as error:
+        raise InvalidSetting(f"link '{link}': {error}") from None
     return out
 
 
