@@ -21,7 +21,7 @@ from inertial_id_ros.settings import Settings, iter_settings  # noqa: E402
 PAGE = ROOT / "docs" / "interfaces.md"
 POLICY = ROOT / "config" / "sros2" / "inertial_id.policy.xml"
 # What every node has, and every node with a lifecycle.
-GENERAL = {"/parameter_events", "/rosout", "bond", "~/transition_event", "~/change_state",
+GENERAL = {"/parameter_events", "/rosout", "~/transition_event", "~/change_state",
            "~/get_available_states", "~/get_available_transitions", "~/get_state",
            "~/get_transition_graph", "~/get_type_description", "~/describe_parameters",
            "~/get_parameter_types", "~/get_parameters", "~/list_parameters", "~/set_parameters",

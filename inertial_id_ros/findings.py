@@ -58,7 +58,7 @@ DOUBTS: dict[str, Doubt] = {
 # Those that leave an estimate as it is: samples that are dropped, errors that are taken into
 # account or widen the intervals, what is over, and what concerns the node.
 HARMLESS = frozenset("""
-    apply_failed blend_without_alignment bond_off cable clock_jumped
+    apply_failed blend_without_alignment cable clock_jumped
     clock_offset clock_stopped compensation_old compensation_silent constant_force estimate_lost
     estimate_stale file_not_written goal hysteresis internal_error joint_residual
     joint_states_incomplete joint_states_jumped message_malformed message_too_large misaligned

@@ -377,8 +377,6 @@ def test_every_import_is_declared(folder: str, files: list[str]):
     declared = {module for file in files for module in modules_of(file).values()} | ros_packages()
     if folder in ("test", "benchmarks"):
         declared |= {str(element.text) for element in package_xml().iter("test_depend")}
-    if folder == "test":
-        declared.add("bond")  # the node uses it where it is installed, and says so where it is not
     if folder == "docs":
         declared |= {"mpl_toolkits", "PIL"}  # matplotlib brings and needs them
     # Benchmarks use some of the helpers of tests, and tests the baselines of the benchmarks.

@@ -31,7 +31,7 @@ from .requested_shapes import RequestedShapes
 from .services.black_boxes import BlackBoxes
 from .services.handlers import Services
 from .services.identify_action import IdentifyAction
-from .services.lifecycle import Bond, ManagedNode
+from .services.lifecycle import ManagedNode
 from .services.saving import StateKeeper
 from .settings_node import Section
 from .worker import Busy, OutsideReader, Worker
@@ -104,8 +104,6 @@ class InertialIdNode(ManagedNode):
         self._apply = ApplyService(self, estimation, self.compensation, self.black_boxes)
         Services(self, estimation, self.black_boxes, shapes)
         self._identify = IdentifyAction(self, estimation, shapes)
-        managed = not self.settings.lifecycle.autostart
-        self._bond = Bond(self, managed * self.settings.lifecycle.bond_period, self.findings)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(_HOUSEKEEPING, self._do_housekeeping, clock=steady)
         self.create_timer(_REPORT, self._request_report, clock=steady)
@@ -124,7 +122,6 @@ class InertialIdNode(ManagedNode):
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(_SAMPLES, self._take_samples, clock=steady)
         self.watchdog.start()
-        self._bond.start()
         self.get_logger().info(
             f"{self.settings.estimator.method} at {self.settings.estimator.rate:g} Hz from "
             f"{self.resolve_topic_name(_load_topic(self.settings))}")
@@ -139,7 +136,6 @@ class InertialIdNode(ManagedNode):
         self.compensation.stop()
         self.watchdog.stop()
         self._payload_watch.stop()
-        self._bond.stop()
 
     def _end_estimates(self) -> None:
         """Forget the data, and show that there is no estimate any more; in the worker, which makes
@@ -158,7 +154,6 @@ class InertialIdNode(ManagedNode):
             raise Busy(f"an estimate is still being made after {_STOP_TIME:g} s; try again")
         self.write_payload(self.watchdog.outcome)
         self._identify.destroy()
-        self._bond.close()
 
     def end_goal(self) -> bool:
         """Abort a goal that runs; False where there is none."""

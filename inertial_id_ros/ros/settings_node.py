@@ -36,7 +36,7 @@ from ..inertia import six_from_tensor
 from ..io.files import user_path
 from ..io.yaml_files import read_yaml
 from ..settings import Settings, flatten, iter_settings
-from ..settings.spec import FORMER, Spec, allowed_range, unknown_setting
+from ..settings.spec import Spec, allowed_range, unknown_setting
 from .compat import parameter_overrides
 
 PAYLOAD = "payload."
@@ -251,7 +251,7 @@ def check_parameter_files(node: str, given: Iterable[str],
     for name in given:
         if name.startswith(PAYLOAD):
             raise InvalidSetting(f"{name} is written by the node and cannot be set")
-        is_in_group = name.split(".")[0] in groups or name in FORMER
+        is_in_group = name.split(".")[0] in groups
         if name in known or name.startswith(_OF_EVERY_NODE) or (files is None and not is_in_group):
             continue
         places = [s for s in taken if name in s.names]

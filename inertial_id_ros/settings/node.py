@@ -132,5 +132,3 @@ class LifecycleSettings:
     autostart: bool = setting(
         True, "Configure and activate the node when it starts; false: a lifecycle manager, or ros2 "
         "lifecycle set, does so.")
-    # Period of the heartbeats to a lifecycle manager [s]; that of nav2.
-    bond_period: ClassVar[float] = 0.1

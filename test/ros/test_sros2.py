@@ -73,7 +73,7 @@ def check_described_types(graph: Any) -> None:
 
 
 def test_the_node_may_do_what_it_does_and_no_more() -> None:
-    """/clock and /bond are there with use_sim_time and with a lifecycle manager only."""
+    """/clock is there with use_sim_time only."""
     with Stage() as stage:
         stage.start_node()
         graph = stage.client.node
@@ -84,7 +84,7 @@ def test_the_node_may_do_what_it_does_and_no_more() -> None:
             return {name for name, _ in found if "/_action/" not in name}
 
         for method, qualifier, optional in (
-                ("get_publisher_names_and_types_by_node", "publish", {"/bond"}),
+                ("get_publisher_names_and_types_by_node", "publish", set()),
                 ("get_subscriber_names_and_types_by_node", "subscribe", {"/clock"}),
                 ("get_service_names_and_types_by_node", "reply",
                  {f"{NODE}/get_type_description"})):  # from Jazzy on

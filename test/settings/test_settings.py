@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import re
 from typing import Any
 
 import pytest
@@ -20,7 +19,7 @@ from inertial_id_ros.settings import (
     iter_settings,
     settings_from_mapping,
 )
-from inertial_id_ros.settings.spec import FORMER, Spec, allowed_range
+from inertial_id_ros.settings.spec import Spec, allowed_range
 
 ALL = list(iter_settings(Settings()))
 NUMBERS = [(n, v, s) for n, v, s in ALL if isinstance(v, int | float) and not isinstance(v, bool)]
@@ -83,17 +82,6 @@ def test_the_limits_themselves_are_allowed(name: str, value: float) -> None:
     group, key = name.split(".")
     changed = Settings().replace({name: value})
     assert getattr(getattr(changed, group), key) == value
-
-
-@pytest.mark.parametrize("name", FORMER)
-def test_a_setting_of_an_earlier_version_is_refused_with_what_to_use(name: str) -> None:
-    """What the sentence names in its place is a setting."""
-    known = {known for known, _, _ in iter_settings(Settings())}
-    assert name not in known
-    with pytest.raises(InvalidSetting, match=f"^{name} is no setting any more: ") as caught:
-        Settings().replace({name: 1.0})
-    assert set(re.findall(r"[a-z_]+\.[a-z_]+", FORMER[name])) <= known
-    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(("name", "bad"), NOT_FINITE, ids=_ids(NOT_FINITE))
