@@ -125,7 +125,7 @@ def test_an_inactive_node_is_silent_and_shows_no_old_estimate():
             (InertiaStamped, "inertia"), (MarkerArray, "markers"),
             (WrenchStamped, "wrench_compensated"))]
         assert change(stage, DEACTIVATE)
-        stage.client.spin_until(lambda: not got[-1].valid)
+        stage.client.spin_until(lambda: got and not got[-1].valid)
         assert "the node is inactive" in got[-1].status
         wait_until(lambda: not get_parameters(stage, "payload.valid")[0].bool_value)
         answer = get_estimate(stage)

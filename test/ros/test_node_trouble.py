@@ -59,7 +59,7 @@ def test_reset_forgets_the_estimate_until_new_data_come():
         first = wait_for_valid(stage)
         assert stage.client.call(Trigger, f"{NODE}/reset").success
         got = stage.client.listen(InertialParameters, PARAMETERS)
-        stage.client.spin_until(lambda: not got[-1].valid)
+        stage.client.spin_until(lambda: got and not got[-1].valid)
         assert all_numbers_nan(got[-1]) and got[-1].status
         refused = get_estimate(stage)
         assert not refused.success and refused.message and all_numbers_nan(refused.parameters)
