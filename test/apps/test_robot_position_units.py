@@ -14,9 +14,10 @@ import pinocchio as pin
 import pytest
 
 from inertial_id_ros.apps.robot.identify_robot import main
-from inertial_id_ros.apps.robot.input_checks import check_position_units
+from inertial_id_ros.apps.robot.input_checks import check_angles, check_position_units
 from inertial_id_ros.apps.simulation.description import load_description
 from inertial_id_ros.errors import InvalidData
+from inertial_id_ros.robot.recording import LOW_PASS, JointRecording
 from inertial_id_ros.robot.robot_file import robot_model
 
 Motion = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]  # t, q, dq, ddq
@@ -109,6 +110,17 @@ def test_degrees_of_joints_without_limits_show_in_the_efforts(run: Run, amplitud
     assert status == 2 and len(named) == 1
     assert f"{np.degrees(made[1][:, named[0]].max()):.4g}" in said
     assert run(urdf, made, made[1])[0] == 0
+
+
+@pytest.mark.parametrize("amplitude", [0.2, 0.4, 1.5])
+def test_efforts_show_degrees_before_anything_is_fitted(amplitude: float) -> None:
+    """A fit of so many unknowns may explain wrong angles, too: the description alone tells."""
+    urdf, made = robot(*ELBOW_ARM), motion(4, 12.0, amplitude)
+    stamps, torque = np.round(1e9 * (1.0 + made[0])).astype(np.int64), efforts(urdf, made)
+    model = robot_model(urdf)
+    check_angles(model, JointRecording(stamps, made[1], torque), LOW_PASS)
+    with pytest.raises(InvalidData):
+        check_angles(model, JointRecording(stamps, np.degrees(made[1]), torque), LOW_PASS)
 
 
 def test_degrees_and_millimetres_are_told_apart(run: Run) -> None:
