@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 from node_client import NODE, wait_for_valid
-from ros_process import LATCHED, PATIENCE, Robot, RosProcess, Stage
+from ros_process import LATCHED, PATIENCE, Robot, RosProcess, Stage, wait_until
 from scipy.spatial.transform import Rotation
 from std_msgs.msg import String
 
@@ -105,6 +105,11 @@ class ApplyStage(Stage):
         super().__exit__(*error)
 
 
-def told(process: RosProcess) -> list[dict]:
-    """What a stand-in was told, in order."""
-    return [json.loads(line) for line in process.text.splitlines() if line.startswith("{")]
+def told(process: RosProcess, least: int = 0) -> list[dict]:
+    """What a stand-in was told, in order; waits for so many calls, as its answer may come before
+    what it prints."""
+    def lines() -> list[str]:
+        return [line for line in process.text.splitlines() if line.startswith("{")]
+
+    wait_until(lambda: len(lines()) >= least)
+    return [json.loads(line) for line in lines()]

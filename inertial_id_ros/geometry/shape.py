@@ -184,7 +184,7 @@ def _find_crossings(corners: Array, column: np.ndarray,
     return crossing, -np.sign(total).astype(np.int32), height
 
 
-_NOWHERE = (0.0, 0.0, 0.0)  # the default of centre and angles: of every primitive
+_NOWHERE = (0.0, 0.0, 0.0)  # the default of centre and angles
 _SCATTERED = 1000  # points spread over a surface
 
 
@@ -383,7 +383,8 @@ def _poses(settings: ShapeSettings, count: int) -> Array:
 
     poses = np.tile(np.eye(4), (count, 1, 1))
     for name, values in (("center", settings.center), ("rpy", settings.rpy)):
-        many = np.zeros(3 * count) if tuple(values) == _NOWHERE else np.asarray(values)
+        one_for_all = tuple(values) == _NOWHERE and (count == 1 or name == "rpy")
+        many = np.zeros(3 * count) if one_for_all else np.asarray(values)
         if len(many) != 3 * count:
             raise InvalidShape(f"shape.{name} has {len(values)} numbers; allowed: three for each "
                                f"{settings.type}, {3 * count} in all (shape.size has "

@@ -104,6 +104,7 @@ def test_several_primitives_of_the_settings_are_one_shape() -> None:
 
 @pytest.mark.parametrize("wrong", [
     {"shape.size": (0.1, 0.1, 0.1, 0.2)}, {"shape.size": ()}, {"shape.rpy": (0.1,) * 6},
+    {"shape.size": (0.1,) * 6},  # without a centre of each
     {"shape.size": (0.1,) * 6, "shape.center": (0.0, 0.0, 0.1)}])
 def test_numbers_that_do_not_fit_are_refused(wrong: dict[str, tuple[float, ...]]) -> None:
     settings = Settings().replace({"shape.type": "box", "shape.size": (0.1, 0.1, 0.1), **wrong})

@@ -98,9 +98,10 @@ def test_a_driver_reads_the_payload_in_its_units_order_and_frame(stage, target):
     assert rehearsal.success and not told(stand_in), rehearsal.message
     answer = stage.apply(target, send=True, estimate=SAVED)
     assert answer.success, answer.message
-    assert len(answer.calls) == len(told(stand_in)) and all(
+    sent = told(stand_in, len(answer.calls))
+    assert len(answer.calls) == len(sent) and all(
         line.startswith("ros2 service call /") for line in answer.calls)
-    mass, com = read(told(stand_in)[1 if driver == "doosan" else 0])
+    mass, com = read(sent[1 if driver == "doosan" else 0])
     assert mass == pytest.approx(TRUE.mass, abs=MASS_TOLERANCE)
     np.testing.assert_allclose(np.array(com) * unit, AT_TILTED if frame == "tilted" else AT_FLANGE,
                                atol=COM_TOLERANCE)
@@ -109,12 +110,12 @@ def test_a_driver_reads_the_payload_in_its_units_order_and_frame(stage, target):
     undone = stage.apply(target, send=True, undo=True)
     if tells:
         assert undone.success, undone.message
-        again = told(stand_in)[-1]
+        again = told(stand_in, len(sent) + 1)[-1]
         assert again["mass"] == pytest.approx(BEFORE["mass"])
         assert list(read(again)[1]) == pytest.approx(BEFORE["com"])
     elif driver == "doosan":
-        assert undone.success and told(stand_in)[-1] == {"service": "set_current_tool",
-                                                         "name": "gripper"}
+        assert undone.success and told(stand_in, len(sent) + 1)[-1] == {
+            "service": "set_current_tool", "name": "gripper"}
     else:
         assert not undone.success and "did not tell what it had before" in undone.message
         assert len(told(stand_in)) == 1
@@ -127,7 +128,7 @@ def test_the_inertia_keeps_its_axes_and_its_order(stage):
     wait_until(lambda: stage.apply("franka", estimate=SAVED).success)
     answer = stage.apply("franka", send=True, estimate=SAVED)
     assert answer.success, answer.message
-    sent = np.reshape(told(franka)[0]["load_inertia"], (3, 3), order="F")
+    sent = np.reshape(told(franka, 1)[0]["load_inertia"], (3, 3), order="F")
     turn = TILT.as_matrix()
     np.testing.assert_allclose(turn @ sent @ turn.T, newest(stage)["evidence"]["inertia_com"],
                                atol=1e-9)
@@ -138,7 +139,7 @@ def test_a_driver_that_exports_no_inertia_is_sent_none(stage):
     answer = stage.apply("universal_robots", send=True, estimate=SAVED)
     assert answer.success, answer.message
     assert any("payload/inertia.ixx" in text for text in answer.left_out)
-    (got,) = told(driver)
+    (got,) = told(driver, 1)
     assert [got[f"i{e}"] for e in ("xx", "yy", "zz", "xy", "xz", "yz")] == [0.0] * 6
 
 
@@ -157,7 +158,7 @@ def test_a_driver_that_does_not_take_it_is_named(stage, target, driver, behaviou
     assert not answer.success and words in answer.message, answer.message
     assert words in wait_for_finding(stage, "apply_failed", words)["apply_failed"]
     assert ("~/apply with undo gives back" in answer.message) == (behaviour == "mistake")
-    assert told(stand_in) and newest(stage)["failure"]
+    assert told(stand_in, 1) and newest(stage)["failure"]
     assert answer.sent == newest(stage)["sent"] == (behaviour != "refuse" or driver == "doosan")
 
 

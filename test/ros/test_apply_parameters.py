@@ -65,7 +65,7 @@ def test_the_admittance_controller_takes_newtons_about_the_sensor_and_gives_them
     answer = stage.apply("", send=True)
     assert answer.success, answer.message
     assert "it tells the same" in answer.message
-    (got,) = told(admittance)
+    (got,) = told(admittance, 1)
     assert got["gravity_compensation.CoG.force"] == pytest.approx(
         9.81 * TRUE.mass, abs=9.81 * MASS_TOLERANCE)
     np.testing.assert_allclose(got["gravity_compensation.CoG.pos"], COM, atol=COM_TOLERANCE)
@@ -91,7 +91,7 @@ def test_the_gravity_filter_is_found_in_the_chain_and_takes_kilograms(stage, bro
     count = len(told(broadcaster))
     answer = stage.apply("gravity_compensation", send=True)
     assert answer.success, answer.message
-    (got,) = told(broadcaster)[count:]
+    (got,) = told(broadcaster, count + 1)[count:]
     prefix = "sensor_filter_chain.filter2.params.tool."
     assert set(got) == {f"{prefix}mass", f"{prefix}CoG"}
     assert got[f"{prefix}mass"] == pytest.approx(TRUE.mass, abs=MASS_TOLERANCE)

@@ -14,11 +14,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ...arguments import Parser, numbers
 from ...cli import NO_ESTIMATE, NOT_IDENTIFIED, OK, exit_status
 from ...errors import DamagedFile, InvalidSetting, printable
 from ...estimate import UNOBSERVED, Estimate, Outcome
 from ...extras import optional_packages
+from ...geometry.shape import check_sizes
 from ...io.files import config_file, user_path
 from ...regression.tool import tool_from_estimate
 from ...settings import SENSORS, Settings, flatten
@@ -221,8 +224,9 @@ def parse_shape(text: str) -> dict[str, Any]:
     if not colon or kind not in _PRIMITIVES:
         return _mesh_settings(text)
     sizes, _, center = rest.partition("@")
-    return {"shape.type": kind, "shape.bounding": True,
-            "shape.size": numbers(f"--shape {text}", sizes, _PRIMITIVES[kind]),
+    size = numbers(f"--shape {text}", sizes, _PRIMITIVES[kind])
+    check_sizes(kind, np.array(size))
+    return {"shape.type": kind, "shape.bounding": True, "shape.size": size,
             "shape.center": numbers(f"--shape {text}", center, "three numbers after @")
             if center else (0.0, 0.0, 0.0)}
 
