@@ -102,5 +102,6 @@ def _best_length(slope: float, square: float, weight: float, values: Array) -> f
     top = min((1.0 - _SHORTEST) / max(-float(values.min()), 1e-3), 1e3)
     if derivative(top) <= 0.0:
         return top
-    return float(brentq(derivative, 0.0, top, xtol=1e-12, rtol=1e-3)) if derivative(0.0) < 0.0 \
-        else 0.0
+    if derivative(0.0) >= 0.0:  # rounding: this is the optimum
+        return 0.0
+    return float(brentq(derivative, 0.0, top, xtol=1e-12, rtol=1e-3))

@@ -28,7 +28,7 @@ from .reference_body import MASS, ReferenceBodyCache, margin_matrix, no_load, re
 from .semidefinite import smat, svec
 
 MAX_STEPS = 150  # after which the best body so far is the answer
-LAST_WEIGHT = 1e-9  # of the barrier; the optimum is exceeded by about four times as much
+LAST_WEIGHT = 1e-9  # of the barrier; the optimum is exceeded by a few times as much
 _THINNEST = 1e-12  # radius of gyration that counts as none, in those of the reference body
 
 

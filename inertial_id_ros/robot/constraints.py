@@ -1,5 +1,5 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""What a body can be, as cvxpy expressions that must not be negative.
+"""Convex limits of the parameters of a body, as cvxpy expressions that must not be negative.
 
 Every function takes the ten parameters of a body as a cvxpy expression (10,) and returns affine
 expressions: a square matrix must be positive semidefinite, a vector not negative. The equations are

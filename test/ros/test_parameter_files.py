@@ -86,16 +86,6 @@ def test_an_unknown_name_for_every_node_is_told_unless_it_is_misspelt():
         check_parameter_files(NODE, ["wrench.topci"], [file])
 
 
-def test_a_setting_of_an_earlier_version_is_refused_wherever_it_stands():
-    """Also for every node, and where its group is gone."""
-    for node in (NODE, "/**"):
-        file = [Section("a.yaml", node, frozenset({"tare.force_drift"}))]
-        with pytest.raises(InvalidSetting, match="a.yaml.*tare.force_drift is no setting any more"):
-            check_parameter_files(NODE, ["tare.force_drift"], [file])
-    with pytest.raises(InvalidSetting, match="follows from wrench.drift"):
-        check_parameter_files(NODE, ["tare.force_drift"], None)
-
-
 def test_parameters_of_every_ros_node_and_our_settings_are_no_matter():
     given = ["use_sim_time", "qos_overrides./tf.subscription.depth", "wrench.topic"]
     assert check_parameter_files(NODE, given, []) == []

@@ -1,7 +1,7 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""The methods of the papers for `identify_robot`, and what a user knows of a robot beforehand.
+"""The methods of the papers for `identify_robot`, and the constraints that a user gives.
 
-What is known is a mapping (of a YAML file, see `docs/robot.md`) of links to bounds on their mass,
+Constraints are a mapping (of a YAML file, see `docs/robot.md`) of links to bounds on their mass,
 centre of mass and density, and of sums of masses.
 """
 
@@ -62,7 +62,7 @@ _CLOSE = 1e-6  # of base parameters in SI units, to which link parameters are fi
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of the bodies of a robot beforehand.
+    """Bounds of the bodies of a robot that are known beforehand.
 
     Attributes:
         links: bounds of links by name; masses: bounds on sums of masses.

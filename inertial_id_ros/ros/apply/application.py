@@ -145,7 +145,7 @@ class Answer:
 
 
 class NotTaken(InertialIdError):
-    """The target refuses, does not answer, or tells another payload than was sent.
+    """The target refuses, does not answer, or reports another payload than was sent.
 
     Attributes:
         sent: False if it has certainly taken nothing.
@@ -315,8 +315,8 @@ class Applications:
             raise NotTaken(f"service '{call.service}' refuses: {reason}")
 
     def _read_back(self, step: _Planned) -> tuple[Reading | None, str]:
-        """What the target tells once it tells what was sent, or at the end of the time for that,
-        and that in words; None where it tells nothing, or cannot be asked."""
+        """The payload that the target reports once that is what was sent, or when the time for it
+        is over, and a sentence on it; None where it reports none, or cannot be asked."""
         sent, told = step.plan.sent, None
         sources = step.target.sources(step.settings)
         end = time.monotonic() + step.settings.apply.timeout

@@ -47,13 +47,13 @@ class ExecutorJobs:
         self._jobs: deque[tuple[Future[Any], Callable[[], Any]]] = deque()
 
     def post(self, job: Callable[[], T]) -> Future[T]:
-        """Have the executor's thread run a job soon; from any thread."""
+        """Run a job in the executor's thread soon; may be called from any thread."""
         future: Future[T] = Future()
         self._jobs.append((future, job))
         return future
 
     def run(self, job: Callable[[], T]) -> T:
-        """Have the executor's thread run a job, and wait for it; from any other thread.
+        """Run a job in the executor's thread and wait for it; may be called from any other thread.
 
         Raises:
             Busy: it has not begun in time, and never will: nothing was sent.

@@ -80,7 +80,7 @@ class NodeLink:
         return self._parameters if self._parameters and self._parameters.valid else None
 
     def doubt(self) -> tuple[Doubt, str]:
-        """What the node puts in doubt at this moment, and its sentence about that; all that must
+        """The doubts of the node at this moment, and its sentence about them; all that must
         stop an arm where the node is silent."""
         message = self._parameters
         if message is None or time.monotonic() - self._heard > DEADLINE:

@@ -193,7 +193,7 @@ class Workplace:
 
     @property
     def _applied(self) -> str:
-        """Sentence about what the robot was told so far."""
+        """Sentence on whether the payload was applied."""
         return ("The payload was applied; its check was not finished." if self.record.applied
                 else "Nothing was applied.")
 
