@@ -1,0 +1,112 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""What an estimator sees of the data: a whitened least-squares problem in phi.
+
+Everything else that was estimated (bias, set-up, causes of a residual) is marginalised. `blend` is
+the weighting `dynamism` (Nadeau, Giamou, Kelly 2022, eq. 8): the full model with the weight w and
+the gravity-only model with 1 - w, two sets of rows with the same bias.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from ..inertia import PARAMETERS, Array
+
+CHANNELS = 6
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Minimise ``|matrix phi - target|^2 + residual^2``.
+
+    Attributes:
+        matrix: (10, 10) upper triangular, square root of the information about phi.
+        target: (10,).
+        residual: norm of the whitened residual that no phi explains.
+        models: rows of the wrench, for the estimators that need them: one set (6, k, 12) for each
+            model, by channel ``[1 | A (10) | y]`` in N and N m, y without the mean of the bias;
+            empty where they are not known.
+        noise: (6,) standard deviation of a row of each channel.
+        bias_sd: (6,) of the bias about its mean before the data; zeros: it is known.
+    """
+
+    matrix: Array
+    target: Array
+    residual: float = 0.0
+    models: tuple[Array, ...] = ()
+    noise: Array = field(default_factory=lambda: np.ones(CHANNELS))
+    bias_sd: Array = field(default_factory=lambda: np.zeros(CHANNELS))
+
+    @classmethod
+    def from_estimate(cls, mean: Array, covariance: Array, residual: float = 0.0) -> Problem:
+        """The problem whose optimum is `mean` (10,) with this covariance (10, 10), whole rank."""
+        scale = np.sqrt(np.diag(covariance))
+        lower = np.linalg.cholesky(covariance / np.outer(scale, scale))
+        root = triangle(solve_triangular(lower, np.diag(1.0 / scale), lower=True))
+        return cls(root, root @ mean, residual)
+
+    @classmethod
+    def from_models(cls, models: tuple[Array, ...], noise: Array, bias_sd: Array) -> Problem:
+        """The problem of one or more sets of rows, see the attributes; the bias is marginalised.
+
+        Directions of phi without any information stay without.
+        """
+        rows = np.concatenate(stack_models(models, 1.0 / noise, noise, bias_sd))
+        upper = triangle(rows)[-PARAMETERS - 1:, -PARAMETERS - 1:]
+        return cls(upper[:-1, :-1], upper[:-1, -1], float(abs(upper[-1, -1])), models, noise,
+                   bias_sd)
+
+    def rows(self, scale: Array) -> list[Array]:
+        """A triangle for each model, columns ``[bias (6, or none if known) | A (10) | y]``.
+
+        Args:
+            scale: (6,) by which each channel is multiplied; the prior of the bias, in units of one
+                row's noise, goes with the first model.
+        """
+        return [triangle(rows)
+                for rows in stack_models(self.models, scale, self.noise, self.bias_sd)]
+
+
+def blend(full: Array, static: Array, weight: Array, noise: Array, bias_sd: Array) -> Problem:
+    """The problem of the full model and of the gravity-only model, by how much the payload moves.
+
+    Args:
+        full, static: (n, 6, 11) rows ``[A | y]`` of each, the bias' mean taken out of y.
+        weight: (n,) w of the full model, 0 to 1, `full_model_weight` of the dynamism.
+        noise: (6,) of a row of each channel; bias_sd: (6,), see `Problem`.
+    """
+    parts = ((full, weight), (static, 1.0 - weight))
+    return Problem.from_models(tuple(channel_triangles(rows, w) for rows, w in parts), noise,
+                               bias_sd)
+
+
+def channel_triangles(rows: Array, weight: Array) -> Array:
+    """Triangles (6, 12, 12) ``[1 | A | y]`` of rows (n, 6, 11) with weights (n,)."""
+    one = np.ones((*rows.shape[:2], 1))
+    weighted = np.concatenate([one, rows], axis=2) * weight[:, None, None]
+    return np.stack([triangle(weighted[:, c]) for c in range(CHANNELS)])
+
+
+def stack_models(models: tuple[Array, ...], scale: Array, noise: Array, bias_sd: Array
+                 ) -> list[Array]:
+    """Rows ``[bias | A | y]`` of each model, channels times `scale` (6,); in the first the prior of
+    the bias, too. A bias without prior spread has no columns."""
+    is_free = bias_sd > 0.0
+    out = []
+    for model in models:
+        bias = model[..., :1] * np.eye(CHANNELS)[:, None, is_free]
+        rows = np.concatenate([bias, model[..., 1:]], axis=2) * scale[:, None, None]
+        out.append(rows.reshape(-1, rows.shape[2]))
+    prior = np.zeros((int(is_free.sum()), out[0].shape[1]))
+    np.fill_diagonal(prior, (scale * noise)[is_free] / bias_sd[is_free])
+    out[0] = np.concatenate([out[0], prior])
+    return out
+
+
+def triangle(rows: Array) -> Array:
+    """Square upper triangular factor of rows (n, k), filled with zeros where n is less than k."""
+    missing = max(rows.shape[1] - len(rows), 0)
+    return np.asarray(np.linalg.qr(np.pad(rows, ((0, missing), (0, 0))), mode="r"))
