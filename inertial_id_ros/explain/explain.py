@@ -1,0 +1,224 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""What besides the payload moves the wrench: models with more and more terms, averaged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from ..inertia import report_jacobian
+from ..model.history import Window
+from ..model.sheet import Sheet
+from ..motion.motion import Array
+from .cable import Cable
+from .calibration import usual_terms
+from .change import Change
+from .fit import Fit, Region, climb, fit
+from .hysteresis import Hysteresis
+from .sensor_filter import SensorFilter
+from .term import Term, Values
+
+# Logarithms of odds: above which a term stays; to try it at all, at the noise of the fit without
+# it; below which a model is forgotten; what they are divided by in the average, as no model is
+# exact.
+CERTAIN, WORTH_IT, DOUBT, TEMPER = 3.0, -8.0, -12.0, 3.0
+STRETCHED = 1.5  # scale of a prior that may have been stretched by what is looked for
+BEAM, BEHIND = 2, 40.0
+QUICK, NEAR = 3, 12.0  # rounds of a first fit; how far behind it is left at that
+CLIMBS, SEEN, SUMMITS, APART = 6, -10.0, 3, 0.1
+
+
+class Model(NamedTuple):
+    """A fit and the logarithm of its odds."""
+
+    fit: Fit
+    odds: float
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """The average over models.
+
+    Attributes:
+        phi, covariance: (10,), (10, 10) at the scales that the data tell: for the answer.
+        wide_phi, wide_covariance: at those of the data sheet at least: for the interval.
+        best: the most probable fit; probability: of each term that had to earn its place.
+    """
+
+    phi: Array
+    covariance: Array
+    wide_phi: Array
+    wide_covariance: Array
+    best: Fit
+    models: tuple[Model, ...]
+    probability: dict[str, float]
+
+    @property
+    def named(self) -> tuple[tuple[str, dict[str, float]], ...]:
+        """Kinds and numbers of findings: terms that are certain and large enough."""
+        fitted, out = self.best, []
+        for term in fitted.terms:
+            if term.odds and self.probability.get(term.name, 0.0) > 0.9:
+                numbers = term.describe(fitted.rows, fitted.phi, fitted.values[term.name])
+                if numbers:
+                    out.append((term.name, dict(numbers)))
+        return tuple(out)
+
+
+def explain(window: Window, sheet: Sheet, region: Region | None) -> Explanation:
+    """Explain the wrench of a window; it has rows."""
+    models = _search(window, sheet, region)
+    weights = _weights(models)
+    phi, covariance = _mixture(weights, [(m.fit.phi, m.fit.covariance) for m in models])
+    wide = [(m.fit.wide[0], m.fit.wide[1] * _inexact(m.fit) + m.fit.doubt()) for m in models]
+    wide_phi, wide_covariance = _mixture(weights, wide)
+    probability: dict[str, float] = {}
+    for weight, model in zip(weights, models, strict=True):
+        for term in model.fit.terms:
+            if term.odds:
+                probability[term.name] = probability.get(term.name, 0.0) + float(weight)
+    best = max(models, key=lambda m: m.odds).fit
+    lever = sheet.lever**2 * moved_centre(phi) if phi[0] > 0.0 else 0.0
+    return Explanation(phi, covariance, wide_phi, wide_covariance + lever, best, tuple(models),
+                       probability)
+
+
+def moved_centre(phi: Array) -> Array:
+    """Covariance (10, 10) of phi by a centre of mass that is moved by 1 m along each axis."""
+    columns = np.linalg.inv(report_jacobian(phi))[:, 1:4]
+    return np.asarray(columns @ columns.T)
+
+
+def _inexact(model: Fit) -> int:
+    """By how much less than stated the data count where inexact laws stand in for one another."""
+    return max(sum(term.is_inexact for term in model.terms), 1)
+
+
+def _weights(models: Sequence[Model]) -> Array:
+    odds = np.array([m.odds for m in models])
+    weight = np.exp((odds - odds.max()) / TEMPER)
+    return np.asarray(weight / weight.sum())
+
+
+def _mixture(weights: Array, parts: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:
+    """Mean (10,) and covariance (10, 10) of a mixture."""
+    mean = np.asarray(sum(w * x for w, (x, _) in zip(weights, parts, strict=True)))
+    return mean, np.asarray(sum(w * (c + np.outer(x - mean, x - mean))
+                                for w, (x, c) in zip(weights, parts, strict=True)))
+
+
+def candidates() -> list[Term]:
+    """Terms that must earn their place."""
+    return [Cable(), Hysteresis(), SensorFilter(1), SensorFilter(2), Change()]
+
+
+class _Node(NamedTuple):
+    fit: Fit
+    odds: float
+    names: frozenset[str]
+
+
+def _search(window: Window, sheet: Sheet, region: Region | None) -> list[Model]:
+    """The usual terms, and candidates, one more at a time, from the best sets of terms: which comes
+    first decides to which summit the next one climbs."""
+    base = fit(window, usual_terms(sheet, window.motion.joints.shape[1]), sheet, region)
+    models = [Model(base, base.evidence)]
+    if sheet.is_ideal:
+        return models
+    beam = [_Node(base, base.evidence, frozenset())]
+    while beam:
+        grown: dict[frozenset[str], list[Model]] = {}
+        for node in beam:
+            for term, starts in _worth_trying(window, node, sheet, region):
+                new = _try(window, term, starts, node, sheet, region)
+                grown.setdefault(node.names | {term.name}, []).extend(new)
+        now = max(node.odds for node in beam)
+        least = min(node.odds for node in beam) + CERTAIN
+        most = max((m.odds for some in grown.values() for m in some), default=0.0)
+        beam = []
+        for names, some in grown.items():
+            if not some:
+                continue
+            near = max(max(m.odds for m in some) - NEAR, now - NEAR, most - BEHIND)
+            settled = [_settle(window, m, sheet, region) if m.odds > near else m for m in some]
+            models += settled
+            best = max(settled, key=lambda m: m.odds)
+            beam.append(_Node(best.fit, best.odds, names))
+        beam = sorted((b for b in beam if b.odds > least), key=lambda b: -b.odds)[:BEAM]
+        beam = [b for b in beam if b.odds > beam[0].odds - BEHIND]
+    top = max(m.odds for m in models)
+    return [m for m in models if m.odds > top + DOUBT]
+
+
+def _settle(window: Window, model: Model, sheet: Sheet, region: Region | None) -> Model:
+    """The fit with more rounds."""
+    slow = fit(window, model.fit.terms, sheet, region, start=model.fit)
+    return Model(slow, model.odds - model.fit.evidence + slow.evidence)
+
+
+def _worth_trying(window: Window, node: _Node, sheet: Sheet, region: Region | None
+                  ) -> list[tuple[Term, list[Values]]]:
+    """Terms with the values to start at, but those that the noise without them makes hopeless."""
+    best = clean = node.fit
+    is_filtered = any(isinstance(term, SensorFilter) for term in best.terms)
+    if max(best.scales.values()) > STRETCHED or any(t.is_inexact for t in best.terms):
+        fresh = {t.name: 0.3 for t in best.terms}
+        clean = fit(window, best.terms, sheet, region, rounds=1, log_noise=best.log_noise,
+                    start=_with_scales(best, fresh))
+    out: list[tuple[Term, list[Values]]] = []
+    for term in candidates():
+        if term.name in node.names or (is_filtered and isinstance(term, SensorFilter)):
+            continue
+        if isinstance(term, SensorFilter):
+            out.append((term, term.starts(best)))
+            continue
+        sides = [clean] if clean is best or term.is_linear else [best, clean]
+        climbed = [_climb_all(side, term) for side in sides]
+        if max(gain for _, gain in climbed) + term.odds > WORTH_IT:
+            summits: list[Array] = []
+            for values in (v for some, _ in climbed for v in some):
+                if _is_apart(values, summits, term):
+                    summits.append(values)
+            out.append((term, [{term.name: v} for v in summits]))
+    return out
+
+
+def _with_scales(best: Fit, scales: dict[str, float]) -> Fit:
+    """The fit with other scales to begin at; those that are never learnt stay."""
+    kept = {t.name: scales[t.name] if np.isfinite(t.strength) else 1.0 for t in best.terms}
+    return Fit(**{**vars(best), "scales": kept})
+
+
+def _is_apart(values: Array, others: Sequence[Array], term: Term) -> bool:
+    return all(float(np.abs((values - other) / term.sd).max()) > APART for other in others)
+
+
+def _climb_all(side: Fit, term: Term) -> tuple[list[Array], float]:
+    """The distinct summits that starts lead to, the most probable first, and what that gains."""
+    values = [start[term.name] for start in term.starts(side)]
+    if len(values) > 1:  # what the law tells where it starts says which are worth a climb
+        told = [climb(side, term, value, steps=0)[1] for value in values]
+        order = np.argsort(told)[::-1][:CLIMBS]
+        values = [values[k] for k in order if told[k] > SEEN]
+    climbed = sorted((climb(side, term, value) for value in values), key=lambda c: -c[1])
+    summits: list[Array] = []
+    for value, _ in climbed:
+        if len(summits) < SUMMITS and term.is_believable(value) and _is_apart(value, summits, term):
+            summits.append(value)
+    return summits, climbed[0][1] if summits else -np.inf
+
+
+def _try(window: Window, term: Term, starts: Sequence[Values], node: _Node, sheet: Sheet,
+         region: Region | None) -> list[Model]:
+    """Models with one more term."""
+    out, prior = [], node.odds - node.fit.evidence + term.odds
+    for given in starts:
+        fresh = _with_scales(node.fit, {t.name: 0.3 for t in node.fit.terms})
+        new = fit(window, [*node.fit.terms, term], sheet, region, start=fresh, rounds=QUICK,
+                  given=given)
+        if term.is_believable(new.values[term.name]):
+            out.append(Model(new, prior + new.evidence))
+    return out

@@ -1,0 +1,296 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""Payload, terms and noise of a window: Gauss-Newton rounds, each computed anew from the bins."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from ..model import noise
+from ..model.history import Window
+from ..model.rows import Rows
+from ..model.setup import Setup
+from ..model.sheet import Sheet
+from ..motion.motion import Array
+from .term import Term, Values
+
+VAGUE = np.r_[30.0, np.full(3, 5.0), np.full(6, 3.0)]  # deviations of phi before the data
+LIGHTEST = 0.05  # kg
+ROUNDS, SETTLED = 6, 0.05  # a change of phi, in deviations
+FIRST_SCALE, LEAST_SCALE, SHRINK, GROW = 0.3, 0.03, 0.1, 10.0  # of a prior; change in a round
+LATEST = 0.3  # s
+SCALES = (1.0, 0.3, 0.1, 0.03)  # of a prior, at which a linear term is screened
+
+
+@dataclass(frozen=True, eq=False)
+class Region:
+    """A box in which the centre of mass lies: its centre and lengths (3,) [m]."""
+
+    centre: Array
+    size: Array
+
+    def rows(self, phi: Array) -> Array:
+        """Whitened rows (3, 10) that say so, for a payload of about phi."""
+        deviation = max(phi[0], LIGHTEST) * self.size[:, None] / np.sqrt(12.0)
+        return np.asarray(np.c_[-self.centre, np.eye(3), np.zeros((3, 6))] / deviation)
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """What a fit tells.
+
+    Attributes:
+        terms: in their order; phi, covariance: with all terms marginalised, priors at the scales
+            that the data tell; wide: both, with scales not below those of the data sheet.
+        values, sigma, scales: by the names of terms. log_noise: (2, c) strengths.
+        evidence: logarithm; rows: at the set-up of the values; solution: of the last round.
+    """
+
+    terms: tuple[Term, ...]
+    phi: Array
+    covariance: Array
+    wide: tuple[Array, Array]
+    values: Values
+    sigma: Values
+    scales: dict[str, float]
+    log_noise: Array
+    evidence: float
+    rows: Rows
+    solution: Solution
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Names of the terms."""
+        return frozenset(term.name for term in self.terms)
+
+    def doubt(self) -> Array:
+        """Covariance (10, 10) of phi by what the laws of the terms leave out."""
+        return np.asarray(sum((term.doubt(self.rows, self.phi, self.values[term.name])
+                               for term in self.terms), np.zeros((10, 10))))
+
+
+def setup_of(values: Values, terms: Sequence[Term], before: Setup) -> Setup:
+    """The set-up that values make."""
+    own = [term for term in terms if hasattr(term, "filter")]
+    delay = float(np.clip(values["delay"][0], -LATEST, LATEST)) if "delay" in values else 0.0
+    return Setup(values.get("tilt", before.tilt), delay + before.delay * ("delay" not in values),
+                 own[0].filter(values[own[0].name]) if own else before.filter)
+
+
+def fit(window: Window, terms: Sequence[Term], sheet: Sheet, region: Region | None, *,
+        start: Fit | None = None, rounds: int = ROUNDS, given: Mapping[str, Array] | None = None,
+        log_noise: Array | None = None, setup: Setup | None = None) -> Fit:
+    """Fit terms beside the payload.
+
+    Args:
+        start: to begin at; given: values to begin at, by name; log_noise: to keep; setup: known.
+    """
+    terms = tuple(sorted(terms, key=lambda term: term.place))
+    values = {term.name: term.mean for term in terms}
+    scales = {t.name: FIRST_SCALE if np.isfinite(t.strength) else 1.0 for t in terms}
+    phi, log, rows, known = np.zeros(10), log_noise, None, setup or Setup()
+    if start is not None:
+        values.update({k: v for k, v in start.values.items() if k in values})
+        scales.update({k: v for k, v in start.scales.items() if k in scales})
+        phi, rows = start.phi, start.rows
+        log = start.log_noise if log is None else log
+    values.update(given or {})
+    for number in range(max(rounds, 1)):
+        now = setup_of(values, terms, known)
+        if rows is None:
+            rows = Rows(window, now)
+        elif not now.is_near(rows.setup):
+            rows = rows.at(now)
+        mean, spread = noise.strengths_before(sheet, rows.time[-1] - rows.time[0])
+        log = mean if log is None else log
+        system = System(rows, terms, phi, values, sheet, region)
+        solution = system.solve(log, scales)
+        moved = solution.distance(phi)
+        phi, values = solution.x[:10], system.split(solution.x)
+        if log_noise is None:
+            log = solution.strengths(log, mean, spread)
+        scales = system.learnt_scales(solution, scales)
+        if number and moved < SETTLED:
+            break
+    assert log is not None
+    return _conclude(system, scales, log, mean, spread)
+
+
+def _conclude(system: System, scales: dict[str, float], log: Array, mean: Array, spread: Array
+              ) -> Fit:
+    solution = system.solve(log, scales)
+    evidence = (solution.evidence - noise.cost_of_choice(
+        log, mean, spread, system.spectrum, solution.freedom) - system.cost_of_scales(scales))
+    sigma = system.split(np.sqrt(np.diag(solution.covariance)))
+    wide = system.solve(log, {name: max(scale, 1.0) for name, scale in scales.items()})
+    return Fit(system.terms, solution.x[:10], solution.covariance[:10, :10],
+               (wide.x[:10], wide.covariance[:10, :10]), system.split(solution.x), sigma, scales,
+               log, evidence, system.rows, solution)
+
+
+class System:
+    """The linear system of one round: modes of payload and terms, and what is known before."""
+
+    def __init__(self, rows: Rows, terms: tuple[Term, ...], phi: Array, values: Values,
+                 sheet: Sheet, region: Region | None) -> None:
+        self.rows, self.terms = rows, terms
+        size = 10 + sum(len(term.sd) for term in terms)
+        X, at, load, k = np.empty((*rows.y.shape, size)), [phi], rows.A @ phi, 10
+        X[..., :10] = rows.A
+        applied = {"tilt": rows.setup.tilt, "delay": np.r_[rows.setup.delay]}
+        for term in terms:
+            at.append(applied.get(term.name, values[term.name]))
+            effect = term.effect(rows, phi, at[-1], load)
+            if effect.wrench is not None:
+                load = load + effect.wrench
+            if effect.through is not None:
+                X[..., :k] += effect.through(X[..., :k])
+            q = effect.slopes.shape[2]
+            X[..., k:k + q] = effect.slopes
+            k += q
+        self.X, self.y = X, rows.y - load + X @ np.concatenate(at)
+        self.mean = np.concatenate([np.zeros(10), *[term.mean for term in terms]])
+        self.spectrum = noise.spectra(rows, sheet)
+        self.inside = np.zeros((3, 10)) if region is None else region.rows(phi)
+        self.normaliser = 0.0 if region is None else -3.0 * np.log(max(phi[0], LIGHTEST))
+
+    def split(self, x: Array) -> Values:
+        """Values of the terms by name."""
+        out, k = {}, 10
+        for term in self.terms:
+            out[term.name], k = x[k:k + len(term.sd)], k + len(term.sd)
+        return out
+
+    def solve(self, log: Array, scales: Mapping[str, float]) -> Solution:
+        """The solution at strengths of the noise and scales of the priors."""
+        return Solution(self, log, np.concatenate(
+            [VAGUE, *[scales[term.name] * term.sd for term in self.terms]]))
+
+    def learnt_scales(self, solution: Solution, scales: Mapping[str, float]) -> dict[str, float]:
+        """Scale of each prior: the mean square of the values that the data determine (MacKay 1992).
+
+        Above the data sheet, `strength` pseudo-observations hold it back.
+        """
+        out, variance = {}, np.diag(solution.covariance)
+        parts = zip(self.terms, self.split(solution.x).values(), self.split(variance).values(),
+                    strict=True)
+        for term, x, var in parts:
+            out[term.name] = 1.0
+            if np.isfinite(term.strength):
+                scale = scales[term.name]
+                known = len(x) - float(np.sum(var / (scale * term.sd) ** 2))
+                square = float(np.sum((x / term.sd) ** 2))
+                held = term.strength if square > known else 0.0
+                new = np.sqrt((held + square) / (held + known + 1e-9))
+                least = max(scale * SHRINK, LEAST_SCALE)
+                out[term.name] = float(np.clip(new, least, scale * GROW))
+        return out
+
+    def cost_of_scales(self, scales: Mapping[str, float]) -> float:
+        """What stretched priors take off the evidence."""
+        return sum(0.5 * t.strength * (np.log(scales[t.name] ** 2) + scales[t.name] ** -2 - 1.0)
+                   for t in self.terms if np.isfinite(t.strength) and scales[t.name] > 1.0)
+
+
+class Solution:
+    """Solution of a system: x (10 + q,) and its covariance; the logarithm of its evidence."""
+
+    def __init__(self, system: System, log: Array, sd: Array) -> None:
+        X, y = system.X, system.y
+        self.spectrum = system.spectrum
+        self.variance = np.repeat(system.spectrum @ np.exp(log).T, 3, 1)  # (k, 6)
+        self.weight = 1.0 / np.sqrt(self.variance)
+        self.Xw = (X * self.weight[..., None]).reshape(-1, X.shape[2]) * sd
+        yw, mean = (y * self.weight).ravel(), system.mean / sd
+        inside = np.zeros((3, len(sd)))
+        inside[:, :10] = system.inside * sd[:10]
+        normal = self.Xw.T @ self.Xw + inside.T @ inside
+        normal.flat[::len(sd) + 1] += 1.0
+        root = np.linalg.cholesky(normal)
+        self.inverse = solve_triangular(root, np.eye(len(sd)), lower=True, check_finite=False)
+        self.unit = self.inverse.T @ self.inverse
+        z = self.unit @ (self.Xw.T @ yw + mean)
+        self.x, self.covariance = z * sd, self.unit * sd * sd[:, None]
+        self.residual, gap, outside = yw - self.Xw @ z, z - mean, inside @ z
+        square = self.residual @ self.residual + gap @ gap + outside @ outside
+        self.evidence = float(-0.5 * (np.log(self.variance).sum() + square)
+                              - np.log(np.diag(root)).sum() + system.normaliser)
+
+    def distance(self, phi: Array) -> float:
+        """How far phi (10,) is from the solution's, in deviations."""
+        step = self.x[:10] - phi
+        return float(np.sqrt(abs(step @ np.linalg.solve(self.covariance[:10, :10], step))))
+
+    @property
+    def freedom(self) -> Array:
+        """Degrees of freedom (k, 6) that the fit leaves to each residual, at most one."""
+        taken = ((self.Xw @ self.unit) * self.Xw).sum(1)
+        return np.asarray(np.maximum(1.0 - taken.reshape(self.variance.shape), 0.0))
+
+    def strengths(self, log: Array, mean: Array, spread: Array) -> Array:
+        """Strengths (2, c) of the noise that the residual tells."""
+        free, power = self.freedom, self.residual.reshape(self.variance.shape) ** 2 * self.variance
+        return np.stack([
+            noise.update(log[k], self.spectrum, power[:, c].sum(1), free[:, c].sum(1), mean[k],
+                         spread) for k, c in enumerate((slice(0, 3), slice(3, 6)))])
+
+
+class _Screen:
+    """One more term beside a fit, all else being linear and the noise as it is."""
+
+    def __init__(self, best: Fit, term: Term) -> None:
+        self.best, self.term = best, term
+        self.load = best.rows.A @ best.phi
+
+    def look(self, values: Array) -> tuple[Array, Array, Array, float]:
+        """Normal matrix, gradient, values in deviations and cost, less what payload and other terms
+        take."""
+        term, s = self.term, self.best.solution
+        effect = term.effect(self.best.rows, self.best.phi, values, self.load)
+        wrench = np.zeros(self.load.shape) if effect.wrench is None else effect.wrench
+        B = np.concatenate([effect.slopes * term.sd, wrench[..., None]], 2) * s.weight[..., None]
+        B = B.reshape(-1, len(values) + 1)
+        taken = s.inverse @ (s.Xw.T @ B)
+        G, told = B.T @ B - taken.T @ taken, B.T @ s.residual
+        u = (values - term.mean) / term.sd
+        return (G[:-1, :-1], told[:-1] - G[:-1, -1], u,
+                float(G[-1, -1] - 2.0 * told[-1] + u @ u))
+
+
+def climb(best: Fit, term: Term, values: Array, steps: int = 10, longest: float = 0.5
+          ) -> tuple[Array, float]:
+    """The value of one more term beside a fit, and the logarithm of what it gains in evidence.
+
+    Damped Gauss-Newton steps (Levenberg, Marquardt) of at most `longest` prior deviations.
+    """
+    screen = _Screen(best, term)
+    square, slope, u, cost = screen.look(values)
+    identity = np.eye(len(u))
+    if term.is_linear:  # the summit itself, at the best scale of its prior
+        told = []
+        for scale in SCALES if np.isfinite(term.strength) else (1.0,):
+            root = np.linalg.cholesky(square * scale**2 + identity)
+            half = np.linalg.solve(root, (slope + square @ u) * scale)
+            gain = float(0.5 * half @ half - np.log(np.diag(root)).sum())
+            told.append((gain, scale * np.linalg.solve(root.T, half)))
+        gain, u = max(told, key=lambda t: t[0])
+        return term.mean + u * term.sd, gain
+    damping = 1e-2
+    for _ in range(steps):
+        bent = square + identity
+        step = np.linalg.solve(bent + damping * np.diag(np.diag(bent)), slope - u)
+        step *= min(1.0, longest / max(float(np.abs(step).max()), 1e-12))
+        there = screen.look(values + step * term.sd)
+        if there[-1] > cost:
+            damping *= 10.0
+            continue
+        gained, values, damping = cost - there[-1], values + step * term.sd, damping / 5.0
+        square, slope, u, cost = there
+        if gained < SETTLED:
+            break
+    near = np.linalg.solve(square + identity, slope - u)
+    curved = float(np.linalg.slogdet(square + identity)[1])
+    return values, 0.5 * (float((slope - u) @ near) - cost - curved)

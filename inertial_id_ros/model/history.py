@@ -1,0 +1,152 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""What was measured: motion in bins and samples of the wrench, with marks; never rewritten."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..motion.motion import BIN_NS, Array, IntArray, Motion, no_motion
+from ..motion.quartic import evened
+
+LONGEST = 120.0  # s
+Span = tuple[int, int]  # first bin, and the one after the last
+
+
+@dataclass(frozen=True)
+class Marks:
+    """What the scan found in a history.
+
+    Attributes:
+        begin: bin from which on the present payload is carried.
+        contacts, faults: bins in which something else moves the wrench, or the motion is wrong.
+        zero_moved: bin from which on the present zero holds.
+    """
+
+    begin: int = 0
+    contacts: tuple[Span, ...] = ()
+    faults: tuple[Span, ...] = ()
+    zero_moved: int = 0
+
+    @property
+    def first(self) -> int:
+        """The first bin that tells of present payload and zero alike."""
+        return max(self.begin, self.zero_moved)
+
+
+@dataclass(frozen=True, eq=False)
+class Window:
+    """Part of a history, on a grid without holes.
+
+    Attributes:
+        motion: in n bins that follow one another; where it is unknown, that of a bin before.
+        used: (n,) whether a bin tells of the payload.
+        wrench: (n, 6) mean of the samples, W and bias [N, N m]; count: (n,) samples.
+    """
+
+    motion: Motion
+    used: np.ndarray
+    wrench: Array
+    count: Array
+
+    @property
+    def samples(self) -> float:
+        """Samples in a bin, on average."""
+        some = self.count[self.count > 0]
+        return float(some.mean()) if len(some) else 1.0
+
+
+class History:
+    """A bounded record of motion and wrench, appended by one thread."""
+
+    def __init__(self, seconds: float = LONGEST) -> None:
+        self.marks = Marks()
+        self.end = 0
+        self._keep = round(seconds * 1e9)
+        self._motion = _Columns(no_motion(0))
+        self._wrench = _Columns((np.empty(0, np.int64), np.empty((0, 6))))
+
+    def append(self, motion: Motion, stamps: IntArray, wrench: Array) -> None:
+        """Append bins of motion, and samples of the wrench: W + bias (m, 6) at stamps (m,) [ns]."""
+        if len(motion.number):
+            self._motion.append(motion)
+            self.end = int(motion.number[-1]) + 1
+        if len(stamps):
+            self._wrench.append((stamps, wrench))
+        oldest = self.end * BIN_NS - self._keep
+        self._motion.drop(oldest // BIN_NS)
+        self._wrench.drop(oldest)
+
+    def window(self, end: int, seconds: float, from_begin: bool = True) -> Window:
+        """The bins before `end` that tell of the present payload, at most so many seconds.
+
+        Args:
+            from_begin: whether bins before the present payload are left out.
+        """
+        first = max(end - round(seconds * 1e9) // BIN_NS, self.marks.first if from_begin else 0)
+        motion = Motion(*self._motion.between(first, end))
+        if not len(motion.number):
+            return Window(motion, np.empty(0, bool), np.empty((0, 6)), np.empty(0))
+        first, n = int(motion.number[0]), end - int(motion.number[0])
+        at = motion.number - first
+        used = np.zeros(n, bool)
+        used[at] = True
+        if len(at) < n:  # holes are bridged by the bin before, and not used
+            source = np.maximum.accumulate(np.where(used, np.arange(n), 0))
+            rank = np.cumsum(used) - 1
+            motion = motion.part(rank[source])._replace(number=first + np.arange(n))
+        for a, b in (*self.marks.contacts, *self.marks.faults):
+            used[max(a - first, 0):max(b - first, 0)] = False
+        wrench, count = self._bins(first, n)
+        return Window(motion, used & (count > 0), wrench, count)
+
+    def _bins(self, first: int, n: int) -> tuple[Array, Array]:
+        """Means (n, 6) of the wrench in bins, and their numbers of samples; short holes bridged."""
+        margin = BIN_NS
+        stamps, rows = self._wrench.between(first * BIN_NS - margin, (first + n) * BIN_NS + margin)
+        number = evened(stamps) // BIN_NS - first
+        kept = (number >= 0) & (number < n)
+        number, rows = number[kept], rows[kept]
+        count = np.asarray(np.bincount(number, minlength=n), float)
+        total = np.stack([np.bincount(number, column, n) for column in rows.T], 1)
+        mean: Array = np.asarray(total / np.maximum(count, 1.0)[:, None], float)
+        hole = np.flatnonzero(count == 0)
+        if len(hole) and len(hole) < n:
+            some = np.flatnonzero(count)
+            mean[hole] = np.stack([np.interp(hole, some, c) for c in mean[some].T], 1)
+            gap = some[np.minimum(np.searchsorted(some, hole), len(some) - 1)] - some[
+                np.maximum(np.searchsorted(some, hole) - 1, 0)]
+            count[hole[(gap > 0) & (gap <= 5)]] = 1e-9  # a few bins: samples are sparse
+        return mean, count
+
+
+class _Columns:
+    """Arrays that grow together at their end and are dropped at their beginning."""
+
+    def __init__(self, empty: tuple[np.ndarray, ...]) -> None:
+        self._arrays, self._first, self._end = list(empty), 0, 0
+
+    def append(self, rows: tuple[np.ndarray, ...]) -> None:
+        more, size = len(rows[0]), self._end - self._first
+        if self._end + more > len(self._arrays[0]) or (
+                size == 0 and self._arrays[-1].shape[1:] != rows[-1].shape[1:]):
+            room = max(2 * (size + more), 4096)
+            for k, (old, new) in enumerate(zip(self._arrays, rows, strict=True)):
+                grown = np.empty((room, *new.shape[1:]), new.dtype)
+                if size:
+                    grown[:size] = old[self._first:self._end]
+                self._arrays[k] = grown
+            self._first, self._end = 0, size
+        for old, new in zip(self._arrays, rows, strict=True):
+            old[self._end:self._end + more] = new
+        self._end += more
+
+    def drop(self, oldest: int) -> None:
+        """Forget rows whose first column is below a value."""
+        self._first += int(np.searchsorted(self._arrays[0][self._first:self._end], oldest))
+
+    def between(self, first: int, end: int) -> list[np.ndarray]:
+        """Rows whose first column lies in [first, end)."""
+        a, b = self._first + np.searchsorted(self._arrays[0][self._first:self._end], (first, end))
+        return [array[a:b] for array in self._arrays]

@@ -1,0 +1,57 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""The wrench of a rigid payload: Newton and Euler, linear in the inertial parameters.
+
+W = A(proper, omega, alpha) phi is what the sensor exerts on the payload; `proper` is the
+acceleration of the sensor's origin less gravity. All vectors are in sensor axes, phi (10,) is about
+the sensor's origin (Atkeson, An, Hollerbach 1986).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..motion.motion import Array
+
+GRAVITY = np.array([0.0, 0.0, -9.81])  # m/s^2, in base axes
+
+
+def skew(v: Array) -> Array:
+    """Cross-product matrices (..., 3, 3) of vectors (..., 3)."""
+    out = np.zeros((*v.shape, 3), v.dtype)
+    x, y, z = v[..., 0], v[..., 1], v[..., 2]
+    out[..., 0, 1], out[..., 0, 2], out[..., 1, 2] = -z, y, -x
+    out[..., 1, 0], out[..., 2, 0], out[..., 2, 1] = z, -y, x
+    return out
+
+
+def rotation(vector: Array) -> Array:
+    """Rotation matrix (3, 3) of a rotation vector (3,) [rad] (Rodrigues)."""
+    angle, k = float(np.linalg.norm(vector)), skew(np.asarray(vector, float))
+    return np.asarray(np.eye(3) + np.sinc(angle / np.pi) * k
+                      + 0.5 * np.sinc(0.5 * angle / np.pi) ** 2 * k @ k)
+
+
+def _tensor_columns(v: Array) -> Array:
+    """L(v) (n, 3, 6) with I v = L(v) [Ixx, Ixy, Ixz, Iyy, Iyz, Izz]."""
+    out = np.zeros((len(v), 3, 6))
+    x, y, z = v.T
+    out[:, 0, 0], out[:, 0, 1], out[:, 0, 2] = x, y, z
+    out[:, 1, 1], out[:, 1, 3], out[:, 1, 4] = x, y, z
+    out[:, 2, 2], out[:, 2, 4], out[:, 2, 5] = x, y, z
+    return out
+
+
+def regressor(proper: Array, omega: Array, alpha: Array) -> Array:
+    """A (n, 6, 10) of motions (n, 3)."""
+    out = np.zeros((len(proper), 6, 10))
+    turn = skew(omega)
+    out[:, :3, 0] = proper
+    out[:, :3, 1:4] = skew(alpha) + turn @ turn
+    out[:, 3:, 1:4] = -skew(proper)
+    out[:, 3:, 4:] = _tensor_columns(alpha) + turn @ _tensor_columns(omega)
+    return out
+
+
+def static_wrench(phi: Array, proper: Array) -> Array:
+    """Wrench (..., 6) of a payload that only feels an acceleration (..., 3)."""
+    return np.concatenate([phi[0] * proper, np.cross(phi[1:4], proper)], -1)

@@ -1,0 +1,82 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""Noise as a sum of spectra of known shape; their strengths maximise the restricted likelihood.
+
+White noise of samples, noise of accelerations (encoders), and Ornstein-Uhlenbeck walks of three
+correlation times (drift, what the data sheet calls accuracy). Forces and torques apart.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..motion.motion import BIN, Array
+from .rows import STEP, Rows
+from .sheet import Sheet
+
+TIMES = (1.5, 6.0, 24.0)  # s, of the walks
+SPREAD = (0.7, 2.0, 2.5, 2.5, 2.5)  # of the logarithms of the strengths before the data
+_STEPS, _LONGEST, _SETTLED = 4, 2.0, 1e-3  # of Newton's method
+_KNEE = 2.5  # Hz, where acceleration noise is stated
+
+
+def spectra(rows: Rows, sheet: Sheet) -> Array:
+    """Variances (k, c) of the modes for unit strengths."""
+    f, step = rows.frequency, STEP * BIN
+    white = np.full(len(f), BIN / step / rows.window.samples)
+    shapes = [white, white * (f / _KNEE) ** 4]
+    if not sheet.is_ideal:
+        shapes += [2.0 * time / (1.0 + (2.0 * np.pi * f * time) ** 2) / step for time in TIMES]
+    return np.stack(shapes, 1) * rows.gain[:, None]
+
+
+def strengths_before(sheet: Sheet, seconds: float) -> tuple[Array, Array]:
+    """Means (2, c) and deviations (c,) of the logarithms of the strengths before the data."""
+    out = []
+    for noise, accuracy, drift in zip(sheet.noise, sheet.accuracy, sheet.drift, strict=True):
+        walk = (accuracy**2 + (drift * seconds / 60.0) ** 2) / len(TIMES)
+        walks = [] if sheet.is_ideal else [walk] * len(TIMES)
+        out.append(np.log([noise**2, 0.1 * noise**2, *walks]))
+    return np.array(out), np.array(SPREAD[:len(out[0])])
+
+
+def update(log: Array, spectrum: Array, power: Array, count: Array, mean: Array, spread: Array
+           ) -> Array:
+    """Logarithms (c,) of the strengths at the maximum of restricted likelihood and prior.
+
+    Newton with Fisher's information on sum(count log v + power / v) / 2, v = spectrum exp(log).
+
+    Args:
+        power, count: (k,) sums of squared residuals, and of their degrees of freedom, by mode.
+    """
+    def cost(x: Array) -> float:
+        v = spectrum @ np.exp(x)
+        return float(0.5 * np.sum(count * np.log(v) + power / v)
+                     + 0.5 * np.sum(((x - mean) / spread) ** 2))
+    now = cost(log)
+    for _ in range(_STEPS):
+        part = spectrum * np.exp(log)
+        share = part / part.sum(1, keepdims=True)
+        slope = 0.5 * share.T @ (count - power / part.sum(1)) + (log - mean) / spread**2
+        curved = 0.5 * (share.T * count) @ share + np.diag(spread**-2.0)
+        step = np.linalg.solve(curved, slope)
+        step *= min(1.0, _LONGEST / max(float(np.abs(step).max()), 1e-12))
+        while (new := cost(log - step)) > now and np.abs(step).max() > _SETTLED:
+            step = 0.5 * step
+        if new > now:
+            break
+        log, gained, now = log - step, now - new, new
+        if gained < _SETTLED:
+            break
+    return log
+
+
+def cost_of_choice(log: Array, mean: Array, spread: Array, spectrum: Array, count: Array) -> float:
+    """What strengths (2, c) take off the evidence (Laplace): their prior, and how exactly they had
+    to be chosen."""
+    total = 0.5 * float(np.sum(((log - mean) / spread) ** 2))
+    for k, one in enumerate(log):
+        share = spectrum * np.exp(one)
+        share = share / share.sum(1, keepdims=True) * spread
+        known = 0.5 * (share.T * count[:, 3 * k:3 * k + 3].sum(1)) @ share + np.eye(len(spread))
+        total += 0.5 * float(np.linalg.slogdet(known)[1])
+    return total

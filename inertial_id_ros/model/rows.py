@@ -1,0 +1,166 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""From bins to slow cosine modes: the same smoothing on motion and wrench, then a cosine transform.
+
+In the modes of a stretch without holes, stationary noise is nearly independent, with the variance
+of its spectrum; leaving out the fast ones is the low-pass.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+
+import numpy as np
+from scipy.fft import dct, idct
+
+from ..motion.motion import BIN, Array
+from .history import Window
+from .newton_euler import GRAVITY, regressor, rotation, skew
+from .setup import Setup, low_pass
+
+HALF = 10  # bins, of the smoothing kernel
+STEP = 8  # bins from row to row
+BAND = 4.0  # Hz, modes below
+SHORTEST = 70  # bins of a stretch
+
+
+class Stretch:
+    """Rows of bins without holes: n rows from bin `first` on, and its slow modes."""
+
+    def __init__(self, begin: int, end: int, late: int) -> None:
+        self.first = begin + HALF + 1 + max(0, -late)
+        self.n = (end - HALF - 2 - max(0, late) - self.first) // STEP + 1
+        self.size = max(int(2.0 * BAND * BIN * STEP * self.n), 3)
+
+    def smooth(self, bins: Array, kernel: Array, late: int) -> Array:
+        """Rows (n, ...) of bins, which are `late` bins after those of the motion."""
+        first, half, last = self.first + late, len(kernel) // 2, STEP * self.n
+        return np.asarray(sum(
+            weight * bins[first + k - half:first + k - half + last:STEP][:self.n]
+            for k, weight in enumerate(kernel) if weight > 0.0))
+
+
+def stretches(used: np.ndarray, late: int = 0) -> list[Stretch]:
+    """The stretches of used bins that are long enough."""
+    edges = np.flatnonzero(np.diff(np.r_[False, used, False].astype(np.int8)))
+    least = SHORTEST + abs(late)
+    return [Stretch(int(a), int(b), late) for a, b in edges.reshape(-1, 2) if b - a >= least]
+
+
+class Rows:
+    """Motion, wrench and regressor of a window at a set-up; modes of all stretches in turn.
+
+    Attributes:
+        n: rows; time: (n,) from the window's begin [s]; t: (n,) -1/2 to 1/2 over the window.
+        rotation, place: (n, 3, 3), (n, 3) pose of the sensor; p: place from its mean.
+        A: (k, 6, 10) modes of the regressor; y: (k, 6) of the wrench.
+        turned: (k, 2 + 3 (j - 1), 3) change of the acceleration less gravity, by a turn about the
+            base's x and y, and about the axes of each joint but the last [1/rad].
+        bend: (k, j, 3, 4) the same by joints that give way, per mass and first moment.
+        frequency: (k,) [Hz]; gain: (k,) of the smoothing on the power of white noise.
+        length: (k,) rows of the stretch that a mode belongs to.
+    """
+
+    def __init__(self, window: Window, setup: Setup) -> None:
+        self.window, self.setup = window, setup
+        self.late = round(setup.delay / BIN)
+        self.stretches = stretches(window.used, self.late)
+        self.n = sum(s.n for s in self.stretches)
+        if not self.n:
+            return
+        motion = window.motion
+        back = motion.rotation.transpose(0, 2, 1)
+        self.unfiltered = regressor(motion.acceleration - back @ GRAVITY, motion.omega,
+                                    motion.alpha)
+        self.steady = self.smooth(low_pass(self.unfiltered, setup.filter))
+        self.rotation, self.place = self.smooth(motion.rotation), self.smooth(motion.position)
+        self.p = self.place - self.place.mean(0)
+        index = np.concatenate([s.first + STEP * np.arange(s.n) for s in self.stretches])
+        self.index, self.time = index, BIN * index
+        self.t = (index - index[0]) / max(index[-1] - index[0], 1) - 0.5
+        self.frequency = np.concatenate([
+            np.arange(s.size) / (2.0 * BIN * STEP * s.n) for s in self.stretches])
+        self.length = np.concatenate([np.full(s.size, s.n) for s in self.stretches])
+        taps = np.arange(-HALF, HALF + 1)
+        kernel = _kernel(0.0)[1:-1]
+        self.gain = np.square(np.cos(2.0 * np.pi * BIN * self.frequency[:, None] * taps) @ kernel)
+        self._turn(setup)
+        self.level = self.modes(self.smooth(low_pass(back, setup.filter)))
+        self.upright = self.modes(self.steady)
+        self._apply(setup)
+
+    def _turn(self, setup: Setup) -> None:
+        """How the acceleration changes by turned and by bent joints."""
+        motion = self.window.motion
+        joints = self.smooth(motion.joints)[:, :-1]
+        twists = self.smooth(motion.twists)
+        axes = np.concatenate([np.broadcast_to(-np.eye(3)[:2], (self.n, 2, 3)),
+                               joints.transpose(0, 1, 3, 2).reshape(self.n, -1, 3)], 1)
+        turn = twists[..., 3:]
+        sideways = turn @ skew(GRAVITY)  # turn x g: turn . (r x g) = -(turn x g) . r
+        lever = (sideways @ self.place[..., None])[..., 0]
+        torque = np.concatenate([(twists[..., :3] @ GRAVITY - lever)[..., None],
+                                 -sideways @ self.rotation], 2)  # (n, j, 4)
+        changed = np.concatenate([axes @ skew(GRAVITY), sideways], 1) @ self.rotation
+        if setup.filter:
+            changed = low_pass(changed, setup.filter, BIN * STEP)
+        count = axes.shape[1]
+        self.turned = self.modes(changed[:, :count])
+        self.bend = self.modes(changed[:, count:, :, None] * torque[:, :, None])
+
+    def _apply(self, setup: Setup) -> None:
+        change = self.level @ (GRAVITY - rotation(np.r_[setup.tilt, 0.0]) @ GRAVITY)
+        self.A = self.upright.copy()
+        self.A[:, :3, 0] += change
+        self.A[:, 3:, 1:4] -= skew(change)
+        self.y = self.modes(self.smooth(self.window.wrench, setup.delay))
+
+    def at(self, setup: Setup) -> Rows:
+        """The same window at another set-up; what is not changed by that is kept."""
+        if setup.filter != self.setup.filter or round(setup.delay / BIN) != self.late:
+            return Rows(self.window, setup)
+        new = copy(self)
+        new.setup = setup
+        new._apply(setup)
+        return new
+
+    def smooth(self, bins: Array, delay: float = 0.0) -> Array:
+        """Rows (n, ...) of bins, a delay [s] after those of the motion."""
+        late = round(delay / BIN)
+        kernel = _kernel(delay / BIN - late)
+        return np.concatenate([s.smooth(bins, kernel, late) for s in self.stretches])
+
+    def modes(self, rows: Array) -> Array:
+        """Orthonormal cosine modes (k, ...) below the band of rows (n, ...)."""
+        out, at = [], 0
+        for s in self.stretches:
+            out.append(dct(rows[at:at + s.n], norm="ortho", axis=0)[:s.size])
+            at += s.n
+        return out[0] if len(out) == 1 else np.concatenate(out)
+
+    def back(self, modes: Array) -> Array:
+        """Rows (n, ...) of modes (k, ...)."""
+        out, at = [], 0
+        for s in self.stretches:
+            out.append(idct(modes[at:at + s.size], n=s.n, norm="ortho", axis=0))
+            at += s.size
+        return out[0] if len(out) == 1 else np.concatenate(out)
+
+    def rates(self, rows: Array) -> Array:
+        """Derivatives (n, ...) [1/s] of rows."""
+        out, at = [], 0
+        for s in self.stretches:
+            out.append(np.gradient(rows[at:at + s.n], STEP * BIN, axis=0))
+            at += s.n
+        return out[0] if len(out) == 1 else np.concatenate(out)
+
+    @property
+    def constant(self) -> Array:
+        """Modes (k,) of a one in each row."""
+        return self.modes(np.ones(self.n))
+
+
+def _kernel(shift: float) -> Array:
+    """Hann weights at -HALF - 1 to HALF + 1 bins, moved by part of a bin; their sum is one."""
+    x = np.arange(-HALF - 1, HALF + 2) - shift
+    weight = np.where(np.abs(x) < HALF, np.cos(0.5 * np.pi * x / HALF) ** 2, 0.0)
+    return np.asarray(weight / weight.sum())
