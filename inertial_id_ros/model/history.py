@@ -78,13 +78,19 @@ class History:
         self._motion.drop(oldest // BIN_NS)
         self._wrench.drop(oldest)
 
-    def window(self, end: int, seconds: float, from_begin: bool = True) -> Window:
-        """The bins before `end` that tell of the present payload, at most so many seconds.
+    @property
+    def first(self) -> int:
+        """The oldest bin of motion that is there."""
+        motion = self._motion.between(-2**62, 2**62)[0]
+        return int(motion[0]) if len(motion) else self.end
+
+    def window(self, end: int, seconds: float, marked: bool = True) -> Window:
+        """The bins before `end`, at most so many seconds.
 
         Args:
-            from_begin: whether bins before the present payload are left out.
+            marked: whether bins that do not tell of the present payload are left out.
         """
-        first = max(end - round(seconds * 1e9) // BIN_NS, self.marks.first if from_begin else 0)
+        first = max(end - round(seconds * 1e9) // BIN_NS, self.marks.first if marked else 0)
         motion = Motion(*self._motion.between(first, end))
         if not len(motion.number):
             return Window(motion, np.empty(0, bool), np.empty((0, 6)), np.empty(0))
@@ -96,7 +102,7 @@ class History:
             source = np.maximum.accumulate(np.where(used, np.arange(n), 0))
             rank = np.cumsum(used) - 1
             motion = motion.part(rank[source])._replace(number=first + np.arange(n))
-        for a, b in (*self.marks.contacts, *self.marks.faults):
+        for a, b in (*(self.marks.contacts if marked else ()), *self.marks.faults):
             used[max(a - first, 0):max(b - first, 0)] = False
         wrench, count = self._bins(first, n)
         return Window(motion, used & (count > 0), wrench, count)

@@ -1,0 +1,239 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""Judges rows as they come: marks what does not belong to the payload, finds what it became.
+
+Calm: rows are learnt a while after they came, so that what begins slowly is not. Three rows far
+off: suspect; then nothing is learnt until rows fit again (it was contact), or one hypothesis
+foretells the rows better than all others.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ..model.history import History, Marks
+from ..model.setup import Setup
+from ..model.sheet import Sheet
+from ..motion.motion import BIN, Array
+from .bank import MOVED, TURN, Bank, Context, Kind
+from .predictor import ACCELERATION, PHI, Forecast, Predictor
+from .row import APART, HALF, STEP, Row, make_row
+
+ENTER, LEAVE = 6.0, 4.0  # deviations
+FAR, CALM = 3, 5  # successive rows
+BEHIND = 40  # bins after which a row is learnt
+FIRST = 4  # rows that are learnt at once
+SETTLED = 2 * HALF  # bins after the onset, from which on rows hold nothing from before
+HEAD, ENOUGH = 8.0, 3.0  # odds, logarithms, for a payload to pour, and to have stopped
+STEADY = 0.2  # share of the time since the onset for which a change must be steady
+ANEW, KEPT = 48, 300  # bins: after which hypotheses begin anew, and are given up
+VISIBLE = 8.0  # deviations: so large a contact would show in so few rows
+READINGS = 50  # rows of which a driver may take the mean as zero
+LONGEST, DOUBTED, RIPE = 6000, 150, 40  # bins of a disturbance in motion after which a fit, or one
+# to so few rows, is given up
+POUR = np.diag(np.r_[0.03, np.full(3, 0.005), np.full(6, 0.0005)] ** 2)  # of phi, in a second
+EMPTY = (np.zeros(10), np.r_[0.005, np.full(3, 0.001), np.full(6, 1e-4)])
+_CHANGES = (Kind.PAYLOAD, Kind.RELEASED, Kind.RETURNED)
+
+
+class Event(NamedTuple):
+    """number: bin of the row that told; first: since when; change: of the mass [kg]."""
+
+    kind: Kind
+    number: int
+    first: int
+    change: float = 0.0
+
+
+class Scan:
+    """Walks over the rows of a history.
+
+    Attributes:
+        predictor: of the payload as it is taken to be now; before: before the last change.
+        onset: bin since which rows are suspect; None: they are not.
+        pours: whether the payload changes steadily.
+        tool: phi (10,) and its deviations (10,) of what stays when the object is released.
+    """
+
+    def __init__(self, sheet: Sheet, tool: tuple[Array, Array] | None = None) -> None:
+        self.sheet, self.tool = sheet, tool or EMPTY
+        self.setup = Setup()
+        self._next: int | None = None
+        self._begin_with(Predictor(sheet))
+
+    def _begin_with(self, predictor: Predictor) -> None:
+        self.predictor = predictor
+        self.before: Predictor | None = None
+        self._walk, self._changed, self._steady = predictor.walk, -KEPT, 0
+        self._resume()
+
+    def _resume(self) -> None:
+        """Nothing is suspect any more."""
+        self.onset: int | None = None
+        self.pours = False
+        self._banks: list[Bank] = []
+        self._far = self._near = 0
+        self._first, self._peak, self._surprise = 0, np.zeros(6), list[float]()
+        self._rivals: tuple[Predictor, Predictor] | None = None
+        self._pending: deque[Row] = deque()
+        self._readings: deque[Array] = deque(maxlen=READINGS)
+
+    def update(self, history: History, end: int | None = None) -> list[Event]:
+        """Judge the rows whose bins are all there, up to a bin; marks the history."""
+        ready = history.end - HALF - max(round(self.setup.delay / BIN), 0)
+        ready = ready if end is None else min(ready, end)
+        if self._next is None:
+            self._next = -(-(history.first + HALF) // STEP) * STEP
+        out: list[Event] = []
+        while self._next < ready:
+            row = make_row(history, self._next, self.setup)
+            self._next += STEP
+            for event in self.push(row) if row is not None else ():
+                history.marks = self._marked(history.marks, event)
+                out.append(event)
+        return out
+
+    def _marked(self, marks: Marks, event: Event) -> Marks:
+        """Marks with what an event says."""
+        begin, last = event.first - HALF, event.number
+        if event.kind is Kind.CALM:
+            return replace(marks, contacts=(*marks.contacts, (begin, last)))
+        if event.kind is Kind.SUSPECT:
+            return marks
+        steady = self._steady
+        if event.kind in _CHANGES or event.kind is Kind.LOST:
+            return replace(marks, begin=max(marks.begin, steady))
+        if event.kind in (Kind.ZEROED, Kind.OFFSET):
+            return replace(marks, zero_moved=steady)
+        return marks
+
+    def push(self, row: Row) -> Iterator[Event]:
+        """Judge one row; the events that it tells."""
+        if self.predictor.learnt < FIRST:
+            if row.is_independent:
+                self.predictor.learn(row)
+            return
+        seen = self.predictor.predict(row)
+        distance = float(np.sqrt(seen.squares))
+        if distance < LEAVE or self._far + self._near == 0:
+            self._first = row.number
+        self._far = self._far + 1 if distance > ENTER else 0
+        if self.onset is None:
+            yield from self._calm(row)
+        else:
+            yield from self._suspect(row, seen, distance)
+
+    def _calm(self, row: Row) -> Iterator[Event]:
+        if self._far >= FAR:
+            self.onset, self._banks, self._near = self._first, [], 0
+            self._peak, self._surprise = np.zeros(6), []
+            self._up, self._turn = row.up, 0.0
+            self._pending.clear()
+            yield Event(Kind.SUSPECT, row.number, self.onset)
+            return
+        if self._far:
+            return
+        self._readings.append(row.y)
+        if row.is_independent:
+            self._pending.append(row)
+        while self._pending and row.number - self._pending[0].number >= BEHIND:
+            old = self._pending.popleft()
+            self.predictor.learn_noise(self.predictor.learn(old), old)
+            yield from self._judge_pour(old)
+
+    def _judge_pour(self, row: Row) -> Iterator[Event]:
+        """Does a payload that walks foretell the rows better than a steady one and its shadow?"""
+        if self._rivals is None:
+            self._watch_pour(row)
+            return
+        for rival in self._rivals:
+            rival.learn(row)
+        other, shadow = self._rivals
+        lead = other.score - max(self.predictor.score, shadow.score)
+        is_over = row.number - self._since >= KEPT
+        moved = np.abs(row.A[:3, 0] - self._a).max()
+        rests = is_over and moved < MOVED * ACCELERATION[0]
+        if lead > (ENOUGH if self.pours else HEAD) or (self.pours and rests):
+            self.predictor, self.pours = other, not self.pours
+            self._steady = self._since
+            yield Event(Kind.POURS if self.pours else Kind.SETTLED, row.number, self._since)
+            self._watch_pour(row)
+        elif is_over:
+            self._watch_pour(row)
+
+    def _watch_pour(self, row: Row) -> None:
+        now, steady = self.predictor.copy(row.number), self.predictor.copy(row.number)
+        now.walk = steady.walk = self._walk
+        walking = now.copy(row.number).doubting(PHI, 0.0, POUR)
+        shadow = now.copy(row.number).doubting(slice(10, 16), 0.0, row.A @ POUR @ row.A.T)
+        self.predictor, other = (walking, steady) if self.pours else (now, walking)
+        self._rivals = other, steady if self.pours else shadow
+        self._since, self._a = row.number, row.A[:3, 0]
+
+    def _suspect(self, row: Row, seen: Forecast, distance: float) -> Iterator[Event]:
+        assert self.onset is not None
+        if np.linalg.norm(seen.residual[:3]) > np.linalg.norm(self._peak[:3]):
+            self._peak = seen.residual
+        self._surprise.append(seen.squares)
+        shown = float((np.abs(self._peak) / np.sqrt(np.diag(seen.covariance))).max())
+        self._near = self._near + 1 if distance < LEAVE else 0
+        if self._near >= CALM * max(1.0, (VISIBLE / shown) ** 2):
+            event = Event(Kind.CALM, row.number - self._near * STEP, self.onset)
+            self._end_disturbance()
+            yield event
+            return
+        if not row.is_independent or row.number < self.onset + SETTLED:
+            return
+        age = row.number - self.onset
+        if not self._banks or row.number - self._banks[-1].begin >= max(ANEW, 0.5 * STEADY * age):
+            self._banks.append(Bank(self._context(), row))
+        keep = max(KEPT, 2.0 * STEADY * age)
+        self._banks = [b for b in self._banks if row.number - b.begin < keep]
+        for bank in self._banks:
+            bank.learn(row, self.predictor.noise(row))
+        self._turn = max(self._turn, float(np.linalg.norm(np.cross(row.up, self._up))))
+        patience = LONGEST if self.predictor.learnt > RIPE else DOUBTED
+        if age > patience and self._turn > TURN:
+            yield self._begin_anew(row)
+            return
+        for bank in self._banks:
+            waited = bank.begin - self.onset - SETTLED
+            told = bank.verdict(row.number - bank.begin >= STEADY * (waited - APART))
+            if told is not None:
+                yield self._change(row, bank, *told)
+                return
+
+    def _context(self) -> Context:
+        return Context(self.predictor, self.before, self._peak, np.array(self._readings), self.tool,
+                       bool(self._banks))
+
+    def _end_disturbance(self) -> None:
+        self.onset, self._banks, self._far, self._near = None, [], 0, 0
+
+    def _begin_anew(self, row: Row) -> Event:
+        """Nothing explains the rows for long: another set-up, or the fit was wrong."""
+        assert self.onset is not None
+        event, was = Event(Kind.LOST, row.number, self.onset), self.predictor
+        self._steady, noise = row.number, float(np.mean(self._surprise)) / 6.0
+        self._begin_with(Predictor(self.sheet))
+        self.predictor.scale = was.scale * max(1.0, noise)
+        return event
+
+    def _change(self, row: Row, bank: Bank, kind: Kind, predictor: Predictor) -> Event:
+        assert self.onset is not None
+        was, self.predictor = self.predictor, predictor
+        predictor.walk, predictor.scale = self._walk, was.scale
+        self.before, self._steady = was.copy(row.number), bank.begin - HALF
+        pours = kind is Kind.PAYLOAD and row.number - self._changed < KEPT  # one after another
+        change = float(predictor.mean[0] - was.mean[0])
+        event = Event(Kind.POURS if pours else kind, row.number, self.onset, change)
+        self._changed = row.number if kind is Kind.PAYLOAD else self._changed
+        self._resume()
+        if pours:
+            self.pours = True
+            self._watch_pour(row)
+        return event
