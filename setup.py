@@ -10,9 +10,6 @@ from setuptools import find_packages, setup
 EXTRAS = {
     "bags": [  # identify_bag, identify_robot, black boxes: recordings, and tables in the terminal
         "rosbags>=0.11.9",
-        "apsw>=3.46",
-        "lz4>=4.3",
-        'backports-zstd>=1.0; python_version < "3.14"',
         "rich>=13",
     ],
     "shapes": ["trimesh>=4"],  # the shape of the payload, meshes of plan_excitation

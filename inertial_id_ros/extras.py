@@ -16,7 +16,7 @@ from .errors import MissingPackage
 # What pip installs with `inertial-id-ros[extra]`: modules, and their packages where the names
 # differ. setup.py states the same with versions.
 EXTRAS: dict[str, dict[str, str]] = {
-    "bags": {"rosbags": "", "apsw": "", "lz4": "", "backports": "backports-zstd", "rich": ""},
+    "bags": {"rosbags": "", "rich": ""},
     "shapes": {"trimesh": ""},
     "methods": {"clarabel": "", "cvxpy": "", "osqp": ""},
     "simulation": {"mujoco": ""},

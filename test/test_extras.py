@@ -62,8 +62,6 @@ def test_without_all_of_them_the_library_identifies_a_payload() -> None:
 FEATURES = [
     ("rosbags", "bags", "from inertial_id_ros.apps.bag.reader import BagReader\n"
      "BagReader({bag!r})"),
-    ("apsw", "bags", "from inertial_id_ros.apps.bag.reader import BagReader\nBagReader({bag!r})"),
-    ("lz4", "bags", "from inertial_id_ros.apps.bag.reader import BagReader\nBagReader({bag!r})"),
     ("rosbags", "bags", "import inertial_id_ros.apps.bag.black_box as r\n"
      "r.write_recording(__import__('pathlib').Path({bag!r}), [], [])"),
     ("rich", "bags", "import inertial_id_ros.apps.bag.identify_bag"),
@@ -132,7 +130,7 @@ def test_the_page_on_installing_names_every_extra() -> None:
 
 @pytest.mark.parametrize(("text", "package"), [
     ("No module named 'mujoco'", "mujoco"), ("No module named 'pxr.Usd'", "pxr"),
-    ("drawing needs the Python package 'backports-zstd', which is missing", "backports-zstd"),
+    ("drawing needs the Python package 'rosbags', which is missing", "rosbags"),
     ("No module named 'numpy'", ""), ("No module named 'inertial_id_ros.foo'", ""), ("1 == 2", "")])
 def test_a_test_is_skipped_only_for_an_optional_package_that_is_not_installed(
         monkeypatch: pytest.MonkeyPatch, text: str, package: str) -> None:

@@ -56,8 +56,7 @@ STATED: list[tuple[str, Callable[[], str]]] = [
     ("state", lambda: f"{megabytes(limits.MAX_MESH_BYTES)} MB and {spaced(limits.MAX_FACES)} faces "
                       "of a mesh"),
     ("state", lambda: f"{megabytes(limits.MAX_YAML_BYTES)} MB of YAML or JSON"),
-    ("state", lambda: f"{megabytes(limits.MAX_MESSAGE_BYTES)} MB of a recorded message, "
-                      f"{megabytes(limits.MAX_CHUNK_BYTES)} MB of a chunk unpacked"),
+    ("state", lambda: f"{megabytes(limits.MAX_MESSAGE_BYTES)} MB of a recorded message"),
     ("state", lambda: f"{limits.MAX_JOINTS} joints or {limits.MAX_TRANSFORMS} transforms in a "
                       f"message, {limits.MAX_FRAMES} fixed and {limits.MAX_MOVING_FRAMES} moving"),
     ("state", lambda: f"at most {limits.MAX_SAVED_FILES} in each"),

@@ -3,7 +3,6 @@
 
 import os
 import shutil
-import sqlite3
 
 import bags
 import numpy as np
@@ -78,7 +77,7 @@ def test_a_cut_off_recording_is_one_clear_error(bag, tmp_path, share):
     content = file.read_bytes()
     file.write_bytes(content[:int(share * len(content))])
     for path in (cut, file):
-        with pytest.raises(RecordingError, match="is cut off|is empty|is not an SQLite file"):
+        with pytest.raises(RecordingError, match="is cut off|is empty|cannot be read"):
             read(path, {"/wrench": bags.WRENCH})
 
 
@@ -111,8 +110,8 @@ def test_a_message_too_short_for_its_type_is_a_recording_error(tmp_path):
     ("empty_folder", "is not a rosbag2 recording"),
     ("notes.txt", "is not a recording"),
     ("old.bag", "is a ROS 1 bag"),
-    ("garbage.mcap", "is not an MCAP file"),
-    ("garbage.db3", "is not an SQLite file"),
+    ("garbage.mcap", "cannot be read"),
+    ("garbage.db3", "cannot be read"),
     ("two", "run 'ros2 bag reindex"),
     ("metadata_list", "cannot be read"),
     ("metadata_broken", "cannot be read"),
@@ -204,37 +203,10 @@ def test_a_message_above_the_limit_is_refused(bag, monkeypatch):
     assert len(read(bag, {"/wrench": bags.WRENCH})) == 200  # these are smaller
 
 
-@pytest.mark.parametrize(("limit", "words"), [
-    ("MAX_BAG_BYTES", "bytes; at most 100 are"),
-    ("MAX_METADATA_BYTES", "metadata.yaml: it has more")])
-def test_files_above_the_limits_are_refused_before_they_are_read(bag, limit, words, monkeypatch):
-    monkeypatch.setattr(f"inertial_id_ros.apps.bag.reader.{limit}", 100)
-    with pytest.raises(RecordingError, match=words):
+def test_files_above_the_limit_are_refused_before_they_are_read(bag, monkeypatch):
+    monkeypatch.setattr("inertial_id_ros.apps.bag.reader.MAX_BAG_BYTES", 100)
+    with pytest.raises(RecordingError, match="at most 100"):
         BagReader(bag)
-
-
-def test_a_chunk_that_would_unpack_to_too_much_is_refused(tmp_path, monkeypatch):
-    """Of an mcap file, whose chunks are held in memory; as a folder and alone."""
-    path = bags.joint_bag(tmp_path / "bag", duration=1.0)
-    monkeypatch.setattr("inertial_id_ros.apps.bag.reader.MAX_CHUNK_BYTES", 100)
-    for name in (path, bags.storage_file(path)):
-        with pytest.raises(RecordingError, match=r"a chunk has \d+ bytes; at most 100 are"):
-            BagReader(name)
-
-
-@pytest.mark.parametrize(("old", "new"), [
-    ("name: /wrench", "name: 1.5"), ("name: /wrench", "name: [a]"),
-    ("nanoseconds_since_epoch: 1", "nanoseconds_since_epoch: x1"),
-    ("message_count: 200", "message_count: 1e3"), ("rosbag2_bagfile", "x: *a\nrosbag2_bagfile"),
-    ("version: 9", "version: 9\n  x: &a [1, 1]\n  compression_format: [*a, *a]")])
-def test_metadata_of_the_wrong_type_or_with_aliases_is_refused(tmp_path, old, new):
-    path = bags.joint_bag(tmp_path / "bag", duration=1.0)
-    file = path / "metadata.yaml"
-    text = file.read_text()
-    assert old in text
-    file.write_text(text.replace(old, new))
-    with pytest.raises(RecordingError, match="cannot be read: "), BagReader(path) as recording:
-        recording.topics, recording.duration, recording.start  # noqa: B018
 
 
 def test_a_named_pipe_is_not_waited_for(tmp_path):
@@ -260,38 +232,3 @@ def test_a_folder_of_others_is_one_sentence(tmp_path, monkeypatch):
     monkeypatch.setattr("pathlib.Path.exists", refused)
     with pytest.raises(RecordingError, match="cannot be read: .*Permission denied"):
         BagReader(tmp_path / "x.mcap")
-
-
-ENDLESS = ("WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x AS "
-           "schema_version FROM c WHERE x < 0")
-
-
-@pytest.mark.parametrize("view", [ENDLESS, "SELECT 4 AS schema_version FROM sqlite_master"])
-@pytest.mark.parametrize("folder", [True, False])
-def test_a_view_in_place_of_a_table_is_not_run(tmp_path, view, folder):
-    path = bags.joint_bag(tmp_path / "bag", duration=0.1, storage="sqlite3")
-    with sqlite3.connect(bags.storage_file(path)) as connection:
-        connection.executescript(f"DROP TABLE schema; CREATE VIEW schema AS {view}")
-    connection.close()
-    with pytest.raises(RecordingError, match="cannot be read: .*(not authorized|prohibited)"):
-        BagReader(path if folder else bags.storage_file(path))
-
-
-@pytest.mark.slow
-def test_a_value_of_a_table_longer_than_a_message_is_refused(tmp_path):
-    path = bags.joint_bag(tmp_path / "bag", duration=0.1, storage="sqlite3")
-    with sqlite3.connect(bags.storage_file(path)) as connection:
-        connection.execute("UPDATE messages SET data = zeroblob(70000000) WHERE id = 3")
-    connection.close()
-    with pytest.raises(RecordingError, match="too big|at most 64000000 are allowed"):
-        read(path, {"/robot_description": bags.TEXT, "/wrench": bags.WRENCH,
-                    "/joint_states": bags.JOINTS})
-
-
-def test_a_time_that_is_no_whole_number_is_refused(tmp_path):
-    path = bags.joint_bag(tmp_path / "bag", duration=0.1, storage="sqlite3")
-    with sqlite3.connect(bags.storage_file(path)) as connection:
-        connection.execute("UPDATE messages SET timestamp = 1e300")
-    connection.close()
-    with pytest.raises(RecordingError, match="recorded at 1e\\+300; a time is a number of nano"):
-        read(path, {"/wrench": bags.WRENCH})

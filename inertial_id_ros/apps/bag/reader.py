@@ -3,29 +3,19 @@
 
 from __future__ import annotations
 
-import re
-import stat
 import struct
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import accumulate
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...errors import DamagedFile, RecordingError
+from ...errors import RecordingError
 from ...extras import optional_packages
-from ...io.files import read_text, user_path
+from ...io.files import user_path
 from ...io.messages import DEFINITIONS
-from ...limits import (
-    MAX_BAG_BYTES,
-    MAX_CHUNK_BYTES,
-    MAX_DEFINITION_BYTES,
-    MAX_MESSAGE_BYTES,
-    MAX_METADATA_BYTES,
-    MAX_OVERLAPPING_BYTES,
-)
+from ...limits import MAX_BAG_BYTES, MAX_MESSAGE_BYTES
 
 if TYPE_CHECKING:
     from rosbags.interfaces import Connection
@@ -33,9 +23,6 @@ if TYPE_CHECKING:
 
 _STORAGE_SUFFIXES = (".mcap", ".db3")
 _MCAP_MAGIC = b"\x89MCAP0\r\n"
-# A few lines of YAML aliases stand for more values than any memory holds.
-_ALIAS = re.compile(r"(?:^|[-:?]\s|[\[{,])\s*\*[^\s*]", re.MULTILINE)
-_SQLITE_MAGIC = b"SQLite format 3\0"
 
 
 @dataclass(frozen=True)
@@ -78,60 +65,29 @@ class BagReader:
         self.path = user_path(path)
         self.notes: list[str] = []
         self._foreign: dict[str, Typestore] = {}
-        from .unpacking import BoundedReader  # the node imports this module, and may lack rosbags
+        with optional_packages("reading a recording"):  # the node may lack rosbags
+            from rosbags.rosbag2 import Reader
         try:
             storage = self._locate()
-            damage = _find_damage(storage)  # SQLite reads zeros beyond the end without an error
-        except OSError as error:  # such as a folder of others
+            damage = _find_damage(storage)
+            if not damage:
+                self._reader = Reader(storage)
+                self._reader.open()
+                self._use_the_services_of_metadata()
+        except RecordingError:
+            raise
+        except Exception as error:  # damaged files raise errors of many kinds
             raise RecordingError(_describe_error(self.path, error)) from error
         if damage:
             raise RecordingError(f"recording {self.path} cannot be read: {damage}")
-        try:
-            self._reader = BoundedReader(storage)
-            self._reader.open()
-        except Exception as error:  # damaged files raise errors of many kinds
-            raise RecordingError(_describe_error(self.path, error)) from error
-        try:
-            self._check_metadata()
-            self._check_chunks()
-            self._note_differences()
-        except BaseException:
-            self.close()
-            raise
 
-    def _check_metadata(self) -> None:
-        """Raise RecordingError where metadata.yaml holds names or numbers of a wrong type."""
-        reader = self._reader
-        sound = all(isinstance(name, str) for c in reader.connections
-                    for name in (c.topic, c.msgtype))
-        counts = [reader.message_count, reader.start_time, reader.duration,
-                  *(c.msgcount for c in reader.connections)]
-        if not sound or not all(type(n) is int and abs(n) < 2**64 for n in counts):
-            raise RecordingError(f"recording {self.path} cannot be read: its metadata.yaml holds "
-                                 "values of the wrong type, or too large")
-
-    def _note_differences(self) -> None:
-        """Note topics of which metadata.yaml and the storage state different things."""
-        differing: set[str] = getattr(self._reader.storage, "differing", set())
-        if differing:
-            self.notes.append(
-                "metadata.yaml states another quality of service than the storage file for "
-                f"{', '.join(sorted(differing))}: that of metadata.yaml is used; 'ros2 bag "
-                f"reindex {self.path}' writes it anew")
-
-    def _check_chunks(self) -> None:
-        """Raise RecordingError where chunks declare more bytes than may be in memory at once."""
-        inner: Any = self._reader.storage
-        for storage in getattr(inner, "storages", [inner]):
-            chunks = getattr(storage, "chunks", ())
-            for size, limit, what in (
-                    (max((c.uncompressed_size for c in chunks), default=0), MAX_CHUNK_BYTES,
-                     "a chunk has"),
-                    (_peak_unpacked_bytes(chunks), MAX_OVERLAPPING_BYTES,
-                     "chunks that overlap in time have")):
-                if size > limit:
-                    raise RecordingError(f"recording {self.path} cannot be read: {what} {size} "
-                                         f"bytes; at most {limit} are allowed")
+    def _use_the_services_of_metadata(self) -> None:
+        """Have topics read of which metadata.yaml states another quality of service than the
+        storage: rosbags matches them by it, and such topics would be empty."""
+        stated = {(c.topic, c.msgtype): c.ext for c in self._reader.connections}
+        for storage in getattr(self._reader.storage, "storages", ()):
+            storage.connections[:] = [c._replace(ext=stated.get((c.topic, c.msgtype), c.ext))
+                                      for c in storage.connections]
 
     def _locate(self) -> Path:
         """The folder or file to hand to the reader."""
@@ -244,7 +200,7 @@ class BagReader:
 
             text = next((c.msgdef.data for c in self._reader.connections if c.msgtype == kind
                          and c.msgdef.format is MessageDefinitionFormat.MSG), "")
-            if not 0 < len(text) <= MAX_DEFINITION_BYTES:
+            if not text:
                 raise ValueError(f"the file does not define the type {kind}")
             self._foreign[kind] = _types_with(text, kind)
         return self._foreign[kind]
@@ -259,11 +215,7 @@ class BagReader:
                 if len(data) > MAX_MESSAGE_BYTES:
                     raise ValueError(f"a message of {connection.topic} has {len(data)} bytes; at "
                                      f"most {MAX_MESSAGE_BYTES} are allowed")
-                if type(log_time) is not int:  # a database holds what was put in
-                    raise ValueError(f"a message of {connection.topic} was recorded at "
-                                     f"{log_time!r:.50}; a time is a number of nanoseconds")
-                # As `RawMessage(...)`, in half the time: there are many.
-                yield tuple.__new__(RawMessage, (connection.topic, log_time, data))
+                yield RawMessage(connection.topic, log_time, data)
         except Exception as error:  # as in the constructor: the damage may lie further on
             raise RecordingError(_describe_error(self.path, error)) from error
 
@@ -304,84 +256,37 @@ def _check_suffix(path: Path) -> None:
 def _describe_error(path: Path, error: Exception) -> str:
     """One sentence that says why the recording cannot be read."""
     reason = " ".join(str(error).split())[:500].rstrip(".") or type(error).__name__
-    if isinstance(error, MemoryError):
-        reason = "a part of it has more bytes than memory holds"
     return f"recording {path} cannot be read: {reason}"
 
 
-def _peak_unpacked_bytes(chunks: Iterable[Any]) -> int:
-    """Largest number of unpacked bytes in chunks that overlap in time: they are read together."""
-    edges = sorted(edge for c in chunks for edge in (
-        (c.message_start_time, c.uncompressed_size), (c.message_end_time + 1,
-                                                      -c.uncompressed_size)))
-    return max(accumulate(size for _, size in edges), default=0)
-
-
 def _find_damage(storage: Path) -> str:
-    """What is wrong with the sizes, beginnings and ends of a recording's files, or its
-    metadata.yaml; empty if nothing is."""
-    if storage.is_dir():
-        damage = _find_metadata_damage(storage / "metadata.yaml")
-        if damage:
-            return damage
-        others = sorted(f for f in storage.iterdir() if f.suffix not in _STORAGE_SUFFIXES)
-        for file in others:  # metadata.yaml may name any of them
-            if file.exists() and not file.is_file() and not file.is_dir():
-                return f"{file.name} is no regular file"
-        files = sorted(f for f in storage.iterdir() if f.suffix in _STORAGE_SUFFIXES)
-    else:
-        files = [storage]
-    return next((damage for damage in map(_find_file_damage, files) if damage), "")
-
-
-def _find_metadata_damage(file: Path) -> str:
-    """What is wrong with metadata.yaml; empty if nothing is."""
-    try:
-        text = read_text(file, MAX_METADATA_BYTES)
-    except OSError as error:
-        return f"{file.name}: {error.strerror}"
-    except DamagedFile as error:
-        return f"{file.name}: {error}"
-    return f"{file.name} holds aliases (*name)" if _ALIAS.search(text) else ""
+    """What is wrong with the sizes and ends of a recording's files; empty if nothing is."""
+    files = storage.iterdir() if storage.is_dir() else [storage]
+    found = (_find_file_damage(f) for f in sorted(files) if f.suffix in _STORAGE_SUFFIXES)
+    return next(filter(None, found), "")
 
 
 def _find_file_damage(file: Path) -> str:
-    """What is wrong with the size, beginning or end of a file; empty if nothing is."""
-    try:
-        status = file.stat()
-        if not stat.S_ISREG(status.st_mode):  # a named pipe would be waited for
-            return f"{file.name} is no regular file"
-        size = status.st_size
-        with file.open("rb") as stream:
-            head = stream.read(32)
-            stream.seek(max(0, size - 8))
-            tail = stream.read(8)
-    except OSError as error:
-        return f"{file.name}: {error.strerror}"
+    """What is wrong with the size or end of a file, as when the recorder was killed; empty if
+    nothing is. (SQLite reads zeros beyond the end without an error.)"""
+    if not file.is_file():  # a named pipe would be waited for
+        return f"{file.name} is no regular file"
+    size = file.stat().st_size
     if size == 0:
         return f"{file.name} is empty"
     if size > MAX_BAG_BYTES:
         return f"{file.name} has {size} bytes; at most {MAX_BAG_BYTES} are allowed"
-    if file.suffix == ".mcap":
-        if head[:8] != _MCAP_MAGIC:
-            return f"{file.name} is not an MCAP file"
-        if tail != _MCAP_MAGIC:
-            return (f"{file.name} is cut off (no end record after {size} bytes, as when the "
-                    f"recorder was killed); repair it with 'mcap recover {file.name} -o new.mcap'")
-    if file.suffix == ".db3":
-        return _find_sqlite_damage(file.name, head, size)
-    return ""
-
-
-def _find_sqlite_damage(name: str, head: bytes, size: int) -> str:
-    """What is wrong with an SQLite file whose page count (bytes 28-31) tells its size; empty if
-    nothing is."""
-    if head[:16] != _SQLITE_MAGIC:
-        return f"{name} is not an SQLite file"
-    (page_size,) = struct.unpack(">H", head[16:18])
-    (pages,) = struct.unpack(">I", head[28:32])
-    expected = pages * (65536 if page_size == 1 else page_size)
-    if size < expected:
-        return (f"{name} is cut off ({size} of {expected} bytes); repair it with "
-                f"'sqlite3 {name} .recover'")
+    with file.open("rb") as stream:
+        head = stream.read(32)
+        stream.seek(max(0, size - len(_MCAP_MAGIC)))
+        tail = stream.read()
+    if file.suffix == ".mcap" and head.startswith(_MCAP_MAGIC) and tail != _MCAP_MAGIC:
+        return (f"{file.name} is cut off (no end record after {size} bytes); repair it with "
+                f"'mcap recover {file.name} -o new.mcap'")
+    if file.suffix == ".db3" and len(head) == 32:
+        page_size, pages = struct.unpack_from(">H10xI", head, 16)
+        expected = pages * (65536 if page_size == 1 else page_size)
+        if head.startswith(b"SQLite format 3\0") and size < expected:
+            return (f"{file.name} is cut off ({size} of {expected} bytes); repair it with "
+                    f"'sqlite3 {file.name} .recover'")
     return ""
