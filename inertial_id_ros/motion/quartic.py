@@ -19,15 +19,15 @@ def window_length(spacing: float) -> float:
 
 
 def local_quartics(stamps: IntArray, values: Array, centres: IntArray, window: float
-                   ) -> tuple[Array, Array, Array, np.ndarray]:
+                   ) -> tuple[Array, Array, Array, np.ndarray, Array]:
     """Fit a quartic with Hann weights about each centre (Savitzky and Golay 1964).
 
     Args:
         stamps: (m,) [ns], increasing; values: (m, k); centres: (n,) [ns]; window: [s].
 
     Returns:
-        Value, first and second derivative (n, k), and where they are known (n,): samples on both
-        sides of the centre, no hole about it.
+        Value, first and second derivative (n, k); where they are known (n,): samples on both sides
+        of the centre, no hole about it; and root mean square of what the quartics miss (n, k).
     """
     half = 0.5 * window
     reach = int(SECOND * half)
@@ -45,8 +45,11 @@ def local_quartics(stamps: IntArray, values: Array, centres: IntArray, window: f
     normal = scaled @ power
     normal[~known] = np.eye(5)
     middle = values[first.clip(max=len(values) - 1)][:, None]
-    fit = np.linalg.solve(normal, scaled @ (values[index] - middle))
-    return fit[:, 0] + middle[:, 0], fit[:, 1] / half, 2.0 * fit[:, 2] / half**2, known
+    near = values[index] - middle
+    fit = np.linalg.solve(normal, scaled @ near)
+    square = np.einsum("nm,nmk->nk", weight, (near - power @ fit) ** 2)
+    off = np.sqrt(square / np.maximum(weight.sum(1), 1e-9)[:, None])
+    return fit[:, 0] + middle[:, 0], fit[:, 1] / half, 2.0 * fit[:, 2] / half**2, known, off
 
 
 def _is_covered(x: Array, inside: np.ndarray, count: IntArray) -> np.ndarray:

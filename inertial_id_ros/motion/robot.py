@@ -135,10 +135,7 @@ def chain_of(urdf: str, frame: str, gravity_frame: str = "") -> Chain:
         InvalidModel: the text is no robot description.
         UnknownFrame: it has no such link, or the gravity frame moves.
     """
-    try:
-        model = pin.buildModelFromXML(urdf)
-    except (ValueError, RuntimeError) as error:
-        raise InvalidModel(f"the robot description cannot be read: {error}") from error
+    model = _parsed(urdf)
     for name in filter(None, (frame, gravity_frame)):
         if not model.existFrame(name):
             raise UnknownFrame(f"the robot description has no link '{name}'")
@@ -151,6 +148,19 @@ def chain_of(urdf: str, frame: str, gravity_frame: str = "") -> Chain:
         root = up.placement.inverse()
     joints = [_joint(model, k) for k in model.supports[tip.parentJoint].tolist() if k]
     return Chain(root, tuple(joints), tip.placement)
+
+
+def links_of(urdf: str) -> tuple[str, ...]:
+    """Names of the links of a robot description; raises InvalidModel if it is none."""
+    return tuple(f.name for f in _parsed(urdf).frames if f.type == pin.FrameType.BODY)
+
+
+def _parsed(urdf: str) -> pin.Model:
+    try:
+        return pin.buildModelFromXML(urdf)
+    except (ValueError, RuntimeError) as error:
+        raise InvalidModel("the robot description is no URDF that can be read: "
+                           f"{str(error).splitlines()[0][:200]}") from error
 
 
 def _joint(model: pin.Model, k: int) -> Joint:
@@ -172,5 +182,5 @@ def motion_from_arrays(urdf: str, frame: str, names: Sequence[str], stamps: IntA
     chain, stamps = chain_of(urdf, frame), evened(stamps)
     number = np.arange(stamps[0] // BIN_NS, stamps[-1] // BIN_NS + 1)
     window = window_length(1e-9 * float(stamps[-1] - stamps[0]) / max(len(stamps) - 1, 1))
-    q, dq, ddq, known = local_quartics(stamps, positions, number * BIN_NS + BIN_NS // 2, window)
+    q, dq, ddq, known, _ = local_quartics(stamps, positions, number * BIN_NS + BIN_NS // 2, window)
     return chain.motion(number[known], names, q[known], dq[known], ddq[known])
