@@ -1,0 +1,225 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""The table of findings: how serious each kind is, what it puts in doubt, its sentence, its remedy.
+
+Code names a kind and numbers, `made` writes the sentence; node, report, guide and docs read the
+table. A finding of level ``info`` puts nothing in doubt. A name is a kind, and after a dot what it
+is about, where that may be one of several (`samples_late.wrench`).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from .findings import EVERYTHING, LEVELS, NOTHING, NUMBERS, Doubt, Finding
+
+MASS, COM, INERTIA, FRAME, PRESENT = Doubt
+PLACE = COM | INERTIA | FRAME
+NONE_NEEDED = "nothing"
+
+
+class Kind(NamedTuple):
+    """A kind of finding.
+
+    Attributes:
+        level: ``info``, ``warning`` or ``error``; doubt: what it puts in doubt at other levels than
+            ``info``.
+        text: template of its sentence, see `str.format`; remedy: what a user does about it.
+    """
+
+    level: str
+    doubt: Doubt
+    text: str
+    remedy: str
+
+
+INPUTS = {
+    "samples_invalid": Kind(
+        "warning", NOTHING, "{about}: {count} samples are not usable ({why}) and are dropped",
+        "look at the driver: some publish NaN until the sensor is ready"),
+    "samples_saturated": Kind(
+        "warning", NOTHING, "{about}: {count} samples are at the limit of the range and are "
+        "dropped", "lighter payload or slower motion; a sensor with more range, or wrench.range"),
+    "samples_repeated": Kind(
+        "info", NOTHING, "{about}: {count} samples have the stamp of another one; one is used",
+        NONE_NEEDED),
+    "samples_reordered": Kind(
+        "info", NOTHING, "{about}: {count} samples came out of order and were sorted", NONE_NEEDED),
+    "samples_late": Kind(
+        "warning", NOTHING, "{about}: {count} samples came after newer ones were used, and are "
+        "dropped", "network or recording delays; a driver with two clocks"),
+    "samples_missing": Kind(
+        "warning", NOTHING, "{about}: nothing for {seconds:.1f} s; that time is left out",
+        "network, driver, a busy machine, a robot that is switched off"),
+    "stamp_stray": Kind(
+        "warning", NOTHING, "{about}: {count} stamps are far from those before and after, missing "
+        "or stand still; these samples are dropped",
+        "let the driver fill header.stamp by one clock; identify_bag --stamps recorded"),
+    "streams_mixed": Kind(
+        "error", EVERYTHING, "{about}: readings alternate as of two publishers{where}; none of "
+        "them is used", "one publisher only: `ros2 topic info -v` lists them"),
+    "clocks_differ": Kind(
+        "error", EVERYTHING, "stamps of wrench and motion are {seconds:.1f} s apart",
+        "NTP or chrony on both machines; no driver that stamps on arrival"),
+    "input_stuck": Kind(
+        "warning", PRESENT, "{about}: the same to the last bit for {seconds:.1f} s while the arm "
+        "moved; that time is left out", "the driver or its network hung; is the sensor connected?"),
+    "motion_frozen": Kind(
+        "warning", NOTHING, "{about}: positions stood still to the last bit for {seconds:.1f} s "
+        "while the wrench moved; that time is left out", "the driver or its network hung"),
+    "motion_slow": Kind(
+        "warning", INERTIA, "the motion comes at {rate:.0f} Hz, too slow for accelerations",
+        "raise the rate of joint states or transforms to 50 Hz or more"),
+    "translation_constant": Kind(
+        "warning", INERTIA, "transforms turn the sensor and never move it: no accelerations, so no "
+        "inertia", "give /robot_description and joint states"),
+    "joint_states_incomplete": Kind(
+        "warning", NOTHING, "{count} messages lack what is needed: {why}",
+        "harmless where another message brings it; else correct the driver, joint_states.topic or "
+        "dynamic_joint_states"),
+    "message_malformed": Kind(
+        "warning", NOTHING, "{count} messages cannot be decoded: {why}",
+        "a damaged recording, or a type that only has the same name"),
+    "wrong_units": Kind(
+        "error", EVERYTHING, "{about}: {why}", "convert in the driver, or correct the description"),
+    "robot_description_invalid": Kind(
+        "error", EVERYTHING, "the robot description cannot be used: {why}",
+        "correct it; check wrench.sensor_frame and gravity.frame"),
+    "sensor_frame": Kind(
+        "warning", PLACE, "{why}", "wrench.sensor_frame, and transforms that place the frame that "
+        "the wrench names"),
+    "overload": Kind(
+        "error", NOTHING, "{count} samples were lost: the machine is too busy",
+        "fewer points, a lower estimator.rate, or a faster machine"),
+    "clock_stopped": Kind(
+        "error", NOTHING, "{why}", "start or unpause the simulator, or use_sim_time:=false"),
+}
+
+SETUP = {
+    "sign_wrong": Kind(
+        "error", EVERYTHING, "the mass fits as {mass:.2f} kg: the wrench has the opposite sign",
+        "set wrench.convention to the other value"),
+    "frame_wrong": Kind(
+        "error", EVERYTHING, "no payload explains how the wrench turns{why}",
+        "check wrench.sensor_frame, the order of the axes, and gravity.frame"),
+    "reference_contradicted": Kind(
+        "error", EVERYTHING, "the mass fits as {mass:.3f} kg, load.reference_mass is "
+        "{reference:.3f} kg: {ratio:.3g} times as much{why}",
+        "units, gain or sign of the wrench, what the driver compensates; or another body is "
+        "carried"),
+    "load_unexplained": Kind(
+        "warning", PRESENT, "nothing explains the wrench since {seconds:.0f} s: {force:.2g} N "
+        "remain", "is anything touching the payload? check sensor frame and gravity frame; "
+        "`identify_bag --report` tries the usual mistakes"),
+    "robot_wrong": Kind(
+        "error", EVERYTHING, "no payload explains the joint torques{why}",
+        "the robot file is of another robot or out of date: run identify_robot again"),
+    "misaligned": Kind(
+        "warning", NOTHING, "{why}; taken into account",
+        "correct the description; raise alignment.* where more is to be expected"),
+    "clock_offset": Kind(
+        "info", NOTHING, "stamps of the wrench are late by {milliseconds:.0f} ms; taken into "
+        "account", "fine as it is: a driver with a delay"),
+    "wrench_filtered": Kind(
+        "info", NOTHING, "the sensor filters its readings: {cutoff:.2g} Hz, order {order:.0f}; "
+        "taken into account", "fine as it is; wrench.filter_cutoff makes it known from the start"),
+    "residual_large": Kind(
+        "warning", NOTHING, "{force:.2g} N and {torque:.2g} N m remain, {times:.1f} times what "
+        "sensor and motion explain; intervals are wider",
+        "contact, a cable, or the wrong preset of the sensor (wrench.sensor)"),
+    "base_moves": Kind(
+        "warning", NOTHING, "the base of the robot moves; intervals are wider",
+        "identify where it stands"),
+    "hysteresis": Kind(
+        "warning", NOTHING, "the reading lags behind its own changes by {share:.1%} of them; "
+        "intervals are wider", "tighten the mounting; a sensor with less"),
+    "cable": Kind(
+        "warning", NOTHING, "something pulls towards one point of the room with {tension:.2g} N; "
+        "intervals are wider", "lead cables and hoses along the arm"),
+    "constant_force": Kind(
+        "warning", NOTHING, "a force of {force:.2g} N is constant in the room; the interval of the "
+        "mass holds it", "look for a balancer or a hand; check the robot description"),
+    "shape_contradicted": Kind(
+        "warning", NOTHING, "the data contradict the shape: {why}; the data win",
+        "correct shape.* or ~/set_shape"),
+    "removed_payload": Kind(
+        "info", NOTHING, "the driver compensates {mass:.3f} kg{why}; what is published is the sum",
+        "nothing; precompensated.terms where it is known"),
+    "payload_not_added": Kind(
+        "warning", NUMBERS, "{why}", "set precompensated.*, or remove the payload on the robot"),
+}
+
+PAYLOAD = {
+    "contact": Kind(
+        "warning", PRESENT, "the wrench does not fit the payload since {seconds:.1f} s: something "
+        "is touched; that time is left out ({count} so far)", "nothing; free motion tells"),
+    "payload_changed": Kind(
+        "info", NOTHING, "the payload changed by {change:+.2f} kg; data from before are dropped "
+        "({count} so far)", "move, so that it becomes known"),
+    "zero_moved": Kind(
+        "info", NOTHING, "{about}: the zero moved ({count} so far)",
+        "nothing; tare or zero at rest only"),
+    "zero_or_contact": Kind(
+        "warning", NOTHING, "a change turns with the sensor: contact that goes along, or another "
+        "zero; it stays in the compensated wrench", "~/reset if the sensor was zeroed"),
+    "payload_walks": Kind(
+        "info", NOTHING, "mass or centre of mass change slowly; the estimate is of now",
+        "nothing, where it pours or slides on purpose"),
+    "not_rigid": Kind(
+        "warning", INERTIA, "a part of the payload swings by itself{why}; the inertia is not "
+        "claimed", "move more slowly, fill up or fasten what is loose; stiffen the mount"),
+    "estimate_lost": Kind(
+        "warning", NOTHING, "nothing explained the wrench for long; all data are dropped",
+        "move freely"),
+    "mass_at_bound": Kind(
+        "error", NUMBERS, "the mass fits as {mass:.2f} kg, at the bound of estimator.max_mass "
+        "({bound:g} kg)", "raise it, or look for what pulls"),
+    "tare_not_used": Kind(
+        "warning", NOTHING, "the tare is not used: {why}", "tare again, at rest, nothing attached"),
+}
+
+RUN = {
+    "no_estimate": Kind("info", NOTHING, "{why}", "as the text says"),
+    "reset": Kind("info", NOTHING, "data were dropped: {why}", NONE_NEEDED),
+    "compensation_silent": Kind(
+        "info", NOTHING, "no compensated wrench: {why}", "move freely until the payload is known"),
+    "file_failed": Kind(
+        "warning", NOTHING, "{why}", "disk, permissions of state.directory; set tool and tare "
+        "again"),
+    "internal_error": Kind(
+        "error", NOTHING, "{why}; the data are dropped and the node goes on", "please report it"),
+}
+
+KINDS: dict[str, Kind] = {**INPUTS, **SETUP, **PAYLOAD, **RUN}
+# Names whose samples are left out before anything is made of them.
+_LEFT_OUT = ("streams_mixed.joints", "streams_mixed.transforms")
+
+
+def made(name: str, level: str = "", **numbers: Any) -> Finding:
+    """The finding of a name with these numbers in its sentence.
+
+    Args:
+        level: in place of that of its kind, as of an event that is over.
+
+    Raises:
+        KeyError: there is no such kind, or its sentence needs another number.
+    """
+    kind, _, about = name.partition(".")
+    row = KINDS[kind]
+    assert not level or level in LEVELS, level
+    return Finding(name, level or row.level, row.text.format(**{"about": about, **numbers}))
+
+
+def doubt_of(finding: Finding) -> Doubt:
+    """What a finding puts in doubt."""
+    row = KINDS.get(finding.kind)
+    if row is None or finding.level == "info" or finding.name in _LEFT_OUT:
+        return NOTHING
+    return row.doubt
+
+
+def table() -> str:
+    """All kinds as Markdown: name, what it means, what to do."""
+    def cells(name: str, kind: Kind) -> str:
+        return f"| `{name}` | {kind.level} | {kind.text} | {kind.remedy} |\n"
+    return "| name | level | sentence | what to do |\n|---|---|---|---|\n" + "".join(
+        cells(name, kind) for name, kind in KINDS.items())

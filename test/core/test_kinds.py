@@ -1,0 +1,33 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""The table of findings: one sentence each, from numbers."""
+
+from string import Formatter
+
+import pytest
+
+from inertial_id_ros.findings import LEVELS, NOTHING, NUMBERS
+from inertial_id_ros.kinds import KINDS, doubt_of, made, table
+
+
+def test_there_are_few_kinds_and_each_has_a_remedy() -> None:
+    assert len(KINDS) <= 50
+    assert all(kind.level in LEVELS and kind.remedy for kind in KINDS.values())
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_each_sentence_can_be_written_from_its_numbers(name: str) -> None:
+    fields = {field for _, field, _, _ in Formatter().parse(KINDS[name].text) if field}
+    finding = made(f"{name}.wrench", **{f: f if f in ("why", "where") else 1.0
+                                        for f in fields - {"about"}})
+    assert finding.kind == name and finding.level == KINDS[name].level
+    assert "{" not in finding.text
+
+
+def test_an_info_puts_nothing_in_doubt() -> None:
+    numbers = {"mass": 50.0, "bound": 50.0}
+    assert doubt_of(made("mass_at_bound", **numbers)) == NUMBERS
+    assert doubt_of(made("mass_at_bound", "info", **numbers)) == NOTHING
+
+
+def test_the_page_has_a_line_for_each_kind() -> None:
+    assert table().count("\n") == len(KINDS) + 2
