@@ -68,7 +68,7 @@ class Planned:
 
     def next(self, knowledge: Knowledge) -> Segment:
         self._motion = self._planner.next_motion(
-            self._pose, knowledge, goals(self._task, knowledge)["all"], self._seed)
+            self._pose, knowledge, goals(knowledge)["all"], self._seed)
         self.problems += check_motion(self._robot, self._motion, dict(zip(
             self._robot.joint_names, self._pose.tolist(), strict=True)), LIMITS)
         self._before, self._pose = self._pose, self._motion.positions[-1]

@@ -34,7 +34,7 @@ class Row(NamedTuple):
 
     Attributes:
         mass: true [kg].
-        can_mass, can_com, can_inertia: what the forecast says can be had of the true payload
+        can_mass, can_com, can_inertia: what is asked for of the true payload
             [% of the mass, mm, % of the mean moment]; 0 where nothing of the inertia.
         reached: time from the start of the first motion until that was had in mass and centre of
             mass [s]; not a number if never; moving: of that, in motion; all_reached: with the
@@ -97,7 +97,7 @@ def run(task: Task, sensor: str, motion: str) -> Row:
             if not isinstance(found, Estimate):
                 continue
             known = knowledge.revised(found.phi, found.phi_covariance)
-            for name, goal in goals(task, known).items():
+            for name, goal in goals(known).items():
                 if name not in times and _share(found, goal).max() <= 1.0:
                     times[name] = arm.time - _BEFORE
                     times.setdefault("moving", moving + arm.time - begun)
@@ -105,9 +105,9 @@ def run(task: Task, sensor: str, motion: str) -> Row:
         knowledge = way.knowledge_after(knowledge)
         if isinstance(found, Estimate):
             knowledge = knowledge.revised(found.phi, found.phi_covariance)
-            shares.append(_share(found, goals(task, knowledge)["all"]))
+            shares.append(_share(found, goals(knowledge)["all"]))
     seen = look_at(np.concatenate(arm.joints), task)
-    truth = goals(task, Knowledge.before_data(task.payload.phi, knowledge.sensor))["all"]
+    truth = goals(Knowledge.before_data(task.payload.phi, knowledge.sensor))["all"]
     return Row(task.number, sensor, motion, task.payload.mass,
                100.0 * truth.mass / task.payload.mass, 1e3 * truth.com, 100.0 * truth.inertia,
                *(times.get(name, np.nan) for name in ("reached", "moving", "all", "asked")),

@@ -18,7 +18,6 @@ from inertial_id_ros.apps.guide.page import session_page
 from inertial_id_ros.apps.guide.progress import (
     Progress,
     Wanted,
-    describe_attainable,
     is_at_its_limit,
     parts_of,
 )
@@ -96,25 +95,6 @@ def test_more_motion_is_in_vain_where_no_lacking_interval_narrows():
     assert is_at_its_limit(stuck)
     assert not is_at_its_limit([*stuck[:-1], np.array([2.95, 1.5])])
     assert not is_at_its_limit([np.empty(0)] * 14)
-
-
-def test_what_a_sensor_cannot_tell_is_said_and_not_asked_for(source):
-    """A mass of 1.4 kg to 2 %: the gain of a UR e-Series sensor alone makes 2 % of it."""
-    asked = Wanted(0.02, 0.003, 0.2)
-    poor = MotionSource(DESCRIPTION.urdf, SENSOR_FRAME, POSE,
-                        Settings().replace({"wrench.sensor": "ur_e_series"}), MotionLimits(), 500.0)
-    covariance = np.diag(np.square(0.1 * np.r_[TRUTH[0], [0.1] * 3, [0.01] * 6]))
-    said = []
-    for made in (source, poor):
-        made.learn_estimate(TRUTH, covariance)
-        can, limit = made.attainable(asked)
-        assert can.mass >= asked.mass and can.com >= asked.com
-        said.append((can, describe_attainable(asked, can, 20.0, limit)))
-    (good, _), (bad, text) = said
-    assert good.mass < 0.021 and good.inertia > 0.0
-    assert bad.mass > 2.0 * Settings().wrench.gain_error and bad.inertia == 0.0
-    assert "the mass ±" in text and "nothing of the inertia" in text and "1.2 N" in text
-    assert describe_attainable(asked, asked, 20.0, limit) == ""
 
 
 def test_events_are_lines_of_json_and_progress_comes_once_a_second():

@@ -17,7 +17,6 @@ from inertial_id_ros.apps.excitation.next_motion.knowledge import (
     STEP,
     Knowledge,
     SensorModel,
-    sigma_after,
     wanted_sigma,
 )
 from inertial_id_ros.apps.excitation.next_motion.planned_motion import MotionLimits, PlannedMotion
@@ -150,22 +149,6 @@ def test_three_planned_seconds_tell_more_than_three_seconds_of_the_published_sin
     wanted = wanted_sigma(GOAL, knowledge.phi)
     missing = [np.log(np.maximum(k.sigma() / wanted, 1.0)).sum() for k in (knowledge, published)]
     assert missing[0] < 0.5 * missing[1]
-
-
-@pytest.mark.slow
-def test_twenty_seconds_of_planned_motions_tell_what_was_forecast_of_them(planner):
-    """Of a payload that moves in no way that the forecast knows: within a third of it."""
-    sensor = SensorModel.from_settings(Settings().replace({"wrench.sensor": "ur_e_series"}))
-    knowledge, pose, spent = Knowledge.usual(sensor, 1.5), START_POSE, 0.0
-    forecast = sigma_after(20.0, knowledge, BOX, LIMITS)
-    for seed in range(20):
-        motion = planner.next_motion(pose, knowledge, GOAL, seed)
-        knowledge = planner.knowledge_after(knowledge, motion, pose)
-        pose, spent = motion.positions[-1], spent + motion.duration
-        if spent > 20.0:
-            break
-    share = knowledge.total_sigma()[:4] / forecast[:4]
-    assert 0.67 < share.max() < 1.33, share
 
 
 # Its limits, by MuJoCo

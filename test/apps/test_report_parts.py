@@ -1,5 +1,5 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Parts of a report: information of motions, what is left of a wrench, charts and views."""
+"""Parts of a report: what is left of a wrench, charts and views."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from scipy.spatial.transform import Rotation
 from synthetic import identifier, payload, recording
 
 from inertial_id_ros.apps.report.charts import (
@@ -22,7 +21,6 @@ from inertial_id_ros.apps.report.charts import (
     ticks,
 )
 from inertial_id_ros.apps.report.diagnosis import Diagnosis, diagnose
-from inertial_id_ros.apps.report.payload_page import CANDIDATES, motion_of, sigma_after
 from inertial_id_ros.apps.report.payload_pictures import (
     estimate_section,
     sharp_edges,
@@ -40,10 +38,7 @@ from inertial_id_ros.apps.report.results import (
 from inertial_id_ros.estimate import IDENTIFIED, UNOBSERVED, Estimate, NoEstimate
 from inertial_id_ros.findings import Finding
 from inertial_id_ros.geometry.shape import shape_from_settings
-from inertial_id_ros.inertia import report_jacobian
 from inertial_id_ros.settings import Settings
-
-NOISE = np.array([0.1] * 3 + [0.005] * 3)
 
 
 @pytest.fixture(scope="module")
@@ -53,45 +48,6 @@ def estimate() -> Estimate:
     outcome = made.solve()
     assert isinstance(outcome, Estimate)
     return outcome
-
-
-@pytest.mark.parametrize("motion", CANDIDATES, ids=lambda m: m.text)
-def test_a_motion_is_what_its_words_say(motion) -> None:  # type: ignore[no-untyped-def]
-    """Against finite differences of the rotation."""
-    a_g, omega, alpha = motion_of(motion, 9.81)
-    t = 0.01 * np.arange(len(a_g))
-    axis = np.eye(3)[motion.axis]
-
-    def turned(time: np.ndarray) -> Rotation:
-        angle = motion.angle * np.sin(2.0 * np.pi * time / motion.period)
-        return Rotation.from_rotvec(angle[:, None] * axis)
-
-    h = 1e-4
-    rate = (turned(t - h).inv() * turned(t + h)).as_rotvec() / (2.0 * h)
-    gain = [(turned(t + s - h).inv() * turned(t + s + h)).as_rotvec() / (2.0 * h)
-            for s in (-h, h)]
-    assert np.allclose(a_g, turned(t).inv().apply([0.0, 0.0, 9.81]), atol=1e-9)
-    assert np.allclose(omega, rate, atol=1e-5)
-    assert np.allclose(alpha, (gain[1] - gain[0]) / (2.0 * h), atol=1e-3)
-
-
-def test_a_motion_never_takes_information_away(estimate: Estimate) -> None:
-    for motion in CANDIDATES:
-        assert np.all(sigma_after(estimate, motion, NOISE, 9.81) <= estimate.sigma * (1 + 1e-6))
-
-
-def test_turning_about_an_axis_tells_the_moment_about_it_and_not_the_others(
-        estimate: Estimate) -> None:
-    """From a covariance so wide that only the motion counts, apart from mass and centre."""
-    wide = np.diag([1e-8] * 4 + [1e-2] * 6)
-    unknown = replace(estimate, phi_covariance=wide)
-    jacobian = report_jacobian(estimate.phi)
-    before = np.sqrt(np.diag(jacobian @ wide @ jacobian.T))
-    for motion in CANDIDATES[2:]:
-        share = sigma_after(unknown, motion, NOISE, 9.81) / before
-        moments = share[[4, 7, 9]]
-        assert moments[motion.axis] < 0.02
-        assert np.all(np.delete(moments, motion.axis) > 0.98)
 
 
 def test_what_is_left_of_a_wrench_leaves_contacts_out() -> None:

@@ -14,7 +14,7 @@ from ...settings import Settings
 from ..excitation.arm import Arm, CarriedLoad
 from ..excitation.collision_shapes import Obstacle, box_obstacle
 from ..excitation.next_motion.check_motion import CheckedRobot, check_motion
-from ..excitation.next_motion.knowledge import Knowledge, SensorModel, attainable
+from ..excitation.next_motion.knowledge import Knowledge, SensorModel
 from ..excitation.next_motion.planned_motion import (
     MotionLimits,
     Pace,
@@ -25,7 +25,6 @@ from ..excitation.next_motion.planned_motion import (
 )
 from ..excitation.next_motion.planner import MotionPlanner
 from ..simulation.motion import JointMotion
-from .progress import USUAL_MOTION, Wanted
 
 # A box around the payload in the frame of the sensor, corners [m], where nobody gave one.
 USUAL_BOX = np.array([[-0.1, -0.1, 0.0], [0.1, 0.1, 0.2]])
@@ -34,7 +33,6 @@ _WIGGLED = 2  # of them
 _ANGLES = (np.radians(18.0), np.radians(12.0))  # to either side; the larger one first
 _SLOW = 1.1  # s at least, of a move: accelerations hardly count then
 _POINTS = 0.02  # s between points of a trajectory
-_BY_WANDER = 1.4  # times what no motion shows, beyond which the wander is what limits
 _TRIES = 6  # seeds of the planner, where the check finds something wrong
 _DRAWN, _LARGE = 12, np.radians(50.0)  # large motions, and how far a joint turns in them
 
@@ -162,19 +160,6 @@ class MotionSource:
             "xyz", *self._box, strict=True))
         return ("the centre of mass lies outside the box around the payload that motions are "
                 f"checked with ({sides} mm): set --payload-box")
-
-    def attainable(self, asked: Wanted) -> tuple[Wanted, str]:
-        """What can be had of an accuracy in `USUAL_MOTION` seconds, by the estimate that was
-        learned last, and what limits it, in words."""
-        mass = max(abs(float(self._knowledge.phi[0])), 1e-6)
-        can = attainable(AccuracyGoal(asked.mass * mass, asked.com, asked.inertia),
-                         self._knowledge, self._box, self._limits, USUAL_MOTION)
-        sensor = self._knowledge.sensor
-        limit = "its gain, and how well its place is known (wrench.gain_error, alignment)"
-        if can.mass > _BY_WANDER * 2.0 * self._knowledge.unseen_sigma()[0]:
-            limit = (f"its zero wanders by {sensor.walk[0]:.2g} N and {sensor.walk[3]:.2g} N m "
-                     "(wrench.accuracy)")
-        return Wanted(can.mass / mass, can.com, can.inertia), limit
 
     def _tilting(self, pose: Mapping[str, float]) -> list[int]:
         """Joints of the wrist, those that tilt the sensor most first."""

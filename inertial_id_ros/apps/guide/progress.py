@@ -17,7 +17,6 @@ _DECADES = 2.0  # of a bar: an interval so many powers of ten too wide is an emp
 _UNKNOWN = VERDICT_WORDS[0]
 _IN_VAIN = 12  # motions that bring nothing, after which it is good enough, or given up
 _PROGRESS = 0.95  # share of an interval that a motion must not leave
-USUAL_MOTION = 20.0  # s of motion; what the sensor cannot tell in so many is not waited for
 LONGEST_MOTION = 45.0  # s of motion, after which what is known is good enough
 
 
@@ -72,26 +71,6 @@ class Wanted:
         if not self.kilograms or mass == 0.0:
             return self
         return Wanted(self.kilograms / abs(mass), self.com, self.inertia)
-
-
-def describe_attainable(asked: Wanted, can: Wanted, seconds: float, limit: str) -> str:
-    """What is waited for instead of an accuracy that was asked for; empty where it can be had.
-
-    Args:
-        seconds: of motion, in which it can be had; limit: what keeps more from being had.
-    """
-    parts = [f"{name} ± {factor * there:.2g} {unit} (asked ± {factor * here:.2g})"
-             for name, here, there, factor, unit in (
-                 ("the mass", asked.mass, can.mass, 100.0, "%"),
-                 ("its centre", asked.com, can.com, 1e3, "mm"),
-                 ("the inertia", asked.inertia, can.inertia, 100.0, "%"))
-             if there > here * (1.0 + 1e-9)]
-    if asked.inertia and not can.inertia:
-        parts.append("nothing of the inertia")
-    if not parts:
-        return ""
-    return (f"in {seconds:g} s of motion this sensor tells " + ", ".join(parts)
-            + f"; no more is waited for. What limits it: {limit}")
 
 
 @dataclass(frozen=True)

@@ -4,20 +4,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ...estimate import IDENTIFIED, UNOBSERVED, VERDICT_WORDS, Estimate
 from ...findings import Finding
-from ...identification.verdict import allowed_intervals
-from ...inertia import Array, report_jacobian
-from ...linalg import inverse
-from ...regression.newton_euler import regressor
 from ...regression.row_layout import NUISANCE_STATES
-from ...regression.uncertainty.noise import datasheet_noise
 from ...settings import Settings
-from ...signals.bins import BIN_NS
 from .diagnosis import GOOD, diagnose, try_frames, verdict_section
 from .html import (
     Markup,
@@ -49,95 +41,6 @@ from .results import (
     weight_curves,
     wrench_curves,
 )
-
-_SECONDS = 4.0
-
-
-class Candidate(NamedTuple):
-    """A motion: to and fro about an axis of the sensor, which begins upright.
-
-    Attributes:
-        axis: 0, 1, 2; angle: to both sides [rad]; period: of to and fro [s].
-    """
-
-    axis: int
-    angle: float
-    period: float
-
-    @property
-    def text(self) -> str:
-        """The motion in words."""
-        way = "tilt slowly" if self.period >= _SECONDS else "turn briskly"
-        return (f"{way} to and fro about {'xyz'[self.axis]} of the sensor, "
-                f"{np.rad2deg(self.angle):.0f}\u00b0 to both sides, {self.period:g} s each")
-
-
-CANDIDATES = (*(Candidate(axis, np.deg2rad(30.0), _SECONDS) for axis in range(2)),
-              *(Candidate(axis, np.deg2rad(40.0), 1.5) for axis in range(3)))
-
-
-class Known(NamedTuple):
-    """What is known of one reported parameter.
-
-    Attributes:
-        share: of its information that comes from the data, 0 to 1.
-        half_width: of its 95 % interval; allowed: with which it counts as known.
-        motion: that would tell most of it; None: it is known already.
-        after: half width after that motion, at best.
-    """
-
-    share: float
-    half_width: float
-    allowed: float
-    motion: Candidate | None
-    after: float
-
-
-def information(estimate: Estimate, settings: Settings) -> list[Known]:
-    """What is known of each of the ten reported parameters, in their units."""
-    width = CONFIDENCE_95 * estimate.sigma
-    # The verdict compares two standard deviations.
-    allowed = 0.5 * CONFIDENCE_95 * allowed_intervals(estimate.phi, estimate.phi_covariance)
-    noise = np.maximum(datasheet_noise(settings.wrench), estimate.residual_rms)
-    after = np.array([CONFIDENCE_95 * sigma_after(estimate, motion, noise,
-                                                  settings.gravity.acceleration)
-                      for motion in CANDIDATES])
-    out = []
-    for k, verdict in enumerate(estimate.verdict):
-        best = int(np.argmin(after[:, k]))
-        motion = None if verdict == IDENTIFIED else CANDIDATES[best]
-        out.append(Known(float(estimate.data_share[k]), float(width[k]), float(allowed[k]),
-                         motion, float(width[k] if motion is None else after[best, k])))
-    return out
-
-
-def sigma_after(estimate: Estimate, motion: Candidate, noise: Array, gravity: float) -> Array:
-    """Standard deviations (10,) of the reported parameters after a motion.
-
-    Args:
-        noise: (6,) of a mean over 10 ms [N, N m]; gravity: [m/s^2].
-    """
-    rows = regressor(*motion_of(motion, gravity))
-    rows = (rows - rows.mean(axis=0)) / noise[:, None]  # a bias is not known
-    rows = rows.reshape(-1, rows.shape[-1])
-    covariance = inverse(inverse(estimate.phi_covariance) + rows.T @ rows)
-    jacobian = report_jacobian(estimate.phi)
-    return np.sqrt(np.maximum(np.diag(jacobian @ covariance @ jacobian.T), 0.0))
-
-
-def motion_of(motion: Candidate, gravity: float) -> tuple[Array, Array, Array]:
-    """Proper acceleration, angular velocity and acceleration (n, 3) of the sensor, in its axes."""
-    rate = 2.0 * np.pi / motion.period
-    phase = rate * np.arange(0.0, _SECONDS, BIN_NS * 1e-9)
-    angle, axis = motion.angle * np.sin(phase), np.eye(3)[motion.axis]
-    # Up in axes that are turned by an angle about one of them.
-    up = np.array([0.0, 0.0, 1.0])
-    across = np.cross(axis, up)
-    turned = (np.outer(np.cos(angle), up) - np.outer(np.sin(angle), across)
-              + np.outer(1.0 - np.cos(angle), axis * (axis @ up)))
-    return (gravity * turned, np.outer(rate * motion.angle * np.cos(phase), axis),
-            np.outer(-rate**2 * angle, axis))
-
 
 TONES = ("bad", "fair", "good")  # of the verdicts
 _STATES = {"rotation": ("sensor turned about", "deg", np.rad2deg(1.0)),
@@ -194,47 +97,6 @@ def held_out_section(found: HeldOut | None) -> Markup:
                 f"before it.{left} The bias is taken out either way.", class_="note"))
 
 
-def information_section(estimate: Estimate, settings: Settings, rotation_only: bool) -> Markup:
-    """What the data tell of each parameter, and the motion that would tell more.
-
-    Args:
-        rotation_only: no motion tells the inertia, because the acceleration is not known.
-    """
-    rows = []
-    for k, known in enumerate(information(estimate, settings)):
-        unit = UNITS[k].replace("^2", "\u00b2")
-        motion, after = "\u2013", ""
-        if known.motion is not None:
-            hidden = rotation_only and k >= 4
-            limit = estimate.limits[0 if k == 0 else 1 if k < 4 else 2]
-            motion = ("none, until the position of the sensor is known" if hidden
-                      else f"none: {limit} limits it" if limit else known.motion.text)
-            # The noise of a wrist sensor says nothing of what joint torques would tell.
-            unsure = hidden or limit or settings.load.source != "wrench"
-            after = "" if unsure else f"\u00b1 {two_digits(SCALES[k] * known.after)}"
-        rows.append((NAMES[k], _meter(known.share, NAMES[k]),
-                     f"\u00b1 {two_digits(SCALES[k] * known.half_width)}",
-                     f"\u00b1 {two_digits(SCALES[k] * known.allowed)}", unit,
-                     element("td", motion, class_="text"), after))
-    return section(
-        "Information, and the motion that would add to it", "information",
-        table("Parameters", ("parameter", "from the data", "95 % now", "counts as known", "unit",
-                             "motion that adds most", "then, at best"), rows),
-        element("p", "From the data: the share of a parameter's information that does not come "
-                "from a prior. The last column counts 4 s of that motion and the noise of the "
-                "sensor; what a cable, or the gain and the place of the sensor leave uncertain, "
-                "no motion takes away.", class_="note"))
-
-
-def _meter(share: float, name: str) -> Markup:
-    """A share as a bar and as a number."""
-    bar = element("svg", element("rect", width="60", height="10", fill="#d5d9e0"),
-                  element("rect", width=f"{60.0 * share:.1f}", height="10", fill="#1f56b5"),
-                  viewBox="0 0 60 10", style="width:3.75rem;display:inline-block",
-                  role="img", aria_label=f"{name}: {100.0 * share:.0f} % from the data")
-    return Markup(f"{bar} {100.0 * share:.0f} %")
-
-
 def alignment_section(estimate: Estimate) -> Markup:
     """Errors of the set-up that were estimated with the payload."""
     rows = []
@@ -281,7 +143,6 @@ def payload_page(result: Identification, settings: Settings, origin: ReportOrigi
     over_time = [wrench_section(curves, predicted, result), estimate_section(result)]
     last = [time_axis_section(result), finding_section(result.findings, outcome.findings),
             setup_section(result, settings), provenance_section(origin, settings)]
-    rotation_only = any(f.name == "translation_constant" for f in result.findings)
     if not isinstance(outcome, Estimate):
         return page(f"Payload report: {origin.title}", head, verdict, last[0], *over_time,
                     *last[1:])
@@ -291,8 +152,7 @@ def payload_page(result: Identification, settings: Settings, origin: ReportOrigi
         class_="charts numbers")
     return page(f"Payload report: {origin.title}", head, verdict,
                 cards(outcome, found, diagnosis.tone == GOOD), numbers,
-                *over_time, information_section(outcome, settings, rotation_only), last[0],
-                alignment_section(outcome), *last[1:])
+                *over_time, last[0], alignment_section(outcome), *last[1:])
 
 
 def cards(estimate: Estimate, found: HeldOut | None, is_trusted: bool) -> Markup:

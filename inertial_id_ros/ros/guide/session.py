@@ -19,10 +19,8 @@ from ...apps.guide.by_motion import check_by_motion, check_joint_order
 from ...apps.guide.motions import as_phi
 from ...apps.guide.progress import (
     LONGEST_MOTION,
-    USUAL_MOTION,
     Progress,
     asked_of,
-    describe_attainable,
     is_at_its_limit,
 )
 from ...apps.guide.proof import Proof, prove
@@ -192,20 +190,20 @@ class Identifying:
     """Motions until the payload is known as well as was asked for, or as can be had."""
 
     def __init__(self, place: Workplace) -> None:
-        self._place, self._is_lowered = place, False
+        self._place = place
 
     def run(self) -> Array:
         """Identify, and keep the estimate; its bias (6,) of the sensor (raises Ended)."""
         place, timeout = self._place, self._place.plan.timeout
         place.show.step("identify", f"until the goal, at most {timeout:g} s")
         place.link.end()
-        self._lower_goal()
+        self._learn()
         goal, made = self._goal(), len(place.record.motions)
         place.link.begin(goal.mass, goal.com, goal.inertia, timeout, keep_data=True)
         shares: list[Array] = []  # intervals over the goal, after each motion
         while True:
             progress = place.look(_SETTLED)
-            self._lower_goal()
+            self._learn()
             if self._is_reached(progress):
                 break
             shares.append(np.array([part.width / part.goal if part.goal > 0.0 else 0.0
@@ -232,20 +230,12 @@ class Identifying:
         mass = parts[0].goal if parts and parts[0].is_known else 0.0
         return AccuracyGoal(mass, wanted.com, wanted.inertia)
 
-    def _lower_goal(self) -> None:
-        """Ask for no more than this sensor can tell, once an estimate says of what; say so."""
-        place = self._place
-        message = place.link.parameters
-        if message is None or place.source is None:
-            return
-        report, covariance, _ = numbers_of(message)
-        asked = place.plan.wanted.of(report[0])
-        place.source.learn_estimate(report, covariance)
-        place.wanted, limit = place.source.attainable(asked)
-        text = describe_attainable(asked, place.wanted, USUAL_MOTION, limit)
-        if text and not self._is_lowered:
-            place.show.say(text)
-        self._is_lowered = self._is_lowered or bool(text)
+    def _learn(self) -> None:
+        """Have the next motion planned by the newest estimate."""
+        message, source = self._place.link.parameters, self._place.source
+        if message is not None and source is not None:
+            report, covariance, _ = numbers_of(message)
+            source.learn_estimate(report, covariance)
 
     def _improve(self) -> None:
         """Make the next motion, or have it made."""

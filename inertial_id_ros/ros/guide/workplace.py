@@ -97,7 +97,7 @@ class Workplace:
 
     Attributes:
         guide, link, listening, show, plan: as given; record: what happened.
-        wanted: accuracy, as far as it can be had.
+        wanted: accuracy.
         source: plans motions; mover: makes them; None before the first, or where a person does.
         is_identifying: whether what is known is shown.
     """
