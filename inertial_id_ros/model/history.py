@@ -58,11 +58,16 @@ class Window:
 
 
 class History:
-    """A bounded record of motion and wrench, appended by one thread."""
+    """A bounded record of motion and wrench, appended by one thread.
+
+    Attributes:
+        end, wrench_end: bins before which motion, and wrench, are complete.
+        marks: what the scan found; replaced as a whole.
+    """
 
     def __init__(self, seconds: float = LONGEST) -> None:
         self.marks = Marks()
-        self.end = 0
+        self.end = self.wrench_end = 0
         self._keep = round(seconds * 1e9)
         self._motion = _Columns(no_motion(0))
         self._wrench = _Columns((np.empty(0, np.int64), np.empty((0, 6))))
@@ -74,6 +79,7 @@ class History:
             self.end = int(motion.number[-1]) + 1
         if len(stamps):
             self._wrench.append((stamps, wrench))
+            self.wrench_end = int(stamps[-1]) // BIN_NS
         oldest = self.end * BIN_NS - self._keep
         self._motion.drop(oldest // BIN_NS)
         self._wrench.drop(oldest)

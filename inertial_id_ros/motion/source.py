@@ -42,6 +42,13 @@ class Streams:
         self._waiting: dict[tuple[str, ...], Signal] = {}
         self._faults: dict[str, int] = {}
 
+    def emptied(self) -> Streams:
+        """The same robot and fixed transforms without any samples."""
+        out = Streams(self._settings)
+        out.frame, out.frames.fixed = self.frame, self.frames.fixed
+        out.chain, out._urdf, out._links = self.chain, self._urdf, self._links
+        return out
+
     # ---- samples --------------------------------------------------------------------------------
 
     def set_robot_description(self, urdf: str) -> None:

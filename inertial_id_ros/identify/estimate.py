@@ -1,0 +1,122 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""The estimate of a window: a pure function of a history, of what is believed, and of settings."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from ..errors import NotEnoughData
+from ..estimate import Estimate, NoEstimate, Outcome
+from ..estimators.base import Estimator, Solution
+from ..explain.explain import Explanation, explain
+from ..explain.fit import Region
+from ..inertia import is_consistent, min_eigenvalue
+from ..model.history import History, Window
+from ..model.problem import Problem
+from ..model.rows import stretches
+from ..model.sheet import Sheet, sheet_of
+from ..motion.motion import BIN, BIN_NS, Array
+from ..settings import Settings
+from .beliefs import Beliefs
+from .verdict import judge, vague
+
+FEWEST = 12  # rows
+
+
+def estimate(history: History, end: int, beliefs: Beliefs, settings: Settings,
+             estimator: Estimator, frame: str) -> tuple[Outcome, Explanation | None]:
+    """Estimate the payload from the last `buffer.window` seconds of a history before a bin.
+
+    A pure function: equal history, beliefs and settings give an equal answer. What is explained
+    comes with it, where there is something to explain.
+    """
+    begun = time.perf_counter()
+    window = history.window(end, settings.buffer.window)
+    if sum(stretch.n for stretch in stretches(window.used)) < FEWEST:
+        return NoEstimate(end * BIN_NS, frame, _too_short(window)), None
+    sheet = sheet_of(settings, beliefs.tare)
+    explained = explain(window, sheet, _region(beliefs, settings))
+    phi, covariance = _solve(explained, beliefs, estimator)
+    if phi is None or not is_consistent(phi):
+        return NoEstimate(end * BIN_NS, frame, "no body fits the data yet: move more"), explained
+    verdict = judge(phi, covariance, vague(phi[0]))
+    fit, used = explained.best, window.used
+    return Estimate(
+        stamp_ns=end * BIN_NS, frame_id=frame, phi=phi, phi_covariance=covariance,
+        bias=settings.wrench.sign * fit.values["bias"], method=settings.estimator.method,
+        weighting=settings.estimator.weighting, data_share=verdict.share, verdict=verdict.verdict,
+        alignment=_alignment(fit.values), alignment_sigma=_alignment(fit.sigma),
+        residual_rms=_residual(explained), samples=round(float(window.count[used].sum())),
+        window=BIN * float(used.sum()), condition_number=_condition(explained.covariance),
+        min_eigenvalue=min_eigenvalue(phi), solve_time=time.perf_counter() - begun,
+        tool_apart=beliefs.tool is not None), explained
+
+
+def _too_short(window: Window) -> str:
+    seconds = BIN * float(window.used.sum())
+    return f"{seconds:.1f} s of usable samples; {BIN * 8 * FEWEST:.1f} s in a row are needed"
+
+
+def _region(beliefs: Beliefs, settings: Settings) -> Region | None:
+    """Where the centre of mass of all that is measured lies; None: not known."""
+    if beliefs.tool is not None or beliefs.removed is not None:
+        return None
+    if beliefs.shape is None:
+        return Region(np.zeros(3), np.full(3, 2.0 * settings.shape.max_reach))
+    low, high = beliefs.shape.surface.min(0), beliefs.shape.surface.max(0)
+    return Region(0.5 * (low + high), high - low)
+
+
+def _solve(explained: Explanation, beliefs: Beliefs, estimator: Estimator
+           ) -> tuple[Array | None, Array]:
+    """Answer (10,) at the scales that the data tell, covariance (10, 10) at the data sheet's."""
+    apart, more = np.zeros(10), np.zeros((10, 10))
+    if beliefs.removed is not None:
+        apart = apart - beliefs.removed
+    if beliefs.tool is not None:
+        apart, more = apart + beliefs.tool.phi, beliefs.tool.covariance
+    try:
+        answer = estimator.solve(Problem.from_estimate(
+            explained.phi - apart, explained.covariance + more), beliefs.shape)
+        wide = estimator.solve(problem := Problem.from_estimate(
+            explained.wide_phi - apart, explained.wide_covariance + more), beliefs.shape)
+    except NotEnoughData:
+        return None, more
+    gap = wide.phi - answer.phi
+    return answer.phi, _covariance(wide, problem) + np.outer(gap, gap)
+
+
+def _covariance(solution: Solution, problem: Problem) -> Array:
+    if solution.covariance is not None:
+        return solution.covariance
+    information = problem.matrix.T @ problem.matrix + solution.prior_information
+    return np.asarray(np.linalg.inv(information))
+
+
+def _alignment(values: dict[str, Array]) -> Array:
+    """Rotation (3), tilt (2), clock offset: by which stamps of the wrench are early [s]."""
+    delay = values.get("delay", np.zeros(1))
+    return np.r_[values.get("rotation", np.zeros(3)), values.get("tilt", np.zeros(2)), -delay]
+
+
+def _residual(explained: Explanation) -> Array:
+    """Root mean square (6,) of what the best fit leaves of the rows [N, N m]."""
+    solution = explained.best.solution
+    left = solution.residual.reshape(solution.variance.shape) ** 2 * solution.variance
+    return np.asarray(np.sqrt(left.sum(0) / explained.best.rows.n))
+
+
+def _condition(covariance: Array) -> float:
+    sd = np.sqrt(np.diag(covariance))
+    return float(np.sqrt(np.linalg.cond(covariance / np.outer(sd, sd))))
+
+
+def surprise(explained: Explanation, sheet: Sheet) -> float:
+    """How much more than the data sheet says no term explains: a ratio of deviations."""
+    if sheet.is_ideal:
+        return 1.0
+    walks = np.exp(explained.best.log_noise[:, 2:]).sum(1)
+    least = np.square(sheet.accuracy) + np.square(sheet.drift) / 4.0
+    return float(np.sqrt((walks / least).max()))

@@ -1,0 +1,257 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""Identification in one object: samples in, estimates, findings and the load to remove out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from .. import kinds
+from ..compensation.latch import Latch, LoadInUse
+from ..detect.bank import Kind
+from ..detect.row import HALF
+from ..detect.scan import Event, Scan
+from ..errors import NotEnoughData
+from ..estimate import Estimate, NoEstimate, Outcome
+from ..estimators import create
+from ..explain.explain import Explanation
+from ..findings import Finding, sort_findings
+from ..io.sample_blocks import Edges, JointStates, Samples, Wrenches
+from ..model.history import History
+from ..model.sheet import sheet_of
+from ..motion.frames import place_of
+from ..motion.motion import BIN, BIN_NS
+from ..motion.source import Streams
+from ..regression.tool import Tool
+from ..settings import Settings
+from .beliefs import Beliefs, Tare
+from .estimate import estimate, surprise
+
+EVERY = 50  # bins, between the estimates that scan and latch read
+UNEXPLAINED = 4.0  # times the data sheet
+SHOWN_NS = 3_000_000_000  # for which the finding of an event stands
+NAMES = {Kind.PAYLOAD: "payload_changed", Kind.RELEASED: "payload_changed",
+         Kind.RETURNED: "payload_changed", Kind.ZEROED: "zero_moved.wrench",
+         Kind.OFFSET: "zero_or_contact", Kind.POURS: "payload_walks", Kind.LOST: "estimate_lost"}
+SILENCING = ("cable", "base_moves", "constant_force", "not_rigid")
+NUMBERS = {"sensor_filter1": "wrench_filtered", "sensor_filter2": "wrench_filtered"}
+TARE_SECONDS, TARE_TURN = 1.0, 0.02  # s; rad/s
+TARE_SD = np.repeat([0.05, 0.002], 3)  # N, N m
+
+
+class Identifier:
+    """See the module.
+
+    Args:
+        settings: of all groups but those of topics and services.
+
+    Attributes:
+        beliefs: what was said; load: that may be removed from the wrench now.
+    """
+
+    def __init__(self, settings: Settings, beliefs: Beliefs | None = None) -> None:
+        self.settings, self.beliefs = settings, beliefs or Beliefs()
+        self._streams = Streams(settings)
+        self._estimator = create(settings)
+        self._events: dict[str, tuple[int, str, dict[str, float]]] = {}
+        self._counts: Counter[str] = Counter()
+        self._begin()
+
+    def _begin(self) -> None:
+        """Forget what was measured."""
+        self._history = History()
+        sheet = sheet_of(self.settings, self.beliefs.tare)
+        tool = self.beliefs.tool
+        self._scan = Scan(sheet, None if tool is None else (
+            tool.phi, np.sqrt(np.diag(tool.covariance))))
+        self._latch = Latch()
+        self._next, self._finished = 0, False
+        self._memo: dict[int, tuple[Outcome, Explanation | None]] = {}
+        self._last: Estimate | None = None
+        self._returned = -1
+
+    # ---- samples --------------------------------------------------------------------------------
+
+    def set_robot_description(self, urdf: str) -> None:
+        """Take another robot description (raises InvalidModel)."""
+        self._streams.set_robot_description(urdf)
+
+    def add_static_transform(self, parent: str, child: str, translation: Sequence[float],
+                             quaternion: Sequence[float]) -> None:
+        """A frame stays in its parent: translation (3,) [m], quaternion x, y, z, w."""
+        self._streams.add_static_transform(parent, child, place_of(translation, quaternion))
+
+    def add_arrays(self, batches: Sequence[Samples]) -> None:
+        """Add samples of several streams, those of a stream in the order of time, and advance."""
+        for samples in batches:
+            if isinstance(samples, Wrenches):
+                self._streams.add_wrenches(samples.stamps, samples.frame_id, samples.rows)
+            elif isinstance(samples, JointStates):
+                self._streams.add_joint_states(samples.stamps, samples.names, samples.positions)
+            elif isinstance(samples, Edges):
+                self._streams.add_transforms(samples.stamps, samples.parent, samples.child,
+                                             samples.rows)
+        self.advance()
+
+    def advance(self) -> None:
+        """Let the samples so far settle in the history, and judge it."""
+        motion, stamps, rows = self._streams.advance(self._finished)
+        self._history.append(motion, stamps, self.settings.wrench.sign * rows)
+        if len(motion.number) and not self._next:
+            self._next = int(motion.number[0]) // EVERY * EVERY + EVERY
+        while self._next and self._next <= self._ready:
+            self._judge(self._next)
+            self._next += EVERY
+
+    def finish(self) -> None:
+        """No sample will follow: the last ones are used in full."""
+        self._finished = True
+        self.advance()
+        self._follow(self._scan.update(self._history, self._ready))
+
+    @property
+    def _ready(self) -> int:
+        """Bin before which motion and wrench are complete."""
+        return min(self._history.end, self._history.wrench_end)
+
+    def _judge(self, end: int) -> None:
+        """Scan the rows before a bin; what the estimate there says holds for those after it."""
+        self._follow(self._scan.update(self._history, end))
+        _, explained = self._estimate(end)
+        self._latch.update(self._scan, doubt=self._doubt(explained))
+
+    def _doubt(self, explained: Explanation | None) -> str:
+        """Kind of the finding that forbids to remove the load; empty: none does."""
+        if explained is None:
+            return ""
+        named = [kind for kind, _ in explained.named if kind in SILENCING]
+        if named:
+            return named[0]
+        sheet = sheet_of(self.settings, self.beliefs.tare)
+        return "load_unexplained" if surprise(explained, sheet) > UNEXPLAINED else ""
+
+    def _follow(self, events: Sequence[Event]) -> None:
+        for event in events:
+            self._latch.update(self._scan, event)
+            name = NAMES.get(event.kind)
+            if name:
+                self._counts[name] += 1
+                self._events[name] = event.number * BIN_NS, name, {
+                    "change": event.change, "count": self._counts[name]}
+
+    # ---- answers --------------------------------------------------------------------------------
+
+    def _estimate(self, end: int) -> tuple[Outcome, Explanation | None]:
+        """The estimate of the history before a bin; memory of the newest is a cache."""
+        onset = self._scan.onset
+        if onset is not None:
+            end = min(end, onset - HALF)
+        if end not in self._memo:
+            self._memo = dict(list(self._memo.items())[-3:])
+            self._memo[end] = estimate(self._history, end, self.beliefs, self.settings,
+                                       self._estimator, self._streams.frame)
+        return self._memo[end]
+
+    def solve(self) -> Outcome:
+        """The estimate of the samples so far: physically consistent, or why there is none."""
+        missing = self._streams.missing()
+        if missing is not None:
+            text = kinds.made("no_estimate", why=_sentence(*missing)).text
+            return NoEstimate(self._streams.newest, self._streams.frame, text)
+        step = max(int(100.0 / self.settings.estimator.rate), 1)
+        step = EVERY if EVERY % step else step
+        end = self._ready if self._finished else self._ready // step * step
+        outcome, _ = self._estimate(end)
+        if isinstance(outcome, NoEstimate):
+            return outcome
+        fresh = outcome.stamp_ns // BIN_NS > self._returned
+        self._returned = outcome.stamp_ns // BIN_NS
+        texts = tuple(f.text for f in self.findings())
+        outcome = replace(outcome, findings=texts)
+        if self._scan.onset is not None:
+            return outcome.as_stale("the wrench does not fit the payload now")
+        return outcome if fresh else outcome.as_stale("no new samples")
+
+    def findings(self) -> tuple[Finding, ...]:
+        """Everything about the samples so far that deserves attention, errors first."""
+        out = {finding.name: finding for finding in self._all_findings()}
+        return sort_findings(out.values())
+
+    def _all_findings(self) -> Iterator[Finding]:
+        for name, numbers in self._streams.findings():
+            yield kinds.made(name, why="", seconds=numbers.get("seconds", 0.0), **{
+                k: v for k, v in numbers.items() if k != "seconds"})
+        newest = self._ready * BIN_NS
+        for stamp, name, numbers in self._events.values():
+            if newest - stamp < SHOWN_NS:
+                yield kinds.made(name, why="", **numbers)
+        if self._scan.onset is not None:
+            seconds = BIN * (self._ready - self._scan.onset)
+            yield kinds.made("contact", seconds=seconds, count=len(self._history.marks.contacts))
+        if self._memo:
+            explained = next(reversed(self._memo.values()))[1]
+            for kind, values in explained.named if explained else ():
+                yield kinds.made(NUMBERS.get(kind, kind), why="", **values)
+
+    def load_in_use(self) -> LoadInUse:
+        """The load that may be removed from the wrench."""
+        return self._latch.load
+
+    @property
+    def streams(self) -> Streams:
+        """The inputs."""
+        return self._streams
+
+    # ---- commands -------------------------------------------------------------------------------
+
+    def tare(self) -> str:
+        """Use the mean wrench of the last second, at rest, as the zero.
+
+        Raises:
+            NotEnoughData: too few samples, or the sensor is not at rest.
+        """
+        window = self._history.window(self._ready, TARE_SECONDS, marked=False)
+        if window.used.sum() < 0.5 * TARE_SECONDS / BIN:
+            raise NotEnoughData("less than half a second of wrench and motion; tare needs a second")
+        turn = float(np.linalg.norm(window.motion.omega, axis=1).max())
+        if turn > TARE_TURN:
+            raise NotEnoughData(f"the sensor turns with {turn:.3f} rad/s; tare needs it at rest "
+                                f"(at most {TARE_TURN} rad/s)")
+        mean = window.wrench[window.used].mean(0)
+        self._believe(replace(self.beliefs, tare=Tare(mean, TARE_SD)))
+        force = ", ".join(f"{x:.2f}" for x in self.settings.wrench.sign * mean[:3])
+        return f"zero of the force [{force}] N stored"
+
+    def untare(self) -> str:
+        """Drop the tare; says whether there was one."""
+        had = self.beliefs.tare is not None
+        self._believe(replace(self.beliefs, tare=None))
+        return "the tare is dropped" if had else "there was no tare"
+
+    def set_tool(self, tool: Tool | None) -> None:
+        """Estimate the object apart from a tool from now on; None: all that is carried."""
+        self._believe(replace(self.beliefs, tool=tool))
+
+    def reset(self, reason: str) -> None:
+        """Forget all samples; what was said stays."""
+        self._counts["reset"] += 1
+        self._streams = self._streams.emptied()
+        self._begin()
+
+    def _believe(self, beliefs: Beliefs) -> None:
+        """Estimates from now on are by other beliefs."""
+        self.beliefs = beliefs
+        self._memo.clear()
+
+
+def _sentence(kind: str, numbers: dict[str, float | str]) -> str:
+    """Why there is no estimate."""
+    texts = {"no_wrench": "no wrench received on '{topic}'",
+             "no_motion": "no motion: neither joint states with a robot description on "
+                          "'{topic}' nor transforms of the sensor",
+             "joints_missing": "no joint states of {names}", "sensor_frame.unknown": "{text}"}
+    return texts[kind].format(**numbers)
+
