@@ -4,21 +4,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from inertial_id_ros import api
-from inertial_id_ros.apps.bag import offline
 from inertial_id_ros.api import Settings
+from inertial_id_ros.apps.bag import offline
 from inertial_id_ros.compensation.latch import Mode
 from inertial_id_ros.compensation.live import Compensation
 from inertial_id_ros.geometry.resources import package_roots
 from inertial_id_ros.geometry.shape import shape_from_settings
 from inertial_id_ros.identify.beliefs import Beliefs
 from inertial_id_ros.identify.identifier import Identifier
-from inertial_id_ros.io.sample_blocks import Edges, JointStates, Wrenches
+from inertial_id_ros.io.sample_blocks import JointStates, Wrenches
 
 from .adapter_02 import identify_filled, settings
 
@@ -110,8 +109,8 @@ def _shim() -> None:
         def solve(self, problem, shape):
             upper = np.zeros((11, 11))
             upper[:10, :10], upper[:10, 10], upper[10, 10] = problem.matrix, problem.target, 1.0
-            sol = self.e.solve(Problem.from_marginal(Marginal(upper, np.c_[np.eye(6), np.zeros((6, 11))]), 100), shape)
-            return sol
+            marginal = Marginal(upper, np.c_[np.eye(6), np.zeros((6, 11))])
+            return self.e.solve(Problem.from_marginal(marginal, 100), shape)
     identifier.create = Old
 
 

@@ -77,7 +77,8 @@ class Scan:
         self.pours = False
         self._banks: list[Bank] = []
         self._far = self._near = 0
-        self._first, self._peak, self._surprise = 0, np.zeros(6), list[float]()
+        self._peak: Array = np.zeros(6)
+        self._first, self._surprise = 0, list[float]()
         self._rivals: tuple[Predictor, Predictor] | None = None
         self._pending: deque[Row] = deque()
         self._readings: deque[Array] = deque(maxlen=READINGS)

@@ -89,9 +89,10 @@ def fit(window: Window, terms: Sequence[Term], sheet: Sheet, region: Region | No
         start: to begin at; given: values to begin at, by name; log_noise: to keep; setup: known.
     """
     terms = tuple(sorted(terms, key=lambda term: term.place))
-    values = {term.name: term.mean for term in terms}
+    values: Values = {term.name: term.mean for term in terms}
     scales = {t.name: FIRST_SCALE if np.isfinite(t.strength) else 1.0 for t in terms}
-    phi, log, rows, known = np.zeros(10), log_noise, None, setup or Setup()
+    phi: Array = np.zeros(10)
+    log, rows, known = log_noise, None, setup or Setup()
     if start is not None:
         values.update({k: v for k, v in start.values.items() if k in values})
         scales.update({k: v for k, v in start.scales.items() if k in scales})

@@ -54,8 +54,8 @@ class Term:
     odds = 0.0
 
     def __init__(self, sd: Array | list[float]) -> None:
-        self.sd = np.asarray(sd, float)
-        self.mean = np.zeros(len(self.sd))
+        self.sd: Array = np.asarray(sd, float)
+        self.mean: Array = np.zeros(len(self.sd))
 
     def effect(self, rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
         """The effect at values (q,) on a load (k, 6) that passes through it."""

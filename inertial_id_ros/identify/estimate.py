@@ -72,7 +72,8 @@ def _region(beliefs: Beliefs, settings: Settings) -> Region | None:
 def _solve(explained: Explanation, beliefs: Beliefs, estimator: Estimator
            ) -> tuple[Array | None, Array]:
     """Answer (10,) at the scales that the data tell, covariance (10, 10) at the data sheet's."""
-    apart, more = np.zeros(10), np.zeros((10, 10))
+    apart: Array = np.zeros(10)
+    more: Array = np.zeros((10, 10))
     if beliefs.removed is not None:
         apart = apart - beliefs.removed
     if beliefs.tool is not None:

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -182,19 +183,18 @@ class Identifier:
 
     def _all_findings(self) -> Iterator[Finding]:
         for name, numbers in self._streams.findings():
-            yield kinds.made(name, why="", seconds=numbers.get("seconds", 0.0), **{
-                k: v for k, v in numbers.items() if k != "seconds"})
+            yield _finding(name, numbers)
         newest = self._ready * BIN_NS
-        for stamp, name, numbers in self._events.values():
+        for stamp, name, values in self._events.values():
             if newest - stamp < SHOWN_NS:
-                yield kinds.made(name, why="", **numbers)
+                yield _finding(name, values)
         if self._scan.onset is not None:
             seconds = BIN * (self._ready - self._scan.onset)
             yield kinds.made("contact", seconds=seconds, count=len(self._history.marks.contacts))
         if self._memo:
             explained = next(reversed(self._memo.values()))[1]
             for kind, values in explained.named if explained else ():
-                yield kinds.made(NUMBERS.get(kind, kind), why="", **values)
+                yield _finding(NUMBERS.get(kind, kind), values)
 
     def load_in_use(self) -> LoadInUse:
         """The load that may be removed from the wrench."""
@@ -245,6 +245,12 @@ class Identifier:
         """Estimates from now on are by other beliefs."""
         self.beliefs = beliefs
         self._memo.clear()
+
+
+def _finding(name: str, numbers: Mapping[str, float | str]) -> Finding:
+    """A finding; what its sentence does not need is left out."""
+    given: dict[str, Any] = {"why": "", "seconds": 0.0, **numbers}
+    return kinds.made(name, **given)
 
 
 def _sentence(kind: str, numbers: dict[str, float | str]) -> str:

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-Array = npt.NDArray[np.float64]
+from ..inertia import Array
+
 IntArray = npt.NDArray[np.int64]
 BIN_NS = 10_000_000
 BIN = 1e-9 * BIN_NS  # s

@@ -12,7 +12,8 @@ from collections import Counter
 import numpy as np
 import numpy.typing as npt
 
-Array = npt.NDArray[np.float64]
+from ..inertia import Array
+
 IntArray = npt.NDArray[np.int64]
 REORDER_NS = 20_000_000  # a sample may be overtaken by others by this much
 JUMP_NS = 5_000_000_000  # stamps so far apart are strays, or the clock has jumped
