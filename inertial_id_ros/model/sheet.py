@@ -12,7 +12,7 @@ from ..motion.motion import Array
 from ..settings import Settings
 
 RANGE = (130.0, 10.0)  # N, N m, where the range is not known
-DRIFT_OF_TARE = 8.0  # in an hour, of that in a minute: about the root of 60, as it walks
+LEVER = 0.001  # m
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,11 @@ class Sheet:
     delay: float
 
     flex: ClassVar[float] = 1e-4  # rad/(N m), of each joint
-    lever: ClassVar[float] = 0.001  # m; no motion tells the centre of mass better
+
+    @property
+    def lever(self) -> float:
+        """No motion tells the centre of mass better [m]."""
+        return 0.0 if self.is_ideal else LEVER
 
     @property
     def is_ideal(self) -> bool:
