@@ -29,7 +29,11 @@ from benchmarks.accuracy.metrics import Errors, errors
 from inertial_id_ros.api import Identifier
 from inertial_id_ros.apps.excitation.arm import Arm, CarriedLoad
 from inertial_id_ros.apps.excitation.limits import Excess, Limits
-from inertial_id_ros.apps.excitation.objective import INFORMATION, Objective, PayloadInformation
+from inertial_id_ros.apps.excitation.objective import (
+    Objective,
+    PayloadInformation,
+    information_gain,
+)
 from inertial_id_ros.apps.excitation.optimise import Basis, SearchEffort, dense_times, plan_motion
 from inertial_id_ros.apps.simulation.cobot import Recording, SimulatedCobot
 from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description
@@ -60,9 +64,9 @@ FADING = 0.003  # rad/s below which Coulomb friction fades in the model
 START_NS = 1_000_000_000_000
 
 
-def information_gain(motion: Motion, objective: Objective, rate: float, duration: float) -> float:
+def gain_of(motion: Motion, objective: Objective, rate: float, duration: float) -> float:
     """Information gain [nats] of a motion of some length [s], sampled densely."""
-    return INFORMATION.gain(objective.rows(*motion(dense_times(duration))), rate * duration)
+    return information_gain(objective.rows(*motion(dense_times(duration))), rate * duration)
 
 
 class Checked(NamedTuple):
@@ -227,7 +231,7 @@ def main() -> None:
           + " | ".join(f"{m} e_m | {m} e_COM | {m} e_J" for m in METHODS) + " |")
     print("|---|---|---|---|" + "---|---|---|" * len(METHODS))
     for name, motion in motions.items():
-        told, seen = information_gain(motion, objective, RATE, duration), check(motion, duration)
+        told, seen = gain_of(motion, objective, RATE, duration), check(motion, duration)
         cells = []
         for method in METHODS:
             e = mean_errors(motion, duration, options.runs, method, list(PAYLOADS))

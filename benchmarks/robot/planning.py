@@ -21,9 +21,9 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike
 
-from benchmarks.excitation import information_gain
+from benchmarks.excitation import gain_of
 from inertial_id_ros.apps.excitation.arm import Arm
-from inertial_id_ros.apps.excitation.config import INFORMATION_OF_ALL, TORQUE, parse_options
+from inertial_id_ros.apps.excitation.config import parse_options
 from inertial_id_ros.apps.excitation.limits import Excess, Limits
 from inertial_id_ros.apps.excitation.objective import Objective
 from inertial_id_ros.apps.excitation.optimise import Basis, FourierMotion, dense_times
@@ -210,11 +210,11 @@ def contacts(robot: Robot, motion: Motion) -> int:
     return sum(bool(meeting(pose) - usual) for pose in q)
 
 
-def plan(robot: Robot, limits: Limits, criterion: str, budget: float) -> tuple[Planned, str]:
+def plan(robot: Robot, limits: Limits, budget: float) -> tuple[Planned, str]:
     """The motion that `plan_excitation` finds, and its time as two cells of the table [s]."""
     os.environ["AMENT_PREFIX_PATH"] = str(SHARE.parent)  # where the meshes are
     options = parse_options([
-        str(robot.path), "--frame", robot.case.frame, "--for", "robot", "--criterion", criterion,
+        str(robot.path), "--frame", robot.case.frame, "--for", "robot",
         "--start=" + _words(robot.start), "--noise", _words(robot.case.noise),
         "--duration", f"{DURATION}", "--rate", f"{RATE}", "--budget", f"{budget}",
         "--tool-speed", f"{limits.tool_speed}",
@@ -233,16 +233,11 @@ def table(budget: float = 120.0, runs: int = 5) -> list[str]:
     for name in CASES:
         robot, before = Robot(name), 0.0
         plain = sinusoid(robot, limits)
-        told = None
-        for criterion in (INFORMATION_OF_ALL, TORQUE):
-            planned, times = plan(robot, limits, criterion, budget)
-            if told is None:
-                told = planned.objective
-                before, line = _row(robot, name, "sinusoids", "- | -", plain, told, runs, before)
-                lines.append(line)
-            motion = robot.moving_joints(planned.found.motion)
-            lines.append(_row(robot, name, f"planned, --criterion {criterion}", times, motion,
-                              told, runs, before)[1])
+        planned, times = plan(robot, limits, budget)
+        told = planned.objective
+        before, line = _row(robot, name, "sinusoids", "- | -", plain, told, runs, before)
+        motion = robot.moving_joints(planned.found.motion)
+        lines += [line, _row(robot, name, "planned", times, motion, told, runs, before)[1]]
     return lines
 
 
@@ -254,7 +249,7 @@ def _row(robot: Robot, name: str, title: str, times: str, motion: Motion, told: 
     mean = float(errors.mean())
     speed = robot.arm.frame_motion(*whole(np.arange(0.0, DURATION, 1e-3))).point_speeds(
         [[0.0, 0.0, 0.0]]).max()
-    nats = information_gain(whole, told, RATE, DURATION)
+    nats = gain_of(whole, told, RATE, DURATION)
     better = f"{before / mean:.2f}" if before > 0.0 else "-"
     return mean, (f"| {name} | {title} | {times} | {nats:.0f} | {speed:.3f} | "
                   f"{contacts(robot, motion)} | {mean:.2f} ({errors.mean(axis=0).max():.2f}) | "

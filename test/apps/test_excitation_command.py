@@ -67,7 +67,6 @@ def test_trajectory_has_the_fields_of_the_message(folder: Path):
     (["--frame", "base_link"], "no joint of the robot description moves"),
     (["--frame", "ft_sensor", "--csv", "/nowhere/a.csv"], "does not exist"),
     (["--frame", "ft_sensor", START, "--floor", "2"], "height of wrist_3_link"),
-    (["--frame", "ft_sensor", "--criterion", "torque"], "add --for robot"),
     (["--frame", "ft_sensor", "--for", "robot", "--noise", "1,2"], "--noise has 2 numbers"),
     (["--frame", "ft_sensor", "--keep-out", "1,1,0,0,0,0"], "lengths must be positive"),
     (["--frame", "ft_sensor", START, "--keep-out", "1,1,1,0.4,0,0.5"], "keep-out box 1"),
@@ -88,11 +87,3 @@ def test_a_robot_is_planned_for_with_all_its_joints(
                  "--harmonics", "2", "--starts", "1", "--iterations", "2"]) == 0
     said = capsys.readouterr().out
     assert all(f"  {name}:" in said for name in load_description().joint_names)
-
-
-def test_a_robot_can_be_planned_for_to_predict_torques(
-        urdf: str, capsys: pytest.CaptureFixture[str]):
-    assert main([urdf, "--frame", "tool0", "--for", "robot", START, "--duration", "4",
-                 "--harmonics", "2", "--starts", "1", "--iterations", "2", "--criterion", "torque",
-                 "--noise", "1,1,1,0.2,0.2,0.2"]) == 0
-    assert "errors of predicted torques" in capsys.readouterr().out

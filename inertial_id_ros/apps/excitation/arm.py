@@ -17,9 +17,8 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike
 
-from ...errors import InvalidModel, InvalidSetting, InvalidShape, UnknownFrame
+from ...errors import InvalidModel, InvalidShape, UnknownFrame
 from ...inertia import Array, phi_to_pinocchio, skew
-from ...io.child_process import capture_complaints
 from ...kinematics.robot_description import parse_urdf, root_link
 from ...robot.model import check_joints, configuration_columns
 from .collision_shapes import (
@@ -28,7 +27,7 @@ from .collision_shapes import (
     PlacedBox,
     box_obstacle,
     carried_shapes,
-    copy_meshes,
+    link_shapes,
 )
 
 _SIDES = 12  # of the prism around a cylinder: 3.5 % wider than it
@@ -191,7 +190,6 @@ def _hull_corners(points: Array) -> Array:
         return points
 
 
-FOLDERS_OPTION = "--mesh-folders"  # of `plan_excitation`
 _POSES = 200  # random ones, over the whole range of the joints
 
 
@@ -233,7 +231,6 @@ class Arm:
         carried: payload to include in torques and collisions.
         packages: folders in which ``package://`` meshes are looked for.
         gravity: (3,) [m/s^2] in axes of the description's root.
-        folders: that ``file://`` meshes may lie in.
         keep_out: boxes, corners (2, 3) [m] in axes of the root, and obstacles, that no moving link
             may touch.
 
@@ -250,8 +247,7 @@ class Arm:
 
     def __init__(self, urdf: str, frame: str, carried: CarriedLoad | None = None,
                  packages: Sequence[Path] = (), gravity: ArrayLike = (0.0, 0.0, -9.81),
-                 folders: Sequence[Path] = (), keep_out: Sequence[Array] = (),
-                 obstacles: Sequence[Obstacle] = ()) -> None:
+                 keep_out: Sequence[Array] = (), obstacles: Sequence[Obstacle] = ()) -> None:
         carried = CarriedLoad() if carried is None else carried
         model = parse_urdf(urdf, dynamics=True)
         joints = list(model.joints)[1:]
@@ -278,7 +274,7 @@ class Arm:
         self.upper = model.upperPositionLimit[starts] + nowhere
         self.speed = _infinite_where_unset(model.velocityLimit)
         self.effort = _infinite_where_unset(model.effortLimit)
-        self._links, self.unchecked = self._read_links(packages, folders)
+        self._links, self.unchecked = self._read_links(packages)
         self._carried_boxes = ([] if carried.box is None
                                else [PlacedBox("payload", carried.box, self._index)])
         self.links = LinkMotion(model, carried_shapes(model, self._links, self._carried_boxes))
@@ -356,16 +352,12 @@ class Arm:
         """Pinocchio's configuration (n, nq): cosine and sine of continuous joints."""
         return np.concatenate(configuration_columns(q, self._circular), axis=1)
 
-    def _read_links(self, packages: Sequence[Path], folders: Sequence[Path]
-                    ) -> tuple[pin.GeometryModel, str]:
+    def _read_links(self, packages: Sequence[Path]) -> tuple[pin.GeometryModel, str]:
         """Collision shapes of the links, and why there are none."""
         try:
-            with copy_meshes(self.urdf, packages, folders, FOLDERS_OPTION) as urdf, \
-                    capture_complaints():  # parse_urdf has told what matters
-                shapes = pin.buildGeomFromUrdfString(self._model, urdf, pin.GeometryType.COLLISION)
-        except (ValueError, InvalidShape, InvalidSetting) as error:
-            return pin.GeometryModel(), ("collision shapes cannot be loaded "
-                                         f"({' '.join(str(error).split())})")
+            shapes = link_shapes(self._model, self.urdf, packages)
+        except InvalidShape as error:
+            return pin.GeometryModel(), f"collision shapes cannot be loaded ({error})"
         return shapes, "" if shapes.ngeoms else "the robot description has no collision shapes"
 
 

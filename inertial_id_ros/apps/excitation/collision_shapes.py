@@ -3,35 +3,25 @@
 
 A search asks for distances, and between meshes they cost milliseconds a pose. It is told those
 between convex hulls, up to a hundred times faster: a hull contains its mesh, so that links are at
-least as far apart as their hulls. Where hulls are much larger than links, several stand for each.
-A hull contains its mesh, and so do the hulls of all its slices together, which follow a bent or
-hollow link more closely. Whether a finished motion is free is asked of the meshes themselves.
-
-Pinocchio reads whatever mesh a description names, with readers that damaged files crash or keep
-busy for ever. It is given copies of what this package has read by its rules for meshes from outside
-(`copy_meshes`).
+least as far apart as their hulls. Where a motion starts with a link inside another's hull, meshes
+are compared. Whether a finished motion is free is asked of the meshes themselves.
 
 An `Obstacle` stands around the robot: a box, ball, cylinder or mesh of a planning scene.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from xml.etree import ElementTree
 
 import coal
 import numpy as np
 import pinocchio as pin
 
 from ...errors import InvalidShape
-from ...extras import optional_packages
-from ...geometry.mesh import load_mesh
-from ...geometry.resources import resolve_allowed
 from ...inertia import Array
+from ...io.child_process import capture_complaints
 from ...limits import MAX_FACES
 from ...robot.model import configuration_columns
 
@@ -111,10 +101,7 @@ def box_obstacle(name: str, corners: Array) -> Obstacle:
     return Obstacle(name, "box", tuple((high - low).tolist()), pose)
 
 
-_OFTEN = 0.02  # of all poses: hulls that meet this much more often than meshes are too large
 _ROOT = 0  # joint and frame of the root of a description
-_SLICES = 6  # of a mesh along its longest extent
-_SLICED, _ITSELF = 1, 2  # what stands for a shape, in place of its hull
 
 
 @dataclass(frozen=True)
@@ -152,7 +139,7 @@ class CollisionShapes:
         self._add_pairs(own, _moved_by(model, moving))
         self._remove_always_touching(own, poses)
         self._exact_data = _data_with_margin(self._exact, clearance)
-        self._simple, self._first = self._stand_ins(clearance, np.vstack([start, poses]))
+        self._simple = self._stand_ins(clearance, np.asarray(start)[None])
         self._simple_data = self._simple.createData()
 
     @property
@@ -173,7 +160,7 @@ class CollisionShapes:
                                  configuration)
             results = self._simple_data.distanceResults
             out[i] = [results[k].min_distance for k in range(count)]
-        return np.minimum.reduceat(out, self._first, axis=1)
+        return out
 
     def near(self, q: Array) -> np.ndarray:
         """Which pairs (n, pairs) of the shapes themselves are nearer than the clearance."""
@@ -212,29 +199,14 @@ class CollisionShapes:
             if max(pair.first, pair.second) < own:
                 self._exact.removeCollisionPair(pair)
 
-    def _stand_ins(self, clearance: float, poses: Array) -> tuple[pin.GeometryModel, np.ndarray]:
-        """Simple shapes for each pair, and the index (pairs,) of the first pair of them.
-
-        Hulls; hulls of slices where hulls come too near in the first pose, or often, where the
-        shapes themselves do not; the shapes themselves where slices do so in the first pose.
-        """
-        count = len(self._exact.collisionPairs)
-        level, near = np.zeros(count, dtype=int), self.near(poses)
-        simple, first = _simplified(self._exact, level)
-        if count:
-            early = self._early(simple, first, clearance, poses) & ~near
-            level[early[0] | (early.mean(axis=0) > _OFTEN)] = _SLICED
-            simple, first = _simplified(self._exact, level)
-            early = self._early(simple, first, clearance, poses[:1]) & ~near[:1]
-            level[early[0]] = _ITSELF
-            simple, first = _simplified(self._exact, level)
-        return simple, first
-
-    def _early(self, simple: pin.GeometryModel, first: np.ndarray, clearance: float, poses: Array
-               ) -> np.ndarray:
-        """Which pairs (n, pairs) of stand-ins are nearer than the clearance."""
-        return np.logical_or.reduceat(
-            self._meeting(simple, _data_with_margin(simple, clearance), poses), first, axis=1)
+    def _stand_ins(self, clearance: float, start: Array) -> pin.GeometryModel:
+        """Simple shapes for each pair: hulls, or the shapes themselves where hulls come too near in
+        the first pose (1, joints) and these do not."""
+        meshes = np.zeros(len(self._exact.collisionPairs), dtype=bool)
+        simple = _simplified(self._exact, meshes)
+        near = self._meeting(simple, _data_with_margin(simple, clearance), start)
+        meshes = (near & ~self.near(start))[0]
+        return _simplified(self._exact, meshes) if meshes.any() else simple
 
 
 def carried_shapes(model: pin.Model, links: pin.GeometryModel, carried: Sequence[PlacedBox]
@@ -252,29 +224,23 @@ def _moved_by(model: pin.Model, moving: Iterable[int]) -> list[frozenset[int]]:
     return [frozenset(int(j) for j in support if int(j) in wanted) for support in model.supports]
 
 
-def _simplified(shapes: pin.GeometryModel, level: np.ndarray
-                ) -> tuple[pin.GeometryModel, np.ndarray]:
-    """Stand-ins of each pair as its level (pairs,) says, and the index of the first for each."""
-    out, first = pin.GeometryModel(), []
-    made: dict[tuple[int, int], list[int]] = {}
+def _simplified(shapes: pin.GeometryModel, meshes: np.ndarray) -> pin.GeometryModel:
+    """The same pairs, of hulls or, where `meshes` (pairs,) says so, of the shapes themselves."""
+    out = pin.GeometryModel()
+    made: dict[tuple[int, bool], int] = {}
 
-    def stand_ins(index: int, kind: int) -> list[int]:
-        if (index, kind) not in made:
-            shape = shapes.geometryObjects[index]
-            parts = [shape.geometry] if kind == _ITSELF else hulls(shape.geometry, kind == _SLICED)
-            made[index, kind] = []
-            for k, part in enumerate(parts):
-                copied = shape.copy()
-                copied.name, copied.geometry = f"{shape.name}:{kind}:{k}", part
-                made[index, kind].append(out.addGeometryObject(copied))
-        return made[index, kind]
+    def stand_in(index: int, itself: bool) -> int:
+        if (index, itself) not in made:
+            copied = shapes.geometryObjects[index].copy()
+            if not itself:
+                copied.name, copied.geometry = f"{copied.name}:hull", _hull(copied.geometry)
+            made[index, itself] = out.addGeometryObject(copied)
+        return made[index, itself]
 
-    for pair, kind in zip(shapes.collisionPairs, level, strict=True):
-        first.append(len(out.collisionPairs))
-        for i in stand_ins(pair.first, int(kind)):
-            for j in stand_ins(pair.second, int(kind)):
-                out.addCollisionPair(pin.CollisionPair(i, j))
-    return out, np.array(first, dtype=int)
+    for pair, itself in zip(shapes.collisionPairs, meshes.tolist(), strict=True):
+        out.addCollisionPair(pin.CollisionPair(stand_in(pair.first, itself),
+                                               stand_in(pair.second, itself)))
+    return out
 
 
 def _data_with_margin(shapes: pin.GeometryModel, margin: float) -> pin.GeometryData:
@@ -294,89 +260,32 @@ def _box_shape(model: pin.Model, box: PlacedBox) -> pin.GeometryObject:
                               coal.Box(*(high - low)))
 
 
-def hulls(shape: coal.CollisionGeometry, sliced: bool) -> list[coal.CollisionGeometry]:
-    """The convex hull of a mesh, or those of its slices; of another shape, itself.
-
-    A mesh or slice without volume stays a mesh.
-    """
+def _hull(shape: coal.CollisionGeometry) -> coal.CollisionGeometry:
+    """The convex hull of a mesh; of another shape, or a mesh without volume, itself."""
     if not isinstance(shape, coal.BVHModelBase):
-        return [shape]
-    corners = np.array(shape.vertices())
-    groups = _slices(corners, _edges(shape)) if sliced else [corners]
+        return shape
+    points = coal.StdVec_Vec3s()
+    for corner in np.array(shape.vertices()):
+        points.append(corner)
     try:
-        return [coal.Convex.convexHull(_points(group), True, "Qt") for group in groups]
+        return coal.Convex.convexHull(points, True, "Qt")
     except RuntimeError:  # all in one plane
-        return [shape]
+        return shape
 
 
-def _slices(corners: Array, edges: np.ndarray) -> list[Array]:
-    """Points (k, 3) of each slice of a mesh: its corners, and where its edges are cut."""
-    axis = int(np.argmax(np.ptp(corners, axis=0)))
-    planes = np.linspace(corners[:, axis].min(), corners[:, axis].max(), _SLICES + 1)
-    ends = corners[edges]  # (e, 2, 3)
-    out = []
-    for low, high in zip(planes[:-1], planes[1:], strict=True):
-        inside = (corners[:, axis] >= low) & (corners[:, axis] <= high)
-        out.append(np.vstack([corners[inside], *(_cut(ends, axis, at) for at in (low, high))]))
-    return [group for group in out if len(group)]
-
-
-def _cut(ends: Array, axis: int, at: float) -> Array:
-    """Points (k, 3) where edges, ends (e, 2, 3), pass a plane across an axis."""
-    first, last = ends[:, 0], ends[:, 1]
-    passing = (first[:, axis] - at) * (last[:, axis] - at) < 0.0
-    first, last = first[passing], last[passing]
-    part = (at - first[:, axis]) / (last[:, axis] - first[:, axis])
-    return first + part[:, None] * (last - first)
-
-
-def _edges(mesh: coal.BVHModelBase) -> np.ndarray:
-    """Edges (e, 2) of all triangles, as indices of corners."""
-    triangles = np.array([[mesh.tri_indices(k)[i] for i in range(3)]
-                          for k in range(mesh.num_tris)])
-    return np.unique(np.sort(triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)), axis=0)
-
-
-def _points(rows: Array) -> coal.StdVec_Vec3s:
-    """Points as coal takes them."""
-    out = coal.StdVec_Vec3s()
-    for row in rows:
-        out.append(row)
-    return out
-
-
-@contextmanager
-def copy_meshes(urdf: str, packages: Sequence[Path], folders: Sequence[Path], setting: str
-                ) -> Iterator[str]:
-    """The description with its collision meshes replaced by copies; they live as long as the block.
+def link_shapes(model: pin.Model, urdf: str, packages: Sequence[Path]) -> pin.GeometryModel:
+    """The collision shapes of a description, with its meshes.
 
     Args:
-        urdf: text that was parsed before; packages, folders, setting: see `resolve_allowed`.
+        packages: folders in which ``package://`` meshes are looked for.
 
     Raises:
-        InvalidShape: a mesh that is not allowed, too large, or cannot be read; InvalidSetting: a
-            path that no file can have.
+        InvalidShape: a mesh is not there, or cannot be read.
     """
-    tree = ElementTree.fromstring(urdf)
-    copies: dict[str, str] = {}
-    with TemporaryDirectory() as place:
-        for mesh in tree.iterfind(".//collision/geometry/mesh"):
-            name = mesh.get("filename", "")
-            if name not in copies:
-                path = resolve_allowed(name, tuple(packages), tuple(folders), setting)
-                copies[name] = str(Path(place) / f"{len(copies)}.stl")
-                Path(copies[name]).write_bytes(_binary_stl(path))
-            mesh.set("filename", copies[name])
-        yield ElementTree.tostring(tree, "unicode")
-
-
-def _binary_stl(path: Path) -> bytes:
-    """A mesh file as binary STL (raises InvalidShape: too many faces)."""
-    with optional_packages("reading a mesh"):  # only where there is one: it costs a second
-        from trimesh.exchange.stl import export_stl
-
-    mesh = load_mesh(path)
-    if len(mesh.faces) > MAX_FACES:
-        raise InvalidShape(f"mesh file {path} has {len(mesh.faces)} faces; at most {MAX_FACES} are "
-                           "allowed")
-    return export_stl(mesh)
+    try:
+        with capture_complaints():  # `parse_urdf` has told what matters
+            return pin.buildGeomFromUrdfString(model, urdf, pin.GeometryType.COLLISION,
+                                               package_dirs=[str(folder) for folder in packages])
+    except ValueError as error:
+        reason = str(error).rpartition("message:")[2]  # behind the place in coal's source
+        raise InvalidShape(" ".join(reason.split())) from None

@@ -14,12 +14,11 @@ from ...arguments import Parser, names, numbers
 from ...errors import InvalidSetting
 from ...inertia import Array, phi_from_body
 from ...io.files import user_path
-from .arm import FOLDERS_OPTION, CarriedLoad
+from .arm import CarriedLoad
 from .limits import COBOT_TOOL_SPEED, Limits
 from .optimise import SearchEffort
 
 PAYLOAD, ROBOT = "payload", "robot"
-INFORMATION_OF_ALL, TORQUE = "information", "torque"
 _BALL = 0.05  # m, root mean square along each axis, of a payload of unknown shape
 
 
@@ -28,10 +27,9 @@ class Options:
     """What one run of `plan_excitation` was asked to do.
 
     Attributes:
-        goal: what is to be identified; criterion: what counts as gain.
+        goal: what is to be identified.
         joints: names of those that move, empty: chosen by goal; start: pose of all joints, empty:
-        zero; mesh_folders: that file:// meshes of the description may lie in, beside its own
-        folder.
+        zero.
         expected: the payload, for scale, torques and collisions; keep_out: corners (2, 3) [m] of
         boxes in axes of the root.
         noise: of one sample: force and torque; or joint torque, of all joints or of each.
@@ -40,11 +38,9 @@ class Options:
     urdf: Path
     frame: str
     goal: str
-    criterion: str
     joints: tuple[str, ...]
     start: tuple[float, ...]
     gravity: tuple[float, ...]
-    mesh_folders: tuple[Path, ...]
     duration: float
     harmonics: int
     periods: int
@@ -76,10 +72,6 @@ def make_parser() -> argparse.ArgumentParser:
     add("--for", dest="goal", choices=(PAYLOAD, ROBOT), default=PAYLOAD,
         help="what is to be identified: the ten parameters of a payload from a wrist sensor, or "
         "the base parameters of the robot from joint torques (default: %(default)s)")
-    add("--criterion", choices=(INFORMATION_OF_ALL, TORQUE), default=INFORMATION_OF_ALL,
-        help="what counts: the information about all parameters (D-optimality), or, for a robot, "
-        "the mean variance of torques predicted over the range of its joints (V-optimality; "
-        "default: %(default)s)")
     add("--joints", metavar="A,B,...", default="",
         help="joints that move (default: for a payload the last three before the frame, for a "
         "robot all before it)")
@@ -87,9 +79,6 @@ def make_parser() -> argparse.ArgumentParser:
         "[rad] (write --start=-1.5,...; default: all zero)")
     add("--gravity", metavar="X,Y,Z", default="0,0,-9.81",
         help="gravity in axes of the URDF's root [m/s^2] (write --gravity=0,0,-9.81, the default)")
-    add(FOLDERS_OPTION, metavar="A:B:...", default="",
-        help="folders in which file:// collision meshes of the URDF may lie, beside the URDF's own "
-        "and those of installed packages")
     _option(add, "--duration", 10.0, "length of a period", "s")
     add("--harmonics", type=int, default=5, metavar="N",
         help="number of harmonics of the Fourier series (default: %(default)s)")
@@ -160,15 +149,12 @@ def parse_options(arguments: Sequence[str] | None = None) -> Options:
         if not (value > least and np.isfinite(value)):
             raise InvalidSetting(f"--{name.replace('_', '-')} is {value:g}; it must be above "
                                  f"{least:g}")
-    if args.criterion == TORQUE and args.goal == PAYLOAD:
-        raise InvalidSetting(f"--criterion {TORQUE} is for robots; add --for {ROBOT}")
     expected, box = _payload(args.payload_mass, args.payload_box)
     return Options(
-        user_path(args.urdf), args.frame, args.goal, args.criterion, names(args.joints),
+        user_path(args.urdf), args.frame, args.goal, names(args.joints),
         numbers(f"--start {args.start}", args.start, "joint positions") if args.start else (),
         numbers(f"--gravity {args.gravity}", args.gravity, "three numbers", 3),
-        tuple(user_path(name) for name in args.mesh_folders.split(":") if name), args.duration,
-        args.harmonics, args.periods,
+        args.duration, args.harmonics, args.periods,
         Limits(args.tool_speed, _tool_points(args.tool_point, box),
                args.tool_speed if args.link_speed is None else args.link_speed, args.acceleration,
                args.speed_share, args.torque_share, args.range, args.clearance, args.floor),

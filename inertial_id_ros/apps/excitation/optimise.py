@@ -1,5 +1,5 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""The Fourier motion that gains most, by some criterion, within the limits.
+"""The Fourier motion that gains most information within the limits.
 
 Information and limits depend on a sample of the motion only through q, dq, ddq there, and these are
 linear in the coefficients: derivatives come from differences at every sample, three for each
@@ -28,7 +28,7 @@ from ...errors import InvalidData, InvalidSetting
 from ...inertia import Array
 from ..simulation.motion import JointMotion
 from .limits import Excess
-from .objective import INFORMATION, Criterion, Objective
+from .objective import Objective, gain_slopes, information_gain
 
 FEWEST_HARMONICS = 2  # one alone cannot start and end at rest
 
@@ -145,7 +145,7 @@ class Plan:
     """A motion within the limits.
 
     Attributes:
-        motion: the motion; gain: of one period, by the criterion [nats]; gains: what each random
+        motion: the motion; gain: of one period, in information [nats]; gains: what each random
         start led to; closest: name of the limit that it comes closest to, and excess: by how much
         it exceeds that (not above 0).
     """
@@ -158,21 +158,20 @@ class Plan:
 
 
 def plan_motion(basis: Basis, start: Array, active: np.ndarray, objective: Objective,
-                excess: Excess, rate: float, effort: SearchEffort | None = None,
-                criterion: Criterion = INFORMATION) -> Plan:
+                excess: Excess, rate: float, effort: SearchEffort | None = None
+                ) -> Plan:
     """Plan the motion that gains most within the limits, from random starts.
 
     Args:
         start: (joints,) pose at time 0; active: (k,) indices of the joints that move.
         rate: samples a second that the sensor gives.
-        criterion: what counts as gain.
 
     Raises:
         InvalidData: the start pose itself is beyond a limit, or leaves no room to move.
         InvalidSetting: the budget ends before any motion is found.
     """
     effort = SearchEffort() if effort is None else effort
-    search = _Search(basis, start, active, objective, excess, rate * basis.period, criterion,
+    search = _Search(basis, start, active, objective, excess, rate * basis.period,
                      time.monotonic() + effort.budget)
     search.check_start()
     rng = np.random.default_rng(effort.seed)
@@ -215,10 +214,10 @@ class _Search:
     """
 
     def __init__(self, basis: Basis, start: Array, active: np.ndarray, objective: Objective,
-                 excess: Excess, samples: float, criterion: Criterion, deadline: float) -> None:
+                 excess: Excess, samples: float, deadline: float) -> None:
         self._basis, self._start, self._active = basis, start, active
         self._objective, self._excess, self._samples = objective, excess, samples
-        self._criterion, self._deadline = criterion, deadline
+        self._deadline = deadline
         self._finishing = 0.0  # s, how long it may take
         self._drawn_in: Array = np.zeros(len(excess.names))
         count = _PER_HARMONIC * basis.harmonics
@@ -276,7 +275,7 @@ class _Search:
             motion = self._shrink_within_limits(motion, times, True)
         state = motion(times)
         worst, what = self._excess.worst(*state)
-        gain = self._criterion.gain(self._objective.rows(*state), self._samples)
+        gain = information_gain(self._objective.rows(*state), self._samples)
         self._finishing = max(self._finishing, _FINISHES * (time.monotonic() - begun))
         return Plan(motion, gain, (), what, worst)
 
@@ -327,8 +326,8 @@ class _Search:
         over = np.maximum(self._excess.rows(state[0], state[1], state[2], distances)
                           + self._drawn_in, 0.0)
         weight /= len(self._times)
-        value = weight * float((over**2).sum()) - self._criterion.gain(rows, self._samples)
-        slopes = self._criterion.slopes(rows, self._samples)
+        value = weight * float((over**2).sum()) - information_gain(rows, self._samples)
+        slopes = gain_slopes(rows, self._samples)
         out = np.zeros_like(x)
         for order, functions in enumerate(self._functions):
             for k, joint in enumerate(self._active):

@@ -25,16 +25,9 @@ from ...robot.reference import description_reference
 from ...settings import WrenchSettings
 from ..bag.output import check_outputs, write_text
 from .arm import Arm
-from .config import INFORMATION_OF_ALL, PAYLOAD, Options, parse_options
+from .config import PAYLOAD, Options, parse_options
 from .limits import Excess
-from .objective import (
-    INFORMATION,
-    Criterion,
-    Objective,
-    PayloadInformation,
-    RobotInformation,
-    TorqueVariance,
-)
+from .objective import Objective, PayloadInformation, RobotInformation, information_gain
 from .optimise import Basis, FourierMotion, Plan, dense_times, plan_motion
 
 _DIGITS = 9  # of numbers in files
@@ -84,8 +77,6 @@ def _yaml_list(values: Array) -> str:
 _WRIST = 3  # joints that move for a payload
 _FADING = 0.05  # rad/s below which Coulomb friction fades, so that its slope exists
 _FRICTION = 0.03  # Coulomb friction to be expected, as a part of the effort limit
-_TARGETS, _TARGET_SEED = 400, 0  # random states whose torques are to be predicted
-_PACE = 0.5  # standard deviation of their speeds and accelerations, as a part of the limits
 _OUTPUT = 1.0  # time kept for writing files, in units of what loading and preparing took
 
 
@@ -124,7 +115,6 @@ class Planned:
 
     arm: Arm
     objective: Objective
-    criterion: Criterion
     found: Plan
 
 
@@ -138,19 +128,17 @@ def make_plan(options: Options, begun: float) -> Planned:
         InertialIdError: the request cannot be carried out.
     """
     arm = Arm(read_description(options.urdf), options.frame, options.carried, package_roots(),
-              options.gravity, (*options.mesh_folders, options.urdf.absolute().parent),
-              options.keep_out)
+              options.gravity, options.keep_out)
     start, active = start_pose(arm, options.start), moving_joints(arm, options)
     if arm.unchecked:
         print(f"warning: {printable(arm.unchecked)}: self-collision is not checked",
               file=sys.stderr)
     excess = Excess(arm, options.limits, start, active)
     objective = make_objective(arm, options, active)
-    criterion = make_criterion(arm, options, objective, start, active)
     left = options.effort.budget - (1.0 + _OUTPUT) * (time.monotonic() - begun)
     found = plan_motion(Basis(options.duration, options.harmonics), start, active, objective,
-                        excess, options.rate, replace(options.effort, budget=left), criterion)
-    return Planned(arm, objective, criterion, found)
+                        excess, options.rate, replace(options.effort, budget=left))
+    return Planned(arm, objective, found)
 
 
 def start_pose(arm: Arm, given: Sequence[float]) -> Array:
@@ -215,28 +203,6 @@ def joint_noise(given: Sequence[float], active: np.ndarray, joints: int) -> Arra
     return out
 
 
-def make_criterion(arm: Arm, options: Options, objective: Objective, start: Array,
-                   active: np.ndarray) -> Criterion:
-    """What counts as gain: information, or, of a whole robot whose torques are to be predicted,
-    the mean variance of these all over the range of the joints, up to half a turn from the start,
-    at speeds and accelerations as the limits allow.
-
-    Args:
-        start: positions (joints,) [rad or m]; active: numbers (k,) of the joints that move.
-    """
-    if options.criterion == INFORMATION_OF_ALL or not isinstance(objective, RobotInformation):
-        return INFORMATION
-    limits, rng = options.limits, np.random.default_rng(_TARGET_SEED)
-    state = [np.tile(pose, (_TARGETS, 1)) for pose in (start, 0.0 * start, 0.0 * start)]
-    low = np.maximum(arm.lower, start - np.pi)[active]
-    high = np.minimum(arm.upper, start + np.pi)[active]
-    speed = np.where(np.isfinite(arm.speed), limits.speed_share * arm.speed, 1.0)[active]
-    state[0][:, active] = rng.uniform(low, high, (_TARGETS, len(active)))
-    state[1][:, active] = _PACE * speed * rng.normal(size=(_TARGETS, len(active)))
-    state[2][:, active] = _PACE * limits.acceleration * rng.normal(size=(_TARGETS, len(active)))
-    return TorqueVariance(objective.torque_rows(*state))
-
-
 def summary(planned: Planned, options: Options) -> list[str]:
     """What was found, in words."""
     arm, found = planned.arm, planned.found
@@ -256,16 +222,13 @@ def summary(planned: Planned, options: Options) -> list[str]:
 
 def _gained(planned: Planned, rate: float) -> list[str]:
     """What the motion tells, in words."""
-    found, criterion = planned.found, planned.criterion
+    found = planned.found
     period = found.motion.basis.period
     rows = planned.objective.rows(*found.motion(dense_times(period)))
     count = rows.shape[2]
-    smaller = _times(INFORMATION.gain(rows, rate * period), count)
+    smaller = _times(information_gain(rows, rate * period), count)
     lines = [f"in {period:g} s the standard deviations of {count} parameters become {smaller} "
              "times smaller (geometric mean)"]
-    if isinstance(criterion, TorqueVariance):
-        lines.append("errors of predicted torques, from noise alone: "
-                     f"{criterion.error(rows, rate * period):.3g} N m (root mean square)")
     if not found.gains:
         return [*lines, "no search came to its end: allow a larger --budget"]
     return [*lines, f"best of {len(found.gains)} starts, which came to "

@@ -20,8 +20,8 @@ from ....geometry.resources import package_roots
 from ....inertia import Array, phi_to_pinocchio
 from ....kinematics.robot_description import parse_urdf
 from ....robot.model import check_joints, configuration_columns
-from ..arm import FOLDERS_OPTION, CarriedLoad
-from ..collision_shapes import Obstacle, copy_meshes
+from ..arm import CarriedLoad
+from ..collision_shapes import Obstacle, link_shapes
 from .planned_motion import MotionLimits, PlannedMotion
 
 _STEP = 0.005  # s between samples
@@ -53,8 +53,7 @@ class CheckedRobot:
         check_joints(list(self.model.names)[1:], list(self.model.joints)[1:])
         if not self.model.existFrame(frame, pin.FrameType.BODY):
             raise UnknownFrame(f"the robot description has no link '{frame}'")
-        with copy_meshes(urdf, package_roots(), (), FOLDERS_OPTION) as text:
-            self.shapes = pin.buildGeomFromUrdfString(self.model, text, pin.GeometryType.COLLISION)
+        self.shapes = link_shapes(self.model, urdf, package_roots())
         if not self.shapes.ngeoms:
             raise InvalidModel("the robot description has no collision shapes; no motion can be "
                                "checked")
