@@ -1,33 +1,104 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""What user, driver or a file said; frozen, replaced as a whole. Nothing is learnt into it."""
+"""What user, driver or file say: replaced as a whole, and nothing is learnt into it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
+import numpy as np
+
+from ..errors import NotEnoughData
 from ..geometry.shape import Shape
+from ..model.sheet import Sheet, sheet_of
+from ..model.tool import Tool
 from ..motion.motion import Array
-from ..regression.tool import Tool
+from ..settings import Settings
+
+TARE_SAMPLES, TARE_REST = 20, 5.0  # deviations of the noise by which readings at rest vary
+OLD_TARE = 0.2  # deviation of an earlier run's tare, as share of that before any data
 
 
-class Tare(NamedTuple):
-    """Mean and standard deviation (6,) of the zero [N, N m], sign of W."""
-
-    mean: Array
-    sd: Array
-
-
-@dataclass(frozen=True)
-class Beliefs:
-    """What is said of what is carried.
+@dataclass(frozen=True, eq=False)
+class Tare:
+    """A zero that was measured without payload.
 
     Attributes:
-        tare: zero of the sensor; tool: known part of what is carried; shape: of the object.
-        removed: phi (10,) that the driver compensates in the wrench.
+        reading: (6,) [N, N m], sign of the topic; stamp_ns, frame_id: of it.
+        conditions: settings under which it was measured (`tare_conditions`).
+        is_old: True if an earlier run measured it.
+    """
+
+    reading: Array
+    stamp_ns: int
+    frame_id: str
+    conditions: Mapping[str, str] = field(default_factory=dict)
+    is_old: bool = False
+
+    def describe_changes(self, settings: Settings) -> str:
+        """How the conditions differ from these settings, in words; empty where they do not."""
+        now = tare_conditions(settings)
+        return "; ".join(f"{name} was {self.conditions.get(name)!r} and is {value!r}"
+                         for name, value in now.items() if self.conditions.get(name) != value)
+
+
+def tare_conditions(settings: Settings) -> dict[str, str]:
+    """Settings on which the reading of a sensor without payload depends, beside its frame."""
+    driver = settings.precompensated
+    return {"wrench.topic": settings.dynamic_joint_states.topic or settings.wrench.topic,
+            "wrench.convention": settings.wrench.convention,
+            "precompensated.source": driver.source, "precompensated.mass": f"{driver.mass:g} kg"}
+
+
+@dataclass(frozen=True, eq=False)
+class Beliefs:
+    """What is taken for true beside the settings.
+
+    Attributes:
+        tare: of the sensor; tool: what stays when the object is released.
+        shape: of the object, or of all there is without a tool.
+        compensated: phi (10,) of the payload that the driver compensates in the wrench.
     """
 
     tare: Tare | None = None
     tool: Tool | None = None
     shape: Shape | None = None
-    removed: Array | None = None
+    compensated: Array | None = None
+
+    def sheet(self, settings: Settings, now_ns: int) -> Sheet:
+        """Data sheet and mounting, with what the tare says of the zero at that time [ns]."""
+        wrench = settings.wrench
+        untared = np.repeat(wrench.bias_sd, 3)
+        mean = np.zeros(6) if self.tare is None else wrench.sign * self.tare.reading
+        if not settings.estimator.estimate_bias:
+            return sheet_of(settings, (mean, np.full(6, 1e-9)))
+        if self.tare is None:
+            return sheet_of(settings)
+        measured = (OLD_TARE * untared if self.tare.is_old else
+                    np.repeat(np.hypot(wrench.noise, wrench.accuracy), 3))
+        hours = max(now_ns - self.tare.stamp_ns, 0) / 3.6e12
+        drift = np.repeat(wrench.drift_of_tare, 3) * np.sqrt(hours)
+        return sheet_of(settings, (mean, np.minimum(np.hypot(measured, drift), untared)))
+
+
+def measure_tare(readings: Array, stamp_ns: int, frame_id: str, settings: Settings) -> Tare:
+    """The mean of readings (n, 6) of a second, the last of that time [ns].
+
+    Raises:
+        NotEnoughData: too few samples, or the sensor is not at rest.
+    """
+    if len(readings) < TARE_SAMPLES:
+        raise NotEnoughData(f"tare needs {TARE_SAMPLES} wrench samples within a second; "
+                            f"{len(readings)} were received")
+    spread = float((readings.std(axis=0) / np.repeat(settings.wrench.noise, 3)).max())
+    if spread > TARE_REST:
+        raise NotEnoughData(f"tare needs a sensor at rest; its readings vary by {spread:.0f} times "
+                            "the noise in the settings")
+    return Tare(readings.mean(axis=0), stamp_ns, frame_id, tare_conditions(settings))
+
+
+def describe_tare(tare: Tare) -> str:
+    """The zero in a sentence."""
+    force, torque = (", ".join(form.format(v) for v in part) for form, part in (
+        ("{:.3f}", tare.reading[:3]), ("{:.4f}", tare.reading[3:])))
+    return f"bias set to force [{force}] N, torque [{torque}] N m"

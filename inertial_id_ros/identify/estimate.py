@@ -16,7 +16,7 @@ from ..inertia import is_consistent, min_eigenvalue
 from ..model.history import History, Window
 from ..model.problem import Problem
 from ..model.rows import stretches
-from ..model.sheet import Sheet, sheet_of
+from ..model.sheet import Sheet
 from ..motion.motion import BIN, BIN_NS, Array
 from ..settings import Settings
 from .beliefs import Beliefs
@@ -36,7 +36,7 @@ def estimate(history: History, end: int, beliefs: Beliefs, settings: Settings,
     window = history.window(end, settings.buffer.window)
     if sum(stretch.n for stretch in stretches(window.used)) < FEWEST:
         return NoEstimate(end * BIN_NS, frame, _too_short(window)), None
-    sheet = sheet_of(settings, beliefs.tare)
+    sheet = beliefs.sheet(settings, end * BIN_NS)
     explained = explain(window, sheet, _region(beliefs, settings))
     phi, covariance = _solve(explained, beliefs, estimator)
     if phi is None or not is_consistent(phi):
@@ -61,7 +61,7 @@ def _too_short(window: Window) -> str:
 
 def _region(beliefs: Beliefs, settings: Settings) -> Region | None:
     """Where the centre of mass of all that is measured lies; None: not known."""
-    if beliefs.tool is not None or beliefs.removed is not None:
+    if beliefs.tool is not None or beliefs.compensated is not None:
         return None
     if beliefs.shape is None:
         return Region(np.zeros(3), np.full(3, 2.0 * settings.shape.max_reach))
@@ -74,8 +74,8 @@ def _solve(explained: Explanation, beliefs: Beliefs, estimator: Estimator
     """Answer (10,) at the scales that the data tell, covariance (10, 10) at the data sheet's."""
     apart: Array = np.zeros(10)
     more: Array = np.zeros((10, 10))
-    if beliefs.removed is not None:
-        apart = apart - beliefs.removed
+    if beliefs.compensated is not None:
+        apart = apart - beliefs.compensated
     if beliefs.tool is not None:
         apart, more = apart + beliefs.tool.phi, beliefs.tool.covariance
     try:

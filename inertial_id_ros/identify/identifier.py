@@ -22,13 +22,12 @@ from ..explain.explain import Explanation
 from ..findings import Finding, sort_findings
 from ..io.sample_blocks import Edges, JointStates, Samples, Wrenches
 from ..model.history import History
-from ..model.sheet import sheet_of
+from ..model.tool import Tool
 from ..motion.frames import place_of
 from ..motion.motion import BIN, BIN_NS
 from ..motion.source import Streams
-from ..regression.tool import Tool
 from ..settings import Settings
-from .beliefs import Beliefs, Tare
+from .beliefs import Beliefs, describe_tare, measure_tare
 from .estimate import estimate, surprise
 
 EVERY = 50  # bins, between the estimates that scan and latch read
@@ -40,7 +39,6 @@ NAMES = {Kind.PAYLOAD: "payload_changed", Kind.RELEASED: "payload_changed",
 SILENCING = ("cable", "base_moves", "constant_force", "not_rigid")
 NUMBERS = {"sensor_filter1": "wrench_filtered", "sensor_filter2": "wrench_filtered"}
 TARE_SECONDS, TARE_TURN = 1.0, 0.02  # s; rad/s
-TARE_SD = np.repeat([0.05, 0.002], 3)  # N, N m
 
 
 class Identifier:
@@ -64,7 +62,7 @@ class Identifier:
     def _begin(self) -> None:
         """Forget what was measured."""
         self._history = History()
-        sheet = sheet_of(self.settings, self.beliefs.tare)
+        sheet = self.beliefs.sheet(self.settings, self._streams.newest)
         tool = self.beliefs.tool
         self._scan = Scan(sheet, None if tool is None else (
             tool.phi, np.sqrt(np.diag(tool.covariance))))
@@ -131,7 +129,7 @@ class Identifier:
         named = [kind for kind, _ in explained.named if kind in SILENCING]
         if named:
             return named[0]
-        sheet = sheet_of(self.settings, self.beliefs.tare)
+        sheet = self.beliefs.sheet(self.settings, self._streams.newest)
         return "load_unexplained" if surprise(explained, sheet) > UNEXPLAINED else ""
 
     def _follow(self, events: Sequence[Event]) -> None:
@@ -214,16 +212,14 @@ class Identifier:
             NotEnoughData: too few samples, or the sensor is not at rest.
         """
         window = self._history.window(self._ready, TARE_SECONDS, marked=False)
-        if window.used.sum() < 0.5 * TARE_SECONDS / BIN:
-            raise NotEnoughData("less than half a second of wrench and motion; tare needs a second")
-        turn = float(np.linalg.norm(window.motion.omega, axis=1).max())
+        turn = float(np.linalg.norm(window.motion.omega, axis=1).max(initial=0.0))
         if turn > TARE_TURN:
             raise NotEnoughData(f"the sensor turns with {turn:.3f} rad/s; tare needs it at rest "
                                 f"(at most {TARE_TURN} rad/s)")
-        mean = window.wrench[window.used].mean(0)
-        self._believe(replace(self.beliefs, tare=Tare(mean, TARE_SD)))
-        force = ", ".join(f"{x:.2f}" for x in self.settings.wrench.sign * mean[:3])
-        return f"zero of the force [{force}] N stored"
+        readings = self.settings.wrench.sign * window.wrench[window.used]
+        tare = measure_tare(readings, self._ready * BIN_NS, self._streams.frame, self.settings)
+        self._believe(replace(self.beliefs, tare=tare))
+        return describe_tare(tare)
 
     def untare(self) -> str:
         """Drop the tare; says whether there was one."""
