@@ -1,0 +1,173 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""The whole chain from samples to estimates, events and the load to remove."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from benchmarks.referee import situations
+from benchmarks.referee.generator import FRAME, START_NS, Recording, Scenario, report
+from inertial_id_ros.compensation.latch import Mode
+from inertial_id_ros.compensation.live import Compensation
+from inertial_id_ros.errors import NotEnoughData
+from inertial_id_ros.geometry.shape import shape_from_settings
+from inertial_id_ros.identify.beliefs import Beliefs
+from inertial_id_ros.identify.identifier import Identifier
+from inertial_id_ros.io.sample_blocks import Edges, JointStates, Wrenches
+from inertial_id_ros.settings import Settings
+
+
+def identifier_for(recording: Recording) -> Identifier:
+    settings = Settings().replace(dict(recording.settings))
+    shape = shape_from_settings(settings.shape, ())
+    made = Identifier(settings, Beliefs(shape=shape))
+    made.set_robot_description(recording.arm.urdf)
+    return made
+
+
+def feed(made: Identifier, recording: Recording, step: int = 10**6) -> None:
+    """All samples, in blocks of so many."""
+    names = recording.arm.names
+    for first in range(0, len(recording.stamps), step):
+        part = slice(first, first + step)
+        made.add_arrays([
+            JointStates(recording.joint_stamps[part], names, recording.positions[part]),
+            Wrenches(recording.stamps[part], FRAME, recording.wrench[part])])
+
+
+@pytest.fixture(scope="module")
+def white() -> Recording:
+    return Scenario("white", 400_500, (8.0,), ("joints",)).record()
+
+
+def test_a_payload_is_identified(white: Recording) -> None:
+    made = identifier_for(white)
+    feed(made, white)
+    made.finish()
+    outcome, truth = made.solve(), report(white.told.phi)
+    assert outcome.valid
+    assert outcome.min_eigenvalue > 0.0
+    gap = np.abs(outcome.report - truth)
+    assert gap[0] < 0.01 * truth[0]
+    assert (gap < 3.0 * outcome.sigma).all()
+    assert made.load_in_use().mode is Mode.KNOWN
+
+
+def test_answers_do_not_depend_on_the_size_of_blocks(white: Recording) -> None:
+    answers = []
+    for step in (7, 100, 10**6):
+        made = identifier_for(white)
+        feed(made, white, step)
+        outcome = made.solve()
+        answers.append(np.r_[outcome.phi, outcome.phi_covariance.ravel(), outcome.bias])
+    for other in answers[1:]:
+        np.testing.assert_allclose(other, answers[0], rtol=1e-9, atol=0.0)
+
+
+def test_without_new_samples_an_estimate_is_stale(white: Recording) -> None:
+    made = identifier_for(white)
+    feed(made, white)
+    assert not made.solve().stale
+    assert made.solve().stale
+
+
+@pytest.mark.parametrize("missing", ["wrench", "motion"])
+def test_what_is_missing_is_said(white: Recording, missing: str) -> None:
+    made = identifier_for(white)
+    if missing == "wrench":
+        made.add_arrays([JointStates(white.joint_stamps, white.arm.names, white.positions)])
+    else:
+        made.add_arrays([Wrenches(white.stamps, FRAME, white.wrench)])
+    assert not made.solve().valid
+
+
+def test_transforms_alone_tell_the_motion(white: Recording) -> None:
+    """The same payload from poses of the sensor, and from joint states."""
+    settings = Settings().replace(dict(white.settings))
+    made = Identifier(settings, Beliefs(shape=shape_from_settings(settings.shape, ())))
+    turn = Rotation.from_matrix(white.motion.axes.transpose(0, 2, 1)).as_quat()
+    poses = np.hstack([white.motion.position, turn])
+    made.add_static_transform("map", "base", [0.0, 0.0, 1.0], [0.0, 0.0, 0.0, 1.0])
+    made.add_arrays([Edges(white.stamps, "base", FRAME, poses),
+                     Wrenches(white.stamps, FRAME, white.wrench)])
+    outcome, truth = made.solve(), report(white.told.phi)
+    assert outcome.valid
+    assert abs(outcome.phi[0] / truth[0] - 1.0) < 0.01
+    assert np.linalg.norm(outcome.report[1:4] - truth[1:4]) < 0.003
+
+
+def play(scene: situations.Scene, seed: int) -> tuple[list[tuple[float, str]], np.ndarray]:
+    """Times and names of findings, and errors (n,) of the compensated force [N]."""
+    y, q = scene.measured(np.random.default_rng(seed))
+    made = Identifier(Settings())
+    made.set_robot_description(scene.arm.urdf)
+    live, names = Compensation(-1.0), scene.arm.names
+    off, news, said = np.full(len(y), np.nan), [], set()
+    for first in range(0, len(y), 25):
+        part = slice(first, first + 25)
+        if made.streams.chain is not None and first == 250:
+            live.use_chain(made.streams.chain)
+        for k in range(first, min(first + 25, len(y))):
+            live.add_joint_state(int(scene.stamps[k]), names, q[k].tolist())
+            left = live.compensate(int(scene.stamps[k]), y[k].tolist())
+            if left is not None:
+                off[k] = np.linalg.norm((left - np.broadcast_to(scene.external, y.shape)[k])[:3])
+        made.add_arrays([JointStates(scene.stamps[part], names, q[part]),
+                         Wrenches(scene.stamps[part], FRAME, y[part])])
+        live.use(made.load_in_use())
+        now = {f.name for f in made.findings()}
+        news += [(float(scene.t[min(part.stop, len(y)) - 1]), name) for name in now - said]
+        said = now
+    return news, off
+
+
+def test_a_grip_and_a_release_in_motion_are_named() -> None:
+    scene = situations.grip(400_500)
+    news, off = play(scene, 1)
+    changes = [t for t, name in news if name == "payload_changed"]
+    for at in scene.events:
+        assert any(at < t < at + 2.0 for t in changes)
+    assert np.nanmean(off[scene.t > 26.0]) < 1.0
+
+
+def test_contact_at_rest_leaves_the_payload() -> None:
+    scene = situations.rest_contact(400_502)
+    news, off = play(scene, 2)
+    begin, _ = scene.events
+    assert any(name == "contact" and begin < t < begin + 1.0 for t, name in news)
+    assert not any(name == "payload_changed" for _, name in news)
+    assert np.nanmean(off[scene.t > begin]) < 1.5
+
+
+def test_tare_needs_rest_and_is_used(white: Recording) -> None:
+    made = identifier_for(white)
+    with pytest.raises(NotEnoughData):
+        made.tare()
+    feed(made, white)
+    with pytest.raises(NotEnoughData):
+        made.tare()  # it moves
+    t = np.arange(400) / 200.0
+    stamps = START_NS + np.round(1e9 * t).astype(np.int64)
+    made = identifier_for(white)
+    reading = np.array([1.0, 2.0, 3.0, 0.1, 0.2, 0.3])
+    q = np.tile(white.positions[0], (400, 1))
+    rows = reading + 0.01 * np.random.default_rng(0).normal(size=(400, 6))
+    q = q + 1e-5 * np.random.default_rng(1).normal(size=q.shape)
+    made.add_arrays([JointStates(stamps, white.arm.names, q), Wrenches(stamps, FRAME, rows)])
+    made.finish()
+    made.tare()
+    assert made.beliefs.tare is not None
+    np.testing.assert_allclose(made.beliefs.tare.mean, -reading, atol=0.01)
+    made.untare()
+    assert made.beliefs.tare is None
+
+
+def test_a_reset_forgets_samples_and_keeps_the_robot(white: Recording) -> None:
+    made = identifier_for(white)
+    feed(made, white)
+    made.reset("asked for")
+    assert not made.solve().valid
+    feed(made, white)
+    assert made.solve().valid
