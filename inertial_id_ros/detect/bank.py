@@ -1,20 +1,21 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Hypotheses about what the rows from one on mean: each is a `Predictor`.
+"""Hypotheses about what the rows from one on mean: filters side by side.
 
-What a wrench is at rest tells nothing about its cause; so whatever the payload may have become has
-a rival that does the same to the wrench, but does not follow the motion (its shadow).
+A wrench at rest says nothing about its cause. So the payload that may have changed has a rival that
+does the same to the wrench, but does not follow the motion (its shadow).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from enum import Enum, auto
 from typing import NamedTuple
 
 import numpy as np
 
 from ..motion.motion import Array
-from .predictor import ACCELERATION, BIAS, PHI, PUSH, Predictor
-from .row import Row
+from .predictor import ACCELERATION, Predictor
+from .row import BIAS, PHI, PUSH, Row
 
 ODDS = 12.0  # logarithm, by which the best must be ahead of its rivals
 LOUDER = 16.0  # times the noise: rows may just be noisier than those before
@@ -58,78 +59,91 @@ class Context(NamedTuple):
     is_late: bool
 
 
+_CHANGED, _SHADOW, _STILL = range(3)  # first filters of a bank; others of contact follow
+
+
 class Bank:
     """Hypotheses about the rows from one on; `begin`: bin of that row."""
 
     def __init__(self, context: Context, row: Row) -> None:
         self.begin, self._up, self._a = row.number, row.up, row.A[:3, 0]
         self._turn, self._ahead, self._was = 0.0, 0.0, context.predictor
-        peak = context.peak
-        size = max(float(np.linalg.norm(peak[:3])), float(np.linalg.norm(peak[3:])) / LEVER,
-                   SMALLEST)
-        wrench = np.diag(np.repeat([size, LEVER * size], 3) ** 2)
-        payload = np.diag((size / 9.81 * PAYLOAD) ** 2)
-        self.payload = self._same().doubting(PHI, payload)
-        self.shadow = self._same().doubting(BIAS, row.A @ payload @ row.A.T)
-        self.still = self._same().doubting(BIAS, 4.0 * wrench)
-        self.contact = [self.still, self._same().doubting(BIAS, 4.0 * wrench, 0.01 * wrench),
-                        self._same().doubting(BIAS, 4.0 * wrench, wrench), self._same()]
-        self.contact[-1].louder = LOUDER
-        if context.is_late:  # then a push along gravity is a rival, too
-            self.contact.append(self._same().doubting(PUSH, payload[:4, :4]))
-        self.exact = self._exact(context)
+        filters = [*_free(self._same, context, row)]
+        exact = _exact(self._same, context)
+        self._exact, self._first = tuple(exact), len(filters)
+        self._filters = Predictor.beside([*filters, *exact.values()])
 
     def _same(self) -> Predictor:
         return self._was.copy(self.begin)
 
-    def _exact(self, context: Context) -> dict[Kind, Predictor]:
-        """Hypotheses without free parameters: released, zeroed, as before the last change."""
-        phi, sd = context.tool
-        released = self._same()
-        released.mean[PHI] = phi
-        released.covariance[PHI, :] = released.covariance[:, PHI] = 0.0
-        out = {Kind.RELEASED: released.doubting(PHI, np.diag(sd**2))}
-        if len(context.readings) > 2:
-            zeroed = self._same()
-            zeroed.mean[BIAS] -= context.readings.mean(0)
-            out[Kind.ZEROED] = zeroed.doubting(BIAS, np.cov(context.readings.T))
-        if context.before is not None:
-            out[Kind.RETURNED] = context.before.copy(self.begin)
-        return out
-
     def learn(self, row: Row, noise: Array) -> None:
         """Learn an independent row; noise: (6,) variance of it as the calm predictor has it."""
         self._turn = max(self._turn, float(np.linalg.norm(np.cross(row.up, self._up))))
-        for hypothesis in (*self.contact, *self.exact.values()):
-            hypothesis.learn(row, noise)
-        seen, dark = self.payload.learn(row, noise), self.shadow.learn(row, noise)
-        if np.abs(row.A[:3, 0] - self._a).max() > MOVED * ACCELERATION[0]:
-            self._ahead += seen.log_likelihood - dark.log_likelihood
+        likelihood = self._filters.learn(row, noise)[1]
+        if has_moved(row, self._a):
+            self._ahead += float(likelihood[_CHANGED] - likelihood[_SHADOW])
 
     def verdict(self, is_steady: bool) -> tuple[Kind, Predictor] | None:
-        """The kind of event that is told and its predictor; is_steady: they last long enough."""
-        contact = max(h.score for h in self.contact)
-        kind = max(self.exact, key=lambda k: self.exact[k].score)
-        best = self.exact[kind]
-        rivals = [h.score for k, h in self.exact.items()
-                  if (k is Kind.ZEROED) is not (kind is Kind.ZEROED)]
-        least = max(contact, self.payload.score, *rivals) + ODDS
-        if best.misfit.max() < FIT and best.score > least:
-            return kind, best
+        """The kind of event and its predictor; is_steady: they have held for long enough."""
+        score, fits = self._filters.score, self._filters.misfit.max(1) < FIT
+        contact = float(score[_STILL:self._first].max())
+        exact = dict(zip(self._exact, score[self._first:].tolist(), strict=True))
+        kind = max(exact, key=lambda k: exact[k])
+        rivals = [s for k, s in exact.items() if (k is Kind.ZEROED) is not (kind is Kind.ZEROED)]
+        at = self._first + self._exact.index(kind)
+        if fits[at] and exact[kind] > max(contact, score[_CHANGED], *rivals) + ODDS:
+            return kind, self._filters.one(at)
         if not is_steady:
             return None
-        exact = max(h.score for h in self.exact.values())
-        if (self._ahead > ODDS and self.payload.score > max(contact, exact) + ODDS
-                and self.payload.misfit.max() < FIT and is_body(self.payload)):
-            return Kind.PAYLOAD, self.payload
-        others = [h.score for h in (*self.contact, self.payload) if h is not self.still]
-        if self._turn > TURN and self.still.score > max(exact, *others) + ODDS:
-            return Kind.OFFSET, self.still
+        best = max(exact.values())
+        if (self._ahead > ODDS and score[_CHANGED] > max(contact, best) + ODDS and fits[_CHANGED]
+                and is_body(self._filters)):
+            return Kind.PAYLOAD, self._filters.one(_CHANGED)
+        others = max(score[_STILL + 1:self._first].max(), score[_CHANGED], best)
+        if self._turn > TURN and score[_STILL] > others + ODDS:
+            return Kind.OFFSET, self._filters.one(_STILL)
         return None
+
+
+def _free(same: Callable[[], Predictor], context: Context, row: Row) -> Sequence[Predictor]:
+    """Another payload, its shadow, contact: constant, slow, fast, noise, a push along gravity."""
+    peak = context.peak
+    size = max(float(np.linalg.norm(peak[:3])), float(np.linalg.norm(peak[3:])) / LEVER, SMALLEST)
+    wrench = np.diag(np.repeat([size, LEVER * size], 3) ** 2)
+    payload = np.diag((size / 9.81 * PAYLOAD) ** 2)
+    noisy = same()
+    noisy.louder = np.full(1, LOUDER)
+    out = [same().doubting(PHI, payload), same().doubting(BIAS, row.A @ payload @ row.A.T),
+           same().doubting(BIAS, 4.0 * wrench), same().doubting(BIAS, 4.0 * wrench, 0.01 * wrench),
+           same().doubting(BIAS, 4.0 * wrench, wrench), noisy]
+    if context.is_late:
+        out.append(same().doubting(PUSH, payload[:4, :4]))
+    return out
+
+
+def _exact(same: Callable[[], Predictor], context: Context) -> dict[Kind, Predictor]:
+    """Hypotheses without free parameters: released, zeroed, as before the last change."""
+    phi, sd = context.tool
+    released = same()
+    released.mean[:, PHI] = phi
+    released.covariance[:, PHI, :] = released.covariance[:, :, PHI] = 0.0
+    out = {Kind.RELEASED: released.doubting(PHI, np.diag(sd**2))}
+    if len(context.readings) > 2:
+        zeroed = same()
+        zeroed.mean[:, BIAS] -= context.readings.mean(0)
+        out[Kind.ZEROED] = zeroed.doubting(BIAS, np.cov(context.readings.T))
+    if context.before is not None:
+        out[Kind.RETURNED] = context.before.copy(released.number or 0)
+    return out
+
+
+def has_moved(row: Row, a: Array) -> bool:
+    """True if the acceleration less gravity is no longer (3,): the arm does not rest."""
+    return bool(np.abs(row.A[:3, 0] - a).max() > MOVED * ACCELERATION[0])
 
 
 def is_body(predictor: Predictor) -> bool:
     """True if the payload may have mass, and its centre is within reach."""
-    sd = float(np.sqrt(predictor.covariance[0, 0]))
-    mass = float(predictor.mean[0]) + 5.0 * sd + 0.02
-    return mass > 0.0 and float(np.linalg.norm(predictor.mean[1:4])) < REACH * mass
+    sd = float(np.sqrt(predictor.covariance[0, 0, 0]))
+    mass = float(predictor.mean[0, 0]) + 5.0 * sd + 0.02
+    return mass > 0.0 and float(np.linalg.norm(predictor.mean[0, 1:4])) < REACH * mass

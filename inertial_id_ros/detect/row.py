@@ -3,89 +3,161 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
-from ..model.history import History, Window
-from ..model.newton_euler import GRAVITY, regressor, skew, static_wrench
+from ..model.history import History
+from ..model.newton_euler import GRAVITY, regressor, skew
 from ..model.setup import Setup, low_pass
-from ..motion.motion import BIN, Array
+from ..motion.motion import BIN, BIN_NS, Array, IntArray
 
 HALF, STEP, APART = 10, 4, 12  # bins: half of the kernel, from row to row, of independent rows
-CONTEXT = 50  # bins before a row, from which stamps are evened and a filter settles
-_TAPS = np.arange(-HALF, HALF + 1)
-KERNEL = np.cos(0.5 * np.pi * _TAPS / HALF) ** 2
-KERNEL /= KERNEL.sum()
-GAIN = float(KERNEL @ KERNEL)  # variance of a row over that of a bin
-CHANGED = np.cross(GRAVITY, np.eye(3)[:2])  # of gravity by a tilt
+SETTLING = 100  # bins, of the impulse response of a sensor's own filter
+LONGEST_GAP = 50_000_000  # ns between samples that a row bridges
+PHI, BIAS, SETUP, PUSH = slice(0, 10), slice(10, 16), slice(16, 22), slice(22, 26)
+STATES = 26
+ALL = 2**62  # later than any bin
+CHANGED = np.cross(GRAVITY, np.eye(3)[:2])  # of the acceleration less gravity by a tilt, base axes
 
 
 class Row(NamedTuple):
     """One row; the wrench that the sensor exerts on a payload phi is `A @ phi`.
 
     Attributes:
-        number: bin of its centre; A, rate: (6, 10) and its change [1/s]; turned: (2, 3) change of
-        the acceleration less gravity per rad of tilt; y: (6,) W and bias; samples: in a bin;
-        up: (3,) in sensor axes.
+        number: bin of its centre; columns: (6, 26) slopes by phi, bias and a push along gravity;
+        those by the set-up are `setup @ phi`, (6, 6): rotation (3), tilt (2), delay.
+        rate: (6, 10) change of A [1/s]; y: (6,) W and bias; gain: variance of y over that of a
+        sample; up: (3,) in sensor axes.
     """
 
     number: int
-    A: Array
+    columns: Array
+    setup: Array
     rate: Array
-    turned: Array
     y: Array
-    samples: float
+    gain: float
     up: Array
+
+    @property
+    def A(self) -> Array:  # noqa: N802
+        """Regressor (6, 10)."""
+        return self.columns[:, PHI]
 
     @property
     def is_independent(self) -> bool:
         """True for every third row: it shares no sample with the one before of them."""
         return self.number % APART == 0
 
-    def setup_columns(self, phi: Array) -> Array:
-        """Slopes (6, 6) of the wrench by rotation of the sensor (3), tilt (2) and delay."""
-        load, out = self.A @ phi, np.empty((6, 6))
-        out[:3, :3], out[3:, :3] = -skew(load[:3]), -skew(load[3:])
-        out[:, 3:5] = static_wrench(phi, self.turned).T
-        out[:, 5] = -self.rate @ phi
-        return out
 
-    def push_columns(self) -> Array:
-        """Slopes (6, 4) by mass and first moment of what has weight, but no inertia."""
-        out, pull = np.zeros((6, 4)), -GRAVITY[2] * self.up
-        out[:3, 0], out[3:, 1:] = pull, -skew(pull)
-        return out
+@lru_cache(maxsize=8)
+def kernels(sensor: tuple[float, ...]) -> tuple[Array, Array]:
+    """Weights (k, 2) of bins for a row's value and change, and (k,) for its pose.
 
+    Args:
+        sensor: `Setup.filter`, through which the wrench has passed.
 
-def make_row(history: History, number: int, setup: Setup) -> Row | None:
-    """The row about a bin; None where motion or wrench are not known all over it.
-
-    A function of the history up to `HALF` bins after it, whenever it is asked for.
+    The last weight is that of the bin `HALF` after the centre.
     """
-    late = round(setup.delay / BIN)
-    end = number + HALF + 1 + max(late, 0)
-    window = history.window(end, (end - number + HALF + CONTEXT - min(late, 0)) * BIN, marked=False)
-    centre = len(window.used) - (end - number)
-    if centre < HALF or not window.used[centre - HALF:centre + HALF + 1].all():
-        return None
-    return _row(window, centre, late, number, setup)
+    taps = np.arange(1 - HALF, HALF)
+    hann = np.cos(0.5 * np.pi * taps / HALF) ** 2
+    hann /= hann.sum()
+    response = np.ones(1)
+    if sensor:
+        impulse = np.zeros(SETTLING)
+        impulse[1] = 1.0  # the filter begins settled
+        response = low_pass(impulse, sensor)[1:]
+        response /= response.sum()
+    value = np.convolve(hann, response[::-1])
+    slope = np.convolve(value, [0.5 / BIN, 0.0, -0.5 / BIN][::-1])
+    pose = np.zeros(len(value) + 2)
+    pose[-2 * HALF:-1] = hann
+    return np.c_[np.r_[0.0, value, 0.0], slope], pose
 
 
-def _row(window: Window, centre: int, late: int, number: int, setup: Setup) -> Row | None:
-    first = 0 if setup.filter else centre - HALF - 1
-    part = slice(max(first, 0), centre + HALF + 2)
-    motion, at = window.motion.part(part), centre - max(first, 0)
-    back = motion.rotation.transpose(0, 2, 1)
-    A = regressor(motion.acceleration - back @ GRAVITY, motion.omega, motion.alpha)
-    A = low_pass(A, setup.filter)
-    rate = np.gradient(A, BIN, axis=0)
-    near = slice(at - HALF, at + HALF + 1)
-    if len(A[near]) < len(KERNEL):
+class Rows:
+    """Makes the rows of a history, each once, from the bins that are new."""
+
+    def __init__(self) -> None:
+        self._next: int | None = None
+        self._number: IntArray = np.empty(0, np.int64)
+        self._A, self._rotation = np.empty((0, 60)), np.empty((0, 9))
+
+    def new(self, history: History, setup: Setup, end: int = ALL) -> Iterator[Row]:
+        """Rows whose bins and samples are all there, before a bin.
+
+        A row is a function of the samples about it, whenever it is asked for.
+        """
+        if self._next is None:
+            if not history.end:
+                return
+            self._next = -(-(history.first + HALF) // STEP) * STEP
+        weights, pose = kernels(setup.filter)
+        self._read(history, len(pose))
+        newest = int((history.newest - round(1e9 * setup.delay) - BIN_NS // 2) // BIN_NS)
+        ready = min(history.end, newest + 1, end) - HALF
+        while self._next < ready:
+            number = self._next
+            self._next += STEP
+            row = self._row(history, number, setup.delay, weights, pose)
+            if row is not None:
+                yield row
+
+    def _read(self, history: History, length: int) -> None:
+        """Compute the regressor of new bins, forget old ones."""
+        assert self._next is not None
+        oldest = self._next - length
+        motion = history.motion(int(self._number[-1]) + 1 if len(self._number) else oldest, ALL)
+        kept = slice(int(np.searchsorted(self._number, oldest)), None)
+        back = motion.rotation.transpose(0, 2, 1)
+        A = regressor(motion.acceleration - back @ GRAVITY, motion.omega, motion.alpha)
+        self._number = np.concatenate([self._number[kept], motion.number])
+        self._A = np.concatenate([self._A[kept], A.reshape(-1, 60)])
+        self._rotation = np.concatenate([self._rotation[kept], motion.rotation.reshape(-1, 9)])
+
+    def _row(self, history: History, number: int, delay: float, weights: Array, pose: Array
+             ) -> Row | None:
+        end = int(np.searchsorted(self._number, number + HALF)) + 1
+        part = slice(end - len(pose), end)
+        if part.start < 0 or end > len(self._number) or (
+                self._number[part][[0, -1]] != [number + HALF + 1 - len(pose),
+                                                number + HALF]).any():
+            return None
+        wrench = _mean_wrench(history, number, delay)
+        if wrench is None:
+            return None
+        A, rate = (weights.T @ self._A[part]).reshape(2, 6, 10)
+        rotation = (pose @ self._rotation[part]).reshape(3, 3)
+        columns = np.zeros((6, STATES))
+        columns[:, PHI], columns[:, BIAS] = A, np.eye(6)
+        pull = -GRAVITY[2] * rotation[2]
+        columns[:3, 22], columns[3:, 23:] = pull, -skew(pull)
+        return Row(number, columns, _setup_slopes(A, rate, CHANGED @ rotation), rate, *wrench,
+                   rotation[2])
+
+
+def _mean_wrench(history: History, number: int, delay: float) -> tuple[Array, float] | None:
+    """Weighted mean (6,) of the samples about a bin, and the gain of their noise; None: a hole."""
+    centre = number * BIN_NS + BIN_NS // 2 + round(1e9 * delay)
+    reach = HALF * BIN_NS
+    stamps, wrench = history.samples(centre - reach, centre + reach)
+    since = stamps - centre
+    if len(since) < 3 or np.diff(since, prepend=-reach, append=reach).max() > LONGEST_GAP:
         return None
-    of_wrench = slice(centre - HALF + late, centre + HALF + 1 + late)
-    if of_wrench.start < 0 or not (window.count[of_wrench] > 0.0).all():
-        return None
-    A, rate, up, y = (np.tensordot(KERNEL, x, 1) for x in (
-        A[near], rate[near], motion.rotation[near], window.wrench[of_wrench]))
-    return Row(number, A, rate, CHANGED @ up, y, window.samples, up[2])
+    weight = np.cos((0.5 * np.pi / reach) * since) ** 2
+    weight /= weight.sum()
+    return weight @ wrench, float(weight @ weight)
+
+
+def _setup_slopes(A: Array, rate: Array, turned: Array) -> Array:
+    """Slopes (6, 6, 10) of the wrench by the set-up, linear in phi; turned: (2, 3) change of the
+    acceleration less gravity per rad of tilt, sensor axes."""
+    out = np.zeros((6, 6, 10))
+    out[:3, :3] = -skew(A[:3].T).transpose(1, 2, 0)
+    out[3:, :3] = -skew(A[3:].T).transpose(1, 2, 0)
+    out[:3, 3:5, 0] = turned.T
+    out[3:, 3:5, 1:4] = -skew(turned).transpose(1, 0, 2)
+    out[:, 5] = -rate
+    return out

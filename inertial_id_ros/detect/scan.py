@@ -15,13 +15,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..model.history import History, Marks
+from ..model.history import History, Marks, Span
 from ..model.setup import Setup
 from ..model.sheet import Sheet
-from ..motion.motion import BIN, Array
-from .bank import MOVED, TURN, Bank, Context, Kind
-from .predictor import ACCELERATION, PHI, Forecast, Predictor
-from .row import APART, HALF, STEP, Row, make_row
+from ..motion.motion import Array
+from .bank import TURN, Bank, Context, Kind, has_moved
+from .predictor import Forecast, Predictor
+from .row import ALL, APART, BIAS, HALF, PHI, SETUP, STEP, Row, Rows
 
 ENTER, LEAVE = 6.0, 4.0  # deviations
 FAR, CALM = 3, 5  # successive rows
@@ -37,15 +37,20 @@ LONGEST, DOUBTED, RIPE = 6000, 150, 40  # bins of a disturbance in motion after 
 # to so few rows, is given up
 POUR = np.diag(np.r_[0.03, np.full(3, 0.005), np.full(6, 0.0005)] ** 2)  # of phi, in a second
 EMPTY = (np.zeros(10), np.r_[0.005, np.full(3, 0.001), np.full(6, 1e-4)])
-_CHANGES = (Kind.PAYLOAD, Kind.RELEASED, Kind.RETURNED)
+ANOTHER = 0.002  # s, of the delay, from which rows are made anew
+_ZEROS = (Kind.ZEROED, Kind.OFFSET)
+_CHANGES = (Kind.PAYLOAD, Kind.RELEASED, Kind.RETURNED, Kind.SETTLED, Kind.LOST)
+_DISTURBED = (Kind.CALM, Kind.PAYLOAD, Kind.RELEASED, Kind.RETURNED, *_ZEROS)
 
 
 class Event(NamedTuple):
-    """number: bin of the row that told; first: since when; change: of the mass [kg]."""
+    """number: bin of the row that told; first: since when; steady: bin from which on nothing
+    disturbs; change: of the mass [kg]."""
 
     kind: Kind
     number: int
     first: int
+    steady: int
     change: float = 0.0
 
 
@@ -62,55 +67,58 @@ class Scan:
     def __init__(self, sheet: Sheet, tool: tuple[Array, Array] | None = None) -> None:
         self.sheet, self.tool = sheet, tool or EMPTY
         self.setup = Setup()
-        self._next: int | None = None
+        self._rows = Rows()
+        self._contacts: tuple[Span, ...] = ()
         self._begin_with(Predictor(sheet))
 
     def _begin_with(self, predictor: Predictor) -> None:
         self.predictor = predictor
         self.before: Predictor | None = None
-        self._walk, self._changed, self._steady = predictor.walk, -KEPT, 0
+        self._walk, self._changed = predictor.walk, -KEPT
         self._resume()
 
     def _resume(self) -> None:
-        """Nothing is suspect any more."""
-        self.onset: int | None = None
+        """Nothing is suspect any more, and the payload is steady."""
+        self._end_disturbance()
         self.pours = False
-        self._banks: list[Bank] = []
-        self._far = self._near = 0
         self._peak: Array = np.zeros(6)
         self._first, self._surprise = 0, list[float]()
-        self._rivals: tuple[Predictor, Predictor] | None = None
+        self._rivals: Predictor | None = None
         self._pending: deque[Row] = deque()
         self._readings: deque[Array] = deque(maxlen=READINGS)
 
-    def update(self, history: History, end: int | None = None) -> list[Event]:
-        """Judge the rows whose bins are all there, up to a bin; marks the history."""
-        ready = history.end - HALF - max(round(self.setup.delay / BIN), 0)
-        ready = ready if end is None else min(ready, end)
-        if self._next is None:
-            self._next = -(-(history.first + HALF) // STEP) * STEP
+    def _end_disturbance(self) -> None:
+        self.onset: int | None = None
+        self._banks: list[Bank] = []
+        self._far = self._near = 0
+
+    def use(self, setup: Setup) -> None:
+        """Take delay and filter of the sensor from the estimate of a window."""
+        if setup.filter != self.setup.filter or abs(setup.delay - self.setup.delay) > ANOTHER:
+            self.predictor.mean[:, SETUP.stop - 1] -= setup.delay - self.setup.delay
+            self.setup = Setup(delay=setup.delay, filter=setup.filter)
+
+    def update(self, history: History, end: int = ALL) -> list[Event]:
+        """Judge the rows whose bins are all there, before a bin; marks the history."""
         out: list[Event] = []
-        while self._next < ready:
-            row = make_row(history, self._next, self.setup)
-            self._next += STEP
-            for event in self.push(row) if row is not None else ():
-                history.marks = self._marked(history.marks, event)
+        for row in self._rows.new(history, self.setup, end):
+            for event in self.push(row):
+                history.marks = self._marked(history, event)
                 out.append(event)
         return out
 
-    def _marked(self, marks: Marks, event: Event) -> Marks:
-        """Marks with what an event says."""
-        begin, last = event.first - HALF, event.number
-        if event.kind is Kind.CALM:
-            return replace(marks, contacts=(*marks.contacts, (begin, last)))
-        if event.kind is Kind.SUSPECT:
-            return marks
-        steady = self._steady
-        if event.kind in _CHANGES or event.kind is Kind.LOST:
+    def _marked(self, history: History, event: Event) -> Marks:
+        """Marks of a history with what an event says; while rows are suspect, all are masked."""
+        marks, onset, steady = history.marks, event.first - HALF, event.steady
+        kept = tuple(span for span in self._contacts if span[1] > history.first)
+        if event.kind in _DISTURBED:
+            kept = (*kept, (onset, steady))
+        self._contacts = kept
+        suspect = () if self.onset is None else ((self.onset - HALF, ALL),)
+        marks = replace(marks, contacts=(*kept, *suspect))
+        if event.kind in _CHANGES:
             return replace(marks, begin=max(marks.begin, steady))
-        if event.kind in (Kind.ZEROED, Kind.OFFSET):
-            return replace(marks, zero_moved=steady)
-        return marks
+        return replace(marks, zero_moved=steady) if event.kind in _ZEROS else marks
 
     def push(self, row: Row) -> Iterator[Event]:
         """Judge one row; the events that it tells."""
@@ -119,7 +127,7 @@ class Scan:
                 self.predictor.learn(row)
             return
         seen = self.predictor.predict(row)
-        distance = float(np.sqrt(seen.squares))
+        distance = float(np.sqrt(seen.squares[0]))
         if distance < LEAVE or self._far + self._near == 0:
             self._first = row.number
         self._far = self._far + 1 if distance > ENTER else 0
@@ -134,7 +142,7 @@ class Scan:
             self._peak, self._surprise = np.zeros(6), []
             self._up, self._turn = row.up, 0.0
             self._pending.clear()
-            yield Event(Kind.SUSPECT, row.number, self.onset)
+            yield Event(Kind.SUSPECT, row.number, self.onset, ALL)
             return
         if self._far:
             return
@@ -143,7 +151,7 @@ class Scan:
             self._pending.append(row)
         while self._pending and row.number - self._pending[0].number >= BEHIND:
             old = self._pending.popleft()
-            self.predictor.learn_noise(self.predictor.learn(old), old)
+            self.predictor.learn_noise(self.predictor.learn(old)[0], old)
             yield from self._judge_pour(old)
 
     def _judge_pour(self, row: Row) -> Iterator[Event]:
@@ -151,39 +159,39 @@ class Scan:
         if self._rivals is None:
             self._watch_pour(row)
             return
-        for rival in self._rivals:
-            rival.learn(row)
-        other, shadow = self._rivals
-        lead = other.score - max(self.predictor.score, shadow.score)
+        self._rivals.learn(row)
+        other, shadow = self._rivals.score.tolist()
+        lead = other - max(float(self.predictor.score[0]), shadow)
         is_over = row.number - self._since >= KEPT
-        moved = np.abs(row.A[:3, 0] - self._a).max()
-        rests = is_over and moved < MOVED * ACCELERATION[0]
+        rests = is_over and not has_moved(row, self._a)
         if lead > (ENOUGH if self.pours else HEAD) or (self.pours and rests):
-            self.predictor, self.pours = other, not self.pours
-            self._steady = self._since
-            yield Event(Kind.POURS if self.pours else Kind.SETTLED, row.number, self._since)
+            self.predictor, self.pours = self._rivals.one(0), not self.pours
+            yield Event(Kind.POURS if self.pours else Kind.SETTLED, row.number, self._since,
+                        self._since)
             self._watch_pour(row)
         elif is_over:
             self._watch_pour(row)
 
     def _watch_pour(self, row: Row) -> None:
-        now, steady = self.predictor.copy(row.number), self.predictor.copy(row.number)
-        now.walk = steady.walk = self._walk
-        walking = now.copy(row.number).doubting(PHI, 0.0, POUR)
-        shadow = now.copy(row.number).doubting(slice(10, 16), 0.0, row.A @ POUR @ row.A.T)
-        self.predictor, other = (walking, steady) if self.pours else (now, walking)
-        self._rivals = other, steady if self.pours else shadow
+        """Begin to compare: the predictor with the other one, walking or steady, and a shadow."""
+        steady = self.predictor.copy(row.number)
+        steady.walk = self._walk
+        walking = steady.copy(row.number).doubting(PHI, 0.0, POUR)
+        shadow = steady.copy(row.number).doubting(BIAS, 0.0, row.A @ POUR @ row.A.T)
+        self.predictor = walking if self.pours else steady.copy(row.number)
+        self._rivals = Predictor.beside([steady, steady] if self.pours else [walking, shadow])
         self._since, self._a = row.number, row.A[:3, 0]
 
     def _suspect(self, row: Row, seen: Forecast, distance: float) -> Iterator[Event]:
         assert self.onset is not None
-        if np.linalg.norm(seen.residual[:3]) > np.linalg.norm(self._peak[:3]):
-            self._peak = seen.residual
-        self._surprise.append(seen.squares)
-        shown = float((np.abs(self._peak) / np.sqrt(np.diag(seen.covariance))).max())
+        residual = seen.residual[0]
+        if np.linalg.norm(residual[:3]) > np.linalg.norm(self._peak[:3]):
+            self._peak = residual
+        self._surprise.append(float(seen.squares[0]))
+        shown = float((np.abs(self._peak) / np.sqrt(np.diag(seen.covariance[0]))).max())
         self._near = self._near + 1 if distance < LEAVE else 0
         if self._near >= CALM * max(1.0, (VISIBLE / shown) ** 2):
-            event = Event(Kind.CALM, row.number - self._near * STEP, self.onset)
+            event = Event(Kind.CALM, row.number, self.onset, row.number - self._near * STEP)
             self._end_disturbance()
             yield event
             return
@@ -192,10 +200,10 @@ class Scan:
         age = row.number - self.onset
         if not self._banks or row.number - self._banks[-1].begin >= max(ANEW, 0.5 * STEADY * age):
             self._banks.append(Bank(self._context(), row))
-        keep = max(KEPT, 2.0 * STEADY * age)
+        keep, noise = max(KEPT, 2.0 * STEADY * age), self.predictor.noise(row)[0]
         self._banks = [b for b in self._banks if row.number - b.begin < keep]
         for bank in self._banks:
-            bank.learn(row, self.predictor.noise(row))
+            bank.learn(row, noise)
         self._turn = max(self._turn, float(np.linalg.norm(np.cross(row.up, self._up))))
         patience = LONGEST if self.predictor.learnt > RIPE else DOUBTED
         if age > patience and self._turn > TURN:
@@ -206,20 +214,19 @@ class Scan:
             told = bank.verdict(row.number - bank.begin >= STEADY * (waited - APART))
             if told is not None:
                 yield self._change(row, bank, *told)
+                if self.pours:
+                    yield Event(Kind.POURS, row.number, bank.begin, bank.begin)
                 return
 
     def _context(self) -> Context:
         return Context(self.predictor, self.before, self._peak, np.array(self._readings), self.tool,
                        bool(self._banks))
 
-    def _end_disturbance(self) -> None:
-        self.onset, self._banks, self._far, self._near = None, [], 0, 0
-
     def _begin_anew(self, row: Row) -> Event:
         """Nothing explains the rows for long: another set-up, or the fit was wrong."""
         assert self.onset is not None
-        event, was = Event(Kind.LOST, row.number, self.onset), self.predictor
-        self._steady, noise = row.number, float(np.mean(self._surprise)) / 6.0
+        event = Event(Kind.LOST, row.number, self.onset, row.number)
+        noise, was = float(np.mean(self._surprise)) / 6.0, self.predictor
         self._begin_with(Predictor(self.sheet))
         self.predictor.scale = was.scale * max(1.0, noise)
         return event
@@ -228,10 +235,10 @@ class Scan:
         assert self.onset is not None
         was, self.predictor = self.predictor, predictor
         predictor.walk, predictor.scale = self._walk, was.scale
-        self.before, self._steady = was.copy(row.number), bank.begin - HALF
+        self.before = was.copy(row.number)
         pours = kind is Kind.PAYLOAD and row.number - self._changed < KEPT  # one after another
-        change = float(predictor.mean[0] - was.mean[0])
-        event = Event(Kind.POURS if pours else kind, row.number, self.onset, change)
+        change = float(predictor.mean[0, 0] - was.mean[0, 0])
+        event = Event(kind, row.number, self.onset, bank.begin - HALF, change)
         self._changed = row.number if kind is Kind.PAYLOAD else self._changed
         self._resume()
         if pours:

@@ -90,6 +90,20 @@ class History:
         motion = self._motion.between(-2**62, 2**62)[0]
         return int(motion[0]) if len(motion) else self.end
 
+    def motion(self, first: int, end: int) -> Motion:
+        """Motion in the bins of [first, end)."""
+        return Motion(*self._motion.between(first, end))
+
+    def samples(self, first: int, end: int) -> tuple[IntArray, Array]:
+        """Stamps (m,) in [first, end) [ns] and W + bias (m, 6)."""
+        stamps, wrench = self._wrench.between(first, end)
+        return stamps, wrench
+
+    @property
+    def newest(self) -> int:
+        """The newest stamp of the wrench [ns]; 0: there is none."""
+        return self._wrench.newest
+
     def window(self, end: int, seconds: float, marked: bool = True) -> Window:
         """The bins before `end`, at most so many seconds.
 
@@ -153,6 +167,11 @@ class _Columns:
         for old, new in zip(self._arrays, rows, strict=True):
             old[self._end:self._end + more] = new
         self._end += more
+
+    @property
+    def newest(self) -> int:
+        """The first column of the newest row; 0: there is none."""
+        return int(self._arrays[0][self._end - 1]) if self._end > self._first else 0
 
     def drop(self, oldest: int) -> None:
         """Forget rows whose first column is below a value."""
