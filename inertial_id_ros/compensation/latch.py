@@ -9,7 +9,7 @@ from enum import IntEnum
 import numpy as np
 
 from ..detect.bank import Kind
-from ..detect.row import BIAS, PHI, SETUP
+from ..detect.row import SETUP
 from ..detect.scan import Event, Scan
 from ..model.setup import Setup
 from ..motion.motion import Array
@@ -98,7 +98,8 @@ class Latch:
             if mode is not self.load.mode:
                 self.load = LoadInUse(mode)
             return
-        rotation, tilt = predictor.mean[0, SETUP][:3], predictor.mean[0, SETUP][3:5]
-        setup = Setup(tilt, scan.setup.delay + float(predictor.mean[0, SETUP][5]), scan.setup.filter)
+        own = predictor.mean[0, SETUP]
+        rotation, tilt = own[:3], own[3:5]
+        setup = Setup(tilt, scan.setup.delay + float(own[5]), scan.setup.filter)
         self.load = LoadInUse(mode, predictor.phi, predictor.bias - self.offset,
                               rotation, setup, "")

@@ -62,12 +62,12 @@ def kernels(sensor: tuple[float, ...]) -> tuple[Array, Array]:
     The last weight is that of the bin `HALF` after the centre.
     """
     taps = np.arange(1 - HALF, HALF)
-    hann = np.cos(0.5 * np.pi * taps / HALF) ** 2
+    hann: Array = np.cos(0.5 * np.pi * taps / HALF) ** 2
     hann /= hann.sum()
-    response = np.ones(1)
+    response: Array = np.ones(1)
     if sensor:
         impulse = np.zeros(SETTLING)
-        impulse[1] = 1.0  # the filter begins settled
+        impulse[1] = 1.0  # the filter begins settled at zero
         response = low_pass(impulse, sensor)[1:]
         response /= response.sum()
     value = np.convolve(hann, response[::-1])

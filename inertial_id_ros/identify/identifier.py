@@ -67,7 +67,7 @@ class Identifier:
         self._scan = Scan(sheet, None if tool is None else (
             tool.phi, np.sqrt(np.diag(tool.covariance))))
         self._latch = Latch()
-        self._next, self._finished = 0, False
+        self._next, self._finished, self._doubted = 0, False, ""
         self._memo: dict[int, tuple[Outcome, Explanation | None]] = {}
         self._last: Estimate | None = None
         self._returned = -1
@@ -104,6 +104,8 @@ class Identifier:
         while self._next and self._next <= self._ready:
             self._judge(self._next)
             self._next += EVERY
+        self._follow(self._scan.update(self._history))
+        self._latch.update(self._scan, doubt=self._doubted)
 
     def finish(self) -> None:
         """No sample will follow: the last ones are used in full."""
@@ -120,7 +122,7 @@ class Identifier:
         """Scan the rows before a bin; what the estimate there says holds for those after it."""
         self._follow(self._scan.update(self._history, end))
         _, explained = self._estimate(end)
-        self._latch.update(self._scan, doubt=self._doubt(explained))
+        self._doubted = self._doubt(explained)
 
     def _doubt(self, explained: Explanation | None) -> str:
         """Kind of the finding that forbids to remove the load; empty: none does."""

@@ -61,13 +61,13 @@ class History:
     """A bounded record of motion and wrench, appended by one thread.
 
     Attributes:
-        end, wrench_end: bins before which motion, and wrench, are complete.
+        end: bin before which motion is complete; newest: stamp of the wrench [ns]; 0: none yet.
         marks: what the scan found; replaced as a whole.
     """
 
     def __init__(self, seconds: float = LONGEST) -> None:
         self.marks = Marks()
-        self.end = self.wrench_end = 0
+        self.end = self.newest = 0
         self._keep = round(seconds * 1e9)
         self._motion = _Columns(no_motion(0))
         self._wrench = _Columns((np.empty(0, np.int64), np.empty((0, 6))))
@@ -79,7 +79,7 @@ class History:
             self.end = int(motion.number[-1]) + 1
         if len(stamps):
             self._wrench.append((stamps, wrench))
-            self.wrench_end = int(stamps[-1]) // BIN_NS
+            self.newest = int(stamps[-1])
         oldest = self.end * BIN_NS - self._keep
         self._motion.drop(oldest // BIN_NS)
         self._wrench.drop(oldest)
@@ -100,9 +100,9 @@ class History:
         return stamps, wrench
 
     @property
-    def newest(self) -> int:
-        """The newest stamp of the wrench [ns]; 0: there is none."""
-        return self._wrench.newest
+    def wrench_end(self) -> int:
+        """Bin before which the wrench is complete."""
+        return self.newest // BIN_NS
 
     def window(self, end: int, seconds: float, marked: bool = True) -> Window:
         """The bins before `end`, at most so many seconds.
@@ -167,11 +167,6 @@ class _Columns:
         for old, new in zip(self._arrays, rows, strict=True):
             old[self._end:self._end + more] = new
         self._end += more
-
-    @property
-    def newest(self) -> int:
-        """The first column of the newest row; 0: there is none."""
-        return int(self._arrays[0][self._end - 1]) if self._end > self._first else 0
 
     def drop(self, oldest: int) -> None:
         """Forget rows whose first column is below a value."""
