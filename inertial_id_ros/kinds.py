@@ -122,13 +122,14 @@ SETUP = {
     "wrench_filtered": Kind(
         "info", NOTHING, "the sensor filters its readings: {cutoff:.2g} Hz, order {order:.0f}; "
         "taken into account", "fine as it is; wrench.filter_cutoff makes it known from the start"),
-    "residual_large": Kind(
-        "warning", NOTHING, "{force:.2g} N and {torque:.2g} N m remain, {times:.1f} times what "
-        "sensor and motion explain; intervals are wider",
-        "contact, a cable, or the wrong preset of the sensor (wrench.sensor)"),
     "base_moves": Kind(
-        "warning", NOTHING, "the base of the robot moves; intervals are wider",
-        "identify where it stands"),
+        "warning", NOTHING, "the payload is accelerated as a whole, horizontally, by "
+        "{acceleration:.2g} m/s^2 (root mean square): the base of the robot moves (AGV, crane); "
+        "taken into account", "identify where it stands"),
+    "bias_drifts": Kind(
+        "warning", NOTHING, "the zero of the sensor drifts by {force_rate:.2g} N and "
+        "{torque_rate:.2g} N m in a minute; the payload has not changed",
+        "let the sensor warm up; look for a loose mount or a temperature that changes"),
     "hysteresis": Kind(
         "warning", NOTHING, "the reading lags behind its own changes by {share:.1%} of them; "
         "intervals are wider", "tighten the mounting; a sensor with less"),
@@ -165,8 +166,9 @@ PAYLOAD = {
         "info", NOTHING, "mass or centre of mass change slowly; the estimate is of now",
         "nothing, where it pours or slides on purpose"),
     "not_rigid": Kind(
-        "warning", INERTIA, "a part of the payload swings by itself{why}; the inertia is not "
-        "claimed", "move more slowly, fill up or fasten what is loose; stiffen the mount"),
+        "warning", INERTIA, "about {share:.0%} of the payload swing by themselves at "
+        "{frequency:.1f} Hz; the inertia is not claimed",
+        "move more slowly, fill up or fasten what is loose; stiffen the mount"),
     "estimate_lost": Kind(
         "warning", NOTHING, "nothing explained the wrench for long; all data are dropped",
         "move freely"),

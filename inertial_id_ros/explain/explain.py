@@ -13,11 +13,9 @@ from ..inertia import report_jacobian
 from ..model.history import Window
 from ..model.sheet import Sheet
 from ..motion.motion import Array
-from .cable import Cable
 from .calibration import usual_terms
-from .change import Change
+from .candidates import candidates
 from .fit import Fit, Region, climb, fit
-from .hysteresis import Hysteresis
 from .sensor_filter import SensorFilter
 from .term import Term, Values
 
@@ -110,11 +108,6 @@ def _mixture(weights: Array, parts: Sequence[tuple[Array, Array]]) -> tuple[Arra
                                 for w, (x, c) in zip(weights, parts, strict=True)))
 
 
-def candidates() -> list[Term]:
-    """Terms that must earn their place."""
-    return [Cable(), Hysteresis(), SensorFilter(1), SensorFilter(2), Change()]
-
-
 class _Node(NamedTuple):
     fit: Fit
     odds: float
@@ -169,7 +162,7 @@ def _worth_trying(window: Window, node: _Node, sheet: Sheet, region: Region | No
         clean = fit(window, best.terms, sheet, region, rounds=1, log_noise=best.log_noise,
                     start=_with_scales(best, fresh))
     out: list[tuple[Term, list[Values]]] = []
-    for term in candidates():
+    for term in candidates(best.rows):
         if term.name in node.names or (is_filtered and isinstance(term, SensorFilter)):
             continue
         if isinstance(term, SensorFilter):
