@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..motion.motion import BIN_NS, Array, IntArray, Motion, no_motion
-from ..motion.quartic import evened
 
 LONGEST = 120.0  # s
 Span = tuple[int, int]  # first bin, and the one after the last
@@ -129,11 +128,8 @@ class History:
 
     def _bins(self, first: int, n: int) -> tuple[Array, Array]:
         """Means (n, 6) of the wrench in bins, and their numbers of samples; short holes bridged."""
-        margin = BIN_NS
-        stamps, rows = self._wrench.between(first * BIN_NS - margin, (first + n) * BIN_NS + margin)
-        number = evened(stamps) // BIN_NS - first
-        kept = (number >= 0) & (number < n)
-        number, rows = number[kept], rows[kept]
+        stamps, rows = self._wrench.between(first * BIN_NS, (first + n) * BIN_NS)
+        number = stamps // BIN_NS - first
         count = np.asarray(np.bincount(number, minlength=n), float)
         total = np.stack([np.bincount(number, column, n) for column in rows.T], 1)
         mean: Array = np.asarray(total / np.maximum(count, 1.0)[:, None], float)

@@ -60,29 +60,3 @@ def _is_covered(x: Array, inside: np.ndarray, count: IntArray) -> np.ndarray:
     low = np.where(inside, x, np.inf).min(axis=1)
     high = np.where(inside, x, -np.inf).max(axis=1)
     return np.asarray((right - left < _GAP * step) & (low < -0.6) & (high > 0.6))
-
-
-def evened(stamps: IntArray, over: float = 1.0) -> IntArray:
-    """Stamps of samples that were taken evenly, without the jitter of their arrival.
-
-    Args:
-        stamps: (m,) [ns], in order; over: a moving mean of the jitter over so long stays [s].
-    """
-    if len(stamps) < FEWEST:
-        return stamps
-    step = np.diff(stamps)
-    holes = np.flatnonzero(step > max(10.0 * np.median(step), 5e7)) + 1
-    return np.concatenate([_evened(part, over) for part in np.split(stamps, holes)])
-
-
-def _evened(stamps: IntArray, over: float) -> IntArray:
-    if len(stamps) < FEWEST:
-        return stamps
-    index = np.arange(len(stamps))
-    since = (stamps - stamps[0]).astype(float)
-    slope, start = np.polyfit(index, since, 1)
-    half = max(int(0.5 * over * len(stamps) * SECOND / max(since[-1], 1.0)), 1)
-    total = np.cumsum(np.r_[0.0, since - slope * index - start])
-    first, last = np.maximum(index - half, 0), np.minimum(index + half + 1, len(stamps))
-    mean = (total[last] - total[first]) / (last - first)
-    return stamps[0] + np.asarray(np.round(slope * index + start + mean), np.int64)

@@ -11,8 +11,9 @@ import numpy as np
 import pinocchio as pin
 
 from ..errors import InvalidModel, UnknownFrame
+from ..samples.stamps import evened
 from .motion import BIN_NS, Array, IntArray, Motion
-from .quartic import evened, local_quartics, window_length
+from .quartic import local_quartics, window_length
 
 
 class Joint(NamedTuple):

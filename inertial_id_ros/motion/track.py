@@ -13,8 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..samples.ring import Ring
+from ..samples.stamps import evened
 from .motion import BIN_NS, Array, IntArray
-from .quartic import WINDOW, evened, local_quartics, window_length
+from .quartic import WINDOW, local_quartics, window_length
 
 GROUP = 10  # bins
 CONTEXT_NS = 1_000_000_000  # before a group, from which stamps are evened out

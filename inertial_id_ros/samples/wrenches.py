@@ -8,7 +8,9 @@ from collections import Counter
 import numpy as np
 
 from .ring import Array, IntArray, Ring
+from .stamps import evened
 
+CONTEXT_NS = 1_000_000_000  # before samples, by which their stamps are evened out
 CHUNK = 16  # samples that are judged together
 MIXED = 10.0  # times as far from the sample before as from the one before that
 
@@ -48,12 +50,20 @@ class Wrenches:
         use = count if finished else count // CHUNK * CHUNK
         if not use:
             return np.empty(0, np.int64), np.empty((0, 6))
-        stamps = ring.stamps[part][:use].copy()
         rows = ring.rows[part][:use].copy()
-        self._taken = int(stamps[-1]) + 1
+        begins = range(part.start, part.start + use, CHUNK)
+        ends = [min(begin + CHUNK, part.start + use) for begin in begins]
+        stamps = np.concatenate([self._evened(*span) for span in zip(begins, ends, strict=True)])
+        self._taken = int(ring.stamps[part.start + use - 1]) + 1
         keep = np.concatenate([self._judge(chunk) for chunk in
                                np.split(rows, np.arange(CHUNK, use, CHUNK))])
         return stamps[keep], rows[keep]
+
+    def _evened(self, begin: int, end: int) -> IntArray:
+        """Stamps of some samples without the jitter of their arrival, by those before them."""
+        stamps = self.ring.stamps
+        first = int(np.searchsorted(stamps, stamps[begin] - CONTEXT_NS))
+        return evened(stamps[first:end])[begin - first:]
 
     def _judge(self, rows: Array) -> np.ndarray:
         """Which readings (n,) of a chunk are one sensor's."""
