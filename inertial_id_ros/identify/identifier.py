@@ -247,7 +247,7 @@ class Identifier:
 
 def _finding(name: str, numbers: Mapping[str, float | str]) -> Finding:
     """A finding; what its sentence does not need is left out."""
-    given: dict[str, Any] = {"why": "", "seconds": 0.0, **numbers}
+    given: dict[str, Any] = {"why": "", "where": "", "seconds": 0.0, **numbers}
     return kinds.made(name, **given)
 
 
