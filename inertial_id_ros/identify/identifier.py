@@ -23,6 +23,7 @@ from ..findings import Finding, sort_findings
 from ..io.sample_blocks import Edges, JointStates, Samples, Wrenches
 from ..model.history import History
 from ..model.tool import Tool
+from ..motion.faults import Fault
 from ..motion.frames import place_of
 from ..motion.motion import BIN, BIN_NS
 from ..motion.source import Streams
@@ -32,6 +33,7 @@ from .estimate import estimate, surprise
 
 EVERY = 50  # bins, between the estimates that scan and latch read
 UNEXPLAINED = 4.0  # times the data sheet
+MOST_FAULTS = 100  # spans that are left out
 SHOWN_NS = 3_000_000_000  # for which the finding of an event stands
 NAMES = {Kind.PAYLOAD: "payload_changed", Kind.RELEASED: "payload_changed",
          Kind.RETURNED: "payload_changed", Kind.ZEROED: "zero_moved.wrench",
@@ -53,7 +55,7 @@ class Identifier:
 
     def __init__(self, settings: Settings, beliefs: Beliefs | None = None) -> None:
         self.settings, self.beliefs = settings, beliefs or Beliefs()
-        self._streams = Streams(settings)
+        self._streams, self._finished = Streams(settings), False
         self._estimator = create(settings)
         self._events: dict[str, tuple[int, str, dict[str, float]]] = {}
         self._counts: Counter[str] = Counter()
@@ -67,7 +69,9 @@ class Identifier:
         self._scan = Scan(sheet, None if tool is None else (
             tool.phi, np.sqrt(np.diag(tool.covariance))))
         self._latch = Latch()
-        self._next, self._finished, self._doubted = 0, False, ""
+        self._next, self._doubted = 0, ""
+        self._restarts = self._streams.restarts
+        self._faults: list[Fault] = []
         self._memo: dict[int, tuple[Outcome, Explanation | None]] = {}
         self._last: Estimate | None = None
         self._returned = -1
@@ -98,6 +102,9 @@ class Identifier:
     def advance(self) -> None:
         """Let the samples so far settle in the history, and judge it."""
         motion, stamps, rows = self._streams.advance(self._finished)
+        if self._streams.restarts != self._restarts:
+            self._begin()
+        self._faults += self._streams.take_faults()
         self._history.append(motion, stamps, self.settings.wrench.sign * rows)
         if len(motion.number) and not self._next:
             self._next = int(motion.number[0]) // EVERY * EVERY + EVERY
@@ -120,9 +127,19 @@ class Identifier:
 
     def _judge(self, end: int) -> None:
         """Scan the rows before a bin; what the estimate there says holds for those after it."""
+        self._mark_faults(end)
         self._follow(self._scan.update(self._history, end))
         _, explained = self._estimate(end)
         self._doubted = self._doubt(explained)
+
+    def _mark_faults(self, end: int) -> None:
+        """Mark bins whose motion or wrench was known to be wrong before a bin."""
+        some = [fault for fault in self._faults if fault.known < end * BIN_NS]
+        if some:
+            self._faults = [fault for fault in self._faults if fault.known >= end * BIN_NS]
+            marks = self._history.marks
+            spans = tuple((f.first // BIN_NS - 7, f.last // BIN_NS + 8) for f in some)
+            self._history.marks = replace(marks, faults=(*marks.faults, *spans)[-MOST_FAULTS:])
 
     def _doubt(self, explained: Explanation | None) -> str:
         """Kind of the finding that forbids to remove the load; empty: none does."""

@@ -3,17 +3,23 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
+from xml.etree import ElementTree
 
 import numpy as np
 import pinocchio as pin
 
 from ..errors import InvalidModel, UnknownFrame
-from ..samples.stamps import evened
-from .motion import BIN_NS, Array, IntArray, Motion
-from .quartic import local_quartics, window_length
+from ..limits import MAX_ARM_JOINTS, MAX_URDF_BYTES
+from ..samples.ring import Ring
+from .motion import Array, IntArray, Motion
+from .track import Track
+
+IMPOSSIBLE = 1e6  # m: no joint or frame of a robot lies that far away
+BEYOND, TURN = 1.2, 2.0 * math.pi + 0.5  # of a joint's limits: no position in rad lies beyond
 
 
 class Joint(NamedTuple):
@@ -22,6 +28,7 @@ class Joint(NamedTuple):
     Attributes:
         name: of the joint whose position counts; scale, shift: of that position (mimic joints).
         place: in the axes before it; axis: (3,); turns: False where it slides.
+        farthest: largest position that is plausible [rad or m].
     """
 
     name: str
@@ -30,6 +37,7 @@ class Joint(NamedTuple):
     place: pin.SE3
     axis: Array
     turns: bool
+    farthest: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +57,27 @@ class Chain:
     def names(self) -> tuple[str, ...]:
         """Names of the joints whose positions are needed."""
         return tuple(dict.fromkeys(joint.name for joint in self.joints))
+
+    @property
+    def turning(self) -> dict[str, bool]:
+        """True for each of these joints that turns."""
+        return {joint.name: joint.turns for joint in self.joints}
+
+    def equals(self, other: Chain) -> bool:
+        """True where joints, links, sensor and base are those of another chain."""
+        def numbers(chain: Chain) -> Array:
+            return np.concatenate([place.homogeneous.ravel() for place in (
+                chain.root, *(j.place for j in chain.joints), chain.tip)] + [
+                np.r_[j.scale, j.shift, j.axis, j.turns] for j in chain.joints])
+        return self.names == other.names and len(self.joints) == len(other.joints) and np.allclose(
+            numbers(self), numbers(other), rtol=0.0, atol=1e-9)
+
+    def is_in_degrees(self, names: Sequence[str], positions: Array) -> bool:
+        """True where positions (k,) of some joints can be no radians: two of them lie beyond their
+        limits, or one farther than two turns beyond."""
+        at = dict(zip(names, np.abs(positions).tolist(), strict=True))
+        over = [at[j.name] - j.farthest for j in self.joints if j.turns and j.name in at]
+        return sum(x > 0.0 for x in over) > 1 or max(over, default=0.0) > 2.0 * TURN
 
     def motion(self, number: IntArray, names: Sequence[str], q: Array, dq: Array, ddq: Array
                ) -> Motion:
@@ -137,51 +166,91 @@ def chain_of(urdf: str, frame: str, gravity_frame: str = "") -> Chain:
         UnknownFrame: it has no such link, or the gravity frame moves.
     """
     model = _parsed(urdf)
-    for name in filter(None, (frame, gravity_frame)):
-        if not model.existFrame(name):
-            raise UnknownFrame(f"the robot description has no link '{name}'")
-    tip, root = model.frames[model.getFrameId(frame)], pin.SE3.Identity()
+    tip, root = _link(model, frame), pin.SE3.Identity()
     if gravity_frame:
-        up = model.frames[model.getFrameId(gravity_frame)]
+        up = _link(model, gravity_frame)
         if up.parentJoint:
             raise UnknownFrame(f"gravity.frame '{gravity_frame}' is moved by a joint; it must be "
                                "fixed to the base")
         root = up.placement.inverse()
-    joints = [_joint(model, k) for k in model.supports[tip.parentJoint].tolist() if k]
+    mimics = _mimics(urdf)
+    joints = [_joint(model, k, mimics) for k in model.supports[tip.parentJoint].tolist() if k]
+    if not joints:
+        raise InvalidModel(f"no joint of the robot description moves frame '{frame}'")
+    if len(joints) > MAX_ARM_JOINTS:
+        raise InvalidModel(f"{len(joints)} joints of the robot description move frame '{frame}'; "
+                           f"at most {MAX_ARM_JOINTS} are allowed")
     return Chain(root, tuple(joints), tip.placement)
 
 
 def links_of(urdf: str) -> tuple[str, ...]:
-    """Names of the links of a robot description; raises InvalidModel if it is none."""
+    """Names of the links of a robot description, its root first.
+
+    Raises:
+        InvalidModel: it is none, or larger than its parser can be trusted with.
+    """
     return tuple(f.name for f in _parsed(urdf).frames if f.type == pin.FrameType.BODY)
 
 
+def _link(model: pin.Model, name: str) -> pin.Frame:
+    if not model.existFrame(name, pin.FrameType.BODY):
+        raise UnknownFrame(f"the robot description has no link '{name}'")
+    return model.frames[model.getFrameId(name, pin.FrameType.BODY)]
+
+
 def _parsed(urdf: str) -> pin.Model:
+    if len(urdf) > MAX_URDF_BYTES:
+        raise InvalidModel(f"robot description has {len(urdf)} bytes; at most {MAX_URDF_BYTES}")
+    if "<!DOCTYPE" in urdf or "<!ENTITY" in urdf:
+        raise InvalidModel("robot description declares XML entities, which are not accepted")
     try:
-        return pin.buildModelFromXML(urdf)
-    except (ValueError, RuntimeError) as error:
+        model = pin.buildModelFromXML(urdf)
+    except (ValueError, RuntimeError, IndexError) as error:
         raise InvalidModel("the robot description is no URDF that can be read: "
-                           f"{str(error).splitlines()[0][:200]}") from error
+                           f"{' '.join(str(error).split())[:200]}") from error
+    for place in (*model.jointPlacements, *(frame.placement for frame in model.frames)):
+        if not (np.abs(place.homogeneous) < IMPOSSIBLE).all():
+            raise InvalidModel("the robot description has an origin that is not finite, or more "
+                               f"than {IMPOSSIBLE:g} m away")
+    return model
 
 
-def _joint(model: pin.Model, k: int) -> Joint:
-    joint, place = model.joints[k], model.jointPlacements[k]
+def _mimics(urdf: str) -> dict[str, tuple[str, float, float]]:
+    """Joint that each mimic joint follows, multiplier and offset."""
+    out: dict[str, tuple[str, float, float]] = {}
+    for joint in ElementTree.fromstring(urdf).findall("joint"):
+        mimic = joint.find("mimic")
+        if mimic is not None and mimic.get("joint"):
+            out[joint.get("name", "")] = (mimic.get("joint", ""), float(mimic.get(
+                "multiplier", 1.0)), float(mimic.get("offset", 0.0)))
+    return out
+
+
+def _joint(model: pin.Model, k: int, mimics: dict[str, tuple[str, float, float]]) -> Joint:
+    joint, name, scale, shift = model.joints[k], str(model.names[k]), 1.0, 0.0
+    if joint.nv != 1:
+        raise InvalidModel(f"joint '{name}' moves in {joint.nv} ways; only revolute, continuous "
+                           "and prismatic joints can be used")
     data = joint.createData()
-    joint.calc(data, np.r_[1.0, 0.0][:joint.nq] if joint.nq == 2 else np.zeros(joint.nq))
-    subspace = np.asarray(data.S).reshape(6, -1)
-    if subspace.shape[1] != 1:
-        raise InvalidModel(f"joint '{model.names[k]}' moves in {subspace.shape[1]} ways; only "
-                           "revolute, continuous and prismatic joints can be used")
-    turns = bool(np.abs(subspace[3:, 0]).max() > 0.5)
-    axis = subspace[3:, 0] if turns else subspace[:3, 0]
-    return Joint(model.names[k], 1.0, 0.0, place, np.asarray(axis), turns)
+    joint.calc(data, np.array([1.0, 0.0])[:joint.nq] if joint.nq == 2 else np.zeros(joint.nq))
+    subspace = np.asarray(data.S).reshape(6)
+    turns = bool(np.abs(subspace[3:]).max() > 0.5)
+    axis = subspace[3:] if turns else subspace[:3]
+    limit = np.abs([model.lowerPositionLimit[joint.idx_q], model.upperPositionLimit[joint.idx_q]])
+    farthest = math.inf if joint.nq == 2 else max(BEYOND * float(limit.max()), TURN)
+    for _ in range(len(mimics)):
+        if name not in mimics:
+            break
+        name, factor, offset = mimics[name]
+        scale, shift = scale * factor, scale * offset + shift
+    return Joint(name, scale, shift, model.jointPlacements[k], axis, turns, farthest)
 
 
 def motion_from_arrays(urdf: str, frame: str, names: Sequence[str], stamps: IntArray,
                        positions: Array) -> Motion:
     """Motion in all bins that joint positions (m, k) at stamps (m,) [ns] cover."""
-    chain, stamps = chain_of(urdf, frame), evened(stamps)
-    number = np.arange(stamps[0] // BIN_NS, stamps[-1] // BIN_NS + 1)
-    window = window_length(1e-9 * float(stamps[-1] - stamps[0]) / max(len(stamps) - 1, 1))
-    q, dq, ddq, known, _ = local_quartics(stamps, positions, number * BIN_NS + BIN_NS // 2, window)
-    return chain.motion(number[known], names, q[known], dq[known], ddq[known])
+    chain = chain_of(urdf, frame)
+    track = Track(Ring(len(names)), np.array([chain.turning.get(name, False) for name in names]))
+    track.ring.push(stamps, positions)
+    signal = track.advance(finished=True)
+    return chain.motion(signal.number, names, signal.value, signal.rate, signal.acceleration)

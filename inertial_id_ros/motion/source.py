@@ -3,23 +3,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 import pinocchio as pin
 from scipy.spatial.transform import Rotation
 
-from ..errors import UnknownFrame
+from ..errors import InertialIdError
 from ..samples.ring import Ring
+from ..samples.stamps import spacing_of
 from ..samples.wrenches import Wrenches
 from ..settings import Settings
-from .frames import Frames
-from .motion import Array, IntArray, Motion, no_motion
+from .faults import Fault
+from .frames import SETTLED, Frames
+from .motion import BIN_NS, Array, IntArray, Motion, no_motion
 from .robot import Chain, chain_of, links_of
 from .track import Signal, Track, joined_signals
 
 Numbers = dict[str, float | str]
-SILENT_NS = 500_000_000  # a stream that says nothing for so long is missing
+SILENT_NS, APART_NS = 500_000_000, 1_000_000_000  # a stream is missing; clocks differ
+PATIENCE_NS = 2_000_000_000  # of wrenches without joint states, after which transforms are used
+MOST_WAITING, MOST_GROUPS = 1 << 17, 64  # joint states before the chain is known; lists of names
+TURNS, MOST_MOVES = 0.05, 6000  # rad/s, from which the sensor moves; bins that are remembered
+KINDS = {"frozen": "motion_frozen", "mixed": "streams_mixed", "stuck": "input_stuck"}
+SHOWN_NS = 1_500_000_000  # for which a fault that is over is still named
 
 
 class Streams:
@@ -28,6 +36,8 @@ class Streams:
     Attributes:
         frame: of the wrench; empty until known.
         frames: the tree of transforms; chain: to the sensor by the robot description, or None.
+        restarts: how often a clock went back, or the sensor was mounted otherwise: what was
+            measured before counts no more.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -35,128 +45,161 @@ class Streams:
         noise, limits = np.repeat(settings.wrench.noise, 3), np.repeat(settings.wrench.range, 3)
         self.frame, self.frames = settings.wrench.sensor_frame, Frames()
         self.chain: Chain | None = None
-        self._urdf, self._links = "", tuple[str, ...]()
+        self.restarts = 0
+        self._urdf, self._links, self._version = "", tuple[str, ...](), 0
+        self._resolved: tuple[str, int] | None = None  # frame and version that the chain is of
+        self._trouble = ""
         self._wrenches = Wrenches(noise, limits)
-        self._joints: dict[tuple[str, ...], Track] = {}
-        self._poses, self._others = Track(Ring(7)), 0
-        self._waiting: dict[tuple[str, ...], Signal] = {}
-        self._faults: dict[str, int] = {}
+        self._joints = _Joints()
+        self._poses = _Poses(self.frames)
+        self._by_poses = False
+        self._moves = np.empty(0, np.int64)  # bins in which the sensor turns
+        self._counts: Counter[str] = Counter()
+        self._faults: list[tuple[str, Fault]] = []  # with the names of their streams
+        self._named: dict[str, tuple[int, float, int]] = {}  # stamp, seconds, count by name
 
     def emptied(self) -> Streams:
         """The same robot and fixed transforms without any samples."""
         out = Streams(self._settings)
         out.frame, out.frames.fixed = self.frame, self.frames.fixed
         out.chain, out._urdf, out._links = self.chain, self._urdf, self._links
+        out._version, out._resolved = self._version, self._resolved
+        if self.chain is not None:
+            out._joints.use(self.chain)
         return out
 
     # ---- samples --------------------------------------------------------------------------------
 
     def set_robot_description(self, urdf: str) -> None:
         """Take another robot description; raises InvalidModel if it is none."""
-        self._links = links_of(urdf)
-        self._urdf, self.chain = urdf, None
+        if urdf != self._urdf:
+            self._links = links_of(urdf)
+            self._urdf, self._version = urdf, self._version + 1
 
     def add_joint_states(self, stamps: IntArray, names: Sequence[str], positions: Array) -> None:
-        """Positions (m, k) of k joints, or of some of them; others' joints are left out."""
-        chain = self._known_chain()
-        wanted = sorted(set(names) & set(chain.names if chain else names))
-        if not wanted:
-            self._others += len(stamps)
-            return
-        order = [list(names).index(name) for name in wanted]
-        rows = np.asarray(positions, float)[:, order]
-        good = np.isfinite(rows).all(1)
-        track = self._joints.setdefault(tuple(wanted), Track(Ring(len(wanted))))
-        track.ring.push(np.asarray(stamps)[good], rows[good])
+        """Positions (m, k) of k joints, or of some of them [rad or m]; others' are left out."""
+        self._joints.add(np.asarray(stamps), tuple(names), np.asarray(positions, float))
 
     def add_transforms(self, stamps: IntArray, parent: str, child: str, poses: Array) -> None:
         """Poses (m, 7) of a frame in its parent: translation, quaternion x, y, z, w."""
-        self.frames.move(parent, child, stamps, poses)
+        self.frames.move(parent, child, np.asarray(stamps), np.asarray(poses, float))
 
     def add_static_transform(self, parent: str, child: str, place: pin.SE3) -> None:
-        """A frame stays in its parent."""
-        self.frames.fix(parent, child, place)
-        self.chain = None
+        """A frame stays in its parent (raises InvalidData)."""
+        if self.frames.fix(parent, child, place):
+            self._version += 1
 
     def add_wrenches(self, stamps: IntArray, frame: str, wrench: Array) -> None:
         """Readings (m, 6) in a frame."""
-        if not self.frame:
-            self.frame = frame
-        self._wrenches.push(stamps, wrench)
+        self.frame = self.frame or frame
+        self._wrenches.push(np.asarray(stamps), np.asarray(wrench, float))
 
     # ---- what follows ---------------------------------------------------------------------------
 
     def advance(self, finished: bool = False) -> tuple[Motion, IntArray, Array]:
         """Motion of the bins that have settled since the last call, and readings (m, 6) at stamps
         (m,) [ns]; finished: no sample will follow."""
+        self._resolve()
+        self._notice_restarts()
         stamps, rows = self._wrenches.take(finished)
-        return self._motion(finished), stamps, rows
+        motion = self._motion(finished)
+        self._note_stuck(motion)
+        for stream, tracks in (("joints", self._joints.tracks.values()),
+                               ("transforms", [self._poses.track])):
+            for track in tracks:
+                for fault in track.faults:
+                    self._note(fault, stream)
+                track.faults = []
+        return motion, stamps, rows
+
+    def take_faults(self) -> list[Fault]:
+        """What was found to be wrong with the motion since the last call, also of bins that were
+        given before."""
+        out, self._faults = [fault for _, fault in self._faults], []
+        return out
+
+    def _note(self, fault: Fault, stream: str) -> None:
+        name = f"{KINDS[fault.kind]}.{stream}"
+        self._faults.append((name, fault))
+        count = self._named[name][2] if name in self._named else 0
+        self._named[name] = fault.known, 1e-9 * (fault.last - fault.first), count + 1
 
     def _motion(self, finished: bool) -> Motion:
-        chain = self._known_chain()
-        if chain is not None and self._settings.kinematics.source != "tf" and self._joints:
-            signals = self._signals(chain, finished)
-            if signals is None:
-                return no_motion(len(chain.joints))
-            names = [name for key in signals for name in key]
-            value, rate, more = (np.hstack([getattr(s, part) for s in signals.values()])
-                                 for part in ("value", "rate", "acceleration"))
-            number = next(iter(signals.values())).number
-            return chain.motion(number, names, value, rate, more)
-        return self._by_poses(finished)
-
-    def _signals(self, chain: Chain, finished: bool) -> dict[tuple[str, ...], Signal] | None:
-        """Signals of the joints in bins in which all are known; each joint once."""
-        out: dict[tuple[str, ...], Signal] = {}
-        needed = set(chain.names)
-        for key in sorted(self._joints, key=len, reverse=True):
-            if not needed & set(key):
-                continue
-            needed -= set(key)
-            new = self._joints[key].advance(finished)
-            self._count_faults(new.faults, "joints")
-            before = self._waiting.get(key)
-            out[key] = new if before is None else joined_signals([before, new])
-        if needed or not out:
-            return None
-        common = out[next(iter(out))].number
-        for signal in out.values():
-            common = np.intersect1d(common, signal.number)
-        newest = min(int(s.number[-1]) if len(s.number) else -1 for s in out.values())
-        self._waiting = {key: s.part(s.number > newest) for key, s in out.items()}
-        return {key: s.part(np.isin(s.number, common)) for key, s in out.items()}
-
-    def _by_poses(self, finished: bool) -> Motion:
-        """Motion by transforms alone: quartics through translation and quaternion."""
-        if not self.frame or (path := self.frames.path(self.frame))[-1] == self.frame:
+        source, joints = self._settings.kinematics.source, 0
+        if self.chain is not None and source != "tf":
+            joints = len(self.chain.joints)
+            if not self._joints.lacking():
+                if self._by_poses:  # joint states came late
+                    self._by_poses = False
+                    self.restarts += 1
+                signal = self._joints.advance(finished)
+                return self.chain.motion(signal.number, self._joints.order, *signal[1:])
+        ring = self._wrenches.ring
+        waited = finished or (len(ring) and ring.closed > self._wrenches.begin + PATIENCE_NS)
+        if source == "joint_states" or not (waited or self._by_poses or source == "tf"):
+            return no_motion(joints)
+        root = self._settings.gravity.frame or self.frames.path(self.frame)[-1]
+        if not self._poses.use(self.frame, root, finished):
             return no_motion(0)
-        poses = self.frames.poses(self.frame, self._settings.gravity.frame or path[-1])
-        if poses is None:
-            return no_motion(0)
-        newest = self._poses.ring.stamps[-1] if len(self._poses.ring) else -1
-        fresh = poses[0] > newest
-        rows = poses[1][fresh]
-        if len(self._poses.ring) and len(rows) and rows[0, 3:] @ self._poses.ring.rows[-1, 3:] < 0:
-            rows[:, 3:] *= -1.0
-        self._poses.ring.push(poses[0][fresh], rows)
-        signal = self._poses.advance(finished)
-        self._count_faults(signal.faults, "transforms")
-        return _motion_of_poses(signal)
+        self._by_poses = True
+        return _motion_of_poses(self._poses.track.advance(finished))
 
-    def _count_faults(self, kinds: Sequence[str], stream: str) -> None:
-        for kind in kinds:
-            self._faults[f"{kind}.{stream}"] = self._faults.get(f"{kind}.{stream}", 0) + 1
+    def _resolve(self) -> None:
+        """Find the chain to the frame of the wrench, in the description or fixed to it."""
+        if not self._urdf or not self.frame or self._resolved == (self.frame, self._version):
+            return
+        self._resolved, self._trouble = (self.frame, self._version), ""
+        try:
+            chain = self._made_chain()
+        except InertialIdError as error:
+            self._trouble = str(error)
+            return
+        if self.chain is not None and not chain.equals(self.chain):
+            self.restarts += 1
+        self.chain = chain
+        self._joints.use(chain)
 
-    def _known_chain(self) -> Chain | None:
-        """The chain to the frame of the wrench, where the description or a transform has it."""
-        if self.chain is None and self._urdf and self.frame:
-            gravity = self._settings.gravity.frame
-            if self.frame in self._links:
-                self.chain = chain_of(self._urdf, self.frame, gravity)
-            elif (found := self.frames.fixed_place(self.frame, self._links)) is not None:
-                chain = chain_of(self._urdf, found[0], gravity)
-                self.chain = Chain(chain.root, chain.joints, chain.tip * found[1])
-        return self.chain
+    def _made_chain(self) -> Chain:
+        gravity, root = self._settings.gravity.frame, self._links[0]
+        inside = gravity if gravity in self._links else ""
+        found = self.frames.fixed_place(self.frame, self._links)
+        chain = chain_of(self._urdf, found[0] if found else self.frame, inside)
+        tip = chain.tip * found[1] if found else chain.tip
+        if inside:
+            return Chain(chain.root, chain.joints, tip)
+        above = self.frames.fixed_place(root, [gravity or self.frames.fixed_root(root)])
+        if above is None:
+            raise InertialIdError(f"gravity.frame '{gravity}' is neither in the robot description "
+                                  f"nor above its root '{root}' by fixed transforms")
+        return Chain(above[1], chain.joints, tip)
+
+    def _notice_restarts(self) -> None:
+        """Forget samples of a clock that went back, in all streams."""
+        rings = [self._wrenches.ring, *self._rings()]
+        back = [ring for ring in rings if ring.counts["restarted"]]
+        count = sum(ring.counts["restarted"] for ring in back)
+        if count == self._counts["restarted"]:
+            return
+        self._counts["restarted"] = count
+        self.restarts += 1
+        newest = min(int(ring.stamps[-1]) for ring in back)
+        for ring in rings:
+            if len(ring) and ring.stamps[-1] > newest + APART_NS:
+                ring.clear()
+        self._joints.restart()
+        self._poses.restart()
+        self._moves = np.empty(0, np.int64)
+
+    def _note_stuck(self, motion: Motion) -> None:
+        """Readings that are the same to the last bit are wrong where the sensor turned."""
+        turns = motion.number[np.linalg.norm(motion.omega, axis=1) > TURNS]
+        self._moves = np.concatenate([self._moves, turns])[-MOST_MOVES:]
+        newest = int(motion.number[-1]) * BIN_NS if len(motion.number) else 0
+        while self._wrenches.stuck and self._wrenches.stuck[0][1] < newest:
+            first, last = self._wrenches.stuck.pop(0)
+            low, high = np.searchsorted(self._moves, (first // BIN_NS, last // BIN_NS + 1))
+            if high > low:
+                self._note(Fault("stuck", first, last, last), "wrench")
 
     # ---- what is wrong --------------------------------------------------------------------------
 
@@ -167,61 +210,202 @@ class Streams:
         return max((int(r.stamps[-1]) for r in rings if len(r)), default=0)
 
     def _rings(self) -> Iterator[Ring]:
-        yield from (track.ring for track in self._joints.values())
+        yield from (track.ring for track in self._joints.tracks.values())
         yield from (ring for _, ring in self.frames.moving.values())
 
     def missing(self) -> tuple[str, Numbers] | None:
         """Kind and numbers of what is needed and not there; None: nothing is missing."""
         if not len(self._wrenches.ring):
             return "no_wrench", {"topic": self._settings.wrench.topic}
-        try:
-            chain = self._known_chain()
-        except UnknownFrame as error:
-            return "sensor_frame.unknown", {"text": str(error)}
-        if chain is not None:
-            lacking = sorted(set(chain.names) - {name for key in self._joints for name in key})
-            if lacking and not self.frames.moving:
-                return "joints_missing", {"names": ", ".join(lacking)}
-        elif not self.frames.moving:
-            if self._urdf:
-                return "sensor_frame.unknown", {
-                    "text": f"the frame of the wrench, '{self.frame}', is no link of the robot "
-                            "description and not fixed to one"}
-            return "no_motion", {"topic": self._settings.joint_states.topic}
-        return None
+        self._resolve()
+        if self._by_poses:
+            return None
+        if self.chain is not None:
+            lacking = self._joints.lacking()
+            return ("joints_missing", {"names": ", ".join(lacking)}) if lacking else None
+        if self._trouble:
+            return "sensor_frame.unknown", {"text": self._trouble}
+        return "no_motion", {"topic": self._settings.joint_states.topic}
 
     def findings(self) -> Iterator[tuple[str, Numbers]]:
         """Kinds and numbers of what is, or was, wrong with the samples."""
-        own, ring = self._wrenches.counts, self._wrenches.ring.counts
-        for count, kind in ((own["invalid"], "samples_invalid.wrench"),
-                            (own["saturated"], "samples_saturated.wrench"),
-                            (own["mixed"], "streams_mixed.wrench"),
-                            (own["stuck"], "input_stuck"), (own["zero"], "wrench_zero"),
-                            (ring["repeated"], "samples_repeated.wrench"),
-                            (ring["late"], "samples_late.wrench"),
-                            (ring["reordered"], "samples_reordered.wrench"),
-                            (ring["stray"], "stamp_stray.wrench"),
-                            (ring["restarted"], "reset"),
-                            (self._others, "joint_states_incomplete"),
-                            (self._faults.get("frozen.joints", 0), "motion_frozen.joints"),
-                            (self._faults.get("frozen.transforms", 0), "motion_frozen.transforms"),
-                            (self._faults.get("mixed.joints", 0), "streams_mixed.joints"),
-                            (self._faults.get("mixed.transforms", 0), "streams_mixed.transforms")):
-            if count:
-                yield kind, {"count": count}
-        for name, rings in (("joints", [t.ring for t in self._joints.values()]),
-                            ("transforms", [r for _, r in self.frames.moving.values()])):
-            strays = sum(r.counts["stray"] for r in rings)
-            if strays:
-                yield f"stamp_stray.{name}", {"count": strays}
+        rings = {"wrench": [self._wrenches.ring],
+                 "joints": [track.ring for track in self._joints.tracks.values()],
+                 "transforms": [ring for _, ring in self.frames.moving.values()]}
+        for name, some in rings.items():
+            for kind in ("repeated", "late", "reordered"):
+                yield from _counted(f"samples_{kind}.{name}", sum(r.counts[kind] for r in some))
+            yield from _counted(f"stamp_stray.{name}", sum(r.counts["stray"] for r in some))
+        own = self._wrenches.counts
+        for kind in ("invalid", "saturated"):
+            yield from _counted(f"samples_{kind}.wrench", own[kind])
+        yield from _counted("samples_invalid.joints", self._joints.counts["invalid"])
+        yield from _counted("samples_invalid.transforms", self.frames.invalid)
+        yield from _counted("streams_mixed.wrench", own["mixed"])
+        yield from _counted("input_stuck.wrench", own["zero"])
+        yield from _counted("joint_states_incomplete", self._joints.counts["others"])
+        yield from _counted("reset", self._counts["restarted"])
+        for name, (stamp, seconds, count) in self._named.items():
+            if self.newest - stamp < SHOWN_NS:
+                yield name, {"count": count, "seconds": seconds, "where": ""}
+        if self.chain is not None and self._joints.are_in_degrees(self.chain):
+            yield "wrong_units.joints", {"why": "positions lie far beyond the limits of their "
+                                                "joints: they are in degrees"}
+        yield from self._slow()
         yield from self._silent()
 
+    def _slow(self) -> Iterator[tuple[str, Numbers]]:
+        tracks = [self._poses.track] if self._by_poses else self._joints.tracks.values()
+        for track in tracks:
+            if track.is_slow and track.spacing is not None:
+                yield "motion_slow", {"rate": 1.0 / track.spacing.period}
+        if self._by_poses and self._poses.never_moves:
+            yield "translation_constant", {}
+
     def _silent(self) -> Iterator[tuple[str, Numbers]]:
+        """Streams that have stopped. Clocks that differ look alike, but both streams go on."""
         newest = self.newest
         for name, rings in (("wrench", [self._wrenches.ring]), ("motion", list(self._rings()))):
             last = max((int(r.stamps[-1]) for r in rings if len(r)), default=0)
             if last and newest - last > SILENT_NS:
                 yield f"samples_missing.{name}", {"seconds": 1e-9 * (newest - last)}
+
+
+class _Joints:
+    """Joint states: of each list of joints a track.
+
+    Attributes:
+        tracks: by the names of the joints, in alphabetical order; order: of the joints in signals.
+    """
+
+    def __init__(self) -> None:
+        self.tracks: dict[tuple[str, ...], Track] = {}
+        self.order: list[str] = []
+        self.counts: Counter[str] = Counter()
+        self._turning: dict[str, bool] = {}
+        self._early: list[tuple[IntArray, tuple[str, ...], Array]] = []  # before the chain is known
+        self._ahead: dict[tuple[str, ...], Signal] = {}
+
+    def use(self, chain: Chain) -> None:
+        """The joints of this chain are needed."""
+        if self._turning != chain.turning:
+            self._turning, self.tracks, self._ahead = chain.turning, {}, {}
+        early, self._early = self._early, []
+        for block in early:
+            self.add(*block)
+
+    def restart(self) -> None:
+        """The clock went back."""
+        self._ahead = {}
+
+    def add(self, stamps: IntArray, names: tuple[str, ...], positions: Array) -> None:
+        """Take positions (m, k) of joints."""
+        if not self._turning:
+            self._early.append((stamps, names, positions))
+            while sum(len(block[0]) for block in self._early[1:]) > MOST_WAITING:
+                del self._early[0]
+            return
+        wanted = tuple(sorted(set(names) & set(self._turning)))
+        if not wanted or positions.shape[1] < len(names) or (
+                wanted not in self.tracks and len(self.tracks) >= MOST_GROUPS):
+            self.counts["others"] += len(stamps)
+            return
+        rows = positions[:, [names.index(name) for name in wanted]]
+        good = (np.abs(rows) < 1e6).all(1) & (stamps > 0)
+        self.counts["invalid"] += int((~good).sum())
+        if wanted not in self.tracks:
+            self.tracks[wanted] = Track(Ring(len(wanted)), np.array([
+                self._turning[name] for name in wanted]))
+        self.tracks[wanted].ring.push(stamps[good], rows[good])
+
+    def _used(self) -> list[tuple[str, ...]]:
+        """Lists of joints that together have all, the longest first; some may have stopped."""
+        newest = {key: int(t.ring.stamps[-1]) for key, t in self.tracks.items() if len(t.ring)}
+        last, needed, out = max(newest.values(), default=0), set(self._turning), []
+        for key in sorted(newest, key=lambda k: (newest[k] < last - APART_NS, -len(k), k)):
+            if needed & set(key):
+                out.append(key)
+                needed -= set(key)
+        return [] if needed else out
+
+    def lacking(self) -> list[str]:
+        """Joints whose positions are needed and never came."""
+        there = {name for key, track in self.tracks.items() if len(track.ring) for name in key}
+        return sorted(set(self._turning) - there)
+
+    def are_in_degrees(self, chain: Chain) -> bool:
+        """True where the newest positions are no radians."""
+        return any(chain.is_in_degrees(key, self.tracks[key].ring.rows[-1]) for key in self._used())
+
+    def advance(self, finished: bool) -> Signal:
+        """Signals of the joints, as `order` has them, in the bins in which all are known."""
+        used = self._used()
+        self._ahead = {key: s for key, s in self._ahead.items() if key in used}
+        out = {}
+        for key in used:
+            new = self.tracks[key].advance(finished)
+            out[key] = joined_signals([self._ahead[key], new]) if key in self._ahead else new
+        common = out[used[0]].number
+        for key in used[1:]:
+            common = np.intersect1d(common, out[key].number)
+        newest = min(int(s.number[-1]) if len(s.number) else -1 for s in out.values())
+        self._ahead = {key: s.part(s.number > newest) for key, s in out.items()}
+        self.order = [name for key in used for name in key]
+        parts = [s.part(np.isin(s.number, common)) for s in out.values()]
+        return Signal(common, *(np.hstack(columns) for columns in zip(*(p[1:] for p in parts),
+                                                                      strict=True)))
+
+
+class _Poses:
+    """The track of the pose of a frame, composed of the moving transforms above it."""
+
+    def __init__(self, frames: Frames) -> None:
+        self._frames = frames
+        self._edges: tuple[str, ...] = ()
+        self._master = ""
+        self._low, self._high = np.full(3, np.inf), np.full(3, -np.inf)
+        self.restart()
+
+    def restart(self) -> None:
+        """The clock went back."""
+        self.track = Track(Ring(7))
+        self._since = 0
+
+    def use(self, frame: str, root: str, finished: bool) -> bool:
+        """Compose the poses that came; False where no moving transform leads to the frame."""
+        edges = self._frames.moving_between(frame, root)
+        rings = [self._frames.moving[name][1] for name in edges]
+        if not rings or not all(map(len, rings)):
+            return False
+        if edges != self._edges:
+            self._edges, self._master = edges, ""
+            self.restart()
+        if not self._master:
+            if min(map(len, rings)) < SETTLED and not finished:
+                return False
+            periods = [spacing_of(r.stamps[:SETTLED]).period if len(r) > 1 else 0.0 for r in rings]
+            self._master = edges[int(np.argmax(periods))]
+        closed = min(int(r.stamps[-1]) + 1 if finished else r.closed for r in rings)
+        stamps, rows = self._frames.poses(frame, root, self._master, self._since, closed)
+        ring = self.track.ring
+        if len(stamps):
+            if len(ring) and rows[0, 3:] @ ring.rows[-1, 3:] < 0.0:
+                rows[:, 3:] *= -1.0
+            self._since = int(stamps[-1])
+            ring.push(stamps, rows)
+            self._low = np.minimum(self._low, rows[:, :3].min(0))
+            self._high = np.maximum(self._high, rows[:, :3].max(0))
+        return True
+
+    @property
+    def never_moves(self) -> bool:
+        """True where transforms have turned the frame alone."""
+        rows = self.track.ring.rows
+        return bool(len(rows) and (self._high == self._low).all() and np.ptp(rows[:, 3:], 0).any())
+
+
+def _counted(name: str, count: int) -> Iterable[tuple[str, Numbers]]:
+    return [(name, {"count": count, "where": ""})] if count else []
 
 
 def _motion_of_poses(signal: Signal) -> Motion:
@@ -241,4 +425,3 @@ def _motion_of_poses(signal: Signal) -> Motion:
     felt = np.einsum("nij,ni->nj", rotation, signal.acceleration[:, :3])
     return Motion(signal.number, rotation, signal.value[:, :3], felt, omega, alpha,
                   np.empty((n, 0, 3, 3)), np.empty((n, 0, 6)))
-

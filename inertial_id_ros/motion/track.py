@@ -7,110 +7,242 @@ blocks in which samples come does not matter.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from ..samples.ring import Ring
-from ..samples.stamps import evened
+from ..samples.stamps import SECOND, Spacing, line_through, spacing_of
+from .faults import GAP_NS, TURN, USUAL, Event, Fault, Pairs, Standstill, contradicts
 from .motion import BIN_NS, Array, IntArray
-from .quartic import WINDOW, local_quartics, window_length
+from .quartic import (
+    FEWEST,
+    LONGEST,
+    WINDOW,
+    Near,
+    fit_quartics,
+    is_covered,
+    near,
+    window_length,
+)
 
-GROUP = 10  # bins
-CONTEXT_NS = 1_000_000_000  # before a group, from which stamps are evened out
-OFF = 2e-3  # rad or m: no encoder misses a quartic by more
-FROZEN = 5  # samples that are the same to the last bit
+GROUP, MEASURED = 10, 100  # bins; the spacing is measured again at multiples of so many
+CONTEXT_NS, LINE_NS = 1_000_000_000, 3_000_000_000  # before a group: of spacing, of even stamps
+KEPT_NS = 5_000_000_000
+OFF, JUMP = 2e-3, 8e-3  # rad or m: what a quartic misses of no arm, and of other positions
 
 
 class Signal(NamedTuple):
-    """n bins: number (n,), value, rate, acceleration (n, k); faults: kinds of bins left out."""
+    """n bins: number (n,), value, rate, acceleration (n, k)."""
 
     number: IntArray
     value: Array
     rate: Array
     acceleration: Array
-    faults: tuple[str, ...] = ()
 
     def part(self, which: np.ndarray) -> Signal:
         """The signal in some bins."""
-        return Signal(self.number[which], self.value[which], self.rate[which],
-                      self.acceleration[which], self.faults)
+        return Signal(*(column[which] for column in self))
 
 
 def joined_signals(parts: Sequence[Signal]) -> Signal:
     """Signals one after the other."""
-    kinds = tuple(dict.fromkeys(kind for part in parts for kind in part.faults))
-    return Signal(np.concatenate([p.number for p in parts]),
-                  np.concatenate([p.value for p in parts]),
-                  np.concatenate([p.rate for p in parts]),
-                  np.concatenate([p.acceleration for p in parts]), kinds)
+    return Signal(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+
+
+class _Group(NamedTuple):
+    """Ten bins: the first of them; window [s]; whether stamps are even; stamp before which samples
+    count [ns]."""
+
+    number: int
+    window: float
+    even: bool
+    end: int
 
 
 class Track:
     """The bins of a ring, each once.
 
     Args:
-        ring: of the samples (n, k).
+        ring: of the samples (n, k); turning: (k,) whether a whole turn makes no difference.
+
+    Attributes:
+        spacing: of the samples; None while it is not known.
+        faults: that were found and not taken out yet.
     """
 
-    def __init__(self, ring: Ring) -> None:
+    def __init__(self, ring: Ring, turning: np.ndarray | None = None) -> None:
         self.ring = ring
-        self._next: int | None = None
-        self._stuck = np.zeros(ring.rows.shape[1], bool)
+        self._width = ring.rows.shape[1]
+        self._turning = np.zeros(self._width, bool) if turning is None else turning
+        self.restart()
 
     def restart(self) -> None:
         """Begin with the oldest sample in the ring."""
-        self._next = None
+        self._cleared = self.ring.cleared
+        self._next: int | None = None
+        self.spacing: Spacing | None = None
+        self._still, self._pairs = Standstill(self._width, self._turning), Pairs()
+        self.faults: list[Fault] = []
+        self._known: list[Fault] = []
+        self._gaps_until = self._origin = 0
 
     def advance(self, finished: bool = False) -> Signal:
         """The bins that have settled since the last call; finished: no sample will follow."""
-        parts: list[Signal] = []
-        while (part := self._group(finished)) is not None:
-            parts.append(part)
-        if not parts:
-            nothing = np.empty((0, self.ring.rows.shape[1]))
-            return Signal(np.empty(0, np.int64), nothing, nothing, nothing)
-        return joined_signals(parts)
+        ring = self.ring
+        if self._cleared != ring.cleared:
+            self.restart()
+        closed = int(ring.stamps[-1]) + 1 if finished and len(ring) else ring.closed
+        self._find(closed)
+        groups = list(self._groups(closed, finished))
+        parts, k = [], 0
+        while k < len(groups):
+            same = k
+            while same < len(groups) and groups[same][1:3] == groups[k][1:3]:
+                same += 1
+            parts.append(self._bins(groups[k:same], closed, finished))
+            k = same
+        if self._next is not None:
+            done = self._next * BIN_NS
+            self.faults += self._pairs.until(done)
+            self._known = [fault for fault in self._known if fault.last > done - KEPT_NS]
+            ring.drop(done - KEPT_NS)
+        nothing = np.empty((0, self._width))
+        return joined_signals(parts) if parts else Signal(
+            np.empty(0, np.int64), nothing, nothing, nothing)
 
-    def _group(self, finished: bool) -> Signal | None:
-        """The next ten bins, or None while they have not settled."""
+    # ---- faults ---------------------------------------------------------------------------------
+
+    def _find(self, closed: int) -> None:
+        """Find faults in the samples before a time [ns]."""
+        found = list(self._still.update(self.ring, closed))
+        self.faults += found
+        self._known += found
+        since, self._gaps_until = self._gaps_until, max(closed, self._gaps_until)
+        part = self.ring.between(since - CONTEXT_NS, closed)
+        stamps = self.ring.stamps[part]
+        steps = np.diff(stamps)
+        for k in np.flatnonzero((steps > GAP_NS) & (stamps[1:] >= since)).tolist():
+            usual = np.median(steps[max(k - 20, 0):k]) if k else np.inf
+            if steps[k] > USUAL * usual:
+                after = int(stamps[k + 1])
+                self._pairs.add(Event(after, int(stamps[k]), after, True))
+        while self.ring.late:
+            stamp, row, newest = self.ring.late.popleft()
+            if contradicts(self.ring, stamp, row, self._turning):
+                self._pairs.add(Event(newest, stamp, newest))
+
+    # ---- bins -----------------------------------------------------------------------------------
+
+    def _groups(self, closed: int, finished: bool) -> Iterator[_Group]:
+        """The groups that have settled by a time [ns]."""
         stamps = self.ring.stamps
-        if len(stamps) < FROZEN:
-            return None
+        if len(stamps) < 2:
+            return
         if self._next is None:
-            self._next = int(stamps[0]) // BIN_NS // GROUP * GROUP
-        begin = self._next * BIN_NS
-        later = int(np.searchsorted(stamps, begin))
-        if later < len(stamps) and stamps[later] > begin + CONTEXT_NS:  # a hole
-            self._next = int(stamps[later]) // BIN_NS // GROUP * GROUP
+            self._origin = int(stamps[0])
+            self._next = self._origin // BIN_NS // GROUP * GROUP
+        suspect = None if finished else self._still.suspect(self.ring)
+        while True:
             begin = self._next * BIN_NS
-        end = begin + GROUP * BIN_NS
-        near = self.ring.between(begin - CONTEXT_NS, end + CONTEXT_NS)
-        if near.stop - near.start < FROZEN:
-            return None
-        window = window_length(1e-9 * float(np.median(np.diff(stamps[near]))))
-        settled = self.ring.closed + (100 * BIN_NS if finished else 0)
-        if settled < end + int(0.5e9 * window):
-            return None
-        near = self.ring.between(begin - CONTEXT_NS, end + int(0.5e9 * window))
-        number = self._next + np.arange(GROUP)
-        self._next += GROUP
-        return self._bins(number, near, window)
+            later = int(np.searchsorted(stamps, begin))
+            if later == len(stamps) or stamps[later] >= closed:
+                return
+            if begin + CONTEXT_NS < stamps[later]:  # a hole
+                self._next = int(stamps[later]) // BIN_NS // GROUP * GROUP
+                begin = self._next * BIN_NS
+            end = begin + GROUP * BIN_NS
+            least = end + int(0.5 * SECOND * WINDOW)
+            if closed < (begin if finished else least):
+                return
+            if self.spacing is None or self._next % MEASURED == 0:
+                part = self.ring.between(begin - CONTEXT_NS, least)
+                if part.stop - part.start >= FEWEST:
+                    self.spacing = spacing_of(stamps[part])
+            if self.spacing is None:
+                self._next += GROUP
+                continue
+            window = window_length(self.spacing)
+            end += int(0.5 * SECOND * window)
+            if not finished and (closed < end or (suspect is not None and suspect < end)):
+                return
+            yield _Group(self._next, window, self.spacing.even, end)
+            self._next += GROUP
 
-    def _bins(self, number: IntArray, near: slice, window: float) -> Signal:
-        stamps, rows = self.ring.stamps[near], self.ring.rows[near]
+    def _bins(self, groups: Sequence[_Group], closed: int, finished: bool) -> Signal:
+        """The bins of groups with the same window and kind of stamps."""
+        window, even = groups[0].window, groups[0].even
+        number = np.array([g.number for g in groups])[:, None] + np.arange(GROUP)
         centres = number * BIN_NS + BIN_NS // 2
-        value, rate, more, known, off = local_quartics(evened(stamps), rows, centres, window)
-        jumped = off > OFF * (window / WINDOW) ** 3  # (n, k)
-        frozen = np.zeros(len(number), bool)
-        for i, centre in enumerate(centres):
-            at = int(np.searchsorted(stamps, centre, side="right"))
-            same = (rows[max(at - FROZEN, 0):at] == rows[at - 1]).all(0) if at else self._stuck
-            self._stuck = same & (self._stuck | jumped[i])
-            frozen[i] = self._stuck.any()
-        wrong = known & (jumped.any(1) | frozen)
-        good = known & ~wrong
-        kinds = ("frozen",) * bool((known & frozen).any()) + ("mixed",) * bool(
-            (known & jumped.any(1) & ~frozen).any())
-        return Signal(number[good], value[good], rate[good], more[good], kinds)
+        reach = int(0.5 * SECOND * window) + 1
+        part = self.ring.between(groups[0].number * BIN_NS - LINE_NS, groups[-1].end)
+        stamps, rows = self.ring.stamps[part], self._unwrapped(self.ring.rows[part])
+        flat = number.reshape(-1)
+        if not len(stamps):
+            nothing = np.empty((0, self._width))
+            return Signal(flat[:0], nothing, nothing, nothing)
+        samples = near(stamps, centres.reshape(-1), window)
+        fit = fit_quartics(samples, rows, window)
+        begins = centres.reshape(-1) - reach < self._origin
+        ends = finished & (centres.reshape(-1) + reach > closed)
+        known = is_covered(samples, begins, ends)
+        if not even:
+            moved = samples.at(_on_lines(stamps, groups, samples), centres.reshape(-1), window)
+            other = fit_quartics(moved, rows, window)
+            better = (other.missed.sum(1) < fit.missed.sum(1)) & is_covered(moved, begins, ends)
+            fit = type(fit)(*(np.where(better[:, None], a, b)
+                              for a, b in zip(other, fit, strict=True)))
+            known |= better
+        size = (window / WINDOW) ** 3
+        off = np.sqrt(fit.missed.max(axis=1)) / size
+        self._note_jumps(centres.reshape(-1), known & (off > OFF), off, reach)
+        known &= (off < OFF) & ~self._masked(centres, groups, reach)
+        return Signal(flat, *fit[:3]).part(known)
+
+    def _masked(self, centres: IntArray, groups: Sequence[_Group], reach: int) -> np.ndarray:
+        """True (n,) for bins of groups (g, 10) whose samples were known to be wrong."""
+        hit = np.zeros(centres.shape, bool)
+        ends = np.array([g.end for g in groups])[:, None]
+        for fault in [*self._known, *self._still.masks(groups[-1].end)]:
+            hit |= ((centres + reach > fault.first) & (centres - reach < fault.last)
+                    & (fault.known < ends))
+        return hit.reshape(-1)
+
+    def _note_jumps(self, centres: IntArray, wrong: np.ndarray, off: Array, reach: int) -> None:
+        """Note bins in which positions are those of no arm."""
+        for k in np.flatnonzero(wrong).tolist():
+            at = int(centres[k])
+            if off[k] > JUMP:
+                self._pairs.add(Event(at + reach, at, at))
+            else:
+                self.faults.append(Fault("mixed", at, at, at + reach))
+
+    def _unwrapped(self, rows: Array) -> Array:
+        """Rows in which joints do not jump by a turn: some drivers count from -pi to pi."""
+        turning = self._turning
+        if turning.any() and np.abs(np.diff(rows[:, turning], axis=0)).max(initial=0.0) > TURN / 2:
+            rows = rows.copy()
+            rows[:, turning] = np.unwrap(rows[:, turning], axis=0)
+        return rows
+
+    @property
+    def is_slow(self) -> bool:
+        """True where samples are too far apart for a quartic."""
+        return self.spacing is not None and FEWEST * max(
+            self.spacing.period, self.spacing.gap) > LONGEST
+
+
+def _on_lines(stamps: IntArray, groups: Sequence[_Group], samples: Near) -> Array:
+    """Times (n, w) [ns] of samples as a clock would have stamped them: for each group, on a line
+    through the stamps over their number."""
+    times = np.empty(samples.x.shape)
+    for k, group in enumerate(groups):
+        bins = slice(k * GROUP, (k + 1) * GROUP)
+        low, high = np.searchsorted(stamps, (group.number * BIN_NS - LINE_NS, group.end))
+        if high - low < 2 * GROUP:
+            times[bins] = stamps[samples.number[bins]]
+            continue
+        slope, start = line_through((stamps[low:high] - stamps[low]).astype(float))
+        times[bins] = stamps[low] + start + slope * (samples.number[bins] - low)
+    return times

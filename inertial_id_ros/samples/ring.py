@@ -7,7 +7,7 @@ which they come.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 
 import numpy as np
 import numpy.typing as npt
@@ -16,20 +16,28 @@ from ..inertia import Array
 
 IntArray = npt.NDArray[np.int64]
 REORDER_NS = 20_000_000  # a sample may be overtaken by others by this much
-JUMP_NS = 5_000_000_000  # stamps so far apart are strays, or the clock has jumped
-CONFIRMED = 50  # samples that follow one another by another clock: it has jumped
+JUMP_NS = 1_000_000_000  # stamps so far apart are strays, or the clock has jumped
+CONFIRMED = 10  # samples that follow one another by another clock: it has jumped
+PIECE = 4096  # samples that are compared at once
 
 
 class Ring:
     """Rows (n, k) at stamps (n,) [ns], increasing.
 
+    Args:
+        width: k; capacity: samples that are kept at least, unless they are dropped.
+
     Attributes:
         counts: what happened, by kind: `repeated`, `late`, `reordered`, `stray`, `restarted`.
+        cleared: how often samples were forgotten.
+        late: the newest samples that came too late: stamp [ns], row (k,), newest stamp then [ns].
     """
 
-    def __init__(self, width: int, capacity: int = 1 << 18) -> None:
+    def __init__(self, width: int, capacity: int = 1 << 20) -> None:
         self._width, self._capacity = width, capacity
         self.counts: Counter[str] = Counter()
+        self.late: deque[tuple[int, Array, int]] = deque(maxlen=1000)
+        self.cleared = 0
         self.clear()
 
     def clear(self) -> None:
@@ -38,6 +46,8 @@ class Ring:
         self._rows = np.empty((1024, self._width))
         self._first = self._end = 0
         self._held: list[tuple[int, Array]] = []
+        self.late.clear()
+        self.cleared += 1
 
     def __len__(self) -> int:
         return self._end - self._first
@@ -62,18 +72,29 @@ class Ring:
         a, b = np.searchsorted(self.stamps, (first, end))
         return slice(int(a), int(b))
 
+    def drop(self, before: int) -> None:
+        """Forget samples with stamps before a time [ns], all but the newest."""
+        older = int(np.searchsorted(self.stamps, before))
+        self._first += min(older, max(len(self) - 1, 0))
+
     def push(self, stamps: IntArray, rows: Array) -> None:
         """Take samples as they come: (m,) and (m, k)."""
-        if not len(stamps):
-            return
-        step = np.diff(stamps, prepend=stamps[:1] if not len(self) else self._newest)
-        if not len(self):
-            step[0] = 1
-        if not self._held and (step > 0).all() and (step < JUMP_NS).all():
-            self._append(stamps, rows)
-            return
-        for stamp, row in zip(stamps.tolist(), rows, strict=True):
-            self._push_one(stamp, row)
+        k = 0
+        while k < len(stamps):
+            some = self._in_order(stamps[k:k + PIECE])
+            if some:
+                self._append(stamps[k:k + some], rows[k:k + some])
+            else:
+                self._push_one(int(stamps[k]), rows[k])
+            k += max(some, 1)
+
+    def _in_order(self, stamps: IntArray) -> int:
+        """How many of these samples, from the first one on, just follow the newest one."""
+        if self._held:
+            return 0
+        step = np.diff(stamps, prepend=self._newest if len(self) else stamps[:1] - 1)
+        wrong = (step <= 0) | (step > JUMP_NS)
+        return int(np.argmax(wrong)) if wrong.any() else len(stamps)
 
     @property
     def _newest(self) -> int:
@@ -95,6 +116,7 @@ class Ring:
             self.counts["repeated"] += 1
         elif -ahead > REORDER_NS or at == self._first:
             self.counts["late"] += 1
+            self.late.append((stamp, row.copy(), self._newest))
         else:
             self.counts["reordered"] += 1
             self._append(self._stamps[self._end - 1:self._end], self._rows[self._end - 1][None])
@@ -104,10 +126,10 @@ class Ring:
 
     def _hold(self, stamp: int, row: Array) -> None:
         """Keep a sample of another clock until enough of them follow one another."""
-        if self._held and not 0 < stamp - self._held[-1][0] < JUMP_NS:
+        if self._held and not 0 < stamp - self._held[-1][0] <= JUMP_NS:
             self.counts["stray"] += len(self._held)
             self._held = []
-        self._held.append((stamp, row))
+        self._held.append((stamp, row.copy()))
         if len(self._held) >= CONFIRMED:
             held = self._held
             back = held[0][0] < self._newest

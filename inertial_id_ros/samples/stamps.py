@@ -1,40 +1,67 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Stamps of samples that were taken evenly, without the jitter of their arrival."""
+"""How samples lie in time, and stamps of samples that were taken evenly, without the jitter of
+their arrival."""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
+from ..inertia import Array
 from .ring import IntArray
 
-FEWEST = 8  # samples
-_EVEN = 0.1  # of their distance: stamps that differ by less are even
+SECOND = 1e9  # ns
+_EVEN = 0.1  # of a period: stamps that lie so near to a multiple of it are those of a clock
 _HOLE, _HOLE_NS = 10.0, 5e7  # mean distances of samples, and ns: a longer one is a hole
+_FEWEST = 20  # samples on a line
 
 
-def evened(stamps: IntArray, over: float = 1.0) -> IntArray:
-    """Stamps of samples that were taken evenly, without the jitter of their arrival.
+class Spacing(NamedTuple):
+    """Mean time between samples [s], and the longest that is usual (longer if they come in bursts);
+    even: True where the stamps are those of a clock, perhaps with some samples missing."""
+
+    period: float
+    gap: float
+    even: bool
+
+
+def spacing_of(stamps: IntArray) -> Spacing:
+    """Spacing of samples with increasing stamps (m,) [ns], m > 1; pauses do not count."""
+    steps = np.sort(np.diff(stamps))
+    elapsed = np.cumsum(steps[:-2] if len(steps) > 6 else steps)
+    gap = int(steps[np.searchsorted(elapsed, 0.5 * elapsed[-1])])  # half of the time, or longer
+    usual = steps[:int(np.searchsorted(steps, 4 * gap, side="right"))]
+    ratio = usual / steps[len(usual) // 2]
+    even = (np.abs(ratio - np.round(ratio)) < _EVEN) & (ratio > _EVEN)
+    return Spacing(float(usual.mean()) / SECOND, gap / SECOND, bool(even.mean() > 0.9))
+
+
+def line_through(values: Array) -> tuple[float, float]:
+    """Slope and start of the line through values (m,) over their number."""
+    index = np.arange(len(values)) - 0.5 * (len(values) - 1)
+    slope = float(index @ values / (index @ index))
+    return slope, float(values.mean() + slope * index[0])
+
+
+def evened(stamps: IntArray, begin: int) -> IntArray:
+    """Stamps from number `begin` on as a clock would have given them.
+
+    They are put on a line over the number of the sample. Stamps of a clock stay as they are, and so
+    do those with too few before them.
 
     Args:
-        stamps: (m,) [ns], in order; over: a moving mean of the jitter over so long stays [s].
+        stamps: (m,) [ns], increasing, those before `begin` for the line.
     """
-    if len(stamps) < FEWEST:
-        return stamps
+    if len(stamps) < _FEWEST:
+        return stamps[begin:]
     step = np.diff(stamps)
-    if step.max() - step.min() < _EVEN * step[0]:
-        return stamps
+    if step.max() - step.min() < _EVEN * step[0] or spacing_of(stamps).even:
+        return stamps[begin:]
     holes = np.flatnonzero(step > max(_HOLE * float(np.median(step)), _HOLE_NS)) + 1
-    return np.concatenate([_evened(part, over) for part in np.split(stamps, holes)])
-
-
-def _evened(stamps: IntArray, over: float) -> IntArray:
-    if len(stamps) < FEWEST:
-        return stamps
-    index = np.arange(len(stamps))
-    since = (stamps - stamps[0]).astype(float)
-    slope, start = np.polyfit(index, since, 1)
-    half = max(int(0.5 * over * len(stamps) * 1e9 / max(since[-1], 1.0)), 1)
-    total = np.cumsum(np.r_[0.0, since - slope * index - start])
-    first, last = np.maximum(index - half, 0), np.minimum(index + half + 1, len(stamps))
-    mean = (total[last] - total[first]) / (last - first)
-    return stamps[0] + np.asarray(np.round(slope * index + start + mean), np.int64)
+    first = int(holes[-1]) if len(holes) else 0
+    if first > begin or len(stamps) - first < _FEWEST:
+        return stamps[begin:]
+    slope, start = line_through((stamps[first:] - stamps[first]).astype(float))
+    line = start + slope * np.arange(begin - first, len(stamps) - first)
+    return stamps[first] + np.asarray(np.round(line), np.int64)

@@ -7,11 +7,14 @@ from collections import Counter
 
 import numpy as np
 
-from .ring import Array, IntArray, Ring
+from ..inertia import Array
+from .ring import IntArray, Ring
 from .stamps import evened
 
-CONTEXT_NS = 1_000_000_000  # before samples, by which their stamps are evened out
 CHUNK = 16  # samples that are judged together
+IMPOSSIBLE = 1e6  # N or N m: uninitialised memory
+LINE_NS = 2_000_000_000  # before samples, by which their stamps are evened out
+KEPT_NS, NEXT_NS = 3_000_000_000, 100_000_000
 MIXED = 10.0  # times as far from the sample before as from the one before that
 
 
@@ -22,64 +25,81 @@ class Wrenches:
         noise: (6,) of a sample; limits: (6,) at which a channel saturates, 0: not known.
 
     Attributes:
-        counts: by kind: `invalid`, `saturated`, `mixed`, `stuck`, `zero` and those of the ring.
+        counts: by kind: `invalid`, `saturated`, `mixed`, `zero`; ring: of all finite readings.
+        begin: stamp of the first one [ns].
+        stuck: stamps [ns] of the first and last of readings that are the same to the last bit.
     """
 
     def __init__(self, noise: Array, limits: Array) -> None:
         self.ring = Ring(6)
         self.counts: Counter[str] = Counter()
-        self._noise, self._limits = noise, np.where(limits > 0.0, limits, np.inf)
-        self._taken = 0
+        self.stuck: list[tuple[int, int]] = []
+        # A channel within one part in a thousand of full scale is clipped.
+        self._noise, self._limits = noise, np.where(limits > 0.0, 0.999 * limits, IMPOSSIBLE)
+        self._begin_anew()
+
+    def _begin_anew(self) -> None:
+        self._cleared, self._taken, self.begin = self.ring.cleared, 0, 0
+        self.stuck.clear()
 
     def push(self, stamps: IntArray, rows: Array) -> None:
         """Take readings (m, 6) at stamps (m,) [ns]."""
-        finite = np.isfinite(rows).all(1)
-        if not finite.all():
-            self.counts["invalid"] += int((~finite).sum())
-            stamps, rows = stamps[finite], rows[finite]
+        good = np.isfinite(rows).all(1) & (stamps > 0)
+        if not good.all():
+            self.counts["invalid"] += int((~good).sum())
+            stamps, rows = stamps[good], rows[good]
         self.ring.push(stamps, rows)
 
     def take(self, finished: bool = False) -> tuple[IntArray, Array]:
         """Readings that no other will overtake, since the last call, without those left out."""
         ring = self.ring
+        if self._cleared != ring.cleared:
+            self._begin_anew()
+        if len(ring) and not self.begin:
+            self.begin = int(ring.stamps[0])
         closed = ring.closed + (10**9 if finished else 0)
-        if len(ring) and closed < self._taken - 10**9:
-            self._taken = 0  # the clock went back
         part = ring.between(self._taken, closed)
         count = part.stop - part.start
         use = count if finished else count // CHUNK * CHUNK
         if not use:
             return np.empty(0, np.int64), np.empty((0, 6))
+        stamps = ring.stamps[part][:use].copy()
         rows = ring.rows[part][:use].copy()
-        begins = range(part.start, part.start + use, CHUNK)
-        ends = [min(begin + CHUNK, part.start + use) for begin in begins]
-        stamps = np.concatenate([self._evened(*span) for span in zip(begins, ends, strict=True)])
-        self._taken = int(ring.stamps[part.start + use - 1]) + 1
-        keep = np.concatenate([self._judge(chunk) for chunk in
-                               np.split(rows, np.arange(CHUNK, use, CHUNK))])
-        return stamps[keep], rows[keep]
+        self._taken = int(stamps[-1]) + 1
+        keep = [self._judge(stamps[k:k + CHUNK], rows[k:k + CHUNK]) for k in range(0, use, CHUNK)]
+        for k in range(0, use, CHUNK):
+            stamps[k:k + CHUNK] = self._evened(part.start + k, part.start + min(k + CHUNK, use))
+        ring.drop(self._taken - KEPT_NS)
+        good = np.concatenate(keep)
+        return stamps[good], rows[good]
 
     def _evened(self, begin: int, end: int) -> IntArray:
         """Stamps of some samples without the jitter of their arrival, by those before them."""
         stamps = self.ring.stamps
-        first = int(np.searchsorted(stamps, stamps[begin] - CONTEXT_NS))
-        return evened(stamps[first:end])[begin - first:]
+        first = int(np.searchsorted(stamps, stamps[begin] - LINE_NS))
+        return evened(stamps[first:end], begin - first)
 
-    def _judge(self, rows: Array) -> np.ndarray:
+    def _judge(self, stamps: IntArray, rows: Array) -> np.ndarray:
         """Which readings (n,) of a chunk are one sensor's."""
         good = np.asarray((np.abs(rows) < self._limits).all(1))
         self.counts["saturated"] += int((~good).sum())
         if len(rows) < CHUNK:
             return good
-        if not rows.any():
-            self.counts["zero"] += len(rows)
-        elif (rows == rows[0]).all():
-            self.counts["stuck"] += len(rows)
-        else:
-            one = np.median(np.abs(rows[1:] - rows[:-1]), axis=0) / self._noise
-            two = np.median(np.abs(rows[2:] - rows[:-2]), axis=0) / self._noise
-            if (one > MIXED * np.maximum(two, 1.0)).any():
-                self.counts["mixed"] += len(rows)
+        if (rows == rows[0]).all():
+            if not rows.any():
+                self.counts["zero"] += len(rows)
                 return np.zeros(len(rows), bool)
+            self._note_stuck(int(stamps[0]), int(stamps[-1]))
             return good
-        return np.zeros(len(rows), bool)
+        one = np.median(np.abs(rows[1:] - rows[:-1]), axis=0) / self._noise
+        two = np.median(np.abs(rows[2:] - rows[:-2]), axis=0) / self._noise
+        if (one > MIXED * np.maximum(two, 1.0)).any():
+            self.counts["mixed"] += len(rows)
+            return np.zeros(len(rows), bool)
+        return good
+
+    def _note_stuck(self, first: int, last: int) -> None:
+        if self.stuck and first - self.stuck[-1][1] < NEXT_NS:
+            self.stuck[-1] = self.stuck[-1][0], last
+        else:
+            self.stuck.append((first, last))
