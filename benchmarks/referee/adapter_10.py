@@ -39,7 +39,7 @@ class Live:
     def __init__(self, changes: Mapping[str, Any], urdf: str = "") -> None:
         self._settings = settings(changes)
         self._made = _made(self._settings)
-        self._live = Compensation(self._settings.wrench.sign, self._settings.compensation.terms)
+        self._live = Compensation(self._settings.compensation, self._settings.wrench.sign)
         self._has_chain = False
         if urdf:
             self._made.set_robot_description(urdf)
@@ -67,7 +67,7 @@ class Live:
             self._live.use_chain(self._made.streams.chain)
             self._has_chain = True
         self._live.add_joint_state(stamp, names, positions)
-        return self._live.compensate(stamp, wrench)
+        return self._live.compensate(stamp, frame, wrench)
 
     def take(self, stamps: Array, names: tuple[str, ...], positions: Array, frame: str,
              wrench: Array) -> None:

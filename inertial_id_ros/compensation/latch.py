@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 
@@ -12,9 +13,12 @@ from ..detect.bank import Kind
 from ..detect.row import SETUP
 from ..detect.scan import Event, Scan
 from ..model.setup import Setup
-from ..motion.motion import Array
+from ..motion.motion import BIN_NS, Array
 
 NOISY = 3.0  # deviations of the noise over those of the data sheet: nothing explains it
+UNEXPLAINED = 4.0  # the same by the estimate of a window
+HELD = 200  # bins for which a doubt holds after the last window that had it
+SILENCING = ("cable", "base_moves", "constant_force", "not_rigid")  # causes beside the payload
 
 
 class Mode(IntEnum):
@@ -29,7 +33,11 @@ class LoadInUse:
 
     Attributes:
         mode, phi: (10,); bias: (6,) sign of W; rotation: (3,) of the sensor [rad];
-        setup: tilt, delay and filter; reason: kind of the finding why it is silent.
+        setup: tilt, delay and filter; stamp: since when it is known as it is [ns].
+        reason: kind of the finding why it is silent.
+        weighed: (10,) payload whose weight alone the driver has removed already.
+        frame: of the readings, empty: any; conversion: (6, 6) from it to the sensor's axes;
+        target: (6, 6) from those to the frame of what is published.
     """
 
     mode: Mode = Mode.SILENT
@@ -37,7 +45,34 @@ class LoadInUse:
     bias: Array = field(default_factory=lambda: np.zeros(6))
     rotation: Array = field(default_factory=lambda: np.zeros(3))
     setup: Setup = field(default_factory=Setup)
+    stamp: int = 0
     reason: str = "payload_unknown"
+    weighed: Array | None = None
+    frame: str = ""
+    conversion: Array | None = None
+    target: Array | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class WindowSays:
+    """What the latch reads of the estimate of a window.
+
+    Attributes:
+        number: bin before which it was made; setup: delay, filter and tilt that it found.
+        causes: kinds of findings about what beside the payload moves the wrench.
+        surprise: deviations of what nothing explains, over those of the data sheet.
+    """
+
+    number: int
+    setup: Setup = field(default_factory=Setup)
+    causes: Sequence[str] = ()
+    surprise: float = 1.0
+
+    @property
+    def doubt(self) -> str:
+        """Kind of the finding by which no load may be removed; empty: none."""
+        named = [kind for kind in self.causes if kind.startswith(SILENCING)]
+        return (named or [""])[0] or ("load_unexplained" if self.surprise > UNEXPLAINED else "")
 
 
 class Do(IntEnum):
@@ -68,38 +103,49 @@ TABLE: dict[tuple[Mode, Kind | Calm], tuple[Mode, Do]] = {
 
 
 class Latch:
-    """mode, load: in use; offset: (6,) left in the wrench, contact or another zero."""
+    """load: in use; offset: (6,) left in the wrench: contact, or another zero."""
 
     def __init__(self) -> None:
         self.load, self.offset = LoadInUse(), np.zeros(6)
+        self._doubt, self._until = "", 0
 
-    def update(self, scan: Scan, event: Event | None = None, doubt: str = "") -> None:
-        """Follow an event, or calm rows.
+    def judge(self, window: WindowSays) -> None:
+        """Take what the newest estimate of a window says."""
+        if window.doubt:
+            self._doubt, self._until = window.doubt, window.number + HELD
+        elif window.number >= self._until:
+            self._doubt = ""
 
-        Args:
-            doubt: kind of the finding by which the window's estimate says that nothing explains the
-                wrench, or that something beside the payload moves it.
-        """
-        predictor = scan.predictor
+    def update(self, scan: Scan, event: Event | None = None) -> None:
+        """Follow an event, or calm rows."""
+        key: Kind | Calm = event.kind if event else Calm(scan.predictor.is_known())
+        if event is None and self._is_doubtful(scan):
+            return
         if event is None and scan.onset is not None:
             return
-        key = event.kind if event else Calm(predictor.is_known())
-        if scan.predictor.scale.max() > NOISY**2:
-            doubt = doubt or "load_unexplained"
         mode, do = TABLE.get((self.load.mode, key), (self.load.mode, Do.HOLD))
-        if doubt and event is None:
-            self.load = LoadInUse(Mode.SILENT, reason=doubt)
-            return
         if do is Do.LEAVE and scan.before is not None:
-            self.offset = self.offset + predictor.bias - scan.before.bias
+            self.offset = self.offset + scan.predictor.bias - scan.before.bias
         elif key in (Kind.ZEROED, Kind.RETURNED):
             self.offset = np.zeros(6)
-        if do is Do.HOLD:
-            if mode is not self.load.mode:
-                self.load = LoadInUse(mode)
-            return
-        own = predictor.mean[0, SETUP]
-        rotation, tilt = own[:3], own[3:5]
-        setup = Setup(tilt, scan.setup.delay + float(own[5]), scan.setup.filter)
-        self.load = LoadInUse(mode, predictor.phi, predictor.bias - self.offset,
-                              rotation, setup, "")
+        if do is not Do.HOLD:
+            self.load = self._of(scan, mode)
+        elif mode is not self.load.mode:
+            self.load = LoadInUse(mode)
+
+    def _is_doubtful(self, scan: Scan) -> bool:
+        """True if nothing may be published, which is done then."""
+        noisy = scan.onset is None and float(scan.predictor.scale.max()) > NOISY**2
+        doubt = self._doubt or ("load_unexplained" if noisy else "")
+        if doubt and (self.load.mode is not Mode.SILENT or self.load.reason != doubt):
+            self.load = LoadInUse(Mode.SILENT, reason=doubt)
+        return bool(doubt)
+
+    def _of(self, scan: Scan, mode: Mode) -> LoadInUse:
+        """The load as the predictor has it."""
+        predictor, own = scan.predictor, scan.predictor.mean[0, SETUP]
+        setup = Setup(scan.setup.tilt + own[3:5], scan.setup.delay + float(own[5]),
+                      scan.setup.filter)
+        stamp = (predictor.number or 0) * BIN_NS
+        return LoadInUse(mode, predictor.phi, predictor.bias - self.offset, own[:3], setup, stamp,
+                         "")

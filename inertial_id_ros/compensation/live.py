@@ -6,70 +6,182 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import pinocchio as pin
+from scipy.linalg import expm
 
-from ..detect.row import CHANGED
-from ..model.newton_euler import regressor, rotation
-from ..motion.causal import MotionNow
+from ..model.newton_euler import GRAVITY, regressor, rotation, static_wrench
+from ..motion.causal import MotionNow, Now, PoseNow
 from ..motion.motion import Array
 from ..motion.robot import Chain
+from ..settings.node import CompensationSettings
 from .latch import LoadInUse, Mode
 
-STUCK = 20  # wrenches that are the same to the last bit
-TERMS = ("gravity", "velocity", "acceleration")
+STUCK = 100_000_000  # ns for which a slow sensor may repeat a wrench
+BACK = 1_000_000_000  # ns; stamps that go back by more are of a clock that jumped
+BLEND = 0.06  # s, time constant by which the wrench goes over to another load
+PAUSE = 0.1  # s without a compensated wrench, after which nothing is blended
 
 
 class Compensation:
-    """The wrench without the load, on the thread of the stream; others hand over a load to use.
+    """The wrench without the load, on the thread of the stream.
+
+    Other threads hand over a load (`use`) and the source of the motion; each is one assignment of a
+    value that never changes.
 
     Args:
-        sign: of a reading against W; terms: what of the load is removed (`TERMS`).
+        sign: of a reading against W + bias; limits: (6,) at which a reading saturates.
+
+    Attributes:
+        silence: kind of the reason why the newest wrench was not compensated; empty: it was.
     """
 
-    def __init__(self, sign: float, terms: str = TERMS[-1]) -> None:
-        self._sign, self._terms = sign, terms
-        self._load = LoadInUse()
-        self._motion: MotionNow | None = None
-        self._last: Sequence[float] = ()
-        self._same = 0
+    def __init__(self, settings: CompensationSettings, sign: float, limits: Array | None = None
+                 ) -> None:
+        self.settings, self._sign, self._limits = settings, sign, limits
+        self._load, self.silence = LoadInUse(), "payload_unknown"
+        self._motion: MotionNow | PoseNow | None = None
+        self._newest = self._published = self._since = 0
+        self._last, self._out = list[float](), list[float]()
+        self._used, self._blend = self._load, np.zeros(6)
+        self._filter: SensorLag | None = None
 
-    def use_chain(self, chain: Chain) -> None:
-        """Take another robot description."""
-        self._motion = MotionNow(chain)
+    # ---- from any thread ------------------------------------------------------------------------
 
     def use(self, load: LoadInUse) -> None:
-        """Remove this load from now on; one assignment, from any thread."""
+        """Remove this load from now on."""
         self._load = load
+
+    def use_chain(self, chain: Chain) -> None:
+        """The motion is that of an arm by its joint states."""
+        self._motion = MotionNow(chain)
+
+    def use_transforms(self, edges: Sequence[pin.SE3 | tuple[str, str]]) -> None:
+        """The motion is that of transforms (`PoseNow`)."""
+        self._motion = PoseNow(edges)
+
+    # ---- from the thread of the stream ----------------------------------------------------------
 
     def add_joint_state(self, stamp: int, names: Sequence[str], positions: Sequence[float]) -> None:
         """Take a joint state [ns; rad, m]."""
-        if self._motion is not None:
+        if isinstance(self._motion, MotionNow):
             self._motion.update(stamp, names, positions)
 
-    def compensate(self, stamp: int, wrench: Sequence[float]) -> Array | None:
-        """The reading (6,) without the load; None: nothing may be published.
+    def add_transform(self, stamp: int, parent: str, child: str, translation: Sequence[float],
+                      quaternion: Sequence[float]) -> None:
+        """Take a transform [ns; m; x, y, z, w]."""
+        if isinstance(self._motion, PoseNow):
+            self._motion.update(stamp, parent, child, translation, quaternion)
+
+    def compensate(self, stamp: int, frame: str, wrench: Sequence[float]) -> list[float] | None:
+        """The reading without the load, in the target frame; None: see `silence`.
 
         Args:
-            stamp: [ns]; wrench: reading (6,) in its own sign.
+            stamp: [ns]; frame: of the reading; wrench: reading (6,) [N, N m].
         """
-        load, motion = self._load, self._motion
-        self._same = self._same + 1 if list(wrench) == list(self._last) else 0
-        self._last = wrench
-        if load.mode is Mode.SILENT or motion is None or self._same >= STUCK:
+        out = self._compensate(stamp, frame, list(wrench))
+        if isinstance(out, str):
+            self.silence, self._published = out, 0
             return None
-        now = motion.at(stamp - round(1e9 * load.setup.delay))
-        if now is None or not np.isfinite(wrench).all():
-            return None
-        return self._sign * (self._sign * np.asarray(wrench) - self._of_load(load, *now))
+        self.silence, self._published, self._out = "", stamp, out
+        return out
 
-    def _of_load(self, load: LoadInUse, proper: Array, omega: Array, alpha: Array, turn: Array
-                 ) -> Array:
-        """W and bias (6,) of a load at a motion."""
-        if self._terms != TERMS[-1]:
-            alpha = np.zeros(3)
-            if self._terms == TERMS[0]:
-                omega = np.zeros(3)
-            proper = 9.81 * turn[2]
-        proper = proper + load.setup.tilt @ (CHANGED @ turn)
-        wrench = (regressor(proper[None], omega[None], alpha[None]) @ load.phi)[0]
-        back = rotation(load.rotation)
-        return np.r_[back @ wrench[:3], back @ wrench[3:]] + load.bias
+    def _compensate(self, stamp: int, frame: str, wrench: list[float]) -> list[float] | str:
+        """As `compensate`, with the reason where there is nothing to publish."""
+        if stamp <= 0 or 0 <= self._newest - stamp < BACK:
+            return "stamps_repeated"
+        step, self._newest = 1e-9 * (stamp - self._newest), stamp
+        if wrench != self._last:
+            self._last, self._since = wrench, stamp
+        elif stamp - self._since >= STUCK:
+            return "wrench_stuck"
+        elif self._published:
+            return self._out  # a slow sensor repeats itself
+        out = self._remove(stamp, frame, wrench, step)
+        return out if isinstance(out, str) else out.tolist()
+
+    def _remove(self, stamp: int, frame: str, wrench: list[float], step: float) -> Array | str:
+        """The wrench (6,) without the load, or why there is none."""
+        load, motion, reading = self._load, self._motion, np.array(wrench)
+        if load.frame and frame.lstrip("/") != load.frame:
+            return "frame_wrong"
+        if not np.isfinite(reading).all() or (
+                self._limits is not None and (np.abs(reading) >= self._limits).any()):
+            return "wrench_invalid"
+        reason = self._is_refused(load, stamp)
+        if reason:
+            return reason
+        now = None if motion is None else motion.at(
+            stamp - round(1e9 * load.setup.delay), self.settings.terms)
+        if now is None:
+            return "motion_unknown"
+        if load.conversion is not None:
+            reading = load.conversion @ reading
+        out = self._sign * reading - self._of_load(load, now, step)
+        out = self._sign * out
+        return out if load.target is None else load.target @ out
+
+    def _is_refused(self, load: LoadInUse, stamp: int) -> str:
+        """Why a load may not be removed; empty: it may."""
+        if load.mode is Mode.SILENT:
+            return load.reason
+        if load.mode is Mode.ROUGH and self.settings.unknown_payload == "silent":
+            return "payload_unknown"
+        age = 1e-9 * (stamp - load.stamp)
+        return "estimate_old" if 0.0 < self.settings.stop_after < age else ""
+
+    def _of_load(self, load: LoadInUse, now: Now, step: float) -> Array:
+        """W and bias (6,) of a load; goes over from the one before smoothly."""
+        A = self._regressor(load, now, step)
+        out = _wrench(load, A, now)
+        if not self._published or step > PAUSE:
+            self._blend = np.zeros(6)
+        elif load is not self._used:
+            self._blend = self._blend + _wrench(self._used, A, now) - out
+        self._used = load
+        self._blend = self._blend * np.exp(-step / BLEND)
+        return np.asarray(out + self._blend)
+
+    def _regressor(self, load: LoadInUse, now: Now, step: float) -> Array:
+        """Regressor (6, 10) as the sensor shows it."""
+        up = rotation(np.r_[load.setup.tilt, 0.0]) @ GRAVITY
+        proper = now.proper + (GRAVITY - up) @ now.rotation
+        A = regressor(proper[None], now.omega[None], now.alpha[None])[0]
+        if not load.setup.filter:
+            self._filter = None
+            return np.asarray(A)
+        if self._filter is None or self._filter.sensor != load.setup.filter or step > PAUSE:
+            self._filter = SensorLag(load.setup.filter, A)
+        return self._filter.update(A, step)
+
+
+def _wrench(load: LoadInUse, A: Array, now: Now) -> Array:
+    """W and bias (6,) that a load adds to the reading."""
+    W, back = A @ load.phi, rotation(load.rotation)
+    out = np.concatenate([back @ W[:3], back @ W[3:]]) + load.bias
+    if load.weighed is not None:
+        out = out - static_wrench(load.weighed, -GRAVITY[2] * now.rotation[2])
+    return np.asarray(out)
+
+
+class SensorLag:
+    """A sensor's own low-pass, sample by sample.
+
+    Args:
+        sensor: `Setup.filter`; first: values at which it has settled.
+    """
+
+    def __init__(self, sensor: tuple[float, ...], first: Array) -> None:
+        self.sensor, self._input = sensor, first
+        time, *damping = sensor
+        self._matrix = (np.array([[0.0, 1.0], [-1.0 / time**2, -2.0 * damping[0] / time]])
+                        if damping else np.array([[-1.0 / time]]))
+        self._state = np.zeros((len(self._matrix), *first.shape))
+        self._state[0] = first
+
+    def update(self, values: Array, step: float) -> Array:
+        """What the sensor shows of values that were reached in a step [s]."""
+        held = np.zeros_like(self._state)
+        held[0] = 0.5 * (values + self._input)
+        self._state = held + np.tensordot(expm(step * self._matrix), self._state - held, 1)
+        self._input = values
+        return np.asarray(self._state[0])

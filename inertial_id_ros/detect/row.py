@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..model.history import History
-from ..model.newton_euler import GRAVITY, regressor, skew
+from ..model.newton_euler import GRAVITY, regressor, rotation, skew
 from ..model.setup import Setup, low_pass
-from ..motion.motion import BIN, BIN_NS, Array, IntArray
+from ..motion.motion import BIN, BIN_NS, Array
 
 HALF, STEP, APART = 10, 4, 12  # bins: half of the kernel, from row to row, of independent rows
 SETTLING = 100  # bins, of the impulse response of a sensor's own filter
@@ -82,8 +82,7 @@ class Rows:
 
     def __init__(self) -> None:
         self._next: int | None = None
-        self._number: IntArray = np.empty(0, np.int64)
-        self._A, self._rotation = np.empty((0, 60)), np.empty((0, 9))
+        self._setup: Setup | None = None
 
     def new(self, history: History, setup: Setup, end: int = ALL) -> Iterator[Row]:
         """Rows whose bins and samples are all there, before a bin.
@@ -94,6 +93,10 @@ class Rows:
             if not history.end:
                 return
             self._next = -(-(history.first + HALF) // STEP) * STEP
+        if self._setup is None or not _is_alike(setup, self._setup):
+            self._setup, self._number = setup, np.empty(0, np.int64)
+            self._A, self._rotation = np.empty((0, 60)), np.empty((0, 9))
+            self._gravity = rotation(np.r_[setup.tilt, 0.0]) @ GRAVITY
         weights, pose = kernels(setup.filter)
         self._read(history, len(pose))
         newest = int((history.newest - round(1e9 * setup.delay) - BIN_NS // 2) // BIN_NS)
@@ -112,7 +115,7 @@ class Rows:
         motion = history.motion(int(self._number[-1]) + 1 if len(self._number) else oldest, ALL)
         kept = slice(int(np.searchsorted(self._number, oldest)), None)
         back = motion.rotation.transpose(0, 2, 1)
-        A = regressor(motion.acceleration - back @ GRAVITY, motion.omega, motion.alpha)
+        A = regressor(motion.acceleration - back @ self._gravity, motion.omega, motion.alpha)
         self._number = np.concatenate([self._number[kept], motion.number])
         self._A = np.concatenate([self._A[kept], A.reshape(-1, 60)])
         self._rotation = np.concatenate([self._rotation[kept], motion.rotation.reshape(-1, 9)])
@@ -129,13 +132,18 @@ class Rows:
         if wrench is None:
             return None
         A, rate = (weights.T @ self._A[part]).reshape(2, 6, 10)
-        rotation = (pose @ self._rotation[part]).reshape(3, 3)
+        turn = (pose @ self._rotation[part]).reshape(3, 3)
+        pull = -self._gravity @ turn
         columns = np.zeros((6, STATES))
         columns[:, PHI], columns[:, BIAS] = A, np.eye(6)
-        pull = -GRAVITY[2] * rotation[2]
         columns[:3, 22], columns[3:, 23:] = pull, -skew(pull)
-        return Row(number, columns, _setup_slopes(A, rate, CHANGED @ rotation), rate, *wrench,
-                   rotation[2])
+        return Row(number, columns, _setup_slopes(A, rate, CHANGED @ turn), rate, *wrench,
+                   -pull / GRAVITY[2])
+
+
+def _is_alike(one: Setup, other: Setup) -> bool:
+    """True if regressors at one are those at the other."""
+    return one.filter == other.filter and bool((one.tilt == other.tilt).all())
 
 
 def _mean_wrench(history: History, number: int, delay: float) -> tuple[Array, float] | None:

@@ -37,7 +37,7 @@ LONGEST, DOUBTED, RIPE = 6000, 150, 40  # bins of a disturbance in motion after 
 # to so few rows, is given up
 POUR = np.diag(np.r_[0.03, np.full(3, 0.005), np.full(6, 0.0005)] ** 2)  # of phi, in a second
 EMPTY = (np.zeros(10), np.r_[0.005, np.full(3, 0.001), np.full(6, 1e-4)])
-ANOTHER = 0.002  # s, of the delay, from which rows are made anew
+ANOTHER = np.array([0.015, 0.015, 0.006])  # rad, rad, s: from which rows are made anew
 _ZEROS = (Kind.ZEROED, Kind.OFFSET)
 _CHANGES = (Kind.PAYLOAD, Kind.RELEASED, Kind.RETURNED, Kind.SETTLED, Kind.LOST)
 _DISTURBED = (Kind.CALM, Kind.PAYLOAD, Kind.RELEASED, Kind.RETURNED, *_ZEROS)
@@ -93,10 +93,16 @@ class Scan:
         self._far = self._near = 0
 
     def use(self, setup: Setup) -> None:
-        """Take delay and filter of the sensor from the estimate of a window."""
-        if setup.filter != self.setup.filter or abs(setup.delay - self.setup.delay) > ANOTHER:
-            self.predictor.mean[:, SETUP.stop - 1] -= setup.delay - self.setup.delay
-            self.setup = Setup(delay=setup.delay, filter=setup.filter)
+        """Take tilt, delay and filter from the estimate of a window, where they are others."""
+        mine = self.setup
+        moved = np.r_[setup.tilt - mine.tilt, setup.delay - mine.delay]
+        filters = abs(_lag(setup.filter) - _lag(mine.filter)) > ANOTHER[2]
+        if self.onset is not None or not (filters or (np.abs(moved) > ANOTHER).any()):
+            return
+        self.setup = setup
+        self.predictor.mean[:, SETUP.start + 3:SETUP.stop] -= moved
+        if filters:  # what was learnt is of another wrench
+            self._begin_with(Predictor(self.sheet))
 
     def update(self, history: History, end: int = ALL) -> list[Event]:
         """Judge the rows whose bins are all there, before a bin; marks the history."""
@@ -245,3 +251,8 @@ class Scan:
             self.pours = True
             self._watch_pour(row)
         return event
+
+
+def _lag(sensor: tuple[float, ...]) -> float:
+    """Time [s] by which a low-pass delays what is slow."""
+    return sum(sensor[:1]) * (2.0 * sensor[1] if len(sensor) > 1 else 1.0)

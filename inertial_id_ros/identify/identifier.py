@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import kinds
-from ..compensation.latch import Latch, LoadInUse
+from ..compensation.latch import Latch, LoadInUse, WindowSays
 from ..detect.bank import Kind
 from ..detect.row import HALF
 from ..detect.scan import Event, Scan
@@ -19,9 +19,11 @@ from ..errors import NotEnoughData
 from ..estimate import Estimate, NoEstimate, Outcome
 from ..estimators import create
 from ..explain.explain import Explanation
+from ..explain.fit import setup_of
 from ..findings import Finding, sort_findings
 from ..io.sample_blocks import Edges, JointStates, Samples, Wrenches
 from ..model.history import History
+from ..model.setup import Setup
 from ..model.tool import Tool
 from ..motion.faults import Fault
 from ..motion.frames import place_of
@@ -32,13 +34,11 @@ from .beliefs import Beliefs, describe_tare, measure_tare
 from .estimate import estimate, surprise
 
 EVERY = 50  # bins, between the estimates that scan and latch read
-UNEXPLAINED = 4.0  # times the data sheet
 MOST_FAULTS = 100  # spans that are left out
 SHOWN_NS = 3_000_000_000  # for which the finding of an event stands
 NAMES = {Kind.PAYLOAD: "payload_changed", Kind.RELEASED: "payload_changed",
          Kind.RETURNED: "payload_changed", Kind.ZEROED: "zero_moved.wrench",
          Kind.OFFSET: "zero_or_contact", Kind.POURS: "payload_walks", Kind.LOST: "estimate_lost"}
-SILENCING = ("cable", "base_moves", "constant_force", "not_rigid")
 NUMBERS = {"sensor_filter1": "wrench_filtered", "sensor_filter2": "wrench_filtered"}
 TARE_SECONDS, TARE_TURN = 1.0, 0.02  # s; rad/s
 
@@ -69,7 +69,7 @@ class Identifier:
         self._scan = Scan(sheet, None if tool is None else (
             tool.phi, np.sqrt(np.diag(tool.covariance))))
         self._latch = Latch()
-        self._next, self._doubted = 0, ""
+        self._next = 0
         self._restarts = self._streams.restarts
         self._faults: list[Fault] = []
         self._memo: dict[int, tuple[Outcome, Explanation | None]] = {}
@@ -112,7 +112,7 @@ class Identifier:
             self._judge(self._next)
             self._next += EVERY
         self._follow(self._scan.update(self._history))
-        self._latch.update(self._scan, doubt=self._doubted)
+        self._latch.update(self._scan)
 
     def finish(self) -> None:
         """No sample will follow: the last ones are used in full."""
@@ -130,7 +130,15 @@ class Identifier:
         self._mark_faults(end)
         self._follow(self._scan.update(self._history, end))
         _, explained = self._estimate(end)
-        self._doubted = self._doubt(explained)
+        if explained is None:
+            return
+        fit = explained.best
+        setup = setup_of(fit.values, fit.terms, Setup())
+        sheet = self.beliefs.sheet(self.settings, self._streams.newest)
+        says = WindowSays(end, setup, [kind for kind, _ in explained.named],
+                          surprise(explained, sheet))
+        self._scan.use(setup)
+        self._latch.judge(says)
 
     def _mark_faults(self, end: int) -> None:
         """Mark bins whose motion or wrench was known to be wrong before a bin."""
@@ -140,16 +148,6 @@ class Identifier:
             marks = self._history.marks
             spans = tuple((f.first // BIN_NS - 7, f.last // BIN_NS + 8) for f in some)
             self._history.marks = replace(marks, faults=(*marks.faults, *spans)[-MOST_FAULTS:])
-
-    def _doubt(self, explained: Explanation | None) -> str:
-        """Kind of the finding that forbids to remove the load; empty: none does."""
-        if explained is None:
-            return ""
-        named = [kind for kind, _ in explained.named if kind in SILENCING]
-        if named:
-            return named[0]
-        sheet = self.beliefs.sheet(self.settings, self._streams.newest)
-        return "load_unexplained" if surprise(explained, sheet) > UNEXPLAINED else ""
 
     def _follow(self, events: Sequence[Event]) -> None:
         for event in events:

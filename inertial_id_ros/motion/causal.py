@@ -1,33 +1,57 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Motion now, from joint positions so far: a cubic with exponentially fading weights."""
+"""Motion now, from joints or transforms so far: a cubic with exponentially fading weights."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import pinocchio as pin
 
+from .frames import place_of
 from .motion import Array
 from .robot import Chain
 
-TAU, LONGEST = 0.02, 0.5  # s, of the memory; a gap after which it begins anew
+TAU, PERIODS = 0.025, 3.0  # s, of the memory; at least so many periods of the samples
+LONGEST, OLDEST = 0.5, 0.1  # s: a gap after which it begins anew; a sample older than that is none
+SETTLED = 12.0  # times TAU, after which what it began with is forgotten
+FASTEST, JUMP = 20.0, 0.05  # rad/s, rad (or m): faster than that is no motion
+SHARE = 0.05  # of the newest step in the mean period
+TERMS = ("gravity", "velocity", "acceleration")  # of the motion, each with those before
+
+
+class Now(NamedTuple):
+    """Motion of the sensor: acceleration less gravity, omega, alpha (3,) in sensor axes; rotation
+    (3, 3) to the base."""
+
+    proper: Array
+    omega: Array
+    alpha: Array
+    rotation: Array
+
+
+class Source(Protocol):
+    """What gives the motion of now."""
+
+    def at(self, stamp: int, terms: str) -> Now | None:
+        """Motion at a stamp [ns], None where there is none so near; terms: see `TERMS`."""
 
 
 class FadingMemory:
     """Value and derivatives now (Morrison 1969, ch. 13): x, v, a, jerk (4, k).
 
     Args:
-        first: sample (k,).
+        first: sample (k,), at rest.
     """
 
-    def __init__(self, first: Array, tau: float = TAU) -> None:
-        self.state, self._tau = np.zeros((4, len(first))), tau
+    def __init__(self, first: Array) -> None:
+        self.state = np.zeros((4, len(first)))
         self.state[0] = first
 
-    def update(self, sample: Array, step: float) -> None:
-        """Take a sample (k,), so long after the one before [s]."""
-        k = np.exp(-step / self._tau)
+    def update(self, sample: Array, step: float, tau: float = TAU) -> None:
+        """Take a sample (k,), so long after the one before [s]; tau: of the memory [s]."""
+        k = np.exp(-step / tau)
         gain = np.array([
             1.0 - k**4, (1.0 - k) ** 2 * (11.0 + 14.0 * k + 11.0 * k * k) / 6.0 / step,
             2.0 * (1.0 - k) ** 3 * (1.0 + k) / step**2, (1.0 - k) ** 4 / step**3])
@@ -36,9 +60,46 @@ class FadingMemory:
 
     def predict(self, step: float) -> Array:
         """x, v, a, jerk (4, k) after so long [s]."""
-        x, v, a, j = self.state
-        return np.stack([x + step * (v + step * (0.5 * a + step * j / 6.0)),
-                         v + step * (a + 0.5 * step * j), a + step * j, j])
+        half = 0.5 * step * step
+        return np.asarray(np.array([[1.0, step, half, half * step / 3.0], [0.0, 1.0, step, half],
+                                    [0.0, 0.0, 1.0, step], [0.0, 0.0, 0.0, 1.0]]) @ self.state)
+
+
+class Signal:
+    """Samples (k,) of a motion as they come; begins anew after a gap or a jump.
+
+    Args:
+        turns: (k,) True where a sample is an angle that may be wrapped to +-pi.
+    """
+
+    def __init__(self, turns: np.ndarray) -> None:
+        self._turns = turns
+        self._memory: FadingMemory | None = None
+        self._stamp = self._since = 0
+        self._last: Array = np.zeros(len(turns))
+        self._period = 0.0
+
+    def update(self, stamp: int, sample: Array) -> None:
+        """Take a sample at a stamp [ns]; one that is late or not finite changes nothing."""
+        step = 1e-9 * (stamp - self._stamp)
+        if -LONGEST < step <= 0.0 or not np.isfinite(sample).all():
+            return
+        turn = 2.0 * np.pi * np.round((sample - self._last) / (2.0 * np.pi))
+        sample = sample - np.where(self._turns, turn, 0.0)
+        jump = np.abs(sample - self._last).max(initial=0.0) > JUMP + FASTEST * step
+        if self._memory is None or abs(step) > LONGEST or jump:
+            self._memory, self._since, self._period = FadingMemory(sample), stamp, 0.0
+        else:
+            self._period += SHARE * (step - self._period)
+            self._memory.update(sample, step, max(TAU, PERIODS * self._period))
+        self._stamp, self._last = stamp, sample
+
+    def at(self, stamp: int) -> Array | None:
+        """Value and derivatives (4, k) at a stamp [ns]; None: there is nothing so near."""
+        step, age = 1e-9 * (stamp - self._stamp), 1e-9 * (self._stamp - self._since)
+        if self._memory is None or abs(step) > OLDEST or age < SETTLED * TAU:
+            return None
+        return self._memory.predict(step)
 
 
 class MotionNow:
@@ -49,40 +110,92 @@ class MotionNow:
     """
 
     def __init__(self, chain: Chain) -> None:
-        self._chain, self._names = chain, chain.names
+        self._names = chain.names
         self._model = _model_of(chain)
         self._data = self._model.createData()
-        self._memory: FadingMemory | None = None
-        self._stamp = 0
+        place = {name: k for k, name in enumerate(self._names)}
+        self._index = [place[joint.name] for joint in chain.joints]
+        self._scale = np.array([[joint.scale for joint in chain.joints]])
+        self._shift = np.array([joint.shift for joint in chain.joints])
+        turns = {joint.name: joint.turns for joint in chain.joints}
+        self._signal = Signal(np.array([turns[name] for name in self._names], bool))
+        self._orders: dict[tuple[str, ...], list[int] | None] = {}
 
     def update(self, stamp: int, names: Sequence[str], positions: Sequence[float]) -> None:
-        """Take a joint state [ns; rad, m]; one that lacks a joint, or is late, changes nothing."""
-        at = {name: k for k, name in enumerate(names)}
-        if stamp <= self._stamp or not all(name in at for name in self._names):
-            return
-        sample = np.array([positions[at[name]] for name in self._names])
-        step, self._stamp = 1e-9 * (stamp - self._stamp), stamp
-        if self._memory is None or step > LONGEST:
-            self._memory = FadingMemory(sample)
-        else:
-            self._memory.update(sample, step)
+        """Take a joint state [ns; rad, m]; one that lacks a joint changes nothing."""
+        key = tuple(names)
+        if key not in self._orders:
+            known = all(name in key for name in self._names)
+            self._orders = {key: [key.index(n) for n in self._names] if known else None}
+        order = self._orders[key]
+        if order is not None and len(positions) >= len(key):
+            self._signal.update(stamp, np.array([positions[k] for k in order], float))
 
-    def at(self, stamp: int) -> tuple[Array, Array, Array, Array] | None:
-        """Acceleration less gravity, omega, alpha (3,) in sensor axes, and rotation (3, 3) to the
-        base, at a stamp [ns]; None: there is no motion so near."""
-        step = 1e-9 * (stamp - self._stamp)
-        if self._memory is None or abs(step) > LONGEST:
+    def at(self, stamp: int, terms: str = TERMS[-1]) -> Now | None:
+        """See `Source`."""
+        state = self._signal.at(stamp)
+        if state is None:
             return None
-        index = {name: k for k, name in enumerate(self._names)}
-        q, dq, ddq = (row[[index[j.name] for j in self._chain.joints]]
-                      for row in self._memory.predict(step)[:3])
-        pin.forwardKinematics(self._model, self._data, q, dq, ddq)
+        q, dq, ddq = state[:3, self._index] * self._scale
+        if terms != TERMS[-1]:
+            ddq = np.zeros_like(ddq)
+            dq = dq if terms == TERMS[1] else ddq
+        pin.forwardKinematics(self._model, self._data, q + self._shift, dq, ddq)
         frame = self._model.nframes - 1
         turn = pin.updateFramePlacement(self._model, self._data, frame).rotation
         felt = pin.getFrameClassicalAcceleration(self._model, self._data, frame, pin.LOCAL)
         omega = pin.getFrameVelocity(self._model, self._data, frame, pin.LOCAL).angular
-        proper = felt.linear + 9.81 * turn[2]
-        return proper, np.array(omega), np.array(felt.angular), np.array(turn)
+        return Now(felt.linear + 9.81 * turn[2], np.array(omega), np.array(felt.angular),
+                   np.array(turn))
+
+
+class PoseNow:
+    """Motion of the sensor from transforms alone, as they come.
+
+    Args:
+        edges: from the base to the sensor: places that stay, and names of a parent and a child
+            whose transform moves.
+    """
+
+    def __init__(self, edges: Sequence[pin.SE3 | tuple[str, str]]) -> None:
+        self._edges = tuple(edges)
+        self._places: dict[tuple[str, str], tuple[int, pin.SE3]] = {}
+        self._needed = [e for e in self._edges if isinstance(e, tuple)]
+        self._signal = Signal(np.zeros(12, bool))
+
+    def update(self, stamp: int, parent: str, child: str, translation: Sequence[float],
+               quaternion: Sequence[float]) -> None:
+        """Take a transform [ns; m; x, y, z, w]; others than those of the chain change nothing."""
+        if (parent, child) not in self._needed or abs(np.linalg.norm(quaternion) - 1.0) > 0.1:
+            return
+        self._places[parent, child] = stamp, place_of(translation, quaternion)
+        if len(self._places) < len(self._needed):
+            return
+        pose = pin.SE3.Identity()
+        for edge in self._edges:
+            pose = pose * (self._places[edge][1] if isinstance(edge, tuple) else edge)
+        oldest = min(at for at, _ in self._places.values())
+        self._signal.update(oldest, np.r_[pose.translation, np.ravel(pose.rotation)])
+
+    def at(self, stamp: int, terms: str = TERMS[-1]) -> Now | None:
+        """See `Source`; the rotation's derivatives give omega and alpha by R' dR and R' ddR."""
+        state = self._signal.at(stamp)
+        if state is None:
+            return None
+        u, _, v = np.linalg.svd(state[0, 3:].reshape(3, 3))
+        turn = u @ v
+        omega, alpha = (_vector(turn.T @ row[3:].reshape(3, 3)) for row in state[1:3])
+        felt = turn.T @ state[2, :3]
+        if terms != TERMS[-1]:
+            felt = alpha = np.zeros(3)
+            omega = omega if terms == TERMS[1] else alpha
+        return Now(felt + 9.81 * turn[2], omega, alpha, turn)
+
+
+def _vector(matrix: Array) -> Array:
+    """The vector (3,) of the skew part of a matrix (3, 3)."""
+    skew = 0.5 * (matrix - matrix.T)
+    return np.array([skew[2, 1], skew[0, 2], skew[1, 0]])
 
 
 def _model_of(chain: Chain) -> pin.Model:
