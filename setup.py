@@ -15,6 +15,7 @@ EXTRAS = {
     "shapes": ["trimesh>=4"],  # the shape of the payload, meshes of plan_excitation
     "methods": ["clarabel>=0.9", "cvxpy>=1.6", "osqp>=1.0"],  # `lmi`, `pmd`, identify_robot
     "simulation": ["mujoco>=3.1"],  # simulate_cobot, the demo
+    "reports": ["jinja2>=3.0", "matplotlib>=3.5"],  # identify_bag, identify_robot --report
     "tables": ["pyarrow>=15"],  # Parquet files and LeRobot datasets
 }
 
@@ -28,6 +29,7 @@ setup(
     python_requires=">=3.10",
     packages=find_packages(include=["inertial_id_ros", "inertial_id_ros.*"]),
     package_data={"inertial_id_ros": ["py.typed"],
+                  "inertial_id_ros.apps.report": ["templates/*"],
                   "inertial_id_ros.apps.simulation": ["models/**"]},
     # What ROS distributions have as well: package.xml names the same for rosdep.
     # Exact versions that are known to work together: requirements/run.txt.

@@ -20,6 +20,7 @@ EXTRAS: dict[str, dict[str, str]] = {
     "shapes": {"trimesh": ""},
     "methods": {"clarabel": "", "cvxpy": "", "osqp": ""},
     "simulation": {"mujoco": ""},
+    "reports": {"jinja2": "", "matplotlib": ""},
     "tables": {"pyarrow": ""},
 }
 

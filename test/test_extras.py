@@ -78,6 +78,10 @@ FEATURES = [
     ("clarabel", "methods", "import inertial_id_ros.apps.robot.robot_identification"),
     ("cvxpy", "methods", "from inertial_id_ros.api import Settings\n"
      "from inertial_id_ros.estimators.base import create\ncreate(Settings(), 'pmd')"),
+    ("jinja2", "reports", "from inertial_id_ros.apps.report.page import render\n"
+     "render('', None, ())"),
+    ("matplotlib", "reports", "from inertial_id_ros.apps.report.figures import chart\n"
+     "chart('', '', (), '', (0.0, 1.0))"),
     ("mujoco", "simulation", "from inertial_id_ros.apps.simulation.cobot import SimulatedCobot"),
 ]
 

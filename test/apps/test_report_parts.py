@@ -3,29 +3,19 @@
 
 from __future__ import annotations
 
+from base64 import b64decode
 from dataclasses import replace
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from matplotlib.axes import Axes
 from synthetic import identifier, payload, recording
 
-from inertial_id_ros.apps.report.charts import (
-    Axes,
-    Curve,
-    Line,
-    chart,
-    project,
-    space_view,
-    thin,
-    ticks,
-)
 from inertial_id_ros.apps.report.diagnosis import Diagnosis, diagnose
-from inertial_id_ros.apps.report.payload_pictures import (
-    estimate_section,
-    sharp_edges,
-    wrench_section,
-)
+from inertial_id_ros.apps.report.figures import Curve, chart
+from inertial_id_ros.apps.report.page import Figures
+from inertial_id_ros.apps.report.payload_page import estimate_section, wrench_section
 from inertial_id_ros.apps.report.results import (
     Identification,
     Snapshot,
@@ -37,8 +27,6 @@ from inertial_id_ros.apps.report.results import (
 )
 from inertial_id_ros.estimate import IDENTIFIED, UNOBSERVED, Estimate, NoEstimate
 from inertial_id_ros.findings import Finding
-from inertial_id_ros.geometry.shape import shape_from_settings
-from inertial_id_ros.settings import Settings
 
 
 @pytest.fixture(scope="module")
@@ -132,79 +120,29 @@ def test_nothing_is_claimed_of_a_wrench_that_nothing_predicted() -> None:
     assert held_out(nothing, np.zeros(6), ()) is None and not nothing.is_predicted
 
 
-@pytest.mark.parametrize(("kind", "size", "count"), [
-    ("box", (0.2, 0.3, 0.4), 12), ("sphere", (0.1,), 12)])
-def test_the_edges_of_a_shape_are_drawn(kind: str, size: tuple, count: int) -> None:
-    """Twelve of a box; a ball has none, and shows its bounding box."""
-    shape = shape_from_settings(Settings().replace(
-        {"shape.type": kind, "shape.size": size, "shape.bounding": True}).shape)
-    assert shape is not None
-    edges = sharp_edges(shape)
-    assert len(edges) == count
-    corners = np.concatenate(edges)
-    assert np.allclose([corners.min(axis=0), corners.max(axis=0)], shape.bounds, atol=1e-9)
-
-
-def test_views_are_seen_from_where_they_say() -> None:
-    """From the front x goes right and z up; from the side y; from above y goes up."""
-    axes = np.eye(3)
-    assert np.allclose(project(axes, 0.0, 0.0), [[1, 0], [0, 0], [0, 1]])
-    assert np.allclose(project(axes, -90.0, 0.0), [[0, 0], [1, 0], [0, 1]])
-    assert np.allclose(project(axes, 0.0, 90.0), [[1, 0], [0, 1], [0, 0]], atol=1e-12)
-
-
-def test_a_view_can_be_turned_from_the_points_in_it() -> None:
-    """The script finds the points of each part, which project to what is drawn."""
-    corners = np.array([[0.0, 0.0, 0.0], [0.3, 0.0, 0.1], [0.1, -0.2, 0.4]])
-    svg = ElementTree.fromstring(space_view("title", "words", [Line(corners, "black")], []))
-    line = next(svg.iter("polyline"))
-    points = np.array([p.split(",") for p in line.get("data-p", "").split()], dtype=float)
-    drawn = np.array([p.split(",") for p in line.get("points", "").split()], dtype=float)
-    flat = project(points, -35.0, 25.0) * float(svg.get("data-scale", "")) * [1, -1]
-    assert np.allclose(drawn, flat + float(svg.get("data-half", "")), atol=0.11)
-
-
-def test_a_chart_draws_the_curve_and_its_gaps() -> None:
-    time = np.linspace(0.0, 10.0, 50)
-    value = np.where((time > 4.0) & (time < 6.0), np.nan, time)
-    axes = Axes((0.0, 10.0), (0.0, 10.0))
-    svg = ElementTree.fromstring(chart("t", "kg", [Curve("m", time, value, "x")], axes, "d"))
-    lines = list(svg.iter("polyline"))
-    assert len(lines) == 2
-    first = np.array(lines[0].get("points", "").split()[0].split(","), dtype=float)
-    assert np.allclose(first, [axes.x(0.0), axes.y(0.0)], atol=0.06)
-
-
-@pytest.mark.parametrize(("low", "high"), [(0.0, 15.0), (-1.2, 1.4), (1.351, 1.4402), (3e-5, 9e-5)])
-def test_ticks_are_round_and_inside(low: float, high: float) -> None:
-    found = ticks(low, high)
-    assert 2 <= len(found) <= 6
-    assert all(low - 1e-12 <= v <= high + 1e-12 for v in found)
-    steps = np.diff(found)
-    assert np.allclose(steps, steps[0])
-    assert round(float(steps[0] / 10.0 ** np.floor(np.log10(steps[0]))), 6) in (1.0, 2.0, 5.0, 10.0)
-
-
-def test_long_curves_keep_both_ends() -> None:
-    kept = thin(100_000)
-    assert len(kept) <= 400 and kept[0] == 0 and kept[-1] == 99_999
-
-
-def test_the_report_shades_contacts_on_every_axis_that_shows_their_time(estimate: Estimate) -> None:
+def test_the_report_shades_contacts_within_the_time_of_a_chart(
+        estimate: Estimate, monkeypatch: pytest.MonkeyPatch) -> None:
     touch = (Finding("contact", "warning", "touched"),)
     history = tuple(Snapshot(t, estimate, touch if 1.9 < t <= 3.1 else ())
                     for t in np.arange(0.5, 5.1, 0.5))
     ramp = 1e-3 * np.arange(500.0)
     trace = Trace(0, 10_000_000 * np.arange(500), np.column_stack([ramp] * 6))
     run = Identification(estimate, history, (), 5.0, {}, frozenset(), trace, (), None)
+    shaded: list[tuple[float, float]] = []
+    monkeypatch.setattr(Axes, "axvspan", lambda self, *span, **_: shaded.append(span))
     curves = wrench_curves(trace)
-    whole = ElementTree.fromstring(
-        f"<div>{estimate_section(run)}{wrench_section(curves, curves, run)}</div>")
-    charts = list(whole.iter("svg"))
-    axes = Axes((0.0, 5.0), (0.0, 1.0))
-    first, last = float(axes.x(1.5)), float(axes.x(3.0))
-    assert len(charts) == 6
-    for picture in charts:
-        (shaded,) = picture.findall("{*}rect")
-        left, width = float(shaded.get("x", "")), float(shaded.get("width", ""))
-        assert left == pytest.approx(first, abs=0.6) and width == pytest.approx(last - first, abs=1)
+    sections = (estimate_section(run), wrench_section(curves, curves, run))
+    figures = [figure for section in sections for part in section.parts
+               if isinstance(part, Figures) for figure in part.figures]
+    assert len(figures) == 6 and shaded == [(1.5, 3.0)] * 6
+
+
+def test_a_chart_shows_the_curve_and_its_gaps() -> None:
+    """As SVG, well formed: a gap begins another piece of the path."""
+    time = np.linspace(0.0, 10.0, 50)
+    value = np.where((time > 4.0) & (time < 6.0), np.nan, time)
+    figure = chart("t", "kg", [Curve("", time, value, "x")], "d", (0.0, 10.0))
+    root = ElementTree.fromstring(b64decode(figure.svg))
+    paths = [path.get("d", "") for path in root.iterfind(".//{*}path")
+             if "#b3261e" in path.get("style", "")]
+    assert [path.count("M") for path in paths] == [2]

@@ -298,7 +298,7 @@ def _identify(options: BagOptions, traced: bool) -> Identification:
 
 def _page(result: Identification, options: BagOptions) -> str:
     """The HTML report."""
-    from ..report.html import ReportOrigin
+    from ..report.page import ReportOrigin
     from ..report.payload_page import payload_page
 
     origin = ReportOrigin(options.recording.name, str(options.recording), options.command)

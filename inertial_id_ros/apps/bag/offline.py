@@ -437,7 +437,7 @@ def page_of_black_box(path: bytes) -> bytes:
         RecordingError: the folder is no black box, or is damaged.
         InertialIdError: what `identify_recording` raises.
     """
-    from ..report.html import ReportOrigin
+    from ..report.page import ReportOrigin
     from ..report.payload_page import payload_page
 
     folder = Path(path.decode())

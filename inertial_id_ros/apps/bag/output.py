@@ -15,30 +15,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...errors import InvalidSetting, printable
-from ...estimate import VERDICT_WORDS, Estimate, Outcome
+from ...estimate import Estimate, Outcome
 from ...extras import optional_packages
 from ...findings import Finding
-from ...inertia import Array
 from ...io.files import replace_file, strict_json, user_path
 from ...regression.tool import Tool, save_tool
 from ..report.diagnosis import BAD, GOOD, Diagnosis, sentence
-from ..report.results import (
-    CHANNELS,
-    CONFIDENCE_95,
-    NAMES,
-    SCALES,
-    UNITS,
-    Identification,
-    Snapshot,
-    round_to_spread,
-    summary,
-)
+from ..report.page import Cell, Table, parameter_table, sensor_table
+from ..report.results import Identification, Snapshot, summary
 
 if TYPE_CHECKING:  # files are written without it
     from rich.console import Console
-    from rich.table import Table
 
-_COLORS = ("red", "yellow", "green")
+_COLORS = {"bad": "red", "fair": "yellow", "good": "green"}
 
 
 def print_report(console: Console, result: Identification, title: str, found: Diagnosis,
@@ -46,9 +35,10 @@ def print_report(console: Console, result: Identification, title: str, found: Di
     """Print the tables, the findings and, last, the verdict with what to do."""
     outcome = result.outcome
     if isinstance(outcome, Estimate):
-        console.print(parameter_table(outcome, title))
+        console.print(as_markup(title), highlight=False)
+        print_table(console, parameter_table(outcome))
         if np.any(outcome.residual_rms):  # joint torques know no channels of a sensor
-            console.print(sensor_table(outcome))
+            print_table(console, sensor_table(outcome))
         console.print(
             f"{outcome.samples} samples, window {outcome.window:.1f} s of {result.duration:.1f} s "
             f"recorded, {outcome.method} estimator ({outcome.weighting} weighting), "
@@ -102,42 +92,17 @@ def finding_lines(findings: Sequence[Finding], sentences: Sequence[str],
     return lines + [f"[cyan]note[/]: {as_markup(text)}" for text in notes]
 
 
-def parameter_table(estimate: Estimate, title: str) -> Table:
-    """Value, 95 % interval, unit and verdict of the ten reported parameters."""
+def print_table(console: Console, table: Table) -> None:
+    """Print a table of a report, in the colours of its cells."""
     with optional_packages("printing the result"):
-        from rich.table import Table
-    table = Table(title=as_markup(title), title_justify="left")
-    table.add_column("parameter")
-    table.add_column("value", justify="right")
-    table.add_column("± (95 %)", justify="right")
-    table.add_column("unit")
-    table.add_column("verdict")
-    rows = zip(NAMES, estimate.report, estimate.sigma, SCALES, UNITS, estimate.verdict, strict=True)
-    for name, value, sigma, scale, unit, verdict in rows:
-        shown, spread = round_to_spread(scale * value, CONFIDENCE_95 * scale * sigma)
-        table.add_row(name, shown, spread, unit,
-                      f"[{_COLORS[verdict]}]{VERDICT_WORDS[verdict]}[/]",
-                      end_section=name in ("mass", "COM z"))
-    return table
-
-
-def sensor_table(estimate: Estimate) -> Table:
-    """Bias and residual of the six wrench channels."""
-    with optional_packages("printing the result"):
-        from rich.table import Table
-    table = Table()
-    table.add_column("sensor")
-    for name, unit in zip(CHANNELS, ("N",) * 3 + ("N m",) * 3, strict=True):
-        table.add_column(f"{name} \\[{unit}]", justify="right")
-    table.add_row("bias", *_wrench_cells(estimate.bias, (3, 4)))
-    table.add_row("residual rms", *_wrench_cells(estimate.residual_rms, (3, 5)))
-    return table
-
-
-def _wrench_cells(wrench: Array, decimals: tuple[int, int]) -> list[str]:
-    """Numbers of a wrench (6,) as text, with these decimals of force and torque."""
-    force, torque = decimals
-    return [f"{x:.{force if i < 3 else torque}f}" for i, x in enumerate(np.asarray(wrench))]
+        from rich.table import Table as Grid
+    grid = Grid(title=as_markup(table.caption), title_justify="left")
+    for k, head in enumerate(table.heads):
+        grid.add_column(as_markup(head), justify="right" if k else "left")
+    for row in table.rows:
+        grid.add_row(*(f"[{_COLORS.get(cell.tone, 'default')}]{as_markup(cell.text)}[/]"
+                       if isinstance(cell, Cell) else as_markup(cell) for cell in row))
+    console.print(grid)
 
 
 def check_outputs(wanted: Mapping[str, Path | None],

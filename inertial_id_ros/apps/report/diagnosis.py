@@ -21,7 +21,6 @@ from ...findings import Finding
 from ...identification.accuracy_goal import name_motions
 from ...inertia import Array
 from ...kinematics.frame_shift import roll_pitch_yaw
-from .html import Markup, element
 from .results import (
     CONFIDENCE_95,
     FORCE,
@@ -313,19 +312,6 @@ class Diagnosis(NamedTuple):
     said: str
     reasons: tuple[str, ...]
     mends: tuple[str, ...]
-
-
-def verdict_section(found: Diagnosis) -> Markup:
-    """What came out, why, and what to do, in words and colour."""
-    reasons, mends = ([element("dd", text) for text in texts]
-                      for texts in (found.reasons, found.mends))
-    symbol = {GOOD: "\u2713", FAIR: "!"}.get(found.tone, "\u00d7")
-    return element(
-        "section", element("p", f"{symbol} {found.word}", class_="word"),
-        element("p", found.said, class_="said"),
-        element("dl", element("dt", "Why"), *reasons, element("dt", "What to do"), *mends,
-                class_="todo"),
-        id="verdict", class_=f"verdict {found.tone}", aria_label="Verdict")
 
 
 def diagnose(result: Identification, trial: Trial | None, found: HeldOut | None) -> Diagnosis:
