@@ -87,7 +87,7 @@ def test_the_report_prints_value_interval_unit_and_verdict_of_every_parameter():
     text = console.file.getvalue()
     row = next(line for line in text.splitlines() if "mass" in line)
     assert [c.strip() for c in row.strip("│").split("│")] == [
-        "mass", "1.000", "0.020", "kg", "identified"]
+        "mass", "1.000", "± 0.020", "kg", "identified"]
     assert sum("unobserved" in line for line in text.splitlines()) == 6
     assert all(word in text for word in ("1234", "tool[0]", "a [bag]", "a note", "100.0"))
 
