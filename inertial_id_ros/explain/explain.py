@@ -146,10 +146,15 @@ def _search(window: Window, sheet: Sheet, region: Region | None) -> list[Model]:
     return [m for m in models if m.odds > top + DOUBT]
 
 
+def _is_believable(new: Fit) -> bool:
+    return all(term.is_believable(new.values[term.name]) for term in new.terms)
+
+
 def _settle(window: Window, model: Model, sheet: Sheet, region: Region | None) -> Model:
-    """The fit with more rounds."""
+    """The fit with more rounds, if it is better and can be true."""
     slow = fit(window, model.fit.terms, sheet, region, start=model.fit)
-    return Model(slow, model.odds - model.fit.evidence + slow.evidence)
+    better = Model(slow, model.odds - model.fit.evidence + slow.evidence)
+    return better if better.odds > model.odds and _is_believable(slow) else model
 
 
 def _worth_trying(window: Window, node: _Node, sheet: Sheet, region: Region | None
@@ -212,6 +217,6 @@ def _try(window: Window, term: Term, starts: Sequence[Values], node: _Node, shee
         fresh = _with_scales(node.fit, {t.name: 0.3 for t in node.fit.terms})
         new = fit(window, [*node.fit.terms, term], sheet, region, start=fresh, rounds=QUICK,
                   given=given)
-        if term.is_believable(new.values[term.name]):
+        if _is_believable(new):
             out.append(Model(new, prior + new.evidence))
     return out

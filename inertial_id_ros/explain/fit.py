@@ -22,6 +22,7 @@ LIGHTEST = 0.05  # kg
 ROUNDS, SETTLED = 6, 0.05  # a change of phi, in deviations
 FIRST_SCALE, LEAST_SCALE, SHRINK, GROW = 0.3, 0.03, 0.1, 10.0  # of a prior; change in a round
 LATEST = 0.3  # s
+HALVINGS = 4  # of a step
 SCALES = (1.0, 0.3, 0.1, 0.03)  # of a prior, at which a linear term is screened
 
 
@@ -99,25 +100,38 @@ def fit(window: Window, terms: Sequence[Term], sheet: Sheet, region: Region | No
         phi, rows = start.phi, start.rows
         log = start.log_noise if log is None else log
     values.update(given or {})
+    x = np.concatenate([phi, *[values[term.name] for term in terms]])
+    system = _system(rows or Rows(window, setup_of(values, terms, known)), terms, x, sheet, region,
+                     known)
+    mean, spread = noise.strengths_before(sheet, system.rows.time[-1] - system.rows.time[0])
+    log = told = mean if log is None else log
+    learnt = scales
     for number in range(max(rounds, 1)):
-        now = setup_of(values, terms, known)
-        if rows is None:
-            rows = Rows(window, now)
-        elif not now.is_near(rows.setup):
-            rows = rows.at(now)
-        mean, spread = noise.strengths_before(sheet, rows.time[-1] - rows.time[0])
-        log = mean if log is None else log
-        system = System(rows, terms, phi, values, sheet, region)
+        if number:
+            for _ in range(HALVINGS):  # Gauss-Newton may go too far: then half as far
+                new = _system(system.rows, terms, x, sheet, region, known)
+                if new.cost(log, scales) < system.cost(log, scales) + SETTLED:
+                    break
+                x = 0.5 * (x + system.x)
+            system, log, scales = new, told, learnt
         solution = system.solve(log, scales)
-        moved = solution.distance(phi)
-        phi, values = solution.x[:10], system.split(solution.x)
+        moved = solution.distance(system.x[:10])
+        x, told = solution.x, log
         if log_noise is None:
-            log = solution.strengths(log, mean, spread)
-        scales = system.learnt_scales(solution, scales)
+            told = solution.strengths(log, mean, spread)
+        learnt = system.learnt_scales(solution, scales)
         if number and moved < SETTLED:
             break
-    assert log is not None
-    return _conclude(system, scales, log, mean, spread)
+    return _conclude(system, learnt, told, mean, spread)
+
+
+def _system(rows: Rows, terms: tuple[Term, ...], x: Array, sheet: Sheet, region: Region | None,
+            known: Setup) -> System:
+    """The system at values x, with rows at the set-up that they make."""
+    values = split(terms, x)
+    now = setup_of(values, terms, known)
+    return System(rows if now.is_near(rows.setup) else rows.at(now), terms, x[:10], values, sheet,
+                  region)
 
 
 def _conclude(system: System, scales: dict[str, float], log: Array, mean: Array, spread: Array
@@ -130,6 +144,14 @@ def _conclude(system: System, scales: dict[str, float], log: Array, mean: Array,
     return Fit(system.terms, solution.x[:10], solution.covariance[:10, :10],
                (wide.x[:10], wide.covariance[:10, :10]), system.split(solution.x), sigma, scales,
                log, evidence, system.rows, solution)
+
+
+def split(terms: Sequence[Term], x: Array) -> Values:
+    """Values of terms by name, of x (10 + q,)."""
+    out, k = {}, 10
+    for term in terms:
+        out[term.name], k = x[k:k + len(term.sd)], k + len(term.sd)
+    return out
 
 
 class System:
@@ -152,7 +174,8 @@ class System:
             q = effect.slopes.shape[2]
             X[..., k:k + q] = effect.slopes
             k += q
-        self.X, self.y = X, rows.y - load + X @ np.concatenate(at)
+        self.x, self.residual = np.concatenate(at), rows.y - load
+        self.X, self.y = X, self.residual + X @ self.x
         self.mean = np.concatenate([np.zeros(10), *[term.mean for term in terms]])
         self.spectrum = noise.spectra(rows, sheet)
         self.inside = np.zeros((3, 10)) if region is None else region.rows(phi)
@@ -160,15 +183,21 @@ class System:
 
     def split(self, x: Array) -> Values:
         """Values of the terms by name."""
-        out, k = {}, 10
-        for term in self.terms:
-            out[term.name], k = x[k:k + len(term.sd)], k + len(term.sd)
-        return out
+        return split(self.terms, x)
+
+    def deviations(self, scales: Mapping[str, float]) -> Array:
+        """Those of x before the data, at scales of the priors."""
+        return np.concatenate([VAGUE, *[scales[term.name] * term.sd for term in self.terms]])
+
+    def cost(self, log: Array, scales: Mapping[str, float]) -> float:
+        """Half the square of what x leaves, in deviations, of wrench and priors; exact."""
+        variance = np.repeat(self.spectrum @ np.exp(log).T, 3, 1)
+        gap, outside = (self.x - self.mean) / self.deviations(scales), self.inside @ self.x[:10]
+        return float(0.5 * (np.sum(self.residual**2 / variance) + gap @ gap + outside @ outside))
 
     def solve(self, log: Array, scales: Mapping[str, float]) -> Solution:
         """The solution at strengths of the noise and scales of the priors."""
-        return Solution(self, log, np.concatenate(
-            [VAGUE, *[scales[term.name] * term.sd for term in self.terms]]))
+        return Solution(self, log, self.deviations(scales))
 
     def learnt_scales(self, solution: Solution, scales: Mapping[str, float]) -> dict[str, float]:
         """Scale of each prior: the mean square of the values that the data determine (MacKay 1992).

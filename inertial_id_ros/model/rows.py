@@ -11,6 +11,7 @@ from copy import copy
 
 import numpy as np
 from scipy.fft import dct, idct
+from scipy.ndimage import uniform_filter1d
 
 from ..motion.motion import BIN, Array
 from .history import Window
@@ -21,6 +22,8 @@ HALF = 10  # bins, of the smoothing kernel
 STEP = 8  # bins from row to row
 BAND = 4.0  # Hz, modes below
 SHORTEST = 70  # bins of a stretch
+_QUIET, _MEDIAN = 4.5, 0.4549  # Hz, from which on motion is noise; median of a square
+_ABOVE = 2.5  # times the noise: power that is a signal
 
 
 class Stretch:
@@ -80,13 +83,39 @@ class Rows:
         self.frequency = np.concatenate([
             np.arange(s.size) / (2.0 * BIN * STEP * s.n) for s in self.stretches])
         self.length = np.concatenate([np.full(s.size, s.n) for s in self.stretches])
-        taps = np.arange(-HALF, HALF + 1)
-        kernel = _kernel(0.0)[1:-1]
-        self.gain = np.square(np.cos(2.0 * np.pi * BIN * self.frequency[:, None] * taps) @ kernel)
+        self.gain = _gain(self.frequency)
         self._turn(setup)
         self.level = self.modes(self.smooth(low_pass(back, setup.filter)))
-        self.upright = self.modes(self.steady)
+        self.upright = self.modes(self.steady) - self._noise_of_motion()
         self._apply(setup)
+
+    def _noise_of_motion(self) -> Array:
+        """What noise of the encoders adds to the modes of the regressor (k, 6, 10).
+
+        Accelerations of a slow motion are nothing but noise at higher frequencies; a load that is
+        multiplied with noise seems lighter than it is. Each mode is multiplied with the share of
+        signal in its power (Wiener), where the noise is that of the highest frequencies.
+        """
+        motion, step = self.window.motion, STEP * BIN
+        bins = np.concatenate([motion.acceleration, motion.alpha], 1)
+        unfiltered, out = self.smooth(bins), []
+        filtered = self.smooth(low_pass(bins, self.setup.filter)) if self.setup.filter else (
+            unfiltered)
+        at = 0
+        for s in self.stretches:
+            power = np.square(dct(unfiltered[at:at + s.n], norm="ortho", axis=0)).reshape(-1, 2, 3)
+            f = np.arange(s.n) / (2.0 * step * s.n)
+            shape = f**4 * _gain(f) + 1e-12
+            level = np.median((power / shape[:, None, None])[f > _QUIET], axis=(0, 2)) / _MEDIAN
+            level = level * shape[:s.size, None]
+            power = uniform_filter1d(power.mean(2), 5, axis=0)[:s.size]
+            share = np.where(power > _ABOVE * level, 1.0 - level / power, 0.0)
+            modes = dct(filtered[at:at + s.n], norm="ortho", axis=0)[:s.size]
+            out.append(modes * (1.0 - np.repeat(share, 3, axis=1)))
+            at += s.n
+        noise = np.concatenate(out)
+        still = np.zeros((len(noise), 3))
+        return regressor(noise[:, :3], still, noise[:, 3:])
 
     def _turn(self, setup: Setup) -> None:
         """How the acceleration changes by turned and by bent joints."""
@@ -157,6 +186,13 @@ class Rows:
     def constant(self) -> Array:
         """Modes (k,) of a one in each row."""
         return self.modes(np.ones(self.n))
+
+
+def _gain(frequency: Array) -> Array:
+    """Gain (k,) of the smoothing on the power of noise at frequencies (k,) [Hz]."""
+    taps = np.arange(-HALF, HALF + 1)
+    turn = 2.0 * np.pi * BIN * frequency[:, None] * taps
+    return np.asarray(np.square(np.cos(turn) @ _kernel(0.0)[1:-1]))
 
 
 def _kernel(shift: float) -> Array:
