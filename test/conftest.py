@@ -27,7 +27,6 @@ import pytest
 from inertial_id_ros.extras import EXTRAS
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.append(str(ROOT / "benchmarks" / "baselines"))  # a distribution of estimators
 # The state of the user's robots; no test may touch it, even where HOME names another folder.
 STATE_OF_USER = Path(pwd.getpwuid(os.getuid()).pw_dir) / ".ros"
 _CHANGES = ("os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.link", "os.symlink",

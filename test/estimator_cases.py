@@ -14,14 +14,28 @@ from problems import (
     residuals,
 )
 
-from inertial_id_ros.estimators import create
-from inertial_id_ros.estimators.semidefinite import smat
+from inertial_id_ros import estimators
+from inertial_id_ros.estimators.reference_body import smat
 from inertial_id_ros.inertia import phi_from_points
 from inertial_id_ros.settings import Settings
 
 BOX = box()
 
-CONSISTENT = ("lmi", "pmd", "uniform", "density")
+CONSISTENT = ("lmi", "pmd", "density", "entropic", "manifold")
+
+
+class Asked:
+    """An estimator that is given the problem of its weighting."""
+
+    def __init__(self, settings, name):
+        self._weighting, self.made = settings.estimator.weighting, estimators.create(settings, name)
+
+    def solve(self, data, shape):
+        return self.made.solve(data.problems[self._weighting], shape)
+
+
+def create(settings, name=None):
+    return Asked(settings, name)
 
 
 def estimator(name, **settings):
@@ -33,19 +47,19 @@ def smallest_eigenvalue(body, phi):
     return float(np.linalg.eigvalsh(smat(body.from_phi @ phi))[0]) / float(phi[0])
 
 
-def objective(marginal, phi):
-    """Sum of squares of a marginal problem at phi (10,), with the biases that fit it best."""
-    return float(np.sum((marginal.upper @ np.append(phi, -1.0)) ** 2))
+def objective(problem, phi):
+    """Sum of squares of a problem at phi (10,), with the biases that fit it best."""
+    return float(np.sum((problem.matrix @ phi - problem.target) ** 2) + problem.residual ** 2)
 
 
-def cost(rows, problem, weighting, solution):
-    """Whitened sum of squares over all rows, with the bias prior."""
-    total = 0.0
+def cost(rows, data, weighting, phi):
+    """Whitened sum of squares over all rows, with the bias prior, at the best bias."""
+    total, bias = 0.0, data.bias(phi, weighting)
     for a, b, y in residuals(rows, weighting):
-        r = (a @ solution.phi + b @ solution.bias - y) / np.tile(problem.noise, len(y) // 6)
+        r = (a @ phi + b @ bias - y) / np.tile(data.noise, len(y) // 6)
         total += r @ r
-    if problem.has_bias:
-        total += np.sum(((solution.bias - problem.bias_mean) / problem.bias_sd) ** 2)
+    if data.has_bias:
+        total += np.sum(((bias - data.bias_mean) / data.bias_sd) ** 2)
     return total
 
 

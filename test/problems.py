@@ -10,13 +10,8 @@ from scipy.spatial.transform import Rotation
 
 from inertial_id_ros.geometry.shape import Shape, shape_from_primitive
 from inertial_id_ros.inertia import Array, phi_from_points
-from inertial_id_ros.regression.newton_euler import (
-    dynamism,
-    full_model_weight,
-    regressor,
-    static_regressor,
-)
-from inertial_id_ros.regression.problem import COLUMNS, Problem
+from inertial_id_ros.model.newton_euler import regressor
+from inertial_id_ros.model.problem import Problem, blend, channel_triangles, dynamism_weight
 
 GRAVITY = np.array([0.0, 0.0, -9.81])
 NOISE = np.repeat([0.1, 0.005], 3)
@@ -92,8 +87,8 @@ def make_rows(rng: np.random.Generator, phi: Array, moving: tuple[Array, ...],
     a_g, omega, alpha, gravity = moving
     full = regressor(a_g, omega, alpha)
     wrench = full @ phi + bias + rng.normal(size=(len(full), 6)) * noise
-    weight = full_model_weight(dynamism(a_g + gravity, alpha, omega), c1)
-    return Rows(full, static_regressor(gravity), wrench, weight)
+    weight = dynamism_weight(a_g + gravity, omega, alpha, c1)
+    return Rows(full, regressor(-gravity, 0.0 * omega, 0.0 * omega), wrench, weight)
 
 
 def residuals(rows: Rows, weighting: str) -> list[tuple[Array, Array, Array]]:
@@ -109,24 +104,43 @@ def residuals(rows: Rows, weighting: str) -> list[tuple[Array, Array, Array]]:
              (w[:, None] * rows.wrench).ravel()) for a, w in models]
 
 
+@dataclass(frozen=True, eq=False)
+class Data:
+    """What estimators are tested with: the problem of either weighting, and what goes with it.
+
+    Attributes:
+        problems: by weighting; noise, bias_sd, bias_mean: (6,).
+    """
+
+    problems: dict[str, Problem]
+    noise: Array
+    bias_sd: Array
+    bias_mean: Array
+
+    @property
+    def has_bias(self) -> bool:
+        return bool(np.all(self.bias_sd > 0.0))
+
+    def bias(self, phi: Array, weighting: str) -> Array:
+        """The most probable bias (6,) at phi (10,)."""
+        if not self.has_bias:
+            return self.bias_mean
+        rows = np.concatenate(self.problems[weighting].rows(1.0 / self.noise))
+        return self.bias_mean + np.linalg.lstsq(rows[:, :6], rows[:, -1] - rows[:, 6:-1] @ phi,
+                                                rcond=None)[0]
+
+
 def compress(rows: Rows, noise: Array = NOISE, bias_sd: Array | None = None,
-             bias_mean: Array | None = None) -> Problem:
-    """The factors that stand for all rows; bias_sd None: six bias states, zeros: known biases."""
-
-    def factor(matrices: Array, weight: Array) -> Array:
-        out = np.zeros((6 * COLUMNS, COLUMNS))
-        for c in range(6):
-            block = np.zeros((len(matrices), COLUMNS))
-            block[:, :10], block[:, 10 + c], block[:, -1] = matrices[:, c], 1.0, rows.wrench[:, c]
-            upper = np.linalg.qr(block * weight[:, None], mode="r")
-            out[COLUMNS * c:COLUMNS * c + len(upper)] = upper
-        return out
-
-    one = np.ones(len(rows.full))
-    return Problem(factor(rows.full, one), factor(rows.full, rows.weight),
-                   factor(rows.static, 1.0 - rows.weight), noise,
-                   BIAS_SD if bias_sd is None else bias_sd,
-                   np.zeros(6) if bias_mean is None else bias_mean, len(one))
+             bias_mean: Array | None = None) -> Data:
+    """The problems that stand for all rows; bias_sd None: a free bias, zeros: a known one."""
+    bias_sd = BIAS_SD if bias_sd is None else bias_sd
+    bias_mean = np.zeros(6) if bias_mean is None else bias_mean
+    y = (rows.wrench - bias_mean)[:, :, None]
+    full, static = (np.concatenate([a, y], axis=2) for a in (rows.full, rows.static))
+    models = (channel_triangles(full, np.ones(len(full))),)
+    return Data({"noise": Problem.from_models(models, noise, bias_sd),
+                 "dynamism": blend(full, static, rows.weight, noise, bias_sd)},
+                noise, bias_sd, bias_mean)
 
 
 def box(size: tuple[float, float, float] = (0.1, 0.06, 0.2),

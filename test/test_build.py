@@ -379,9 +379,7 @@ def test_every_import_is_declared(folder: str, files: list[str]):
         declared |= {str(element.text) for element in package_xml().iter("test_depend")}
     if folder == "docs":
         declared |= {"mpl_toolkits", "PIL"}  # matplotlib brings and needs them
-    # Benchmarks use some of the helpers of tests, and tests the baselines of the benchmarks.
-    helpers = names_of(file for room in ("test", "benchmarks/baselines")
-                       for file in (ROOT / room).rglob("*.py"))
+    helpers = names_of((ROOT / "test").rglob("*.py"))  # benchmarks use some of them
     assert third_party_imports(folder) - declared - helpers == set()
 
 

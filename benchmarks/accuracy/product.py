@@ -42,15 +42,13 @@ from inertial_id_ros.settings import Settings, WrenchSettings
 from inertial_id_ros.signals.low_pass import ZeroPhaseFilter
 
 from .motions import FRAME, SensorMotion, arm_urdf, joint_names, mounting
-from .scenarios import EXACT_SHAPE
 
 START_NS = 1_000_000_000_000
 _CHUNK = 0.5  # s of samples between two advances
 BLEND = {"estimator.weighting": "dynamism"}  # the window holds what either weighting needs
 # Settings that an estimator's row uses where a paper defines them, or it is the shape alone.
 AS_PUBLISHED: dict[str, dict[str, Any]] = {
-    "pmd": {"estimator.weighting": "dynamism", "pmd.form": "published"},
-    "uniform": EXACT_SHAPE}
+    "pmd": {"estimator.weighting": "dynamism"}}
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from inertial_id_ros.errors import InertialIdError
-from inertial_id_ros.estimators import estimator_names
-from inertial_id_ros.settings import Settings
+from inertial_id_ros.settings import ESTIMATORS, Settings
 
 from . import tables
 from .families import objects
@@ -23,7 +22,7 @@ from .scenarios import NEVER_WORSE, SCENARIOS, Scenario
 from .trials import CORRECT_PRIOR, run
 
 RESULTS = Path(__file__).parent / "results"
-ALWAYS = ("uniform", CORRECT_PRIOR)
+ALWAYS = (CORRECT_PRIOR,)
 _PER_ANSWER, _PER_SECOND, _PER_SAMPLE = 0.01, 0.01, 3e-5  # s of processor time
 Task = tuple[str, int, list[str], dict[str, Any]]
 
@@ -125,7 +124,7 @@ def _choices(options: argparse.Namespace) -> tuple[list[Scenario], list[str], di
     for name in options.scenario:
         if not any(s.startswith(name) for s in SCENARIOS):
             raise ValueError(f"no scenario begins with '{name}'; --list shows them")
-    known = [*estimator_names(), CORRECT_PRIOR]
+    known = [*ESTIMATORS, CORRECT_PRIOR]
     for name in options.estimator:
         if name not in known:
             raise ValueError(f"no estimator '{name}'; allowed: {', '.join(known)}")

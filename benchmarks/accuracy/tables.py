@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from inertial_id_ros.estimators import create, estimator_names
-from inertial_id_ros.settings import Settings
+from inertial_id_ros.estimators import create
+from inertial_id_ros.settings import ESTIMATORS, Settings
 
 from . import special_tables
 from .metrics import ENTRIES
@@ -111,16 +111,14 @@ def markdown(rows: list[Row], chosen: list[Scenario]) -> str:
 
 def estimators() -> list[str]:
     """What each estimator needs and guarantees."""
-    out = ["| estimator | needs a shape | needs the noise levels | guarantees |",
-           "|---|---|---|---|"]
-    for name in estimator_names():
+    out = ["| estimator | needs a shape |", "|---|---|"]
+    for name in ESTIMATORS:
         e = create(Settings(), name)
-        out.append(f"| `{name}` | {'yes' if e.needs_shape else 'no'} | {e.needs_noise} | "
-                   f"{'a body' if e.guarantees_consistency else 'nothing'} |")
+        out.append(f"| `{name}` | {'yes' if e.needs_shape else 'no'} |")
     return [*out, "", "`entropic-true` is `entropic` told the true shape, which makes its prior "
             "correct (the evenly filled shape, as the published comparisons assume); the others "
             "get what the scenario tells. Noise levels given are those of the data sheet, which "
-            "are right here except for what kinematics add; `pmd` runs as published, unwhitened."]
+            "are right here except for what kinematics add."]
 
 
 def _scenario(scenario: Scenario, rows: list[Row]) -> list[str]:

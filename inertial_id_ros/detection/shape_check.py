@@ -77,7 +77,7 @@ def check_shape(shape: Shape | None, settings: ShapeSettings, marginal: Marginal
     lack = _lack(phi, covariance, shape, _SIGNIFICANT)
     if lack.growth > _LEAST:
         name, text = _contradiction(phi, shape, lack)
-        if lack.growth > _TOO_WRONG * shape.error(settings).displacement(shape.lengths):
+        if lack.growth > _TOO_WRONG * shape.displacement(settings):
             if estimator.needs_shape:
                 raise InvalidShape(f"{text} (estimator '{estimator.name}' needs it)")
             log.set(name, "warning", f"{text}; it is not used until then")

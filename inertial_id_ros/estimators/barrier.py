@@ -16,7 +16,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from ..inertia import Array
-from .semidefinite import SIDE, SVEC_SIZE, UNIT, smat, svec
+from .reference_body import SIDE, UNIT, smat, svec
 
 STAGE = 0.2  # factor from one weight to the next
 # Squared Newton decrement over w at which the optimum of a weight on the way, of the last one, is
@@ -54,7 +54,7 @@ class BarrierFit:
 
     def __init__(self, tensor: Array, target: Array, fixed_corner: bool = False) -> None:
         self._tensor, self._target = tensor, target
-        self._free = SVEC_SIZE - int(fixed_corner)  # the corner comes last
+        self._free = len(UNIT) - int(fixed_corner)  # the corner comes last
 
     def weights_down_to(self, last: float) -> Iterator[float]:
         """Weights from where ``Z = 1`` is almost the optimum, one `STAGE` after another."""
@@ -76,7 +76,7 @@ class BarrierFit:
         system[len(matrix):, :n] = root * np.eye(n)
         system[len(matrix):, n] = root * (UNIT - svec(pull))[:n]
         upper = np.asarray(np.linalg.qr(system, mode="r"))
-        z = np.zeros(SVEC_SIZE)
+        z = np.zeros(len(UNIT))
         z[:n] = np.linalg.solve(upper[:n, :n], upper[:n, n])
         change, across = smat(z), matrix @ z
         slope = 2.0 * float(residual @ across) + weight * float(np.sum(pull * change))

@@ -3,54 +3,78 @@
 
     max  log p(t | phi(rho)) + log p(log rho),
 
-with a Gaussian process as the prior of log rho (`geometry/density_prior.py`). Where no shape is
-given, estimates for balls of several sizes are averaged by their evidence.
+with a Gaussian process as the prior of log rho (`geometry/density_prior.py`). For each of several
+widths of that process
+
+    min  phi'H phi/2 - g'phi + w'w/2,    phi = M (v exp(log m0 + D w)),
+
+by Gauss-Newton steps: the linearised optimality conditions ask for ``w = -G'y`` with the slope G of
+phi and ten multipliers ``y = H phi - g``, so that a step is a system of ten unknowns. Rich data fix
+phi almost exactly, and phi is a curved function of w: a step that the objective refuses is taken
+back along the valley by what phi moved beyond its linear change (a second-order correction:
+Nocedal, Wright 2006, section 18.3), before it is halved.
+
+The widths, and the shape as it is given against one that is wrong as far as the settings admit, are
+averaged by their evidence (Laplace's approximation). Errors of the shape, and what nodes cannot
+represent, are a Gaussian slack beside the density. Intervals are those of the widest prior, with
+what lies between it and the average. Where no shape is given, balls of several sizes are averaged.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
 from ..errors import InvalidSetting
-from ..geometry.density_prior import DensityPrior, balls, density_prior
+from ..geometry.density_prior import MASS_SD, DensityPrior, balls, density_prior, shape_covariance
 from ..geometry.shape import Shape
-from ..geometry.shape_error import ShapeError
-from ..inertia import PARAMETERS, Array, is_consistent
-from ..linalg import identity, inverse
-from ..regression.problem import Problem, center_of_mass, unconstrained_fit
+from ..inertia import PARAMETERS, Array, body_from_phi, is_consistent, phi_from_body
+from ..model.problem import Problem, triangle
 from ..settings import Settings
 from .base import Solution
-from .density_mode import Mode, find_mode
 from .reference_body import ReferenceBodyCache, regularise
 
 UNKNOWN_WIDTH = 5.0  # of an object of unknown shape, whose sizes are weighted by evidence
 LOOSE_WIDTH = 3.0  # of an object in a shape that may be wrong
-LOG_ODDS = np.log(10.0)  # of the shape being as told, before the data
-_WEIGHTLESS = 18.0  # by which a log evidence is too small to matter
+LOG_ODDS = np.log(10.0)  # of the shape being as given, before the data
 _OUTSIDE = 4.0  # standard deviations of a centre of mass that a ball cannot hold
 _BISECTIONS, _MARGIN = 10, 0.99
 _BOUND_INFORMATION = 1e4  # of the largest mass, over that of the data
+_LARGEST_STEP = 8.0  # of the log-density in one step
+_STEPS = 60
+_SHORTEST, _SHORTEST_CURVED = 1e-6, 1e-2  # part of a step; of one with curvature
+_SLOW = 0.25  # of the squared decrement in a step: above, the next one is with curvature
+_SETTLED = 1e-4  # squared Newton decrement: squared distance in standard deviations
+_WEIGHTLESS = 18.0  # by which a log evidence is too small to matter
+_DESCENT = 1e-4  # of what the slope promises
+_EYE = np.eye(PARAMETERS)
 
 
-# Modes of the last answer, by prior and width.
-Memory = dict[tuple[bytes, float], Mode]  # by the prior's fingerprint and the width
+class Mode(NamedTuple):
+    """Most probable density of one width.
+
+    Attributes:
+        phi: (10,), slack included; inside: (10,) of the density alone, always consistent.
+        covariance: (10, 10) of phi; evidence: its logarithm.
+    """
+
+    phi: Array
+    inside: Array
+    covariance: Array
+    evidence: float
 
 
 class Density:
     """Log-density Gaussian process over the shape, four widths weighted by evidence.
 
-    Without a shape: over balls about the sensor, weighted by evidence. Guarantees a physically
-    consistent body.
+    Without a shape: over balls about the sensor. Guarantees a physically consistent body.
     """
 
     name = "density"
-    needs_shape = False
-    keeps_mass_inside = False
-    needs_wrench = False
-    needs_noise = "yes"
-    guarantees_consistency = True
+    needs_shape = needs_wrench = keeps_mass_inside = False
 
     def __init__(self, settings: Settings) -> None:
         if settings.estimator.weighting != "noise":
@@ -61,192 +85,275 @@ class Density:
         self._settings = settings.shape
         balls(self._settings.max_reach)  # made once in a process, and now: no estimate waits
         self._bodies = ReferenceBodyCache()
-        self._prior: tuple[Shape, DensityPrior, DensityPrior] | None = None
-        self._memory: Memory = {}
-        self._sizes: Memory = {}
 
     def solve(self, problem: Problem, shape: Shape | None) -> Solution:
         """The body of the most probable densities, averaged over widths or sizes by evidence."""
-        marginal = problem.marginal("noise")
-        regularise(marginal.matrix, marginal.target, self._bodies.of(shape)).require_mass()
-        information, vector = marginal.information, marginal.matrix.T @ marginal.target
+        regularise(problem.matrix, problem.target, self._bodies.of(shape)).require_mass()
+        information, vector = problem.information, problem.matrix.T @ problem.target
         phi, covariance = self._posterior(information, vector, shape)
         if 0.0 < self._max_mass < phi[0]:
-            phi = self._solve_at_largest_mass(information, vector, shape, covariance)
-        prior_information = inverse(covariance) - information
-        return Solution(phi, marginal.bias(phi), _nearest_semidefinite(prior_information),
-                        covariance)
+            at_bound = np.zeros((PARAMETERS, PARAMETERS))
+            at_bound[0, 0] = _BOUND_INFORMATION / covariance[0, 0]
+            phi, _ = self._posterior(information + at_bound,
+                                     vector + at_bound[:, 0] * self._max_mass, shape)
+            phi = phi * min(self._max_mass / phi[0], 1.0)
+        values, vectors = np.linalg.eigh(np.linalg.inv(covariance) - information)
+        return Solution(phi, vectors * np.maximum(values, 0.0) @ vectors.T, covariance)
 
     def _posterior(self, information: Array, vector: Array,
                    shape: Shape | None) -> tuple[Array, Array]:
         """phi (10,) and its covariance (10, 10) for the shape, or for one that is not known."""
         if shape is None:
-            return posterior_over_sizes(information, vector, self._settings.max_reach, self._sizes)
-        if self._prior is None or self._prior[0] is not shape:
-            prior = density_prior(shape)
-            loose = loose_prior(prior, shape.error(self._settings))
-            self._prior, self._memory = (shape, prior, loose), {}
-        return posterior(information, vector, *self._prior[1:], self._memory)
-
-    def _solve_at_largest_mass(self, information: Array, vector: Array, shape: Shape | None,
-                               covariance: Array) -> Array:
-        """phi (10,) at the largest allowed mass.
-
-        Args:
-            covariance: (10, 10) of the answer without that bound.
-        """
-        at_bound = np.zeros((PARAMETERS, PARAMETERS))
-        at_bound[0, 0] = _BOUND_INFORMATION / covariance[0, 0]
-        phi, _ = self._posterior(information + at_bound,
-                                 vector + at_bound[:, 0] * self._max_mass, shape)
-        return phi * min(self._max_mass / phi[0], 1.0)
+            return posterior_over_sizes(information, vector, self._settings.max_reach)
+        prior = density_prior(shape)
+        error = shape_covariance(shape, shape.unit_phi, self._settings)
+        # Linearised about the even body in the middle of the shape, then where the data have it.
+        pilot = _add_slack(information, vector, shape.uniform(_rough_mass(information, vector)),
+                           prior.wide_slack + error)
+        error = shape_covariance(shape, _at_center_of(pilot / pilot[0], shape.unit_phi),
+                                 self._settings)
+        return posterior(information, vector, prior, error)
 
 
-def loose_prior(prior: DensityPrior, error: ShapeError) -> DensityPrior:
-    """The prior of a shape that may be wrong, from which intervals are computed as well.
-
-    With the width that explains the data best, or the shape as told, intervals would be too narrow.
-    """
-    return replace(prior, slack=prior.wide_slack, widths=(LOOSE_WIDTH,), error=error)
-
-
-def posterior(information: Array, vector: Array, prior: DensityPrior, loose: DensityPrior,
-              memory: Memory | None = None) -> tuple[Array, Array]:
+def posterior(information: Array, vector: Array, prior: DensityPrior,
+              error: Array) -> tuple[Array, Array]:
     """phi (10,) and its covariance (10, 10) from the information matrix and vector of the data.
 
-    The shape as told and the loose one are weighed by evidence.
-
     Args:
-        loose: `loose_prior` of this prior, kept by who keeps a memory; memory: modes of the same
-        priors for the data before.
+        error: (10, 10) covariance of phi per kg^2 by a shape that may be wrong.
     """
-    modes, bare = find_modes(information, vector, loose, loose.widths, memory)
-    wrong = modes[0]._replace(evidence=modes[0].evidence - LOG_ODDS)
-    told, inside = find_modes(information, vector, prior, prior.widths, memory, wrong.evidence)
-    phi, _ = average_modes([wrong, *told], [*bare, *inside])
-    gap = wrong.phi - phi
-    covariance = wrong.covariance + np.outer(gap, gap)
-    return phi, 0.5 * (covariance + covariance.T)
+    loose = replace(prior, slack=prior.wide_slack + error, widths=(LOOSE_WIDTH,))
+    wide = find_modes(information, vector, loose)[0]
+    wide = wide._replace(evidence=wide.evidence - LOG_ODDS)
+    phi, _ = average_modes([wide, *find_modes(information, vector, prior, wide.evidence)])
+    gap = wide.phi - phi
+    return phi, _symmetric(wide.covariance + np.outer(gap, gap))
 
 
-def posterior_over_sizes(information: Array, vector: Array, reach: float,
-                         memory: Memory | None = None) -> tuple[Array, Array]:
+def posterior_over_sizes(information: Array, vector: Array, reach: float) -> tuple[Array, Array]:
     """phi (10,) and its covariance of an object of unknown shape within this reach [m].
 
     The covariance is that of the mixture: within each size, and between them. A centre of mass
     beyond the reach is believed: the region is doubled until it holds it.
     """
-    memory = {} if memory is None else memory
     smallest = _least_radius(information, vector)
     while reach < smallest:
         reach *= 2.0
-    priors = [prior for radius, prior in balls(reach) if radius >= smallest]
     modes: list[Mode] = []
-    bare: list[Array] = []
-    # The best of the last answer first: next to it others soon turn out not to matter.
-    for prior in sorted(priors, key=lambda p: _last_evidence(memory, p), reverse=True):
+    for prior in (prior for radius, prior in balls(reach) if radius >= smallest):
         best = max((mode.evidence for mode in modes), default=-np.inf)
-        found, plain = find_modes(information, vector, prior, (UNKNOWN_WIDTH,), memory, best)
-        modes, bare = modes + found, bare + plain
-    phi, weights = average_modes(modes, bare)
+        modes += find_modes(information, vector, replace(prior, widths=(UNKNOWN_WIDTH,)), best)
+    phi, weights = average_modes(modes)
     covariance = sum(w * (m.covariance + np.outer(m.phi - phi, m.phi - phi))
                      for w, m in zip(weights, modes, strict=True))
-    return phi, 0.5 * (covariance + covariance.T)
-
-
-def _last_evidence(memory: Memory, prior: DensityPrior) -> float:
-    """Log evidence of a size at the last answer; minus infinity if it was not tried."""
-    mode = memory.get((prior.fingerprint, UNKNOWN_WIDTH))
-    return -np.inf if mode is None else mode.evidence
+    return phi, _symmetric(np.asarray(covariance))
 
 
 def _least_radius(information: Array, vector: Array) -> float:
     """Radius [m] about the sensor below which no ball can hold the measured centre of mass."""
-    phi, covariance = unconstrained_fit(information, vector)
+    vague = np.diag([1e-4, *3 * (1.0,), *6 * (1.0,)])  # the load is light and near
+    covariance = np.linalg.inv(information + vague)
+    phi = covariance @ vector
     if not phi[0] > 0.0:
         return 0.0
-    com, spread = center_of_mass(phi, covariance)
+    com = phi[1:4] / phi[0]
+    jacobian = np.column_stack([-com, np.eye(3)]) / phi[0]
+    spread = jacobian @ covariance[:4, :4] @ jacobian.T
     return float(np.linalg.norm(com) - _OUTSIDE * np.sqrt(np.linalg.eigvalsh(spread)[-1]))
 
 
+def _rough_mass(information: Array, vector: Array) -> float:
+    """Mass [kg] by the force alone; positive."""
+    return max(float(vector[0] / information[0, 0]), 1e-3)
+
+
+def _add_slack(information: Array, vector: Array, phi: Array, slack: Array) -> Array:
+    """phi (10,) with the most probable error of that covariance (10, 10) per kg^2."""
+    covariance = phi[0]**2 * slack
+    gap = vector - information @ phi
+    return phi + covariance @ np.linalg.solve(_EYE + information @ covariance, gap)
+
+
 def find_modes(information: Array, vector: Array, prior: DensityPrior,
-               widths: tuple[float, ...], memory: Memory | None = None, best: float = -np.inf
-               ) -> tuple[list[Mode], list[Array]]:
-    """Find the most probable density of each width: modes with slack, and phi (10,) without.
+               best: float = -np.inf) -> list[Mode]:
+    """The most probable density of each width of the prior, with the slack that goes with it.
 
     Args:
-        memory: modes of the same priors for the data before; renewed.
-        best: log evidence of a mode beside which these are weighed.
+        best: log evidence of another mode: what is far below need not be exact.
+
+    phi is that of the density plus an error e of covariance ``S = m0^2 slack``: the density sees
+    the information ``(1 + H S)^-1 H``.
     """
-    memory = {} if memory is None else memory
-    mass = max(vector[0] / information[0, 0], 1e-3)
-    slack = Slack(mass**2 * prior.slack, information, vector)
-    modes, bare = [], []
-    for width in widths:
-        beside = slack.evidence - prior.width_penalty * np.log(width)
-        mode = find_mode(slack.information, slack.vector, prior, width, mass,
-                         memory.get((prior.fingerprint, width)), best - _WEIGHTLESS - beside)
-        added = slack.add_to(mode)
-        added = added._replace(evidence=added.evidence + beside)
-        best = max(best, added.evidence)
-        memory[prior.fingerprint, width] = added
-        modes.append(added)
-        bare.append(mode.phi)
-    return modes, bare
+    mass = _rough_mass(information, vector)
+    slack = mass**2 * prior.slack
+    shrink = np.linalg.inv(_EYE + information @ slack)
+    seen, seen_vector = _symmetric(shrink @ information), shrink @ vector
+    # The same for all widths, not for all shapes.
+    beside = 0.5 * float(vector @ slack @ seen_vector + np.linalg.slogdet(shrink)[1])
+    out = []
+    for width in prior.widths:
+        share = beside - prior.width_penalty * np.log(width)
+        mode = find_mode(seen, seen_vector, prior, width, mass, best - _WEIGHTLESS - share)
+        best = max(best, mode.evidence + share)
+        error = slack @ (shrink @ (vector - information @ mode.phi))
+        out.append(Mode(mode.phi + error, mode.phi,
+                        shrink.T @ mode.covariance @ shrink + shrink.T @ slack,
+                        mode.evidence + share))
+    return out
 
 
-def average_modes(modes: list[Mode], bare: list[Array]) -> tuple[Array, Array]:
-    """Mean phi (10,) of the modes by evidence, physically consistent, and their weights."""
+def average_modes(modes: list[Mode]) -> tuple[Array, Array]:
+    """Mean phi (10,) of the modes by evidence, physically consistent, and their weights (n,)."""
     evidence = np.array([m.evidence for m in modes])
     weights = np.exp(evidence - evidence.max())
     weights /= weights.sum()
-    phi = sum(w * m.phi for w, m in zip(weights, modes, strict=True))
-    inside = sum(w * p for w, p in zip(weights, bare, strict=True))
-    return _make_consistent(inside, phi), weights
-
-
-def _make_consistent(inside: Array, phi: Array) -> Array:
-    """phi (10,), drawn towards `inside` until it is physically consistent.
-
-    Args:
-        inside: (10,) of the densities alone, without slack; always consistent.
-    """
+    phi = weights @ np.array([m.phi for m in modes])
     if is_consistent(phi):
-        return phi
-    low, high = 0.0, 1.0
+        return phi, weights
+    inside = _at_center_of(phi, weights @ np.array([m.inside for m in modes]))
+    low, high = 0.0, 1.0  # of the way from the densities to the mean
     for _ in range(_BISECTIONS):
         middle = 0.5 * (low + high)
         low, high = (middle, high) if is_consistent(inside + middle * (phi - inside)) else (
             low, middle)
-    return inside + _MARGIN * low * (phi - inside)
+    return inside + _MARGIN * low * (phi - inside), weights
 
 
-class Slack:
-    """The information of data about a density, when phi is that of the density plus an error.
+def _at_center_of(phi: Array, body: Array) -> Array:
+    """A body (10,) with the mass and the centre of mass of phi (10,), as far as that is positive,
+    and the inertia of another body (10,), scaled."""
+    if not phi[0] > 0.0:
+        return body
+    mass, com, inertia = body_from_phi(body)
+    return phi_from_body(float(phi[0]), phi[1:4] / phi[0], phi[0] / mass * inertia)
+
+
+class _Point(NamedTuple):
+    """States w (r,), the density (n,) they make, and its phi (10,)."""
+
+    states: Array
+    density: Array
+    phi: Array
+
+
+class _Step(NamedTuple):
+    """The next point, the squared decrement before it, and the multiplier (10,) of that step."""
+
+    point: _Point
+    decrement: float
+    multiplier: Array
+
+
+class _Search:
+    """The objective of one width.
 
     Args:
-        covariance: (10, 10) of the error; information (10, 10), vector (10,): of the data.
+        information, vector: (10, 10) and (10,) of the data; mass: [kg] of an even density.
     """
 
-    def __init__(self, covariance: Array, information: Array, vector: Array) -> None:
-        self._covariance, self._information, self._vector = covariance, information, vector
-        self._shrink = np.linalg.inv(identity(PARAMETERS) + information @ covariance)
-        seen = self._shrink @ information
-        self.information = 0.5 * (seen + seen.T)
-        self.vector = self._shrink @ vector
-        # The same for all widths, not for all shapes.
-        self.evidence = 0.5 * float(vector @ covariance @ self.vector
-                                    + np.linalg.slogdet(self._shrink)[1])
+    def __init__(self, information: Array, vector: Array, prior: DensityPrior, width: float,
+                 mass: float) -> None:
+        self.information, self.vector, self._mass = information, vector, mass
+        self._modes = np.column_stack([width * prior.modes,
+                                       np.full(len(prior.volumes), MASS_SD)])
+        self._moments = prior.moments
 
-    def add_to(self, mode: Mode) -> Mode:
-        """The mode with the most probable error added to its phi and covariance."""
-        shrink, covariance = self._shrink, self._covariance
-        phi = mode.phi + covariance @ (shrink @ (self._vector - self._information @ mode.phi))
-        spread = shrink.T @ mode.covariance @ shrink + shrink.T @ covariance
-        return mode._replace(phi=phi, covariance=spread)
+    def point_at(self, states: Array | None = None) -> _Point:
+        """The density and phi of states (r,); None: an even density."""
+        states = np.zeros(self._modes.shape[1]) if states is None else states
+        density = self._mass * np.exp(self._modes @ states)
+        return _Point(states, density, self._moments @ density)
+
+    def objective(self, point: _Point) -> float:
+        """Minus the log posterior at a point, up to a constant."""
+        phi, w = point.phi, point.states
+        return float(phi @ (0.5 * (self.information @ phi) - self.vector) + 0.5 * (w @ w))
+
+    def slope(self, point: _Point) -> Array:
+        """Derivative (10, r) of phi in the states."""
+        return (self._moments * point.density) @ self._modes
+
+    def decrease(self, before: _Point, pull: Array, after: _Point) -> float:
+        """Decrease of the objective between two points, from differences: both values are huge.
+
+        Args:
+            pull: (10,) gradient of the data's part in phi at the first point.
+        """
+        change = after.phi - before.phi
+        moved = after.states - before.states
+        return -float(change @ (pull + 0.5 * (self.information @ change))
+                      + 0.5 * (moved @ (after.states + before.states)))
+
+    def next_point(self, point: _Point, slope: Array, multiplier: Array | None) -> _Step | None:
+        """The step from a point; None if no part of it descends.
+
+        Args:
+            multiplier: (10,) for the curvature of phi, of the step before; None: without curvature.
+        """
+        pull, seen = self.information @ point.phi - self.vector, self.information @ slope
+        gradient = slope.T @ pull + point.states
+        factor, is_curved = self._factor(point, slope.T @ seen, multiplier)
+        change = -cho_solve(factor, gradient, check_finite=False)
+        decrement, promised = -float(gradient @ change), slope @ change
+        part = min(1.0, _LARGEST_STEP / max(float(np.abs(self._modes @ change).max()), 1e-9))
+        while part > (_SHORTEST_CURVED if is_curved else _SHORTEST):
+            new = self.point_at(point.states + part * change)
+            wanted = _DESCENT * part * decrement
+            if self.decrease(point, pull, new) > wanted:
+                return _Step(new, decrement, pull + part * (seen @ change))
+            beyond = self.information @ (new.phi - point.phi - part * promised)
+            back = cho_solve(factor, slope.T @ beyond, check_finite=False)
+            if np.abs(self._modes @ back).max() < _LARGEST_STEP:
+                new = self.point_at(new.states - back)
+                if self.decrease(point, pull, new) > wanted:
+                    return _Step(new, decrement, pull + part * (seen @ change))
+            part *= 0.5
+        return self.next_point(point, slope, None) if is_curved else None
+
+    def _factor(self, point: _Point, hessian: Array, multiplier: Array | None
+                ) -> tuple[tuple[Array, bool], bool]:
+        """Cholesky factor of the Hessian (r, r), and whether the curvature of phi is in it: not
+        where that would make it indefinite."""
+        hessian = hessian + np.eye(len(hessian))
+        if multiplier is not None:
+            weights = point.density * (multiplier @ self._moments)
+            try:
+                return cho_factor(hessian + (self._modes.T * weights) @ self._modes,
+                                  check_finite=False), True
+            except np.linalg.LinAlgError:
+                pass
+        return cho_factor(hessian, check_finite=False), False
 
 
-def _nearest_semidefinite(matrix: Array) -> Array:
-    """The nearest positive semidefinite matrix."""
-    values, vectors = np.linalg.eigh(0.5 * (matrix + matrix.T))
-    return vectors * np.maximum(values, 0.0) @ vectors.T
+def find_mode(information: Array, vector: Array, prior: DensityPrior, width: float,
+              mass: float, least: float = -np.inf) -> Mode:
+    """Find the most probable density of one width, to 1e-2 standard deviations.
+
+    Args:
+        information, vector: (10, 10) and (10,) of the data; mass: [kg] a first guess.
+        least: evidence below which the mode does not matter, and need not be exact.
+    """
+    search = _Search(information, vector, prior, width, mass)
+    point, before, multiplier = search.point_at(), np.inf, None
+    slope = search.slope(point)
+    for _ in range(_STEPS):
+        step = search.next_point(point, slope, multiplier)
+        if step is None:
+            break
+        point, slope = step.point, search.slope(step.point)
+        if (step.decrement < _SETTLED
+                or step.decrement - search.objective(point) < least):
+            break
+        multiplier = step.multiplier if step.decrement > _SLOW * before else None
+        before = step.decrement
+    # (1 + G'HG)^-1 between slopes G, by the triangle of G' (r, 10): ten unknowns, not r.
+    upper = triangle(slope.T)
+    root = np.linalg.cholesky(_EYE + upper @ information @ upper.T)
+    half = solve_triangular(root, upper, lower=True, check_finite=False)
+    evidence = -search.objective(point) - float(np.log(root.diagonal()).sum())
+    return Mode(point.phi, point.phi, half.T @ half, evidence)
+
+
+def _symmetric(matrix: Array) -> Array:
+    """The symmetric part of a matrix (n, n)."""
+    return 0.5 * (matrix + matrix.T)

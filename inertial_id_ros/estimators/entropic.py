@@ -19,16 +19,15 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.special import multigammaln
 
-from ..errors import InvalidShape
+from ..errors import InvalidShape, NotEnoughData
+from ..geometry.density_prior import shape_covariance
 from ..geometry.shape import Shape
 from ..inertia import Array
-from ..linalg import identity
-from ..regression.problem import Problem
+from ..model.problem import Problem
 from ..settings import Settings
 from .barrier import NEAR, BarrierFit, Step
 from .base import Solution
-from .reference_body import ReferenceBodyCache, measure_mass, weaken_prior
-from .semidefinite import SIDE, SVEC_SIZE, smat, svec
+from .reference_body import FIRST, SIDE, UNIT, ReferenceBodyCache, no_load, smat, svec
 
 SMALLEST = 1e-9  # second moment added, in units of J0, so that rounding cannot spoil J > 0
 # Weights among which the evidence chooses, strongest first.
@@ -40,13 +39,9 @@ class Entropic:
 
     name = "entropic"
     needs_shape = True
-    keeps_mass_inside = False
-    needs_wrench = False
-    needs_noise = "yes"
-    guarantees_consistency = True
+    needs_wrench = keeps_mass_inside = False
 
     def __init__(self, settings: Settings) -> None:
-        self._weighting = settings.estimator.weighting
         self._gamma, self._largest = settings.entropic.gamma, settings.entropic.largest_gamma
         self._shape_settings = settings.shape
         self._bodies = ReferenceBodyCache()
@@ -64,20 +59,38 @@ class Entropic:
         """
         if shape is None:
             raise InvalidShape("the estimator 'entropic' needs a shape")
-        marginal = problem.marginal(self._weighting)
         body = self._bodies.of(shape)
-        rows = marginal.matrix @ body.to_phi
-        mass = measure_mass(rows, marginal.target)
+        rows = problem.matrix @ body.to_phi
+        mass = measure_mass(rows, problem.target)
         gammas = (self._gamma,) if self._gamma else EVIDENCE_GAMMAS
-        modes = find_modes(smat(mass * rows), marginal.target, gammas)
+        modes = find_modes(smat(mass * rows), problem.target, gammas)
         gamma, mode = max(zip(gammas, modes, strict=True), key=lambda pair: log_evidence(*pair))
         pseudo = mode.factor @ mode.factor.T + SMALLEST * np.diag([1.0, 1.0, 1.0, 0.0])
         phi = body.make_consistent(mass * (body.to_phi @ svec(pseudo)))
-        to_unit = body.from_phi / mass
-        information = to_unit.T @ curvature(mode.factor) @ to_unit
-        claimed = self._gamma or min(gamma, self._largest)
-        wrong = shape.error(self._shape_settings).covariance(phi)
-        return Solution(phi, marginal.bias(phi), weaken_prior(0.5 * claimed * information, wrong))
+        # Half the Hessian of -log det: D -> Z^-1 D Z^-1, by a factor of Z.
+        inverse = np.linalg.inv(mode.factor)
+        to_unit = svec(inverse @ smat(body.from_phi.T / mass) @ inverse.T)
+        information = 0.5 * (self._gamma or min(gamma, self._largest)) * to_unit @ to_unit.T
+        return Solution(phi, _weaken(information, shape_covariance(
+            shape, phi, self._shape_settings)))
+
+
+def measure_mass(rows: Array, target: Array) -> float:
+    """Mass [kg] of the evenly filled shape with a free centre that fits best.
+
+    Args:
+        rows: (n, 10) on the coordinates of the reference body; target: (n,).
+
+    Raises:
+        NotEnoughData: no information, numbers that are not finite, or no positive mass.
+    """
+    columns = np.stack([rows @ UNIT, *rows[:, FIRST].T], axis=1)
+    if not np.isfinite(columns).all() or not np.isfinite(target).all() or not columns[:, 0].any():
+        raise NotEnoughData("the window holds no usable sample of the wrench under gravity")
+    mass = float(np.linalg.lstsq(columns, target, rcond=None)[0][0])
+    if not mass > 0.0:
+        raise NotEnoughData(no_load(mass))
+    return mass
 
 
 def find_modes(tensor: Array, target: Array, gammas: Sequence[float]) -> list[Step]:
@@ -87,7 +100,8 @@ def find_modes(tensor: Array, target: Array, gammas: Sequence[float]) -> list[St
         tensor: (n, 4, 4) rows on pseudo-inertias in units of J0, as symmetric matrices;
             target: (n,).
     """
-    fit, factor = BarrierFit(tensor, target), identity(SIDE)
+    fit = BarrierFit(tensor, target)
+    factor: Array = np.eye(SIDE)
     for weight in fit.weights_down_to(gammas[0]):
         factor = fit.find_center(weight, factor, NEAR).factor
     modes = []
@@ -107,8 +121,12 @@ def log_evidence(gamma: float, mode: Step) -> float:
                  - np.log(np.abs(np.diag(mode.triangle))).sum() + 2.5 * logdet)
 
 
-def curvature(factor: Array) -> Array:
-    """Hessian (10, 10) of ``-log det`` at ``Z = factor factor'``: ``D -> Z^-1 D Z^-1``."""
-    root = np.linalg.inv(factor)
-    map_ = svec(root @ smat(np.eye(SVEC_SIZE)) @ root.T)
-    return map_ @ map_.T
+def _weaken(information: Array, covariance: Array) -> Array:
+    """Information (10, 10) of a prior after an error of covariance (10, 10) is added to it.
+
+    Neither need be of full rank: ``root' (1 + root C root')^-1 root`` with ``root' root`` the
+    information.
+    """
+    values, vectors = np.linalg.eigh(0.5 * (information + information.T))
+    root = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
+    return root.T @ np.linalg.solve(np.eye(len(root)) + root @ covariance @ root.T, root)

@@ -1,11 +1,11 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """`lmi`: least squares over all physically consistent bodies (Wensing, Kim, Slotine 2017).
 
-``min |R phi - t|^2  s.t.  J(phi) >= epsilon m J(reference body)``, Theorem 3, with the biases
-eliminated beforehand. The margin is linear in phi, scales with the mass, and does not depend on the
-axes. Optional: the centre of mass in the shape's bounding box; a density realisable on the shape's
-bounding ellipsoid (eq. 23, which implies eq. 22 for the centre of mass), or on the union of the
-ellipsoids of its primitives (Corollary 2: a sum of bodies, one in each); the largest mass.
+``min |R phi - t|^2  s.t.  J(phi) >= epsilon m J(reference body)``, Theorem 3. The margin is linear
+in phi, scales with the mass, and does not depend on the axes. Optional: the centre of mass in the
+shape's bounding box; a density realisable on the shape's bounding ellipsoid (eq. 23, which implies
+eq. 22 for the centre of mass), or on the union of the ellipsoids of its primitives (Corollary 2: a
+sum of bodies, one in each); the largest mass.
 
 `_Statement` is that in cvxpy, for Clarabel, with ``phi = phi0 + R^-1 z`` and phi0 the unconstrained
 optimum: the least distance from the origin to a cone. There the Hessian is 1 however badly
@@ -17,25 +17,28 @@ and no solver is called.
 from __future__ import annotations
 
 import numpy as np
+from scipy.linalg import solve_triangular
 
 from ..errors import InvalidShape, NotEnoughData
 from ..extras import optional_packages
 from ..geometry.shape import Shape
 from ..inertia import Array, pseudo_inertia
-from ..linalg import identity, solve_upper, symmetric_eigen
-from ..regression.problem import Marginal, Problem
+from ..model.problem import Problem
 from ..settings import Settings
 from .base import Solution
 from .reference_body import (
     MASS,
     MASS_FLOOR,
+    SIDE,
+    UNIT,
     ReferenceBody,
     ReferenceBodyCache,
     RegularisedProblem,
     margin_matrix,
     regularise,
+    smat,
+    svec,
 )
-from .semidefinite import SIDE, SVEC_SIZE, smat, svec
 
 with optional_packages("the estimator 'lmi'"):
     import cvxpy as cp
@@ -46,9 +49,9 @@ _SCALES = np.array([1.0, 0.1, 10.0, 0.01, 100.0])  # one leads past where anothe
 # Part of the mass that goes to the evenly filled shape, which lies well within its ellipsoids: more
 # than the tolerance of the solver.
 _INWARDS = 1e-7
-_UNIT = svec(np.eye(SIDE))  # the reference body
+_SIZE = len(UNIT)
 _SECOND = svec(np.diag([1.0, 1.0, 1.0, 0.0]))
-_AS_MATRIX = smat(np.eye(SVEC_SIZE)).reshape(SVEC_SIZE, -1).T  # (16, 10), of a triangle vector
+_AS_MATRIX = smat(np.eye(_SIZE)).reshape(_SIZE, -1).T  # (16, 10), of a triangle vector
 
 
 class _Statement:
@@ -62,20 +65,18 @@ class _Statement:
     """
 
     def __init__(self, linear: int, union: Array) -> None:
-        self._offset, self._matrix = cp.Parameter(SVEC_SIZE), cp.Parameter((SVEC_SIZE, SVEC_SIZE))
-        self._level, self._normals = cp.Parameter(linear), cp.Parameter((linear, SVEC_SIZE))
-        self._z = cp.Variable(SVEC_SIZE)
-        margin = cp.reshape(_AS_MATRIX @ (self._offset + self._matrix @ self._z), (SIDE, SIDE),
-                            order="C")
-        limits = [margin >> 0, self._level + self._normals @ self._z >= 0]
-        self._place, self._reach = cp.Parameter(SVEC_SIZE), cp.Parameter((SVEC_SIZE, SVEC_SIZE))
+        z, square = cp.Variable(_SIZE), (_SIZE, _SIZE)
+        self._offset, self._matrix = cp.Parameter(_SIZE), cp.Parameter(square)
+        self._level, self._normals = cp.Parameter(linear), cp.Parameter((linear, _SIZE))
+        limits = [_symmetric(self._offset + self._matrix @ z) >> 0,
+                  self._level + self._normals @ z >= 0]
+        self._place, self._reach = cp.Parameter(_SIZE), cp.Parameter(square)
         if len(union):
-            parts = cp.Variable((len(union), SVEC_SIZE))
-            limits.append(cp.sum(parts, axis=0) == self._place + self._reach @ self._z)
+            parts = cp.Variable((len(union), _SIZE))
+            limits.append(cp.sum(parts, axis=0) == self._place + self._reach @ z)
             for k, row in enumerate(union):
-                limits += [cp.reshape(_AS_MATRIX @ parts[k], (SIDE, SIDE), order="C") >> 0,
-                           row @ parts[k] >= 0]
-        self._problem = cp.Problem(cp.Minimize(cp.sum_squares(self._z)), limits)
+                limits += [_symmetric(parts[k]) >> 0, row @ parts[k] >= 0]
+        self._z, self._problem = z, cp.Problem(cp.Minimize(cp.sum_squares(z)), limits)
 
     def solve(self, offset: Array, matrix: Array, level: Array, normals: Array, place: Array,
               reach: Array) -> Array | None:
@@ -87,16 +88,18 @@ class _Statement:
         return np.asarray(self._z.value) if solve(self._problem) else None
 
 
+def _symmetric(vector: cp.Expression) -> cp.Expression:
+    """The matrix (4, 4) of a triangle vector (10,)."""
+    return cp.reshape(_AS_MATRIX @ vector, (SIDE, SIDE), order="C")
+
+
 class Lmi:
     """Least squares under the linear matrix inequality of physical consistency."""
 
     name = "lmi"
     needs_wrench = False
-    needs_noise = "ratio of force to torque"
-    guarantees_consistency = True
 
     def __init__(self, settings: Settings) -> None:
-        self._weighting = settings.estimator.weighting
         self._max_mass = settings.estimator.max_mass
         self._support = settings.lmi.support
         self.needs_shape = self.keeps_mass_inside = self._support != "none"
@@ -113,34 +116,29 @@ class Lmi:
         """
         if self._support != "none" and shape is None:
             raise InvalidShape(f"lmi.support is '{self._support}', which needs a shape")
-        marginal = problem.marginal(self._weighting)
-        return self.solve_marginal(marginal, shape)
-
-    def solve_marginal(self, marginal: Marginal, shape: Shape | None) -> Solution:
-        """The consistent body nearest to data from which the biases are eliminated already."""
         body = self._bodies.of(shape)
-        data = regularise(marginal.matrix, marginal.target, body)
+        data = regularise(problem.matrix, problem.target, body)
         data.require_mass()
         rows, limits = self._linear_constraints(data, body, shape)
-        union = np.zeros((0, SVEC_SIZE))
-        if shape is not None and self._support == "ellipsoids":
-            union = np.array([_ellipsoid_row(form) @ body.to_phi for form in shape.ellipsoids])
-            union /= np.linalg.norm(union, axis=1, keepdims=True)
-        if self._statement is None or (len(union) and self._statement[0] is not shape):
-            self._statement = shape, _Statement(len(rows), union)
-        x = self._nearest(data, rows, limits, self._statement[1], len(union) > 0)
+        x = self._nearest(data, rows, limits, self._union(body, shape), shape)
         if x[MASS] <= 2.0 * limits[0]:  # at the floor
             raise NotEnoughData(
                 "no body that is allowed fits the data (mass without constraints: "
                 f"{data.optimum[MASS]:.4g} kg); does the shape lie where the load is?")
         # A margin in units of a very thin shape may be lost in rounding.
-        phi = body.make_consistent(body.to_phi @ x)
-        return Solution(phi, marginal.bias(phi), data.prior_information(body))
+        return Solution(body.make_consistent(body.to_phi @ x), data.prior_information(body))
+
+    def _union(self, body: ReferenceBody, shape: Shape | None) -> Array:
+        """Rows (k, 10), of length one, of the ellipsoids of which one or more hold the mass."""
+        if shape is None or self._support != "ellipsoids":
+            return np.zeros((0, _SIZE))
+        rows = np.array([_ellipsoid_row(form) @ body.to_phi for form in shape.ellipsoids])
+        return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
     def _linear_constraints(self, data: RegularisedProblem, body: ReferenceBody,
                             shape: Shape | None) -> tuple[Array, Array]:
         """Rows (k, 10), of length one, and limits (k,) of ``rows @ x >= limits``."""
-        unit = np.eye(SVEC_SIZE)
+        unit = np.eye(_SIZE)
         rows, limits = [unit[MASS]], [MASS_FLOOR * data.mass_scale]
         if self._max_mass > 0.0:
             limits[0] = min(limits[0], 1e-3 * self._max_mass)
@@ -155,15 +153,17 @@ class Lmi:
         norms = np.linalg.norm(matrix, axis=1)
         return matrix / norms[:, None], np.pad(limits, (0, len(rows) - len(limits))) / norms
 
-    def _nearest(self, data: RegularisedProblem, rows: Array, limits: Array,
-                 statement: _Statement, union: bool) -> Array:
+    def _nearest(self, data: RegularisedProblem, rows: Array, limits: Array, union: Array,
+                 shape: Shape | None) -> Array:
         """Optimum (10,) in the coordinates x: unconstrained if it is feasible, else by a solver."""
-        free = data.optimum
-        values, axes = symmetric_eigen(smat(self._margin @ free))
+        free, unit_mass = data.optimum, data.mass_scale
+        values, axes = np.linalg.eigh(smat(self._margin @ free))
         slack = rows @ free - limits
-        if not union and values[0] > 0.0 and slack.min() > 0.0:
+        if not len(union) and values[0] > 0.0 and slack.min() > 0.0:
             return free
-        root = solve_upper(data.matrix, identity(SVEC_SIZE))  # x = free + root @ z
+        if self._statement is None or (len(union) and self._statement[0] is not shape):
+            self._statement = shape, _Statement(len(rows), union)
+        root = solve_triangular(data.matrix, np.eye(_SIZE))  # x = free + root @ z
         changes = axes.T @ smat((self._margin @ root).T) @ axes
         normals = rows @ root
         # Half-spaces that hold the cone: the farthest bounds |z| from below, and gives its unit.
@@ -171,15 +171,15 @@ class Lmi:
         unit = max(1.0, float(np.max(-values / spread)),
                    float(np.max(-slack / np.linalg.norm(normals, axis=1))))
         # The margin along each axis is seen in units of its size, or of what data may change in it.
-        size = np.minimum(np.maximum(np.abs(values), unit * spread), data.mass_scale)
+        size = np.minimum(np.maximum(np.abs(values), unit * spread), unit_mass)
         matrix = svec(changes / np.sqrt(np.outer(size, size))).T
         for scale in unit * _SCALES:
-            z = statement.solve(svec(np.diag(values / size)), matrix * scale,
-                                slack / data.mass_scale, normals * scale / data.mass_scale,
-                                free / data.mass_scale, root * scale / data.mass_scale)
+            z = self._statement[1].solve(
+                svec(np.diag(values / size)), matrix * scale, slack / unit_mass,
+                normals * scale / unit_mass, free / unit_mass, root * scale / unit_mass)
             if z is not None:
                 x = self._repair(free + root @ (scale * z), rows, limits)
-                return (1.0 - _INWARDS) * x + _INWARDS * x[MASS] * _UNIT if union else x
+                return (1.0 - _INWARDS) * x + _INWARDS * x[MASS] * UNIT if len(union) else x
         raise NotEnoughData("the data are too badly conditioned to find a consistent body")
 
     def _repair(self, x: Array, rows: Array, limits: Array) -> Array:
@@ -196,9 +196,8 @@ class Lmi:
             x = x * min(1.0, self._max_mass / x[MASS])
         margin = smat(self._margin @ x)
         central = margin[:3, :3] - margin[:3, 3, None] * margin[:3, 3] / margin[3, 3]
-        lack = max(0.0, -float(np.linalg.eigvalsh(central)[0]))
-        x = x + lack * _SECOND
-        within = x[MASS] * _UNIT
+        x = x + max(0.0, -float(np.linalg.eigvalsh(central)[0])) * _SECOND
+        within = x[MASS] * UNIT
         slack, room = rows @ x - limits, rows @ within - limits
         beyond = (slack < 0.0) & (room > 0.0)
         share = float(np.max(slack[beyond] / (slack - room)[beyond], initial=0.0))
@@ -207,4 +206,4 @@ class Lmi:
 
 def _ellipsoid_row(form: Array) -> Array:
     """Row (10,) with ``row @ phi = tr(J(phi) Q)`` for Q (4, 4)."""
-    return np.array([np.sum(pseudo_inertia(e) * form) for e in np.eye(10)])
+    return np.array([np.sum(pseudo_inertia(e) * form) for e in np.eye(_SIZE)])

@@ -19,13 +19,20 @@ import numpy as np
 from ..errors import NotEnoughData
 from ..geometry.shape import Shape
 from ..inertia import Array
-from ..regression.problem import Marginal, Problem
+from ..model.problem import Problem
 from ..settings import Settings
 from .barrier import NEAR, BarrierFit
 from .base import Solution
-from .lmi import MASS_FLOOR
-from .reference_body import MASS, ReferenceBodyCache, margin_matrix, no_load, regularise
-from .semidefinite import smat, svec
+from .reference_body import (
+    MASS,
+    MASS_FLOOR,
+    ReferenceBodyCache,
+    margin_matrix,
+    no_load,
+    regularise,
+    smat,
+    svec,
+)
 
 MAX_STEPS = 150  # after which the best body so far is the answer
 LAST_WEIGHT = 1e-9  # of the barrier; the optimum is exceeded by a few times as much
@@ -70,14 +77,9 @@ class Manifold:
     """Least squares over bodies by mass, centre, principal axes and second moments."""
 
     name = "manifold"
-    needs_shape = False
-    keeps_mass_inside = False
-    needs_wrench = False
-    needs_noise = "ratio of force to torque"
-    guarantees_consistency = True
+    needs_shape = needs_wrench = keeps_mass_inside = False
 
     def __init__(self, settings: Settings) -> None:
-        self._weighting = settings.estimator.weighting
         self._max_mass = settings.estimator.max_mass
         self._bodies = ReferenceBodyCache()
         self._margin = margin_matrix(settings.lmi.epsilon)
@@ -89,12 +91,8 @@ class Manifold:
         Raises:
             NotEnoughData: no information about the mass, or no positive mass fits the data.
         """
-        return self.solve_marginal(problem.marginal(self._weighting), shape)
-
-    def solve_marginal(self, marginal: Marginal, shape: Shape | None) -> Solution:
-        """The consistent body nearest to data from which the biases are eliminated already."""
         body = self._bodies.of(shape)
-        data = regularise(marginal.matrix, marginal.target, body)
+        data = regularise(problem.matrix, problem.target, body)
         data.require_mass()
         scale = data.mass_scale
         # Unknown: y = margin x / scale, positive definite where the margin holds.
@@ -107,8 +105,7 @@ class Manifold:
         if pseudo[3, 3] <= 2.0 * MASS_FLOOR:
             raise NotEnoughData(no_load(float(data.optimum[MASS])))
         x = scale * (self._from_margin @ svec(pseudo))
-        phi = body.make_consistent(body.to_phi @ x)
-        return Solution(phi, marginal.bias(phi), data.prior_information(body))
+        return Solution(body.make_consistent(body.to_phi @ x), data.prior_information(body))
 
 
 def _nearest(matrix: Array, target: Array, start: Point, fixed_mass: bool = False) -> Array:

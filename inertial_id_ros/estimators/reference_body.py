@@ -5,12 +5,11 @@ With ``J(unit_phi) = L L'`` (L upper block triangular, that is an affine map of 
 coordinates are ``x = svec(L^-1 J(phi) L^-T)``. There the reference body is ``svec(1)``, lengths are
 multiples of its radius of gyration, and "small" means the same along a thin and along a long axis.
 
-The weak prior decides only what the data leave open. Still poses, turning about one axis, or a load
-that hardly moves leave directions of phi without any information. There the answer is a compact
-body: as large as the reference body (the shape filled evenly, or a ball of usual size), with its
-centre of mass where the data put it. The prior's standard deviation is 10000 times that body, so a
-direction that the data know to 100 % of its own scale moves by 1e-8 of its distance to the prior.
-The mass itself has no prior.
+The weak prior decides only what the data leave open (still poses, turning about one axis, a load
+that hardly moves): there the answer is as large as the reference body, with its centre of mass
+where the data put it. The prior's standard deviation is 10000 times that body, so that a direction
+that the data know to 100 % of its own scale moves by 1e-8 of its distance to the prior. The mass
+itself has no prior.
 """
 
 from __future__ import annotations
@@ -20,28 +19,44 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy.linalg import solve_triangular
 
 from ..errors import NotEnoughData
 from ..geometry.shape import Shape
 from ..inertia import Array, is_consistent, phi_from_body, phi_from_pseudo_inertia, pseudo_inertia
-from ..linalg import identity, solve, solve_upper, triangular_factor
-from .semidefinite import SIDE, SVEC_SIZE, smat, svec
+from ..model.problem import triangle
+
+SIDE = 4  # of a pseudo-inertia
+_COLS, _ROWS = np.tril_indices(SIDE)
+_FACTORS = np.where(_ROWS == _COLS, 1.0, np.sqrt(2.0))
+
+
+def svec(matrices: Array) -> Array:
+    """Triangle vectors (..., 10) of symmetric matrices (..., 4, 4): columns of the upper triangle,
+    off-diagonal entries times sqrt(2), so that inner products are those of the matrices."""
+    return matrices[..., _ROWS, _COLS] * _FACTORS
+
+
+def smat(vectors: Array) -> Array:
+    """Symmetric matrices (..., 4, 4) of triangle vectors (..., 10)."""
+    out = np.empty((*vectors.shape[:-1], SIDE, SIDE))
+    out[..., _ROWS, _COLS] = out[..., _COLS, _ROWS] = vectors / _FACTORS
+    return out
+
 
 # Without a shape: a ball at the sensor origin whose mass lies at 0.05 m (root mean square, each
 # axis), the size of a tool or of a part that an arm carries.
 DEFAULT_RADIUS = 0.05
-
-MASS = SVEC_SIZE - 1  # coordinate that is the mass
+MASS = 9  # coordinate that is the mass
 FIRST = np.array([6, 7, 8])  # coordinates sqrt(2) * first moment
 MASS_FLOOR = 1e-4  # part of the problem's mass scale below which a mass counts as none
 WEAK_PRIOR_SD = 1e4  # of the weak prior, relative to the reference body
-_UNIT = svec(np.eye(4))  # the reference body in its own coordinates
+UNIT = svec(np.eye(SIDE))  # the reference body in its own coordinates
+_EYE = np.eye(len(UNIT))
 _EXTENT = np.diag([1.0, 1.0, 1.0, 0.0])  # its second moments
-_OTHERS = np.eye(SVEC_SIZE)[:MASS]  # every coordinate but the mass
-_SIMPLE = np.stack([_UNIT, *np.eye(SVEC_SIZE)[FIRST]], axis=1)  # mass and first moment
+_SIMPLE = np.stack([UNIT, *_EYE[FIRST]], axis=1)  # mass and first moment
 # Rows (9, 10) that vanish where x is its mass times the reference body.
-LIKE_REFERENCE = _OTHERS - np.outer(_UNIT[:MASS], np.eye(SVEC_SIZE)[MASS])
-_LIKE_INFORMATION = LIKE_REFERENCE.T @ LIKE_REFERENCE
+_LIKE_REFERENCE = _EYE[:MASS] - np.outer(UNIT[:MASS], _EYE[MASS])
 
 
 @dataclass(frozen=True)
@@ -50,8 +65,7 @@ class ReferenceBody:
 
     Attributes:
         unit_phi: (10,) the body, 1 kg, about the sensor origin.
-        to_phi: (10, 10) phi from coordinates.
-        from_phi: (10, 10) coordinates from phi.
+        to_phi: (10, 10) phi from coordinates; from_phi: (10, 10) the inverse.
     """
 
     unit_phi: Array
@@ -74,8 +88,8 @@ class ReferenceBody:
 def reference_body(shape: Shape | None) -> ReferenceBody:
     """The shape filled evenly, or a ball of usual size at the sensor origin."""
     if shape is None:
-        return body_coordinates(phi_from_body(1.0, np.zeros(3),
-                                              2.0 * DEFAULT_RADIUS**2 * np.eye(3)))
+        second = DEFAULT_RADIUS**2 * np.eye(3)
+        return body_coordinates(phi_from_body(1.0, np.zeros(3), 2.0 * second))
     return body_coordinates(shape.unit_phi)
 
 
@@ -87,50 +101,13 @@ def body_coordinates(unit: Array) -> ReferenceBody:
     factor[:3, :3] = np.linalg.cholesky(pseudo[:3, :3] - np.outer(com, com))
     factor[:3, 3] = com
     inverse = np.linalg.inv(factor)
-    to_phi = np.stack([phi_from_pseudo_inertia(factor @ smat(e) @ factor.T)
-                       for e in np.eye(SVEC_SIZE)], axis=1)
-    from_phi = np.stack([svec(inverse @ pseudo_inertia(e) @ inverse.T)
-                         for e in np.eye(SVEC_SIZE)], axis=1)
-    return ReferenceBody(unit, to_phi, from_phi)
-
-
-def weaken_prior(information: Array, covariance: Array) -> Array:
-    """Information (10, 10) of a prior after an error of covariance (10, 10) is added to it.
-
-    Neither need be of full rank: ``root' (1 + root C root')^-1 root`` with ``root' root`` the
-    information.
-    """
-    values, vectors = np.linalg.eigh(0.5 * (information + information.T))
-    root = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
-    return root.T @ np.linalg.solve(np.eye(len(root)) + root @ covariance @ root.T, root)
-
-
-def no_load(mass: float) -> str:
-    """A sentence on data of which a mass [kg] that is not positive fits best."""
-    return (f"no load shows: {mass:.4g} kg fits best; either nothing is carried, or the wrench, or "
-            "the joint torques, have the opposite sign")
-
-
-def measure_mass(rows: Array, target: Array) -> float:
-    """Mass [kg] of the evenly filled shape with a free centre that fits best.
-
-    Args:
-        rows: (n, 10) on the coordinates of the reference body; target: (n,).
-
-    Raises:
-        NotEnoughData: no information, numbers that are not finite, or no positive mass.
-    """
-    columns = np.stack([rows @ _UNIT, *rows[:, FIRST].T], axis=1)
-    if not np.isfinite(columns).all() or not np.isfinite(target).all() or not columns[:, 0].any():
-        raise NotEnoughData("the window holds no usable sample of the wrench under gravity")
-    mass = float(np.linalg.lstsq(columns, target, rcond=None)[0][0])
-    if not mass > 0.0:
-        raise NotEnoughData(no_load(mass))
-    return mass
+    to_phi = [phi_from_pseudo_inertia(factor @ smat(e) @ factor.T) for e in _EYE]
+    from_phi = [svec(inverse @ pseudo_inertia(e) @ inverse.T) for e in _EYE]
+    return ReferenceBody(unit, np.stack(to_phi, axis=1), np.stack(from_phi, axis=1))
 
 
 class ReferenceBodyCache:
-    """Remembers the reference body of the last shape, so that a timer tick does not rebuild it."""
+    """Remembers the reference body of the last shape, so that an estimate does not rebuild it."""
 
     def __init__(self) -> None:
         self._shape: Shape | None = None
@@ -141,6 +118,18 @@ class ReferenceBodyCache:
         if shape is not self._shape:
             self._shape, self._body = shape, reference_body(shape)
         return self._body
+
+
+def no_load(mass: float) -> str:
+    """A sentence on data of which a mass [kg] that is not positive fits best."""
+    return (f"no load shows: {mass:.4g} kg fits best; either nothing is carried, or the wrench, or "
+            "the joint torques, have the opposite sign")
+
+
+def margin_matrix(epsilon: float) -> Array:
+    """Matrix (10, 10) from x to ``svec(J - epsilon m 1)``, all in the reference body's coordinates.
+    """
+    return _EYE - epsilon * np.outer(UNIT, _EYE[MASS])
 
 
 @dataclass(frozen=True)
@@ -165,7 +154,7 @@ class RegularisedProblem:
     @cached_property
     def optimum(self) -> Array:
         """Unconstrained optimum (10,) in the coordinates x."""
-        return solve_upper(self.matrix, self.target)
+        return np.asarray(solve_triangular(self.matrix, self.target, check_finite=False))
 
     def require_mass(self) -> None:
         """Raise NotEnoughData if no positive mass explains the wrench: no load, or a wrong sign.
@@ -183,12 +172,6 @@ class RegularisedProblem:
         return rows.T @ rows
 
 
-def margin_matrix(epsilon: float) -> Array:
-    """Matrix (10, 10) from x to ``svec(J - epsilon m 1)``, all in the reference body's coordinates.
-    """
-    return np.eye(SVEC_SIZE) - epsilon * np.outer(_UNIT, np.eye(SVEC_SIZE)[MASS])
-
-
 def regularise(matrix: Array, target: Array, body: ReferenceBody) -> RegularisedProblem:
     """Add the weak prior to ``|matrix phi - target|^2``, whitened (n, 10) and (n,).
 
@@ -197,16 +180,17 @@ def regularise(matrix: Array, target: Array, body: ReferenceBody) -> Regularised
     """
     rows = matrix @ body.to_phi
     gram, vector = rows.T @ rows, rows.T @ target  # for pilots, normal equations do
-    information = float(_UNIT @ gram @ _UNIT)
+    information = float(UNIT @ gram @ UNIT)
     if not (math.isfinite(information) and math.isfinite(target.sum()) and information > 0.0):
         raise NotEnoughData("the window holds no usable sample of the wrench under gravity")
     # Size of the problem: the mass that fits best with a free centre and the reference's inertia.
-    mass = float(solve(_SIMPLE.T @ gram @ _SIMPLE + 1e-9 * information * identity(4),
-                       _SIMPLE.T @ vector)[0])
-    scale = max(abs(mass), 1.0 / np.sqrt(information))
+    system = _SIMPLE.T @ gram @ _SIMPLE + 1e-9 * information * np.eye(4)
+    mass = float(np.linalg.solve(system, _SIMPLE.T @ vector)[0])
+    scale = max(abs(mass), 1.0 / math.sqrt(information))
     compact = _compact_body(gram, vector, scale)
-    prior = _OTHERS / (WEAK_PRIOR_SD * scale)
-    upper = _stack_and_factor(rows, target, prior, prior @ compact)
+    prior = _EYE[:MASS] / (WEAK_PRIOR_SD * scale)
+    upper = triangle(np.column_stack([np.concatenate([rows, prior]),
+                                      np.concatenate([target, prior @ compact])]))
     return RegularisedProblem(upper[:-1, :-1], upper[:-1, -1], compact, mass, scale, prior)
 
 
@@ -216,17 +200,9 @@ def _compact_body(gram: Array, vector: Array, scale: float) -> Array:
     A pilot estimate with a prior as wide as the reference body itself gives both; where the data
     say little the centre stays near that of the reference body.
     """
-    pilot = solve(gram + _LIKE_INFORMATION / scale**2, vector)
+    pilot = np.linalg.solve(gram + _LIKE_REFERENCE.T @ _LIKE_REFERENCE / scale**2, vector)
     if pilot[MASS] <= 1e-3 * scale:  # no weight, or the wrong sign: nothing to take a centre from
-        return scale * _UNIT
-    place = np.ones(4)
+        return scale * UNIT
+    place = np.ones(SIDE)
     place[:3] = pilot[FIRST] / (math.sqrt(2.0) * pilot[MASS])
     return pilot[MASS] * svec(place[:, None] * place + _EXTENT)
-
-
-def _stack_and_factor(rows: Array, target: Array, prior: Array, mean: Array) -> Array:
-    """Triangular factor (11, 11) of the stacked ``[rows | target]`` and ``[prior | mean]``."""
-    stacked = np.empty((len(rows) + len(prior), SVEC_SIZE + 1), order="F")  # as LAPACK reads it
-    stacked[:len(rows), :-1], stacked[:len(rows), -1] = rows, target
-    stacked[len(rows):, :-1], stacked[len(rows):, -1] = prior, mean
-    return triangular_factor(stacked, overwrite=True)

@@ -1,41 +1,61 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""`wls`: least squares whitened by the sensor noise, with six bias states; a reference row.
+"""`wls`: whitened least squares, and `ols`: the same with N and N m as they are (Atkeson, An,
+Hollerbach 1986). Rows to compare with: nothing keeps the answer physical.
 
-The biases have their prior (or are known) and are eliminated; nothing keeps the answer physical.
 Directions that the data leave open are filled as `reference_body` says.
 """
 
 from __future__ import annotations
 
+import numpy as np
+
+from ..errors import InvalidSetting, NotEnoughData
 from ..geometry.shape import Shape
-from ..regression.problem import Problem
+from ..model.problem import CHANNELS, Problem
 from ..settings import Settings
 from .base import Solution
 from .reference_body import ReferenceBodyCache, regularise
 
 
 class Wls:
-    """Whitened least squares with bias states."""
+    """Least squares, every row by its noise."""
 
     name = "wls"
-    needs_shape = False
-    keeps_mass_inside = False
-    needs_wrench = False
-    needs_noise = "ratio of force to torque"
-    guarantees_consistency = False
+    needs_shape = needs_wrench = keeps_mass_inside = False
 
     def __init__(self, settings: Settings) -> None:
-        self._weighting = settings.estimator.weighting
         self._bodies = ReferenceBodyCache()
 
     def solve(self, problem: Problem, shape: Shape | None) -> Solution:
-        """Unconstrained optimum of the weighting asked for.
+        """The unconstrained optimum.
 
         Raises:
             NotEnoughData: no information about the mass.
         """
-        marginal = problem.marginal(self._weighting)
         body = self._bodies.of(shape)
-        data = regularise(marginal.matrix, marginal.target, body)
-        phi = body.to_phi @ data.optimum
-        return Solution(phi, marginal.bias(phi), data.prior_information(body))
+        data = regularise(problem.matrix, problem.target, body)
+        return Solution(body.to_phi @ data.optimum, data.prior_information(body))
+
+
+class Ols(Wls):
+    """Least squares, every row alike, with a free bias (or the known one)."""
+
+    name = "ols"
+    needs_wrench = True
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__(settings)
+        if settings.estimator.weighting != "noise":
+            raise InvalidSetting("estimator.method 'ols' needs estimator.weighting 'noise'")
+
+    def solve(self, problem: Problem, shape: Shape | None) -> Solution:
+        """The unconstrained optimum of all rows; what is made of `Solution` as its interval is that
+        of `wls`, and too narrow.
+
+        Raises:
+            NotEnoughData: no rows, or no information about the mass.
+        """
+        if not problem.models:
+            raise NotEnoughData("the estimator 'ols' needs the rows of the wrench")
+        unweighted = Problem.from_models(problem.models, np.ones(CHANNELS), 1e6 * problem.bias_sd)
+        return super().solve(unweighted, shape)

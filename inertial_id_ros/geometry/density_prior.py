@@ -1,31 +1,40 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """What a shape says about where its mass sits: the prior of the estimator `density`, over positive
-densities. How wrong the shape may be stands in `geometry/shape_error.py`.
+densities.
 
 Nodes fill the shape, corners included; the logarithm of the density at the nodes is a Gaussian
 process, so that every density is positive and every body drawn from the prior is physically
-consistent. A slack covers what nodes and a slightly wrong size leave open; that of intervals
-also covers sections in which mass may sit at any depth. An uncertain pose of the shape adds states.
+consistent. A slack covers what nodes and a slightly wrong size leave open; that of intervals also
+covers sections in which mass may sit at any depth. `shape_covariance` is what the errors of its
+pose and size add that a user admits.
 
 Where no shape is given, it is one of several balls about the sensor. All that is known of an object
 of unknown shape is how far it reaches from the sensor at most. A single ball of that size would
 claim more: that the mass is spread over all of it, so that a small object gets too much inertia
 with intervals that exclude the truth. So the size is unknown too: equally probable on a logarithmic
-scale, by halving, down to an eighth of the largest."""
+scale, by halving, down to an eighth of the largest.
+"""
 
 from __future__ import annotations
 
-import hashlib
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..inertia import Array, phi_from_body, phi_from_second_moment, point_columns
+from ..inertia import (
+    Array,
+    phi_from_body,
+    phi_from_pseudo_inertia,
+    phi_from_second_moment,
+    point_columns,
+    pseudo_inertia,
+    skew,
+)
+from ..settings import ShapeSettings
 from .point_sets import farthest_points, squared_distances
 from .shape import Shape
-from .shape_error import ShapeError
 
 NODES, RANK = 250, 60
 LENGTH_SCALES = (0.1, 0.2, 0.4)  # of the box diagonal, averaged
@@ -55,7 +64,6 @@ class DensityPrior:
         wide_slack: (10, 10) the same for intervals, with unknown depths in thin sections.
         widths: standard deviations of the log-density, widest first.
         width_penalty: exponent by which wide densities are discouraged.
-        error: by which the whole body may be moved and scaled.
     """
 
     columns: Array
@@ -65,39 +73,11 @@ class DensityPrior:
     wide_slack: Array
     widths: tuple[float, ...]
     width_penalty: float
-    error: ShapeError = field(default_factory=ShapeError)
-
-    @cached_property
-    def fingerprint(self) -> bytes:
-        """The same for priors of the same content, in any process."""
-        digest = hashlib.blake2b(repr((self.widths, self.width_penalty)).encode(), digest_size=16)
-        error = self.error
-        for array in (self.columns, self.volumes, self.modes, self.slack, self.wide_slack,
-                      *(np.asarray(getattr(error, item.name)) for item in fields(error))):
-            digest.update(np.ascontiguousarray(array).tobytes())
-        return digest.digest()
 
     @cached_property
     def moments(self) -> Array:
         """phi (10, n) of a body of density 1 at one node each."""
         return self.columns * self.volumes
-
-    @cached_property
-    def even(self) -> Array:
-        """phi (10,) of a body of density 1."""
-        return self.moments.sum(axis=1)
-
-    def directions(self, width: float) -> Array:
-        """Log-density (n, r + 1) per unit of each state: modes of that width, and the mass."""
-        if width not in self._directions:
-            self._directions[width] = np.column_stack(
-                [width * self.modes, np.full(len(self.volumes), MASS_SD)])
-        return self._directions[width]
-
-    @cached_property
-    def _directions(self) -> dict[float, Array]:
-        """What `directions` returned, by width."""
-        return {}
 
 
 _kept: WeakKeyDictionary[Shape, DensityPrior] = WeakKeyDictionary()
@@ -115,17 +95,18 @@ def _build_prior(shape: Shape) -> DensityPrior:
     share = shape.volumes / shape.volumes.sum()
     cloud = np.concatenate([shape.surface, shape.points])
     nodes = cloud[farthest_points(cloud, NODES)]
-    columns = np.ascontiguousarray(shape.points.T)
-    distance = np.stack([squared_distances(columns, node) for node in nodes])
+    distance = np.stack([squared_distances(shape.points, node) for node in nodes])
     spread = float(share @ distance.min(axis=0))
     nearest = np.bincount(distance.argmin(axis=0), share, len(nodes)).astype(float)
     volumes = np.maximum(nearest, VOLUME_FLOOR / len(nodes))
     columns = point_columns(nodes)
     volumes = _match_moments(columns, volumes / volumes.sum(), shape.unit_phi)
     modes = _modes(nodes)
-    slack = _slack_covariance(nodes, volumes, spread, SIZE_ERROR[shape.bounding])
+    center = nodes.T @ volumes
+    second = (nodes - center).T * volumes @ (nodes - center)
+    slack = _slack_covariance(second, spread, SIZE_ERROR[shape.bounding])
     reach = (columns * volumes) @ modes
-    wide = slack + _depth_covariance(nodes, volumes, reach @ reach.T + slack)
+    wide = slack + _depth_covariance(second, reach @ reach.T + slack)
     return DensityPrior(columns, volumes, modes, slack, wide, WIDTHS[shape.bounding],
                         WIDTH_PENALTY[shape.bounding])
 
@@ -143,65 +124,77 @@ def _match_moments(columns: Array, volumes: Array, wanted: Array) -> Array:
 
 def _modes(nodes: Array) -> Array:
     """Low-rank factor (n, r) of the kernel between nodes, by pivoted Cholesky."""
-    diagonal = float(((nodes.max(axis=0) - nodes.min(axis=0)) ** 2).sum())
+    diagonal = float((np.ptp(nodes, axis=0) ** 2).sum())
     distance = ((nodes[:, None] - nodes) ** 2).sum(axis=2)
-    kernel = sum(np.exp(-distance / (2.0 * s * s * diagonal)) for s in LENGTH_SCALES)
-    kernel = kernel / len(LENGTH_SCALES)
+    kernel = np.mean([np.exp(-distance / (2.0 * s * s * diagonal)) for s in LENGTH_SCALES], axis=0)
     factor = np.zeros((len(nodes), RANK))
-    left = np.diag(kernel).copy()
+    rest = np.diag(kernel).copy()
     for k in range(RANK):
-        pivot = int(left.argmax())
-        if left[pivot] < _PIVOT_FLOOR:
+        pivot = int(rest.argmax())
+        if rest[pivot] < _PIVOT_FLOOR:
             return factor[:, :k]
         column = kernel[:, pivot] - factor[:, :k] @ factor[pivot, :k]
-        factor[:, k] = column / np.sqrt(left[pivot])
-        left = left - factor[:, k] ** 2
+        factor[:, k] = column / np.sqrt(rest[pivot])
+        rest = rest - factor[:, k] ** 2
     return factor
 
 
-def _slack_covariance(nodes: Array, volumes: Array, spread: float, size_error: float) -> Array:
+def _slack_covariance(second: Array, spread: float, size_error: float) -> Array:
     """Covariance (10, 10) of phi per kg^2: second moments within nodes, and size along the axes
-    of the shape."""
-    second, axes = _second_moments(nodes, volumes)
+    of the shape.
+
+    Args:
+        second: (3, 3) moments about the centre; spread: within nodes [m^2].
+    """
     slack = np.zeros((10, 10))
     for i in range(3):
         for j in range(i, 3):
             moment = np.zeros((3, 3))
             moment[i, j] = moment[j, i] = spread / 4.0
-            column = phi_from_second_moment(moment)
-            slack += np.outer(column, column)
-        stretch = np.outer(axes[:, i], axes[:, i]) @ second
-        column = size_error * phi_from_second_moment(stretch + stretch.T)
-        slack += np.outer(column, column)
+            slack += _square(phi_from_second_moment(moment))
+    for axis in np.linalg.eigh(second)[1].T:
+        stretch = np.outer(axis, axis) @ second
+        slack += _square(size_error * phi_from_second_moment(stretch + stretch.T))
     return slack
 
 
-def _depth_covariance(nodes: Array, volumes: Array, known: Array) -> Array:
+def _depth_covariance(second: Array, known: Array) -> Array:
     """Covariance (10, 10) of phi per kg^2 that thin sections lack in the covariance `known`.
 
     The second moment along each axis of the shape keeps DEPTH_ERROR of itself when everything else
     about the body has been measured.
     """
-    second, axes = _second_moments(nodes, volumes)
-    # Second moments along the axes are linear in phi: Sigma = tr(I)/2 1 - I.
-    columns = np.stack([phi_from_second_moment(np.outer(a, a)) for a in axes.T], axis=1)
     scale = np.sqrt(np.diag(known) + 1e-12 * np.diag(known).max())
     information = np.linalg.inv(known / np.outer(scale, scale) + 1e-9 * np.eye(10))
     lacking = np.zeros((10, 10))
-    for i in range(3):
-        wanted = (DEPTH_ERROR * float(axes[:, i] @ second @ axes[:, i])) ** 2
-        column = columns[:, i]
+    moments, axes = np.linalg.eigh(second)
+    for moment, axis in zip(moments, axes.T, strict=True):
+        # Second moments along the axes are linear in phi: Sigma = tr(I)/2 1 - I.
+        column = phi_from_second_moment(np.outer(axis, axis))
         scaled = column / scale
         present = 1.0 / float(scaled @ information @ scaled)
-        lacking += max(wanted - present, 0.0) * np.outer(column, column)
+        lacking += max((DEPTH_ERROR * float(moment)) ** 2 - present, 0.0) * _square(column)
     return lacking
 
 
-def _second_moments(nodes: Array, volumes: Array) -> tuple[Array, Array]:
-    """Second moments (3, 3) about the centre, and principal axes as columns."""
-    center = nodes.T @ volumes
-    second = (nodes - center).T * volumes @ (nodes - center)
-    return second, np.linalg.eigh(second)[1]
+def _square(column: Array) -> Array:
+    """The matrix (n, n) of a vector times itself."""
+    return np.outer(column, column)
+
+
+def shape_covariance(shape: Shape, phi: Array, settings: ShapeSettings) -> Array:
+    """Covariance (10, 10) of phi (10,) by a shape that is shifted, turned about the middle of its
+    bounding box, and stretched along its axes, as far as the settings admit; to first order."""
+    middle, axes = shape.middle, shape.axes
+    steps = np.zeros((9, 4, 4))  # J moves by ``step J + J step'``
+    for k, (axis, own) in enumerate(zip(np.eye(3), axes.T, strict=True)):
+        steps[k, :3, 3] = settings.position_sd * axis
+        steps[3 + k, :3, :3] = np.deg2rad(settings.rotation_sd) * skew(axis)
+        steps[6 + k, :3, :3] = settings.scale_sd * np.outer(own, own)
+    steps[3:, :3, 3] = -steps[3:, :3, :3] @ middle
+    moved = steps @ pseudo_inertia(phi)
+    columns = np.stack([phi_from_pseudo_inertia(m + m.T) for m in moved], axis=1)
+    return np.asarray(columns @ columns.T)
 
 
 SIZES = 4

@@ -18,18 +18,17 @@ _AT_ONCE = 20  # directions
 
 def farthest_points(cloud: Array, count: int) -> np.ndarray:
     """Indices of `count` points of cloud (n, 3), each as far as possible from those before."""
-    columns = np.ascontiguousarray(cloud.T)
-    chosen = [int(squared_distances(columns, cloud.mean(axis=0)).argmax())]
-    distance = squared_distances(columns, cloud[chosen[0]])
+    chosen = [int(squared_distances(cloud, cloud.mean(axis=0)).argmax())]
+    distance = squared_distances(cloud, cloud[chosen[0]])
     for _ in range(min(count, len(cloud)) - 1):
         chosen.append(int(distance.argmax()))
-        np.minimum(distance, squared_distances(columns, cloud[chosen[-1]]), out=distance)
+        np.minimum(distance, squared_distances(cloud, cloud[chosen[-1]]), out=distance)
     return np.array(chosen)
 
 
-def squared_distances(columns: Array, point: Array) -> Array:
-    """Squared distances (n,) of points, given as columns (3, n), from a point (3,)."""
-    x, y, z = columns - point[:, None]
+def squared_distances(points: Array, point: Array) -> Array:
+    """Squared distances (n,) of points (n, 3) from a point (3,)."""
+    x, y, z = points.T - point[:, None]
     return np.asarray(x * x + y * y + z * z)
 
 

@@ -46,7 +46,6 @@ from .point_sets import (
     merge_points,
     outermost_points,
 )
-from .shape_error import ShapeError, map_phi
 
 if TYPE_CHECKING:
     import trimesh
@@ -229,32 +228,35 @@ class Shape:
         everything = np.concatenate([self.points, self.surface])
         return everything.min(axis=0), everything.max(axis=0)
 
+    @property
+    def middle(self) -> Array:
+        """Middle (3,) of the bounding box [m]."""
+        return 0.5 * (self.bounds[0] + self.bounds[1])
+
     @cached_property
-    def _middle_and_axes(self) -> tuple[Array, Array]:
-        """Middle (3,) of the bounding box [m], and principal axes (3, 3) as columns."""
+    def axes(self) -> Array:
+        """Principal axes (3, 3) of the evenly filled shape, as columns."""
         pseudo = pseudo_inertia(self.unit_phi)
         com = pseudo[:3, 3]
-        axes = np.linalg.eigh(pseudo[:3, :3] - np.outer(com, com))[1]
-        return 0.5 * (self.bounds[0] + self.bounds[1]), axes
+        return np.linalg.eigh(pseudo[:3, :3] - np.outer(com, com))[1]
 
-    def error(self, settings: ShapeSettings) -> ShapeError:
-        """How wrong the settings say the shape may be, about the middle of its bounding box."""
-        return ShapeError(settings.position_sd, np.deg2rad(settings.rotation_sd),
-                          settings.scale_sd, *self._middle_and_axes)
+    def displacement(self, settings: ShapeSettings) -> float:
+        """Standard deviation [m] of where its nearest face lies, by the errors of the settings."""
+        half = 0.5 * float(self.lengths.min())
+        turned = np.hypot(np.deg2rad(settings.rotation_sd), settings.scale_sd)
+        return float(np.hypot(settings.position_sd, half * turned))
 
     def grow(self, length: float) -> Shape:
         """The shape stretched along its axes, so that it reaches farther by a length [m] both ways.
         """
-        middle, axes = self._middle_and_axes
+        middle, axes = self.middle, self.axes
         half = np.abs((self.surface - middle) @ axes).max(axis=0)
         stretch = (axes * (1.0 + length / half)) @ axes.T
-        matrix = np.eye(4)
-        matrix[:3, :3], matrix[:3, 3] = stretch, middle - stretch @ middle
         return replace(self, points=(self.points - middle) @ stretch + middle,
                        surface=(self.surface - middle) @ stretch + middle,
                        volumes=self.volumes * np.linalg.det(stretch),
                        parts=tuple((p - middle) @ stretch + middle for p in self.parts),
-                       unit_phi=map_phi(matrix) @ self.unit_phi)
+                       unit_phi=transform_phi(self.unit_phi, stretch, middle - stretch @ middle))
 
     @property
     def lengths(self) -> Array:

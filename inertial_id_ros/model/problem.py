@@ -40,6 +40,11 @@ class Problem:
     noise: Array = field(default_factory=lambda: np.ones(CHANNELS))
     bias_sd: Array = field(default_factory=lambda: np.zeros(CHANNELS))
 
+    @property
+    def information(self) -> Array:
+        """Information matrix (10, 10) of phi."""
+        return self.matrix.T @ self.matrix
+
     @classmethod
     def from_estimate(cls, mean: Array, covariance: Array, residual: float = 0.0) -> Problem:
         """The problem whose optimum is `mean` (10,) with this covariance (10, 10), whole rank."""
@@ -81,6 +86,17 @@ def blend(full: Array, static: Array, weight: Array, noise: Array, bias_sd: Arra
     parts = ((full, weight), (static, 1.0 - weight))
     return Problem.from_models(tuple(channel_triangles(rows, w) for rows, w in parts), noise,
                                bias_sd)
+
+
+def dynamism_weight(acceleration: Array, omega: Array, alpha: Array, c1: float) -> Array:
+    """Weight (n,) in [0, 1) of the full model, ``tanh(3 nu / c1)`` (Nadeau et al. 2022, eq. 7).
+
+    Args:
+        acceleration: (n, 3) without gravity [m/s^2]; omega, alpha: (n, 3) [rad/s, rad/s^2];
+        c1: dynamism at which the weight is 0.995.
+    """
+    squares = [np.sum(v**2, axis=1) for v in (acceleration, alpha, omega / 0.5)]
+    return np.asarray(np.tanh(3.0 * sum(squares) / c1))
 
 
 def channel_triangles(rows: Array, weight: Array) -> Array:

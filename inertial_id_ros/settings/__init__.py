@@ -8,7 +8,6 @@ documentation page is made from it, so that a setting means the same everywhere.
 from .inputs import SENSORS, DynamicJointStatesSettings, WrenchSettings
 from .node import ApplySettings
 from .payload import (
-    ESTIMATOR_GROUP,
     ESTIMATORS,
     ChangeSettings,
     ContactSettings,
@@ -19,7 +18,6 @@ from .table import Settings, flatten, iter_settings, settings_from_mapping
 
 __all__ = [
     "ESTIMATORS",
-    "ESTIMATOR_GROUP",
     "SENSORS",
     "ApplySettings",
     "ChangeSettings",

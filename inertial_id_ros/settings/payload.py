@@ -137,16 +137,13 @@ class ToolSettings:
         "", "Tool file; the object is then estimated apart from this tool. Empty: none.")
 
 
-# Each is a module of `estimators`. Other packages name theirs in the group of entry points.
-ESTIMATORS = ("density", "entropic", "lmi", "manifold", "pmd", "wls")
-ESTIMATOR_GROUP = "inertial_id_ros.estimators"
+ESTIMATORS = ("density", "entropic", "lmi", "manifold", "ols", "pmd", "wls")
 
 
 @dataclass(frozen=True)
 class EstimatorSettings:
     method: str = setting(
-        "density", "Estimator (see estimators.md).", choices=ESTIMATORS, group=ESTIMATOR_GROUP,
-        runtime=True)
+        "density", "Estimator (see estimators.md).", choices=ESTIMATORS, runtime=True)
     weighting: str = setting(
         "noise", "noise: full model, whitened by the sensor noise; dynamism: blend of the full and "
         "the gravity-only model, for entropic, lmi, manifold, pmd and wls, without alignment "
@@ -169,8 +166,7 @@ class EstimatorSettings:
 class PmdSettings:
     form: str = setting(
         "norm", "norm: Euclidean norms, torque weighed against force by the sensor noise; "
-        "published: the same of N and N m as they are; squared: norm as a quadratic program.",
-        choices=("norm", "published", "squared"), runtime=True)
+        "squared: norm as a quadratic program.", choices=("norm", "squared"), runtime=True)
     regularization: ClassVar[float] = 0.1  # weight of the norm of the point masses
     points: int = setting(
         136, "Point masses to spread over the shape.", low=4, high=1000, runtime=True)

@@ -8,7 +8,6 @@ import math
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import field
 from difflib import SequenceMatcher
-from importlib.metadata import entry_points
 from typing import Any, NamedTuple
 
 from ..errors import InvalidSetting
@@ -23,7 +22,7 @@ class Spec(NamedTuple):
 
     Attributes:
         low, high: inclusive limits; above: exclusive lower limit.
-        choices: the words allowed; group: of entry points, whose names are allowed as well.
+        choices: the words allowed.
         lengths: how many numbers a list may have.
         runtime: whether it may change while the node runs.
     """
@@ -34,7 +33,6 @@ class Spec(NamedTuple):
     high: float = math.inf
     above: float = -math.inf
     choices: tuple[str, ...] = ()
-    group: str = ""
     lengths: tuple[int, ...] = ()
     runtime: bool = False
 
@@ -101,7 +99,7 @@ def _to_number(name: str, value: Any) -> float:
 
 def check(name: str, value: Any, spec: Spec) -> None:
     """Raises InvalidSetting where a value is not what its spec allows."""
-    if spec.choices and value not in spec.choices and value not in _names_in(spec.group):
+    if spec.choices and value not in spec.choices:
         raise InvalidSetting(f"{name} is {_shorten(value)}; allowed: {allowed_range(spec)}")
     if spec.lengths and len(value) not in spec.lengths:
         allowed = " or ".join(str(n) for n in spec.lengths)
@@ -114,11 +112,6 @@ def check(name: str, value: Any, spec: Spec) -> None:
             raise InvalidSetting(f"{name} is {x:g}{_unit(spec)}; allowed: {allowed_range(spec)}")
 
 
-def _names_in(group: str) -> set[str]:
-    """Names that installed packages have in a group of entry points."""
-    return {entry.name for entry in entry_points(group=group)} if group else set()
-
-
 def _unit(spec: Spec) -> str:
     """The unit with a space before it, or nothing."""
     return f" {spec.unit}" if spec.unit else ""
@@ -127,8 +120,7 @@ def _unit(spec: Spec) -> str:
 def allowed_range(spec: Spec) -> str:
     """The allowed range in words, with its unit."""
     if spec.choices:
-        others = ["or what another package brings"] if spec.group else []
-        return ", ".join([*spec.choices, *others])
+        return ", ".join(spec.choices)
     parts = []
     if math.isfinite(spec.above):
         parts.append(f"above {spec.above:g}")

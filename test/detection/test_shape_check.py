@@ -7,7 +7,8 @@ import re
 
 import numpy as np
 import pytest
-from problems import box, compress, make_rows, motion
+from old_problems import compress
+from problems import box, make_rows, motion
 from synthetic import BODY, identifier, recording, texts
 
 from inertial_id_ros.detection.shape_check import COM_FINDING, INERTIA_FINDING, check_shape
@@ -16,6 +17,7 @@ from inertial_id_ros.estimate import Estimate
 from inertial_id_ros.estimators import create
 from inertial_id_ros.findings import FindingLog
 from inertial_id_ros.geometry.shape import Shape
+from inertial_id_ros.identification.estimator_problem import solve_for
 from inertial_id_ros.inertia import Array, phi_from_body, point_columns
 from inertial_id_ros.regression.problem import Marginal
 from inertial_id_ros.settings import Settings
@@ -70,7 +72,7 @@ def test_a_shape_called_exact_is_not_used_when_it_is_contradicted() -> None:
 
 def test_an_estimator_that_needs_the_shape_refuses() -> None:
     with pytest.raises(InvalidShape, match=r"centre of mass \[0\.\d+, .*outside of the shape"):
-        _check([0.0, 0.0, 0.21], box(SIZE, (0.0, 0.0, 0.1)), "uniform")
+        _check([0.0, 0.0, 0.21], box(SIZE, (0.0, 0.0, 0.1)), "entropic")
 
 
 CONFINED = [{"estimator.method": "pmd", "pmd.points": 136},
@@ -93,7 +95,8 @@ def test_a_region_that_holds_all_mass_is_moved_until_it_can(changes: dict[str, o
         "noise").unconstrained_fit[1]))
     assert (used.hull[:, :3] @ com + used.hull[:, 3]).max() < 0.0
     np.testing.assert_allclose(used.lengths, told.lengths, atol=0.05)  # not large beyond need
-    right, wrong = (estimator.solve(problem, shape).phi - truth for shape in (used, told))
+    right, wrong = (solve_for(estimator, problem, "noise", shape).phi - truth
+                    for shape in (used, told))
     assert (np.abs(right) < 4.0 * sd)[:4].all(), right / sd
     assert np.abs(wrong / sd)[:4].max() > 4.0  # what it would be
 
@@ -193,7 +196,7 @@ def test_a_shape_that_is_too_short_is_named(axis: int, length: float, left_out: 
     assert direction and np.argmax(np.abs([float(v) for v in direction[1].split(",")])) == axis
     if left_out:
         with pytest.raises(InvalidShape, match="inertia is too large"):
-            _judge(data, shape, "uniform")
+            _judge(data, shape, "entropic")
     else:
         grown, _ = _judge(data, shape, "pmd")
         assert grown is not None and grown.lengths[axis] > 0.16

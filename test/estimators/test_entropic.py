@@ -5,16 +5,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from estimator_cases import objective
+from estimator_cases import create, objective
 from problems import box, compress, make_rows, motion, poses, random_phi
 from reference import cvxpy_statements
 from scipy.stats import wishart
 
 from inertial_id_ros.errors import InvalidShape, NotEnoughData
-from inertial_id_ros.estimators import create
-from inertial_id_ros.estimators.entropic import find_modes, log_evidence
-from inertial_id_ros.estimators.reference_body import measure_mass, reference_body
-from inertial_id_ros.estimators.semidefinite import smat, svec
+from inertial_id_ros.estimators.entropic import find_modes, log_evidence, measure_mass
+from inertial_id_ros.estimators.reference_body import reference_body, smat, svec
 from inertial_id_ros.geometry.shape import Shape
 from inertial_id_ros.inertia import (
     Array,
@@ -56,7 +54,7 @@ def test_agrees_with_cvxpy_on_all_rows(rng: np.random.Generator, gamma: float,
     program stated with cvxpy on every row reaches."""
     rows = make_rows(rng, body_in_the_box(rng), motion(rng, 60, speed=0.7), bias=0.05)
     problem = compress(rows)
-    marginal = problem.marginal(weighting)
+    marginal = problem.problems[weighting]
     mass = measure_mass(marginal.matrix @ reference_body(SHAPE).to_phi, marginal.target)
     prior = SHAPE.uniform(mass)
     wanted = cvxpy_statements.entropic(rows, problem, weighting, prior, gamma)
@@ -75,7 +73,7 @@ def test_the_gradient_vanishes_at_the_answer(rng: np.random.Generator, gamma: fl
     for _ in range(60):
         points = int(rng.integers(1, 9))
         moving = motion(rng, 100, speed=10.0 ** rng.uniform(-1.0, 0.5))
-        marginal = compress(make_rows(rng, random_phi(rng, points), moving)).marginal("noise")
+        marginal = compress(make_rows(rng, random_phi(rng, points), moving)).problems["noise"]
         rows = marginal.matrix @ body.to_phi
         mass = measure_mass(rows, marginal.target)
         factor = find_modes(smat(mass * rows), marginal.target, (gamma,))[0].factor
@@ -89,7 +87,7 @@ def test_a_weak_prior_gives_lmi_and_a_strong_one_the_filled_shape(rng: np.random
     """gamma -> 0: the objective of `lmi` (the data's alone); the larger gamma, the nearer the
     filled shape."""
     problem = compress(make_rows(rng, body_in_the_box(rng, 3), motion(rng, speed=1.0)))
-    marginal = problem.marginal("noise")
+    marginal = problem.problems["noise"]
     answers = [create(with_gamma(g), "entropic").solve(problem, SHAPE).phi
                for g in (1e-3, 1.0, 1e3, 1e6)]
     lmi = create(Settings(), "lmi").solve(problem, SHAPE).phi

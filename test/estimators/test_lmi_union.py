@@ -61,7 +61,7 @@ def test_the_optimum_is_that_of_point_masses_that_fill_the_union() -> None:
     ellipsoid alone fits worse."""
     shape = join_shapes(parts())
     for rng, phi in bodies(6):
-        marginal = (problem := compress(make_rows(rng, phi, motion(rng, 300)))).marginal("noise")
+        marginal = (problem := compress(make_rows(rng, phi, motion(rng, 300)))).problems["noise"]
 
         def misfit(found: Array, marginal=marginal) -> float:
             return float(np.linalg.norm(marginal.matrix @ found - marginal.target))

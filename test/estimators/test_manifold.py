@@ -1,5 +1,5 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""`manifold`: the optimum of `lmi`, on the road of Traversaro et al. 2016 over bodies."""
+"""`manifold`: the optimum of `lmi`, by steps over bodies (Traversaro et al. 2016)."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from estimator_cases import objective, smallest_eigenvalue
-from problems import compress, make_rows, motion, poses, random_phi
+from estimator_cases import create, objective, smallest_eigenvalue
+from problems import Data, compress, make_rows, motion, poses, random_phi
 from reference import cvxpy_statements
 from scipy.spatial.transform import Rotation
 
 from inertial_id_ros.errors import NotEnoughData
-from inertial_id_ros.estimators import create
 from inertial_id_ros.estimators.manifold import Manifold, Point
 from inertial_id_ros.estimators.reference_body import reference_body, regularise
 from inertial_id_ros.inertia import (
@@ -24,13 +23,13 @@ from inertial_id_ros.inertia import (
     transform_matrix,
     transform_phi,
 )
-from inertial_id_ros.regression.problem import Marginal, Problem
+from inertial_id_ros.model.problem import Problem, triangle
 from inertial_id_ros.settings import Settings
 
 UNIT = reference_body(None).unit_phi
 
 
-def varied(rng: np.random.Generator) -> Problem:
+def varied(rng: np.random.Generator) -> Data:
     """A recording of one to eight point masses: slow or fast, short or long, still or turning."""
     phi = random_phi(rng, points=int(rng.integers(1, 9)), size=10.0 ** rng.uniform(-2.0, -0.5),
                      offset=rng.uniform(0.0, 0.2))
@@ -43,7 +42,7 @@ def varied(rng: np.random.Generator) -> Problem:
     return compress(make_rows(rng, phi, moving, noise))
 
 
-def active(rng: np.random.Generator, count: int) -> Iterator[Problem]:
+def active(rng: np.random.Generator, count: int) -> Iterator[Data]:
     """Problems whose unconstrained optimum is no body."""
     wls = create(Settings(), "wls")
     while count:
@@ -53,11 +52,11 @@ def active(rng: np.random.Generator, count: int) -> Iterator[Problem]:
             yield problem
 
 
-def sum_of_squares(marginal: Marginal, phi: np.ndarray) -> float:
+def sum_of_squares(marginal: Problem, phi: np.ndarray) -> float:
     """What both estimators minimise: the data, and the weak prior that fills what they leave."""
     data = regularise(marginal.matrix, marginal.target, reference_body(None))
     x = reference_body(None).from_phi @ phi
-    return float(np.sum((data.matrix @ x - data.target) ** 2)) + marginal.upper[-1, -1] ** 2
+    return float(np.sum((data.matrix @ x - data.target) ** 2)) + marginal.residual ** 2
 
 
 @pytest.mark.slow
@@ -65,7 +64,7 @@ def test_reaches_the_lmi_optimum_where_the_constraint_is_active(rng: np.random.G
     """On 200 problems the objective is at most 1e-6 (relative) above the one that `lmi` finds."""
     lmi, manifold = create(Settings(), "lmi"), create(Settings(), "manifold")
     for problem in active(rng, 200):
-        marginal = problem.marginal("noise")
+        marginal = problem.problems["noise"]
         wanted = sum_of_squares(marginal, lmi.solve(problem, None).phi)
         found = manifold.solve(problem, None).phi
         assert sum_of_squares(marginal, found) <= wanted * (1.0 + 1e-6)
@@ -82,7 +81,7 @@ def test_agrees_with_cvxpy_on_all_rows(rng: np.random.Generator, weighting: str)
         problem = compress(rows)
         wanted = cvxpy_statements.lmi(rows, problem, weighting, UNIT, 1e-6)
         found = manifold.solve(problem, None)
-        value = objective(problem.marginal(weighting), found.phi)
+        value = objective(problem.problems[weighting], found.phi)
         assert value == pytest.approx(wanted.objective, rel=1e-5)
 
 
@@ -115,7 +114,7 @@ def test_every_iterate_is_a_body(rng: np.random.Generator, monkeypatch: pytest.M
     """However few iterations are allowed, the answer has a positive definite pseudo-inertia, and
     more iterations never fit worse."""
     for problem in active(rng, 10):
-        marginal = problem.marginal("noise")
+        marginal = problem.problems["noise"]
         before = np.inf
         for limit in range(1, 12):
             monkeypatch.setattr("inertial_id_ros.estimators.manifold.MAX_STEPS", limit)
@@ -132,15 +131,13 @@ def test_the_answer_moves_with_the_sensor_frame(rng: np.random.Generator) -> Non
     turn = Rotation.random(random_state=rng).as_matrix()
     carry = transform_matrix(turn, np.zeros(3))
     manifold = Manifold(Settings())
-    for problem in active(rng, 5):
-        marginal = problem.marginal("noise")
-        upper = marginal.upper.copy()
-        upper[:, :10] = upper[:, :10] @ np.linalg.inv(carry)
-        moved = Marginal(np.linalg.qr(upper, mode="r"), marginal.state_rows)
-        phi = manifold.solve_marginal(marginal, None).phi
-        turned = manifold.solve_marginal(moved, None).phi
-        fits = sum_of_squares(marginal, transform_phi(turned, turn.T, np.zeros(3)))
-        assert fits == pytest.approx(sum_of_squares(marginal, phi), rel=1e-7)
+    for data in active(rng, 5):
+        problem = data.problems["noise"]
+        upper = triangle(np.column_stack([problem.matrix @ np.linalg.inv(carry), problem.target]))
+        moved = Problem(upper[:-1, :-1], upper[:-1, -1], problem.residual)
+        phi, turned = (manifold.solve(each, None).phi for each in (problem, moved))
+        fits = sum_of_squares(problem, transform_phi(turned, turn.T, np.zeros(3)))
+        assert fits == pytest.approx(sum_of_squares(problem, phi), rel=1e-7)
 
 
 def test_respects_the_largest_mass(rng: np.random.Generator) -> None:
@@ -148,7 +145,7 @@ def test_respects_the_largest_mass(rng: np.random.Generator) -> None:
     settings = Settings().replace({"estimator.max_mass": 0.5})
     for _ in range(10):
         problem = compress(make_rows(rng, 1.5 * random_phi(rng), motion(rng, 100, speed=0.5)))
-        marginal = problem.marginal("noise")
+        marginal = problem.problems["noise"]
         wanted = create(settings, "lmi").solve(problem, None).phi
         found = create(settings, "manifold").solve(problem, None).phi
         assert found[0] <= 0.5 * (1.0 + 1e-9)

@@ -1,7 +1,7 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """`lmi`, `entropic`, `pmd` stated with cvxpy on all rows: readable, slow, what others reach.
 
-Of a `Problem` they take the noise and the priors of the biases; the factors are made from the rows.
+Of the `Data` they take the noise and the priors of the biases; the factors are made from the rows.
 """
 
 from __future__ import annotations
@@ -10,11 +10,10 @@ from dataclasses import dataclass
 
 import cvxpy as cp
 import numpy as np
-from problems import Rows, residuals
+from problems import Data, Rows, residuals
 
 from inertial_id_ros.geometry.shape import Shape
 from inertial_id_ros.inertia import Array, point_columns, pseudo_inertia
-from inertial_id_ros.regression.problem import Problem
 
 
 @dataclass(frozen=True)
@@ -26,7 +25,7 @@ class Answer:
     objective: float
 
 
-def _whitened_squares(rows: Rows, sensor: Problem, weighting: str, phi: cp.Variable,
+def _whitened_squares(rows: Rows, sensor: Data, weighting: str, phi: cp.Variable,
                       bias: cp.Variable) -> tuple[list[cp.Expression], list[cp.Constraint]]:
     """Whitened sums of squares of data and bias prior; constraints where the biases are known."""
     squares = []
@@ -38,7 +37,7 @@ def _whitened_squares(rows: Rows, sensor: Problem, weighting: str, phi: cp.Varia
     return [*squares, cp.sum_squares(prior)], constraints
 
 
-def lmi(rows: Rows, sensor: Problem, weighting: str, unit_phi: Array, epsilon: float,
+def lmi(rows: Rows, sensor: Data, weighting: str, unit_phi: Array, epsilon: float,
         shape: Shape | None = None, support: str = "none", max_mass: float = 0.0) -> Answer:
     """Whitened least squares with a positive pseudo-inertia (Wensing et al. 2017, Theorem 3).
 
@@ -64,7 +63,7 @@ def lmi(rows: Rows, sensor: Problem, weighting: str, unit_phi: Array, epsilon: f
     return Answer(np.asarray(phi.value), np.asarray(bias.value), float(problem.value))
 
 
-def entropic(rows: Rows, sensor: Problem, weighting: str, prior_phi: Array, gamma: float) -> Answer:
+def entropic(rows: Rows, sensor: Data, weighting: str, prior_phi: Array, gamma: float) -> Answer:
     """Whitened least squares plus the entropic divergence from a body (Lee et al. 2020, eq. 19).
 
     ``gamma (-log det Z + tr Z)`` with ``Z = L^-1 J(phi) L^-T``, ``L L' = J(prior_phi)``: in
@@ -83,7 +82,7 @@ def entropic(rows: Rows, sensor: Problem, weighting: str, prior_phi: Array, gamm
     return Answer(np.asarray(phi.value), np.asarray(bias.value), float(problem.value))
 
 
-def pmd(rows: Rows, sensor: Problem, weighting: str, points: Array, regularization: float,
+def pmd(rows: Rows, sensor: Data, weighting: str, points: Array, regularization: float,
         whiten: bool = True, form: str = "norm") -> Answer:
     """Point masses, unsquared norms as published (Nadeau et al. 2022, eq. 8), or their squares.
 
@@ -112,7 +111,7 @@ def pmd(rows: Rows, sensor: Problem, weighting: str, points: Array, regularizati
     return Answer(np.asarray(phi.value), np.asarray(bias.value), float(problem.value))
 
 
-def _bias_prior(bias: cp.Variable, sensor: Problem) -> tuple[list, cp.Expression]:
+def _bias_prior(bias: cp.Variable, sensor: Data) -> tuple[list, cp.Expression]:
     """Constraints and whitened residual (6,) of the bias prior."""
     if np.all(sensor.bias_sd > 0.0):
         return [], cp.multiply(1.0 / sensor.bias_sd, bias - sensor.bias_mean)

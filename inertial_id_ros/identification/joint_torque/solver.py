@@ -23,6 +23,7 @@ from ...regression.row_layout import NUISANCE_VALUES
 from ...regression.tool import Tool
 from ...settings import Settings
 from ...signals.bins import BIN_NS
+from ..estimator_problem import solve_for
 from ..verdict import MASS_SHARE, judge
 from .problem import FRICTION, GAINS, MOTION, ROBOT, TorqueFit, TorqueProblem
 
@@ -138,7 +139,7 @@ class TorqueSolver:
         check_model(problem, fit, rows, self.tool, log)
         marginal = fit.problem.marginal("noise")
         shape = check_shape(self.shape, self._shape_settings, marginal, self.estimator, log)
-        solution = self.estimator.solve(fit.problem, shape)
+        solution = solve_for(self.estimator, fit.problem, "noise", shape)
         if not is_consistent(solution.phi):
             raise InvalidData(f"'{self.estimator.name}' gives a body that cannot exist; choose an "
                               "estimator that guarantees consistency, or move more")

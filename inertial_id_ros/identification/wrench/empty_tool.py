@@ -39,5 +39,5 @@ def answer_for_empty_tool(problem: Problem, tool: Tool | None, gain_error: float
         return None
     mass = max(float(fitted[0]), _LIGHTEST * interval)
     phi = phi_from_body(mass, np.zeros(3), 0.4 * mass * _RADIUS**2 * np.eye(3))
-    return Solution(phi, marginal.bias(phi), np.zeros((PARAMETERS, PARAMETERS)), covariance,
+    return Solution(phi, np.zeros((PARAMETERS, PARAMETERS)), covariance,
                     1e6 * np.eye(PARAMETERS))

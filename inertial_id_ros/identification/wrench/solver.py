@@ -38,6 +38,7 @@ from ...regression.uncertainty.encoder_noise import NO_MOTION_NOISE, motion_nois
 from ...settings import Settings
 from ...signals.bins import BIN_NS
 from ...signals.low_pass import ZeroPhaseFilter
+from ..estimator_problem import solve_for
 from ..verdict import allowed_intervals, judge, name_limits
 from .base_watch import BaseMoves
 from .cable_watch import CABLE, CableWatch
@@ -247,7 +248,7 @@ class Solver:
         return Estimate(
             stamp_ns=(window.last + 1) * BIN_NS, frame_id=frame_id, phi=solution.phi,
             phi_covariance=verdict.phi_covariance,
-            bias=self._settings.wrench.sign * correct_bias(solution.bias, nuisance),
+            bias=self._settings.wrench.sign * correct_bias(states[:BIASES], nuisance),
             method=self.estimator.name, weighting=self._settings.estimator.weighting,
             data_share=verdict.data_share, verdict=verdict.verdict,
             alignment=nuisance, alignment_sigma=sigma, residual_rms=rms,
@@ -438,10 +439,11 @@ class Solver:
         Where the regressor is noisy that problem depends on the answer: a few rounds. An estimator
         that takes no notice of it keeps the problem it solves.
         """
-        solution, last = estimator.solve(problem, shape), np.inf
+        weighting = self._settings.estimator.weighting
+        solution, last = solve_for(estimator, problem, weighting, shape), np.inf
         for _ in range(_ROUNDS if window.cross_channel is not None else 0):
             noisy = self.problems.add_regressor_noise(problem, window, solution.phi)
-            found = estimator.solve(noisy, shape)
+            found = solve_for(estimator, noisy, weighting, shape)
             change = float(np.linalg.norm(
                 noisy.marginal("noise").matrix @ (found.phi - solution.phi)))
             if change == 0.0 or change > last:  # more than before: it runs away

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from problems import NOISE, Rows, compress, motion, random_phi
+from old_problems import compress
+from problems import NOISE, Rows, motion, random_phi
 
 from inertial_id_ros.inertia import Array
 from inertial_id_ros.regression.newton_euler import regressor, static_regressor

@@ -7,15 +7,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from problems import box, compress, make_rows, motion
+from estimator_cases import create
+from problems import Data, box, compress, make_rows, motion
 from scipy.stats import multivariate_normal
 
 from inertial_id_ros.errors import InvalidSetting
 from inertial_id_ros.estimate import UNOBSERVED
-from inertial_id_ros.estimators import create
 from inertial_id_ros.estimators.density import find_modes
 from inertial_id_ros.geometry.density_prior import MASS_SD, SIZES, balls, density_prior, unit_ball
-from inertial_id_ros.identification.verdict import judge
+from inertial_id_ros.identify.verdict import judge, vague
 from inertial_id_ros.inertia import (
     Array,
     is_consistent,
@@ -23,7 +23,6 @@ from inertial_id_ros.inertia import (
     report_from_phi,
     report_jacobian,
 )
-from inertial_id_ros.regression.problem import Problem
 from inertial_id_ros.settings import Settings
 
 Answers = list[tuple[float, Array, Array, Array, Array, tuple[int, ...]]]
@@ -39,7 +38,7 @@ def _body(rng: np.random.Generator, reach: float = 0.3) -> Array:
     return phi_from_body(mass, center, own)
 
 
-def _problem(rng: np.random.Generator, phi: Array, seconds: float, speed: float) -> Problem:
+def _problem(rng: np.random.Generator, phi: Array, seconds: float, speed: float) -> Data:
     samples = int(100 * seconds)
     bias = rng.normal(size=6) * np.repeat([0.5, 0.02], 3)
     return compress(make_rows(rng, phi, motion(rng, samples, seconds, speed), bias=bias))
@@ -71,14 +70,14 @@ def test_the_evidence_compares_sizes_as_an_integral_over_mass_and_slack_does() -
     rng = np.random.default_rng(1)
     phi = phi_from_body(1.2, np.array([0.01, 0.0, 0.02]), 0.004 * np.eye(3))
     problem = _problem(rng, phi, 2.0, 1.0)
-    marginal = problem.marginal("noise")
+    marginal = problem.problems["noise"]
     information, vector = marginal.information, marginal.matrix.T @ marginal.target
     mass = vector[0] / information[0, 0]
     got, want = [], []
     for _, prior in balls(0.3)[:3]:
         slack = 30.0 * prior.slack + 1e-5 * np.diag([0, 1, 1, 1, 0, 0, 0, 0, 0, 0])
         even = replace(prior, modes=np.zeros((len(prior.volumes), 1)), slack=slack)
-        got.append(find_modes(information, vector, even, (1.0,))[0][0].evidence)
+        got.append(find_modes(information, vector, replace(even, widths=(1.0,)))[0].evidence)
         spread = np.eye(10) + mass**2 * marginal.matrix @ slack @ marginal.matrix.T
         log_mass = np.linspace(np.log(mass) - 0.5, np.log(mass) + 0.5, 4001)
         means = np.exp(log_mass)[:, None] * (marginal.matrix @ (even.columns @ even.volumes))
@@ -99,9 +98,9 @@ def answers() -> Answers:
         phi, seconds = _body(rng), (1.0, 3.0, 10.0)[seed % 3]
         problem = _problem(rng, phi, seconds, rng.uniform(0.3, 1.0))
         solution = estimator.solve(problem, None)
-        verdict = judge(solution, problem.marginal("noise"))
+        verdict = judge(solution.phi, solution.covariance, vague(solution.phi[0]))
         jacobian = report_jacobian(solution.phi)
-        sd = np.sqrt(np.diag(jacobian @ verdict.phi_covariance @ jacobian.T))
+        sd = np.sqrt(np.diag(jacobian @ solution.covariance @ jacobian.T))
         z = (report_from_phi(solution.phi) - report_from_phi(phi)) / sd
         out.append((seconds, phi, solution.phi, other.solve(problem, None).phi, z,
                     verdict.verdict))
@@ -146,14 +145,13 @@ def test_a_centre_of_mass_beyond_the_reach_is_believed() -> None:
 def test_the_largest_mass_bounds_the_answer() -> None:
     rng = np.random.default_rng(2)
     problem = _problem(rng, _body(rng), 3.0, 1.0)
-    marginal = problem.marginal("noise")
     for shape in (None, box()):
         free = create(Settings()).solve(problem, shape)
         bound = 0.8 * free.phi[0]
         bounded = create(Settings().replace({"estimator.max_mass": bound})).solve(problem, shape)
         assert bound * 0.999 < bounded.phi[0] <= bound * (1.0 + 1e-12)
         assert is_consistent(bounded.phi)
-        sd = [np.sqrt(judge(s, marginal).phi_covariance[0, 0]) for s in (free, bounded)]
+        sd = [np.sqrt(s.covariance[0, 0]) for s in (free, bounded)]
         assert sd[1] == pytest.approx(sd[0], rel=1e-6)
         loose = create(Settings().replace({"estimator.max_mass": 2.0 * free.phi[0]}))
         np.testing.assert_array_equal(loose.solve(problem, shape).phi, free.phi)
