@@ -3,29 +3,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from ..model.newton_euler import GRAVITY, static_wrench
 from ..motion.motion import Array
 from .fit import Fit
-from .term import Values
 
-MOST, LEAST = 2, 0.0  # starts; logarithm of the evidence that each gains
+MOST, LEAST = 2, 0.0  # members; gain of each
 _CLEAR = 0.005  # noise of the accelerations, as share of the power of what they make
 
 
-def likely_starts(fit: Fit, columns: Array, starts: Sequence[Values]) -> list[Values]:
-    """The starts whose linear part gains most beside a fit, the noise being as it is.
+def likely(fit: Fit, columns: Array, least: float = LEAST) -> list[tuple[int, Array]]:
+    """The members of a grid whose linear part gains most beside a fit, the noise being as it is.
 
     Args:
-        columns: (k, 6, s, q) modes of the wrench for each start, by values of unit deviation.
+        columns: (k, 6, s, q) modes of the wrench for each member, by values of unit deviation.
+        least: logarithm of the evidence that each must gain.
+
+    Returns:
+        Number of each, and its values (q,).
     """
     s = fit.solution
     count, q = columns.shape[2:]
-    if not count:
-        return []
     weighted = (columns * s.weight[..., None, None]).reshape(-1, count * q)
     taken = (s.inverse @ (s.Xw.T @ weighted)).T.reshape(count, q, -1)
     B = weighted.T.reshape(count, q, -1)
@@ -33,7 +32,7 @@ def likely_starts(fit: Fit, columns: Array, starts: Sequence[Values]) -> list[Va
     slope = B @ s.residual
     half = np.linalg.solve(normal, slope[..., None])[..., 0]
     gain = 0.5 * ((slope * half).sum(1) - np.linalg.slogdet(normal)[1])
-    return [starts[k] for k in np.argsort(-gain)[:MOST] if gain[k] > LEAST]
+    return [(int(k), half[k]) for k in np.argsort(-gain)[:MOST] if gain[k] > least]
 
 
 def is_motion_clear(fit: Fit) -> bool:

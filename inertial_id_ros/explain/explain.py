@@ -18,6 +18,7 @@ from .candidates import candidates
 from .fit import Fit, Region, climb, fit
 from .sensor_filter import SensorFilter
 from .term import Term, Values
+from .unknown import Unknown, unknown
 
 # Logarithms of odds: above which a term stays; to try it at all, at the noise of the fit without
 # it; below which a model is forgotten; what they are divided by in the average, as no model is
@@ -44,6 +45,7 @@ class Explanation:
         phi, covariance: (10,), (10, 10) at the scales that the data tell: for the answer.
         wide_phi, wide_covariance: at those of the data sheet at least: for the interval.
         best: the most probable fit; probability: of each term that had to earn its place.
+        unknown: what the best fit does not explain.
     """
 
     phi: Array
@@ -53,6 +55,7 @@ class Explanation:
     best: Fit
     models: tuple[Model, ...]
     probability: dict[str, float]
+    unknown: Unknown
 
     @property
     def named(self) -> tuple[tuple[str, dict[str, float]], ...]:
@@ -63,6 +66,8 @@ class Explanation:
                 numbers = term.describe(fitted.rows, fitted.phi, fitted.values[term.name])
                 if numbers:
                     out.append((term.name, dict(numbers)))
+        if numbers := self.unknown.describe(fitted.rows):
+            out.append(("load_unexplained", numbers))
         return tuple(out)
 
 
@@ -71,7 +76,8 @@ def explain(window: Window, sheet: Sheet, region: Region | None) -> Explanation:
     models = _search(window, sheet, region)
     weights = _weights(models)
     phi, covariance = _mixture(weights, [(m.fit.phi, m.fit.covariance) for m in models])
-    wide = [(m.fit.wide[0], m.fit.wide[1] * _inexact(m.fit) + m.fit.doubt()) for m in models]
+    wide = [(m.fit.wide[0], m.fit.wide[1] * _inexact(m.fit) + m.fit.doubt()
+             + unknown(m.fit, sheet).covariance(m.fit.phi)) for m in models]
     wide_phi, wide_covariance = _mixture(weights, wide)
     probability: dict[str, float] = {}
     for weight, model in zip(weights, models, strict=True):
@@ -81,7 +87,7 @@ def explain(window: Window, sheet: Sheet, region: Region | None) -> Explanation:
     best = max(models, key=lambda m: m.odds).fit
     lever = sheet.lever**2 * moved_centre(phi) if phi[0] > 0.0 else 0.0
     return Explanation(phi, covariance, wide_phi, wide_covariance + lever, best, tuple(models),
-                       probability)
+                       probability, unknown(best, sheet))
 
 
 def moved_centre(phi: Array) -> Array:

@@ -15,12 +15,13 @@ from ..model.newton_euler import static_wrench
 from ..model.rows import STEP, Rows
 from ..motion.motion import BIN, Array
 from .fit import Fit
+from .swing import Swing
 from .term import Effect, Term, Values, linear
 
 BAND = 1.5  # Hz
 _SD = 0.1  # m/s^2
 _NAMED = 0.06  # m/s^2, root mean square
-_SHARE = 0.6  # of the residual, that it explains at least
+_SHARE, _SWINGS = 0.6, 30.0  # of the residual; evidence for a swing, with which it is none
 
 
 class MovingBase(Term):
@@ -33,7 +34,10 @@ class MovingBase(Term):
         super().__init__(np.full(2 * self.count, _SD))
 
     def starts(self, fit: Fit) -> list[Values]:
-        """It is worth a try where accelerations, any in each row, explain most of the residual."""
+        """It is worth a try where accelerations, any in each row, explain most of the residual, and
+        no part that swings by the arm's own motion does."""
+        if "not_rigid" in fit.names or Swing().starts(fit, _SWINGS):
+            return []
         rows, solution = fit.rows, fit.solution
         left = rows.back(solution.residual.reshape(rows.y.shape))
         weight = np.sqrt(np.repeat(solution.variance.reshape(-1, 2, 3).mean((0, 2)), 3))

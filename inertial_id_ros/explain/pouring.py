@@ -4,7 +4,7 @@
 phi(t) = phi_now - sum_k change_k left_k(t), where left_k falls from 1 to 0 over stretch k. What
 pours is like the rest (a share of phi), what slides takes its inertia along, and where in the
 payload that happens is unknown: the inertia changes by itself, too. It goes on, over one or two
-stretches up to now, or is over, after one. Values: ages of the knots between stretches [s]; of each
+stretches up to now, or is over, after one. Values: logarithms of the ages of the knots [s]; of each
 stretch the share of the mass (1), the way of the centre (3) [m], the inertia (6) over what such
 changes may make of it.
 """
@@ -18,12 +18,14 @@ import numpy as np
 from ..inertia import report_from_phi, report_jacobian
 from ..model.rows import Rows
 from ..motion.motion import BIN, Array
-from .coarse import likely_starts
+from .coarse import likely
 from .fit import Fit
 from .term import Effect, Term, Values
 
 _SHARE, _WAY = 0.3, 0.03  # deviations in a stretch: of the mass; of the centre [m]
-_AGE, _SHORTEST = 10.0, 0.4  # s: of a knot, mean and deviation; least length of a stretch
+_AGE, _SPREAD = np.log(6.0), 1.0  # of the logarithm of the age of a knot [s]
+_SHORTEST = 0.4  # s, of a stretch
+_BOUNDS = (-3.0, 4.5)  # of these logarithms
 _RADII = (0.05, 0.25)  # m, bounds of the radius of gyration
 _BEGINS = (1.5, 3.0, 5.0, 8.0, 12.0, 17.0, 23.0)  # s: ages at which climbs begin
 _ENDS, _LASTS = (1.0, 3.0, 7.0, 11.0, 16.0), (1.5, 5.0, 11.0, 20.0)
@@ -39,27 +41,29 @@ class Pouring(Term):
     def __init__(self, knots: int, is_over: bool) -> None:
         self.knots, self.is_over, self._count = knots, is_over, knots - is_over
         one = np.r_[_SHARE, np.full(3, _WAY), np.full(6, 1.0)]
-        super().__init__(np.r_[np.full(knots, _AGE), np.tile(one, self._count)])
+        super().__init__(np.r_[np.full(knots, _SPREAD), np.tile(one, self._count)])
         self.mean[:knots] = _AGE
 
     def starts(self, fit: Fit) -> list[Values]:
         length = BIN * (fit.rows.index[-1] - fit.rows.index[0])
         knots = ([(end + lasts, end) for end in _ENDS for lasts in _LASTS] if self.is_over
                  else [(age, 0.5 * age)[:self.knots] for age in _BEGINS])
-        knots = [k for k in knots if k[-1] + 1.0 < length and k[0] < length + 5.0]
-        if not knots or fit.phi[0] < _LIGHTEST:
+        ages = np.array([k for k in knots if k[-1] + 1.0 < length and k[0] < length + 5.0])
+        if not len(ages) or fit.phi[0] < _LIGHTEST:
             return []
         rows, age = fit.rows, BIN * (len(fit.rows.window.used) - fit.rows.index)
-        ends = np.array(knots)[:, -1] if self.is_over else np.zeros(len(knots))
-        left = np.clip((age[:, None] - ends) / (np.array(knots)[:, 0] - ends), 0.0, 1.0)
-        wrench = rows.steady @ (_unit_changes(fit.phi)[:, :4] * self.sd[self.knots:self.knots + 4])
-        return likely_starts(fit, rows.modes(wrench[:, :, None] * left[:, None, :, None]), [
-            {self.name: np.r_[ages, np.zeros(10 * self._count)]} for ages in knots])
+        ends = ages[:, -1] if self.is_over else np.zeros(len(ages))
+        left = np.clip((age[:, None] - ends) / (ages[:, 0] - ends), 0.0, 1.0)
+        sd = self.sd[self.knots:self.knots + 4]
+        wrench = -rows.steady @ (_unit_changes(fit.phi)[:, :4] * sd)
+        found = likely(fit, rows.modes(wrench[:, :, None] * left[:, None, :, None]))
+        return [{self.name: np.r_[np.log(ages[k]), np.tile(
+            np.r_[change * sd, np.zeros(6)] / self._count, self._count)]} for k, change in found]
 
     def is_believable(self, values: Array) -> bool:
         """The knots are in order, and there was a payload before."""
         ages, shares = values[:self.knots], values[self.knots::10]
-        return bool(ages[-1] > 0.0 and np.all(np.diff(ages) < 0.0) and shares.sum() < 1.0)
+        return bool(np.all(np.diff(ages) < 0.0) and shares.sum() < 1.0)
 
     def effect(self, rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
         n, unit = self.knots, _unit_changes(phi)
@@ -77,22 +81,22 @@ class Pouring(Term):
     def _left(self, age: Array, values: Array) -> tuple[Array, Array]:
         """Share of each stretch that comes after an age (n, K), and slopes by the knots."""
         left = np.empty((len(age), self._count))
-        slopes, knots = np.zeros((*left.shape, self.knots)), [*values[:self.knots], 0.0]
+        slopes, knots = np.zeros((*left.shape, self.knots)), [*_ages(values[:self.knots]), 0.0]
         for k in range(self._count):
-            end = max(knots[k + 1], 0.0)
+            end = knots[k + 1]
             length = max(knots[k] - end, _SHORTEST)
             part = (age - end) / length
             inside = ((part > 0.0) & (part < 1.0)) / length
-            left[:, k], slopes[:, k, k] = np.clip(part, 0.0, 1.0), -part * inside
+            left[:, k], slopes[:, k, k] = np.clip(part, 0.0, 1.0), -part * inside * knots[k]
             if k + 1 < self.knots:
-                slopes[:, k, k + 1] = (part - 1.0) * inside
+                slopes[:, k, k + 1] = (part - 1.0) * inside * end
         return left, slopes
 
     def _rate(self, phi: Array, values: Array) -> Array:
         """Rate (10,) of phi now [1/s]."""
         if self.is_over:
             return np.zeros(10)
-        lasts = max(values[self.knots - 1], _SHORTEST)
+        lasts = max(float(_ages(values[self.knots - 1])), _SHORTEST)
         return np.asarray(_unit_changes(phi) @ values[-10:] / lasts)
 
     def doubt(self, rows: Rows, phi: Array, values: Array) -> Array:
@@ -106,6 +110,10 @@ class Pouring(Term):
         rate = self._rate(phi, values)
         centre = rate[1:4] - rate[0] * phi[1:4] / phi[0]
         return {"mass_rate": float(rate[0]), "speed": float(np.linalg.norm(centre) / phi[0])}
+
+
+def _ages(logarithms: Array) -> Array:
+    return np.asarray(np.exp(np.clip(logarithms, *_BOUNDS)))
 
 
 def _unit_changes(phi: Array) -> Array:

@@ -17,7 +17,7 @@ from scipy.signal import lfilter
 from ..model.newton_euler import skew
 from ..model.rows import Rows
 from ..motion.motion import BIN, Array
-from .coarse import is_motion_clear, likely_starts
+from .coarse import LEAST, is_motion_clear, likely
 from .fit import Fit
 from .term import Effect, Term, Values
 
@@ -40,16 +40,16 @@ class Swing(Term):
         super().__init__(_SD)
         self.mean[:2] = _MEAN
 
-    def starts(self, fit: Fit) -> list[Values]:
-        if not is_motion_clear(fit):
+    def starts(self, fit: Fit, least: float = LEAST) -> list[Values]:
+        if "base_moves" in fit.names or not is_motion_clear(fit):
             return []
         mass, rows = max(fit.phi[0], _LIGHTEST), fit.rows
         pivot = _pivot(rows, fit.phi[1:4] / mass)
         values = [np.r_[np.log(rate), _MEAN[1]] for rate in _RATES]
         driven = _seen(rows, np.stack([_driven(pivot, *v) for v in values], 2))
         columns = mass * _SD[2:] * _pulls(driven)  # (n, 6, r, 4)
-        return likely_starts(fit, rows.modes(columns), [
-            {self.name: np.r_[v, np.zeros(4)]} for v in values])
+        return [{self.name: np.r_[values[k], found * _SD[2:]]}
+                for k, found in likely(fit, rows.modes(columns), least)]
 
     def is_believable(self, values: Array) -> bool:
         return bool(0.0 < values[2] < 1.3 and _BOUNDS[0] < values[0] < _BOUNDS[1])

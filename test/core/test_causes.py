@@ -60,9 +60,9 @@ def assert_close(got: np.ndarray, want: np.ndarray, share: float) -> None:
 
 
 @pytest.mark.parametrize(("term", "values"), [
-    (Pouring(1, False), np.r_[9.0, 0.2, np.full(9, 0.02)]),
-    (Pouring(2, False), np.r_[9.0, 4.0, 0.2, np.full(19, 0.02)]),
-    (Pouring(2, True), np.r_[9.0, 4.0, 0.2, np.full(9, 0.02)]),
+    (Pouring(1, False), np.r_[2.2, 0.2, np.full(9, 0.02)]),
+    (Pouring(2, False), np.r_[2.2, 1.4, 0.2, np.full(19, 0.02)]),
+    (Pouring(2, True), np.r_[2.2, 1.4, 0.2, np.full(9, 0.02)]),
     (Swing(), np.r_[0.3, 0.08, 0.4, 0.1, 0.2, 0.3])])
 def test_slopes_are_those_of_the_effect(term: Term, values: np.ndarray) -> None:
     scene, rows, _ = rigid()
@@ -80,7 +80,7 @@ def test_slopes_are_those_of_the_effect(term: Term, values: np.ndarray) -> None:
 def test_what_pours_out_takes_its_share_of_phi_along() -> None:
     scene, rows, at = rigid()
     phi, values = scene.phi[0], np.zeros(11)
-    values[:2] = 6.0, -0.4  # 40 % of what is left, in the last 6 s
+    values[:2] = np.log(6.0), -0.4  # 40 % of what is left, in the last 6 s
     effect = Pouring(1, False).effect(rows, phi, values, np.zeros(0)).wrench
     now = (len(rows.window.used)) * BIN + (at[0] - 0.5 * BIN)
     before = np.clip((now - scene.t) / 6.0, 0.0, 1.0)[:, None] * 0.4
@@ -155,3 +155,14 @@ def test_a_zero_that_creeps_is_no_changed_payload() -> None:
 
 def test_nothing_is_named_where_nothing_happens() -> None:
     assert explained(situations.LIVE["ordinary minute"](SEED), 31.0).named == ()
+
+
+def test_what_nothing_explains_widens_the_intervals_and_is_named() -> None:
+    scene = situations.LIVE["ordinary minute"](SEED)
+    t = scene.t[scene.t < 31.0, None]
+    noise = np.cumsum(np.random.default_rng(3).normal(size=(len(t), 6)), axis=0) / np.sqrt(250.0)
+    found, calm = (explained(scene, 31.0, size * noise * np.repeat([4.0, 0.4], 3))
+                   for size in (1.0, 0.0))
+    assert "load_unexplained" in [kind for kind, _ in found.named]
+    assert covers(found, scene.phi[0]).all()
+    assert np.all(np.diag(found.wide_covariance) > 4.0 * np.diag(calm.wide_covariance))
