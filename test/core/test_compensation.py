@@ -1,0 +1,308 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""Which load is removed, and the wrench without it, against scenes of the referee."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from scipy.spatial.transform import Rotation
+
+from benchmarks.referee import situations
+from benchmarks.referee.generator import FRAME
+from inertial_id_ros.compensation.latch import Latch, LoadInUse, Mode, WindowSays
+from inertial_id_ros.compensation.live import Compensation, SensorLag
+from inertial_id_ros.detect.bank import Kind
+from inertial_id_ros.detect.row import BIAS, PHI
+from inertial_id_ros.detect.scan import ALL, Event, Scan
+from inertial_id_ros.inertia import Array
+from inertial_id_ros.model.setup import Setup, low_pass
+from inertial_id_ros.model.sheet import sheet_of
+from inertial_id_ros.motion.causal import MotionNow, PoseNow
+from inertial_id_ros.motion.robot import chain_of
+from inertial_id_ros.settings import Settings
+
+SEED, SECOND = 400_001, 1_000_000_000
+Scene = situations.Scene
+
+
+@cache
+def scene() -> Scene:
+    """Four seconds of motion with a constant load of 3 kg and a zero of 1 N and 1 N m."""
+    whole = situations.grip(SEED)
+    part = slice(0, 1000)
+    motion = type(whole.motion)(*(column[part] for column in whole.motion))
+    phi = np.tile(5.0 * whole.phi[0], (1000, 1))
+    return replace(whole, t=whole.t[part], path=type(whole.path)(*(c[part] for c in whole.path)),
+                   motion=motion, clean=-1.0 - motion.wrench(phi), phi=phi)
+
+
+def true_load(**more: object) -> LoadInUse:
+    return LoadInUse(Mode.KNOWN, scene().phi[0], np.ones(6), **more)  # type: ignore[arg-type]
+
+
+def made(load: LoadInUse | None = None, **settings: object) -> Compensation:
+    changes = {f"compensation.{name}": value for name, value in settings.items()}
+    out = Compensation(Settings().replace(changes).compensation, -1.0, np.full(6, 500.0))
+    out.use_chain(chain_of(scene().arm.urdf, FRAME))
+    out.use(load or true_load())
+    return out
+
+
+def compensated(live: Compensation, readings: Array | None = None,
+                each: Callable[[int], None] = lambda k: None) -> Array:
+    """Compensated wrenches (n, 6); NaN where there is none."""
+    now, out = scene(), np.full((len(scene().t), 6), np.nan)
+    readings = now.clean if readings is None else readings
+    for k, stamp in enumerate(now.stamps.tolist()):
+        each(k)
+        live.add_joint_state(stamp, now.arm.names, now.path.q[k].tolist())
+        wrench = live.compensate(stamp, FRAME, readings[k].tolist())
+        if wrench is not None:
+            out[k] = wrench
+    return out
+
+
+def rms(wrench: Array) -> float:
+    """Of the force [N], where there is one."""
+    force = wrench[np.isfinite(wrench).all(1), :3]
+    return float(np.sqrt((force**2).sum(1).mean()))
+
+
+def test_nothing_is_left_of_the_true_load() -> None:
+    live = made()
+    out = compensated(live)
+    assert np.isnan(out[:50]).all()  # the motion is not known yet
+    assert np.isfinite(out[100:]).all()
+    assert rms(out) < 0.15
+    assert live.silence == ""
+
+
+def test_a_push_is_shown_as_it_acts_on_the_payload() -> None:
+    push = np.array([3.0, -2.0, 1.0, 0.1, 0.2, -0.3])
+    out = compensated(made(), scene().clean + push)
+    np.testing.assert_allclose(np.nanmean(out, axis=0), push, atol=0.1)
+
+
+def test_terms_that_are_left_out_stay_in_the_wrench() -> None:
+    weight = rms(compensated(made(terms="gravity")))
+    velocity = rms(compensated(made(terms="velocity")))
+    assert rms(compensated(made())) < velocity < 1.1 * weight
+    gravity = scene().motion.wrench(scene().phi) - _weight(scene().phi[0])
+    assert weight == pytest.approx(rms(gravity[100:]), rel=0.1)
+
+
+def _weight(phi: Array) -> Array:
+    """W (n, 6) at rest in each pose."""
+    up = 9.81 * np.asarray(scene().motion.axes)[:, :, 2]
+    return np.hstack([phi[0] * up, np.cross(phi[1:4], up)])
+
+
+def test_weight_that_the_driver_has_removed_is_not_removed_again() -> None:
+    driver = 0.5 * scene().phi[0]
+    out = compensated(made(true_load(weighed=driver)), scene().clean + _weight(driver))
+    assert rms(out) < 0.15
+
+
+def test_the_target_frame_moves_the_torque() -> None:
+    arm = np.array([0.1, 0.0, 0.2])
+    place = pin.SE3(np.eye(3), arm)  # of the target's origin
+    target = place.inverse().toDualActionMatrix()
+    push = np.array([3.0, -2.0, 1.0, 0.0, 0.0, 0.0])
+    out = compensated(made(true_load(target=target)), scene().clean + push)
+    np.testing.assert_allclose(np.nanmean(out, axis=0)[3:], np.cross(-arm, push[:3]), atol=0.05)
+
+
+def test_tilt_delay_and_filter_of_the_set_up() -> None:
+    sensor, delay = (0.02, 0.7), 0.008
+    slow = low_pass(scene().clean, sensor, 1.0 / situations.RATE)
+    step = round(delay * situations.RATE)
+    late = np.concatenate([slow[:1].repeat(step, axis=0), slow[:-step]])
+    assert rms(compensated(made(true_load(setup=Setup(delay=delay, filter=sensor))), late)) < 0.15
+    assert rms(compensated(made(), late)) > 0.3
+    tilt = np.array([0.02, -0.01])
+    tilted = rms(compensated(made(true_load(setup=Setup(tilt=tilt)))))
+    assert tilted == pytest.approx(9.81 * scene().phi[0, 0] * np.linalg.norm(tilt), rel=0.1)
+
+
+def test_a_sensor_s_low_pass_answers_a_step_as_its_law_says() -> None:
+    lag = SensorLag((0.05,), np.zeros(1))
+    values = np.array([lag.update(np.ones(1), 0.001)[0] for _ in range(100)])
+    t = 0.001 * np.arange(1, 101)
+    np.testing.assert_allclose(values, 1.0 - np.exp(-t / 0.05), atol=0.011)
+
+
+def test_another_load_comes_without_a_jump() -> None:
+    live, light = made(), replace(true_load(), phi=0.5 * scene().phi[0])
+
+    def change(k: int) -> None:
+        if k == 500:
+            live.use(light)
+    out = compensated(live, each=change)
+    assert np.abs(np.diff(out[400:], axis=0)).max() < 0.2 * np.abs(out[600:] - out[499]).max()
+    np.testing.assert_allclose(out[-200:], compensated(made(light))[-200:], atol=1e-3)
+
+
+@pytest.mark.parametrize(("change", "reason"), [
+    ({"frame": "other"}, "frame_wrong"), ({"mode": Mode.SILENT, "reason": "cable"}, "cable")])
+def test_loads_that_may_not_be_removed(change: dict[str, object], reason: str) -> None:
+    live = made(replace(true_load(), **change))  # type: ignore[arg-type]
+    assert np.isnan(compensated(live)).all()
+    assert live.silence == reason
+
+
+def test_an_unknown_payload_and_an_old_estimate_may_be_silent() -> None:
+    rough = replace(true_load(), mode=Mode.ROUGH)
+    assert np.isfinite(compensated(made(rough))[100:]).all()
+    assert np.isnan(compensated(made(rough, unknown_payload="silent"))).all()
+    known = replace(true_load(), stamp=int(scene().stamps[0]))
+    out = compensated(made(known, stop_after=2.0))
+    assert np.isfinite(out[100:499]).all()
+    assert np.isnan(out[502:]).all()
+
+
+def test_samples_that_are_wrong_are_not_published() -> None:
+    live, readings = made(), scene().clean.copy()
+    readings[300, 2] = np.nan
+    readings[310, 0] = 600.0
+    readings[400:] = readings[400]
+    out = compensated(live, readings)
+    assert np.isnan(out[[300, 310]]).all()
+    assert np.isfinite(out[311:420]).all()
+    assert np.isnan(out[430:]).all()  # stuck for more than .1 s
+    assert live.silence == "wrench_stuck"
+    assert live.compensate(int(scene().stamps[-1]), FRAME, [0.0] * 6) is None
+    assert live.silence == "stamps_repeated"
+
+
+def test_the_motion_must_be_new() -> None:
+    live = made()
+    compensated(live)
+    stamp = int(scene().stamps[-1]) + SECOND // 4
+    assert live.compensate(stamp, FRAME, [1.0] * 6) is None
+    assert live.silence == "motion_unknown"
+
+
+def test_transforms_tell_the_motion_as_joints_do() -> None:
+    now = scene()
+    joints, poses = MotionNow(chain_of(now.arm.urdf, FRAME)), PoseNow(
+        [pin.SE3.Identity(), ("base_link", FRAME)])
+    quaternions = Rotation.from_matrix(np.asarray(now.motion.axes)).inv().as_quat()
+    gap = []
+    for k, stamp in enumerate(now.stamps.tolist()):
+        joints.update(stamp, now.arm.names, now.path.q[k].tolist())
+        poses.update(stamp, "base_link", FRAME, now.motion.position[k], quaternions[k])
+        a, b = joints.at(stamp), poses.at(stamp)
+        assert (a is None) == (b is None)
+        if a is not None and b is not None:
+            gap.append(np.r_[a.proper - b.proper, a.omega - b.omega, a.alpha - b.alpha])
+    assert len(gap) > 800
+    assert (np.sqrt(np.mean(np.square(gap), axis=0)) < np.r_[
+        np.full(3, 0.1), np.full(3, 0.01), np.full(3, 0.3)]).all()
+
+
+def test_joints_may_wrap_and_a_jump_begins_anew() -> None:
+    now = scene()
+    live = MotionNow(chain_of(now.arm.urdf, FRAME))
+    plain = MotionNow(chain_of(now.arm.urdf, FRAME))
+    for k, stamp in enumerate(now.stamps.tolist()):
+        q = now.path.q[k]
+        plain.update(stamp, now.arm.names, q.tolist())
+        live.update(stamp, now.arm.names, (q + 2.0 * np.pi * (k > 500)).tolist())
+    a, b = live.at(int(now.stamps[-1])), plain.at(int(now.stamps[-1]))
+    assert a is not None and b is not None
+    np.testing.assert_allclose(a.proper, b.proper, atol=1e-6)
+    live.update(int(now.stamps[-1]) + 4_000_000, now.arm.names, (now.path.q[-1] + 1.0).tolist())
+    assert live.at(int(now.stamps[-1]) + 4_000_000) is None
+
+
+# ---- which load ----------------------------------------------------------------------------------
+
+def calm_scan(scale: float = 1.0) -> Scan:
+    """A scan that knows a payload of 1 kg."""
+    scan = Scan(sheet_of(Settings()))
+    scan.predictor.mean[0, PHI] = [1.0, 0.0, 0.0, 0.1, *[0.01] * 6]
+    scan.predictor.mean[0, BIAS] = 1.0
+    scan.predictor.covariance = scan.predictor.covariance * 1e-8
+    scan.predictor.scale = np.full((1, 2), scale)
+    return scan
+
+
+def event(kind: Kind) -> Event:
+    return Event(kind, 100, 80, ALL)
+
+
+def test_a_known_payload_is_removed_and_kept_through_contact() -> None:
+    latch, scan = Latch(), calm_scan()
+    assert latch.load.mode is Mode.SILENT
+    latch.update(scan)
+    assert latch.load.mode is Mode.KNOWN
+    scan.onset = 100
+    latch.update(scan, event(Kind.SUSPECT))
+    scan.predictor.mean[0, 0] = 3.0
+    latch.update(scan)
+    assert latch.load.mode is Mode.KNOWN
+
+
+@pytest.mark.parametrize(("kind", "mode"), [
+    (Kind.PAYLOAD, Mode.ROUGH), (Kind.RELEASED, Mode.KNOWN), (Kind.LOST, Mode.SILENT),
+    (Kind.CALM, Mode.KNOWN)])
+def test_events_change_the_mode(kind: Kind, mode: Mode) -> None:
+    latch, scan = Latch(), calm_scan()
+    latch.update(scan)
+    latch.update(scan, event(kind))
+    assert latch.load.mode is mode
+
+
+def test_an_offset_is_left_in_the_wrench_until_it_goes() -> None:
+    latch, scan = Latch(), calm_scan()
+    latch.update(scan)
+    zero = latch.load.bias
+    scan.before = scan.predictor.copy(100)
+    scan.predictor = scan.predictor.copy(100)
+    scan.predictor.mean[0, BIAS] += 5.0
+    latch.update(scan, event(Kind.OFFSET))
+    np.testing.assert_allclose(latch.load.bias, zero)
+    latch.update(scan)
+    np.testing.assert_allclose(latch.load.bias, zero)
+    scan.predictor = scan.before
+    latch.update(scan, event(Kind.RETURNED))
+    np.testing.assert_allclose(latch.offset, 0.0)
+
+
+def test_nothing_is_published_where_nothing_explains_the_wrench() -> None:
+    latch = Latch()
+    latch.update(calm_scan())
+    latch.update(calm_scan(scale=16.0))
+    assert latch.load.mode is Mode.SILENT
+    assert latch.load.reason == "load_unexplained"
+    latch.update(calm_scan())
+    assert latch.load.mode is Mode.KNOWN
+
+
+@pytest.mark.parametrize(("says", "reason"), [
+    (WindowSays(100, causes=("hysteresis", "cable")), "cable"),
+    (WindowSays(100, surprise=5.0), "load_unexplained")])
+def test_a_window_that_names_a_cause_silences(says: WindowSays, reason: str) -> None:
+    latch, scan = Latch(), calm_scan()
+    latch.update(scan)
+    latch.judge(says)
+    latch.update(scan)
+    assert (latch.load.mode, latch.load.reason) == (Mode.SILENT, reason)
+    latch.judge(WindowSays(150))  # it holds for a while
+    latch.update(scan)
+    assert latch.load.mode is Mode.SILENT
+    latch.judge(WindowSays(350))
+    latch.update(scan)
+    assert latch.load.mode is Mode.KNOWN
+
+
+def test_causes_that_are_no_reason_for_silence() -> None:
+    latch, scan = Latch(), calm_scan()
+    latch.judge(WindowSays(100, causes=("hysteresis", "payload_walks", "wrench_filtered")))
+    latch.update(scan)
+    assert latch.load.mode is Mode.KNOWN

@@ -1,0 +1,249 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""Rows, filters and events of the scan, in scenes that the referee simulates by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+from benchmarks.referee import situations
+from benchmarks.referee.generator import FRAME, applied
+from inertial_id_ros.detect import predictor as module
+from inertial_id_ros.detect.bank import Kind
+from inertial_id_ros.detect.predictor import Predictor
+from inertial_id_ros.detect.row import BIAS, PHI, SETUP, Row, Rows
+from inertial_id_ros.detect.scan import Event, Scan
+from inertial_id_ros.model.history import History
+from inertial_id_ros.model.setup import Setup, low_pass
+from inertial_id_ros.model.sheet import Sheet, sheet_of
+from inertial_id_ros.motion.motion import BIN_NS, Array, IntArray, Motion
+from inertial_id_ros.motion.robot import motion_from_arrays
+from inertial_id_ros.settings import Settings
+
+SEED = 400_000
+Scene = situations.Scene
+
+
+def sheet() -> Sheet:
+    return sheet_of(Settings())
+
+
+@cache
+def measured(make: Callable[[int], Scene]) -> tuple[Scene, Motion, IntArray, Array]:
+    """A scene, its motion in bins, stamps and readings of sign W."""
+    scene = make(SEED)
+    y, q = scene.measured(np.random.default_rng(SEED))
+    motion = motion_from_arrays(scene.arm.urdf, FRAME, scene.arm.names, scene.stamps, q)
+    return scene, motion, scene.stamps, -y
+
+
+def rested(seed: int) -> Scene:
+    """A scene with a rest, and nothing that happens in it."""
+    scene = situations.rest_contact(seed)
+    return replace(scene, clean=scene.clean - scene.external)
+
+
+def history_of(motion: Motion, stamps: IntArray, y: Array) -> History:
+    history = History()
+    history.append(motion, stamps, y)
+    return history
+
+
+def rows_of(motion: Motion, stamps: IntArray, y: Array, setup: Setup | None = None) -> list[Row]:
+    return list(Rows().new(history_of(motion, stamps, y), setup or Setup()))
+
+
+def scanned(motion: Motion, stamps: IntArray, y: Array, step: int = 100_000_000
+            ) -> tuple[list[Event], Scan, History]:
+    """Events, the scan and the history, of samples in blocks of so long [ns]."""
+    scan, history, out = Scan(sheet()), History(), list[Event]()
+    for end in range(int(stamps[0]) + step, int(stamps[-1]) + step, step):
+        at = (motion.number + 1) * BIN_NS
+        a = (at >= end - step) & (at < end)
+        b = (stamps >= end - step) & (stamps < end)
+        history.append(motion.part(a), stamps[b], y[b])
+        out += scan.update(history)
+    return out, scan, history
+
+
+def residuals(scene: Scene, rows: list[Row]) -> Array:
+    """Standard deviations (6,) of what the true load leaves of rows."""
+    return np.asarray(np.std([row.y - row.A @ scene.phi[0] for row in rows[60:]], axis=0))
+
+
+def test_a_row_is_what_the_load_exerts() -> None:
+    scene, motion, stamps, y = measured(rested)
+    rows = rows_of(motion, stamps, -scene.clean)
+    assert len(rows) == pytest.approx(30.0 / 0.04, rel=0.02)
+    assert (residuals(scene, rows) < np.repeat([0.05, 0.005], 3)).all()
+    assert rows_of(motion, stamps, y)[0].gain == pytest.approx(1.5 / 50.0, rel=0.05)  # Hann, .2 s
+
+
+def test_rows_follow_delay_and_filter_of_the_sensor() -> None:
+    scene, motion, stamps, _ = measured(rested)
+    sensor, plain = (0.03, 0.7), rows_of(motion, stamps, -scene.clean)
+    moved = rows_of(motion, stamps + 12_000_000, -scene.clean, Setup(delay=0.012))
+    shared = {row.number: row.y for row in moved}
+    for row in plain[5:-5]:
+        np.testing.assert_allclose(shared[row.number], row.y, atol=1e-9)
+    filtered = low_pass(-scene.clean, sensor, 1.0 / situations.RATE)
+    known = residuals(scene, rows_of(motion, stamps, filtered, Setup(filter=sensor)))
+    assert known.max() < 0.1
+    assert residuals(scene, rows_of(motion, stamps, filtered)).max() > 4.0 * known.max()
+
+
+def test_slopes_of_the_set_up_are_differences() -> None:
+    scene, motion, stamps, y = measured(situations.grip)
+    phi, step = scene.phi[0], 1e-5
+    rows = rows_of(motion, stamps, y)[100:110]
+    tilted = {row.number: row for row in rows_of(motion, stamps, y, Setup(
+        tilt=np.array([0.0, step])))}
+    for row in rows:
+        slopes = row.setup @ phi
+        change = (tilted[row.number].A - row.A) @ phi / step
+        np.testing.assert_allclose(slopes[:, 4], change, atol=1e-3 * np.abs(slopes).max())
+        force, torque = (row.A @ phi)[:3], (row.A @ phi)[3:]
+        turned = np.r_[np.cross([1.0, 0.0, 0.0], force), np.cross([1.0, 0.0, 0.0], torque)]
+        np.testing.assert_allclose(slopes[:, 0], turned, atol=1e-9)
+
+
+def test_no_row_spans_a_hole() -> None:
+    _, motion, stamps, y = measured(situations.grip)
+    since = (stamps - stamps[0]) * 1e-9
+    kept = (since < 4.0) | (since > 4.3)
+    gone = (motion.number * BIN_NS - stamps[0] > 6e9) & (motion.number * BIN_NS - stamps[0] < 6.5e9)
+    rows = rows_of(motion.part(~gone), stamps[kept], y[kept])
+    at = np.array([row.number * BIN_NS - stamps[0] for row in rows]) * 1e-9
+    assert not ((at > 3.97) & (at < 4.33)).any()
+    assert not ((at > 5.95) & (at < 6.55)).any()
+    assert (at > 6.7).any()
+
+
+def test_a_filter_is_least_squares(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "GAIN", 0.0)
+    _, motion, stamps, y = measured(situations.grip)
+    made = Predictor(replace(sheet(), drift=(0.0, 0.0), gain=0.0))
+    prior_mean, prior = made.mean[0].copy(), made.covariance[0].copy()
+    rows = [row for row in rows_of(motion, stamps, y)[:150] if row.is_independent]
+    noise = np.repeat([0.01, 1e-4], 3)
+    keep = np.r_[0:16]  # those by the set-up are linear about a payload that changes
+    made.covariance[:, SETUP, SETUP] = 0.0
+    for row in rows:
+        made.learn(row, noise)
+    H = np.concatenate([row.columns[:, keep] for row in rows]) / np.tile(
+        np.sqrt(noise), len(rows))[:, None]
+    z = np.concatenate([row.y for row in rows]) / np.tile(np.sqrt(noise), len(rows))
+    information = np.linalg.inv(prior[np.ix_(keep, keep)])
+    covariance = np.linalg.inv(H.T @ H + information)
+    mean = covariance @ (H.T @ z + information @ prior_mean[keep])
+    sd = np.sqrt(np.diag(covariance))
+    np.testing.assert_allclose((made.mean[0, keep] - mean) / sd, 0.0, atol=1e-4)
+    np.testing.assert_allclose(np.sqrt(np.diag(made.covariance[0]))[keep], sd, rtol=1e-4)
+
+
+def test_filters_side_by_side_are_those_alone() -> None:
+    _, motion, stamps, y = measured(situations.grip)
+    rows = [row for row in rows_of(motion, stamps, y)[:200] if row.is_independent]
+    begun = Predictor(sheet())
+    for row in rows[:20]:
+        begun.learn(row)
+    alone = [begun.copy(rows[20].number).doubting(which, 4.0, 0.1) for which in (PHI, BIAS)]
+    both = Predictor.beside([one.copy(rows[20].number) for one in alone])
+    for row in rows[20:]:
+        both.learn(row)
+        for one in alone:
+            one.learn(row)
+    for k, one in enumerate(alone):
+        np.testing.assert_allclose(both.one(k).mean, one.mean, rtol=1e-9)
+        assert both.score[k] == pytest.approx(one.score[0], rel=1e-9)
+
+
+def test_grip_and_release_in_motion_whatever_the_blocks() -> None:
+    scene, motion, stamps, y = measured(situations.grip)
+    found = [scanned(motion, stamps, y, step)[0] for step in (
+        37_000_000, 500_000_000, 40_000_000_000)]
+    assert found[0] == found[1] == found[2]
+    told = [event for event in found[0] if event.kind in (
+        Kind.PAYLOAD, Kind.RELEASED, Kind.RETURNED)]
+    assert len(told) == 2
+    carried = scene.phi[scene.t > 15.0][0, 0] - scene.phi[0, 0]
+    for event, at, change in zip(told, scene.events, (carried, -carried), strict=True):
+        assert 0.0 < event.number * BIN_NS - stamps[0] - at * 1e9 < 0.6e9
+        assert event.change == pytest.approx(change, rel=0.1)
+
+
+def test_the_history_begins_anew_with_a_grip() -> None:
+    scene, motion, stamps, y = measured(situations.grip)
+    until = stamps - stamps[0] < 16e9
+    _, _, history = scanned(motion, stamps[until], y[until])
+    begin = (history.marks.begin * BIN_NS - stamps[0]) * 1e-9
+    assert scene.events[0] < begin < scene.events[0] + 0.5
+
+
+def test_contact_at_rest_is_contact_and_is_masked() -> None:
+    scene, motion, stamps, y = measured(situations.rest_contact)
+    events, scan, history = scanned(motion, stamps, y)
+    assert {event.kind for event in events} == {Kind.SUSPECT, Kind.CALM}
+    assert scan.onset is None
+    assert history.marks.begin == history.marks.zero_moved == 0
+    window = history.window(history.end, 60.0)
+    at = (window.motion.number * BIN_NS - stamps[0]) * 1e-9
+    pushed = (at > scene.events[0]) & (at < scene.events[1] - 0.1)
+    assert not window.used[pushed].any()
+    assert window.used[(at > 2.0) & (at < scene.events[0] - 0.3)].all()
+
+
+def test_what_is_suspect_is_masked_at_once() -> None:
+    scene, motion, stamps, y = measured(situations.rest_contact)
+    until = stamps - stamps[0] < (scene.events[0] + 1.0) * 1e9
+    events, scan, history = scanned(motion.part(
+        motion.number < stamps[until][-1] // BIN_NS), stamps[until], y[until])
+    assert [event.kind for event in events] == [Kind.SUSPECT]
+    assert scan.onset is not None
+    assert not history.window(history.end, 0.9).used.any()
+
+
+def test_a_zeroed_sensor_is_told_from_contact() -> None:
+    scene, motion, stamps, y = measured(rested)
+    late = scene.t >= 15.0
+    zeroed = y - late[:, None] * y[(scene.t > 13.5) & (scene.t < 15.0)].mean(0)
+    events, scan, history = scanned(motion, stamps, zeroed)
+    kinds = [event.kind for event in events]
+    assert kinds == [Kind.SUSPECT, Kind.ZEROED]
+    assert (history.marks.zero_moved * BIN_NS - stamps[0]) * 1e-9 == pytest.approx(15.3, abs=0.3)
+    assert scan.predictor.phi[0] == pytest.approx(scene.phi[0, 0], rel=0.02)
+
+
+def test_a_payload_that_pours_is_followed() -> None:
+    scene, motion, stamps, y = measured(lambda seed: situations.moving_load("1 kg in 20 s", seed))
+    events, scan, _ = scanned(motion, stamps, y)
+    assert Kind.POURS in {event.kind for event in events}
+    assert scan.predictor.phi[0] == pytest.approx(scene.phi[-1, 0], abs=0.12)
+
+
+def test_a_wrench_that_nothing_explains_is_lost() -> None:
+    scene, motion, stamps, y = measured(rested)
+    rng = np.random.default_rng(SEED)
+    shaken = np.cumsum(rng.normal(size=(len(y), 3)), axis=0) * 0.3
+    force = np.hstack([shaken, np.zeros((len(y), 3))]) * (scene.t[:, None] < 9.0)
+    events, scan, _ = scanned(motion, stamps, y + applied(force[:, :3], np.array([0.0, 0.0, 0.1])))
+    assert float(scan.predictor.scale.max()) > 9.0 or Kind.LOST in {e.kind for e in events}
+
+
+def test_an_estimate_of_the_set_up_is_used() -> None:
+    _, motion, stamps, y = measured(rested)
+    until = stamps - stamps[0] < 10e9
+    _, scan, _ = scanned(motion.part(motion.number < stamps[until][-1] // BIN_NS), stamps[until],
+                         y[until])
+    before = scan.predictor.mean[0, SETUP].copy()
+    scan.use(Setup(delay=0.002))
+    assert scan.setup.delay == 0.0  # too little to matter
+    scan.use(Setup(delay=0.02, tilt=np.array([0.05, 0.0])))
+    np.testing.assert_allclose(scan.predictor.mean[0, SETUP] - before,
+                               [0.0, 0.0, 0.0, -0.05, 0.0, -0.02], atol=1e-12)
+    scan.use(Setup(delay=0.02, filter=(0.05,)))
+    assert scan.predictor.learnt == 0
