@@ -69,7 +69,7 @@ STATED: list[tuple[str, Callable[[], str]]] = [
     ("joint_torques",
      lambda: f"{percent(Settings().load.friction_drift)} of the friction are added"),
     ("contract", lambda: f"is at its default of {DEFAULT['estimator.rate']:g} Hz"),
-    ("export", lambda: {2.0: "two standard deviations to either side"}[DEVIATIONS]),
+    ("export", lambda: f"{DEVIATIONS:g} standard deviations to either side"),
 ]
 
 

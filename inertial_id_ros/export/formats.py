@@ -134,7 +134,7 @@ def _ranges(payload: PayloadOnLink) -> list[str]:
     ranges = ranges_of(payload)
     if ranges is None:
         return []
-    return ["# Low and high ends of two standard deviations, in the units and axes of the load:",
+    return ["# Low and high ends of 95 % intervals, in the units and axes of the load:",
             f"# {DRAW}.", "ranges:", f"  mass: {_list(ranges.mass)}",
             f"  center_of_mass: {_rows(ranges.com)}",
             f"  principal_moments: {_rows(ranges.moments)}", "covariance:",

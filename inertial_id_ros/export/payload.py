@@ -170,13 +170,13 @@ def require_name(what: str, name: str) -> None:
                              "characters")
 
 
-DEVIATIONS = 2.0  # standard deviations to either side: 95 %
+DEVIATIONS = 1.96  # standard deviations to either side: 95 %
 DRAW = ("each number may be drawn from its range; draw again where one of the moments exceeds the "
         "sum of the others, which no body has")
 
 
 class Ranges(NamedTuple):
-    """Ranges of two standard deviations, low and high end in the first dimension.
+    """Ranges of 95 %, low and high end in the first dimension.
 
     Attributes:
         mass: (2,) [kg]. com: (2, 3) [m], along the axes of the payload's parent.

@@ -3,15 +3,12 @@
 
 import numpy as np
 import pytest
-from wiggled import BIAS, EPOCH, record, wiggle
+from wiggled import BIAS, record, wiggle
 
 from inertial_id_ros.apps.guide.by_motion import check_by_motion, check_joint_order
 from inertial_id_ros.apps.guide.proof import prove
 from inertial_id_ros.apps.guide.record import Verdict, failed
-from inertial_id_ros.apps.guide.swung_load import SwungLoad
-from inertial_id_ros.apps.simulation.cobot import SimulatedCobot
 from inertial_id_ros.apps.simulation.payload import PAYLOADS
-from inertial_id_ros.apps.simulation.settings import CobotSettings
 from inertial_id_ros.settings import Settings
 
 ATI = Settings().replace({"wrench.sensor": "ati_gamma"})
@@ -91,48 +88,3 @@ def test_the_true_payload_is_proved_and_another_is_not():
     assert not prove(stretch, np.array(BIAS), truth, 1.2 * truth, ATI).is_given
     moved = truth + 0.03 * truth[0] * np.eye(10)[1]
     assert not prove(stretch, np.array(BIAS), np.zeros(10), moved, ATI).is_given
-
-
-def explained(settings, touched=None, **changes):
-    """Times (n,) [s] of a swing, and whether something carried explains what came by then.
-
-    Args:
-        touched: force (n, 3) [N] on the sensor at times (n,) [s]; None: nothing touches.
-    """
-    cobot = SimulatedCobot(CobotSettings().replace({
-        "payload": "drill", "bias": list(BIAS), "rate": 125.0,
-        "sensor": settings.wrench.sensor, **changes}), motion=wiggle(move=1.1, joints=(3,)))
-    run = cobot.run(4.2)
-    wrench = run.wrench.copy()
-    if touched is not None:
-        wrench[:, :3] += touched(run.t)
-    stamps = np.round(run.t * 1e9).astype(np.int64) + EPOCH
-    load, told = SwungLoad(settings.wrench), []
-    for part in np.array_split(np.arange(len(stamps)), 80):
-        load.take(stamps[part], wrench[part], stamps[part], run.q[part])
-        told.append((run.t[part[-1]], load.explains))
-    return np.array(told).T
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("changes", [
-    {}, {"convention": "on_environment"}, {"sensor_rotation_error": [0, 0, 90]},
-    {"sensor_rotation_error": [120, -40, 30]}, {"tilt_error": [15, 0]}],
-    ids=str)
-@pytest.mark.parametrize("payload", ["drill", "hammer"])
-def test_a_swung_weight_is_no_contact_whatever_its_frames_and_sign(payload, changes):
-    time, told = explained(ATI, payload=payload, **changes)
-    assert told[time > 0.6].all(), time[told == 0.0]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("settings", [ATI, UR], ids=["ATI", "UR"])
-@pytest.mark.parametrize("changes", [{}, {"sensor_rotation_error": [0, 0, 90]}], ids=str)
-@pytest.mark.parametrize("begin", [0.9, 1.7, 2.6])
-@pytest.mark.parametrize("rises", [0.02, 0.4])
-def test_what_touches_a_swung_weight_is_no_part_of_it(settings, changes, begin, rises):
-    force = np.array([12.0, -12.0, 10.0])  # 20 N
-    time, told = explained(settings, lambda t: np.clip((t - begin) / rises, 0.0, 1.0)[:, None]
-                           * force, **changes)
-    # While it still rises, it may look like a weight; then it stays refuted.
-    assert not told[time > begin + rises + 0.25].any(), time[told == 1.0]

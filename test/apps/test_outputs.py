@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from inertial_id_ros.apps.bag.output import check_outputs
+from inertial_id_ros.apps.bag.output import check_outputs, report_file
 from inertial_id_ros.errors import InvalidSetting
 
 
@@ -37,3 +37,11 @@ def test_other_files_come_back_in_order_and_nothing_stays_nothing(recording: Pat
     new = recording / "result.json"
     read = {"the recording": recording, "a URDF": None}
     assert check_outputs({"--json": None, "--report": new}, read) == [None, new]
+
+
+def test_two_reports_of_one_name_do_not_overwrite_each_other(tmp_path: Path) -> None:
+    for run in ("run1", "run2"):
+        file = report_file(tmp_path / "reports", tmp_path / run / "rosbag")
+        file.write_text(run)
+    texts = sorted(file.read_text() for file in (tmp_path / "reports").iterdir())
+    assert texts == ["run1", "run2"]

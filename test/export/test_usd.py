@@ -85,11 +85,11 @@ def test_openusd_computes_the_body_to_1e_6_or_a_note_says_that_it_does_not() -> 
     assert 0 < small < 20
 
 
-def test_ranges_are_two_standard_deviations_of_the_estimate_in_usd_and_yaml() -> None:
+def test_ranges_are_95_percent_intervals_of_the_estimate_in_usd_and_yaml() -> None:
     """Those of the moments about the principal axes by samples of the covariance."""
     made = correlated_estimate()
     data = read.usd_custom_data(api.export_payload(made, "usd").text, "payload")
-    middle, wide = made.report, 2.0 * made.sigma
+    middle, wide = made.report, 1.96 * made.sigma
     np.testing.assert_allclose(data["massRange"], [middle[0] - wide[0], middle[0] + wide[0]])
     np.testing.assert_allclose(data["centerOfMassRange"],
                                [middle[1:4] - wide[1:4], middle[1:4] + wide[1:4]])
@@ -99,7 +99,7 @@ def test_ranges_are_two_standard_deviations_of_the_estimate_in_usd_and_yaml() ->
     tensors = drawn[:, [[4, 5, 6], [5, 7, 8], [6, 8, 9]]]
     about = np.einsum("ik,nij,jk->nk", axes, tensors, axes)
     low, high = np.array(data["diagonalInertiaRange"])
-    np.testing.assert_allclose(0.5 * (high - low), 2.0 * about.std(axis=0), rtol=0.02)
+    np.testing.assert_allclose(0.5 * (high - low), 1.96 * about.std(axis=0), rtol=0.02)
     ranges = yaml.safe_load(api.export_payload(made, "yaml").text)
     assert ranges["ranges"]["mass"] == list(data["massRange"])
     np.testing.assert_array_equal(ranges["ranges"]["center_of_mass"], data["centerOfMassRange"])

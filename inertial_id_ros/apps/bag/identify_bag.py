@@ -261,10 +261,8 @@ def run(options: BagOptions) -> int:
         {"--json": options.json, "--save-tool": options.save_tool,
          "--report": options.report and report_file(options.report, options.recording)},
         {"the recording": options.recording})
-    traced = report_path is not None
-    result = _identify(options, traced)
-    if not (traced or options.quiet or _status(result.outcome) == OK):
-        result = _identify(options, True)  # the trace tells which frame is wrong
+    # The trace is drawn in a report, and tells which frame is wrong.
+    result = _identify(options, traced=report_path is not None or not options.quiet)
     if json_path is not None:
         write_json(json_path, result_json(result, options.recording, result.notes))
     if tool_path is not None and isinstance(result.outcome, Estimate):

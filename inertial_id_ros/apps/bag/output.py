@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -134,15 +135,17 @@ def print_written(*paths: Path | None) -> None:
 
 
 def report_file(folder: Path, recording: Path) -> Path:
-    """The file of a recording's report in a folder, which is made if missing (raises
-    InvalidSetting)."""
+    """A new file for a recording's report in a folder, which is made if missing; numbered where one
+    of that name is there (raises InvalidSetting)."""
     path = user_path(folder)
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InvalidSetting(f"--report {folder} is no folder and cannot be made: "
                              f"{error.strerror or error}") from error
-    return path / f"{recording.resolve().name}.html"
+    name = recording.resolve().name
+    names = chain([f"{name}.html"], (f"{name}-{k}.html" for k in count(2)))
+    return next(file for file in map(path.joinpath, names) if not file.exists())
 
 
 def check_writable(path: Path, option: str) -> Path:

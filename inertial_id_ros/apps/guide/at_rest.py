@@ -286,13 +286,6 @@ def _sensor_frame(seen: Seen, settings: Settings) -> Row:
     return Row(name, PASSED, f"'{frame}', behind {len(seen.chain)} joints", expected)
 
 
-def _tcp(seen: Seen, _: Settings) -> Row:
-    name, expected = "tool centre point", "the wrench is given where its frame lies"
-    if not len(seen.wrench):
-        return Row(name, OPEN, "no reading", expected)
-    return Row(name, PASSED, "no shifted TCP is published", expected)
-
-
 # ---- time ----------------------------------------------------------------------------------------
 
 
@@ -478,8 +471,8 @@ CHECKS = (
     Check(_description, ("robot_description_invalid", "robot_description_invalid.frame")),
     Check(_joint_names, ("wrong_units.joints", "joint_states_incomplete.names",
                          "samples_invalid.joints")),
-    Check(_sensor_frame, ("sensor_frame.changed", "sensor_frame.replaced")),
-    Check(_tcp, ("sensor_frame.shifted",)),
+    Check(_sensor_frame, ("sensor_frame.changed", "sensor_frame.replaced",
+                          "sensor_frame.shifted")),
     Check(_stamps, ("stamps_still.wrench", "stamps_still.joints", "stamp_missing.wrench",
                     "stamp_missing.joints", "clock_stopped.silent", "clock_stopped")),
     Check(_clocks, ("clocks_differ",)),

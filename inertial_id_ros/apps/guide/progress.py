@@ -12,6 +12,7 @@ import numpy as np
 
 from ...estimate import VERDICT_WORDS
 from ...inertia import Array
+from ..report.results import CONFIDENCE_95
 
 _DECADES = 2.0  # of a bar: an interval so many powers of ten too wide is an empty one
 _UNKNOWN = VERDICT_WORDS[0]
@@ -104,7 +105,7 @@ def parts_of(values: Sequence[float], sigma: Sequence[float], verdicts: Sequence
     Args:
         values, sigma: (10,) in the order of `PARAMETER_NAMES`, SI units; verdicts: (10,) words.
     """
-    value, width = np.asarray(values), 2.0 * np.asarray(sigma)
+    value, width = np.asarray(values), CONFIDENCE_95 * np.asarray(sigma)
     wanted = wanted.of(float(value[0]))
     known = [word != _UNKNOWN for word in verdicts]
     moment = float(value[[4, 7, 9]].sum()) / 3.0
