@@ -94,24 +94,3 @@ class Live:
     def findings(self) -> dict[str, str]:
         """Texts of the present findings by name."""
         return {f.name: f.text for f in self._made.findings()}
-
-
-# TEMPORARY until the estimators take the new Problem
-def _shim() -> None:
-    from inertial_id_ros.estimators import create
-    from inertial_id_ros.identify import identifier
-    from inertial_id_ros.regression.problem import Marginal, Problem
-
-    class Old:
-        def __init__(self, s):
-            self.e = create(s)
-
-        def solve(self, problem, shape):
-            upper = np.zeros((11, 11))
-            upper[:10, :10], upper[:10, 10], upper[10, 10] = problem.matrix, problem.target, 1.0
-            marginal = Marginal(upper, np.c_[np.eye(6), np.zeros((6, 11))])
-            return self.e.solve(Problem.from_marginal(marginal, 100), shape)
-    identifier.create = Old
-
-
-_shim()

@@ -10,6 +10,7 @@ from ..motion.motion import Array
 from .fit import Fit
 
 MOST, LEAST = 2, 0.0  # members; gain of each
+_SLOW = 0.15  # share of the noise that is slow, on average over the modes
 _CLEAR = 0.005  # noise of the accelerations, as share of the power of what they make
 
 
@@ -45,3 +46,11 @@ def is_motion_clear(fit: Fit) -> bool:
     made = rows.A @ fit.phi - static_wrench(fit.phi, -rows.level @ GRAVITY)
     noise = np.repeat(s.spectrum[:, 1:2] * np.exp(fit.log_noise[:, 1]), 3, 1)
     return bool((noise * s.weight**2).sum() < _CLEAR * np.square(made * s.weight).sum())
+
+
+def is_explained(fit: Fit) -> bool:
+    """True if slow noise is small against that of sensor and motion: nothing slow is hidden."""
+    s = fit.solution
+    parts = s.spectrum * np.exp(fit.log_noise)[:, None]  # (2, k, c)
+    share = parts[..., 2:].sum(2) / parts.sum(2)
+    return bool(share.mean(1).max() < _SLOW)

@@ -14,6 +14,7 @@ import numpy as np
 from ..model.newton_euler import static_wrench
 from ..model.rows import STEP, Rows
 from ..motion.motion import BIN, Array
+from .coarse import is_explained
 from .fit import Fit
 from .swing import Swing
 from .term import Effect, Term, Values, linear
@@ -36,7 +37,7 @@ class MovingBase(Term):
     def starts(self, fit: Fit) -> list[Values]:
         """It is worth a try where accelerations, any in each row, explain most of the residual, and
         no part that swings by the arm's own motion does."""
-        if "not_rigid" in fit.names or Swing().starts(fit, _SWINGS):
+        if "not_rigid" in fit.names or is_explained(fit):
             return []
         rows, solution = fit.rows, fit.solution
         left = rows.back(solution.residual.reshape(rows.y.shape))
@@ -45,7 +46,8 @@ class MovingBase(Term):
         basis, _ = np.linalg.qr(pulls)
         part = basis.transpose(0, 2, 1) @ left[..., None]
         share = float((part**2).sum() / (left**2).sum())
-        return [{self.name: self.mean}] if share > _SHARE else []
+        is_likely = share > _SHARE and not Swing().starts(fit, _SWINGS)
+        return [{self.name: self.mean}] if is_likely else []
 
     def effect(self, rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
         at = np.outer(np.arange(rows.n) + 0.5, np.arange(self.count)) / rows.n

@@ -18,7 +18,7 @@ import numpy as np
 from ..inertia import report_from_phi, report_jacobian
 from ..model.rows import Rows
 from ..motion.motion import BIN, Array
-from .coarse import likely
+from .coarse import is_explained, likely
 from .fit import Fit
 from .term import Effect, Term, Values
 
@@ -45,11 +45,13 @@ class Pouring(Term):
         self.mean[:knots] = _AGE
 
     def starts(self, fit: Fit) -> list[Values]:
+        if fit.phi[0] < _LIGHTEST or is_explained(fit):
+            return []
         length = BIN * (fit.rows.index[-1] - fit.rows.index[0])
         knots = ([(end + lasts, end) for end in _ENDS for lasts in _LASTS] if self.is_over
                  else [(age, 0.5 * age)[:self.knots] for age in _BEGINS])
         ages = np.array([k for k in knots if k[-1] + 1.0 < length and k[0] < length + 5.0])
-        if not len(ages) or fit.phi[0] < _LIGHTEST:
+        if not len(ages):
             return []
         rows, age = fit.rows, BIN * (len(fit.rows.window.used) - fit.rows.index)
         ends = ages[:, -1] if self.is_over else np.zeros(len(ages))
