@@ -166,7 +166,8 @@ class PoseNow:
     def update(self, stamp: int, parent: str, child: str, translation: Sequence[float],
                quaternion: Sequence[float]) -> None:
         """Take a transform [ns; m; x, y, z, w]; others than those of the chain change nothing."""
-        if (parent, child) not in self._needed or abs(np.linalg.norm(quaternion) - 1.0) > 0.1:
+        if (parent, child) not in self._needed or not (
+                abs(np.linalg.norm(quaternion) - 1.0) < 0.1 and np.isfinite(translation).all()):
             return
         self._places[parent, child] = stamp, place_of(translation, quaternion)
         if len(self._places) < len(self._needed):
@@ -206,6 +207,5 @@ def _model_of(chain: Chain) -> pin.Model:
                 else pin.JointModelPrismaticUnaligned)(joint.axis)
         place = chain.root * joint.place if k == 0 else joint.place
         parent = model.addJoint(parent, kind, place, f"joint{k}")
-    tip = chain.tip if chain.joints else chain.root * chain.tip
-    model.addFrame(pin.Frame("sensor", parent, 0, tip, pin.FrameType.OP_FRAME))
+    model.addFrame(pin.Frame("sensor", parent, 0, chain.tip, pin.FrameType.OP_FRAME))
     return model

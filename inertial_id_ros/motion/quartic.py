@@ -16,7 +16,7 @@ from ..samples.stamps import SECOND, Spacing
 from .motion import Array, IntArray
 
 WINDOW, LONGEST = 0.15, 1.0  # s, of a quartic where samples come densely, and of any
-FEWEST = 8  # samples in a window
+FEWEST, NEEDED = 8, 10  # samples in a window for which there is an answer, and that it is made for
 LADDER = 1.25  # windows differ by this factor, so that jitter of the spacing does not change them
 TIMES = 20  # samples that a window should hold, where it is no longer than SMOOTH [s] for that
 SMOOTH = 0.2
@@ -26,9 +26,11 @@ _TOGETHER = 250  # windows that are fitted at once: they stay in the processor's
 
 def window_length(spacing: Spacing) -> float:
     """Length of the window [s]: `WINDOW`, or longer for samples that are far apart."""
-    wanted = max(min(TIMES * spacing.period, SMOOTH), FEWEST * max(spacing.period, spacing.gap))
-    steps = math.ceil(math.log(wanted / WINDOW, LADDER) - 1.0)
-    return float(min(WINDOW * LADDER ** max(steps, 0), LONGEST))
+    def steps(length: float) -> float:
+        return math.log(length / WINDOW, LADDER)
+    apart = max(spacing.period, spacing.gap)
+    wanted = max(steps(NEEDED * apart), steps(min(TIMES * spacing.period, SMOOTH)) - 1.0, 0.0)
+    return float(min(WINDOW * LADDER ** math.ceil(wanted - 1e-9), LONGEST))
 
 
 class Near(NamedTuple):
@@ -39,11 +41,10 @@ class Near(NamedTuple):
     inside: np.ndarray
     x: Array
 
-    def at(self, times: Array, centres: IntArray, window: float) -> Near:
-        """The same samples at other times (n, w) [ns]."""
-        x = (times - centres[:, None]) * (2.0 / SECOND / window)
-        inside = self.inside & (np.abs(x) < 1.0)
-        return Near(self.number, inside, np.where(inside, x, 0.0))
+    def at(self, times: Array, window: float) -> Near:
+        """The same samples at other times (n, w) after the centres [ns]."""
+        x = np.clip(times * (2.0 / SECOND / window), -1.0, 1.0)  # without weight at the ends
+        return Near(self.number, self.inside, np.where(self.inside, x, 0.0))
 
 
 def near(stamps: IntArray, centres: IntArray, window: float) -> Near:

@@ -54,6 +54,7 @@ class Streams:
         self._poses = _Poses(self.frames)
         self._by_poses = False
         self._moves = np.empty(0, np.int64)  # bins in which the sensor turns
+        self._last: dict[str, int] = {}  # stamps of wrench and motion
         self._counts: Counter[str] = Counter()
         self._faults: list[tuple[str, Fault]] = []  # with the names of their streams
         self._named: dict[str, tuple[int, float, int]] = {}  # stamp, seconds, count by name
@@ -103,6 +104,8 @@ class Streams:
         self._notice_restarts()
         stamps, rows = self._wrenches.take(finished)
         motion = self._motion(finished)
+        self._note_gaps("wrench", stamps)
+        self._note_gaps("motion", motion.number * BIN_NS)
         self._note_stuck(motion)
         for stream, tracks in (("joints", self._joints.tracks.values()),
                                ("transforms", [self._poses.track])):
@@ -117,6 +120,16 @@ class Streams:
         given before."""
         out, self._faults = [fault for _, fault in self._faults], []
         return out
+
+    @property
+    def transforms(self) -> list[pin.SE3 | tuple[str, str]]:
+        """What leads from the base to the sensor where transforms tell its motion: places that
+        stay, and names of parent and child of those that move; empty where they do not."""
+        names = self.frames.path(self.frame) if self._by_poses else []
+        gravity = self._settings.gravity.frame
+        up = names[:names.index(gravity)] if gravity in names else names[:-1]
+        return [self.frames.fixed[n][1] if n in self.frames.fixed else (
+            self.frames.moving[n][0], n) for n in reversed(up)]
 
     def _note(self, fault: Fault, stream: str) -> None:
         name = f"{KINDS[fault.kind]}.{stream}"
@@ -188,7 +201,16 @@ class Streams:
                 ring.clear()
         self._joints.restart()
         self._poses.restart()
-        self._moves = np.empty(0, np.int64)
+        self._moves, self._last = np.empty(0, np.int64), {}
+
+    def _note_gaps(self, name: str, stamps: IntArray) -> None:
+        """Note that a stream has been silent for a while."""
+        if not len(stamps):
+            return
+        steps = np.diff(stamps, prepend=self._last.get(name, int(stamps[0])))
+        self._last[name] = int(stamps[-1])
+        for k in np.flatnonzero(steps > SILENT_NS).tolist():
+            self._named[f"samples_missing.{name}"] = int(stamps[k]), 1e-9 * float(steps[k]), 1
 
     def _note_stuck(self, motion: Motion) -> None:
         """Readings that are the same to the last bit are wrong where the sensor turned."""
@@ -251,12 +273,16 @@ class Streams:
         if self.chain is not None and self._joints.are_in_degrees(self.chain):
             yield "wrong_units.joints", {"why": "positions lie far beyond the limits of their "
                                                 "joints: they are in degrees"}
-        yield from self._slow()
+        yield from self._of_tracks()
         yield from self._silent()
 
-    def _slow(self) -> Iterator[tuple[str, Numbers]]:
+    def _of_tracks(self) -> Iterator[tuple[str, Numbers]]:
+        name = "transforms" if self._by_poses else "joints"
         tracks = [self._poses.track] if self._by_poses else self._joints.tracks.values()
         for track in tracks:
+            for fault in track.lasting:
+                yield f"motion_frozen.{name}", {"count": 1, "seconds": 1e-9 * (
+                    track.newest - fault.first)}
             if track.is_slow and track.spacing is not None:
                 yield "motion_slow", {"rate": 1.0 / track.spacing.period}
         if self._by_poses and self._poses.never_moves:
@@ -409,19 +435,24 @@ def _counted(name: str, count: int) -> Iterable[tuple[str, Numbers]]:
 
 
 def _motion_of_poses(signal: Signal) -> Motion:
-    """Motion of a frame whose pose (n, 7) is known with its derivatives.
-
-    With a unit quaternion q the rates in its own axes are 2 vec(q* dq) and 2 vec(q* ddq).
-    """
+    """Motion of a frame whose pose (n, 7) is known with its derivatives."""
     n = len(signal.number)
     if not n:
         return no_motion(0)
-    x, y, z, w = signal.value[:, 3:].T / np.linalg.norm(signal.value[:, 3:], axis=1)
-    back = np.stack([np.stack(row, 1) for row in ((w, z, -y, -x), (-z, w, x, -y), (y, -x, w, -z))],
-                    1)  # vec(q* p) of p = (x, y, z, w)
-    omega, alpha = (2.0 * np.einsum("nij,nj->ni", back, part[:, 3:])
+    size = np.linalg.norm(signal.value[:, 3:], axis=1)[:, None]
+    unit = signal.value[:, 3:] / size
+    omega, alpha = (rates_of(unit, part[:, 3:] / size)
                     for part in (signal.rate, signal.acceleration))
-    rotation = Rotation.from_quat(signal.value[:, 3:]).as_matrix()
+    rotation = Rotation.from_quat(unit).as_matrix()
     felt = np.einsum("nij,ni->nj", rotation, signal.acceleration[:, :3])
     return Motion(signal.number, rotation, signal.value[:, :3], felt, omega, alpha,
                   np.empty((n, 0, 3, 3)), np.empty((n, 0, 6)))
+
+
+def rates_of(quaternion: Array, change: Array) -> Array:
+    """Angular velocity (n, 3) in the turned axes of unit quaternions (n, 4) x, y, z, w that change
+    (n, 4), or angular acceleration of their second derivative: 2 vec(q* dq)."""
+    x, y, z, w = quaternion.T
+    back = np.stack([np.stack(row, 1) for row in ((w, z, -y, -x), (-z, w, x, -y), (y, -x, w, -z))],
+                    1)  # vec(q* p) of p = (x, y, z, w)
+    return np.asarray(2.0 * np.einsum("nij,nj->ni", back, change))

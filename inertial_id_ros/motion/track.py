@@ -158,8 +158,9 @@ class Track:
                 return
             if self.spacing is None or self._next % MEASURED == 0:
                 part = self.ring.between(begin - CONTEXT_NS, least)
-                if part.stop - part.start >= FEWEST:
-                    self.spacing = spacing_of(stamps[part])
+                first = min(part.start, part.stop - FEWEST)
+                if first >= 0:
+                    self.spacing = spacing_of(stamps[first:part.stop])
             if self.spacing is None:
                 self._next += GROUP
                 continue
@@ -188,7 +189,7 @@ class Track:
         ends = finished & (centres.reshape(-1) + reach > closed)
         known = is_covered(samples, begins, ends)
         if not even:
-            moved = samples.at(_on_lines(stamps, groups, samples), centres.reshape(-1), window)
+            moved = samples.at(_on_lines(stamps, groups, samples, centres), window)
             other = fit_quartics(moved, rows, window)
             better = (other.missed.sum(1) < fit.missed.sum(1)) & is_covered(moved, begins, ends)
             fit = type(fit)(*(np.where(better[:, None], a, b)
@@ -227,22 +228,34 @@ class Track:
         return rows
 
     @property
+    def newest(self) -> int:
+        """Newest stamp [ns]; 0 before any."""
+        return int(self.ring.stamps[-1]) if len(self.ring) else 0
+
+    @property
+    def lasting(self) -> list[Fault]:
+        """What is frozen now."""
+        return list(self._still.lasting.values())
+
+    @property
     def is_slow(self) -> bool:
         """True where samples are too far apart for a quartic."""
         return self.spacing is not None and FEWEST * max(
             self.spacing.period, self.spacing.gap) > LONGEST
 
 
-def _on_lines(stamps: IntArray, groups: Sequence[_Group], samples: Near) -> Array:
-    """Times (n, w) [ns] of samples as a clock would have stamped them: for each group, on a line
-    through the stamps over their number."""
+def _on_lines(stamps: IntArray, groups: Sequence[_Group], samples: Near, centres: IntArray
+              ) -> Array:
+    """Times (n, w) [ns] of samples after their centres, of groups (g, 10), as a clock would have
+    stamped them: for each group, on a line through the stamps over their number."""
     times = np.empty(samples.x.shape)
     for k, group in enumerate(groups):
         bins = slice(k * GROUP, (k + 1) * GROUP)
+        number, middle = samples.number[bins], centres[k][:, None]
         low, high = np.searchsorted(stamps, (group.number * BIN_NS - LINE_NS, group.end))
         if high - low < 2 * GROUP:
-            times[bins] = stamps[samples.number[bins]]
+            times[bins] = stamps[number] - middle
             continue
         slope, start = line_through((stamps[low:high] - stamps[low]).astype(float))
-        times[bins] = stamps[low] + start + slope * (samples.number[bins] - low)
+        times[bins] = stamps[low] - middle + start + slope * (number - low)
     return times

@@ -32,9 +32,11 @@ def spacing_of(stamps: IntArray) -> Spacing:
     elapsed = np.cumsum(steps[:-2] if len(steps) > 6 else steps)
     gap = int(steps[np.searchsorted(elapsed, 0.5 * elapsed[-1])])  # half of the time, or longer
     usual = steps[:int(np.searchsorted(steps, 4 * gap, side="right"))]
-    ratio = usual / steps[len(usual) // 2]
+    usually = int(steps[len(usual) // 2])
+    ratio = usual / usually
     even = (np.abs(ratio - np.round(ratio)) < _EVEN) & (ratio > _EVEN)
-    return Spacing(float(usual.mean()) / SECOND, gap / SECOND, bool(even.mean() > 0.9))
+    return Spacing(float(usual.mean()) / SECOND, gap / SECOND,
+                   bool(even.mean() > 0.9) and gap < 3 * usually)
 
 
 def line_through(values: Array) -> tuple[float, float]:

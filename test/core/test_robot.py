@@ -1,0 +1,133 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""The motion of a chain against Pinocchio's."""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+from benchmarks.referee.generator import ARMS, FRAME
+from inertial_id_ros.errors import InvalidModel, UnknownFrame
+from inertial_id_ros.motion.causal import MotionNow
+from inertial_id_ros.motion.robot import chain_of, links_of, motion_from_arrays
+
+JOINTS = (("base", "a", "continuous", "0 0 1", ""), ("a", "b", "prismatic", "1 0 1", ""),
+          ("b", "c", "revolute", "0 1 1", ""),
+          ("c", "d", "revolute", "1 0 0", '<mimic joint="c" multiplier="-0.5" offset="0.2"/>'),
+          ("d", "tip", "fixed", "0 0 1", ""), ("base", "finger", "prismatic", "1 0 0", ""))
+MIXED = '<robot name="mixed"><link name="base"/>' + "".join(
+    f'<link name="{child}"/><joint name="{child}" type="{kind}"><parent link="{parent}"/>'
+    f'<child link="{child}"/><origin xyz="0.1 0.2 0.3" rpy="0.3 -0.4 0.5"/><axis xyz="{axis}"/>'
+    f'<limit lower="-2" upper="2" effort="1" velocity="1"/>{mimic}</joint>'
+    for parent, child, kind, axis, mimic in JOINTS) + "</robot>"
+UNIT = MIXED.replace('xyz="1 0 1"', 'xyz="0.6 0 0.8"').replace('xyz="0 1 1"', 'xyz="0 0.6 0.8"')
+
+
+def expected(urdf: str, frame: str, names: list[str], q: np.ndarray, dq: np.ndarray,
+             ddq: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Rotation, position, acceleration, omega, alpha, twists by Pinocchio; joints by name."""
+    model = pin.buildModelFromXML(urdf)
+    data, q_all, v, a = model.createData(), pin.neutral(model), *np.zeros((2, model.nv))
+    for k, name in enumerate(names):
+        joint = model.joints[model.getJointId(name)]
+        q_all[joint.idx_q:joint.idx_q + joint.nq] = (
+            [np.cos(q[k]), np.sin(q[k])] if joint.nq == 2 else q[k])
+        v[joint.idx_v], a[joint.idx_v] = dq[k], ddq[k]
+    pin.forwardKinematics(model, data, q_all, v, a)
+    index = model.getFrameId(frame, pin.FrameType.BODY)
+    pose = pin.updateFramePlacement(model, data, index)
+    felt = pin.getFrameClassicalAcceleration(model, data, index, pin.LOCAL)
+    columns = [model.joints[model.getJointId(name)].idx_v for name in names]
+    return (pose.rotation, pose.translation, felt.linear,
+            pin.getFrameVelocity(model, data, index, pin.LOCAL).angular, felt.angular,
+            pin.computeJointJacobians(model, data, q_all).T[columns])
+
+
+@pytest.mark.parametrize("which", [0, 3, "mixed"])
+def test_motion_is_that_of_pinocchio(which: int | str) -> None:
+    rng = np.random.default_rng(3)
+    urdf, frame = (UNIT, "tip") if which == "mixed" else (ARMS[int(which)].urdf, FRAME)
+    chain = chain_of(urdf, frame)
+    names = list(chain.names)
+    q, dq, ddq = rng.normal(size=(3, 5, len(names)))
+    got = chain.motion(np.arange(5), names, q, dq, ddq)
+    every = ["a", "b", "c", "d"] if which == "mixed" else names
+    for k in range(5):
+        rows = [np.r_[x[k], [-0.5 * x[k, 2] + 0.2 * (x is q)]] if which == "mixed" else x[k]
+                for x in (q, dq, ddq)]
+        *rest, twists = expected(urdf, frame, every, *rows)
+        for mine, theirs in zip(got[1:6], rest, strict=True):
+            np.testing.assert_allclose(mine[k], theirs, atol=1e-12)
+        np.testing.assert_allclose(got.twists[k], twists, atol=1e-12)
+
+
+def test_motion_now_follows_samples() -> None:
+    """A quadratic is followed exactly, once its beginning has faded."""
+    chain = chain_of(UNIT, "tip")
+    now, rate = MotionNow(chain), np.array([0.3, -0.2, 0.4])
+    stamps = 10**15 + 2_000_000 * np.arange(500)
+    t = 1e-9 * (stamps - stamps[0])[:, None]
+    q = 0.1 + rate * t + 0.5 * t * t
+    names = ("finger", *chain.names)
+    for stamp, row in zip(stamps.tolist(), q, strict=True):
+        now.update(stamp, names, [0.0, *row])
+    moves = now.at(int(stamps[-1]) + 1_000_000)
+    assert moves is not None
+    at = t[-1] + 1e-3
+    want = chain.motion(np.zeros(1, np.int64), chain.names, (0.1 + rate * at + 0.5 * at * at)[None],
+                        (rate + at)[None], np.ones((1, 3)))
+    np.testing.assert_allclose(moves[0], want.acceleration[0] + 9.81 * want.rotation[0, 2],
+                               atol=1e-6)
+    for mine, theirs in zip(moves[1:], (want.omega, want.alpha, want.rotation), strict=True):
+        np.testing.assert_allclose(mine, theirs[0], atol=1e-6)
+    assert now.at(int(stamps[-1]) + 10**9) is None
+    still = now.at(int(stamps[-1]), "gravity")
+    assert still is not None
+    np.testing.assert_allclose(still.proper, 9.81 * still.rotation[2], atol=1e-9)
+
+
+def test_gravity_frame_and_links() -> None:
+    assert links_of(UNIT)[0] == "base"
+    with pytest.raises(UnknownFrame, match="'nowhere'"):
+        chain_of(UNIT, "nowhere")
+    with pytest.raises(UnknownFrame, match="'c'"):
+        chain_of(UNIT, "tip", "c")
+    with pytest.raises(InvalidModel):
+        chain_of(UNIT, "base")
+    tilted = UNIT.replace('<link name="base"/>', '<link name="world"/><link name="base"/><joint '
+                          'name="mount" type="fixed"><parent link="world"/><child link="base"/>'
+                          '<origin rpy="0 0.5 0"/></joint>')
+    still = np.zeros((1, 3))
+    one, other = (chain_of(tilted, "tip", up).motion(
+        np.zeros(1, np.int64), ("a", "b", "c"), still, still, still) for up in ("world", "base"))
+    turn = pin.rpy.rpyToMatrix(0.0, 0.5, 0.0)
+    np.testing.assert_allclose(one.rotation[0], turn @ other.rotation[0], atol=1e-12)
+
+
+@pytest.mark.parametrize("urdf", ["", "<robot/>", "<html></html>", "no", UNIT.replace(
+    "0.1 0.2", "1e9 0.2"), '<!DOCTYPE x>' + UNIT])
+def test_what_is_no_robot_description_is_refused(urdf: str) -> None:
+    with pytest.raises(InvalidModel):
+        chain_of(urdf, "tip")
+
+
+def test_degrees_are_noticed() -> None:
+    chain = chain_of(UNIT, "tip")
+    assert not chain.is_in_degrees(("b", "c"), np.array([1.9, 1.9]))
+    assert not chain.is_in_degrees(("a", "c"), np.array([500.0, -7.0]))  # some turn farther
+    assert chain.is_in_degrees(("b", "c"), np.array([0.1, 90.0]))
+
+
+def test_motion_of_arrays() -> None:
+    stamps = 10**15 + 4_000_000 * np.arange(1000)
+    t = 1e-9 * (stamps - stamps[0])[:, None]
+    q = np.sin(t * np.array([0.5, 0.7, 1.1]))
+    made = motion_from_arrays(UNIT, "tip", ("b", "a", "c"), stamps, q[:, [1, 0, 2]])
+    assert len(made.number) > 390
+    at = (1e7 * (made.number + 0.5) - stamps[0])[:, None] * 1e-9
+    w = np.array([0.5, 0.7, 1.1])
+    want = chain_of(UNIT, "tip").motion(made.number, ("a", "b", "c"), np.sin(at * w),
+                                        w * np.cos(at * w), -w * w * np.sin(at * w))
+    np.testing.assert_allclose(made.acceleration[10:-10], want.acceleration[10:-10], atol=2e-3)
+    np.testing.assert_allclose(made.rotation, want.rotation, atol=1e-5)

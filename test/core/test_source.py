@@ -1,0 +1,257 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""From samples of all streams to motion and wrench, against the truth of a simulated arm."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from scipy.spatial.transform import Rotation
+
+from benchmarks.referee import faults
+from benchmarks.referee.generator import ARMS, FRAME, START_NS, Arm, Law, random_law
+from inertial_id_ros.errors import InvalidData
+from inertial_id_ros.motion.causal import PoseNow
+from inertial_id_ros.motion.frames import Frames, place_of
+from inertial_id_ros.motion.motion import BIN_NS, Motion, joined
+from inertial_id_ros.motion.source import Streams
+from inertial_id_ros.settings import Settings
+
+ARM = ARMS[1]
+SECONDS, RATE = 11.0, 200.0
+T = np.arange(round(SECONDS * RATE)) / RATE
+STAMPS = START_NS + np.round(1e9 * T).astype(np.int64)
+LAW: Law = random_law(ARM, "joints", 0.8, SECONDS, np.random.default_rng(5))
+Q = LAW(T).q
+NOISE = np.random.default_rng(6).normal(0.0, 0.1, (len(T), 6))
+
+
+def wrenches(streams: Streams, frame: str = FRAME) -> None:
+    streams.add_wrenches(STAMPS, frame, NOISE + 5.0)
+
+
+def with_arm(**changes: Any) -> Streams:
+    streams = Streams(Settings().replace(changes))
+    streams.set_robot_description(ARM.urdf)
+    return streams
+
+
+def check(motion: Motion, arm: Arm = ARM, off: float = 0.02) -> None:
+    """Compare a motion with the truth."""
+    at = 1e-9 * (motion.number * BIN_NS + BIN_NS // 2 - START_NS)
+    inner = (at > 0.15) & (at < SECONDS - 0.15)
+    assert inner.sum() > 1060
+    want = arm.motion(LAW(at))
+    proper = motion.acceleration + 9.81 * motion.rotation[:, 2]
+    for mine, theirs in ((proper, want.proper), (motion.omega, want.omega),
+                         (motion.alpha, want.alpha), (motion.position, want.position),
+                         (motion.rotation, want.axes.transpose(0, 2, 1))):
+        assert np.abs(mine - theirs)[inner].max() < off
+
+
+def poses() -> np.ndarray:
+    """Of the sensor in the base (n, 7)."""
+    true = ARM.motion(LAW(T))
+    turn = Rotation.from_matrix(true.axes.transpose(0, 2, 1)).as_quat()
+    sign = np.where(np.arange(len(T)) // 31 % 2, 1.0, -1.0)  # both tell the same
+    return np.hstack([true.position, turn * sign[:, None]])
+
+
+def test_joint_states_tell_the_motion() -> None:
+    streams = with_arm()
+    streams.add_joint_states(STAMPS, ("finger", *ARM.names), np.hstack([Q[:, :1], Q]))
+    assert streams.missing() is not None  # no wrench
+    wrenches(streams)
+    motion, stamps, rows = streams.advance(finished=True)
+    check(motion)
+    np.testing.assert_array_equal(stamps, STAMPS)
+    np.testing.assert_array_equal(rows, NOISE + 5.0)
+    assert streams.missing() is None
+    assert not list(streams.findings())
+
+
+def test_joint_states_in_parts_and_turned_names() -> None:
+    streams = with_arm()
+    wrenches(streams)
+    streams.add_joint_states(STAMPS[::2], ARM.names[:2], Q[::2, :2])
+    assert dict([streams.missing() or ("", {})])["joints_missing"]["names"].startswith("joint3")
+    assert not len(streams.advance()[0].number)
+    for k in range(0, len(T), 50):
+        streams.add_joint_states(STAMPS[k:k + 50], ARM.names[:1:-1], Q[k:k + 50, :1:-1])
+    streams.add_joint_states(STAMPS, ("finger",), Q[:, :1])
+    check(streams.advance(finished=True)[0])
+    assert dict(streams.findings())["joint_states_incomplete"]["count"] == len(T)
+
+
+@pytest.mark.parametrize("moved", ["sensor", "joint"])
+def test_transforms_alone_tell_the_motion(moved: str) -> None:
+    """The sensor, or a link to which it is fixed, moves in a base that stands on a table."""
+    streams = Streams(Settings())
+    wrenches(streams)
+    rows = poses()
+    streams.add_static_transform("map", "base", place_of([0.0, 0.0, 1.0], [0.0, 0.0, 0.0, 1.0]))
+    if moved == "joint":
+        streams.add_static_transform("link", FRAME, pin.SE3.Identity())
+    for k in range(0, len(T), 100):
+        streams.add_transforms(STAMPS[k:k + 100], "base", FRAME if moved == "sensor" else "link",
+                               rows[k:k + 100])
+        streams.add_transforms(STAMPS[k:k + 100], "base", "other", rows[k:k + 100])
+    motion, _, _ = streams.advance(finished=True)
+    check(motion._replace(position=motion.position - [0.0, 0.0, 1.0]))
+    assert streams.missing() is None
+    edges = streams.transforms
+    assert ("base", FRAME if moved == "sensor" else "link") in edges
+    now = PoseNow(edges)
+    for stamp, row in zip(STAMPS[:400].tolist(), rows, strict=False):
+        now.update(stamp, "base", FRAME if moved == "sensor" else "link", row[:3], row[3:])
+    state, want = now.at(int(STAMPS[399])), ARM.motion(LAW(T[399:400]))
+    assert state is not None
+    np.testing.assert_allclose(state.omega, want.omega[0], atol=0.02)
+    np.testing.assert_allclose(state.proper, want.proper[0], atol=0.1)
+
+
+def test_two_moving_transforms() -> None:
+    """A slow one that leads to the shoulder, and one from there."""
+    streams = Streams(Settings())
+    wrenches(streams)
+    rows, slow = poses(), slice(None, None, 4)
+    turn = Rotation.from_rotvec(0.3 * np.sin(T)[:, None] * [0.0, 0.0, 1.0]).as_quat()
+    base = np.hstack([np.stack([0.1 * T, 0.0 * T, 0.0 * T], 1), turn])
+    inverse = Rotation.from_quat(turn).inv()
+    rest = np.hstack([inverse.apply(rows[:, :3] - base[:, :3]),
+                      (inverse * Rotation.from_quat(rows[:, 3:])).as_quat()])
+    streams.add_transforms(STAMPS[slow], "base", "shoulder", base[slow])
+    streams.add_transforms(STAMPS, "shoulder", FRAME, rest)
+    check(streams.advance(finished=True)[0], off=0.05)
+
+
+def test_gravity_above_the_robot() -> None:
+    for settings in ({}, {"gravity.frame": "floor"}):
+        streams = with_arm(**settings)
+        tilt = Rotation.from_euler("y", 0.5)
+        streams.add_static_transform("floor", "link0", place_of([0.0, 0.0, 0.0], tilt.as_quat()))
+        wrenches(streams)
+        streams.add_joint_states(STAMPS, ARM.names, Q)
+        motion, _, _ = streams.advance(finished=True)
+        turn = tilt.as_matrix()
+        check(motion._replace(rotation=turn.T @ motion.rotation,
+                              position=motion.position @ turn))
+    streams = with_arm(**{"gravity.frame": "nowhere"})
+    wrenches(streams)
+    assert dict([streams.missing() or ("", {})]).keys() == {"sensor_frame.unknown"}
+
+
+def test_a_sensor_that_is_no_link() -> None:
+    streams = with_arm()
+    wrenches(streams, "sensor")
+    streams.add_joint_states(STAMPS, ARM.names, Q)
+    assert streams.missing() is not None
+    assert not len(streams.advance()[0].number)
+    streams.add_static_transform(FRAME, "sensor", pin.SE3.Identity())
+    check(streams.advance(finished=True)[0])
+    assert streams.missing() is None
+
+
+def test_another_mounting_and_a_clock_that_goes_back_begin_anew() -> None:
+    streams = with_arm()
+    wrenches(streams)
+    streams.add_joint_states(STAMPS, ARM.names, Q)
+    streams.set_robot_description(ARM.urdf)
+    streams.advance()
+    assert streams.restarts == 0
+    streams.set_robot_description(ARM.urdf.replace("0.09465", "0.1"))
+    streams.advance()
+    assert streams.restarts == 1
+    back = 30 * 10**9
+    streams.add_wrenches(STAMPS - back, FRAME, NOISE)
+    streams.add_joint_states(STAMPS - back, ARM.names, Q)
+    motion, stamps, _ = streams.advance(finished=True)
+    assert streams.restarts == 2
+    np.testing.assert_array_equal(stamps, STAMPS - back)
+    assert len(motion.number) > 1080
+    assert "reset" in dict(streams.findings())
+    assert streams.emptied().chain is streams.chain
+
+
+def test_what_is_missing_and_what_cannot_be() -> None:
+    streams = with_arm()
+    streams.add_joint_states(STAMPS, ARM.names, np.rad2deg(Q))
+    wrenches(streams)
+    streams.advance()
+    assert "wrong_units.joints" in dict(streams.findings())
+    streams = with_arm(**{"kinematics.source": "joint_states"})
+    wrenches(streams)
+    streams.add_transforms(STAMPS, "base", FRAME, poses())
+    assert not len(streams.advance(finished=True)[0].number)
+    assert dict([streams.missing() or ("", {})]).keys() == {"joints_missing"}
+    streams = Streams(Settings())
+    wrenches(streams)
+    assert dict([streams.missing() or ("", {})]).keys() == {"no_motion"}
+    rows = poses()
+    rows[:, :3] = 0.3
+    streams.add_transforms(STAMPS[::40], "base", FRAME, rows[::40])
+    streams.advance(finished=True)
+    names = dict(streams.findings())
+    assert {"translation_constant", "motion_slow"} <= names.keys()
+
+
+def test_frames() -> None:
+    frames = Frames()
+    assert frames.fix("a", "b", pin.SE3.Identity())
+    assert not frames.fix("a", "b", pin.SE3.Identity())
+    assert frames.fixed_root("b") == "a"
+    with pytest.raises(InvalidData):
+        frames.fix("a", "a", pin.SE3.Identity())
+    with pytest.raises(InvalidData):
+        place_of([0.0, 0.0, np.nan], [0.0, 0.0, 0.0, 1.0])
+    frames.move("b", "c", STAMPS[:2], np.zeros((2, 7)))
+    assert frames.invalid == 2
+    frames.fix("c", "a", pin.SE3.Identity())  # a loop
+    assert frames.fixed_place("b", ["d"]) is None
+
+
+def named(item: faults.Fault, seed: int) -> dict[str, float]:
+    """When each finding comes after a fault in the middle [s]."""
+    kind, rows = ("joints", Q) if item.on == "joints" else ("pose", poses())
+    q = rows + 1e-4 * np.random.default_rng(seed).normal(size=Q.shape) if kind == "joints" else rows
+    stream = []
+    for at, row, reading in zip(T.tolist(), q, NOISE + 5.0, strict=True):
+        stream += [faults.Message(at, kind, at, (ARM.names, row) if kind == "joints" else row),
+                   faults.Message(at, "wrench", at, reading)]
+    stream = item.inject(stream, 2.0, np.random.default_rng(seed))
+    streams = Streams(Settings().replace({"wrench.range": (150.0, 0.0)}))
+    streams.set_robot_description(ARM.urdf if kind == "joints" else "")
+    out: dict[str, float] = {}
+    parts, advance = [], 0.0
+    for m in stream:
+        stamp = np.array([START_NS + round(1e9 * m.stamp)])
+        if m.kind == "joints":
+            streams.add_joint_states(stamp, m.content[0], m.content[1][None])
+        elif m.kind == "wrench":
+            streams.add_wrenches(stamp, FRAME, np.asarray(m.content)[None])
+        else:
+            streams.add_transforms(stamp, "base", FRAME, m.content[None])
+        if m.at >= advance:
+            advance += 0.05
+            parts.append(streams.advance()[0])
+            out = {**{n: m.at - 2.0 for n, _ in streams.findings()}, **out}
+    assert sum(len(part.number) for part in parts) > 150
+    if item.finding != "reset":
+        joined([part for part in parts if len(part.number)])
+    return out
+
+
+NAMES = [name for name, item in faults.FAULTS.items() if not item.setup and item.finding.split(".")[
+    0] not in ("contact", "payload_changed", "zero_moved")]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_faults_are_named(name: str) -> None:
+    item = faults.FAULTS[name]
+    found = named(item, 1)
+    assert item.finding in found
+    assert found[item.finding] < item.lasts + 0.75
+
+
