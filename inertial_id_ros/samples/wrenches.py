@@ -66,11 +66,10 @@ class Wrenches:
         stamps = ring.stamps[part][:use].copy()
         rows = ring.rows[part][:use].copy()
         self._taken = int(stamps[-1]) + 1
-        keep = [self._judge(stamps[k:k + CHUNK], rows[k:k + CHUNK]) for k in range(0, use, CHUNK)]
+        good = self._judge(stamps, rows)
         for k in range(0, use, CHUNK):
             stamps[k:k + CHUNK] = self._evened(part.start + k, part.start + min(k + CHUNK, use))
         ring.drop(self._taken - KEPT_NS)
-        good = np.concatenate(keep)
         return stamps[good], rows[good]
 
     def _evened(self, begin: int, end: int) -> IntArray:
@@ -80,22 +79,21 @@ class Wrenches:
         return evened(stamps[first:end], begin - first)
 
     def _judge(self, stamps: IntArray, rows: Array) -> np.ndarray:
-        """Which readings (n,) of a chunk are one sensor's."""
+        """Which readings (m, 6) are one sensor's, chunk by chunk."""
         good = np.asarray((np.abs(rows) < self._limits).all(1))
         self.counts["saturated"] += int((~good).sum())
-        if len(rows) < CHUNK:
-            return good
-        if (rows == rows[0]).all():
-            if not rows.any():
-                self.counts["zero"] += len(rows)
-                return np.zeros(len(rows), bool)
-            self._note_stuck(int(stamps[0]), int(stamps[-1]))
-            return good
-        one = np.median(np.abs(rows[1:] - rows[:-1]), axis=0) / self._noise
-        two = np.median(np.abs(rows[2:] - rows[:-2]), axis=0) / self._noise
-        if (one > MIXED * np.maximum(two, 1.0)).any():
-            self.counts["mixed"] += len(rows)
-            return np.zeros(len(rows), bool)
+        whole = len(rows) // CHUNK * CHUNK
+        chunks = rows[:whole].reshape(-1, CHUNK, 6)
+        same = (chunks == chunks[:, :1]).all((1, 2))
+        zero = same & ~chunks.any((1, 2))
+        one, two = (np.median(np.abs(chunks[:, k:] - chunks[:, :-k]), axis=1) / self._noise
+                    for k in (1, 2))
+        mixed = (one > MIXED * np.maximum(two, 1.0)).any(1)
+        self.counts["zero"] += CHUNK * int(zero.sum())
+        self.counts["mixed"] += CHUNK * int(mixed.sum())
+        for k in np.flatnonzero(same & ~zero).tolist():
+            self._note_stuck(int(stamps[k * CHUNK]), int(stamps[(k + 1) * CHUNK - 1]))
+        good[:whole] &= np.repeat(~(zero | mixed), CHUNK)
         return good
 
     def _note_stuck(self, first: int, last: int) -> None:

@@ -115,7 +115,7 @@ def test_what_is_no_reading_is_left_out() -> None:
     wrenches.push(stamps, rows)
     taken = [wrenches.take(), wrenches.take(finished=True)]
     assert sum(len(part[0]) for part in taken) == 318
-    assert wrenches.counts == {"invalid": 1, "saturated": 1}
+    assert +wrenches.counts == {"invalid": 1, "saturated": 1}
 
 
 @pytest.mark.parametrize("other", [0.0, 5.0])
