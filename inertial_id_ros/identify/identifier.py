@@ -20,8 +20,8 @@ from ..estimate import Estimate, NoEstimate, Outcome
 from ..estimators import create
 from ..explain.explain import Explanation
 from ..explain.fit import setup_of
-from ..findings import Finding, sort_findings
-from ..io.sample_blocks import Edges, JointStates, Samples, Wrenches
+from ..findings import Finding, sort_findings, withdraw_doubted
+from ..io.sample_blocks import Edges, JointStates, Samples, Wrenches, split_by_time
 from ..model.history import History
 from ..model.setup import Setup
 from ..model.tool import Tool
@@ -33,7 +33,8 @@ from ..settings import Settings
 from .beliefs import Beliefs, describe_tare, measure_tare
 from .estimate import estimate, surprise
 
-EVERY = 50  # bins, between the estimates that scan and latch read
+EVERY, PACE = 50, 10  # bins between estimates that scan and latch read; from judging to judging
+BATCH = 2000  # samples that settle at once
 MOST_FAULTS = 100  # spans that are left out
 SHOWN_NS = 3_000_000_000  # for which the finding of an event stands
 NAMES = {Kind.PAYLOAD: "payload_changed", Kind.RELEASED: "payload_changed",
@@ -69,12 +70,11 @@ class Identifier:
         self._scan = Scan(sheet, None if tool is None else (
             tool.phi, np.sqrt(np.diag(tool.covariance))))
         self._latch = Latch()
-        self._next = 0
+        self._judged = self._due = 0
         self._restarts = self._streams.restarts
         self._faults: list[Fault] = []
         self._memo: dict[int, tuple[Outcome, Explanation | None]] = {}
-        self._last: Estimate | None = None
-        self._returned = -1
+        self._last: Outcome | None = None
 
     # ---- samples --------------------------------------------------------------------------------
 
@@ -89,15 +89,19 @@ class Identifier:
 
     def add_arrays(self, batches: Sequence[Samples]) -> None:
         """Add samples of several streams, those of a stream in the order of time, and advance."""
-        for samples in batches:
-            if isinstance(samples, Wrenches):
-                self._streams.add_wrenches(samples.stamps, samples.frame_id, samples.rows)
-            elif isinstance(samples, JointStates):
-                self._streams.add_joint_states(samples.stamps, samples.names, samples.positions)
-            elif isinstance(samples, Edges):
-                self._streams.add_transforms(samples.stamps, samples.parent, samples.child,
-                                             samples.rows)
-        self.advance()
+        for part in split_by_time(list(batches), BATCH):
+            for samples in part:
+                self._add(samples)
+            self.advance()
+
+    def _add(self, samples: Samples) -> None:
+        if isinstance(samples, Wrenches):
+            self._streams.add_wrenches(samples.stamps, samples.frame_id, samples.rows)
+        elif isinstance(samples, JointStates):
+            self._streams.add_joint_states(samples.stamps, samples.names, samples.positions)
+        elif isinstance(samples, Edges):
+            self._streams.add_transforms(samples.stamps, samples.parent, samples.child,
+                                         samples.rows)
 
     def advance(self) -> None:
         """Let the samples so far settle in the history, and judge it."""
@@ -106,39 +110,44 @@ class Identifier:
             self._begin()
         self._faults += self._streams.take_faults()
         self._history.append(motion, stamps, self.settings.wrench.sign * rows)
-        if len(motion.number) and not self._next:
-            self._next = int(motion.number[0]) // EVERY * EVERY + EVERY
-        while self._next and self._next <= self._ready:
-            self._judge(self._next)
-            self._next += EVERY
-        self._follow(self._scan.update(self._history))
-        self._latch.update(self._scan)
+        if len(motion.number) and not self._judged:
+            self._judged = int(motion.number[0]) // EVERY * EVERY
+        while self._judged and self._judged + PACE <= self._ready:
+            self._judge(self._judged + PACE)
 
     def finish(self) -> None:
         """No sample will follow: the last ones are used in full."""
         self._finished = True
         self.advance()
-        self._follow(self._scan.update(self._history, self._ready))
+        self._due = self._undisturbed(self._ready)
 
     @property
     def _ready(self) -> int:
         """Bin before which motion and wrench are complete."""
         return min(self._history.end, self._history.wrench_end)
 
+    @property
+    def _period(self) -> int:
+        """Bins from one estimate that is published to the next."""
+        return max(round(1.0 / (self.settings.estimator.rate * BIN * PACE)), 1) * PACE
+
     def _judge(self, end: int) -> None:
-        """Scan the rows before a bin; what the estimate there says holds for those after it."""
+        """Scan the rows whose bins are all before `end`, whatever is there of later ones, and find
+        the estimates that are due. What one says holds for the rows after it."""
+        self._judged = end
         self._mark_faults(end)
-        self._follow(self._scan.update(self._history, end))
-        _, explained = self._estimate(end)
-        if explained is None:
-            return
-        fit = explained.best
-        setup = setup_of(fit.values, fit.terms, Setup())
-        sheet = self.beliefs.sheet(self.settings, self._streams.newest)
-        says = WindowSays(end, setup, [kind for kind, _ in explained.named],
-                          surprise(explained, sheet))
-        self._scan.use(setup)
-        self._latch.judge(says)
+        before = self._history.marks
+        late = max(round(self._scan.setup.delay / BIN), 0)
+        events = self._scan.update(self._history, end - HALF - late)
+        if not (self.settings.contact.detect and self.settings.change.detect):
+            self._history.marks = before
+        self._follow(events)
+        if end % EVERY == 0:
+            self._conclude(end)
+        if end % self._period == 0:
+            self._due = self._undisturbed(end)
+            self._estimate(self._due)
+        self._latch.update(self._scan)
 
     def _mark_faults(self, end: int) -> None:
         """Mark bins whose motion or wrench was known to be wrong before a bin."""
@@ -148,6 +157,18 @@ class Identifier:
             marks = self._history.marks
             spans = tuple((f.first // BIN_NS - 7, f.last // BIN_NS + 8) for f in some)
             self._history.marks = replace(marks, faults=(*marks.faults, *spans)[-MOST_FAULTS:])
+
+    def _conclude(self, end: int) -> None:
+        """Let scan and latch know what the estimate before a bin says."""
+        _, explained = self._estimate(self._undisturbed(end))
+        if explained is None:
+            return
+        fit = explained.best
+        setup = setup_of(fit.values, fit.terms, Setup())
+        sheet = self.beliefs.sheet(self.settings, end * BIN_NS)
+        self._scan.use(setup)
+        self._latch.judge(WindowSays(end, setup, [kind for kind, _ in explained.named],
+                                     surprise(explained, sheet)))
 
     def _follow(self, events: Sequence[Event]) -> None:
         for event in events:
@@ -160,11 +181,13 @@ class Identifier:
 
     # ---- answers --------------------------------------------------------------------------------
 
+    def _undisturbed(self, end: int) -> int:
+        """The bin before which an estimate is made: no later than what is suspect now."""
+        onset = self._scan.onset
+        return end if onset is None else min(end, onset - HALF)
+
     def _estimate(self, end: int) -> tuple[Outcome, Explanation | None]:
         """The estimate of the history before a bin; memory of the newest is a cache."""
-        onset = self._scan.onset
-        if onset is not None:
-            end = min(end, onset - HALF)
         if end not in self._memo:
             self._memo = dict(list(self._memo.items())[-3:])
             self._memo[end] = estimate(self._history, end, self.beliefs, self.settings,
@@ -172,24 +195,25 @@ class Identifier:
         return self._memo[end]
 
     def solve(self) -> Outcome:
-        """The estimate of the samples so far: physically consistent, or why there is none."""
+        """The estimate of the samples so far: physically consistent, or why there is none.
+
+        It is that of the newest bin for which one was due, whenever it is asked for.
+        """
         missing = self._streams.missing()
         if missing is not None:
             text = kinds.made("no_estimate", why=_sentence(*missing)).text
             return NoEstimate(self._streams.newest, self._streams.frame, text)
-        step = max(int(100.0 / self.settings.estimator.rate), 1)
-        step = EVERY if EVERY % step else step
-        end = self._ready if self._finished else self._ready // step * step
-        outcome, _ = self._estimate(end)
-        if isinstance(outcome, NoEstimate):
-            return outcome
-        fresh = outcome.stamp_ns // BIN_NS > self._returned
-        self._returned = outcome.stamp_ns // BIN_NS
-        texts = tuple(f.text for f in self.findings())
-        outcome = replace(outcome, findings=texts)
-        if self._scan.onset is not None:
-            return outcome.as_stale("the wrench does not fit the payload now")
-        return outcome if fresh else outcome.as_stale("no new samples")
+        outcome, _ = self._estimate(self._due or self._ready)
+        last, self._last = self._last, outcome
+        findings = self.findings()
+        outcome = replace(outcome, findings=tuple(f.text for f in findings))
+        if isinstance(outcome, Estimate) and isinstance(last, Estimate) and (
+                outcome.stamp_ns <= last.stamp_ns):
+            self._last = last
+            outcome = replace(last, findings=outcome.findings).as_stale(
+                "the wrench does not fit the payload now" if self._scan.onset is not None
+                else "no new samples")
+        return withdraw_doubted(outcome, findings)
 
     def findings(self) -> tuple[Finding, ...]:
         """Everything about the samples so far that deserves attention, errors first."""

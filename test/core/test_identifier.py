@@ -159,7 +159,7 @@ def test_tare_needs_rest_and_is_used(white: Recording) -> None:
     made.finish()
     made.tare()
     assert made.beliefs.tare is not None
-    np.testing.assert_allclose(made.beliefs.tare.mean, -reading, atol=0.01)
+    np.testing.assert_allclose(made.beliefs.tare.reading, reading, atol=0.01)
     made.untare()
     assert made.beliefs.tare is None
 
