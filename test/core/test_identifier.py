@@ -103,7 +103,7 @@ def play(scene: situations.Scene, seed: int) -> tuple[list[tuple[float, str]], n
     y, q = scene.measured(np.random.default_rng(seed))
     made = Identifier(Settings())
     made.set_robot_description(scene.arm.urdf)
-    live, names = Compensation(-1.0), scene.arm.names
+    live, names = Compensation(made.settings.compensation, -1.0), scene.arm.names
     off, news, said = np.full(len(y), np.nan), [], set()
     for first in range(0, len(y), 25):
         part = slice(first, first + 25)
@@ -111,7 +111,7 @@ def play(scene: situations.Scene, seed: int) -> tuple[list[tuple[float, str]], n
             live.use_chain(made.streams.chain)
         for k in range(first, min(first + 25, len(y))):
             live.add_joint_state(int(scene.stamps[k]), names, q[k].tolist())
-            left = live.compensate(int(scene.stamps[k]), y[k].tolist())
+            left = live.compensate(int(scene.stamps[k]), FRAME, y[k].tolist())
             if left is not None:
                 off[k] = np.linalg.norm((left - np.broadcast_to(scene.external, y.shape)[k])[:3])
         made.add_arrays([JointStates(scene.stamps[part], names, q[part]),
