@@ -203,7 +203,7 @@ class Identifier:
         if missing is not None:
             text = kinds.made("no_estimate", why=_sentence(*missing)).text
             return NoEstimate(self._streams.newest, self._streams.frame, text)
-        outcome, _ = self._estimate(self._due or self._ready)
+        outcome, _ = self._estimate(self._due or self._judged // EVERY * EVERY)
         last, self._last = self._last, outcome
         findings = self.findings()
         outcome = replace(outcome, findings=tuple(f.text for f in findings))
