@@ -221,7 +221,7 @@ def arrays(path: Path, t: np.ndarray, **more: np.ndarray) -> Path:
     (np.array([1.0, *[np.inf] * 9]), "fewer than two samples with a time"),
     (np.linspace(1e300, 2e300, 9), "beyond 9e+09 s"),
     (np.zeros(9), "fewer than two joint states"),
-    (np.zeros(9) + 1j, "complex")])
+    (np.zeros(9) + 1j, "needs columns time")])
 @pytest.mark.filterwarnings("error")
 def test_times_that_do_not_increase_are_told(
         tmp_path: Path, folder: Path, t: np.ndarray, said: str,
@@ -243,12 +243,10 @@ def test_tables_that_are_too_large_or_no_files_are_refused(
     arrays(tmp_path / "a.npz", np.zeros(10_000))
     (tmp_path / "a.csv").write_text("time,position.a,effort.a\n" + "0,0,0\n" * 1000)
     monkeypatch.setattr("inertial_id_ros.apps.robot.recording_files.MAX_TABLE_BYTES", 2000)
-    for name, said in (("a.npz", r"unpacks to \d+ bytes; at most 2000"), ("a.csv", "2000 bytes")):
-        with pytest.raises(RecordingError, match=said):
-            read_recording(tmp_path / name)
     for name in ("b.npz", "b.csv"):
         os.mkfifo(tmp_path / name)
-        with pytest.raises(RecordingError, match="no regular file"):
+    for name in ("a.npz", "a.csv", "b.npz", "b.csv"):
+        with pytest.raises(RecordingError, match="no regular file of at most 2000 bytes"):
             read_recording(tmp_path / name)
 
 
@@ -257,6 +255,21 @@ def test_a_topic_that_was_recorded_with_two_types_is_read_as_joint_states(tmp_pa
     bags.write_bag(tmp_path / "bag", [joints, bags.text_stream("/robot_description", bags.URDF)])
     with pytest.raises(RecordingError, match="carry no efforts"):
         read_recording(tmp_path / "bag")
+
+
+@pytest.mark.parametrize("name", ["a.tsv", "a.parquet"])
+def test_other_tables_hold_the_same_columns(tmp_path: Path, name: str):
+    pyarrow, parquet = (pytest.importorskip(module) for module in ("pyarrow", "pyarrow.parquet"))
+    columns = {"time": [0.0, 0.1, 0.2], "position.a": [1.0, 2.0, 3.0], "effort.a": [4.0, 5.0, 6.0]}
+    if name == "a.tsv":
+        lines = ["\t".join(columns), *("\t".join(map(str, row)) for row in zip(
+            *columns.values(), strict=True))]
+        (tmp_path / name).write_text("\n".join(lines))
+    else:
+        parquet.write_table(pyarrow.table(columns), tmp_path / name)
+    read = read_recording(tmp_path / name).of_joints(["a"])
+    assert read.q[:, 0].tolist() == [1.0, 2.0, 3.0]
+    assert read.effort[:, 0].tolist() == [4.0, 5.0, 6.0]
 
 
 def test_a_joint_that_was_not_recorded_is_named(folder: Path):
@@ -276,10 +289,8 @@ def test_without_names_the_joints_that_were_recorded_can_be_named(folder: Path):
 @pytest.mark.parametrize(("content", "said"), [
     ("a,b\n1,2\n", "needs columns time"),
     ("time,position.a\n0,1\n", "lacks columns effort.a"),
-    ("time,position.a,effort.a\n0,x,1\n", "something else than numbers"),
-    ("time,position.a,effort.a\n0," + "x" * 9000 + ",1\n", "something else than numbers"),
     ("time,position.a,effort.a\n", "no rows"),
-    ("", "needs columns time")])
+    ("", "no names in its first line")])
 def test_a_csv_that_cannot_be_used_is_one_sentence(
         tmp_path: Path, content: str, said: str, capsys: pytest.CaptureFixture[str]):
     (tmp_path / "a.csv").write_text(content)
@@ -295,7 +306,7 @@ def test_a_damaged_npz_is_one_sentence(
         tmp_path: Path, content: bytes, capsys: pytest.CaptureFixture[str]):
     (tmp_path / "a.npz").write_bytes(content)
     assert main([str(tmp_path / "a.npz")]) == 2
-    assert "not a readable NPZ" in capsys.readouterr().err
+    assert "cannot be read" in capsys.readouterr().err
 
 
 @pytest.mark.slow

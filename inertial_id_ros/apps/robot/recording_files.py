@@ -1,26 +1,23 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Joint positions and efforts from a rosbag2 recording, a CSV or an NPZ file."""
+"""Joint positions and efforts from a rosbag2 recording or a table."""
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
-from io import StringIO
 from pathlib import Path
-from zipfile import ZipFile
 
 import numpy as np
 
-from ...errors import DamagedFile, RecordingError
+from ...errors import RecordingError
 from ...inertia import Array
-from ...io.files import read_text
 from ...io.messages import stamp_ns
 from ...limits import MAX_JOINTS, MAX_TABLE_BYTES
 from ...robot.recording import JointRecording
 from ...signals.message_adapter import JOINT_STATES, ROBOT_DESCRIPTION
 from ..bag.reader import BagReader
 from ..bag.topics import absolute_name, describe_topics, names_of_type
+from ..tables.read_table import SUFFIXES, read_table, read_words
 
 _TIMES = ("time", "t")
 _EFFORTS = ("effort", "tau", "torque")
@@ -97,7 +94,7 @@ class NamedRecording:
 
 
 def read_recording(path: Path, topic: str = "") -> NamedRecording:
-    """Read joint positions and efforts from a bag, a CSV or an NPZ file.
+    """Read joint positions and efforts from a bag or a table.
 
     Args:
         topic: of the joint states in a bag; empty: the only one.
@@ -105,91 +102,50 @@ def read_recording(path: Path, topic: str = "") -> NamedRecording:
     Raises:
         RecordingError: it cannot be read, or lacks positions or efforts.
     """
-    if path.suffix == ".npz":
-        return _read_npz(path)
-    if path.suffix == ".csv":
-        return _read_csv(path)
-    return _read_bag(path, topic)
+    return _read_columns(path) if path.suffix in SUFFIXES else _read_bag(path, topic)
 
 
-def _read_npz(path: Path) -> NamedRecording:
-    """Arrays ``t`` (n,) [s], ``q`` (n, joints), ``effort`` (or tau, torque), ``names``."""
-    try:
-        _check_sizes(path)
-        with np.load(path, allow_pickle=False) as data:
-            held = {key: data[key] for key in data.files
-                    if key in (*_TIMES, "q", *_EFFORTS, "names")}
-    except Exception as error:  # damaged archives raise errors of many kinds
-        reason = " ".join(str(error).split())[:300] or type(error).__name__
-        raise RecordingError(f"{path} is not a readable NPZ file: {reason}") from error
-    time = next((held[key] for key in _TIMES if key in held), None)
-    effort = next((held[key] for key in _EFFORTS if key in held), None)
-    if time is None or effort is None or "q" not in held:
-        raise RecordingError(f"{path} lacks an array; it needs t, q and effort (or tau, torque); "
-                             f"of these it has: {', '.join(held) or 'none'}")
-    names = tuple(str(name) for name in np.ravel(held.get("names", ())))
-    return _check_arrays(path, names, time, held["q"], effort)
-
-
-def _check_sizes(path: Path) -> None:
-    """Refuse an archive that unpacks to more than is allowed (raises ValueError and others)."""
-    if not path.is_file():  # a named pipe would be waited for
-        raise ValueError("it is no regular file")
-    with ZipFile(path) as archive:
-        size = sum(part.file_size for part in archive.infolist())
-    if size > MAX_TABLE_BYTES:
-        raise ValueError(f"it unpacks to {size} bytes; at most {MAX_TABLE_BYTES} are allowed")
-
-
-def _read_csv(path: Path) -> NamedRecording:
-    """Columns ``time``, ``position.<joint>`` and ``effort.<joint>``."""
-    try:
-        text = read_text(path, MAX_TABLE_BYTES)
-        lines = list(csv.reader(StringIO(text, newline="")))
-    except (OSError, DamagedFile, csv.Error) as error:
-        raise RecordingError(f"{path} cannot be read: {error}") from error
-    header = [word.strip() for word in lines[0]] if lines else []
-    time = next((header.index(key) for key in _TIMES if key in header), None)
-    names = tuple(word.removeprefix("position.") for word in header
-                  if word.startswith("position."))
-    efforts = [f"effort.{name}" for name in names]
-    missing = [word for word in efforts if word not in header]
-    if time is None or not names or missing:
-        raise RecordingError(f"{path} lacks columns {', '.join(missing)}" if missing else
-                             f"{path} needs columns time, position.<joint> and effort.<joint>")
-    try:
-        rows = np.array([[float(word) for word in line] for line in lines[1:] if line])
-    except ValueError as error:
-        raise RecordingError(f"{path} holds something else than numbers: {str(error)[:100]}"
-                             ) from error
-    if rows.ndim != 2 or rows.shape[1] != len(header):
-        raise RecordingError(f"{path} holds no rows of {len(header)} numbers")
-    q, effort = (rows[:, [header.index(word) for word in words]]
-                 for words in ([f"position.{name}" for name in names], efforts))
-    return _check_arrays(path, names, rows[:, time], q, effort)
+def _read_columns(path: Path) -> NamedRecording:
+    """A table with columns ``time`` (or ``t``), ``position.<joint>``, ``effort.<joint>``; or with
+    arrays ``q`` and ``effort`` (or tau, torque) (n, joints) and, in NPZ files, ``names``."""
+    if not path.is_file() or path.stat().st_size > MAX_TABLE_BYTES:
+        raise RecordingError(f"{path} is no regular file of at most {MAX_TABLE_BYTES} bytes")
+    table = read_table(path)
+    time = next((table[key] for key in _TIMES if key in table), None)
+    names = tuple(word.removeprefix("position.") for word in table if word.startswith("position."))
+    q: Array | None
+    effort: Array | None
+    if names:
+        missing = [f"effort.{name}" for name in names if f"effort.{name}" not in table]
+        if missing:
+            raise RecordingError(f"{path} lacks columns {', '.join(missing)}")
+        q, effort = (np.column_stack([table[f"{kind}.{name}"] for name in names])
+                     for kind in ("position", "effort"))
+    else:
+        q, effort = (next((table[key] for key in keys if key in table), None)
+                     for keys in (("q",), _EFFORTS))
+        names = read_words(path, "names") if path.suffix == ".npz" else ()
+    if time is None or q is None or effort is None:
+        raise RecordingError(f"{path} needs columns time, position.<joint> and effort.<joint>, or "
+                             "arrays t, q and effort (or tau, torque)")
+    return _check_arrays(path, names, time, q, effort)
 
 
 def _check_arrays(path: Path, names: tuple[str, ...], time: Array, q: Array, effort: Array
                   ) -> NamedRecording:
     """Arrays of a file that fit each other (raises RecordingError)."""
-    if any(np.iscomplexobj(x) for x in (time, q, effort)):
-        raise RecordingError(f"{path} holds complex numbers; they must be real")
-    try:
-        t, positions, efforts = (np.asarray(x, dtype=float) for x in (time, q, effort))
-    except (TypeError, ValueError) as error:
-        raise RecordingError(f"{path} holds arrays that are no numbers: {error}") from error
-    if t.ndim != 1 or positions.ndim != 2 or efforts.shape != positions.shape or (
-            len(positions) != len(t)) or (names and len(names) != positions.shape[1]):
-        raise RecordingError(f"{path} holds arrays that do not fit: t {t.shape}, q "
-                             f"{positions.shape}, effort {efforts.shape}, {len(names)} names")
-    there = np.abs(t) < _LATEST  # False for what is no number, too
-    without = len(t) - int(there.sum())
-    told = f"{without} of its {len(t)} times are not finite, or beyond {_LATEST:g} s"
-    if len(t) - without < 2:
+    if time.ndim != 1 or q.ndim != 2 or effort.shape != q.shape or (
+            len(q) != len(time)) or (names and len(names) != q.shape[1]):
+        raise RecordingError(f"{path} holds arrays that do not fit: t {time.shape}, q "
+                             f"{q.shape}, effort {effort.shape}, {len(names)} names")
+    there = np.abs(time) < _LATEST  # False for what is no number, too
+    without = len(time) - int(there.sum())
+    told = f"{without} of its {len(time)} times are not finite, or beyond {_LATEST:g} s"
+    if len(time) - without < 2:
         raise RecordingError(f"{path} holds fewer than two samples with a time: {told}")
     used = there if without else slice(None)  # no copy
-    stamps = np.round(t[used] * 1e9).astype(np.int64)
-    return NamedRecording(names, stamps, positions[used], efforts[used],
+    stamps = np.round(time[used] * 1e9).astype(np.int64)
+    return NamedRecording(names, stamps, q[used], effort[used],
                           notes=(f"samples left out: {told}",) if without else ())
 
 
