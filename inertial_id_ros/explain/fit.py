@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -19,10 +20,13 @@ from .term import Term, Values
 
 VAGUE = np.r_[30.0, np.full(3, 5.0), np.full(6, 3.0)]  # deviations of phi before the data
 LIGHTEST = 0.05  # kg
-ROUNDS, SETTLED = 6, 0.05  # a change of phi, in deviations
+ROUNDS, CLOSE = 6, 0.3  # a change of phi, in deviations, which ends them
+SETTLED = 0.05  # of a cost
 FIRST_SCALE, LEAST_SCALE, SHRINK, GROW = 0.3, 0.03, 0.1, 10.0  # of a prior; change in a round
 LATEST = 0.3  # s
 HALVINGS = 4  # of a step
+INNER, SAME = 4, 0.2  # rounds of noise and scales at one linearisation; change that ends them
+BANDS = (1e-6, 0.02, 0.045, 0.09, 0.17, 0.3, 0.5, 0.8, 1.3, 2.1, 3.0)  # Hz, edges
 SCALES = (1.0, 0.3, 0.1, 0.03)  # of a prior, at which a linear term is screened
 
 
@@ -104,8 +108,7 @@ def fit(window: Window, terms: Sequence[Term], sheet: Sheet, region: Region | No
     system = _system(rows or Rows(window, setup_of(values, terms, known)), terms, x, sheet, region,
                      known)
     mean, spread = noise.strengths_before(sheet, system.rows.time[-1] - system.rows.time[0])
-    log = told = mean if log is None else log
-    learnt = scales
+    log = mean if log is None else log
     for number in range(max(rounds, 1)):
         if number:
             for _ in range(HALVINGS):  # Gauss-Newton may go too far: then half as far
@@ -113,16 +116,20 @@ def fit(window: Window, terms: Sequence[Term], sheet: Sheet, region: Region | No
                 if new.cost(log, scales) < system.cost(log, scales) + SETTLED:
                     break
                 x = 0.5 * (x + system.x)
-            system, log, scales = new, told, learnt
-        solution = system.solve(log, scales)
-        moved = solution.distance(system.x[:10])
-        x, told = solution.x, log
-        if log_noise is None:
-            told = solution.strengths(log, mean, spread)
-        learnt = system.learnt_scales(solution, scales)
-        if number and moved < SETTLED:
+            system = new
+        bands = Bands(system, log)
+        for _ in range(INNER if number else 1):
+            x, covariance = bands.solve(log, scales)
+            before = log
+            if log_noise is None:
+                log = bands.strengths(log, x, covariance, mean, spread)
+            scales = system.learnt_scales(x, covariance, scales)
+            if np.abs(log - before).max() < SAME:
+                break
+        x, covariance = bands.solve(log, scales)
+        if number and distance(x[:10] - system.x[:10], covariance[:10, :10]) < CLOSE:
             break
-    return _conclude(system, learnt, told, mean, spread)
+    return _conclude(system, scales, log, mean, spread)
 
 
 def _system(rows: Rows, terms: tuple[Term, ...], x: Array, sheet: Sheet, region: Region | None,
@@ -177,6 +184,7 @@ class System:
         self.x, self.residual = np.concatenate(at), rows.y - load
         self.X, self.y = X, self.residual + X @ self.x
         self.mean = np.concatenate([np.zeros(10), *[term.mean for term in terms]])
+        self.unit = np.concatenate([VAGUE, *[term.sd for term in terms]])
         self.spectrum = noise.spectra(rows, sheet)
         self.inside = np.zeros((3, 10)) if region is None else region.rows(phi)
         self.normaliser = 0.0 if region is None else -3.0 * np.log(max(phi[0], LIGHTEST))
@@ -199,30 +207,86 @@ class System:
         """The solution at strengths of the noise and scales of the priors."""
         return Solution(self, log, self.deviations(scales))
 
-    def learnt_scales(self, solution: Solution, scales: Mapping[str, float]) -> dict[str, float]:
+    def learnt_scales(self, x: Array, covariance: Array, scales: Mapping[str, float]
+                      ) -> dict[str, float]:
         """Scale of each prior: the mean square of the values that the data determine (MacKay 1992).
 
         Above the data sheet, `strength` pseudo-observations hold it back.
         """
-        out, variance = {}, np.diag(solution.covariance)
-        parts = zip(self.terms, self.split(solution.x).values(), self.split(variance).values(),
-                    strict=True)
-        for term, x, var in parts:
-            out[term.name] = 1.0
+        out: dict[str, float] = {}
+        squares = np.square(x / self.unit)[10:]
+        variances = (np.diagonal(covariance) / self.unit**2)[10:]
+        at = 0
+        for term in self.terms:
+            out[term.name], q = 1.0, len(term.sd)
             if np.isfinite(term.strength):
                 scale = scales[term.name]
-                known = len(x) - float(np.sum(var / (scale * term.sd) ** 2))
-                square = float(np.sum((x / term.sd) ** 2))
+                known = q - float(variances[at:at + q].sum()) / scale**2
+                square = float(squares[at:at + q].sum())
                 held = term.strength if square > known else 0.0
-                new = np.sqrt((held + square) / (held + known + 1e-9))
-                least = max(scale * SHRINK, LEAST_SCALE)
-                out[term.name] = float(np.clip(new, least, scale * GROW))
+                new = math.sqrt((held + square) / (held + known + 1e-9))
+                out[term.name] = min(max(new, scale * SHRINK, LEAST_SCALE), scale * GROW)
+            at += q
         return out
 
     def cost_of_scales(self, scales: Mapping[str, float]) -> float:
         """What stretched priors take off the evidence."""
         return sum(0.5 * t.strength * (np.log(scales[t.name] ** 2) + scales[t.name] ** -2 - 1.0)
                    for t in self.terms if np.isfinite(t.strength) and scales[t.name] > 1.0)
+
+
+def distance(step: Array, covariance: Array) -> float:
+    """Length of a step (10,) in deviations."""
+    return float(np.sqrt(abs(step @ np.linalg.solve(covariance, step))))
+
+
+class Bands:
+    """A system in bands of frequency, in each of which strengths of the noise change alike: made
+    once for many strengths and scales."""
+
+    def __init__(self, system: System, log: Array) -> None:
+        self.system, X = system, system.X
+        p = X.shape[2]
+        variance = system.spectrum @ np.exp(log).T  # (k, 2)
+        rows = np.concatenate([X, system.y[..., None]], 2) / np.sqrt(
+            np.repeat(variance, 3, 1))[..., None]
+        number = np.digitize(system.rows.frequency, BANDS)
+        normal, spectrum, count = [], [], []
+        for band in np.unique(number):
+            which = number == band
+            for g in (0, 1):
+                some = rows[which, 3 * g:3 * g + 3].reshape(-1, p + 1)
+                normal.append(some.T @ some)
+                spectrum.append((system.spectrum[which] / variance[which, g, None]).mean(0))
+                count.append(len(some))
+        self.normal, self.count = np.array(normal), np.array(count).reshape(-1, 2)
+        self.spectrum = np.array(spectrum).reshape(-1, 2, system.spectrum.shape[1])
+
+    def solve(self, log: Array, scales: Mapping[str, float]) -> tuple[Array, Array]:
+        """x (10 + q,) and its covariance at strengths of the noise and scales of the priors."""
+        sd = self.system.deviations(scales)
+        weight = 1.0 / np.einsum("bgc,gc->bg", self.spectrum, np.exp(log)).ravel()
+        both = np.tensordot(weight, self.normal, 1)
+        inside = self.system.inside * sd[:10]
+        normal = both[:-1, :-1] * sd * sd[:, None]
+        normal[:10, :10] += inside.T @ inside
+        normal.flat[::len(sd) + 1] += 1.0
+        root = np.linalg.cholesky(normal)
+        inverse = solve_triangular(root, np.diag(sd), lower=True, check_finite=False)
+        covariance = inverse.T @ inverse
+        return covariance @ (both[:-1, -1] + self.system.mean / sd**2), covariance
+
+    def strengths(self, log: Array, x: Array, covariance: Array, mean: Array, spread: Array
+                  ) -> Array:
+        """Strengths (2, c) of the noise that the residual of x tells."""
+        full = np.append(x, -1.0)
+        power = ((self.normal @ full) @ full).reshape(-1, 2)
+        p = len(x)
+        taken = self.normal[:, :p, :p].reshape(len(self.normal), -1) @ covariance.ravel()
+        free = np.maximum(self.count - taken.reshape(-1, 2) / np.einsum(
+            "bgc,gc->bg", self.spectrum, np.exp(log)), 1e-3)
+        return np.stack([noise.update(log[g], self.spectrum[:, g], power[:, g], free[:, g],
+                                      mean[g], spread) for g in (0, 1)])
 
 
 class Solution:
@@ -249,23 +313,11 @@ class Solution:
         self.evidence = float(-0.5 * (np.log(self.variance).sum() + square)
                               - np.log(np.diag(root)).sum() + system.normaliser)
 
-    def distance(self, phi: Array) -> float:
-        """How far phi (10,) is from the solution's, in deviations."""
-        step = self.x[:10] - phi
-        return float(np.sqrt(abs(step @ np.linalg.solve(self.covariance[:10, :10], step))))
-
     @property
     def freedom(self) -> Array:
         """Degrees of freedom (k, 6) that the fit leaves to each residual, at most one."""
         taken = ((self.Xw @ self.unit) * self.Xw).sum(1)
         return np.asarray(np.maximum(1.0 - taken.reshape(self.variance.shape), 0.0))
-
-    def strengths(self, log: Array, mean: Array, spread: Array) -> Array:
-        """Strengths (2, c) of the noise that the residual tells."""
-        free, power = self.freedom, self.residual.reshape(self.variance.shape) ** 2 * self.variance
-        return np.stack([
-            noise.update(log[k], self.spectrum, power[:, c].sum(1), free[:, c].sum(1), mean[k],
-                         spread) for k, c in enumerate((slice(0, 3), slice(3, 6)))])
 
 
 class _Screen:

@@ -15,7 +15,7 @@ from .sheet import Sheet
 
 TIMES = (1.5, 6.0, 24.0)  # s, of the walks
 SPREAD = (0.7, 2.0, 2.5, 2.5, 2.5)  # of the logarithms of the strengths before the data
-_STEPS, _LONGEST, _SETTLED = 4, 2.0, 1e-3  # of Newton's method
+_STEPS, _LONGEST, _SETTLED = 4, 2.0, 1e-2  # of Newton's method
 _KNEE = 2.5  # Hz, where acceleration noise is stated
 
 
@@ -48,23 +48,29 @@ def update(log: Array, spectrum: Array, power: Array, count: Array, mean: Array,
     Args:
         power, count: (k,) sums of squared residuals, and of their degrees of freedom, by mode.
     """
-    def cost(x: Array) -> float:
-        v = spectrum @ np.exp(x)
-        return float(0.5 * np.sum(count * np.log(v) + power / v)
-                     + 0.5 * np.sum(((x - mean) / spread) ** 2))
-    now = cost(log)
+    precision = spread**-2.0
+    part, gap = spectrum * np.exp(log), log - mean
+    v = part.sum(1)
+    now = count @ np.log(v) + (power / v).sum() + gap @ (precision * gap)
     for _ in range(_STEPS):
-        part = spectrum * np.exp(log)
-        share = part / part.sum(1, keepdims=True)
-        slope = 0.5 * share.T @ (count - power / part.sum(1)) + (log - mean) / spread**2
-        curved = 0.5 * (share.T * count) @ share + np.diag(spread**-2.0)
+        share = part / v[:, None]
+        slope = share.T @ (count - power / v) + 2.0 * precision * gap
+        curved = (share.T * count) @ share
+        curved.flat[::len(log) + 1] += 2.0 * precision
         step = np.linalg.solve(curved, slope)
-        step *= min(1.0, _LONGEST / max(float(np.abs(step).max()), 1e-12))
-        while (new := cost(log - step)) > now and np.abs(step).max() > _SETTLED:
-            step = 0.5 * step
+        longest = max(step.max(), -step.min())
+        step *= min(1.0, _LONGEST / max(longest, 1e-12))
+        while True:
+            there = log - step
+            part, gap = spectrum * np.exp(there), there - mean
+            v = part.sum(1)
+            new = count @ np.log(v) + (power / v).sum() + gap @ (precision * gap)
+            if new <= now or longest < _SETTLED:
+                break
+            step, longest = 0.5 * step, 0.5 * longest
         if new > now:
             break
-        log, gained, now = log - step, now - new, new
+        log, gained, now = there, now - new, new
         if gained < _SETTLED:
             break
     return log

@@ -59,10 +59,9 @@ SENSORS = {
         (0.3, 0.012), (0.5, 0.02), 0.01, 0.005, (0.5, 0.02), (300.0, 30.0),
         "steps of 0.01 N and 0.001 N m at 100 Hz (FT 300-S manual, 4.4.2); all else not verified"),
     "onrobot_hex": Sensor(
-        (0.1, 0.004), (1.5, 0.07), 0.1, 0.025, (0.5, 0.02), (200.0, 6.5),
+        (0.1, 0.004), (1.5, 0.07), 0.01, 0.025, (0.5, 0.02), (200.0, 6.5),
         "HEX-E: ranges 200 N, 10 N m (z: 6.5 N m); non-linearity 2 %, hysteresis 2 %, cross-talk "
-        "5 % (not verified); hysteresis of 2 % of the range takes up to a tenth and more off "
-        "the gain for a load that uses a fifth of it"),
+        "5 % (not verified); what hysteresis takes off the gain is estimated, not part of it"),
     "bota_sensone": Sensor(
         (0.15, 0.004), (0.5, 0.02), 0.01, 0.005, (0.5, 0.02), (500.0, 12.0),
         "not verified"),
