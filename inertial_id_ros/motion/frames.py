@@ -120,23 +120,29 @@ class Frames:
         first = max(int(ring.stamps[0]) for ring in rings)
         ring = self.moving[master][1]
         stamps = ring.stamps[ring.between(max(since + 1, first), closed)].copy()
+        place, turn = self.poses_at(frame, root, stamps)
         if not len(stamps):
             return stamps, np.empty((0, 7))
-        place, turn = np.zeros((len(stamps), 3)), Rotation.identity(len(stamps))
-        names = self.path(frame)
-        for name in names[:names.index(root)]:
-            if name in self.fixed:
-                fixed = self.fixed[name][1]
-                step, spin = fixed.translation[None], Rotation.from_matrix(fixed.rotation)
-            else:
-                step, spin = _at(self.moving[name][1], stamps)
-            place, turn = spin.apply(place) + step, spin * turn
         for ring in rings:
             ring.drop(int(stamps[-1]) - KEPT_NS)
         quaternion = turn.as_quat()
         turned = np.einsum("ni,ni->n", quaternion[1:], quaternion[:-1]) < 0.0
         flip = np.cumprod(np.where(np.r_[False, turned], -1.0, 1.0))
         return stamps, np.hstack([place, quaternion * flip[:, None]])
+
+    def poses_at(self, frame: str, root: str, stamps: IntArray) -> tuple[Array, Rotation]:
+        """Translations (m, 3) and rotations of a frame in a root above it, at stamps (m,) [ns]
+        between those of the samples."""
+        place, turn = np.zeros((len(stamps), 3)), Rotation.identity(len(stamps))
+        names = self.path(frame)
+        for name in names[:names.index(root)] if len(stamps) else ():
+            if name in self.fixed:
+                fixed = self.fixed[name][1]
+                step, spin = fixed.translation[None], Rotation.from_matrix(fixed.rotation)
+            else:
+                step, spin = _at(self.moving[name][1], stamps)
+            place, turn = spin.apply(place) + step, spin * turn
+        return place, turn
 
 
 def _check_names(parent: str, child: str) -> None:

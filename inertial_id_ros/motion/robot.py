@@ -203,6 +203,18 @@ def links_of(urdf: str) -> tuple[str, ...]:
     return tuple(f.name for f in _parsed(urdf).frames if f.type == pin.FrameType.BODY)
 
 
+def place_on(urdf: str, link: str, chain: Chain) -> pin.SE3 | None:
+    """Place of a link in the base of a chain, where no joint moves it, or in the sensor, where the
+    last joint of the chain does; None elsewhere."""
+    frame = _link(_parsed(urdf), link)
+    if not frame.parentJoint:
+        return chain.root * frame.placement
+    other = chain_of(urdf, link)
+    if len(other.joints) != len(chain.joints) or other.names != chain.names:
+        return None
+    return chain.tip.inverse() * other.tip
+
+
 def _link(model: pin.Model, name: str) -> pin.Frame:
     if not model.existFrame(name, pin.FrameType.BODY):
         raise UnknownFrame(f"the robot description has no link '{name}'")

@@ -18,6 +18,7 @@ from ..settings import Settings
 from .faults import Fault
 from .frames import SETTLED, Frames
 from .motion import BIN_NS, Array, IntArray, Motion, no_motion
+from .place import WrenchPlace
 from .robot import Chain, chain_of, links_of
 from .track import Signal, Track, joined_signals
 
@@ -49,7 +50,8 @@ class Streams:
         self._urdf, self._links, self._version = "", tuple[str, ...](), 0
         self._resolved: tuple[str, int] | None = None  # frame and version that the chain is of
         self._trouble = ""
-        self._wrenches = Wrenches(noise, limits)
+        self._wrenches, self._said = Wrenches(noise, limits), ""
+        self._place = WrenchPlace()
         self._joints = _Joints()
         self._poses = _Poses(self.frames)
         self._by_poses = False
@@ -92,7 +94,7 @@ class Streams:
 
     def add_wrenches(self, stamps: IntArray, frame: str, wrench: Array) -> None:
         """Readings (m, 6) in a frame."""
-        self.frame = self.frame or frame
+        self.frame, self._said = self.frame or frame, frame or self._said
         self._wrenches.push(np.asarray(stamps), np.asarray(wrench, float))
 
     # ---- what follows ---------------------------------------------------------------------------
@@ -104,6 +106,7 @@ class Streams:
         self._notice_restarts()
         stamps, rows = self._wrenches.take(finished)
         motion = self._motion(finished)
+        rows = self._placed(rows, motion)
         self._note_gaps("wrench", stamps)
         self._note_gaps("motion", motion.number * BIN_NS)
         self._note_stuck(motion)
@@ -120,6 +123,21 @@ class Streams:
         given before."""
         out, self._faults = [fault for _, fault in self._faults], []
         return out
+
+    def _placed(self, rows: Array, motion: Motion) -> Array:
+        """Readings (m, 6) in the frame of the sensor, where they name another that lies there."""
+        if self._said in ("", self.frame):
+            return rows
+        known = self._place.place is not None
+        if not self._place.use_fixed(self._said, self.frame, self.frames, self._links, self._urdf,
+                                     self.chain) and self.chain is not None:
+            moved = self._place.compare(self._said, self.frames, self._links, self._urdf,
+                                        self.chain, motion)
+            self.restarts += moved and known
+        place = self._place.place
+        if place is None:
+            return rows
+        return np.asarray(rows @ np.asarray(place.toDualActionMatrix()).T)
 
     @property
     def transforms(self) -> list[pin.SE3 | tuple[str, str]]:
@@ -273,6 +291,11 @@ class Streams:
         if self.chain is not None and self._joints.are_in_degrees(self.chain):
             yield "wrong_units.joints", {"why": "positions lie far beyond the limits of their "
                                                 "joints: they are in degrees"}
+        if self._said.endswith("tool0_controller") and self._place.place is None and (
+                self._said != self.frame):
+            yield "sensor_frame.unknown", {"why": f"the wrench is expressed in '{self._said}', the "
+                                           "TCP of the robot, and no transform tells where that "
+                                           f"lies in '{self.frame}'"}
         yield from self._of_tracks()
         yield from self._silent()
 

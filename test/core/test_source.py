@@ -197,6 +197,37 @@ def test_what_is_missing_and_what_cannot_be() -> None:
     assert {"translation_constant", "motion_slow"} <= names.keys()
 
 
+@pytest.mark.parametrize("how", ["fixed", "moving", "link", "none"])
+def test_the_wrench_of_another_frame_is_converted(how: str) -> None:
+    """Equal forces that act at another place, and along turned axes."""
+    streams = with_arm(**{"wrench.sensor_frame": FRAME})
+    tcp = pin.SE3(pin.rpy.rpyToMatrix(0.1, 0.2, 0.3), np.array([0.0, 0.05, 0.1]))
+    true, said = NOISE + 5.0, "tool0_controller"
+    there = np.array([tcp.actInv(pin.Force(row)).vector for row in true])
+    streams.add_joint_states(STAMPS, ARM.names, Q)
+    if how == "fixed":
+        streams.add_static_transform(FRAME, said, tcp)
+    elif how == "link":
+        said, tcp = "link6", None
+        last = ARM.places[-1]
+        flange = pin.SE3(last[1].as_matrix(), np.asarray(last[0]))
+        there = np.array([flange.act(pin.Force(row)).vector for row in true])
+    elif how == "moving":
+        rows = poses()
+        turn = Rotation.from_quat(rows[:, 3:])
+        at = np.hstack([rows[:, :3] + turn.apply(tcp.translation),
+                        (turn * Rotation.from_matrix(tcp.rotation)).as_quat()])
+        streams.add_transforms(STAMPS, "link0", said, at)
+    streams.add_wrenches(STAMPS, said, there)
+    _, _, readings = streams.advance(finished=True)
+    named = "sensor_frame.unknown" in dict(streams.findings())
+    if how == "none":
+        assert named
+    else:
+        np.testing.assert_allclose(readings, true, atol=0.02)
+        assert not named
+
+
 def test_frames() -> None:
     frames = Frames()
     assert frames.fix("a", "b", pin.SE3.Identity())

@@ -1,0 +1,89 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""Where the frame in which a wrench is expressed lies in the frame of the sensor.
+
+Drivers of Universal Robots express the wrench at and in the active TCP, whose transform they
+publish. Its place in the sensor follows from fixed transforms, or from where both are as they move.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pinocchio as pin
+
+from .frames import Frames
+from .motion import BIN_NS, Motion
+from .robot import Chain, place_on
+
+EVERY, FEWEST = 10, 15  # bins; places of which the median is taken
+SPREAD = 0.01  # m; frames that move more against each other are not fixed
+SHIFT, TURN = 0.002, np.deg2rad(1.0)  # m, rad: less is no other place
+
+
+class WrenchPlace:
+    """Attributes: place: of the frame of the wrench in that of the sensor; None: not known."""
+
+    def __init__(self) -> None:
+        self.place: pin.SE3 | None = None
+        self._seen: list[pin.SE3] = []
+        self._known: tuple[str, Chain, pin.SE3 | None] | None = None  # that of a link
+
+    def _of_link(self, urdf: str, link: str, chain: Chain) -> pin.SE3 | None:
+        """As `place_on`, remembered: reading a description takes milliseconds."""
+        if self._known is None or self._known[0] != link or self._known[1] is not chain:
+            self._known = link, chain, place_on(urdf, link, chain)
+        return self._known[2]
+
+    def use_fixed(self, said: str, used: str, frames: Frames, links: Sequence[str], urdf: str,
+                  chain: Chain | None) -> bool:
+        """Take the place that fixed transforms and links tell; False where they do not."""
+        found = frames.fixed_place(said, [used, *links])
+        if found is None:
+            back = frames.fixed_place(used, [said])
+            self.place = back[1].inverse() if back else self.place
+            return back is not None
+        if found[0] == used:
+            self.place = found[1]
+            return True
+        at = self._of_link(urdf, found[0], chain) if chain is not None else None
+        if at is None or found[0] == links[0]:
+            return False
+        self.place = at * found[1]
+        return True
+
+    def compare(self, said: str, frames: Frames, links: Sequence[str], urdf: str, chain: Chain,
+                motion: Motion) -> bool:
+        """Compare the poses of both frames as the arm moves; True where the place is another."""
+        names = frames.path(said)
+        root = next((name for name in names if name in links), "")
+        base = self._of_link(urdf, root, chain) if root else None
+        rings = [frames.moving[n][1] for n in frames.moving_between(said, root)] if root else []
+        if base is None or not rings or not all(map(len, rings)):
+            return False
+        low, high = max(r.stamps[0] for r in rings), min(r.stamps[-1] for r in rings)
+        centre = motion.number * BIN_NS + BIN_NS // 2
+        which = (motion.number % EVERY == 0) & (centre >= low) & (centre < high)
+        some = motion.part(which)
+        place, turn = frames.poses_at(said, root, centre[which])
+        for k, (move, spin) in enumerate(zip(place, turn.as_matrix(), strict=True)):
+            sensor = pin.SE3(some.rotation[k], some.position[k])
+            self._seen.append(sensor.inverse() * base * pin.SE3(spin, move))
+        if len(self._seen) < FEWEST:
+            return False
+        seen, self._seen = self._seen, []
+        return self._take(seen)
+
+    def _take(self, seen: list[pin.SE3]) -> bool:
+        at = np.array([place.translation for place in seen])
+        distance = np.linalg.norm(at - np.median(at, axis=0), axis=1)
+        if np.median(distance) > SPREAD:
+            return False
+        place, before = seen[int(np.argmin(distance))], self.place
+        if before is not None:
+            move = before.inverse() * place
+            if np.linalg.norm(move.translation) < SHIFT and np.linalg.norm(
+                    pin.log3(move.rotation)) < TURN:
+                return False
+        self.place = place
+        return True
