@@ -15,7 +15,7 @@ from ..motion.motion import BIN, Array
 from .term import Effect, Term, linear
 
 _SD = (5.0, 0.3)  # N, N m
-_NAMED = (3.0, 0.2)  # N, N m in a minute
+_NAMED = (3.0, 0.5)  # N, N m in a minute
 
 
 class BiasDrift(Term):
@@ -32,6 +32,6 @@ class BiasDrift(Term):
 
     def describe(self, rows: Rows, phi: Array, values: Array) -> Mapping[str, float]:
         minute = 60.0 / (BIN * (rows.index[-1] - rows.index[0]))
-        force, torque = (minute * float(np.linalg.norm(v)) for v in np.split(values, 2))
+        force, torque = (float(minute * np.linalg.norm(v)) for v in np.split(values, 2))
         is_large = force > _NAMED[0] or torque > _NAMED[1]
         return {"force_rate": force, "torque_rate": torque} if is_large else {}

@@ -11,7 +11,7 @@ from .fit import Fit
 
 MOST, LEAST = 2, 0.0  # members; gain of each
 _SLOW = 0.15  # share of the noise that is slow, on average over the modes
-_CLEAR = 0.005  # noise of the accelerations, as share of the power of what they make
+_CLEAR = 0.002  # noise of the accelerations, as share of the power of what they make
 
 
 def likely(fit: Fit, columns: Array, least: float = LEAST) -> list[tuple[int, Array]]:

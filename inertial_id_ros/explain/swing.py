@@ -28,7 +28,7 @@ _BOUNDS = (np.log(0.3), np.log(4.0))
 _DAMPINGS = (0.005, 0.4)
 _LEVER, _LIGHTEST = 0.1, 0.01  # m; kg
 _STEP = (1e-3, 1e-3)
-_NAMED = 0.05  # of the mass
+_NAMED = 0.08  # of the mass
 
 
 class Swing(Term):
