@@ -21,6 +21,7 @@ from ..estimators import create
 from ..explain.explain import Explanation
 from ..explain.fit import setup_of
 from ..findings import Finding, sort_findings, withdraw_doubted
+from ..geometry.shape import Shape
 from ..io.sample_blocks import Edges, JointStates, Samples, Wrenches, split_by_time
 from ..model.history import History
 from ..model.setup import Setup
@@ -32,6 +33,7 @@ from ..motion.source import Streams
 from ..settings import Settings
 from .beliefs import Beliefs, describe_tare, measure_tare
 from .estimate import estimate, surprise
+from .state import State
 
 EVERY, PACE = 50, 10  # bins between estimates that scan and latch read; from judging to judging
 BATCH = 2000  # samples that settle at once
@@ -271,6 +273,21 @@ class Identifier:
     def set_tool(self, tool: Tool | None) -> None:
         """Estimate the object apart from a tool from now on; None: all that is carried."""
         self._believe(replace(self.beliefs, tool=tool))
+
+    def set_shape(self, shape: Shape | None) -> None:
+        """Use another shape from now on; None forgets it."""
+        self._believe(replace(self.beliefs, shape=shape))
+
+    def state(self) -> State:
+        """What outlives this run."""
+        return State(self.beliefs.tool, self.beliefs.tare)
+
+    def restore(self, state: State) -> str:
+        """Go on from an earlier run; says what of it was not used, empty: all was."""
+        changes = "" if state.tare is None else state.tare.describe_changes(self.settings)
+        tare = None if changes else state.tare
+        self._believe(replace(self.beliefs, tool=state.tool, tare=tare))
+        return changes
 
     def reset(self, reason: str) -> None:
         """Forget all samples; what was said stays."""

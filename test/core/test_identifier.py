@@ -13,9 +13,11 @@ from inertial_id_ros.compensation.latch import Mode
 from inertial_id_ros.compensation.live import Compensation
 from inertial_id_ros.errors import NotEnoughData
 from inertial_id_ros.geometry.shape import shape_from_settings
-from inertial_id_ros.identify.beliefs import Beliefs
+from inertial_id_ros.identify.beliefs import Beliefs, Tare, tare_conditions
 from inertial_id_ros.identify.identifier import Identifier
+from inertial_id_ros.identify.state import State
 from inertial_id_ros.io.sample_blocks import Edges, JointStates, Wrenches
+from inertial_id_ros.model.tool import Tool
 from inertial_id_ros.settings import Settings
 
 
@@ -171,3 +173,16 @@ def test_a_reset_forgets_samples_and_keeps_the_robot(white: Recording) -> None:
     assert not made.solve().valid
     feed(made, white)
     assert made.solve().valid
+
+
+def test_what_was_said_is_restored_where_it_still_holds(white: Recording) -> None:
+    reading = np.array([1.0, 2.0, 3.0, 0.1, 0.2, 0.3])
+    tool = Tool(FRAME, white.told.phi, 1e-6 * np.eye(10), 1)
+    made = identifier_for(white)
+    tare = Tare(reading, 1, FRAME, tare_conditions(made.settings), is_old=True)
+    assert made.restore(State(tool, tare)) == ""
+    assert made.state() == State(tool, tare)
+    assert "wrench.topic" in made.restore(State(tool, Tare(reading, 1, FRAME)))
+    assert made.state() == State(tool, None)
+    made.set_shape(None)
+    assert made.beliefs.shape is None
