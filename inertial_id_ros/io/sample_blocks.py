@@ -137,7 +137,7 @@ def split_by_time(batches: list[Samples], count: int) -> Iterator[list[Samples]]
     Args:
         batches: of each stream in the order of time.
     """
-    streams = _join_streams(batches)
+    streams = join_streams(batches)
     if not streams:
         return
     bounds = np.sort(np.concatenate([samples.stamps for samples in streams]))[count::count]
@@ -154,7 +154,7 @@ def _cut(samples: Any, part: slice) -> Any:
                          for value in samples)
 
 
-def _join_streams(batches: list[Samples]) -> list[Samples]:
+def join_streams(batches: list[Samples]) -> list[Samples]:
     """One batch of each stream."""
     groups: dict[tuple[Any, ...], list[Any]] = {}
     for batch in batches:

@@ -72,6 +72,30 @@ def test_joint_states_tell_the_motion() -> None:
     assert not list(streams.findings())
 
 
+@pytest.mark.parametrize("source", ["joints", "transforms"])
+def test_the_same_whatever_the_blocks(source: str) -> None:
+    answers, rows = [], poses()
+    for block in (3, 50, 10**6):
+        streams = Streams(Settings())
+        streams.set_robot_description(ARM.urdf if source == "joints" else "")
+        parts = []
+        for k in range(0, 800, block):
+            part = slice(k, min(k + block, 800))
+            streams.add_wrenches(STAMPS[part], FRAME, NOISE[part])
+            if source == "joints":
+                streams.add_joint_states(STAMPS[part], ARM.names, Q[part])
+            else:
+                streams.add_transforms(STAMPS[part], "base", FRAME, rows[part])
+            parts.append(streams.advance())
+        parts.append(streams.advance(finished=True))
+        motion = joined([p[0] for p in parts if len(p[0].number)])
+        answers.append([*motion, *(np.concatenate([p[k] for p in parts]) for k in (1, 2))])
+    assert len(answers[0][0]) > 380
+    for other in answers[1:]:
+        for a, b in zip(answers[0], other, strict=True):
+            np.testing.assert_allclose(a, b, rtol=0.0, atol=1e-10)
+
+
 def test_joint_states_in_parts_and_turned_names() -> None:
     streams = with_arm()
     wrenches(streams)
