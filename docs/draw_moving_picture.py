@@ -23,10 +23,10 @@ from mpl_toolkits.mplot3d.art3d import Line3DCollection, Poly3DCollection  # noq
 from PIL import Image  # noqa: E402
 
 from inertial_id_ros.api import Estimate, Identifier, Settings  # noqa: E402
+from inertial_id_ros.apps.report.equivalent_box import equivalent_box  # noqa: E402
 from inertial_id_ros.apps.simulation.cobot import SimulatedCobot  # noqa: E402
 from inertial_id_ros.apps.simulation.payload import Part  # noqa: E402
 from inertial_id_ros.estimate import UNOBSERVED, VERDICT_WORDS  # noqa: E402
-from inertial_id_ros.geometry.point_sets import equivalent_box  # noqa: E402
 from inertial_id_ros.inertia import Array  # noqa: E402
 
 OUT = Path(__file__).parent / "images" / "moving.gif"

@@ -68,9 +68,6 @@ FEATURES = [
     ("rich", "bags", "import inertial_id_ros.apps.robot.identify_robot"),
     ("trimesh", "shapes", "from inertial_id_ros.geometry.mesh import load_mesh\n"
      "load_mesh(__import__('pathlib').Path({mesh!r}))"),
-    ("trimesh", "shapes", "import numpy\n"
-     "from inertial_id_ros.geometry.resources import fill_triangles\n"
-     "fill_triangles(numpy.zeros((3, 3)), numpy.zeros((1, 3), int), None)"),
     ("trimesh", "shapes", "import numpy\nfrom inertial_id_ros.geometry.shape import "
      "shape_from_primitive\nshape_from_primitive('box', [.1, .1, .1], numpy.eye(4))"),
     ("clarabel", "methods", "from inertial_id_ros.api import Settings\n"

@@ -13,7 +13,7 @@ from inertial_id_ros.api import Settings
 from inertial_id_ros.apps.bag import offline
 from inertial_id_ros.compensation.latch import Mode
 from inertial_id_ros.compensation.live import Compensation
-from inertial_id_ros.geometry.resources import package_roots
+from inertial_id_ros.geometry.mesh import package_roots
 from inertial_id_ros.geometry.shape import shape_from_settings
 from inertial_id_ros.identify.beliefs import Beliefs
 from inertial_id_ros.identify.identifier import Identifier

@@ -57,8 +57,9 @@ _AS_MATRIX = smat(np.eye(_SIZE)).reshape(_SIZE, -1).T  # (16, 10), of a triangle
 class _Statement:
     """``min |z|^2  s.t.  smat(offset + matrix @ z) >= 0,  level + normals @ z >= 0``.
 
-    With a union also ``smat(place + reach @ z)`` is a sum of matrices ``>= 0``, each with a product
-    ``>= 0`` with the row of its ellipsoid.
+    With a union, in place of the first, ``smat(place + reach @ z)`` is a sum of matrices ``>= 0``,
+    each with a product ``>= 0`` with the row of its ellipsoid: that implies it but for the margin,
+    and both at once are too much for the solver.
 
     Args:
         linear: number of linear constraints; union: rows (k, 10) of ellipsoids, or none.
@@ -68,14 +69,15 @@ class _Statement:
         z, square = cp.Variable(_SIZE), (_SIZE, _SIZE)
         self._offset, self._matrix = cp.Parameter(_SIZE), cp.Parameter(square)
         self._level, self._normals = cp.Parameter(linear), cp.Parameter((linear, _SIZE))
-        limits = [_symmetric(self._offset + self._matrix @ z) >> 0,
-                  self._level + self._normals @ z >= 0]
+        limits = [self._level + self._normals @ z >= 0]
         self._place, self._reach = cp.Parameter(_SIZE), cp.Parameter(square)
         if len(union):
             parts = cp.Variable((len(union), _SIZE))
             limits.append(cp.sum(parts, axis=0) == self._place + self._reach @ z)
             for k, row in enumerate(union):
                 limits += [_symmetric(parts[k]) >> 0, row @ parts[k] >= 0]
+        else:
+            limits.append(_symmetric(self._offset + self._matrix @ z) >> 0)
         self._z, self._problem = z, cp.Problem(cp.Minimize(cp.sum_squares(z)), limits)
 
     def solve(self, offset: Array, matrix: Array, level: Array, normals: Array, place: Array,

@@ -33,7 +33,7 @@ from ..inertia import (
     skew,
 )
 from ..settings import ShapeSettings
-from .point_sets import farthest_points, squared_distances
+from .point_sets import directions, farthest_points, spiral, squared_distances
 from .shape import Shape
 
 NODES, RANK = 250, 60
@@ -213,19 +213,10 @@ def balls(reach: float) -> tuple[tuple[float, DensityPrior], ...]:
 def unit_ball() -> Shape:
     """A ball of radius 1 m about the origin that bounds the object."""
     lattice = (0.5 + np.arange(1, _INTERIOR + 1)[:, None] * _PLASTIC) % 1.0
-    points = np.cbrt(lattice[:, :1]) * _directions(lattice[:, 1], lattice[:, 2])
-    k = np.arange(_SURFACE) + 0.5
-    surface = _directions(k / _SURFACE, k * 0.5 * (np.sqrt(5.0) - 1.0))
+    points = np.cbrt(lattice[:, :1]) * directions(lattice[:, 1], lattice[:, 2])
     volumes = np.full(_INTERIOR, 4.0 / 3.0 * np.pi / _INTERIOR)
-    return Shape(points, volumes, surface, phi_from_body(1.0, np.zeros(3), 0.4 * np.eye(3)), True,
-                 "ball")
-
-
-def _directions(height: Array, turn: Array) -> Array:
-    """Unit vectors (n, 3), evenly spread where height and turn (n,) are, in [0, 1)."""
-    z = 2.0 * height - 1.0
-    flat, angle = np.sqrt(1.0 - z * z), 2.0 * np.pi * turn
-    return np.column_stack([flat * np.cos(angle), flat * np.sin(angle), z])
+    return Shape(points, volumes, spiral(_SURFACE),
+                 phi_from_body(1.0, np.zeros(3), 0.4 * np.eye(3)), True, "ball")
 
 
 def _scale_prior(prior: DensityPrior, scale: float) -> DensityPrior:

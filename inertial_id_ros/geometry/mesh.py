@@ -1,11 +1,12 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Files of triangles or points, and the addresses that name them."""
+"""Files of triangles or points, the addresses that name them, and what a request may name."""
 
 from __future__ import annotations
 
 import io
 import os
 import re
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import ParseResult, unquote, urlparse
@@ -14,7 +15,6 @@ import numpy as np
 
 from ..errors import InvalidShape
 from ..extras import optional_packages
-from ..inertia import Array
 from ..io.files import user_path
 from ..limits import MAX_MESH_BYTES
 from .point_sets import has_volume
@@ -40,71 +40,56 @@ def load_mesh(path: Path, scale: float = 1.0) -> trimesh.Trimesh:
     """
     if not os.path.isfile(path):  # that of a Path raises where a folder may not be read
         raise InvalidShape(f"mesh file {path} does not exist")
-    kind = path.suffix.lower().lstrip(".")
+    kind, size = path.suffix.lower().lstrip("."), path.stat().st_size
     if kind not in MESH_KINDS:
         raise InvalidShape(f"mesh file {path} is of kind '{kind}'; allowed: "
                            + ", ".join(MESH_KINDS))
-    size = path.stat().st_size
     if size > MAX_MESH_BYTES:
         raise InvalidShape(f"mesh file {path} has {size} bytes; at most {MAX_MESH_BYTES} are "
                            "allowed")
     with optional_packages("a shape from a mesh"):
         import trimesh
 
-    try:
-        if kind == "npy":
-            points = _check_points(np.load(path, allow_pickle=False))
-            mesh: trimesh.parent.Geometry = trimesh.PointCloud(points)
-        else:
-            # From memory: in the folder of a file, materials are looked for, wherever they are.
-            # Absurd numbers are told below.
-            with np.errstate(all="ignore"):
-                mesh = trimesh.load(io.BytesIO(path.read_bytes()), file_type=kind)
-            if isinstance(mesh, trimesh.Scene):
-                mesh = mesh.to_mesh()
-    except ModuleNotFoundError as error:  # the reader would guess what text this is
-        raise InvalidShape(f"mesh file {path} cannot be read: it is damaged, or no {kind} file"
-                           ) from error
-    except Exception as error:  # readers of many formats raise many kinds
-        raise InvalidShape(f"mesh file {path} cannot be read: {str(error)[:200]}") from error
-    _check_extent(mesh, path)
+    mesh = _read(path, kind)
+    corners = np.asarray(getattr(mesh, "vertices", ()), dtype=float)
+    farthest = np.abs(corners[np.isfinite(corners)]).max(initial=0.0)
+    if farthest > _FARTHEST:
+        raise InvalidShape(f"mesh file {path} reaches {farthest:g} from its origin; at most "
+                           f"{_FARTHEST:g} is allowed")
     if isinstance(mesh, trimesh.PointCloud) or (
-            isinstance(mesh, trimesh.Trimesh) and len(mesh.faces) == 0 and len(mesh.vertices) > 0):
-        mesh = _convex_hull(np.asarray(mesh.vertices, dtype=float), path)
+            isinstance(mesh, trimesh.Trimesh) and len(mesh.faces) == 0 and len(corners) > 0):
+        points = corners[np.isfinite(corners).all(axis=1)]  # a scanner may get no return
+        if len(points) < 4 or not has_volume(points):
+            raise InvalidShape(f"mesh file {path} holds {len(points)} points, which enclose no "
+                               "volume; at least four that are not in one plane are needed")
+        mesh = trimesh.PointCloud(points).convex_hull
     if not isinstance(mesh, trimesh.Trimesh) or len(mesh.faces) == 0:
         raise InvalidShape(f"mesh file {path} holds no triangles")
     mesh.apply_scale(scale)
     return mesh
 
 
-def _check_extent(mesh: trimesh.parent.Geometry, path: Path) -> None:
-    """Raise InvalidShape where a corner lies farther off than any object reaches."""
-    corners = np.asarray(getattr(mesh, "vertices", ()), dtype=float)
-    farthest = np.abs(corners[np.isfinite(corners)]).max(initial=0.0)
-    if farthest > _FARTHEST:
-        raise InvalidShape(f"mesh file {path} reaches {farthest:g} from its origin; at most "
-                           f"{_FARTHEST:g} is allowed")
+def _read(path: Path, kind: str) -> trimesh.parent.Geometry:
+    """What a file of this kind holds (raises InvalidShape where it cannot be read)."""
+    import trimesh
 
-
-def _check_points(values: Array) -> Array:
-    """The array, if it is numbers (n, 3) (raises InvalidShape)."""
-    if values.ndim != 2 or values.shape[1] != 3 or not np.issubdtype(values.dtype, np.number):
-        raise InvalidShape(f"it holds an array of {values.dtype} of shape {values.shape}, "
-                           "not points (n, 3)")
-    return values
-
-
-def _convex_hull(points: Array, path: Path) -> trimesh.Trimesh:
-    """Convex hull of points (n, 3); those that are not finite (no return of a scanner) are left
-    out."""
-    with optional_packages("a shape from points"):
-        import trimesh
-
-    points = points[np.isfinite(points).all(axis=1)]
-    if len(points) < 4 or not has_volume(points):
-        raise InvalidShape(f"mesh file {path} holds {len(points)} points, which enclose no volume; "
-                           "at least four that are not in one plane are needed")
-    return trimesh.PointCloud(points).convex_hull
+    try:
+        if kind == "npy":
+            values = np.load(path, allow_pickle=False)
+            if values.ndim != 2 or values.shape[1] != 3 or not np.issubdtype(
+                    values.dtype, np.number):
+                raise InvalidShape(f"it holds an array of {values.dtype} of shape {values.shape}, "
+                                   "not points (n, 3)")
+            return trimesh.PointCloud(values)
+        # From memory: in the folder of a file, materials are looked for, wherever they are.
+        with np.errstate(all="ignore"):  # absurd numbers are refused by the caller
+            mesh = trimesh.load(io.BytesIO(path.read_bytes()), file_type=kind)
+        return mesh.to_mesh() if isinstance(mesh, trimesh.Scene) else mesh
+    except ModuleNotFoundError as error:  # the reader would guess what text this is
+        raise InvalidShape(f"mesh file {path} cannot be read: it is damaged, or no {kind} file"
+                           ) from error
+    except Exception as error:  # readers of many formats raise many kinds
+        raise InvalidShape(f"mesh file {path} cannot be read: {str(error)[:200]}") from error
 
 
 def resolve_resource(resource: str, roots: tuple[Path, ...] = ()) -> Path:
@@ -115,38 +100,64 @@ def resolve_resource(resource: str, roots: tuple[Path, ...] = ()) -> Path:
     """
     if not resource:
         raise InvalidShape("shape.mesh is empty; give a mesh file")
-    parsed = parse_resource(resource)
+    parsed = _parse(resource)
     if parsed.scheme == "":
         return user_path(resource)
     if parsed.scheme == "file" and parsed.netloc == "":
         return user_path(unquote(parsed.path))
-    if parsed.scheme == "package":
-        return _resolve_in_package(resource, parsed.netloc, unquote(parsed.path), roots)
-    raise InvalidShape(f"mesh resource '{resource}' has scheme '{parsed.scheme}'; "
-                       "allowed: file, package")
-
-
-def _resolve_in_package(resource: str, package: str, name: str, roots: tuple[Path, ...]) -> Path:
-    """A file of an installed package.
-
-    Links in a package are followed wherever they lead: who installed it made them, as colcon's
-    ``--symlink-install`` does for every file, and no request can. What a request could do is to
-    climb out of the package by its name.
-    """
-    inside = os.path.normpath(name.lstrip("/"))
-    if not _PACKAGE.fullmatch(package) or inside.split("/")[0] in ("..", "."):
+    if parsed.scheme != "package":
+        raise InvalidShape(f"mesh resource '{resource}' has scheme '{parsed.scheme}'; "
+                           "allowed: file, package")
+    # Links in a package are followed wherever they lead: who installed it made them, as colcon's
+    # --symlink-install does. What a request could do is to climb out of the package by its name.
+    inside = os.path.normpath(unquote(parsed.path).lstrip("/"))
+    if not _PACKAGE.fullmatch(parsed.netloc) or inside.split("/")[0] in ("..", "."):
         raise InvalidShape(f"{resource[:200]} names no file in a package; it must be "
                            "package://<package>/<file>")
     for root in roots:
-        candidate = root / user_path(f"{package}/{inside}")
+        candidate = root / user_path(f"{parsed.netloc}/{inside}")
         if os.path.isfile(candidate):
             return candidate
     raise InvalidShape(f"{resource[:200]} was not found in the installed packages")
 
 
-def parse_resource(resource: str) -> ParseResult:
+def resolve_allowed(resource: str, roots: tuple[Path, ...], folders: tuple[Path, ...],
+                    setting: str = "resources.folders") -> Path:
+    """The mesh file behind a ``file://`` or ``package://`` resource of a request.
+
+    Args:
+        roots: of the packages, whose own links are followed; folders: that ``file://`` may lead
+        to, by itself or by links; setting: where a user names them.
+
+    Raises:
+        InvalidShape: a plain path, another scheme, or a file that is elsewhere.
+    """
+    scheme = _parse(resource).scheme
+    if scheme not in ("file", "package"):
+        raise InvalidShape(f"mesh_resource is '{resource[:200]}' with scheme '{scheme}'; "
+                           "allowed: file, package")
+    path = resolve_resource(resource, roots)
+    if scheme == "package":
+        return path
+    plain = Path(os.path.normpath(path))
+    if any(plain.is_relative_to(root) for root in roots):  # what package:// names, too
+        return plain
+    real = Path(os.path.realpath(path))
+    if not any(real.is_relative_to(os.path.realpath(user_path(folder))) for folder in folders):
+        raise InvalidShape(f"{resource[:200]} does not lie in a folder from which meshes may be "
+                           f"read; name its folder in {setting}")
+    return real
+
+
+def _parse(resource: str) -> ParseResult:
     """The parts of a resource's address (raises InvalidShape)."""
     try:
         return urlparse(resource)
     except ValueError as error:
         raise InvalidShape(f"mesh resource '{resource[:200]}' is no address: {error}") from None
+
+
+def package_roots() -> tuple[Path, ...]:
+    """Folders that hold `<package>/...` for ``package://`` resources: every prefix's share/."""
+    prefixes = [p for p in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if p]
+    return tuple(Path(p) / "share" for p in [*prefixes, sys.prefix])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Union
 
 from ..errors import InvalidShape
 from ..estimators import create
-from ..geometry.resources import package_roots
+from ..geometry.mesh import package_roots
 from ..geometry.shape import Shape, shape_from_settings
 from ..regression.tool import load_tool
 from ..settings import Settings

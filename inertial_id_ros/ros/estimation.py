@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from ..errors import InertialIdError, InvalidSetting, InvalidShape
 from ..findings import Finding, FindingLog
-from ..geometry.resources import package_roots
+from ..geometry.mesh import package_roots
 from ..geometry.shape import Shape, shape_from_settings
 from ..identification.make_identifier import AnyIdentifier
 from ..settings import Settings

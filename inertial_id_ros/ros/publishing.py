@@ -15,9 +15,9 @@ from visualization_msgs.msg import Marker, MarkerArray
 
 from inertial_id_ros.msg import InertialParameters, InertialSummary
 
+from ..apps.report.equivalent_box import box_edges, box_interval, equivalent_box
 from ..estimate import UNOBSERVED, VERDICT_WORDS, Estimate, Outcome
 from ..findings import Finding
-from ..geometry.point_sets import box_edges, box_interval, equivalent_box
 from ..inertia import Array, principal_moments
 from .contract import published_qos
 from .conversions import (

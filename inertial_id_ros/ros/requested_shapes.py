@@ -1,6 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Shapes that requests and goals describe, in the sensor frame: small ones are made in the worker,
-others in another process."""
+others in the thread of what comes from outside."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from shape_msgs.msg import Mesh, SolidPrimitive
@@ -17,16 +17,15 @@ from shape_msgs.msg import Mesh, SolidPrimitive
 from inertial_id_ros.srv import SetShape
 
 from ..errors import InertialIdError, InvalidShape, UnknownFrame
-from ..geometry.resources import (
-    SMALL,
-    fill_file,
-    fill_points,
-    fill_triangles,
-    package_roots,
-    placed,
-    resolve_allowed,
+from ..extras import optional_packages
+from ..geometry.mesh import package_roots, resolve_allowed
+from ..geometry.shape import (
+    Shape,
+    shape_from_file,
+    shape_from_mesh,
+    shape_from_points,
+    shape_from_primitive,
 )
-from ..geometry.shape import Shape, shape_from_primitive
 from ..inertia import Array
 from ..io.child_process import ChildProcess
 from ..limits import MAX_REQUEST_FACES, MAX_REQUEST_POINTS
@@ -36,11 +35,15 @@ from .estimation import Estimation
 from .settings_node import SettingsNode
 from .worker import Busy, OutsideReader
 
+if TYPE_CHECKING:
+    import trimesh
+
 with suppress(ImportError):  # at the start, since it takes half a second; shapes say if it lacks
-    import trimesh  # noqa: F401
+    import trimesh  # noqa: F401, F811
 
 _KINDS = {SolidPrimitive.BOX: "box", SolidPrimitive.SPHERE: "sphere",
           SolidPrimitive.CYLINDER: "cylinder", SolidPrimitive.CONE: "cone"}
+SMALL = 5000  # points or triangles that are filled within some hundredths of a second
 _PORTION, _PAUSE = 2000, 0.002  # messages, s
 Lookup = Callable[[str], Array]  # homogeneous (4, 4) from the named frame to the sensor frame
 
@@ -67,7 +70,7 @@ class ShapePlacement(NamedTuple):
             InvalidShape: it is too far away; UnknownFrame: the frame of the pose is not known.
         """
         pose = self.pose if not self.frame_id else to_sensor(self.frame_id) @ self.pose
-        return placed(shape, pose, self.bounding)
+        return shape.place(pose, self.bounding)
 
 
 class RequestedShape(NamedTuple):
@@ -127,15 +130,15 @@ def _filling(kind: str, request: SetShape.Request, roots: tuple[Path, ...],
         return lambda _: shape_from_primitive(name, sizes, np.eye(4))
     if kind == "points":
         points = request.points
-        return lambda child: fill_points(_rows(points), child)
+        return lambda _: shape_from_points(_rows(points))
     if kind == "mesh":
         mesh = request.mesh
-        return lambda child: fill_triangles(*_mesh_from_message(mesh), child)
+        return lambda _: shape_from_mesh(_mesh_from_message(mesh), np.eye(4))
     scale = request.mesh_scale or 1.0
     if not (np.isfinite(scale) and scale > 0.0):
         raise InvalidShape(f"mesh_scale is {scale:g}; allowed: above 0, or 0 for 1")
     path = resolve_allowed(request.mesh_resource, roots, folders)
-    return lambda child: fill_file(path, scale, child)
+    return lambda _: shape_from_file(path, scale, np.eye(4), False)
 
 
 def _kind_and_sizes(primitive: SolidPrimitive) -> tuple[str, list[float]]:
@@ -147,9 +150,11 @@ def _kind_and_sizes(primitive: SolidPrimitive) -> tuple[str, list[float]]:
     return kind, sizes[::-1] if kind in ("cylinder", "cone") else sizes
 
 
-def _mesh_from_message(message: Mesh) -> tuple[Array, np.ndarray]:
-    """Vertices (n, 3) and faces (k, 3) of a message (raises InvalidShape: not finite, or faces
-    without vertices)."""
+def _mesh_from_message(message: Mesh) -> trimesh.Trimesh:
+    """The mesh of a message (raises InvalidShape: not finite, or faces without vertices)."""
+    with optional_packages("a shape from a mesh"):
+        import trimesh
+
     vertices = _rows(message.vertices)
     faces = _gather(message.triangles, lambda t: t.vertex_indices.tolist(), np.int64)
     if not np.isfinite(vertices).all():
@@ -157,7 +162,7 @@ def _mesh_from_message(message: Mesh) -> tuple[Array, np.ndarray]:
     if len(faces) == 0 or faces.max() >= len(vertices):
         raise InvalidShape("mesh.triangles name vertices that the mesh does not have (it has "
                            f"{len(vertices)})")
-    return vertices, faces
+    return trimesh.Trimesh(vertices, faces)
 
 
 def _rows(points: Sequence[Any]) -> Array:

@@ -11,8 +11,7 @@ import pytest
 
 from inertial_id_ros.apps.bag.output import check_writable
 from inertial_id_ros.errors import InertialIdError, InvalidSetting, InvalidShape
-from inertial_id_ros.geometry.mesh import load_mesh
-from inertial_id_ros.geometry.resources import resolve_allowed
+from inertial_id_ros.geometry.mesh import load_mesh, resolve_allowed
 from inertial_id_ros.io.files import user_path
 
 

@@ -1,5 +1,5 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Shapes out of requests: the same in another process, and merged points keep their moments."""
+"""Shapes out of requests: merged points keep their moments, damaged files are refused."""
 
 from __future__ import annotations
 
@@ -7,35 +7,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import trimesh
 
 from inertial_id_ros.errors import InvalidShape
 from inertial_id_ros.geometry.point_sets import merge_points
-from inertial_id_ros.geometry.resources import (
-    SMALL,
-    fill_file,
-    fill_points,
-    fill_triangles,
-    placed,
-)
-from inertial_id_ros.geometry.shape import (
-    INTERIOR_POINTS,
-    Shape,
-    shape_from_mesh,
-    shape_from_points,
-)
-from inertial_id_ros.io.child_process import ChildProcess
+from inertial_id_ros.geometry.shape import INTERIOR_POINTS, shape_from_file, shape_from_points
 
 SIZE = np.array([0.1, 0.2, 0.3])
 
 
 def cloud(count: int) -> np.ndarray:
     return np.random.default_rng(0).uniform(-0.5, 0.5, (count, 3)) * SIZE + [0.0, 0.1, 0.2]
-
-
-def assert_equal(one: Shape, other: Shape) -> None:
-    for name in ("points", "volumes", "surface", "unit_phi"):
-        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
 
 
 def test_merged_points_keep_mass_and_centre_and_nearly_the_inertia() -> None:
@@ -74,22 +55,6 @@ def test_points_farther_than_any_object_are_refused_before_squares_overflow() ->
         shape_from_points(cloud(10_000) * 1e200)
 
 
-@pytest.mark.slow
-def test_large_shapes_are_the_same_as_if_they_were_filled_here(tmp_path: Path) -> None:
-    child = ChildProcess()
-    points = cloud(SMALL + 1)
-    assert_equal(fill_points(points, child), shape_from_points(points))
-    ball = trimesh.creation.icosphere(5, 0.1)
-    assert len(ball.faces) > SMALL
-    here = shape_from_mesh(ball, np.eye(4))
-    assert_equal(fill_triangles(ball.vertices, ball.faces, child), here)
-    box = trimesh.creation.box(1e3 * SIZE)
-    box.export(tmp_path / "box.stl")
-    from_file = fill_file(tmp_path / "box.stl", 1e-3, child)
-    assert from_file.name == "box.stl" and from_file.volume == pytest.approx(SIZE.prod())
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(("name", "data", "said"), [
     ("a.ply", b"ply\nformat binary_little_endian 1.0\nelement vertex 4000000000\n"
      b"property float x\nproperty float y\nproperty float z\nend_header\n", "a.ply"),
@@ -98,11 +63,11 @@ def test_files_that_lie_about_their_size_are_refused(name: str, data: bytes, sai
                                                      tmp_path: Path) -> None:
     (tmp_path / name).write_bytes(data)
     with pytest.raises(InvalidShape, match=said):
-        fill_file(tmp_path / name, 1.0, ChildProcess())
+        shape_from_file(tmp_path / name, 1.0, np.eye(4), False)
 
 
 def test_a_placed_shape_is_moved_and_may_be_a_bound() -> None:
     pose = np.eye(4)
     pose[:3, 3] = 0.0, 0.0, 0.5
-    moved = placed(shape_from_points(cloud(100)), pose, True)
+    moved = shape_from_points(cloud(100)).place(pose, True)
     assert moved.bounding and moved.bounds[0][2] > 0.5

@@ -12,7 +12,7 @@ import trimesh
 
 from inertial_id_ros.errors import InvalidModel, InvalidShape
 from inertial_id_ros.geometry import mesh, shape
-from inertial_id_ros.geometry.resources import resolve_allowed
+from inertial_id_ros.geometry.mesh import resolve_allowed
 from inertial_id_ros.io.yaml_files import parse_yaml
 from inertial_id_ros.kinematics import robot_description
 

@@ -8,13 +8,8 @@ import pytest
 import trimesh
 from scipy.spatial.transform import Rotation
 
-from inertial_id_ros.geometry.shape import (
-    INTERIOR_POINTS,
-    MAX_GRID,
-    grid_axes,
-    grid_points,
-    is_interior,
-)
+from inertial_id_ros.geometry.point_sets import grid_points, is_interior
+from inertial_id_ros.geometry.shape import INTERIOR_POINTS, MAX_GRID, grid_axes
 
 
 def _filled(mesh: trimesh.Trimesh) -> tuple[np.ndarray, np.ndarray]:

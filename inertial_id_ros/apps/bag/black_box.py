@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...errors import DamagedFile, RecordingError
 from ...extras import optional_packages
-from ...geometry.resources import package_roots
+from ...geometry.mesh import package_roots
 from ...identification.state import State, StateFile
 from ...io.files import (
     Content,

@@ -16,7 +16,7 @@ import numpy as np
 from ...cli import OK, STARTED, exit_status
 from ...errors import InvalidSetting, UnknownFrame, printable
 from ...estimators.reference_body import body_coordinates
-from ...geometry.resources import package_roots
+from ...geometry.mesh import package_roots
 from ...inertia import Array
 from ...kinematics.robot_description import read_description
 from ...robot.joint_terms import JointTerms

@@ -12,9 +12,9 @@ import numpy as np
 
 from ...estimate import Estimate
 from ...extras import optional_packages
-from ...geometry.point_sets import box_edges, equivalent_box
 from ...geometry.shape import Shape
 from ...inertia import Array
+from .equivalent_box import box_edges, equivalent_box
 from .page import Figure
 
 COLOURS = {"x": "#b3261e", "y": "#176639", "z": "#1f56b5", "black": "#1d2330"}

@@ -16,7 +16,7 @@ import numpy as np
 import pinocchio as pin
 
 from ....errors import InvalidModel, UnknownFrame
-from ....geometry.resources import package_roots
+from ....geometry.mesh import package_roots
 from ....inertia import Array, phi_to_pinocchio
 from ....kinematics.robot_description import parse_urdf
 from ....robot.model import check_joints, configuration_columns

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from inertial_id_ros.geometry.point_sets import box_edges, box_interval, equivalent_box
+from inertial_id_ros.apps.report.equivalent_box import box_edges, box_interval, equivalent_box
 from inertial_id_ros.inertia import Body
 
 TURN = Rotation.from_rotvec([0.3, -0.5, 0.8]).as_matrix()
