@@ -30,13 +30,14 @@ class Ring:
     Attributes:
         counts: what happened, by kind: `repeated`, `late`, `reordered`, `stray`, `restarted`.
         cleared: how often samples were forgotten.
-        late: the newest samples that came too late: stamp [ns], row (k,), newest stamp then [ns].
+        late: samples that came too late, or as another one with the same stamp: stamp [ns], row
+            (k,), newest stamp then [ns].
     """
 
     def __init__(self, width: int, capacity: int = 1 << 20) -> None:
         self._width, self._capacity = width, capacity
         self.counts: Counter[str] = Counter()
-        self.late: deque[tuple[int, Array, int]] = deque(maxlen=1000)
+        self.late: deque[tuple[int, Array, int]] = deque(maxlen=1 << 16)
         self.cleared = 0
         self.clear()
 
@@ -114,6 +115,8 @@ class Ring:
         at = self._first + int(np.searchsorted(self.stamps, stamp))
         if self._stamps[at] == stamp:
             self.counts["repeated"] += 1
+            if (self._rows[at] != row).any():
+                self.late.append((stamp, row.copy(), self._newest))
         elif -ahead > REORDER_NS or at == self._first:
             self.counts["late"] += 1
             self.late.append((stamp, row.copy(), self._newest))

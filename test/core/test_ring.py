@@ -48,7 +48,7 @@ def test_copies_and_late_samples_are_dropped() -> None:
     ring = filled(np.r_[START + STEP * np.arange(500), START + 499 * STEP, late])
     assert len(ring) == 500
     assert ring.counts == {"repeated": 1, "late": 1}
-    assert ring.late[0][0] == late
+    assert ring.late[-1][0] == late
 
 
 def test_a_stray_stamp_is_dropped() -> None:
