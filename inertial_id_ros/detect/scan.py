@@ -153,7 +153,7 @@ class Scan:
         if self._far:
             return
         self._readings.append(row.y)
-        if row.is_independent:
+        if row.is_independent and row.number - (self.predictor.number or 0) >= APART:
             self._pending.append(row)
         while self._pending and row.number - self._pending[0].number >= BEHIND:
             old = self._pending.popleft()
@@ -201,7 +201,7 @@ class Scan:
             self._end_disturbance()
             yield event
             return
-        if not row.is_independent or row.number < self.onset + SETTLED:
+        if row.number < self.onset + SETTLED:
             return
         age = row.number - self.onset
         if not self._banks or row.number - self._banks[-1].begin >= max(ANEW, 0.5 * STEADY * age):
@@ -209,7 +209,8 @@ class Scan:
         keep, noise = max(KEPT, 2.0 * STEADY * age), self.predictor.noise(row)[0]
         self._banks = [b for b in self._banks if row.number - b.begin < keep]
         for bank in self._banks:
-            bank.learn(row, noise)
+            if (row.number - bank.begin) % APART == 0:
+                bank.learn(row, noise)
         self._turn = max(self._turn, float(np.linalg.norm(np.cross(row.up, self._up))))
         patience = LONGEST if self.predictor.learnt > RIPE else DOUBTED
         if age > patience and self._turn > TURN:
