@@ -8,6 +8,7 @@ is about, where that may be one of several (`samples_late.wrench`).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from .findings import EVERYTHING, LEVELS, NOTHING, NUMBERS, Doubt, Finding
@@ -96,10 +97,11 @@ INPUTS = {
 
 SETUP = {
     "sign_wrong": Kind(
-        "error", EVERYTHING, "the mass fits as {mass:.2f} kg: the wrench has the opposite sign",
+        "error", EVERYTHING, "the mass fits as {mass:.2f} kg: the wrench has the opposite sign"
+        "{why}",
         "set wrench.convention to the other value"),
     "frame_wrong": Kind(
-        "error", EVERYTHING, "no payload explains how the wrench turns{why}",
+        "error", EVERYTHING, "the wrench does not turn as its frames do{why}",
         "check wrench.sensor_frame, the order of the axes, and gravity.frame"),
     "reference_contradicted": Kind(
         "error", EVERYTHING, "the mass fits as {mass:.3f} kg, load.reference_mass is "
@@ -209,6 +211,12 @@ def made(name: str, level: str = "", **numbers: Any) -> Finding:
     row = KINDS[kind]
     assert not level or level in LEVELS, level
     return Finding(name, level or row.level, row.text.format(**{"about": about, **numbers}))
+
+
+def why(name: str, numbers: Mapping[str, float | str]) -> str:
+    """The sentence of a finding."""
+    given: dict[str, Any] = {**numbers}
+    return made(name, **given).text
 
 
 def doubt_of(finding: Finding) -> Doubt:

@@ -4,19 +4,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from ..inertia import report_jacobian
 from ..model.history import Window
+from ..model.setup import Setup
 from ..model.sheet import Sheet
-from ..motion.motion import Array
+from ..motion.motion import BIN, Array
 from .calibration import usual_terms
 from .candidates import candidates
-from .fit import Fit, Region, climb, fit
+from .fit import Fit, Region, climb, fit, setup_of
+from .rival import Rival, on_all, rivals
 from .sensor_filter import SensorFilter
+from .setup_search import SetupError
 from .term import Term, Values
 from .unknown import Unknown, unknown
 
@@ -26,6 +29,7 @@ from .unknown import Unknown, unknown
 CERTAIN, WORTH_IT, DOUBT, TEMPER = 3.0, -8.0, -12.0, 3.0
 STRETCHED = 1.5  # scale of a prior that may have been stretched by what is looked for
 BEAM, BEHIND = 2, 40.0
+AHEAD, EQUAL = 60.0, 8.0  # of set-ups: no cable or change wins this back; as good as equal
 QUICK, NEAR = 3, 12.0  # rounds of a first fit; how far behind it is left at that
 CLIMBS, SEEN, SUMMITS, APART = 6, -10.0, 3, 0.1
 
@@ -46,6 +50,8 @@ class Explanation:
         wide_phi, wide_covariance: at those of the data sheet at least: for the interval.
         best: the most probable fit; probability: of each term that had to earn its place.
         unknown: what the best fit does not explain.
+        error: of the set-up, which is corrected in all of these; None: it is as stated.
+        alternatives: errors that are about as probable: the motion does not tell them apart.
     """
 
     phi: Array
@@ -56,24 +62,45 @@ class Explanation:
     models: tuple[Model, ...]
     probability: dict[str, float]
     unknown: Unknown
+    error: SetupError | None = None
+    alternatives: tuple[SetupError, ...] = ()
 
     @property
-    def named(self) -> tuple[tuple[str, dict[str, float]], ...]:
-        """Kinds and numbers of findings: terms that are certain and large enough."""
-        fitted, out = self.best, []
+    def setup(self) -> Setup:
+        """Delay, filter and tilt."""
+        known = setup_of(self.best.values, self.best.terms, Setup())
+        late = self.error.correction.late if self.error is not None else 0
+        return replace(known, delay=known.delay + BIN * late)
+
+    @property
+    def named(self) -> tuple[tuple[str, dict[str, float | str]], ...]:
+        """Kinds and numbers of findings: what is taken into account of the set-up, and terms that
+        are certain and large enough."""
+        fitted = self.best
+        out: list[tuple[str, dict[str, float | str]]] = []
+        if self.error is not None and self.error.kind in ("clock_offset", "removed_payload"):
+            kind, numbers = self.error.finding
+            out.append((kind, {**numbers, "milliseconds": 1e3 * self.setup.delay}))
         for term in fitted.terms:
             if term.odds and self.probability.get(term.name, 0.0) > 0.9:
-                numbers = term.describe(fitted.rows, fitted.phi, fitted.values[term.name])
-                if numbers:
-                    out.append((term.name, dict(numbers)))
-        if numbers := self.unknown.describe(fitted.rows):
-            out.append(("load_unexplained", numbers))
+                described = term.describe(fitted.rows, fitted.phi, fitted.values[term.name])
+                if described:
+                    out.append((term.name, {**described}))
+        if left := self.unknown.describe(fitted.rows):
+            out.append(("load_unexplained", {**left}))
         return tuple(out)
 
 
 def explain(window: Window, sheet: Sheet, region: Region | None) -> Explanation:
     """Explain the wrench of a window; it has rows."""
-    models = _search(window, sheet, region)
+    base = fit(window, usual_terms(sheet, window.motion.joints.shape[1]), sheet, region)
+    ranked = rivals(window, base, sheet, region)
+    top = ranked[0].odds
+    likely = [r for k, r in enumerate(ranked) if k == 0 or (not r.error and r.odds > top - AHEAD)]
+    found = [(rival, _search(rival, sheet, region)) for rival in likely]
+    rival, models = max(found, key=lambda pair: max(m.odds for m in pair[1]))
+    if rival.window.used.sum() < window.used.sum():
+        models = _search(on_all(rival, window, sheet, region), sheet, region)
     weights = _weights(models)
     phi, covariance = _mixture(weights, [(m.fit.phi, m.fit.covariance) for m in models])
     wide = [(m.fit.wide[0], m.fit.wide[1] * _inexact(m.fit) + m.fit.doubt()
@@ -87,7 +114,9 @@ def explain(window: Window, sheet: Sheet, region: Region | None) -> Explanation:
     best = max(models, key=lambda m: m.odds).fit
     lever = sheet.lever**2 * moved_centre(phi) if phi[0] > 0.0 else 0.0
     return Explanation(phi, covariance, wide_phi, wide_covariance + lever, best, tuple(models),
-                       probability, unknown(best, sheet))
+                       probability, unknown(best, sheet), rival.error, tuple(
+                           r.error for r in ranked if r.error and r is not rival
+                           and r.odds > top - EQUAL))
 
 
 def moved_centre(phi: Array) -> Array:
@@ -120,14 +149,13 @@ class _Node(NamedTuple):
     names: frozenset[str]
 
 
-def _search(window: Window, sheet: Sheet, region: Region | None) -> list[Model]:
-    """The usual terms, and candidates, one more at a time, from the best sets of terms: which comes
-    first decides to which summit the next one climbs."""
-    base = fit(window, usual_terms(sheet, window.motion.joints.shape[1]), sheet, region)
-    models = [Model(base, base.evidence)]
+def _search(rival: Rival, sheet: Sheet, region: Region | None) -> list[Model]:
+    """The fit of a set-up, and candidates, one more at a time, from the best sets of terms: which
+    comes first decides to which summit the next one climbs."""
+    window, models = rival.window, [Model(rival.fit, rival.odds)]
     if sheet.is_ideal:
         return models
-    beam = [_Node(base, base.evidence, frozenset())]
+    beam = [_Node(rival.fit, rival.odds, frozenset())]
     while beam:
         grown: dict[frozenset[str], list[Model]] = {}
         for node in beam:

@@ -87,16 +87,18 @@ def setup_of(values: Values, terms: Sequence[Term], before: Setup) -> Setup:
 
 def fit(window: Window, terms: Sequence[Term], sheet: Sheet, region: Region | None, *,
         start: Fit | None = None, rounds: int = ROUNDS, given: Mapping[str, Array] | None = None,
-        log_noise: Array | None = None, setup: Setup | None = None) -> Fit:
+        log_noise: Array | None = None, setup: Setup | None = None,
+        first: Array | None = None) -> Fit:
     """Fit terms beside the payload.
 
     Args:
-        start: to begin at; given: values to begin at, by name; log_noise: to keep; setup: known.
+        start: to begin at; given: values to begin at, by name; log_noise: to keep; setup: known;
+            first: (10,) payload to begin at.
     """
     terms = tuple(sorted(terms, key=lambda term: term.place))
     values: Values = {term.name: term.mean for term in terms}
     scales = {t.name: FIRST_SCALE if np.isfinite(t.strength) else 1.0 for t in terms}
-    phi: Array = np.zeros(10)
+    phi: Array = np.zeros(10) if first is None else first
     log, rows, known = log_noise, None, setup or Setup()
     if start is not None:
         values.update({k: v for k, v in start.values.items() if k in values})

@@ -7,12 +7,14 @@ import time
 
 import numpy as np
 
+from ..detect.contradictions import contradictions
 from ..errors import NotEnoughData
 from ..estimate import Estimate, NoEstimate, Outcome
 from ..estimators.base import Estimator, Solution
 from ..explain.explain import Explanation, explain
 from ..explain.fit import Region
 from ..inertia import is_consistent, min_eigenvalue
+from ..kinds import why
 from ..model.history import History, Window
 from ..model.problem import Problem
 from ..model.rows import stretches
@@ -38,6 +40,10 @@ def estimate(history: History, end: int, beliefs: Beliefs, settings: Settings,
         return NoEstimate(end * BIN_NS, frame, _too_short(window)), None
     sheet = beliefs.sheet(settings, end * BIN_NS)
     explained = explain(window, sheet, _region(beliefs, settings))
+    refused = contradictions(explained, sheet, settings.load.reference_mass)
+    if refused:
+        kind, numbers = refused[0]
+        return NoEstimate(end * BIN_NS, frame, why(kind, numbers)), explained
     phi, covariance = _solve(explained, beliefs, estimator)
     if phi is None or not is_consistent(phi):
         return NoEstimate(end * BIN_NS, frame, "no body fits the data yet: move more"), explained
@@ -47,7 +53,8 @@ def estimate(history: History, end: int, beliefs: Beliefs, settings: Settings,
         stamp_ns=end * BIN_NS, frame_id=frame, phi=phi, phi_covariance=covariance,
         bias=settings.wrench.sign * fit.values["bias"], method=settings.estimator.method,
         weighting=settings.estimator.weighting, data_share=verdict.share, verdict=verdict.verdict,
-        alignment=_alignment(fit.values), alignment_sigma=_alignment(fit.sigma),
+        alignment=_alignment({**fit.values, "delay": np.r_[explained.setup.delay]}),
+        alignment_sigma=_alignment(fit.sigma),
         residual_rms=_residual(explained), samples=round(float(window.count[used].sum())),
         window=BIN * float(used.sum()), condition_number=_condition(explained.covariance),
         min_eigenvalue=min_eigenvalue(phi), solve_time=time.perf_counter() - begun,

@@ -13,18 +13,17 @@ import numpy as np
 from .. import kinds
 from ..compensation.latch import Latch, LoadInUse, WindowSays
 from ..detect.bank import Kind
+from ..detect.contradictions import Reason, contradictions
 from ..detect.row import HALF
 from ..detect.scan import Event, Scan
 from ..errors import NotEnoughData
 from ..estimate import Estimate, NoEstimate, Outcome
 from ..estimators import create
 from ..explain.explain import Explanation
-from ..explain.fit import setup_of
 from ..findings import Finding, sort_findings, withdraw_doubted
 from ..geometry.shape import Shape
 from ..io.sample_blocks import Edges, JointStates, Samples, Wrenches, split_by_time
 from ..model.history import History
-from ..model.setup import Setup
 from ..model.tool import Tool
 from ..motion.faults import Fault
 from ..motion.frames import place_of
@@ -165,12 +164,14 @@ class Identifier:
         _, explained = self._estimate(self._undisturbed(end))
         if explained is None:
             return
-        fit = explained.best
-        setup = setup_of(fit.values, fit.terms, Setup())
-        sheet = self.beliefs.sheet(self.settings, end * BIN_NS)
+        setup, sheet = explained.setup, self.beliefs.sheet(self.settings, end * BIN_NS)
+        wrong = np.inf if self._refused(explained) else surprise(explained, sheet)
         self._scan.use(setup)
-        self._latch.judge(WindowSays(end, setup, [kind for kind, _ in explained.named],
-                                     surprise(explained, sheet)))
+        self._latch.judge(WindowSays(end, setup, [kind for kind, _ in explained.named], wrong))
+
+    def _refused(self, explained: Explanation) -> list[Reason]:
+        sheet = self.beliefs.sheet(self.settings, self._streams.newest)
+        return contradictions(explained, sheet, self.settings.load.reference_mass)
 
     def _follow(self, events: Sequence[Event]) -> None:
         for event in events:
@@ -234,8 +235,8 @@ class Identifier:
             yield kinds.made("contact", seconds=seconds, count=len(self._history.marks.contacts))
         if self._memo:
             explained = next(reversed(self._memo.values()))[1]
-            for kind, values in explained.named if explained else ():
-                yield _finding(NUMBERS.get(kind, kind), values)
+            for kind, said in (*explained.named, *self._refused(explained)) if explained else ():
+                yield _finding(NUMBERS.get(kind, kind), said)
 
     def load_in_use(self) -> LoadInUse:
         """The load that may be removed from the wrench."""
