@@ -29,8 +29,8 @@ quick: lint types layers ## in a minute: all but ROS, recordings and slow tests
 	@source ./activate && python -m pytest -p xdist.plugin -n logical --dist loadfile \
 	  --ignore=test/ros -m "not slow and not ros and not recordings"
 
-lint: setup ## ruff
-	@source ./activate && python -m ruff check .
+lint: setup ## ruff, and how large everything is
+	@source ./activate && python -m ruff check . && python scripts/count.py
 
 # Python 3.10 has NumPy 2.2 at most, whose types say too little about the shapes of arrays.
 LENIENT := --disable-error-code=assignment --disable-error-code=arg-type \
