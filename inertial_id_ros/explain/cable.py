@@ -19,7 +19,7 @@ from ..motion.motion import Array
 from .fit import Fit
 from .term import Effect, Term, Values
 
-INEXACT = 0.05  # of its tension looks like weight: it sags, bends and rubs
+INEXACT = 0.03  # of its tension looks like weight: it sags, bends and rubs
 _SD = np.r_[np.full(3, 0.5), 3.0, 6.0, np.full(3, 0.1)]
 _ABOVE = 0.4  # m: most cables come from above
 _EXCESS, _START = 1.0, (1.0, 3.0, 0.0, 0.0, 0.0)  # N before the data; where climbs begin

@@ -31,7 +31,7 @@ STRETCHED = 1.5  # scale of a prior that may have been stretched by what is look
 BEAM, BEHIND = 2, 40.0
 AHEAD, EQUAL = 60.0, 8.0  # of set-ups: no cable or change wins this back; as good as equal
 QUICK, NEAR = 3, 12.0  # rounds of a first fit; how far behind it is left at that
-CLIMBS, SEEN, SUMMITS, APART = 6, -10.0, 3, 0.1
+CLIMBS, SEEN, SUMMITS, APART = 2, -10.0, 2, 0.1
 
 
 class Model(NamedTuple):
