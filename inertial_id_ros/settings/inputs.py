@@ -269,7 +269,7 @@ class KinematicsSettings:
 
 @dataclass(frozen=True)
 class AccelerationsSettings:
-    """Measured motion: for recordings of accelerations, and for the estimator rtls."""
+    """Measured motion: for recordings of accelerations."""
 
     noise: Vector = setting(
         (0.05, 0.5, 0.005), "Standard deviation of one sample of linear acceleration, of angular "

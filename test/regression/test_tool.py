@@ -42,7 +42,7 @@ def phi_of(body: PointMasses) -> np.ndarray:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", ["wls", "lmi", "manifold", "ols", "rtls"])
+@pytest.mark.parametrize("method", ["wls", "lmi", "manifold", "ols"])
 def test_with_the_tool_stored_the_object_alone_is_estimated(method: str) -> None:
     made = identifier(estimator__method=method)
     made.set_tool(identified_tool(made, quiet("tool")))
