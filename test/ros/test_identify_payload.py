@@ -60,7 +60,7 @@ WRONG = {
     "clock offset": ("clocks", "s after", "synchronise"),
     "joint order": ("order of the joints", "", "order of the joints"),
     "wrong link": ("frame of the wrench", "does not move with", "wrench.sensor_frame"),
-    "wrong TCP": ("tool centre point", "150 mm", "TCP"),
+    "wrong TCP": ("frame of the wrench", "150 mm", "TCP"),
     "stale stamps": ("stamps", "s old", "synchronise"),
     "payload set": ("payload set on the robot", "1.200 kg", "to 0 kg"),
     "saturated": ("range of the sensor", "% of the range", "more range"),
