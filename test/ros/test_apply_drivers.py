@@ -253,7 +253,7 @@ def test_a_driver_that_took_the_payload_was_told_however_long_the_node_is_busy_t
         driver = stage.stand_in("stand_in_driver.py", "xarm")
         wait_until(lambda: stage.apply("xarm", estimate=SAVED).success)
         answer = stage.apply("xarm", send=True, estimate=SAVED)
-        assert len(told(driver)) == 1
+        assert len(told(driver, 1)) == 1
         assert answer.success, answer.message
         record = json.loads((tmp_path / "applications.jsonl").read_text().splitlines()[-1])
         assert record["sent"] and not record["failure"]
