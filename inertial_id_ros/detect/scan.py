@@ -24,6 +24,7 @@ from .predictor import Forecast, Predictor
 from .row import ALL, APART, BIAS, HALF, PHI, SETUP, STEP, Row, Rows
 
 ENTER, LEAVE = 6.0, 4.0  # deviations
+ACCURACY = 0.3  # of the square of the sensor's accuracy, that a row may be off
 FAR, CALM = 3, 5  # successive rows
 BEHIND = 40  # bins after which a row is learnt
 FIRST = 4  # rows that are learnt at once
@@ -132,7 +133,8 @@ class Scan:
             if row.is_independent:
                 self.predictor.learn(row)
             return
-        seen = self.predictor.predict(row)
+        noise = self.predictor.noise(row)[0] + ACCURACY * np.repeat(self.sheet.accuracy, 3) ** 2
+        seen = self.predictor.predict(row, noise)
         distance = float(np.sqrt(seen.squares[0]))
         if distance < LEAVE or self._far + self._near == 0:
             self._first = row.number

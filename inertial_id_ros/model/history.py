@@ -127,20 +127,25 @@ class History:
         return Window(motion, used & (count > 0), wrench, count)
 
     def _bins(self, first: int, n: int) -> tuple[Array, Array]:
-        """Means (n, 6) of the wrench in bins, and their numbers of samples; short holes bridged."""
+        """Wrench (n, 6) in the middle of bins, and their numbers of samples; short holes bridged.
+
+        The mean of a bin is that at the mean of its stamps, which at low rates is not its middle.
+        """
         stamps, rows = self._wrench.between(first * BIN_NS, (first + n) * BIN_NS)
-        number = stamps // BIN_NS - first
+        number, late = np.divmod(stamps - first * BIN_NS, BIN_NS)
         count = np.asarray(np.bincount(number, minlength=n), float)
-        total = np.stack([np.bincount(number, column, n) for column in rows.T], 1)
-        mean: Array = np.asarray(total / np.maximum(count, 1.0)[:, None], float)
+        some = np.flatnonzero(count)
+        if not len(some):
+            return np.zeros((n, rows.shape[1])), count
+        at = some + np.bincount(number, late, n)[some] / count[some] / BIN_NS - 0.5
+        out = np.stack([np.interp(np.arange(n), at, np.bincount(number, column, n)[some]
+                                  / count[some]) for column in rows.T], 1)
         hole = np.flatnonzero(count == 0)
-        if len(hole) and len(hole) < n:
-            some = np.flatnonzero(count)
-            mean[hole] = np.stack([np.interp(hole, some, c) for c in mean[some].T], 1)
+        if len(hole):
             gap = some[np.minimum(np.searchsorted(some, hole), len(some) - 1)] - some[
                 np.maximum(np.searchsorted(some, hole) - 1, 0)]
             count[hole[(gap > 0) & (gap <= 5)]] = 1e-9  # a few bins: samples are sparse
-        return mean, count
+        return out, count
 
 
 class _Columns:
