@@ -186,3 +186,15 @@ def test_what_was_said_is_restored_where_it_still_holds(white: Recording) -> Non
     assert made.state() == State(tool, None)
     made.set_shape(None)
     assert made.beliefs.shape is None
+
+
+def test_errors_within_the_accuracy_of_a_sensor_are_no_contact() -> None:
+    """A sensor with hysteresis and cross-talk, whose data sheet says so: nothing is left out."""
+    recording = Scenario("onrobot", 400_000).record()
+    made = identifier_for(recording)
+    feed(made, recording)
+    made.finish()
+    outcome = made.solve()
+    assert outcome.valid
+    assert outcome.window == pytest.approx(15.0, abs=0.1)
+    assert abs(outcome.report[0] - report(recording.told.phi)[0]) < 3.0 * outcome.sigma[0]
