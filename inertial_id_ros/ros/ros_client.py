@@ -1,0 +1,247 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""What other nodes have and answer: services, parameters, topics. Every method waits, so that none
+may be called in the thread that spins the node; a callback of a `MultiThreadedExecutor` may."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from rcl_interfaces.msg import ParameterType
+from rcl_interfaces.srv import DescribeParameters
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.node import Node
+from rclpy.parameter import Parameter, parameter_value_to_python
+from rclpy.parameter_client import AsyncParameterClient
+from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
+
+from ..errors import InertialIdError, InvalidData, InvalidSetting
+from .compat import message_type
+
+POLL = 0.05  # s between two looks whether ROS still runs
+TIMES = 4  # that a question is asked: a service that has just been found may lose an answer
+LISTENING = QoSProfile(depth=100, history=HistoryPolicy.KEEP_LAST,
+                       reliability=ReliabilityPolicy.BEST_EFFORT)
+LATCHED = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE,
+                     durability=DurabilityPolicy.TRANSIENT_LOCAL)
+_NUMBERS = {"float": float, "double": float, "boolean": bool, "string": str}
+
+
+class NoAnswer(InertialIdError):
+    """There is no such service, or it does not answer."""
+
+
+class NoResponse(NoAnswer):
+    """A service was called and has not answered in time: what it does about it is not known."""
+
+
+class RosClient:
+    """Clients of other nodes that last as long as the node by which they are made.
+
+    Args:
+        node: spun by an executor in another thread.
+        timeout: longest wait for one answer, where none is given [s].
+    """
+
+    def __init__(self, node: Node, timeout: float = 10.0) -> None:
+        self._node, self.timeout = node, timeout
+        self._group = ReentrantCallbackGroup()
+        self._clients: dict[tuple[Any, str], Any] = {}
+        self._parameters: dict[str, AsyncParameterClient] = {}
+        self._lock = threading.Lock()
+
+    # ---- names ----------------------------------------------------------------------------------
+
+    def resolve(self, name: str) -> str:
+        """The full name of a service, topic or node (raises InvalidSetting where it is none)."""
+        try:
+            return str(self._node.resolve_service_name(name))
+        except Exception as error:  # of rclpy or of the library below, by what is wrong
+            raise InvalidSetting(f"'{name}' is no name of a service, topic or node: "
+                                 f"{' '.join(str(error).split())}") from None
+
+    def services(self) -> dict[str, str]:
+        """The type of each service in the graph, by its full name."""
+        return {name: types[0] for name, types in self._node.get_service_names_and_types()}
+
+    def topics(self) -> dict[str, str]:
+        """The type of each topic in the graph, by its full name."""
+        return {name: types[0] for name, types in self._node.get_topic_names_and_types()}
+
+    # ---- services -------------------------------------------------------------------------------
+
+    def call(self, kind: Any, service: str, request: Any, timeout: float | None = None,
+             times: int = 1) -> Any:
+        """The response of a service.
+
+        Args:
+            kind: its type, as a class or by name; request: message, or its fields by name.
+            timeout: [s]; times: that the request is sent at most, if it changes nothing.
+
+        Raises:
+            NoAnswer: the service is not there; NoResponse: it does not answer.
+            InvalidData: the request has no such field.
+        """
+        kind = message_type(kind) if isinstance(kind, str) else kind
+        timeout = self.timeout if timeout is None else timeout
+        if isinstance(request, Mapping):
+            request = fill(kind.Request(), request)
+        client = self._client(kind, self.resolve(service))
+        end = time.monotonic() + timeout
+        if not self._until(client.service_is_ready, end):
+            raise NoAnswer(f"there is no service '{service}'")
+        for k in range(times):
+            future = client.call_async(request)
+            if self._done(future, end - (times - 1 - k) * timeout / times):
+                return future.result()
+            client.remove_pending_request(future)
+        raise NoResponse(f"service '{service}' did not answer within {timeout:g} s")
+
+    def _client(self, kind: Any, service: str) -> Any:
+        with self._lock:
+            if (kind, service) not in self._clients:
+                self._clients[kind, service] = self._node.create_client(
+                    kind, service, callback_group=self._group)
+            return self._clients[kind, service]
+
+    def _until(self, condition: Callable[[], bool], end: float) -> bool:
+        """True as soon as a condition holds; False at a steady time [s], or if ROS ends."""
+        while not condition():
+            if time.monotonic() > end or not self._node.context.ok():
+                return False
+            time.sleep(POLL / 5)
+        return True
+
+    def _done(self, future: Any, end: float) -> bool:
+        """True as soon as a future is done."""
+        done = threading.Event()
+        future.add_done_callback(lambda _: done.set())
+        while not (future.done() or done.wait(POLL)):
+            if time.monotonic() > end or not self._node.context.ok():
+                return False
+        return True
+
+    # ---- parameters -----------------------------------------------------------------------------
+
+    def parameters(self, node: str, prefixes: Sequence[str]) -> dict[str, Any]:
+        """Values of a node's parameters whose names are or begin so; None: without a value.
+
+        Raises:
+            NoAnswer: there is no such node.
+        """
+        client = self._parameter_client(node)
+        listed = self._answer(node, lambda: client.list_parameters(list(prefixes)))
+        names = list(listed.result.names)
+        if not names:
+            return {}
+        got = self._answer(node, lambda: client.get_parameters(names))
+        return {name: _plain(value) for name, value in zip(names, got.values, strict=True)}
+
+    def read_only(self, node: str, names: Sequence[str]) -> frozenset[str]:
+        """Those of a node's parameters that cannot be set (raises NoAnswer)."""
+        request = DescribeParameters.Request(names=list(names))
+        described = self.call(DescribeParameters, f"{node}/describe_parameters", request,
+                              times=TIMES)
+        return frozenset(d.name for d in described.descriptors if d.read_only)
+
+    def set_parameters(self, node: str, values: Mapping[str, Any]) -> None:
+        """Set parameters of a node, all or none.
+
+        Raises:
+            InvalidData: it refuses; NoAnswer: there is no such node; NoResponse: it was asked.
+        """
+        client = self._parameter_client(node)
+        future = client.set_parameters_atomically([
+            Parameter(name, value=[float(v) for v in value] if np.ndim(value) else value)
+            for name, value in values.items()])
+        if not self._done(future, time.monotonic() + self.timeout):
+            raise NoResponse(f"node '{node}' did not answer within {self.timeout:g} s")
+        result = future.result().result
+        if not result.successful:
+            raise InvalidData(f"node '{node}' refuses {', '.join(values)}: {result.reason}")
+
+    def _parameter_client(self, node: str) -> AsyncParameterClient:
+        """The client of a node that is there (raises NoAnswer)."""
+        name = self.resolve(node)
+        with self._lock:
+            if name not in self._parameters:
+                self._parameters[name] = AsyncParameterClient(
+                    self._node, name, callback_group=self._group)
+            client = self._parameters[name]
+        if not self._until(client.services_are_ready, time.monotonic() + self.timeout):
+            raise NoAnswer(f"there is no node '{name}' that takes parameters; is it running, and "
+                           "its name right?")
+        return client
+
+    def _answer(self, node: str, ask: Callable[[], Any]) -> Any:
+        """The answer to a question that may be asked several times (raises NoResponse)."""
+        for _ in range(TIMES):
+            future = ask()
+            if self._done(future, time.monotonic() + self.timeout / TIMES):
+                return future.result()
+        raise NoResponse(f"node '{node}' did not answer within {self.timeout:g} s")
+
+    # ---- topics ---------------------------------------------------------------------------------
+
+    def wait_for_message(self, kind: Any, topic: str, timeout: float,
+                         qos: QoSProfile = LISTENING) -> Any:
+        """The next message of a topic; None where it is silent for a time [s]."""
+        messages = self.listen(kind, topic, timeout, bool, qos)
+        return messages[0] if messages else None
+
+    def listen(self, kind: Any, topic: str, timeout: float, enough: Callable[[list[Any]], bool],
+               qos: QoSProfile = LISTENING) -> list[Any]:
+        """Messages of a topic until they are enough, or a time [s] is over.
+
+        Args:
+            kind: their type, as a class or by name (raises InvalidSetting where it is not
+                installed).
+        """
+        kind = message_type(kind, topic) if isinstance(kind, str) else kind
+        messages: list[Any] = []
+        arrived = threading.Event()
+
+        def keep(message: Any) -> None:
+            messages.append(message)
+            arrived.set()
+
+        subscription = self._node.create_subscription(kind, topic, keep, qos,
+                                                      callback_group=self._group)
+        try:
+            end = time.monotonic() + timeout
+            while not enough(messages) and time.monotonic() < end and self._node.context.ok():
+                arrived.wait(min(POLL, timeout))
+                arrived.clear()
+        finally:
+            self._node.destroy_subscription(subscription)
+        return messages
+
+
+def fill(message: Any, fields: Mapping[str, Any]) -> Any:
+    """The message, with its fields set; numbers have the type that the field wants.
+
+    Raises:
+        InvalidData: it has no such field.
+    """
+    kinds = message.get_fields_and_field_types()
+    for name, value in fields.items():
+        if name not in kinds:
+            raise InvalidData(f"{type(message).__name__} has no field '{name}'")
+        if isinstance(value, Mapping):
+            fill(getattr(message, name), value)
+        elif isinstance(value, (list, tuple)):
+            setattr(message, name, [float(v) for v in value])
+        else:
+            setattr(message, name, _NUMBERS.get(kinds[name], int)(value))
+    return message
+
+
+def _plain(value: Any) -> Any:
+    """A parameter's value as Python has it; None where it has none."""
+    if value.type == ParameterType.PARAMETER_NOT_SET:
+        return None
+    content = parameter_value_to_python(value)
+    return content if np.ndim(content) == 0 else list(content)
