@@ -14,12 +14,12 @@ import pinocchio as pin
 
 from ..errors import InvalidModel, UnknownFrame
 from ..inertia import skew
-from ..limits import MAX_ARM_JOINTS, MAX_URDF_BYTES
+from ..limits import MAX_ARM_JOINTS
 from ..samples.ring import Ring
+from .description import link_names, parse_urdf
 from .motion import Array, IntArray, Motion, no_motion
 from .track import Track
 
-IMPOSSIBLE = 1e6  # m: no joint or frame of a robot lies that far away
 BEYOND, TURN = 1.2, 2.0 * math.pi + 0.5  # of a joint's limits: no position in rad lies beyond
 
 
@@ -176,7 +176,7 @@ def chain_of(urdf: str, frame: str, gravity_frame: str = "") -> Chain:
         InvalidModel: the text is no robot description.
         UnknownFrame: it has no such link, or the gravity frame moves.
     """
-    model = _parsed(urdf)
+    model = parse_urdf(urdf)
     tip, root = _link(model, frame), pin.SE3.Identity()
     if gravity_frame:
         up = _link(model, gravity_frame)
@@ -200,13 +200,13 @@ def links_of(urdf: str) -> tuple[str, ...]:
     Raises:
         InvalidModel: it is none, or larger than its parser can be trusted with.
     """
-    return tuple(f.name for f in _parsed(urdf).frames if f.type == pin.FrameType.BODY)
+    return link_names(parse_urdf(urdf))
 
 
 def place_on(urdf: str, link: str, chain: Chain) -> pin.SE3 | None:
     """Place of a link in the base of a chain, where no joint moves it, or in the sensor, where the
     last joint of the chain does; None elsewhere."""
-    frame = _link(_parsed(urdf), link)
+    frame = _link(parse_urdf(urdf), link)
     if not frame.parentJoint:
         return chain.root * frame.placement
     other = chain_of(urdf, link)
@@ -219,23 +219,6 @@ def _link(model: pin.Model, name: str) -> pin.Frame:
     if not model.existFrame(name, pin.FrameType.BODY):
         raise UnknownFrame(f"the robot description has no link '{name}'")
     return model.frames[model.getFrameId(name, pin.FrameType.BODY)]
-
-
-def _parsed(urdf: str) -> pin.Model:
-    if len(urdf) > MAX_URDF_BYTES:
-        raise InvalidModel(f"robot description has {len(urdf)} bytes; at most {MAX_URDF_BYTES}")
-    if "<!DOCTYPE" in urdf or "<!ENTITY" in urdf:
-        raise InvalidModel("robot description declares XML entities, which are not accepted")
-    try:
-        model = pin.buildModelFromXML(urdf)
-    except (ValueError, RuntimeError, IndexError) as error:
-        raise InvalidModel("the robot description is no URDF that can be read: "
-                           f"{' '.join(str(error).split())[:200]}") from error
-    for place in (*model.jointPlacements, *(frame.placement for frame in model.frames)):
-        if not (np.abs(place.homogeneous) < IMPOSSIBLE).all():
-            raise InvalidModel("the robot description has an origin that is not finite, or more "
-                               f"than {IMPOSSIBLE:g} m away")
-    return model
 
 
 def _mimics(urdf: str) -> dict[str, tuple[str, float, float]]:
