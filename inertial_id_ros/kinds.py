@@ -4,14 +4,32 @@
 Code names a kind and numbers, `made` writes the sentence; node, report, guide and docs read the
 table. A finding of level ``info`` puts nothing in doubt. A name is a kind, and after a dot what it
 is about, where that may be one of several (`samples_late.wrench`).
+
+`withdraw_doubted` is the one rule for all who pass an estimate on: messages, parameters, goals,
+`~/apply`, exports, the client, the report and exit statuses follow `valid` and the verdict, which
+are made there. ``python -m inertial_id_ros.kinds`` prints the table for docs/troubleshooting.md.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import reduce
+from operator import or_
+from string import Formatter
 from typing import Any, NamedTuple
 
-from .findings import EVERYTHING, LEVELS, NOTHING, NUMBERS, Doubt, Finding
+from .estimate import UNOBSERVED, Estimate, NoEstimate, Outcome
+from .findings import (
+    EVERYTHING,
+    LEVELS,
+    NOTHING,
+    NUMBERS,
+    STOPPING,
+    Doubt,
+    Finding,
+    sort_findings,
+)
 
 MASS, COM, INERTIA, FRAME, PRESENT = Doubt
 PLACE = COM | INERTIA | FRAME
@@ -81,18 +99,20 @@ INPUTS = {
         "warning", NOTHING, "{count} messages cannot be decoded: {why}",
         "a damaged recording, or a type that only has the same name"),
     "wrong_units": Kind(
-        "error", EVERYTHING, "{about}: {why}", "convert in the driver, or correct the description"),
+        "error", EVERYTHING, "{about}: wrong units: {why}",
+        "convert in the driver, or correct the description"),
     "robot_description_invalid": Kind(
         "error", EVERYTHING, "the robot description cannot be used: {why}",
         "correct it; check wrench.sensor_frame and gravity.frame"),
     "sensor_frame": Kind(
-        "warning", PLACE, "{why}", "wrench.sensor_frame, and transforms that place the frame that "
-        "the wrench names"),
+        "warning", PLACE, "frame of the wrench: {why}",
+        "wrench.sensor_frame, and transforms that place the frame that the wrench names"),
     "overload": Kind(
         "error", NOTHING, "{count} samples were lost: the machine is too busy",
         "fewer points, a lower estimator.rate, or a faster machine"),
     "clock_stopped": Kind(
-        "error", NOTHING, "{why}", "start or unpause the simulator, or use_sim_time:=false"),
+        "error", NOTHING, "no time passes: {why}",
+        "start or unpause the simulator, or use_sim_time:=false"),
 }
 
 SETUP = {
@@ -116,7 +136,7 @@ SETUP = {
         "error", EVERYTHING, "no payload explains the joint torques{why}",
         "the robot file is of another robot or out of date: run identify_robot again"),
     "misaligned": Kind(
-        "warning", NOTHING, "{why}; taken into account",
+        "warning", NOTHING, "frames differ from the description: {why}; taken into account",
         "correct the description; raise alignment.* where more is to be expected"),
     "clock_offset": Kind(
         "info", NOTHING, "stamps of the wrench are late by {milliseconds:.0f} ms; taken into "
@@ -148,7 +168,8 @@ SETUP = {
         "info", NOTHING, "the driver compensates {mass:.3f} kg{why}; what is published is the sum",
         "nothing; precompensated.terms where it is known"),
     "payload_not_added": Kind(
-        "warning", NUMBERS, "{why}", "set precompensated.*, or remove the payload on the robot"),
+        "warning", NUMBERS, "payload compensated by the driver: {why}",
+        "set precompensated.*, or remove the payload on the robot"),
 }
 
 PAYLOAD = {
@@ -187,15 +208,26 @@ RUN = {
     "compensation_silent": Kind(
         "info", NOTHING, "no compensated wrench: {why}", "move freely until the payload is known"),
     "file_failed": Kind(
-        "warning", NOTHING, "{why}", "disk, permissions of state.directory; set tool and tare "
-        "again"),
+        "warning", NOTHING, "a file cannot be used: {why}",
+        "disk, permissions of state.directory; set tool and tare again"),
     "internal_error": Kind(
-        "error", NOTHING, "{why}; the data are dropped and the node goes on", "please report it"),
+        "error", NOTHING, "internal error: {why}; the data are dropped and the node goes on",
+        "please report it"),
 }
 
-KINDS: dict[str, Kind] = {**INPUTS, **SETUP, **PAYLOAD, **RUN}
+SECTIONS = {"Inputs": INPUTS, "Frames, signs, set-up": SETUP, "Payload, zero, contact": PAYLOAD,
+            "Estimate and node": RUN}
+KINDS: dict[str, Kind] = {name: kind for kinds in SECTIONS.values() for name, kind in kinds.items()}
 # Names whose samples are left out before anything is made of them.
 _LEFT_OUT = ("streams_mixed.joints", "streams_mixed.transforms")
+# Names that only the old core logs, where they differ from the row of their kind.
+_FORMER = {
+    "several_publishers.wrench": EVERYTHING, "several_publishers.joints": EVERYTHING,
+    "removed_payload.invalid": NUMBERS,
+    "sensor_frame.replaced": NOTHING, "sensor_frame.changed": NOTHING}
+_GROUPS = ((Doubt.MASS, 0, 1), (Doubt.COM, 1, 4), (Doubt.INERTIA, 4, 10))  # of the report (10,)
+_WORDS = {Doubt.MASS: "mass", Doubt.COM: "centre of mass", Doubt.INERTIA: "inertia",
+          Doubt.FRAME: "frame", Doubt.PRESENT: "what is measured now"}
 
 
 def made(name: str, level: str = "", **numbers: Any) -> Finding:
@@ -222,14 +254,73 @@ def why(name: str, numbers: Mapping[str, float | str]) -> str:
 def doubt_of(finding: Finding) -> Doubt:
     """What a finding puts in doubt."""
     row = KINDS.get(finding.kind)
-    if row is None or finding.level == "info" or finding.name in _LEFT_OUT:
+    if finding.level == "info" or finding.name in _LEFT_OUT:
         return NOTHING
-    return row.doubt
+    if finding.name in _FORMER:
+        return _FORMER[finding.name]
+    return row.doubt if row else NOTHING
+
+
+def doubt_in(findings: Iterable[Finding]) -> Doubt:
+    """All that these findings put in doubt."""
+    return reduce(or_, map(doubt_of, findings), NOTHING)
+
+
+def doubting_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """The findings that put something in doubt: those that must stop an arm first, of each errors
+    first."""
+    doubting = [f for f in sort_findings(findings) if doubt_of(f)]
+    return tuple(sorted(doubting, key=lambda f: not doubt_of(f) & STOPPING))
+
+
+def first_doubt(findings: Iterable[Finding], doubt: Doubt) -> Finding | None:
+    """The worst finding that puts this in doubt; None: there is none."""
+    return next((f for f in sort_findings(findings) if doubt_of(f) & doubt), None)
+
+
+def withdraw_doubted(outcome: Outcome, findings: Iterable[Finding]) -> Outcome:
+    """The outcome as it may be passed on: no estimate where its frame is in doubt, and parameters
+    in doubt as unobserved."""
+    if not isinstance(outcome, Estimate):
+        return outcome
+    findings = tuple(findings)
+    framed = first_doubt(findings, Doubt.FRAME)
+    if framed is not None:
+        return NoEstimate(outcome.stamp_ns, outcome.frame_id, framed.text, outcome.findings,
+                          is_finding=True)
+    verdict = list(outcome.verdict)
+    worst = first_doubt(findings, Doubt.MASS | Doubt.COM)
+    for finding in findings:
+        for doubt, begin, end in _GROUPS:
+            if doubt_of(finding) & doubt:
+                verdict[begin:end] = [UNOBSERVED] * (end - begin)
+    return replace(outcome, verdict=tuple(verdict),
+                   doubted=outcome.doubted if worst is None else worst.text)
+
+
+def doubt_list() -> str:
+    """What is put in doubt, and by which kinds, as a list in Markdown."""
+    doubts = dict.fromkeys(kind.doubt for kind in KINDS.values() if kind.doubt)
+    return "".join(
+        f"- {', '.join(word for part, word in _WORDS.items() if part in doubt)}: "
+        f"{', '.join(f'`{name}`' for name, kind in KINDS.items() if kind.doubt == doubt)}\n"
+        for doubt in doubts)
+
+
+def _without_numbers(text: str) -> str:
+    """A sentence with a mark in place of its numbers."""
+    return "".join(before + ("" if field is None else "…") for before, field, _, _ in
+                   Formatter().parse(text.removeprefix("{about}: ")))
 
 
 def table() -> str:
-    """All kinds as Markdown: name, what it means, what to do."""
-    def cells(name: str, kind: Kind) -> str:
-        return f"| `{name}` | {kind.level} | {kind.text} | {kind.remedy} |\n"
-    return "| name | level | sentence | what to do |\n|---|---|---|---|\n" + "".join(
-        cells(name, kind) for name, kind in KINDS.items())
+    """All kinds as Markdown: name, level, what it means, what to do."""
+    def rows(kinds: Mapping[str, Kind]) -> str:
+        return "| name | level | sentence | what to do |\n|---|---|---|---|\n" + "".join(
+            f"| `{name}` | {kind.level} | {_without_numbers(kind.text)} | {kind.remedy} |\n"
+            for name, kind in kinds.items())
+    return "\n".join(f"## {title}\n\n{rows(kinds)}" for title, kinds in SECTIONS.items())
+
+
+if __name__ == "__main__":
+    print(f"{table()}\n## What is in doubt\n\n{doubt_list()}", end="")

@@ -13,7 +13,8 @@ from typing import Generic, TypeVar
 
 from ..errors import InertialIdError, InvalidData, NotEnoughData
 from ..estimate import UNOBSERVED, Estimate, NoEstimate, Outcome
-from ..findings import FindingLog, withdraw_doubted
+from ..findings import FindingLog
+from ..kinds import withdraw_doubted
 from .knowledge import Knowledge
 
 CONTRADICTED = "reference_contradicted"

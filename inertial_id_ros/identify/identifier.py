@@ -20,7 +20,7 @@ from ..errors import NotEnoughData
 from ..estimate import Estimate, NoEstimate, Outcome
 from ..estimators import create
 from ..explain.explain import Explanation
-from ..findings import Finding, sort_findings, withdraw_doubted
+from ..findings import Finding, sort_findings
 from ..geometry.shape import Shape
 from ..io.sample_blocks import Edges, JointStates, Samples, Wrenches, split_by_time
 from ..model.history import History
@@ -216,7 +216,7 @@ class Identifier:
             outcome = replace(last, findings=outcome.findings).as_stale(
                 "the wrench does not fit the payload now" if self._scan.onset is not None
                 else "no new samples")
-        return withdraw_doubted(outcome, findings)
+        return kinds.withdraw_doubted(outcome, findings)
 
     def findings(self) -> tuple[Finding, ...]:
         """Everything about the samples so far that deserves attention, errors first."""

@@ -16,8 +16,9 @@ from inertial_id_ros.msg import InertialParameters, InertialSummary
 
 from ..errors import InvalidData
 from ..estimate import NOTHING_CARRIED, UNOBSERVED, VERDICT_WORDS, Estimate, NoEstimate, Outcome
-from ..findings import Finding, doubt_in, doubting_first
+from ..findings import Finding
 from ..inertia import PARAMETER_NAMES, Array, Body, is_consistent
+from ..kinds import doubt_in, doubting_first
 
 NAN = math.nan
 # Fields of InertialParameters that are more than a number or text of the estimate.

@@ -15,8 +15,9 @@ from collections.abc import Sequence
 from rclpy.clock import Clock, ClockType
 
 from ..estimate import Estimate, NoEstimate, Outcome
-from ..findings import NOTHING, Finding, FindingLog, doubt_in, withdraw_doubted
+from ..findings import NOTHING, Finding, FindingLog
 from ..identification.make_identifier import make_identifier
+from ..kinds import doubt_in, withdraw_doubted
 from ..settings import Settings
 from .apply.application import ApplyService
 from .clocks import Freshness, Rounds, SolveTimer, Watchdog

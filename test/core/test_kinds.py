@@ -6,7 +6,7 @@ from string import Formatter
 import pytest
 
 from inertial_id_ros.findings import LEVELS, NOTHING, NUMBERS
-from inertial_id_ros.kinds import KINDS, doubt_of, made, table
+from inertial_id_ros.kinds import KINDS, doubt_of, made
 
 
 def test_there_are_few_kinds_and_each_has_a_remedy() -> None:
@@ -29,5 +29,3 @@ def test_an_info_puts_nothing_in_doubt() -> None:
     assert doubt_of(made("mass_at_bound", "info", **numbers)) == NOTHING
 
 
-def test_the_page_has_a_line_for_each_kind() -> None:
-    assert table().count("\n") == len(KINDS) + 2

@@ -20,13 +20,14 @@ import numpy as np
 
 from ...errors import RecordingError, UnknownFrame
 from ...estimate import Estimate, Outcome
-from ...findings import Finding, sort_findings, withdraw_doubted
+from ...findings import Finding, sort_findings
 from ...identification.make_identifier import AnyIdentifier, identifier_from_settings
 from ...inertia import Array
 from ...io import cdr, cdr_columns
 from ...io.cdr import DECODERS
 from ...io.files import user_path
 from ...io.messages import DynamicJointStates, stamp_ns
+from ...kinds import withdraw_doubted
 from ...kinematics.robot_description import read_description
 from ...settings import Settings, iter_settings
 from ...signals.inbox import Ticks

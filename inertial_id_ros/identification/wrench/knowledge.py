@@ -13,9 +13,10 @@ from ...detection.removed_terms import RemovedTerms, Share
 from ...detection.segments import Segments
 from ...detection.unit_check import UnitCheck
 from ...estimate import Estimate
-from ...findings import FindingLog, withdraw_doubted
+from ...findings import FindingLog
 from ...geometry.shape import Shape
 from ...inertia import PARAMETERS, Array
+from ...kinds import withdraw_doubted
 from ...kinematics.motion import MotionStatistics
 from ...regression.regressor_window import make_regressor_window
 from ...regression.uncertainty.noise import datasheet_noise

@@ -30,11 +30,12 @@ import numpy as np
 
 from ...errors import DamagedFile, InertialIdError, InvalidData, InvalidSetting, NotEnoughData
 from ...estimate import IDENTIFIED, UNOBSERVED, Estimate, Outcome
-from ...findings import Doubt, Finding, first_doubt
+from ...findings import Doubt, Finding
 from ...identification.verdict import COM_LENGTH, COM_SHARE, allowed_intervals
 from ...inertia import Array, report_jacobian
 from ...io.files import user_path, without_nonfinite
 from ...io.messages import DynamicJointStates
+from ...kinds import first_doubt
 from ...regression.tool import Tool
 from ...settings import Settings
 from ...targets.ratings import payload_limit
