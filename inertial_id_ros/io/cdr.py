@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from operator import itemgetter
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -64,6 +64,13 @@ class Edge(NamedTuple):
     child: str
     translation: tuple[float, ...]
     quaternion: tuple[float, ...]
+
+
+class DynamicJointState(NamedTuple):
+    """control_msgs/DynamicJointState: values by joint or sensor, and interface."""
+
+    stamp_ns: int
+    values: dict[tuple[str, str], float]
 
 
 class Text(NamedTuple):
@@ -198,6 +205,21 @@ class _Template(Generic[T]):
             field.astype(np.int64) if field.dtype.kind in "iu" else field for field in fields))
 
 
+    def group(self, messages: Sequence[bytes]) -> tuple[np.ndarray, Any]:
+        """Of n messages of one length (n,) True where the bytes between the numbers are those of
+        the first one, and the columns of these messages."""
+        kind = _row_type(self._struct.format, len(messages[0]))
+        rows = np.frombuffer(b"".join(messages), dtype=kind)
+        fields = [rows[name] for name in kind.names or ()]
+        same: np.ndarray = np.ones(len(rows), dtype=bool)
+        for field in fields:
+            if field.ndim > 1:
+                same &= (field == field[0]).all(axis=1)
+        return same, self._build(tuple(
+            field[same].astype(np.int64) if field.dtype.kind in "iu" else field[same]
+            for field in fields))
+
+
 @lru_cache(maxsize=3 * _TEMPLATES)
 def _row_type(fields: str, length: int) -> np.dtype[Any]:
     """NumPy's type for messages of that length [bytes] with these fields of a `struct.Struct`."""
@@ -253,6 +275,25 @@ class Decoder(Generic[T]):
             raise MixedLayouts
         return template.columns(messages)
 
+    def groups(self, messages: Sequence[bytes]) -> Iterator[tuple[np.ndarray, Any]]:
+        """Messages that differ in numbers alone, by their places (n,), with columns (n,) in place
+        of the numbers; a damaged one alone with the ValueError that says what is wrong."""
+        lengths = np.fromiter(map(len, messages), dtype=np.int64, count=len(messages))
+        for length in dict.fromkeys(lengths.tolist()):
+            left = np.flatnonzero(lengths == length)
+            while len(left):
+                first = messages[left[0]]
+                try:
+                    cursor = _Cursor(first)
+                    template = _Template(cursor, first, self.learn(cursor))
+                except ValueError as error:
+                    yield left[:1], error
+                    left = left[1:]
+                    continue
+                same, columns = template.group([messages[k] for k in left.tolist()])
+                yield left[same], columns
+                left = left[~same]
+
     def _read_and_learn(self, data: bytes) -> T:
         """Read a message field by field; its template reads those of the same length from then on,
         unless it is very long."""
@@ -289,6 +330,20 @@ def _learn_transforms(cursor: _Cursor) -> Callable[[tuple[Any, ...]], list[Edge]
                       for at, parent, child, p, q in where]
 
 
+def _learn_dynamic(cursor: _Cursor) -> Callable[[tuple[Any, ...]], DynamicJointState]:
+    at, _ = cursor.stamp(), cursor.text()
+    names = [cursor.text() for _ in range(cursor.count())]
+    where: dict[tuple[str, str], int] = {}
+    for k in range(cursor.count()):
+        kinds = [cursor.text() for _ in range(cursor.count())]
+        values = cursor.doubles(cursor.count())
+        if k < len(names):
+            places = range(values.start, values.stop)
+            where.update(zip([(names[k], kind) for kind in kinds], places, strict=False))
+    return lambda f: DynamicJointState(f[at] * _SECOND + f[at + 1],
+                                       {key: f[place] for key, place in where.items()})
+
+
 def text(data: bytes) -> Text:
     """A serialised std_msgs/String (raises ValueError)."""
     return Text(_Cursor(data).text(longest=len(data)))
@@ -297,6 +352,7 @@ def text(data: bytes) -> Text:
 wrench = Decoder(_learn_wrench)  # geometry_msgs/WrenchStamped
 joint_state = Decoder(_learn_joint_state)  # sensor_msgs/JointState
 transforms = Decoder(_learn_transforms)  # tf2_msgs/TFMessage
+dynamic_joint_state = Decoder(_learn_dynamic)  # control_msgs/DynamicJointState
 DECODERS: dict[str, Callable[[bytes], Any]] = {
     "geometry_msgs/msg/WrenchStamped": wrench, "sensor_msgs/msg/JointState": joint_state,
     "tf2_msgs/msg/TFMessage": transforms, "std_msgs/msg/String": text}
