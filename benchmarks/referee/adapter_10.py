@@ -9,14 +9,10 @@ from typing import Any
 import numpy as np
 
 from inertial_id_ros import api
-from inertial_id_ros.api import Settings
 from inertial_id_ros.apps.bag import offline
 from inertial_id_ros.compensation.latch import Mode
 from inertial_id_ros.compensation.live import Compensation
-from inertial_id_ros.geometry.mesh import package_roots
-from inertial_id_ros.geometry.shape import shape_from_settings
-from inertial_id_ros.identify.beliefs import Beliefs
-from inertial_id_ros.identify.identifier import Identifier
+from inertial_id_ros.identify.make import make_identifier
 from inertial_id_ros.io.sample_blocks import JointStates, Wrenches
 
 from .adapter_02 import identify_filled, settings
@@ -25,10 +21,7 @@ __all__ = ["Live", "identify_filled", "settings"]
 Array = np.ndarray
 
 
-def _made(given: Settings) -> Any:
-    return Identifier(given, Beliefs(shape=shape_from_settings(given.shape, package_roots())))
-
-
+_made: Any = make_identifier
 api.identifier_from_settings = _made
 offline.identifier_from_settings = _made
 
@@ -58,7 +51,7 @@ class Live:
 
     def advance(self) -> None:
         """What a node does every .05 s between two estimates."""
-        self._made.advance()
+        self._made.add_arrays([])
 
     def compensate(self, stamp: int, names: tuple[str, ...], positions: list[float], frame: str,
                    wrench: list[float]) -> Sequence[float] | None:

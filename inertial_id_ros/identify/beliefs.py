@@ -10,6 +10,7 @@ import numpy as np
 
 from ..errors import NotEnoughData
 from ..geometry.shape import Shape
+from ..inertia import phi_from_body, tensor_from_six
 from ..model.sheet import Sheet, sheet_of
 from ..model.tool import Tool
 from ..motion.motion import Array
@@ -79,6 +80,14 @@ class Beliefs:
         hours = max(now_ns - self.tare.stamp_ns, 0) / 3.6e12
         drift = np.repeat(wrench.drift_of_tare, 3) * np.sqrt(hours)
         return sheet_of(settings, (mean, np.minimum(np.hypot(measured, drift), untared)))
+
+
+def compensated_by_driver(settings: Settings) -> Array | None:
+    """phi (10,) of the payload that the settings say the driver compensates; None: none."""
+    driver = settings.precompensated
+    if driver.source != "settings" or not driver.mass:
+        return None
+    return phi_from_body(driver.mass, np.array(driver.com), tensor_from_six(driver.inertia))
 
 
 def measure_tare(readings: Array, stamp_ns: int, frame_id: str, settings: Settings) -> Tare:

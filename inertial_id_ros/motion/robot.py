@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 from xml.etree import ElementTree
 
@@ -213,6 +214,17 @@ def place_on(urdf: str, link: str, chain: Chain) -> pin.SE3 | None:
     if len(other.joints) != len(chain.joints) or other.names != chain.names:
         return None
     return chain.tip.inverse() * other.tip
+
+
+@lru_cache(maxsize=4)
+def model_of(urdf: str) -> tuple[pin.Model, dict[int, Joint]]:
+    """The model of a robot description, and its joints of one degree of freedom by number (raises
+    InvalidModel)."""
+    model, mimics, out = parse_urdf(urdf), _mimics(urdf), dict[int, Joint]()
+    for k in range(1, model.njoints):
+        if model.joints[k].nv == 1:
+            out[k] = _joint(model, k, mimics)
+    return model, out
 
 
 def _link(model: pin.Model, name: str) -> pin.Frame:

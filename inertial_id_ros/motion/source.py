@@ -97,6 +97,17 @@ class Streams:
         self.frame, self._said = self.frame or frame, frame or self._said
         self._wrenches.push(np.asarray(stamps), np.asarray(wrench, float))
 
+    @property
+    def urdf(self) -> str:
+        """The robot description in use; empty: there is none."""
+        return self._urdf
+
+    def newest_positions(self) -> dict[str, tuple[int, float]]:
+        """Stamp [ns] and newest position [rad or m] of the joints that move the sensor."""
+        return {name: (int(track.ring.stamps[-1]), float(value))
+                for key, track in self._joints.tracks.items() if len(track.ring)
+                for name, value in zip(key, track.ring.rows[-1], strict=True)}
+
     # ---- what follows ---------------------------------------------------------------------------
 
     def advance(self, finished: bool = False) -> tuple[Motion, IntArray, Array]:
