@@ -21,6 +21,7 @@ from inertial_id_ros.robot.base_parameters import (
     fit_base_parameters,
 )
 from inertial_id_ros.robot.constraints import consistent_robot
+from inertial_id_ros.robot.factors import Compressed
 from inertial_id_ros.robot.joint_terms import NO_TERMS
 from inertial_id_ros.robot.mass_points import (
     box_reference,
@@ -29,7 +30,6 @@ from inertial_id_ros.robot.mass_points import (
     uniform_box,
 )
 from inertial_id_ros.robot.model import RobotModel
-from inertial_id_ros.robot.recording import Compressed
 from inertial_id_ros.robot.reference import Reference, make_reference
 
 JOINTS = 38

@@ -44,7 +44,6 @@ from inertial_id_ros.robot.joint_terms import COULOMB, DRIVE, OFFSET, VISCOUS, J
 from inertial_id_ros.robot.model import BODY_SIZE, BODY_TERMS, RobotModel
 from inertial_id_ros.robot.recording import (
     LOW_PASS,
-    WINDOW,
     FilteredRecording,
     JointRecording,
     filter_recording,
@@ -119,7 +118,7 @@ def own(case: Case, choose: bool) -> Found:
 
 def rows_for(model: RobotModel, delay: float, recording: JointRecording) -> FilteredRecording:
     """Rows of a recording, low-passed as everywhere."""
-    return filter_recording(model, recording, delay, WINDOW, LOW_PASS)
+    return filter_recording(model, recording, delay, LOW_PASS)
 
 
 def figaroh(case: Case, like: Found, weighted: bool) -> Found:

@@ -21,6 +21,7 @@ from inertial_id_ros.robot.constraints import (
     consistent_robot,
     mass_between,
 )
+from inertial_id_ros.robot.factors import Compressed, compress_rows
 from inertial_id_ros.robot.feasibility import (
     Feasibility,
     check_feasibility,
@@ -29,7 +30,6 @@ from inertial_id_ros.robot.feasibility import (
 )
 from inertial_id_ros.robot.joint_terms import JointTerms
 from inertial_id_ros.robot.model import BODY_SIZE, RobotModel
-from inertial_id_ros.robot.recording import Compressed, compress_rows
 from inertial_id_ros.robot.reference import Reference, description_reference, make_reference
 
 _BODY = ("m", "lx", "ly", "lz", "Lxx", "Lxy", "Lxz", "Lyy", "Lyz", "Lzz")

@@ -16,8 +16,8 @@ import numpy as np
 
 from ..errors import NotEnoughData
 from ..inertia import Array
+from .factors import Compressed
 from .model import RobotModel
-from .recording import Compressed
 
 # A column this much smaller than the largest is rounding noise; normalised, it would look new.
 NOISE_COLUMN = 1e-10

@@ -30,9 +30,9 @@ from .base_parameters import (
     estimate_output_noise,
 )
 from .constraints import Limits
+from .factors import Compressed
 from .model import BODY_SIZE
 from .nearest_robot import nearest_robot
-from .recording import Compressed
 from .reference import Reference
 
 

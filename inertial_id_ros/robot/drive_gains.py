@@ -17,8 +17,9 @@ import numpy as np
 from ..errors import InvalidData, NotEnoughData
 from ..inertia import Array
 from .base_parameters import structural_base_parameters
+from .factors import equivalent_white_noise
 from .model import BODY_SIZE, RobotModel
-from .recording import FilteredRecording, equivalent_white_noise
+from .recording import FilteredRecording
 
 _ROUNDS = 50
 _SETTLED = 1e-9  # relative change of the gains at which the search ends

@@ -16,8 +16,8 @@ from ..extras import optional_packages
 from ..inertia import Array
 from .base_parameters import BaseEstimate, BaseParameters, fit_base_parameters
 from .constraints import Limits
+from .factors import Compressed
 from .nearest_robot import AffineRobot, depth, nearest_robot, solve
-from .recording import Compressed
 from .reference import Reference
 
 with optional_packages("identifying a robot"):

@@ -20,9 +20,9 @@ from ..errors import InvalidData
 from ..extras import optional_packages
 from ..inertia import Array, point_columns, pseudo_inertia, transform_matrix
 from .constraints import MARGIN, Limits
+from .factors import Compressed, compress_rows
 from .model import BASE_SIZE, BODY_SIZE, RobotModel
 from .nearest_robot import AffineRobot, solve
-from .recording import Compressed, compress_rows
 from .reference import Reference
 
 with optional_packages("identifying a robot"):

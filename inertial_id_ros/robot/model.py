@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import InvalidData, InvalidModel, UnknownFrame
 from ..inertia import Array, phi_from_pinocchio
-from ..kinematics.robot_description import parse_urdf
+from ..motion.description import parse_urdf
 from .joint_terms import JointTerms
 
 BODY_TERMS = ("m", "mx", "my", "mz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")

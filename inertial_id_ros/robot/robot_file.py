@@ -14,8 +14,8 @@ import pinocchio as pin
 from ..errors import DamagedFile, InvalidData, InvalidModel, InvalidSetting
 from ..inertia import Array
 from ..io.files import format_document, read_document, user_path, write_atomically
-from ..kinematics.robot_description import parse_urdf
 from ..limits import MAX_ROBOT_BYTES
+from ..motion.description import parse_urdf
 from .joint_terms import FrictionCurve, JointTerms
 from .model import RobotModel
 

@@ -18,15 +18,9 @@ from ..errors import InvalidData, NotEnoughData
 from ..inertia import Array
 from ..linalg import triangular_factors
 from .base_parameters import structural_base_parameters
+from .factors import factors_of_joints
 from .model import BODY_SIZE, RobotModel
-from .recording import (
-    LOW_PASS,
-    WINDOW,
-    JointRecording,
-    factors_of_joints,
-    filter_recording,
-    filter_regressor,
-)
+from .recording import LOW_PASS, JointRecording, filter_recording, filter_regressor
 
 _ROUNDS = 8
 LARGEST_TILT = 0.5  # rad
@@ -115,7 +109,7 @@ def _condense(model: RobotModel, recording: JointRecording, low_pass: float,
     """The triangular factor of all rows, weighted (r, joints)."""
     g = float(np.linalg.norm(model.gravity))
     known = np.sort(structural_base_parameters(model).independent)
-    still = filter_recording(model.with_gravity(np.zeros(3)), recording, 0.0, WINDOW, low_pass)
+    still = filter_recording(model.with_gravity(np.zeros(3)), recording, 0.0, low_pass)
     along = [_filter_pull(model.with_gravity(g * e), recording, low_pass)
              for e in np.eye(3)]
     pulled = [np.flatnonzero(pull[:, :, known].any(axis=(0, 1))) for pull in along]
@@ -142,7 +136,7 @@ def _filter_pull(model: RobotModel, recording: JointRecording, low_pass: float) 
         rows[:, :, BODY_SIZE * len(model.bodies):] = 0.0
         return rows
 
-    return filter_regressor(pull, recording, 0.0, WINDOW, low_pass).regressor
+    return filter_regressor(pull, recording, 0.0, low_pass).regressor
 
 
 def _gravity_direction(tilt: Array, upward: float) -> Array:

@@ -27,7 +27,7 @@ from inertial_id_ros.apps.robot.recording_files import read_recording
 from inertial_id_ros.apps.simulation.description import load_description
 from inertial_id_ros.errors import InvalidData, NotEnoughData, RecordingError
 from inertial_id_ros.inertia import is_consistent
-from inertial_id_ros.robot.recording import equivalent_white_noise
+from inertial_id_ros.robot.factors import equivalent_white_noise
 from inertial_id_ros.robot.robot_file import load_robot
 
 NAMES = load_description().joint_names

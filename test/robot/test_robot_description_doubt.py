@@ -23,10 +23,11 @@ from inertial_id_ros.robot.consistent_fit import (
     term_sizes,
 )
 from inertial_id_ros.robot.constraints import consistent_robot
+from inertial_id_ros.robot.factors import Compressed
 from inertial_id_ros.robot.feasibility import fit_feasible
 from inertial_id_ros.robot.joint_terms import JointTerms
 from inertial_id_ros.robot.model import RobotModel
-from inertial_id_ros.robot.recording import Compressed, filter_recording
+from inertial_id_ros.robot.recording import filter_recording
 from inertial_id_ros.robot.reference import Reference, description_reference
 from inertial_id_ros.robot.robot_file import robot_model
 

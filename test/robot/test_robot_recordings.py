@@ -16,12 +16,7 @@ from inertial_id_ros.inertia import phi_from_body
 from inertial_id_ros.robot.drive_gains import gains_from_payload
 from inertial_id_ros.robot.joint_terms import NO_TERMS, JointTerms
 from inertial_id_ros.robot.model import RobotModel
-from inertial_id_ros.robot.recording import (
-    BIN,
-    JointRecording,
-    filter_columns,
-    filter_recording,
-)
+from inertial_id_ros.robot.recording import JointRecording, filter_recording
 from inertial_id_ros.robot.tilt_and_delay import align_recording
 
 RATE = 200  # Hz
@@ -67,13 +62,6 @@ def test_rows_do_not_depend_on_how_many_bins_are_in_memory(
     parts = filter_recording(model, recording)
     for one, other in zip(vars(whole).values(), vars(parts).values(), strict=True):
         np.testing.assert_allclose(np.asarray(other), np.asarray(one), rtol=1e-10, atol=1e-10)
-
-    def everything(*motion: np.ndarray) -> np.ndarray:
-        return model.regressor(*motion, BIN).reshape(len(motion[0]), -1)
-
-    every = np.ones((model.nv, model.size), dtype=bool)
-    dense = filter_columns(everything, every, recording).regressor
-    np.testing.assert_allclose(whole.regressor, dense, atol=1e-12)
 
 
 def test_factors_are_those_of_the_weighted_rows(rng: np.random.Generator) -> None:

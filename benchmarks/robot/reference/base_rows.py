@@ -8,8 +8,8 @@ import numpy as np
 
 from inertial_id_ros.inertia import Array
 from inertial_id_ros.robot.base_parameters import BaseParameters, find_base_parameters
+from inertial_id_ros.robot.factors import Compressed, compress_rows
 from inertial_id_ros.robot.model import RobotModel
-from inertial_id_ros.robot.recording import Compressed, compress_rows
 
 
 def compress(model: RobotModel, q: Array, dq: Array, ddq: Array, torque: Array) -> Compressed:

@@ -17,8 +17,8 @@ from ...inertia import Array
 from ...regression.newton_euler import regressor
 from ...robot.base_parameters import structural_base_parameters
 from ...robot.model import RobotModel
-from ...robot.recording import rest_weights
 from ...robot.reference import Reference
+from ...robot.rest_rows import rest_weights
 from .arm import Arm
 
 BIASES = 6

@@ -25,7 +25,7 @@ from ...extras import optional_packages
 from ...inertia import Array, body_from_phi, is_consistent, phi_from_pinocchio, transform_phi
 from ...io.files import user_path
 from ...io.yaml_files import read_yaml
-from ...kinematics.robot_description import parse_urdf, read_description
+from ...motion.description import parse_urdf, read_description
 from ...robot.joint_terms import COULOMB, DRIVE, OFFSET, VISCOUS, JointTerms
 from ...robot.model import RobotModel
 from ...robot.recording import LOW_PASS

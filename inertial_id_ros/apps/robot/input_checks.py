@@ -18,12 +18,14 @@ from scipy.optimize import nnls
 
 from ...errors import InvalidData, NotEnoughData, RecordingError
 from ...inertia import Array
+from ...motion.motion import BIN
 from ...robot.base_parameters import structural_base_parameters
 from ...robot.joint_terms import mean_sign
 from ...robot.model import RobotModel
-from ...robot.recording import BIN, JointRecording, filter_columns, joint_motion
+from ...robot.recording import JointRecording, filter_regressor
 
 _MOVES = 0.01  # rad or m that a joint covers at least
+_PAUSE = 20  # bins between two of a slow topic at most; longer is a break
 _SPEED = 0.02  # rad/s or m/s from which on a sample counts as motion
 _EACH = 2.0  # independent samples for each unknown
 _SCALE = 100.0  # times the description's torques, beyond which efforts are in another unit
@@ -73,10 +75,9 @@ def check_motion(model: RobotModel, recording: JointRecording, low_pass: float) 
     if len(still) == len(covered):
         raise NotEnoughData(f"no joint moves ({_most(covered, model)}); torques at one pose tell "
                             "nothing of the bodies")
-    t = recording.stamps
-    wanted = np.arange(t[0], t[-1], int(1e9 * BIN))
-    _, dq, _, valid = joint_motion(recording, wanted)
-    moved = float(np.sum(valid & (np.abs(dq).max(axis=1) > _SPEED))) * BIN
+    motion = recording.motion()
+    steps = np.minimum(np.diff(motion.number, append=motion.number[-1] + 1), _PAUSE)
+    moved = float(steps[np.abs(motion.dq).max(axis=1) > _SPEED].sum()) * BIN
     # A Hann kernel of this length averages as a mean over two thirds of it does.
     needed = low_pass + _EACH * 2.0 / 3.0 * low_pass * (
         structural_base_parameters(model).count / model.nv)
@@ -268,10 +269,9 @@ class _Followed:
         def columns(q: Array, dq: Array, ddq: Array) -> Array:
             torque = model.described_torque(q, dq, ddq)
             sign = mean_sign(dq, ddq, _SPEED, BIN)
-            return np.stack([torque, dq, sign], axis=-1).reshape(len(q), -1)
+            return np.stack([torque, dq, sign], axis=-1)
 
-        felt = np.ones((len(model.joint_names), 3), dtype=bool)
-        rows = filter_columns(columns, felt, recording, low_pass=low_pass)
+        rows = filter_regressor(columns, recording, low_pass=low_pass)
         self.columns: Array = rows.regressor - rows.regressor.mean(axis=0)
         self.effort = rows.effort - rows.effort.mean(axis=0)
 

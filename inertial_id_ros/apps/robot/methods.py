@@ -34,6 +34,7 @@ from ...robot.constraints import (
     mass_between,
     near_design,
 )
+from ...robot.factors import Compressed
 from ...robot.feasibility import (
     Correction,
     Feasibility,
@@ -45,7 +46,6 @@ from ...robot.joint_terms import COULOMB, CURVES, DRIVE, OFFSET, VISCOUS
 from ...robot.mass_points import Box, box_reference, fit_mass_points, uniform_box
 from ...robot.model import BODY_SIZE, BODY_TERMS, RobotModel
 from ...robot.nearest_robot import InfeasibleProblem, depth, nearest_robot
-from ...robot.recording import Compressed
 from ...robot.reference import Reference, description_reference, make_reference
 
 with optional_packages("identifying a robot"):

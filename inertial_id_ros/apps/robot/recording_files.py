@@ -14,11 +14,11 @@ from ...inertia import Array
 from ...io.messages import stamp_ns
 from ...limits import MAX_JOINTS, MAX_TABLE_BYTES
 from ...robot.recording import JointRecording
-from ...signals.message_adapter import JOINT_STATES, ROBOT_DESCRIPTION
 from ..bag.reader import BagReader
 from ..bag.topics import absolute_name, describe_topics, names_of_type
 from ..tables.read_table import SUFFIXES, read_table, read_words
 
+_JOINT_STATES, _DESCRIPTION = "sensor_msgs/msg/JointState", "std_msgs/msg/String"
 _TIMES = ("time", "t")
 _EFFORTS = ("effort", "tau", "torque")
 _LATEST = 9e9  # s: nanoseconds must fit into 64 bits
@@ -157,12 +157,12 @@ def _read_bag(path: Path, topic: str) -> NamedRecording:
         if not topic:
             notes.append(f"using {name}, the only joint state topic")
         text = [t.name for t in recording.topics
-                if t.type == ROBOT_DESCRIPTION.type and t.name != name
+                if t.type == _DESCRIPTION and t.name != name
                 and t.name.rsplit("/", 1)[-1] == "robot_description"]
         urdf, skipped = "", 0
         names: tuple[str, ...] = ()
         rows: list[tuple[int, Array, Array]] = []
-        wanted = {name: JOINT_STATES.type, **({text[0]: ROBOT_DESCRIPTION.type} if text else {})}
+        wanted = {name: _JOINT_STATES, **({text[0]: _DESCRIPTION} if text else {})}
         for message in recording.messages(wanted):
             content = message.content
             if message.topic != name:
@@ -192,7 +192,7 @@ def _read_bag(path: Path, topic: str) -> NamedRecording:
 
 def _choose_topic(recording: BagReader, wanted: str) -> str:
     """Name of the wanted topic of joint states, or of the only one (raises RecordingError)."""
-    kind = JOINT_STATES.type
+    kind = _JOINT_STATES
     names = names_of_type(recording.topics, kind)
     if wanted:
         name = absolute_name(wanted)

@@ -12,16 +12,11 @@ from ...errors import InvalidData
 from ...inertia import Array, is_consistent
 from ...robot.base_parameters import structural_base_parameters
 from ...robot.consistent_fit import Described, Prior, identify_described, summarise
+from ...robot.factors import Compressed, equivalent_white_noise
 from ...robot.model import RobotModel
-from ...robot.recording import (
-    Compressed,
-    FilteredRecording,
-    equivalent_white_noise,
-    friction_in_doubt,
-    moving_weights,
-    rest_weights,
-)
+from ...robot.recording import FilteredRecording
 from ...robot.reference import Reference, description_reference
+from ...robot.rest_rows import friction_in_doubt, moving_weights, rest_weights
 from ..report.results import CONFIDENCE_95, interval
 from .methods import Approach
 

@@ -19,7 +19,6 @@ from ...robot.model import RobotModel
 from ...robot.recording import (
     BREAK_NS,
     LOW_PASS,
-    WINDOW,
     FilteredRecording,
     JointRecording,
     filter_recording,
@@ -117,7 +116,7 @@ def find_drives(currents: Currents, model: RobotModel, unloaded: JointRecording,
                                  "to less than 1, of themselves")
         return Drives(gain, np.diag((currents.gain_error * gain)**2))
     with_drives = model.with_terms(JointTerms(drive_inertia=True))
-    pair = [filter_recording(with_drives, recording, 0.0, WINDOW, low_pass)
+    pair = [filter_recording(with_drives, recording, 0.0, low_pass)
             for recording in (unloaded, currents.loaded.of_joints(model.joint_names))]
     try:
         found = gains_from_payload(with_drives, pair[0], pair[1], currents.mass)
@@ -143,6 +142,7 @@ def leave_out_unit_gains(drives: Drives) -> tuple[Drives | None, str]:
 
 FADINGS = (0.0, 0.003, 0.01, 0.03, 0.1)  # rad/s that `find_coulomb_velocity` tries
 _TINY = 1e-12  # N m
+SPAN = 0.15  # s, over which speeds are taken
 _CLEAR = 3.0  # standard deviations from which tilt and delay are believed
 _UNEXPLAINED = 0.3  # share of the torque that may be left
 _OF_A_JOINT = 0.5  # the same of one joint, if the description has _EXPECTED of its torque
@@ -333,7 +333,7 @@ def _mistake_in(recording: JointRecording, model: RobotModel, low_pass: float,
         model: with the usual terms.
     """
     def errors(part: JointRecording) -> Array:
-        rows = filter_recording(model, part, 0.0, WINDOW, low_pass)
+        rows = filter_recording(model, part, 0.0, low_pass)
         return _predict_with(fit_robot(model, rows, model, 1.0), rows).error
 
     shares = result.prediction.shares
@@ -404,7 +404,7 @@ def identify_robot(model: RobotModel, recording: JointRecording, low_pass: float
     model = model if found is None else model.with_gravity(found.gravity)
 
     def rows_of(part: JointRecording) -> FilteredRecording:
-        return filter_recording(model, part, delay, WINDOW, low_pass)
+        return filter_recording(model, part, delay, low_pass)
 
     validation = None
     if held_back > 0.0:
@@ -437,13 +437,13 @@ def identify_robot(model: RobotModel, recording: JointRecording, low_pass: float
 
 
 def _largest_speeds(recording: JointRecording) -> Array:
-    """Largest speed (joints,) over `WINDOW` [rad/s]."""
+    """Largest speed (joints,) over `SPAN` [rad/s]."""
     t = recording.stamps * 1e-9
-    last = np.searchsorted(t, t + WINDOW)
+    last = np.searchsorted(t, t + SPAN)
     whole = last < len(t)
     first, last = np.flatnonzero(whole), last[whole]
     took = t[last] - t[first]
-    near = took < 2.0 * WINDOW  # not across a break
+    near = took < 2.0 * SPAN  # not across a break
     if not near.any():
         return np.ones(recording.q.shape[1])
     moved = np.abs(recording.q[last[near]] - recording.q[first[near]]) / took[near, None]
@@ -456,7 +456,7 @@ def _stand(model: RobotModel, recording: JointRecording, low_pass: float
     if not np.allclose(model.gravity[:2], 0.0):
         return None, ["tilt and delay taken as zero: gravity was given with a tilt"]
     try:
-        free = fit_unconstrained(model, filter_recording(model, recording, 0.0, WINDOW, low_pass))
+        free = fit_unconstrained(model, filter_recording(model, recording, 0.0, low_pass))
         found = align_recording(model, recording, low_pass=low_pass, weights=free.weights)
         return _keep_significant(found, model, recording, low_pass), []
     except (InvalidData, NotEnoughData) as error:
@@ -466,8 +466,7 @@ def _stand(model: RobotModel, recording: JointRecording, low_pass: float
 def _keep_significant(found: Alignment, model: RobotModel, recording: JointRecording,
                       low_pass: float) -> Alignment:
     """The alignment, with tilt or delay of less than three standard deviations set to zero."""
-    rows = filter_recording(model.with_gravity(found.gravity), recording, found.delay, WINDOW,
-                            low_pass)
+    rows = filter_recording(model.with_gravity(found.gravity), recording, found.delay, low_pass)
     free = fit_unconstrained(model, rows)
     sigma = found.sigma * float(np.linalg.norm(free.noise) / np.linalg.norm(free.rms))
     leans = bool(np.linalg.norm(found.tilt / sigma[:2]) > _CLEAR)
@@ -486,7 +485,7 @@ def find_coulomb_velocity(make_model: Callable[[float], RobotModel], recording: 
     scores = []
     for speed in FADINGS:
         model = make_model(speed)
-        rows = filter_recording(model, recording, delay, WINDOW, low_pass)
+        rows = filter_recording(model, recording, delay, low_pass)
         free = fit_unconstrained(model, rows)
         size = np.maximum(np.std(rows.effort, axis=0), 1e-9)
         # Of all rows alike: with weights, speeds win that call many rows doubtful.

@@ -21,6 +21,7 @@ import numpy as np
 
 from ...inertia import Array
 from ...linalg import solve
+from ...motion.motion import BIN
 from ...robot.consistent_fit import doubt_description, term_sizes
 from ...robot.joint_terms import (
     COULOMB,
@@ -35,7 +36,7 @@ from ...robot.joint_terms import (
     mean_sign,
 )
 from ...robot.model import BODY_SIZE, RobotModel
-from ...robot.recording import BIN, WINDOW, JointRecording, filter_columns, filter_recording
+from ...robot.recording import JointRecording, filter_recording, filter_regressor
 from ...robot.reference import description_reference
 from .robot_fit import FreeFit, fit_unconstrained
 
@@ -307,7 +308,7 @@ def _prepare(model: RobotModel, recording: JointRecording, low_pass: float, dela
     rich = model.with_terms(replace(
         model.terms, drive_inertia=True, load_bodies=(),
         curves=tuple(FrictionCurve(kind, (v,) * joints) for kind, v in _TYPICAL.items())))
-    rows = filter_recording(rich, recording, delay, WINDOW, low_pass)
+    rows = filter_recording(rich, recording, delay, low_pass)
     free = fit_unconstrained(rich, rows)
     loads = free.phi[:bodies]
     plain = model.with_terms(replace(model.terms, curves=(), load_bodies=()))
@@ -321,10 +322,9 @@ def _prepare(model: RobotModel, recording: JointRecording, low_pass: float, dela
         sign = mean_sign(dq, ddq, plain.terms.coulomb_velocity, BIN)
         out = [FrictionCurve(c.kind, (c.speed,) * joints).columns(dq, sign, load)
                if c.kind in CURVES else every[c.kind] for c in candidates]
-        return np.stack(out, axis=-1).reshape(len(q), -1)
+        return np.stack(out, axis=-1)
 
-    own = filter_columns(columns, np.ones((joints, len(candidates)), dtype=bool), recording, delay,
-                         WINDOW, low_pass).regressor
+    own = filter_regressor(columns, recording, delay, low_pass).regressor
     reference = description_reference(rich).phi[:bodies]
     weights = (free.weights / free.noise)[..., None]
     own = own * weights

@@ -52,15 +52,10 @@ from ...regression.problem import Marginal, Problem, eliminate, unconstrained_fi
 from ...regression.regressor_window import Rows
 from ...regression.row_layout import BIASES
 from ...regression.tool import Tool, covariance_root
+from ...robot.factors import Compressed, compress_rows, equivalent_white_noise
 from ...robot.joint_terms import COULOMB, OFFSET, VISCOUS
 from ...robot.model import RobotModel
-from ...robot.recording import (
-    Compressed,
-    compress_rows,
-    coulomb_columns,
-    equivalent_white_noise,
-    friction_weight,
-)
+from ...robot.rest_rows import coulomb_columns, friction_weight
 from ...robot.robot_file import IdentifiedRobot, reduced_model
 from ...signals.bins import BIN_NS, BinColumns, bin_samples
 from ...signals.low_pass import FilteredRows, ZeroPhaseFilter, make_low_pass
