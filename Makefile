@@ -1,10 +1,10 @@
-# make setup | demo | test | quick | lint | types | layers | unit | rooms | docs | lock | sbom | coverage | clean
+# make setup | demo | test | quick | lint | types | layers | unit | docs | lock | sbom | coverage | clean
 # Every target does all set-up it needs; `make PYTHON=python3.12 setup` chooses the Python, and
 # `make ROS_DISTRO=kilted setup` the ROS 2 to install where none is sourced (else jazzy).
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test quick lint types layers unit rooms docs lock sbom coverage clean
+.PHONY: help setup demo test quick lint types layers unit docs lock sbom coverage clean
 unexport _ROS_WHEELS_BOOTSTRAP_COMPLETE
 
 PYTHON ?=
@@ -62,9 +62,6 @@ coverage: setup ## pytest, with the lines and branches that all tests run
 	  ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST ROS_PYTHON_CHECK_FIELDS=1 \
 	  python -m pytest $(PARALLEL) -m "not alone" -p pytest_cov.plugin --cov \
 	  --cov-report=term:skip-covered && python -m pytest $(ALONE)
-
-rooms: setup ## draw the picture of rooms and road in CONTRIBUTING.md
-	@source ./activate && python docs/draw_rooms.py
 
 # Sphinx wants another docutils than ROS 2: its environment sees the packages of .venv after its own.
 DOCS := .venv/docs

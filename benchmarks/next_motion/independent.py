@@ -8,7 +8,6 @@ from typing import NamedTuple
 import mujoco
 import numpy as np
 
-from benchmarks.excitation import _always_touching, _pairs
 from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description
 from inertial_id_ros.inertia import Array
 
@@ -73,3 +72,27 @@ def _model(task: Task) -> tuple[mujoco.MjModel, dict[int, Array]]:
             rim = size[0] * np.column_stack([np.cos(turn), np.sin(turn), 0.0 * turn])
             points[g] = np.vstack([rim + [0.0, 0.0, size[1]], rim - [0.0, 0.0, size[1]]])
     return model, points
+
+
+def _pairs(data: mujoco.MjData, model: mujoco.MjModel) -> set[frozenset[int]]:
+    """Pairs of bodies that touch, neighbours left out (fixed frames count as their body)."""
+    found = set()
+    for contact in data.contact[:data.ncon]:
+        if contact.dist > 0.0:
+            continue
+        bodies = [model.body_weldid[model.geom_bodyid[g]] for g in contact.geom]
+        parents = [model.body_weldid[model.body_parentid[b]] for b in bodies]
+        if bodies[0] not in (bodies[1], parents[1]) and bodies[1] != parents[0]:
+            found.add(frozenset(int(b) for b in bodies))
+    return found
+
+
+def _always_touching(model: mujoco.MjModel, data: mujoco.MjData) -> set[frozenset[int]]:
+    rng = np.random.default_rng(1)
+    found: set[frozenset[int]] | None = None
+    for _ in range(100):
+        data.qpos[:] = rng.uniform(-np.pi, np.pi, model.nq)
+        mujoco.mj_forward(model, data)
+        now = _pairs(data, model)
+        found = now if found is None else found & now
+    return found or set()

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from benchmarks.accuracy.real_sensors import payloads
 from inertial_id_ros.apps.excitation.arm import Arm, CarriedLoad
 from inertial_id_ros.apps.excitation.next_motion.knowledge import Knowledge
 from inertial_id_ros.apps.excitation.next_motion.planned_motion import MotionLimits
@@ -20,9 +19,12 @@ from inertial_id_ros.identification.accuracy_goal import AccuracyGoal
 from inertial_id_ros.inertia import Array
 from inertial_id_ros.settings import Settings
 
+from .payloads import random_body
+
 MASSES = (0.3, 8.0)  # kg
 MASS_SHARE, COM, INERTIA = 0.02, 0.003, 0.2  # of the mass, m, of the mean moment
 _REACHED = 0.05, 0.005  # of the mass, m: as the verdict asks
+GROWTH = 0.1  # the box that is told is up to this much larger than the body
 LARGEST = 0.3  # m, of a side of the payload's box
 _SPREAD = np.array([np.pi, 0.4, 0.6, 0.8, 0.8, np.pi])  # rad about the start pose
 FLOOR = 0.0  # m
@@ -74,9 +76,9 @@ def _payload(rng: np.random.Generator) -> tuple[Payload, Array]:
     """A random body of boxes, cylinders and shells, whose weight both sensors can carry in every
     pose, and a box around it."""
     while True:
-        body = payloads._scaled(payloads._stack(rng), float(np.exp(rng.uniform(*np.log(MASSES)))))
+        body = random_body(rng, float(np.exp(rng.uniform(*np.log(MASSES)))))
         low, high = (np.asarray(part) for part in body.bounding_box)
-        lengths = (high - low) * (1.0 + rng.uniform(0.0, payloads.GROWTH, 3))
+        lengths = (high - low) * (1.0 + rng.uniform(0.0, GROWTH, 3))
         moment = _GRAVITY * float(np.linalg.norm(body.phi[1:4]))
         if lengths.max() <= LARGEST and moment <= _CARRIED:
             centre = 0.5 * (low + high)

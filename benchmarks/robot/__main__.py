@@ -3,9 +3,8 @@
 
     python -m benchmarks.robot [table ...]
 
-Tables: published, panda, ur10e, descriptions, friction, random, humanoid, planning, peers, cost;
-without arguments all of them. Recordings are looked for in the folder that INERTIAL_ID_DATA
-names.
+Tables: published, panda, ur10e, descriptions, friction, random, humanoid; without arguments all of
+them. Recordings are looked for in the folder that INERTIAL_ID_DATA names.
 """
 
 from __future__ import annotations
@@ -19,16 +18,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks.robot import (
-    costs,
-    descriptions,
-    friction,
-    humanoid,
-    peers,
-    planning,
-    published,
-    recordings,
-)
+from benchmarks.robot import descriptions, friction, humanoid, published, recordings
 
 DATA = Path(os.environ.get("INERTIAL_ID_DATA",
                            Path(__file__).resolve().parents[3] / "shared" / "data"))
@@ -52,9 +42,6 @@ TABLES: dict[str, tuple[str, Callable[[], list[str]]]] = {
     "friction": ("Terms of the joints, chosen by held-out motion", from_recording(friction.table)),
     "random": ("Random robots", descriptions.random_table),
     "humanoid": ("Humanoids without ground, base-link rows", humanoid.table),
-    "planning": ("Planned motions of whole arms", planning.table),
-    "peers": ("Beside mujoco.sysid and figaroh", from_recording(peers.table)),
-    "cost": ("Cost of long recordings and many joints", costs.table),
 }
 
 

@@ -9,8 +9,8 @@ import mujoco
 import numpy as np
 import pinocchio as pin
 import pytest
+from checked_motions import check, gain_of, payload_objective, sinusoid_in_time
 
-from benchmarks.excitation import check, gain_of, payload_objective, sinusoid_in_time
 from inertial_id_ros.apps.excitation import optimise
 from inertial_id_ros.apps.excitation.arm import Arm, CarriedLoad
 from inertial_id_ros.apps.excitation.limits import Excess, Limits

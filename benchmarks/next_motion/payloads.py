@@ -1,86 +1,21 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""The payloads: random bodies of boxes, cylinders and shells, and the modular test object.
-
-A random body has one to four parts that touch each other; of it a bounding box is told, up to a
-tenth too large. Of the modular object its outline is told.
-"""
+"""Random bodies of one to four boxes, cylinders and shells that touch each other."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
-from functools import cache
-from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
 
 import numpy as np
 
 from inertial_id_ros.apps.simulation.payload import Part, Payload
 from inertial_id_ros.inertia import Array
 
-from ..objects import CONFIGURATIONS, HOLES, h_mesh, objects
-
-MASSES = (0.2, 10.0)  # kg, drawn evenly in the logarithm
-DENSITIES = (300.0, 4000.0)  # kg/m^3, of solid parts, likewise
-FARTHEST = 0.25  # m, of the centre of mass from the sensor
-GROWTH = 0.1  # a told box is up to this much larger than the body
+DENSITIES = (300.0, 4000.0)  # kg/m^3, of solid parts, drawn evenly in the logarithm
 WALL = 0.08  # of a shell, relative to its shortest side
 KINDS = ("box", "cylinder", "shell")
 
 
-class Told(NamedTuple):
-    """A payload, and what the identification is told.
-
-    Attributes:
-        phi: (10,) true parameters about the sensor; lengths: (3,) of the box told, for the metrics
-            [m]; hint: settings of the shape.
-    """
-
-    name: str
-    phi: Array
-    lengths: Array
-    hint: dict[str, Any]
-
-
-def random_composite(rng: np.random.Generator) -> Told:
-    """A random body in a bounding box."""
-    wanted = float(np.exp(rng.uniform(*np.log(MASSES))))
-    while True:
-        body = _scaled(_stack(rng), wanted)
-        if np.linalg.norm(body.com) <= FARTHEST:
-            break
-    low, high = body.bounding_box
-    lengths = (high - low) * (1.0 + rng.uniform(0.0, GROWTH, 3))
-    centre = 0.5 * (low + high) + rng.uniform(-0.5, 0.5, 3) * (lengths - (high - low))
-    return Told(body.name, body.phi, lengths, {
-        "shape.type": "box", "shape.size": tuple(lengths.tolist()),
-        "shape.center": tuple(centre.tolist())})
-
-
-def random_modular(rng: np.random.Generator) -> Told:
-    """A configuration of the modular test object."""
-    item = objects("modular")[int(rng.integers(len(CONFIGURATIONS)))]
-    hole = HOLES[CONFIGURATIONS[item.name][2]]
-    return Told(item.name, item.phi, item.lengths, {
-        "shape.type": "mesh", "shape.mesh": str(_outline_file()),
-        "shape.center": (float(-hole[0]), float(-hole[1]), 0.0)})
-
-
-FAMILIES: dict[str, Callable[[np.random.Generator], Told]] = {
-    "composites": random_composite, "modular": random_modular}
-
-
-@cache
-def _folder() -> TemporaryDirectory[str]:
-    return TemporaryDirectory(prefix="real_sensors_")  # removed when the process ends
-
-
-@cache
-def _outline_file() -> Path:
-    """A mesh file of the modular object."""
-    path = Path(_folder().name) / "outline.stl"
-    h_mesh().export(path)
-    return path
+def random_body(rng: np.random.Generator, mass: float) -> Payload:
+    """A random body of a mass [kg]."""
+    return _scaled(_stack(rng), mass)
 
 
 def _stack(rng: np.random.Generator) -> list[Part]:
