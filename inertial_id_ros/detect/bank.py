@@ -23,6 +23,7 @@ FIT = 2.25  # mean square residual of the best in any channel, in deviations
 MOVED = 10.0  # deviations of the acceleration by which it has changed: not at rest
 TURN = 0.35  # rad by which the sensor turns before an offset counts as one
 REACH = 1.0  # m, of the centre of mass of what is carried
+SINGULAR = 0.1  # singular value, over the largest, of joints that feel a force
 SMALLEST, LEVER = 0.5, 0.2  # N of a disturbance; m, of its torque over its force
 PAYLOAD = np.r_[2.0, np.full(3, 0.3), np.full(6, 0.02)]  # of phi, for each N / g that is seen
 
@@ -46,8 +47,8 @@ class Context(NamedTuple):
     """What a bank begins with.
 
     Attributes:
-        predictor, before: at the onset, and before the last change; peak: (6,) largest residual.
-        readings: (m, 6) of calm rows; tool: phi (10,) and its deviations (10,).
+        predictor, before: at the onset, and before the last change; peak: (c,) largest residual.
+        readings: (m, c) of calm rows; tool: phi (10,) and its deviations (10,).
         is_late: whether the disturbance has lasted for a while.
     """
 
@@ -66,7 +67,7 @@ class Bank:
     """Hypotheses about the rows from one on; `begin`: bin of that row."""
 
     def __init__(self, context: Context, row: Row) -> None:
-        self.begin, self._up, self._a = row.number, row.up, row.A[:3, 0]
+        self.begin, self._up, self._a = row.number, row.up, row.felt
         self._turn, self._ahead, self._was = 0.0, 0.0, context.predictor
         filters = [*_free(self._same, context, row)]
         exact = _exact(self._same, context)
@@ -77,7 +78,7 @@ class Bank:
         return self._was.copy(self.begin)
 
     def learn(self, row: Row, noise: Array) -> None:
-        """Learn an independent row; noise: (6,) variance of it as the calm predictor has it."""
+        """Learn an independent row; noise: (c,) variance of it as the calm predictor has it."""
         self._turn = max(self._turn, float(np.linalg.norm(np.cross(row.up, self._up))))
         likelihood = self._filters.learn(row, noise)[1]
         if has_moved(row, self._a):
@@ -107,9 +108,9 @@ class Bank:
 
 def _free(same: Callable[[], Predictor], context: Context, row: Row) -> Sequence[Predictor]:
     """Another payload, its shadow, contact: constant, slow, fast, noise, a push along gravity."""
-    peak = context.peak
+    peak = np.linalg.lstsq(row.lever, context.peak, rcond=SINGULAR)[0]  # as a wrench
     size = max(float(np.linalg.norm(peak[:3])), float(np.linalg.norm(peak[3:])) / LEVER, SMALLEST)
-    wrench = np.diag(np.repeat([size, LEVER * size], 3) ** 2)
+    wrench = (row.lever * np.repeat([size, LEVER * size], 3) ** 2) @ row.lever.T
     payload = np.diag((size / 9.81 * PAYLOAD) ** 2)
     noisy = same()
     noisy.louder = np.full(1, LOUDER)
@@ -139,7 +140,7 @@ def _exact(same: Callable[[], Predictor], context: Context) -> dict[Kind, Predic
 
 def has_moved(row: Row, a: Array) -> bool:
     """True if the acceleration less gravity is no longer (3,): the arm does not rest."""
-    return bool(np.abs(row.A[:3, 0] - a).max() > MOVED * ACCELERATION[0])
+    return bool(np.abs(row.felt - a).max() > MOVED * ACCELERATION[0])
 
 
 def is_body(predictor: Predictor) -> bool:

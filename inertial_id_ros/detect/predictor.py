@@ -14,24 +14,22 @@ import numpy as np
 
 from ..model.sheet import Sheet
 from ..motion.motion import BIN, Array
-from .row import BIAS, PHI, SETUP, STATES, Row
+from .row import BIAS, PHI, SETUP, Row
 
 VAGUE = np.r_[20.0, np.full(3, 5.0), np.full(6, 1.0)]  # deviations of phi before the data
 ZERO = np.repeat([30.0, 3.0], 3)  # N, N m, of the zero
 DELAY, JITTER = 0.005, 0.002  # s, of the stamps; of a row
-FLOOR = np.array([0.03, 0.0015])  # N, N m, of a row
 ACCELERATION = np.array([0.01, 0.02])  # m/s^2, rad/s^2, of a row
 DYNAMIC = 0.03  # share of the wrench by acceleration
 GAIN = 0.01  # share of a change of the load by which the zero drifts
 MEMORY, YOUNG = 100, 5  # rows of the noise's scale; for which that of a new fit counts
 UNCONFIRMED = 9.0  # that scale
 LONGEST = 500  # bins after which what was learnt becomes no older
-_BIAS = np.arange(BIAS.start, BIAS.stop)
 
 
 class Forecast(NamedTuple):
-    """Of h filters: residual (h, 6) measured less predicted; covariance (h, 6, 6) of it; columns
-    (h, 6, 26); squares (h,): squared distance in deviations."""
+    """Of h filters: residual (h, c) measured less predicted; covariance (h, c, c) of it; columns
+    (h, c, 20 + c); squares (h,): squared distance in deviations."""
 
     residual: Array
     covariance: Array
@@ -40,29 +38,34 @@ class Forecast(NamedTuple):
 
 
 class Predictor:
-    """h filters: mean (h, 26) and covariance of phi, bias, set-up and a push along gravity.
+    """h filters: mean (h, 20 + c) and covariance of phi, set-up, a push along gravity and bias.
+
+    Channels come in g groups of equal size, those of the data sheet.
 
     Attributes:
-        walk: (h, 26, 26) covariance of their change in a second; scale: (h, 2) of the noise of
-            forces and torques; louder: (h,) noise of a row over what is believed.
+        walk: (h, 20 + c, 20 + c) covariance of their change in a second; scale: (h, g) of the
+            noise of groups; louder: (h,) noise of a row over what is believed.
         number: bin of the states, None before any; learnt: rows in all.
-        rows, score: since the copy was made, and their log-likelihoods (h,); misfit: (h, 6) mean
+        rows, score: since the copy was made, and their log-likelihoods (h,); misfit: (h, c) mean
         square of their residuals, in deviations.
     """
 
     def __init__(self, sheet: Sheet) -> None:
         self.sheet = sheet
-        sd = np.r_[VAGUE, np.minimum(ZERO, 6.0 * sheet.bias_sd), np.full(3, sheet.rotation),
-                   np.full(2, sheet.tilt), DELAY, np.zeros(4)]
-        self.mean, self.covariance = np.zeros((1, STATES)), np.diag(sd**2)[None]
+        channels, groups = len(sheet.bias_sd), len(sheet.noise)
+        self._size = channels // groups
+        zero = np.minimum(np.resize(ZERO, channels), 6.0 * sheet.bias_sd)
+        sd = np.r_[VAGUE, np.full(3, sheet.rotation), np.full(2, sheet.tilt), DELAY, np.zeros(4),
+                   zero]
+        self.mean, self.covariance = np.zeros((1, len(sd))), np.diag(sd**2)[None]
         self.mean[:, BIAS] = sheet.bias_mean
-        self.walk = np.diag(np.r_[np.zeros(10), np.repeat(sheet.drift, 3) ** 2 / 60.0,
-                                  np.zeros(10)])[None]
-        self.scale, self.louder = np.full((1, 2), UNCONFIRMED), np.ones(1)
+        self.walk = np.diag(np.r_[np.zeros(20), np.repeat(sheet.drift, self._size) ** 2
+                                  / 60.0])[None]
+        self.scale, self.louder = np.full((1, groups), UNCONFIRMED), np.ones(1)
         self.number: int | None = None
-        self._last: Array | None = None  # (h, 6, 10) of the newest row
+        self._last: Array | None = None  # (h, c, 10) of the newest row
         self.learnt, self.rows = 0, 0
-        self.score, self.misfit = np.zeros(1), np.zeros((1, 6))
+        self.score, self.misfit = np.zeros(1), np.zeros((1, channels))
 
     def copy(self, number: int) -> Predictor:
         """The same as of a bin, with nothing scored."""
@@ -97,14 +100,16 @@ class Predictor:
         return self
 
     def predict(self, row: Row, noise: Array | None = None) -> Forecast:
-        """Forecast of a row; noise: (6,) variance of it, None: as `noise` says."""
+        """Forecast of a row; noise: (c,) variance of it, None: as `noise` says."""
         return self._predict(row, noise, self._covariance_at(row))
 
     def _predict(self, row: Row, noise: Array | None, covariance: Array) -> Forecast:
         columns = np.repeat(row.columns[None], len(self.mean), axis=0)
-        columns[:, :, SETUP] = (self.mean[:, PHI] @ row.setup.reshape(36, 10).T).reshape(-1, 6, 6)
+        channels = np.arange(len(row.y))
+        columns[:, :, SETUP] = (self.mean[:, PHI] @ row.setup.reshape(-1, 10).T).reshape(
+            -1, len(channels), 6)
         out = columns @ covariance @ columns.transpose(0, 2, 1)
-        out[:, range(6), range(6)] += (self.noise(row) if noise is None
+        out[:, channels, channels] += (self.noise(row) if noise is None
                                        else self.louder[:, None] * noise)
         residual = row.y - (columns @ self.mean[:, :, None])[..., 0]
         squares = np.einsum("hi,hi->h", residual,
@@ -130,36 +135,43 @@ class Predictor:
 
     def learn_noise(self, seen: Forecast, row: Row) -> None:
         """Learn how noisy rows are from a forecast of one in which nothing happened."""
-        square = seen.residual.reshape(-1, 2, 3) ** 2
+        shape = (-1, len(self.sheet.noise), self._size)
+        square = seen.residual.reshape(shape) ** 2
         known = (np.diagonal(seen.covariance, axis1=1, axis2=2) - self.noise(row))
-        now = np.maximum(square - known.reshape(-1, 2, 3), 0.0).mean(2) / self._noise(row)
+        now = np.maximum(square - known.reshape(shape), 0.0).mean(2) / self._noise(row)
         step = (now - self.scale) / min(self.learnt + YOUNG, MEMORY)
         self.scale = np.maximum(self.scale + step, 1.0)
 
     def noise(self, row: Row) -> Array:
-        """Variance (h, 6) of a row."""
-        return np.repeat(self.scale * self._noise(row), 3, axis=1)
+        """Variance (h, c) of a row."""
+        return np.repeat(self.scale * self._noise(row), self._size, axis=1)
 
     def _noise(self, row: Row) -> Array:
-        """Variance (h, 2) at scale 1: of the sensor; of accelerations and stamps by the payload."""
+        """Variance (h, g) at scale 1: of the sensor; of accelerations and stamps by the payload."""
         linear, angular = np.square(ACCELERATION)
         phi = self.mean[:, PHI]
         squares = phi**2 + np.diagonal(self.covariance, axis1=1, axis2=2)[:, PHI]
         m, h, inertia = squares[:, 0], squares[:, 1:4].sum(1), squares[:, 4:].sum(1)
-        inertial = phi @ row.A.T - np.concatenate(
+        weight = np.concatenate(
             [phi[:, :1] * (9.81 * row.up), np.cross(phi[:, 1:4], 9.81 * row.up)], 1)
-        moving = np.square(JITTER * (phi @ row.rate.T)) + np.square(DYNAMIC * inertial)
-        own = np.square(self.sheet.noise) * row.gain + np.square(FLOOR)
-        return np.asarray(own + moving.reshape(-1, 2, 3).max(2) + np.stack(
-            [linear * m + angular * h, linear * h + angular * inertia], 1))
+        inertial = phi @ row.A.T - weight @ row.lever.T
+        moving = np.square(JITTER * (phi @ row.rate.T)) + np.square(DYNAMIC * inertial) + row.extra
+        jerky = np.repeat(np.stack([linear * m + angular * h, linear * h + angular * inertia], 1),
+                          3, axis=1) @ np.square(row.lever).T
+        own = np.square(self.sheet.noise) * row.gain + np.square(self.sheet.floor)
+        moving, jerky = (np.max(part.reshape(len(phi), -1, self._size), axis=2)
+                         for part in (moving, jerky))
+        return np.asarray(own + moving + jerky)
 
     def _covariance_at(self, row: Row) -> Array:
         """As of a row: the zero drifts with time, and by a share of each change of the load."""
         out = self.covariance + self.walk * self._age(row.number)
         if self._last is not None:
-            load = ((row.A - self._last) @ self.mean[:, PHI, None]).reshape(-1, 2, 3)
+            load = ((row.A - self._last) @ self.mean[:, PHI, None]).reshape(
+                len(out), -1, self._size)
             change = max(self.sheet.gain, GAIN) ** 2 * (load**2).sum(2)
-            out[:, _BIAS, _BIAS] += np.repeat(change, 3, axis=1)
+            bias = np.arange(BIAS.start, out.shape[1])
+            out[:, bias, bias] += np.repeat(change, self._size, axis=1)
         return out
 
     def _age(self, number: int) -> float:
@@ -172,7 +184,7 @@ class Predictor:
 
     @property
     def bias(self) -> Array:
-        """(6,) of the first filter."""
+        """(c,) of the first filter."""
         return self.mean[0, BIAS]
 
     def is_known(self, share: float = 0.1) -> bool:

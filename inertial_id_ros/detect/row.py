@@ -17,20 +17,22 @@ from ..motion.motion import BIN, BIN_NS, Array
 HALF, STEP, APART = 10, 4, 12  # bins: half of the kernel, from row to row, of independent rows
 SETTLING = 100  # bins, of the impulse response of a sensor's own filter
 LONGEST_GAP = 50_000_000  # ns between samples that a row bridges
-PHI, BIAS, SETUP, PUSH = slice(0, 10), slice(10, 16), slice(16, 22), slice(22, 26)
-STATES = 26
+PHI, SETUP, PUSH, BIAS = slice(0, 10), slice(10, 16), slice(16, 20), slice(20, None)
 ALL = 2**62  # later than any bin
 CHANGED = np.cross(GRAVITY, np.eye(3)[:2])  # of the acceleration less gravity by a tilt, base axes
 
 
 class Row(NamedTuple):
-    """One row; the wrench that the sensor exerts on a payload phi is `A @ phi`.
+    """One row of c channels; what a payload phi exerts on them is `A @ phi`.
+
+    Channels are those of the wrench that the sensor exerts on it, or torques of joints.
 
     Attributes:
-        number: bin of its centre; columns: (6, 26) slopes by phi, bias and a push along gravity;
-        those by the set-up are `setup @ phi`, (6, 6): rotation (3), tilt (2), delay.
-        rate: (6, 10) change of A [1/s]; y: (6,) W and bias; gain: variance of y over that of a
-        sample; up: (3,) in sensor axes.
+        number: bin of its centre; columns: (c, 20 + c) slopes by phi, set-up, a push along gravity
+        and bias; those by the set-up are `setup @ phi`, (c, 6): rotation (3), tilt (2), delay.
+        rate: (c, 10) change of A [1/s]; y: (c,) what was measured; gain: variance of y over that of
+        a sample; up: (3,) in sensor axes; felt: (3,) acceleration less gravity, in these.
+        lever: (c, 6) of channels by a wrench at the sensor; extra: (c,) known part of y's variance.
     """
 
     number: int
@@ -40,6 +42,9 @@ class Row(NamedTuple):
     y: Array
     gain: float
     up: Array
+    felt: Array
+    lever: Array = np.eye(6)
+    extra: Array = np.zeros(6)
 
     @property
     def A(self) -> Array:  # noqa: N802
@@ -128,17 +133,22 @@ class Rows:
                 self._number[part][[0, -1]] != [number + HALF + 1 - len(pose),
                                                 number + HALF]).any():
             return None
-        wrench = _mean_wrench(history, number, delay)
+        wrench = mean_wrench(history, number, delay)
         if wrench is None:
             return None
         A, rate = (weights.T @ self._A[part]).reshape(2, 6, 10)
         turn = (pose @ self._rotation[part]).reshape(3, 3)
         pull = -self._gravity @ turn
-        columns = np.zeros((6, STATES))
-        columns[:, PHI], columns[:, BIAS] = A, np.eye(6)
-        columns[:3, 22], columns[3:, 23:] = pull, -skew(pull)
+        columns = np.hstack([A, np.zeros((6, 6)), weight_columns(pull), np.eye(6)])
         return Row(number, columns, _setup_slopes(A, rate, CHANGED @ turn), rate, *wrench,
-                   -pull / GRAVITY[2])
+                   -pull / GRAVITY[2], A[:3, 0])
+
+
+def weight_columns(pull: Array) -> Array:
+    """Columns (6, 4) of the wrench by mass and first moment, which feel an acceleration (3,)."""
+    out = np.zeros((6, 4))
+    out[:3, 0], out[3:, 1:] = pull, -skew(pull)
+    return out
 
 
 def _is_alike(one: Setup, other: Setup) -> bool:
@@ -146,8 +156,8 @@ def _is_alike(one: Setup, other: Setup) -> bool:
     return one.filter == other.filter and bool((one.tilt == other.tilt).all())
 
 
-def _mean_wrench(history: History, number: int, delay: float) -> tuple[Array, float] | None:
-    """Weighted mean (6,) of the samples about a bin, and the gain of their noise; None: a hole."""
+def mean_wrench(history: History, number: int, delay: float) -> tuple[Array, float] | None:
+    """Weighted mean (c,) of the samples about a bin, and the gain of their noise; None: a hole."""
     centre = number * BIN_NS + BIN_NS // 2 + round(1e9 * delay)
     reach = HALF * BIN_NS
     stamps, wrench = history.samples(centre - reach, centre + reach)

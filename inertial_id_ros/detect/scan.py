@@ -58,6 +58,9 @@ class Event(NamedTuple):
 class Scan:
     """Walks over the rows of a history.
 
+    Args:
+        rows: made of something else than a wrench, which no driver sets to zero.
+
     Attributes:
         predictor: of the payload as it is taken to be now; before: before the last change.
         onset: bin since which rows are suspect; None: they are not.
@@ -65,10 +68,11 @@ class Scan:
         tool: phi (10,) and its deviations (10,) of what stays when the object is released.
     """
 
-    def __init__(self, sheet: Sheet, tool: tuple[Array, Array] | None = None) -> None:
+    def __init__(self, sheet: Sheet, tool: tuple[Array, Array] | None = None,
+                 rows: Rows | None = None) -> None:
         self.sheet, self.tool = sheet, tool or EMPTY
         self.setup = Setup()
-        self._rows = Rows()
+        self._rows, self._can_be_zeroed = rows or Rows(), rows is None
         self._contacts: tuple[Span, ...] = ()
         self._begin_with(Predictor(sheet))
 
@@ -82,7 +86,7 @@ class Scan:
         """Nothing is suspect any more, and the payload is steady."""
         self._end_disturbance()
         self.pours = False
-        self._peak: Array = np.zeros(6)
+        self._peak: Array = np.zeros(len(self.sheet.bias_sd))
         self._first, self._surprise = 0, list[float]()
         self._rivals: Predictor | None = None
         self._pending: deque[Row] = deque()
@@ -133,7 +137,8 @@ class Scan:
             if row.is_independent:
                 self.predictor.learn(row)
             return
-        noise = self.predictor.noise(row)[0] + ACCURACY * np.repeat(self.sheet.accuracy, 3) ** 2
+        noise = self.predictor.noise(row)[0] + ACCURACY * np.repeat(
+            self.sheet.accuracy, len(row.y) // len(self.sheet.accuracy)) ** 2
         seen = self.predictor.predict(row, noise)
         distance = float(np.sqrt(seen.squares[0]))
         if distance < LEAVE or self._far + self._near == 0:
@@ -147,14 +152,15 @@ class Scan:
     def _calm(self, row: Row) -> Iterator[Event]:
         if self._far >= FAR:
             self.onset, self._banks, self._near = self._first, [], 0
-            self._peak, self._surprise = np.zeros(6), []
+            self._peak, self._surprise = 0.0 * self._peak, []
             self._up, self._turn = row.up, 0.0
             self._pending.clear()
             yield Event(Kind.SUSPECT, row.number, self.onset, ALL)
             return
         if self._far:
             return
-        self._readings.append(row.y)
+        if self._can_be_zeroed:
+            self._readings.append(row.y)
         if row.is_independent and row.number - (self.predictor.number or 0) >= APART:
             self._pending.append(row)
         while self._pending and row.number - self._pending[0].number >= BEHIND:
@@ -188,7 +194,7 @@ class Scan:
         shadow = steady.copy(row.number).doubting(BIAS, 0.0, row.A @ POUR @ row.A.T)
         self.predictor = walking if self.pours else steady.copy(row.number)
         self._rivals = Predictor.beside([steady, steady] if self.pours else [walking, shadow])
-        self._since, self._a = row.number, row.A[:3, 0]
+        self._since, self._a = row.number, row.felt
 
     def _suspect(self, row: Row, seen: Forecast, distance: float) -> Iterator[Event]:
         assert self.onset is not None
@@ -235,7 +241,7 @@ class Scan:
         """Nothing explains the rows for long: another set-up, or the fit was wrong."""
         assert self.onset is not None
         event = Event(Kind.LOST, row.number, self.onset, row.number)
-        noise, was = float(np.mean(self._surprise)) / 6.0, self.predictor
+        noise, was = float(np.mean(self._surprise)) / len(self._peak), self.predictor
         self._begin_with(Predictor(self.sheet))
         self.predictor.scale = was.scale * max(1.0, noise)
         return event

@@ -27,9 +27,9 @@ class Sheet:
         origin: of the sensor's origin [m]; delay: of the stamps of the wrench [s].
     """
 
-    noise: tuple[float, float]
-    accuracy: tuple[float, float]
-    drift: tuple[float, float]
+    noise: tuple[float, ...]
+    accuracy: tuple[float, ...]
+    drift: tuple[float, ...]
     gain: float
     cross_talk: float
     scale: tuple[float, float]
@@ -42,6 +42,7 @@ class Sheet:
     delay: float
 
     flex: ClassVar[float] = 1e-4  # rad/(N m), of each joint
+    floor: ClassVar[tuple[float, float]] = 0.03, 0.0015  # N, N m: no row of the scan is better
 
     @property
     def lever(self) -> float:
