@@ -11,12 +11,14 @@ import numpy as np
 from ..errors import NotEnoughData
 from ..geometry.shape import Shape
 from ..inertia import phi_from_body, tensor_from_six
+from ..model.history import History
 from ..model.sheet import Sheet, sheet_of
 from ..model.tool import Tool
-from ..motion.motion import Array
+from ..motion.motion import BIN_NS, Array
 from ..settings import Settings
 
 TARE_SAMPLES, TARE_REST = 20, 5.0  # deviations of the noise by which readings at rest vary
+TARE_NS, TARE_TURN = 1_000_000_000, 0.02  # of the readings; rad/s
 OLD_TARE = 0.2  # deviation of an earlier run's tare, as share of that before any data
 
 
@@ -90,20 +92,28 @@ def compensated_by_driver(settings: Settings) -> Array | None:
     return phi_from_body(driver.mass, np.array(driver.com), tensor_from_six(driver.inertia))
 
 
-def measure_tare(readings: Array, stamp_ns: int, frame_id: str, settings: Settings) -> Tare:
-    """The mean of readings (n, 6) of a second, the last of that time [ns].
+def tare_of(history: History, settings: Settings, frame_id: str) -> Tare:
+    """The mean of the readings of the newest second; no motion need be known.
 
     Raises:
         NotEnoughData: too few samples, or the sensor is not at rest.
     """
-    if len(readings) < TARE_SAMPLES:
+    newest = history.newest
+    stamps, rows = history.samples(newest - TARE_NS, newest + 1)
+    if len(stamps) < TARE_SAMPLES:
         raise NotEnoughData(f"tare needs {TARE_SAMPLES} wrench samples within a second; "
-                            f"{len(readings)} were received")
+                            f"{len(stamps)} were received")
+    motion = history.motion((newest - TARE_NS) // BIN_NS, newest // BIN_NS + 1)
+    turn = float(np.linalg.norm(motion.omega, axis=1).max(initial=0.0))
+    if turn > TARE_TURN:
+        raise NotEnoughData(f"the sensor turns with {turn:.3f} rad/s; tare needs it at rest "
+                            f"(at most {TARE_TURN} rad/s)")
+    readings = settings.wrench.sign * rows
     spread = float((readings.std(axis=0) / np.repeat(settings.wrench.noise, 3)).max())
     if spread > TARE_REST:
         raise NotEnoughData(f"tare needs a sensor at rest; its readings vary by {spread:.0f} times "
                             "the noise in the settings")
-    return Tare(readings.mean(axis=0), stamp_ns, frame_id, tare_conditions(settings))
+    return Tare(readings.mean(axis=0), newest, frame_id, tare_conditions(settings))
 
 
 def describe_tare(tare: Tare) -> str:

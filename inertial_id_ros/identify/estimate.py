@@ -9,7 +9,7 @@ import numpy as np
 
 from ..detect.contradictions import contradictions
 from ..errors import NotEnoughData
-from ..estimate import Estimate, NoEstimate, Outcome
+from ..estimate import Estimate, NoEstimate
 from ..estimators.base import Estimator, Solution
 from ..explain.explain import Explanation, explain
 from ..explain.fit import Region
@@ -18,47 +18,55 @@ from ..kinds import why
 from ..model.history import History, Window
 from ..model.problem import Problem
 from ..model.rows import stretches
-from ..model.sheet import Sheet
 from ..motion.motion import BIN, BIN_NS, Array
 from ..settings import Settings
 from .beliefs import Beliefs
+from .conclusion import Basis, Conclusion, surprise
 from .verdict import judge, vague
 
 FEWEST = 12  # rows
 
 
-def estimate(history: History, end: int, beliefs: Beliefs, settings: Settings,
-             estimator: Estimator, frame: str) -> tuple[Outcome, Explanation | None]:
+def estimate(history: History, end: int, basis: Basis) -> Conclusion:
     """Estimate the payload from the last `buffer.window` seconds of a history before a bin.
 
-    A pure function: equal history, beliefs and settings give an equal answer. What is explained
-    comes with it, where there is something to explain.
+    A pure function: equal history and basis give an equal answer.
     """
     begun = time.perf_counter()
+    settings, beliefs, stamp = basis.settings, basis.beliefs, end * BIN_NS
     window = history.window(end, settings.buffer.window)
     if sum(stretch.n for stretch in stretches(window.used)) < FEWEST:
-        return NoEstimate(end * BIN_NS, frame, _too_short(window)), None
-    sheet = beliefs.sheet(settings, end * BIN_NS)
+        return Conclusion(NoEstimate(stamp, basis.frame, _too_short(window)))
+    sheet = beliefs.sheet(settings, stamp)
     explained = explain(window, sheet, _region(beliefs, settings))
-    refused = contradictions(explained, sheet, settings.load.reference_mass)
+    refused = tuple(contradictions(explained, sheet, settings.load.reference_mass))
     if refused:
-        kind, numbers = refused[0]
-        return NoEstimate(end * BIN_NS, frame, why(kind, numbers)), explained
-    phi, covariance = _solve(explained, beliefs, estimator)
+        reason = NoEstimate(stamp, basis.frame, why(*refused[0]), is_finding=True)
+        return Conclusion(reason, explained, refused)
+    phi, covariance = _solve(explained, beliefs, basis.estimator)
+    left = surprise(explained, sheet)
     if phi is None or not is_consistent(phi):
-        return NoEstimate(end * BIN_NS, frame, "no body fits the data yet: move more"), explained
-    verdict = judge(phi, covariance, vague(phi[0]))
-    fit, used = explained.best, window.used
+        reason = NoEstimate(stamp, basis.frame, "no body fits the data yet: move more")
+        return Conclusion(reason, explained, surprise=left)
+    seconds = time.perf_counter() - begun
+    return Conclusion(_made(phi, covariance, explained, basis, stamp, seconds), explained,
+                      surprise=left)
+
+
+def _made(phi: Array, covariance: Array, explained: Explanation, basis: Basis, stamp: int,
+          seconds: float) -> Estimate:
+    verdict, fit, settings = judge(phi, covariance, vague(phi[0])), explained.best, basis.settings
+    used, count = fit.rows.window.used, fit.rows.window.count
     return Estimate(
-        stamp_ns=end * BIN_NS, frame_id=frame, phi=phi, phi_covariance=covariance,
+        stamp_ns=stamp, frame_id=basis.frame, phi=phi, phi_covariance=covariance,
         bias=settings.wrench.sign * fit.values["bias"], method=settings.estimator.method,
         weighting=settings.estimator.weighting, data_share=verdict.share, verdict=verdict.verdict,
         alignment=_alignment({**fit.values, "delay": np.r_[explained.setup.delay]}),
         alignment_sigma=_alignment(fit.sigma),
-        residual_rms=_residual(explained), samples=round(float(window.count[used].sum())),
+        residual_rms=_residual(explained), samples=round(float(count[used].sum())),
         window=BIN * float(used.sum()), condition_number=_condition(explained.covariance),
-        min_eigenvalue=min_eigenvalue(phi), solve_time=time.perf_counter() - begun,
-        tool_apart=beliefs.tool is not None), explained
+        min_eigenvalue=min_eigenvalue(phi), solve_time=seconds,
+        tool_apart=basis.beliefs.tool is not None)
 
 
 def _too_short(window: Window) -> str:
@@ -119,12 +127,3 @@ def _residual(explained: Explanation) -> Array:
 def _condition(covariance: Array) -> float:
     sd = np.sqrt(np.diag(covariance))
     return float(np.sqrt(np.linalg.cond(covariance / np.outer(sd, sd))))
-
-
-def surprise(explained: Explanation, sheet: Sheet) -> float:
-    """How much more than the data sheet says no term explains: a ratio of deviations."""
-    if sheet.is_ideal:
-        return 1.0
-    walks = np.exp(explained.best.log_noise[:, 2:]).sum(1)
-    least = np.square(sheet.accuracy) + np.square(sheet.drift) / 4.0
-    return float(np.sqrt((walks / least).max()))

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,8 @@ from ..estimate import Estimate
 from ..io import fields
 from ..io.files import Content, format_document, read_document, strict_json, write_atomically
 from ..model.tool import Tool, tool_from_content
-from .beliefs import Tare
+from ..settings import Settings
+from .beliefs import Beliefs, Tare
 
 FORMAT, VERSION = "inertial_id_ros state", 3
 UNITS = (("days", 86400.0), ("h", 3600.0), ("min", 60.0), ("s", 1.0))
@@ -47,6 +48,17 @@ class State:
             parts.append(f"bias of a tare {_age(self.tare.stamp_ns)}")
         when = f" (saved {_age(self.saved_ns)})" if self.saved_ns else ""
         return (", ".join(parts) or "nothing") + when
+
+
+def state_of(beliefs: Beliefs) -> State:
+    """What of these beliefs outlives a run."""
+    return State(beliefs.tool, beliefs.tare)
+
+
+def restored(beliefs: Beliefs, settings: Settings, state: State) -> tuple[Beliefs, str]:
+    """Beliefs with what an earlier run kept, and what of it was not used; empty: all was."""
+    changes = "" if state.tare is None else state.tare.describe_changes(settings)
+    return replace(beliefs, tool=state.tool, tare=None if changes else state.tare), changes
 
 
 # Called with the state that a change leads to, before anything changes; what it raises prevents

@@ -79,9 +79,8 @@ class History:
         if len(stamps):
             self._wrench.append((stamps, wrench))
             self.newest = int(stamps[-1])
-        oldest = self.end * BIN_NS - self._keep
-        self._motion.drop(oldest // BIN_NS)
-        self._wrench.drop(oldest)
+        self._motion.drop((self.end * BIN_NS - self._keep) // BIN_NS)
+        self._wrench.drop((self.end * BIN_NS or self.newest) - self._keep)
 
     @property
     def first(self) -> int:

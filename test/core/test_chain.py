@@ -15,7 +15,7 @@ from inertial_id_ros.errors import NotEnoughData
 from inertial_id_ros.geometry.shape import shape_from_settings
 from inertial_id_ros.identify.beliefs import Beliefs, Tare, tare_conditions
 from inertial_id_ros.identify.identifier import Identifier
-from inertial_id_ros.identify.state import State
+from inertial_id_ros.identify.state import State, restored, state_of
 from inertial_id_ros.io.sample_blocks import Edges, JointStates, Wrenches
 from inertial_id_ros.model.tool import Tool
 from inertial_id_ros.settings import Settings
@@ -183,10 +183,12 @@ def test_what_was_said_is_restored_where_it_still_holds(white: Recording) -> Non
     tool = Tool(FRAME, white.told.phi, 1e-6 * np.eye(10), 1)
     made = identifier_for(white)
     tare = Tare(reading, 1, FRAME, tare_conditions(made.settings), is_old=True)
-    assert made.restore(State(tool, tare)) == ""
-    assert made.state() == State(tool, tare)
-    assert "wrench.topic" in made.restore(State(tool, Tare(reading, 1, FRAME)))
-    assert made.state() == State(tool, None)
+    now, changes = restored(made.beliefs, made.settings, State(tool, tare))
+    assert changes == ""
+    assert state_of(now) == State(tool, tare)
+    now, changes = restored(now, made.settings, State(tool, Tare(reading, 1, FRAME)))
+    assert "wrench.topic" in changes
+    assert state_of(now) == State(tool, None)
     made.set_shape(None)
     assert made.beliefs.shape is None
 

@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 from inertial_id_ros.errors import NotEnoughData
-from inertial_id_ros.identify.beliefs import Beliefs, Tare, measure_tare, tare_conditions
+from inertial_id_ros.identify.beliefs import Beliefs, Tare, tare_conditions, tare_of
 from inertial_id_ros.identify.state import State, StateFile
 from inertial_id_ros.inertia import phi_from_body
+from inertial_id_ros.model.history import History
 from inertial_id_ros.model.tool import Tool
+from inertial_id_ros.motion.motion import no_motion
 from inertial_id_ros.settings import Settings
 
 SETTINGS = Settings()
@@ -68,13 +70,22 @@ def test_a_tare_makes_the_zero_known_and_ages() -> None:
     np.testing.assert_allclose(old.bias_sd, 0.2 * before.bias_sd)
 
 
+def history_of(readings: np.ndarray) -> History:
+    """Readings of a second, without any motion."""
+    history, n = History(), len(readings)
+    stamps = HOUR + np.arange(n) * 10_000_000
+    history.append(no_motion(0), stamps, SETTINGS.wrench.sign * readings)
+    return history
+
+
 def test_a_tare_needs_a_second_at_rest() -> None:
     rng = np.random.default_rng(400_000)
     noise = np.repeat(SETTINGS.wrench.noise, 3)
     still = READING + noise * rng.normal(size=(100, 6))
-    tare = measure_tare(still, 5, "flange", SETTINGS)
+    tare = tare_of(history_of(still), SETTINGS, "flange")
     np.testing.assert_allclose(tare.reading, READING, atol=0.5 * noise.max())
     with pytest.raises(NotEnoughData, match="samples"):
-        measure_tare(still[:10], 5, "flange", SETTINGS)
+        tare_of(history_of(still[:10]), SETTINGS, "flange")
     with pytest.raises(NotEnoughData, match="rest"):
-        measure_tare(still + np.linspace(0.0, 30.0, 100)[:, None] * noise, 5, "flange", SETTINGS)
+        rising = still + np.linspace(0.0, 30.0, 100)[:, None] * noise
+        tare_of(history_of(rising), SETTINGS, "flange")

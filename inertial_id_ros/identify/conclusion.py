@@ -1,0 +1,64 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""What an estimate says to those who judge the next samples by it, and to the user."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from ..compensation.latch import WindowSays
+from ..detect.contradictions import Reason
+from ..estimate import Outcome
+from ..estimators.base import Estimator
+from ..explain.explain import Explanation
+from ..model.sheet import Sheet
+from ..settings import Settings
+from .beliefs import Beliefs
+
+
+@dataclass(frozen=True, eq=False)
+class Basis:
+    """What estimates follow from beside the samples; replaced as a whole.
+
+    Attributes:
+        frame: of the wrench; empty until known.
+    """
+
+    settings: Settings
+    beliefs: Beliefs
+    estimator: Estimator
+    frame: str = ""
+
+
+class Conclusion(NamedTuple):
+    """Attributes: outcome: for whoever asks; explained: the wrench of the window, None where that
+    is too short; refused: why the explanation cannot be true; surprise: see `surprise`."""
+
+    outcome: Outcome
+    explained: Explanation | None = None
+    refused: tuple[Reason, ...] = ()
+    surprise: float = 1.0
+
+    @property
+    def findings(self) -> tuple[Reason, ...]:
+        """Kinds and numbers of findings about the window."""
+        return (*self.explained.named, *self.refused) if self.explained else ()
+
+    def says(self, end: int) -> WindowSays | None:
+        """What scan and latch read of it, made before a bin; None: nothing."""
+        if self.explained is None:
+            return None
+        wrong = np.inf if self.refused else self.surprise
+        return WindowSays(end, self.explained.setup, [kind for kind, _ in self.explained.named],
+                          wrong)
+
+
+def surprise(explained: Explanation, sheet: Sheet) -> float:
+    """How much more than the data sheet says no term explains: a ratio of deviations."""
+    if sheet.is_ideal:
+        return 1.0
+    walks = np.exp(explained.best.log_noise[:, 2:]).sum(1)
+    least = np.square(sheet.accuracy) + np.square(sheet.drift) / 4.0
+    return float(np.sqrt((walks / least).max()))

@@ -1,0 +1,148 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""What follows from the samples since they last began anew: history, scan, load to remove, and
+what the estimates say. A function of the samples alone, whoever asks and when.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ..compensation.latch import Latch, LoadInUse
+from ..detect.row import HALF
+from ..detect.scan import Event, Scan
+from ..model.history import History
+from ..motion.faults import Fault
+from ..motion.motion import BIN, BIN_NS, Array, IntArray, Motion
+from .conclusion import Basis, Conclusion
+from .estimate import estimate
+
+EVERY, PACE = 50, 10  # bins between estimates that scan and latch read; from judging to judging
+MOST_FAULTS = 100  # spans that are left out
+AROUND = 7  # bins about a fault that its samples reach
+
+
+class Step(NamedTuple):
+    """What was judged: bins before `end`; events; what was concluded, where that is due."""
+
+    end: int
+    events: list[Event]
+    due: Conclusion | None
+
+
+class Course:
+    """See the module.
+
+    Attributes:
+        basis: of estimates from now on; history, scan, latch: as their classes say.
+        newest: what was concluded last; None before anything.
+    """
+
+    def __init__(self, basis: Basis, now: int) -> None:
+        tool = basis.beliefs.tool
+        self.basis = basis
+        self.history, self.latch = History(), Latch()
+        self.scan = Scan(basis.beliefs.sheet(basis.settings, now), None if tool is None else (
+            tool.phi, np.sqrt(np.diag(tool.covariance))))
+        self.newest: Conclusion | None = None
+        self._judged = 0
+        self._faults: list[Fault] = []
+        self._concluded: dict[int, Conclusion] = {}  # the newest, by the bins before which
+
+    def append(self, motion: Motion, stamps: IntArray, wrench: Array, faults: list[Fault]) -> None:
+        """Take bins of motion, W + bias (m, 6) at stamps (m,) [ns], and faults of any bins."""
+        self._faults += faults
+        self.history.append(motion, stamps, wrench)
+        if len(motion.number) and not self._judged:
+            self._judged = int(motion.number[0]) // EVERY * EVERY
+
+    @property
+    def ready(self) -> int:
+        """Bin before which motion and wrench are complete."""
+        return min(self.history.end, self.history.wrench_end)
+
+    @property
+    def has_begun(self) -> bool:
+        """True once there are motion and wrench."""
+        return bool(self._judged)
+
+    @property
+    def load(self) -> LoadInUse:
+        """The load that may be removed from the wrench."""
+        return self.latch.load
+
+    @property
+    def is_suspect(self) -> bool:
+        """True while the wrench does not fit the payload."""
+        return self.scan.onset is not None
+
+    @property
+    def period(self) -> int:
+        """Bins from one estimate that is published to the next."""
+        return max(round(1.0 / (self.basis.settings.estimator.rate * BIN * PACE)), 1) * PACE
+
+    def step(self) -> Step | None:
+        """Judge the next bins, if they are all there: scan the rows whose bins are before the end,
+        whatever is there of later ones. What an estimate says holds for the rows after it."""
+        end = self._judged + PACE
+        if not self._judged or end > self.ready:
+            return None
+        self._judged = end
+        self._mark_faults(end)
+        settings, before = self.basis.settings, self.history.marks
+        late = max(round(self.scan.setup.delay / BIN), 0)
+        events = self.scan.update(self.history, end - HALF - late)
+        if not (settings.contact.detect and settings.change.detect):
+            self.history.marks = before
+        for event in events:
+            self.latch.update(self.scan, event)
+        if end % EVERY == 0:
+            self._conclude(end)
+        due = self.conclusion(end) if end % self.period == 0 else None
+        self.latch.update(self.scan)
+        return Step(end, events, due)
+
+    def _mark_faults(self, end: int) -> None:
+        """Mark bins whose motion or wrench was known to be wrong before a bin."""
+        some = [fault for fault in self._faults if fault.known < end * BIN_NS]
+        if some:
+            self._faults = [fault for fault in self._faults if fault.known >= end * BIN_NS]
+            marks = self.history.marks
+            spans = tuple((f.first // BIN_NS - AROUND, f.last // BIN_NS + AROUND + 1)
+                          for f in some)
+            self.history.marks = replace(marks, faults=(*marks.faults, *spans)[-MOST_FAULTS:])
+
+    def _conclude(self, end: int) -> None:
+        """Let scan and latch know what the estimate before a bin says."""
+        until = self._undisturbed(end)
+        if until not in self._concluded:
+            self._concluded = dict(list(self._concluded.items())[-1:])
+            self._concluded[until] = self._estimate(until)
+        self.newest = self._concluded[until]
+        says = self.newest.says(end)
+        if says is not None:
+            self.scan.use(says.setup)
+            self.latch.judge(says)
+
+    def conclusion(self, end: int) -> Conclusion:
+        """What follows from the history before a bin. It changes nothing."""
+        until = self._undisturbed(end)
+        return self._concluded.get(until) or self._estimate(until)
+
+    def _undisturbed(self, end: int) -> int:
+        """The bin before which an estimate is made: no later than what is suspect now."""
+        onset = self.scan.onset
+        return end if onset is None else min(end, onset - HALF)
+
+    def _estimate(self, end: int) -> Conclusion:
+        return estimate(self.history, end, self.basis)
+
+    def believe(self, basis: Basis) -> None:
+        """Go on with the same samples on another basis."""
+        self.basis = basis
+        self._concluded.clear()
+        tool = basis.beliefs.tool
+        if tool is not None:
+            self.scan.tool = tool.phi, np.sqrt(np.diag(tool.covariance))
