@@ -24,8 +24,8 @@ from .export.formats import ExportedPayload, export
 from .export.payload import DEFAULT_LINK, payload_from_estimate, read_saved_estimate
 from .export.usd import mesh_of_file
 from .findings import Finding
-from .identification import accelerations
-from .identification.make_identifier import identifier_from_settings, required_shape
+from .identify.make import make_identifier, required_shape
+from .identify.measured_motion import MeasuredMotion, identify_measured
 from .inertia import PARAMETER_NAMES, Body
 from .io.arrays import (
     as_finite_rows,
@@ -36,8 +36,8 @@ from .io.arrays import (
     check_name,
 )
 from .io.child_process import ChildProcess
-from .io.sample_blocks import Edges, ImuReadings, JointStates, Samples, Wrenches
-from .regression.tool import Tool, load_tool, save_tool, tool_from_estimate
+from .io.sample_blocks import Edges, JointStates, Samples, Wrenches
+from .model.tool import Tool, load_tool, save_tool, tool_from_estimate
 from .robot.joint_terms import JointTerms
 from .robot.robot_file import save_robot
 from .settings import Settings, settings_from_mapping
@@ -92,7 +92,8 @@ class Identifier:
 
     def __init__(self, settings: Settings | None = None) -> None:
         self.settings = settings if settings is not None else Settings()
-        self._identifier = identifier_from_settings(self.settings)
+        self._identifier = make_identifier(self.settings)
+        self._last: Estimate | NoEstimate | None = None
         self._waiting: list[Samples] = []
         self._newest: dict[tuple[str, ...], int] = {}
 
@@ -146,22 +147,6 @@ class Identifier:
         self._add(("wrenches",), Wrenches(
             times, frame_id, as_rows("wrench", wrench, (len(times), 6))))
 
-    def add_imu_readings(self, stamps: ArrayLike, frame_id: str, readings: ArrayLike) -> None:
-        """Add n readings of an IMU on the base of the robot, where that moves itself.
-
-        Args:
-            stamps: (n,) [ns], increasing from call to call too.
-            frame_id: of its axes, in the robot description or fixed to it.
-            readings: (n, 6) specific force, gravity included [m/s^2], and angular velocity [rad/s].
-
-        Raises:
-            InvalidData: an array of the wrong shape, type or unit, or stamps that do not increase.
-        """
-        check_name("frame_id", frame_id)
-        times = as_stamps("IMU readings", stamps)
-        self._add(("IMU readings",), ImuReadings(
-            times, frame_id, as_rows("readings", readings, (len(times), 6))))
-
     def add_transforms(self, stamps: ArrayLike, parent: str, child: str, poses: ArrayLike) -> None:
         """Add n poses of a frame in its parent, as TF gives them; instead of joint states.
 
@@ -204,7 +189,12 @@ class Identifier:
             The estimate, or a `NoEstimate` with the reason why there is none.
         """
         self._push()
-        return self._identifier.solve()
+        last, now = self._last, self._identifier.solve()
+        self._last = now
+        if isinstance(now, Estimate) and isinstance(last, Estimate) and not now.stale and (
+                now.stamp_ns == last.stamp_ns):
+            return now.as_stale("no new samples")
+        return now
 
     def finish(self) -> None:
         """Let the last samples settle, as no more will follow: `solve` then uses them in full."""
@@ -233,9 +223,6 @@ class Identifier:
 
         Returns:
             Whether there was a tare, in one sentence.
-
-        Raises:
-            NotEnoughData: joint torques have no bias to tare.
         """
         self._push()
         return self._identifier.untare()
@@ -249,6 +236,7 @@ class Identifier:
         """Forget all samples; keep robot description, fixed transforms, tool and bias."""
         self._waiting.clear()
         self._newest.clear()
+        self._last = None
         self._identifier.reset("reset was called")
 
     def _add(self, stream: tuple[str, ...], samples: Samples) -> None:
@@ -306,7 +294,6 @@ def identify_accelerations(stamps: ArrayLike, rotation: ArrayLike, acceleration:
         omega: (n, 3) angular velocity, in sensor axes [rad/s].
         wrench: (n, 6) force [N] and torque [N m], with the sign that `wrench.convention` names.
         alpha: (n, 3) angular acceleration, in sensor axes [rad/s^2]; derived from omega if None.
-        settings: their group `accelerations` states the noise of the motion.
 
     Raises:
         InvalidData: an array of the wrong shape, type or unit, or with numbers that are not finite.
@@ -314,18 +301,17 @@ def identify_accelerations(stamps: ArrayLike, rotation: ArrayLike, acceleration:
     """
     settings = settings if settings is not None else Settings()
     times = as_stamps("the motion", stamps)
-    n = len(times)
-    recording = accelerations.Recording(
-        (times - times[:1]) * 1e-9, as_rotations("rotation", rotation, n),
+    n, shape = len(times), required_shape(settings)
+    measured = MeasuredMotion(
+        times, as_rotations("rotation", rotation, n),
         as_finite_rows("acceleration", acceleration, (n, 3)),
-        as_finite_rows("omega", omega, (n, 3)), as_finite_rows("wrench", wrench, (n, 6)),
+        as_finite_rows("omega", omega, (n, 3)),
         None if alpha is None else as_finite_rows("alpha", alpha, (n, 3)))
-    shape, (begin, end) = required_shape(settings), (times[[0, -1]].tolist() if n else (0, 0))
     try:
-        found = accelerations.identify(recording, settings, shape)
-    except (InvalidData, NotEnoughData) as error:
-        return NoEstimate(end, settings.wrench.sensor_frame, str(error))
-    return replace(found, stamp_ns=found.stamp_ns + begin)
+        return identify_measured(measured, as_finite_rows("wrench", wrench, (n, 6)), settings,
+                                 shape)
+    except NotEnoughData as error:
+        return NoEstimate(int(times[-1]) if n else 0, settings.wrench.sensor_frame, str(error))
 
 
 class RobotRecording(NamedTuple):

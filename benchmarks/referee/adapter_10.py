@@ -1,38 +1,77 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""The core of version 1.0, see `adapter_02`: importing this makes `api` use it, too."""
+"""The core of version 1.0, where `inertial_id_ros.api` does not reach: single messages with all
+their faults, and the compensated wrench with the load that it removes.
+
+An adapter of another core has the same names: `settings`, `identify_filled`, and `Live` with its
+methods.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import trimesh
 
-from inertial_id_ros import api
-from inertial_id_ros.apps.bag import offline
+from inertial_id_ros.api import Settings
 from inertial_id_ros.compensation.latch import Mode
 from inertial_id_ros.compensation.live import Compensation
+from inertial_id_ros.geometry.shape import Shape
 from inertial_id_ros.identify.make import make_identifier
+from inertial_id_ros.identify.measured_motion import MeasuredMotion, identify_measured
+from inertial_id_ros.inertia import point_columns
 from inertial_id_ros.io.sample_blocks import JointStates, Wrenches
 
-from .adapter_02 import identify_filled, settings
-
-__all__ = ["Live", "identify_filled", "settings"]
 Array = np.ndarray
+GONE = ("accelerations.noise", "alignment.estimate_position", "estimator.estimate_bias")
+NO_BIAS = {"wrench.bias_sd": (1e-6, 1e-7)}
 
 
-_made: Any = make_identifier
-api.identifier_from_settings = _made
-offline.identifier_from_settings = _made
+def settings(changes: Mapping[str, Any]) -> Settings:
+    """Settings from names and values of version 0.2; those that are gone are found from the data,
+    but for a bias that is known to be zero."""
+    known = {name: value for name, value in changes.items() if name not in GONE}
+    return Settings().replace(known | (
+        {} if changes.get("estimator.estimate_bias", True) else NO_BIAS))
+
+
+def identify_filled(filling: Path, motion: tuple[Array, ...], wrench: Array,
+                    changes: Mapping[str, Any]) -> Any:
+    """As `api.identify_accelerations`, of an object whose inside is known: its mesh is not closed.
+
+    Args:
+        filling: npz file with `shape_points`, `shape_volumes` and `sensor_T_mesh`, beside a .ply
+            [mm]; motion: times [s], rotation, acceleration, omega, alpha; wrench: readings.
+    """
+    t, rotation, acceleration, omega, alpha = motion
+    stamps = 10**12 + np.round(1e9 * (t - t[0])).astype(np.int64)
+    measured = MeasuredMotion(stamps, rotation, acceleration, omega, alpha)
+    return identify_measured(measured, wrench, settings(changes), _filled(filling))
+
+
+@cache
+def _filled(file: Path) -> Shape:
+    with np.load(file, allow_pickle=False) as data:
+        points, volumes = data["shape_points"], data["shape_volumes"]
+        mesh: Any = trimesh.load(file.with_suffix(".ply"), force="mesh")
+        mesh.apply_scale(1e-3)
+        mesh.apply_transform(data["sensor_T_mesh"])
+    scattered, _ = trimesh.sample.sample_surface(mesh, 1000, seed=np.random.default_rng(0))
+    surface = np.concatenate([np.asarray(mesh.convex_hull.vertices), np.asarray(scattered)])
+    return Shape(points, volumes, surface, point_columns(points) @ (volumes / volumes.sum()), False,
+                 file.stem)
 
 
 class Live:
     """A node's core without ROS: identification and live compensation, in simulated time."""
 
     def __init__(self, changes: Mapping[str, Any], urdf: str = "") -> None:
-        self._settings = settings(changes)
-        self._made = _made(self._settings)
-        self._live = Compensation(self._settings.compensation, self._settings.wrench.sign)
+        self._made = make_identifier(settings(changes))
+        given = self._made.settings
+        self._live = Compensation(given.compensation, given.wrench.sign)
         self._has_chain = False
         if urdf:
             self._made.set_robot_description(urdf)

@@ -37,7 +37,7 @@ from .renamed import FINDINGS
 
 Numbers = dict[str, float]
 NEVER = 9.9  # s, for what was not named or not right in the end
-ADAPTER = "adapter_02"
+ADAPTER = "adapter_10"
 # Findings that must not come in ordinary motion.
 ALARMS = ("contact", "payload_changed", "zero_moved.wrench", "estimate_lost", "load_unexplained",
           "frame_wrong", "sign_wrong", "residual_large", "mass_at_bound", "reset",

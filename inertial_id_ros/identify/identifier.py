@@ -82,7 +82,7 @@ class Identifier:
             The outcomes that became due at `estimator.rate`, in order of time.
         """
         out: list[Outcome] = []
-        for part in split_by_time(list(batches), BATCH):
+        for part in list(split_by_time(list(batches), BATCH)) or [[]]:
             for samples in part:
                 self._add(samples)
             out += self._advance()

@@ -55,17 +55,17 @@ class Watch:
 
     def _all(self, streams: Streams, course: Course, said: Conclusion | None) -> Iterator[Finding]:
         for name, numbers in streams.findings():
-            yield _finding(name, numbers)
+            yield finding_of(name, numbers)
         if self._reset:
             yield kinds.made("reset", why=self._reset)
         for name, (stamp, values) in self._events.items():
             if course.ready * BIN_NS - stamp < SHOWN_NS:
-                yield _finding(name, values)
+                yield finding_of(name, values)
         if course.scan.onset is not None:
             yield kinds.made("contact", seconds=BIN * (course.ready - course.scan.onset),
                              count=len(course.history.marks.contacts))
         for kind, given in said.findings if said else ():
-            yield _finding(RENAMED.get(kind, kind), given)
+            yield finding_of(kind, given)
 
 
 def why_missing(streams: Streams) -> str:
@@ -74,7 +74,7 @@ def why_missing(streams: Streams) -> str:
     return "" if missing is None else MISSING[missing[0]].format(**missing[1])
 
 
-def _finding(name: str, numbers: Mapping[str, float | str]) -> Finding:
-    """A finding; what its sentence does not need is left out."""
+def finding_of(kind: str, numbers: Mapping[str, float | str]) -> Finding:
+    """A finding of a kind; numbers that its sentence needs and that are missing are left empty."""
     given: dict[str, Any] = {"why": "", "where": "", "seconds": 0.0, **numbers}
-    return kinds.made(name, **given)
+    return kinds.made(RENAMED.get(kind, kind), **given)
