@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from scipy.spatial.transform import Rotation
 
 from inertial_id_ros.estimate import Estimate, Outcome
 from inertial_id_ros.identification.wrench.identifier import Identifier
+from inertial_id_ros.io.sample_blocks import Edges, JointStates, Samples, Wrenches
 from inertial_id_ros.kinematics.motion import Motion
 from inertial_id_ros.settings import Settings
 
@@ -248,6 +250,21 @@ class Recording:
     def __add__(self, other: Recording) -> Recording:
         return Recording(self.messages + other.messages)
 
+    def batches(self) -> list[Samples]:
+        """As arrays, neighbours of one stream together."""
+        groups = ((key, [m[2] for m in group]) for key, group in groupby(
+            sorted(self.messages, key=_stream), _stream))
+        return [_joined(key[0], singles) for key, singles in groups]
+
+    def outcomes(self, made: Any, cadence: float | None = None) -> list[Outcome]:
+        """What an identifier says to all samples, `cadence` seconds of stamps at a time."""
+        if cadence is None:
+            return made.add_arrays(self.batches()) + made.finish()
+        due: list[Outcome] = []
+        for _, part in groupby(self.messages, lambda m: int((m[0] - START) / (1e9 * cadence))):
+            due += made.add_arrays(Recording(list(part)).batches())
+        return due + made.finish()
+
     def feed(self, identifier: Identifier, cadence: float | None = None) -> list[Any]:
         """Push all messages; advance every `cadence` seconds of stamps, or once at the end.
 
@@ -261,6 +278,25 @@ class Recording:
             getattr(identifier, method)(*arguments)
         results.append(identifier.advance())
         return results
+
+
+_LABELS = {"add_wrench": (1,), "add_joint_state": (1,), "add_transform": (1, 2)}
+
+
+def _stream(message: tuple[int, str, tuple[Any, ...]]) -> tuple[Any, ...]:
+    """The stream of a message: its kind, and frames or joints."""
+    _, kind, arguments = message
+    return kind, *(str(arguments[k]) for k in _LABELS[kind])
+
+
+def _joined(kind: str, singles: list[tuple[Any, ...]]) -> Samples:
+    """Samples of one stream as arrays."""
+    stamps_ = np.array([single[0] for single in singles], dtype=np.int64)
+    if kind == "add_wrench":
+        return Wrenches(stamps_, singles[0][1], np.array([[*s[2], *s[3]] for s in singles], float))
+    if kind == "add_joint_state":
+        return JointStates(stamps_, tuple(singles[0][1]), np.array([s[2] for s in singles], float))
+    return Edges(stamps_, *singles[0][1:3], np.array([[*s[3], *s[4]] for s in singles], float))
 
 
 def stamps(seconds: float, rate: float, rng: np.random.Generator | None = None,

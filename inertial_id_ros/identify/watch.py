@@ -22,6 +22,7 @@ NAMES = {Kind.PAYLOAD: "payload_changed", Kind.RELEASED: "payload_changed",
          Kind.OFFSET: "zero_or_contact", Kind.POURS: "payload_walks", Kind.LOST: "estimate_lost"}
 RENAMED = {"sensor_filter1": "wrench_filtered", "sensor_filter2": "wrench_filtered"}
 MISSING = {"no_wrench": "no wrench received on '{topic}'",
+           "no_frame": "the wrench on '{topic}' names no frame; set wrench.sensor_frame",
            "no_motion": "no motion: neither joint states with a robot description on '{topic}' nor "
                         "transforms of the sensor",
            "joints_missing": "no joint states of {names}", "sensor_frame.unknown": "{text}"}

@@ -44,7 +44,7 @@ class Streams:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         noise, limits = np.repeat(settings.wrench.noise, 3), np.repeat(settings.wrench.range, 3)
-        self.frame, self.frames = settings.wrench.sensor_frame, Frames()
+        self.frame, self.frames = settings.wrench.sensor_frame.lstrip("/"), Frames()
         self.chain: Chain | None = None
         self.restarts = 0
         self._urdf, self._links, self._version = "", tuple[str, ...](), 0
@@ -268,6 +268,8 @@ class Streams:
         """Kind and numbers of what is needed and not there; None: nothing is missing."""
         if not len(self._wrenches.ring):
             return "no_wrench", {"topic": self._settings.wrench.topic}
+        if not self.frame:
+            return "no_frame", {"topic": self._settings.wrench.topic}
         self._resolve()
         if self._by_poses:
             return None

@@ -1,0 +1,241 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""From samples to the payload, on wrenches in closed form: every way in gives the truth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from synthetic import (
+    BODY,
+    JOINTS,
+    MOUNT,
+    NOISE,
+    NOWHERE,
+    RICH,
+    STILL,
+    TILT,
+    URDF,
+    PointMasses,
+    Recording,
+    Scene,
+    Sinusoids,
+    joint_messages,
+    payload,
+    recording,
+    settings,
+    stamps,
+    transform_messages,
+    wrench_messages,
+)
+
+from inertial_id_ros.estimate import Estimate, NoEstimate, Outcome
+from inertial_id_ros.identify.identifier import Identifier
+from inertial_id_ros.identify.make import make_identifier
+
+BIAS = np.array([2.0, -3.0, 1.0, 0.1, -0.2, 0.15])
+EVERYWHERE = Scene(base=TILT, mount=MOUNT)
+
+
+def make(urdf: str = URDF, scene: Scene | None = None, **changes: Any) -> Identifier:
+    """An identifier that knows the fixed transforms of a scene."""
+    made = make_identifier(settings(**changes))
+    if urdf:
+        made.set_robot_description(urdf)
+    if scene is not None and scene.base is not NOWHERE:
+        made.add_static_transform("world", "base_link", scene.base.translation,
+                                  scene.base.quaternion)
+    if scene is not None and scene.mount is not NOWHERE:
+        made.add_static_transform("tool0", "sensor", scene.mount.translation,
+                                  scene.mount.quaternion)
+    return made
+
+
+def result(made: Identifier, samples: Recording, cadence: float | None = None) -> Outcome:
+    samples.outcomes(made, cadence)
+    return made.solve()
+
+
+def assert_truth(outcome: Outcome, body: PointMasses = BODY, tolerance: float = 1.0) -> None:
+    """Within 1 g, 0.2 mm and 1 % of the inertia, times the tolerance."""
+    assert isinstance(outcome, Estimate), outcome
+    found, truth = outcome.report, body.report
+    assert abs(found[0] - truth[0]) < 1e-3 * tolerance
+    np.testing.assert_allclose(found[1:4], truth[1:4], atol=2e-4 * tolerance)
+    np.testing.assert_allclose(found[4:], truth[4:], atol=1e-2 * tolerance * truth[4:].max())
+
+
+def kinds(made: Identifier) -> set[str]:
+    return {finding.kind for finding in made.findings() if finding.level != "info"}
+
+
+@pytest.mark.parametrize(("convention", "sign"), [("on_sensor", -1.0), ("on_environment", 1.0)])
+def test_both_sign_conventions_give_the_payload_and_the_bias_of_the_topic(
+        convention: str, sign: float) -> None:
+    outcome = result(make(wrench__convention=convention), recording(sign=sign, bias=BIAS))
+    assert_truth(outcome)
+    np.testing.assert_allclose(outcome.bias, BIAS, atol=0.01)
+
+
+@pytest.mark.parametrize("scene", [Scene(base=TILT), Scene(mount=MOUNT), EVERYWHERE],
+                         ids=["tilted base", "mounted sensor", "both"])
+def test_fixed_transforms_place_the_base_and_the_sensor(scene: Scene) -> None:
+    frame = "tool0" if scene.mount is NOWHERE else "sensor"
+    outcome = result(make(scene=scene), recording(scene=scene, frame=frame))
+    assert_truth(outcome)
+    assert outcome.frame_id == frame
+
+
+@pytest.mark.parametrize("scene", [Scene(), EVERYWHERE], ids=["plain", "tilted and mounted"])
+def test_transforms_alone_are_enough(scene: Scene) -> None:
+    t = stamps(6.0, 125.0)
+    frame = "tool0" if scene.mount is NOWHERE else "sensor"
+    samples = (transform_messages(*scene.flange_in_base(t), t, "base_link", "tool0")
+               + wrench_messages(scene, BODY, stamps(6.0, 200.0), frame=frame)).sorted()
+    assert_truth(result(make("", scene), samples), tolerance=3.0)
+
+
+def test_the_setting_sensor_frame_overrides_the_frame_of_the_messages() -> None:
+    scene = Scene(mount=MOUNT)
+    outcome = result(make(scene=scene, wrench__sensor_frame="/sensor"),
+                     recording(scene=scene, frame="some label"))
+    assert_truth(outcome)
+    assert outcome.frame_id == "sensor"
+
+
+@pytest.mark.parametrize(("frame", "base"), [("world", TILT), ("base_link", NOWHERE)])
+def test_gravity_may_be_down_in_another_frame_than_the_root(frame: str, base: Any) -> None:
+    made = make(scene=Scene(base=TILT), gravity__frame=frame)
+    assert_truth(result(made, recording(scene=Scene(base=base))))
+
+
+def wrapped(stamp: int, names: list[str], q: list[float]) -> tuple[Any, ...]:
+    return stamp, names, [x if n == "slide" else (x + np.pi) % (2 * np.pi) - np.pi
+                          for n, x in zip(names, q, strict=True)]
+
+
+def far() -> Recording:
+    """A motion through whole turns."""
+    motion = Sinusoids(RICH.offset + [2.9, -2.9, 0.0, 2.8, 3.0], RICH.amplitude, RICH.frequency,
+                       RICH.phase)
+    return recording(scene=Scene(motion=motion)).changed("add_joint_state", wrapped)
+
+
+def rates(wrench: float, joints: float) -> Recording:
+    return recording(wrench_rate=wrench, joint_rate=joints)
+
+
+def mixed_joints() -> Recording:
+    names = ("finger", "roll", "slide", "camera", "turn", "bend", "lift")
+    return (joint_messages(Scene(), stamps(6.0, 200.0), names)
+            + wrench_messages(Scene(), BODY, stamps(6.0, 200.0))).sorted()
+
+
+def jittered() -> Recording:
+    rng = np.random.default_rng(5)
+    return (joint_messages(Scene(), stamps(6.0, 200.0, rng, jitter=0.8))
+            + wrench_messages(Scene(), BODY, stamps(6.0, 500.0, rng, jitter=0.8))).sorted()
+
+
+@pytest.mark.parametrize("samples", [
+    far, mixed_joints, jittered, lambda: rates(500.0, 125.0), lambda: rates(125.0, 500.0),
+    lambda: rates(1000.0, 250.0)],
+    ids=["wrapped to pi", "other joints", "jitter", "500 and 125 Hz", "125 and 500 Hz",
+         "1000 and 250 Hz"])
+def test_joints_rates_and_jitter_do_not_matter(samples: Callable[[], Recording]) -> None:
+    assert_truth(result(make(), samples()), tolerance=2.0)
+
+
+@pytest.mark.parametrize("method", ["wls", "lmi", "density"])
+def test_with_noise_the_truth_lies_within_the_intervals(
+        rng: np.random.Generator, method: str) -> None:
+    outcome = result(make(estimator__method=method), recording(
+        10.0, bias=BIAS, noise=NOISE, rng=rng, wrench_rate=500.0))
+    assert isinstance(outcome, Estimate) and outcome.method == method
+    error = np.abs(outcome.report - BODY.report) / outcome.sigma
+    assert error.max() < 4.0 and error.mean() < 1.6
+    assert outcome.min_eigenvalue > 0.0 and outcome.verdict[0] == 2
+    assert outcome.samples == pytest.approx(10.0 * 500.0, rel=0.1)
+
+
+def test_a_payload_that_the_driver_compensates_is_added_again() -> None:
+    tool = payload(seed=8, mass=0.6)
+    made = make(precompensated__mass=tool.report[0], precompensated__com=tool.report[1:4].tolist(),
+                precompensated__inertia=tool.report[4:].tolist())
+    assert_truth(result(made, recording(without=tool)))
+
+
+@pytest.mark.parametrize("cadence", [0.013, 0.1, 0.7])
+def test_live_and_recorded_data_give_the_same_numbers_whatever_arrives_late(
+        rng: np.random.Generator, cadence: float) -> None:
+    samples = recording(6.0, noise=NOISE, rng=rng, bias=BIAS).select(lambda s, m: not (
+        (m == "add_wrench" and s % 4_000_000_000 < 300_000_000)
+        or (m == "add_joint_state" and s % 5_000_000_000 < 900_000_000)))  # holes in both topics
+    once = result(make(), samples)
+    live = result(make(), samples.shuffled(rng, 15_000_000), cadence)
+    assert isinstance(once, Estimate) and isinstance(live, Estimate)
+    np.testing.assert_allclose(live.report, once.report, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(live.sigma, once.sigma, rtol=1e-9)
+    assert live.samples == once.samples and live.stamp_ns == once.stamp_ns
+
+
+def test_a_still_arm_gives_no_numbers_that_look_known() -> None:
+    outcome = result(make(), recording(4.0, scene=Scene(motion=STILL), bias=BIAS))
+    assert isinstance(outcome, NoEstimate) or outcome.verdict[4:] == (0,) * 6
+
+
+def degrees(stamp: int, names: list[str], q: list[float]) -> tuple[Any, ...]:
+    return stamp, names, np.degrees(q).tolist()
+
+
+@pytest.mark.parametrize(("samples", "named"), [
+    (lambda: recording().changed("add_joint_state", degrees), "wrong_units"),
+    (lambda: recording(sign=1.0, noise=NOISE, rng=np.random.default_rng(1)), "sign_wrong"),
+    (lambda: recording(noise=NOISE, rng=np.random.default_rng(1)).changed(
+        "add_wrench", lambda s, f, n, m: (s, f, n, [1e3 * x for x in m])), "wrong_units")],
+    ids=["degrees", "sign", "N mm"])
+def test_what_is_wrong_is_named_and_nothing_is_claimed(
+        samples: Callable[[], Recording], named: str) -> None:
+    made = make(wrench__sensor="ati_gamma", wrench__range=(0.0, 0.0))
+    outcomes = samples().outcomes(made, 0.5)
+    assert named in kinds(made)
+    assert not any(isinstance(o, Estimate) and not o.stale for o in outcomes[-2:])
+    assert isinstance(made.solve(), NoEstimate)
+
+
+@pytest.mark.parametrize(("frame", "named"), [
+    ("nowhere", "nowhere"), ("", "wrench.sensor_frame")])
+def test_a_frame_that_is_unknown_or_missing_is_named(frame: str, named: str) -> None:
+    outcome = result(make(), recording(3.0, frame=frame))
+    assert isinstance(outcome, NoEstimate) and named in outcome.reason
+
+
+def test_a_missing_joint_is_named() -> None:
+    names = tuple(name for name in JOINTS if name != "bend")
+    samples = (joint_messages(Scene(), stamps(3.0, 200.0), names)
+               + wrench_messages(Scene(), BODY, stamps(3.0, 200.0))).sorted()
+    outcome = result(make(), samples)
+    assert isinstance(outcome, NoEstimate) and "bend" in outcome.reason
+
+
+def test_nothing_that_arrives_raises_an_error_or_gives_numbers_that_are_none() -> None:
+    """Samples with NaN, infinite or huge values, zero stamps and repeated ones."""
+    rng = np.random.default_rng(11)
+    values = [np.nan, np.inf, -np.inf, 1e300, 0.0]
+
+    def spoil(message: tuple[int, str, tuple[Any, ...]]) -> tuple[int, str, tuple[Any, ...]]:
+        stamp, kind, (when, label, *rest) = message
+        if rng.random() > 0.02:
+            return message
+        bad = [[float(rng.choice(values)) for _ in part] for part in rest]
+        return stamp, kind, (int(rng.choice([0, when])), label, *bad)
+
+    made = make(wrench__range=(1e3, 1e2))
+    outcomes = Recording([spoil(m) for m in recording(8.0).messages]).outcomes(made, 0.1)
+    for outcome in outcomes:
+        if isinstance(outcome, Estimate):
+            assert np.isfinite(outcome.report).all() and outcome.min_eigenvalue > 0.0
+    assert_truth(made.solve(), tolerance=5.0)
+    assert "samples_invalid" in kinds(made)
