@@ -27,7 +27,7 @@ import mujoco
 import numpy as np
 
 from inertial_id_ros.api import Identifier
-from inertial_id_ros.apps.excitation.optimise import Basis, FourierMotion
+from inertial_id_ros.apps.excitation.fourier import FourierMotion, basis
 from inertial_id_ros.apps.robot.robot_identification import find_coulomb_velocity, identify_robot
 from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description
 from inertial_id_ros.apps.simulation.motion import START_POSE, Motion
@@ -119,10 +119,10 @@ def arm(payload: Payload | None, friction: bool = True) -> mujoco.MjModel:
 def wide_motion(duration: float, seed: int = 0, harmonics: int = 8, size: float = 0.8
                 ) -> FourierMotion:
     """A random Fourier motion of all joints, up to `size` [rad] from the start pose."""
-    basis = Basis(duration, harmonics)
-    x = np.random.default_rng(seed).normal(size=(6, basis.size))
-    reach = np.abs(basis.at(np.linspace(0.0, duration, 400))[0] @ x.T).max(axis=0)
-    return FourierMotion(basis, START_POSE, np.arange(6), size * x / reach[:, None])
+    x = np.random.default_rng(seed).normal(size=(6, 2 * harmonics - 2))
+    functions = basis(duration, np.linspace(0.0, duration, 400), harmonics)[0]
+    reach = np.abs(functions @ x.T).max(axis=0)
+    return FourierMotion(duration, START_POSE, np.arange(6), size * x / reach[:, None])
 
 
 def block(mass: float) -> Payload:

@@ -12,11 +12,10 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from inertial_id_ros.apps.excitation.arm import Arm, CarriedLoad
-from inertial_id_ros.apps.excitation.next_motion.check_motion import CheckedRobot, check_motion
-from inertial_id_ros.apps.excitation.next_motion.knowledge import Knowledge
-from inertial_id_ros.apps.excitation.next_motion.planned_motion import RestToRest, shortest_moves
-from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description
+from inertial_id_ros.apps.excitation.arm import Arm
+from inertial_id_ros.apps.excitation.knowledge import Knowledge
+from inertial_id_ros.apps.excitation.motions import RestToRest, shortest_moves
+from inertial_id_ros.apps.excitation.violations import violations
 from inertial_id_ros.apps.simulation.motion import (
     AMPLITUDE,
     FREQUENCY,
@@ -62,15 +61,14 @@ class Planned:
 
     def __init__(self, task: Task) -> None:
         self._task, self._planner, self._pose, self._seed = task, task.planner(), task.pose, 0
-        self._robot = CheckedRobot(load_description().urdf, SENSOR_FRAME,
-                                   CarriedLoad(box=task.box))
+        self._arm = task.arm()
         self.problems: list[str] = []
 
     def next(self, knowledge: Knowledge) -> Segment:
         self._motion = self._planner.next_motion(
-            self._pose, knowledge, goals(knowledge)["all"], self._seed)
-        self.problems += check_motion(self._robot, self._motion, dict(zip(
-            self._robot.joint_names, self._pose.tolist(), strict=True)), LIMITS)
+            self._pose, knowledge, goals(knowledge.phi)["all"], self._seed)
+        self.problems += violations(self._arm, self._motion, dict(zip(
+            self._arm.joint_names, self._pose.tolist(), strict=True)), LIMITS)
         self._before, self._pose = self._pose, self._motion.positions[-1]
         self._seed += 1
         m = self._motion
@@ -85,7 +83,7 @@ class _Usual:
 
     def __init__(self, task: Task) -> None:
         self._pose, self.problems = task.pose, []
-        self._arm = Arm(load_description().urdf, SENSOR_FRAME, CarriedLoad(box=task.box))
+        self._arm = task.arm()
 
     def knowledge_after(self, knowledge: Knowledge) -> Knowledge:
         return knowledge
@@ -100,7 +98,7 @@ class PublishedSinusoid(_Usual):
             path = Sinusoid(SmoothStart(pace, _RAMP), self._pose, AMPLITUDE, FREQUENCY)
             t = np.arange(0.0, _SINUSOID, _POINTS)
             q, dq, ddq = path(t)
-            peak = float(self._arm.links.links_at(q, dq).speed.max())
+            peak = float(self._arm.links(q, dq).speed.max())
             if peak <= LIMITS.link_speed:
                 return Segment(Trajectory(t, q, dq, ddq))
             pace *= 0.99 * LIMITS.link_speed / peak

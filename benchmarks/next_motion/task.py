@@ -3,20 +3,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from inertial_id_ros.apps.excitation.arm import Arm, CarriedLoad
-from inertial_id_ros.apps.excitation.next_motion.knowledge import Knowledge
-from inertial_id_ros.apps.excitation.next_motion.planned_motion import MotionLimits
-from inertial_id_ros.apps.excitation.next_motion.planner import MotionPlanner
+from inertial_id_ros.apps.excitation.arm import Arm
+from inertial_id_ros.apps.excitation.motions import MotionLimits
+from inertial_id_ros.apps.excitation.planner import MotionPlanner
 from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description
 from inertial_id_ros.apps.simulation.motion import START_POSE
 from inertial_id_ros.apps.simulation.payload import Payload
 from inertial_id_ros.errors import InvalidData
-from inertial_id_ros.identification.accuracy_goal import AccuracyGoal
-from inertial_id_ros.inertia import Array
+from inertial_id_ros.inertia import Array, report_from_phi
 from inertial_id_ros.settings import Settings
 
 from .payloads import random_body
@@ -49,8 +47,11 @@ class Task:
 
     def planner(self) -> MotionPlanner:
         """The planner of this arm with this payload (raises InvalidData where it cannot stand)."""
-        arm = Arm(load_description().urdf, SENSOR_FRAME, CarriedLoad(box=self.box))
-        return MotionPlanner(arm, LIMITS, self.pose)
+        return MotionPlanner(self.arm(), LIMITS, self.pose)
+
+    def arm(self) -> Arm:
+        """The arm with a box around this payload."""
+        return Arm(load_description().urdf, SENSOR_FRAME, self.box)
 
     def settings(self, sensor: str) -> Settings:
         """Settings of a careful user: the sensor's name, its place from the drawing."""
@@ -85,10 +86,14 @@ def _payload(rng: np.random.Generator) -> tuple[Payload, Array]:
             return body, np.stack([centre - 0.5 * lengths, centre + 0.5 * lengths])
 
 
-def goals(known: Knowledge) -> dict[str, AccuracyGoal]:
-    """What was asked for in mass and centre, what the verdict asks for, and what was asked for with
-    the inertia."""
-    mass = abs(float(known.phi[0]))
-    asked = AccuracyGoal(MASS_SHARE * mass, COM, INERTIA)
-    return {"asked": replace(asked, inertia=0.0),
-            "reached": AccuracyGoal(_REACHED[0] * mass, _REACHED[1]), "all": asked}
+def goals(phi: Array) -> dict[str, Array]:
+    """Standard deviations (10,) that reach what was asked for in mass and centre, what the verdict
+    asks for, and what was asked for with the inertia."""
+    report = report_from_phi(phi)
+    mass, moment = abs(report[0]), abs(report[[4, 7, 9]].sum()) / 3.0
+
+    def sigma(share: float, com: float, inertia: float = np.inf) -> Array:
+        return 0.5 * np.repeat([share * mass, com, inertia * moment], [1, 3, 6])
+
+    return {"asked": sigma(MASS_SHARE, COM), "reached": sigma(*_REACHED),
+            "all": sigma(MASS_SHARE, COM, INERTIA)}

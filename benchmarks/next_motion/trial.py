@@ -7,15 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from inertial_id_ros.apps.excitation.next_motion.knowledge import (
-    Knowledge,
-    SensorModel,
-    wanted_sigma,
-)
+from inertial_id_ros.apps.excitation.knowledge import Knowledge, SensorModel
 from inertial_id_ros.apps.guide.progress import LONGEST_MOTION, is_at_its_limit
 from inertial_id_ros.errors import InvalidData
 from inertial_id_ros.estimate import Estimate, NoEstimate
-from inertial_id_ros.identification.accuracy_goal import AccuracyGoal
 from inertial_id_ros.inertia import Array, report_from_phi
 
 from .identification import RunningIdentification
@@ -97,7 +92,7 @@ def run(task: Task, sensor: str, motion: str) -> Row:
             if not isinstance(found, Estimate):
                 continue
             known = knowledge.revised(found.phi, found.phi_covariance)
-            for name, goal in goals(known).items():
+            for name, goal in goals(known.phi).items():
                 if name not in times and _share(found, goal).max() <= 1.0:
                     times[name] = arm.time - _BEFORE
                     times.setdefault("moving", moving + arm.time - begun)
@@ -105,19 +100,21 @@ def run(task: Task, sensor: str, motion: str) -> Row:
         knowledge = way.knowledge_after(knowledge)
         if isinstance(found, Estimate):
             knowledge = knowledge.revised(found.phi, found.phi_covariance)
-            shares.append(_share(found, goals(knowledge)["all"]))
+            shares.append(_share(found, goals(knowledge.phi)["all"]))
     seen = look_at(np.concatenate(arm.joints), task)
-    truth = goals(Knowledge.before_data(task.payload.phi, knowledge.sensor))["all"]
+    report = report_from_phi(task.payload.phi)
+    truth = 2.0 * goals(task.payload.phi)["all"] / np.repeat(
+        [report[0], 1e-3, report[[4, 7, 9]].sum() / 3.0], [1, 3, 6])
     return Row(task.number, sensor, motion, task.payload.mass,
-               100.0 * truth.mass / task.payload.mass, 1e3 * truth.com, 100.0 * truth.inertia,
+               100.0 * truth[0], truth[1], 100.0 * truth[4],
                *(times.get(name, np.nan) for name in ("reached", "moving", "all", "asked")),
                arm.time - _BEFORE, *_intervals(found), *_errors(task, found), *seen,
                len(way.problems))
 
 
-def _share(found: Estimate, goal: AccuracyGoal) -> Array:
-    """Intervals of mass, centre of mass and inertia (3,) over a goal."""
-    share = found.sigma / wanted_sigma(goal, found.phi)
+def _share(found: Estimate, wanted: Array) -> Array:
+    """Deviations of mass, centre of mass and inertia (3,) over those that are wanted."""
+    share = found.sigma / wanted
     return np.array([share[0], share[1:4].max(), share[4:].max()])
 
 

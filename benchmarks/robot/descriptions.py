@@ -26,7 +26,7 @@ from benchmarks.robot.robots import (
     urdf,
     wam,
 )
-from inertial_id_ros.apps.excitation.optimise import Basis, FourierMotion
+from inertial_id_ros.apps.excitation.fourier import FourierMotion, basis
 from inertial_id_ros.apps.robot.robot_identification import identify_robot, predict
 from inertial_id_ros.inertia import Array, body_from_phi, phi_from_body
 from inertial_id_ros.robot.base_parameters import structural_base_parameters
@@ -86,10 +86,11 @@ def make_robot(text: str, rng: np.random.Generator, load: float = 0.0,
 def wide_motion(joints: int, duration: float, seed: int) -> FourierMotion:
     """A random Fourier motion of all joints, up to 1 rad about a random pose."""
     rng = np.random.default_rng(seed)
-    basis = Basis(duration, max(4, round(0.4 * duration)))
-    x = rng.normal(size=(joints, basis.size))
-    reach = np.abs(basis.at(np.linspace(0.0, duration, 400))[0] @ x.T).max(axis=0)
-    return FourierMotion(basis, rng.uniform(-0.5, 0.5, joints), np.arange(joints),
+    harmonics = max(4, round(0.4 * duration))
+    x = rng.normal(size=(joints, 2 * harmonics - 2))
+    functions = basis(duration, np.linspace(0.0, duration, 400), harmonics)[0]
+    reach = np.abs(functions @ x.T).max(axis=0)
+    return FourierMotion(duration, rng.uniform(-0.5, 0.5, joints), np.arange(joints),
                          x / reach[:, None])
 
 

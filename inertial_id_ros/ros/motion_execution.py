@@ -43,7 +43,7 @@ from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from ..apps.excitation.arm import Arm
-from ..apps.excitation.next_motion.planned_motion import PlannedMotion
+from ..apps.excitation.motions import PlannedMotion
 from ..errors import MissingPackage, printable
 from ..inertia import Array
 from .compat import find_type, message_type
@@ -97,13 +97,11 @@ class MotionDisplay:
     def _path_message(self, motion: PlannedMotion, start: Array) -> Path:
         """Poses of the frame that carries the payload."""
         times = np.linspace(0.0, motion.duration, int(motion.duration / _PATH_STEP) + 2)
-        q = np.tile(start, (len(times), 1))
-        q[:, [self._arm.joint_names.index(name) for name in motion.joint_names]] = motion.sample(
-            times).q
+        q = motion.of_all(self._arm, start, times).q
         now = self._node.get_clock().now().nanoseconds
         message = Path()
         message.header.frame_id, message.header.stamp = self._arm.root, time_message(now)
-        for t, (position, quaternion) in zip(times, self._arm.frame_poses(q), strict=True):
+        for t, (position, quaternion) in zip(times, self._arm.poses(q), strict=True):
             pose = PoseStamped()
             pose.header.frame_id = self._arm.root
             pose.header.stamp = time_message(now + round(1e9 * float(t)))

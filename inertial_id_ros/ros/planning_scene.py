@@ -15,7 +15,7 @@ import numpy as np
 from rclpy.node import Node
 from shape_msgs.msg import SolidPrimitive
 
-from ..apps.excitation.collision_shapes import Obstacle
+from ..apps.excitation.collision import Obstacle
 from ..apps.guide.at_rest import NO_SCENE, Scene
 from ..errors import InertialIdError, InvalidShape, printable
 from ..inertia import Array

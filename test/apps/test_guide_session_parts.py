@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from wiggled import BIAS, record, wiggle
 
-from inertial_id_ros.apps.excitation.next_motion.planned_motion import MotionLimits
+from inertial_id_ros.apps.excitation.motions import MotionLimits
 from inertial_id_ros.apps.guide.motions import USUAL_BOX, MotionSource
 from inertial_id_ros.apps.guide.page import session_page
 from inertial_id_ros.apps.guide.progress import (
@@ -36,14 +36,14 @@ SETTINGS = Settings().replace({"wrench.sensor": "ati_gamma"})
 DESCRIPTION = load_description()
 POSE = dict(zip(DESCRIPTION.joint_names, START_POSE.tolist(), strict=True))
 TRUTH = report_from_phi(PAYLOADS["drill"].phi)
-PROGRESS = Progress(7.0, 83.0, parts_of(TRUTH.tolist(), [0.05] + [0.001] * 9, ["identified"] * 10,
+PROGRESS = Progress(7.0, 83.0, parts_of(TRUTH, np.array([0.05] + 9 * [0.001]), [2] * 10,
                                         Wanted(0.02, 0.003)), "tilt the sensor")
 WRONG = Row("clocks", Verdict.FAILED, "0.30 s apart", "less than 0.1 s", "Synchronise <both>.")
 
 
 @pytest.fixture(scope="module")
 def source() -> MotionSource:
-    return MotionSource(DESCRIPTION.urdf, SENSOR_FRAME, POSE, SETTINGS, MotionLimits(), 500.0)
+    return MotionSource(DESCRIPTION.urdf, SENSOR_FRAME, POSE, SETTINGS, MotionLimits())
 
 
 def ups(motion):
@@ -110,7 +110,7 @@ def test_events_are_lines_of_json_and_progress_comes_once_a_second():
     assert [e["event"] for e in events] == ["step", "check", "progress", "progress", "question",
                                             "end"]
     assert events[1]["advice"] == WRONG.advice and events[-1]["status"] == 4
-    unknown = parts_of(TRUTH.tolist(), [0.01] * 10, ["unobserved"] * 10, Wanted(0.02, 0.003))
+    unknown = parts_of(TRUTH, np.full(10, 0.01), [0] * 10, Wanted(0.02, 0.003))
     json.dumps(replace(PROGRESS, parts=unknown).to_json())
     assert events[2]["mass"]["goal"] == pytest.approx(0.02 * PAYLOADS["drill"].mass)
 

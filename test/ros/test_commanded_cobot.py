@@ -17,7 +17,7 @@ from sensor_msgs.msg import JointState  # noqa: E402
 from std_msgs.msg import Bool  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
 
-from inertial_id_ros.apps.excitation.next_motion.planned_motion import (  # noqa: E402
+from inertial_id_ros.apps.excitation.motions import (  # noqa: E402
     Pace,
     PlannedMotion,  # noqa: E402
     RestToRest,

@@ -30,13 +30,12 @@ from sensor_msgs.msg import JointState  # noqa: E402
 from stand_in_trajectory_controller import SlowController  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
 
-from inertial_id_ros.apps.excitation.arm import Arm, CarriedLoad  # noqa: E402
-from inertial_id_ros.apps.excitation.next_motion.planned_motion import (
+from inertial_id_ros.apps.excitation.arm import Arm  # noqa: E402
+from inertial_id_ros.apps.excitation.motions import (
     MotionLimits,  # noqa: E402
     RestToRest,
     shortest_moves,
 )
-from inertial_id_ros.apps.guide.motions import as_planned  # noqa: E402
 from inertial_id_ros.apps.simulation.description import (  # noqa: E402
     SENSOR_FRAME,
     load_description,
@@ -182,7 +181,7 @@ class Person:
 
     def __init__(self, client: Client) -> None:
         self.client = client
-        self.arm = Arm(load_description().urdf, SENSOR_FRAME, CarriedLoad())
+        self.arm = Arm(load_description().urdf, SENSOR_FRAME)
         self.states = client.listen(JointState, "/joint_states", 10)
         self.action = ActionClient(client.node, FollowJointTrajectory, ACTION)
         client.spin_until(self.action.server_is_ready)
@@ -210,7 +209,7 @@ class Person:
     def move(self, stacked: np.ndarray) -> None:
         """Go through poses (n, joints)."""
         path = RestToRest(stacked, shortest_moves(self.arm, LIMITS, stacked[:-1], stacked[1:]))
-        motion = as_planned(self.arm, path, path.duration, "")
+        motion = path.as_planned(self.arm)
         sent = self.action.send_goal_async(FollowJointTrajectory.Goal(
             trajectory=trajectory_message(motion)))
         self.client.spin_until(sent.done)

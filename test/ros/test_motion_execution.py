@@ -21,7 +21,7 @@ from stand_in_trajectory_controller import (  # noqa: E402
     StandInController,
 )
 
-from inertial_id_ros.apps.excitation.next_motion.planned_motion import PlannedMotion  # noqa: E402
+from inertial_id_ros.apps.excitation.motions import PlannedMotion  # noqa: E402
 from inertial_id_ros.ros import motion_execution  # noqa: E402
 from inertial_id_ros.ros.motion_execution import (  # noqa: E402
     ENDS,

@@ -1,249 +1,231 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Command line: plan a motion that shows inertial parameters well, and write it as CSV or
-as a JointTrajectory in YAML."""
+"""Command line: plan a motion that identifies inertial parameters well, and write it as CSV or as a
+JointTrajectory in YAML."""
 
 from __future__ import annotations
 
-import math
+import argparse
 import sys
-import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-from ...cli import OK, STARTED, exit_status
+from ...arguments import Parser, names, numbers
+from ...cli import OK, exit_status
 from ...errors import InvalidSetting, UnknownFrame, printable
 from ...estimators.reference_body import body_coordinates
-from ...geometry.mesh import package_roots
-from ...inertia import Array
-from ...kinematics.robot_description import read_description
-from ...robot.joint_terms import JointTerms
-from ...robot.model import RobotModel
-from ...robot.reference import description_reference
-from ...settings import WrenchSettings
-from ..bag.output import check_outputs, write_text
-from .arm import Arm
-from .config import PAYLOAD, Options, parse_options
-from .limits import Excess
-from .objective import Objective, PayloadInformation, RobotInformation, information_gain
-from .optimise import Basis, FourierMotion, Plan, dense_times, plan_motion
+from ...inertia import Array, phi_from_body
+from ...io.files import user_path, write_atomically
+from ...model.newton_euler import regressor
+from ...motion.description import read_description
+from ...settings import Settings
+from .arm import Arm, proper_acceleration
+from .collision import box_obstacle
+from .fourier import FourierMotion, Rows, information_gain, plan_fourier
+from .motions import COBOT_SPEED, MotionLimits, PlannedMotion
 
-_DIGITS = 9  # of numbers in files
-
-
-def sample_times(motion: FourierMotion, rate: float) -> Array:
-    """Times (n,) [s] from 0 to the end of the motion, at least `rate` of them a second."""
-    return np.linspace(0.0, motion.duration, int(np.ceil(motion.duration * rate)) + 1)
+PAYLOAD, ROBOT = "payload", "robot"
+BALL = 0.05  # m, root mean square along each axis, of a payload of unknown shape
+WRIST = 3  # joints that move for a payload
+RATE = 500.0  # Hz, of the samples
+TORQUE_NOISE = 0.5  # N m, of one sample of a joint torque
+DIGITS = 9  # of numbers in files
 
 
-def write_csv(path: Path, names: Sequence[str], motion: FourierMotion, rate: float) -> None:
-    """Columns ``time``, then position, velocity and acceleration of every joint.
-
-    Raises:
-        InvalidSetting: the file cannot be written.
-    """
-    t = sample_times(motion, rate)
-    header = ["time", *(f"{kind}.{name}" for kind in ("position", "velocity", "acceleration")
-                        for name in names)]
-    rows = np.hstack([t[:, None], *motion(t)])
-    text = [",".join(header), *(",".join(f"{x:.{_DIGITS}g}" for x in row) for row in rows)]
-    write_text(path, "\n".join(text) + "\n")
-
-
-def write_trajectory(path: Path, names: Sequence[str], motion: FourierMotion, rate: float) -> None:
-    """A trajectory_msgs/JointTrajectory in the YAML that `ros2 topic pub` reads.
-
-    Raises:
-        InvalidSetting: the file cannot be written.
-    """
-    t = sample_times(motion, rate)
-    text = [f"joint_names: [{', '.join(names)}]", "points:"]
-    for at, q, dq, ddq in zip(t, *motion(t), strict=True):
-        seconds, nanoseconds = divmod(round(float(at) * 1e9), 1_000_000_000)
-        text += [f"- positions: {_yaml_list(q)}", f"  velocities: {_yaml_list(dq)}",
-                 f"  accelerations: {_yaml_list(ddq)}",
-                 f"  time_from_start: {{sec: {seconds}, nanosec: {nanoseconds}}}"]
-    write_text(path, "\n".join(text) + "\n")
-
-
-def _yaml_list(values: Array) -> str:
-    """Numbers as a YAML list of floats."""
-    # A bare 0 would be read as a whole number, which a field of floats refuses.
-    return "[" + ", ".join(repr(round(float(x), _DIGITS) + 0.0) for x in values) + "]"
-
-
-_WRIST = 3  # joints that move for a payload
-_FADING = 0.05  # rad/s below which Coulomb friction fades, so that its slope exists
-_FRICTION = 0.03  # Coulomb friction to be expected, as a part of the effort limit
-_OUTPUT = 1.0  # time kept for writing files, in units of what loading and preparing took
+def make_parser() -> argparse.ArgumentParser:
+    """The command line of `plan_excitation`."""
+    parser = Parser(
+        prog="plan_excitation",
+        description="Plan a joint motion that identifies inertial parameters well, within the "
+        "limits of the robot: a Fourier series, at rest in the start pose at its beginning and "
+        "end. Drive the robot to the start pose first.",
+        epilog="Exit status: 0 a motion was planned, 2 the request cannot be carried out.")
+    add = parser.add_argument
+    add("urdf", metavar="URDF", type=Path, help="robot description")
+    add("--frame", required=True, metavar="LINK",
+        help="link that carries the payload (that of the wrench sensor, or the flange)")
+    add("--for", dest="goal", choices=(PAYLOAD, ROBOT), default=PAYLOAD,
+        help="what is to be identified: the payload from a wrist sensor, or the base parameters of "
+        "the robot from joint torques (default: %(default)s)")
+    add("--joints", metavar="A,B,...", default="",
+        help="joints that move (default: for a payload the last three before the frame, for a "
+        "robot all before it)")
+    add("--start", metavar="Q1,Q2,...", default="", help="start pose of all joints, in the order "
+        "of the URDF [rad] (write --start=-1.5,...; default: all zero)")
+    add("--gravity", metavar="X,Y,Z", default="0,0,-9.81",
+        help="in axes of the URDF's root [m/s^2] (write --gravity=0,0,-9.81, the default)")
+    add("--duration", type=float, default=10.0, metavar="S", help="default: 10 s")
+    add("--link-speed", type=float, default=COBOT_SPEED, metavar="M/S",
+        help="of every point of every link and of the payload's box (default: %(default)s)")
+    add("--range", type=float, default=np.inf, metavar="RAD",
+        help="largest distance of a joint from the start pose (default: none)")
+    add("--floor", type=float, default=-np.inf, metavar="M",
+        help="least height of every moving link above the URDF's root (default: none)")
+    add("--keep-out", metavar="SX,SY,SZ,CX,CY,CZ", action="append", default=[],
+        help="lengths and centre [m], in axes of the URDF's root, of a box (table, wall) that no "
+        "moving link may touch; may be repeated")
+    add("--payload-mass", type=float, default=1.0, metavar="KG",
+        help="that is expected (default: %(default)s)")
+    add("--payload-box", metavar="SX,SY,SZ,CX,CY,CZ",
+        help="lengths and centre in the frame of a box around the payload [m], kept clear of the "
+        "links (default: a ball of about 0.1 m, not kept clear)")
+    add("--budget", type=float, default=120.0, metavar="S",
+        help="time that planning may take (default: %(default)s)")
+    add("--csv", metavar="OUT", type=Path, help="write time, positions, velocities, accelerations")
+    add("--trajectory", metavar="OUT", type=Path,
+        help="write a trajectory_msgs/JointTrajectory as YAML, for ros2 topic pub")
+    return parser
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the tool; returns its exit status."""
-    begun = STARTED if arguments is None else time.monotonic()  # started as a program, or called
-    return exit_status(lambda: run(parse_options(arguments), begun))
+    return exit_status(lambda: run(make_parser().parse_args(arguments)))
 
 
-def run(options: Options, begun: float) -> int:
-    """Plan, report, write files; returns the exit status.
-
-    Args:
-        begun: of `time.monotonic`, from which the budget counts [s].
-
-    Raises:
-        InertialIdError: the request cannot be carried out.
-    """
-    files = {"--csv": options.csv, "--trajectory": options.trajectory}
-    csv, trajectory = check_outputs(files, {"the robot description": options.urdf})
-    planned = make_plan(options, begun)
-    arm, found = planned.arm, planned.found
-    motion = replace(found.motion, periods=options.periods)
-    if csv is not None:
-        write_csv(csv, arm.joint_names, motion, options.output_rate)
-    if trajectory is not None:
-        write_trajectory(trajectory, arm.joint_names, motion, options.output_rate)
-    if not options.quiet:
-        print("\n".join(map(printable, summary(planned, options))))
-    return OK
-
-
-@dataclass(frozen=True)
-class Planned:
-    """An arm, what is asked of its motion, and the motion that was found."""
-
-    arm: Arm
-    objective: Objective
-    found: Plan
-
-
-def make_plan(options: Options, begun: float) -> Planned:
-    """Plan as the options ask, within their budget, of which time is kept for writing files.
-
-    Args:
-        begun: of `time.monotonic`, from which the budget counts [s].
-
-    Raises:
-        InertialIdError: the request cannot be carried out.
-    """
-    arm = Arm(read_description(options.urdf), options.frame, options.carried, package_roots(),
-              options.gravity, options.keep_out)
-    start, active = start_pose(arm, options.start), moving_joints(arm, options)
+def run(options: argparse.Namespace) -> int:
+    """Plan, write files, report; returns the exit status (raises InertialIdError)."""
+    for name in ("duration", "payload_mass", "budget"):
+        if not 0.0 < getattr(options, name) < np.inf:
+            raise InvalidSetting(f"--{name.replace('_', '-')} is {getattr(options, name):g}; it "
+                                 "must be above 0")
+    limits = MotionLimits(link_speed=options.link_speed, range=options.range, floor=options.floor)
+    phi, box = expected_payload(options.payload_mass, options.payload_box)
+    arm = Arm(read_description(user_path(options.urdf)), options.frame, box,
+              phi if options.goal == PAYLOAD else None,
+              numbers(f"--gravity {options.gravity}", options.gravity, "three numbers", 3),
+              [box_obstacle(f"keep-out box {k + 1}", box_corners("--keep-out", text))
+               for k, text in enumerate(options.keep_out)])
     if arm.unchecked:
         print(f"warning: {printable(arm.unchecked)}: self-collision is not checked",
               file=sys.stderr)
-    excess = Excess(arm, options.limits, start, active)
-    objective = make_objective(arm, options, active)
-    left = options.effort.budget - (1.0 + _OUTPUT) * (time.monotonic() - begun)
-    found = plan_motion(Basis(options.duration, options.harmonics), start, active, objective,
-                        excess, options.rate, replace(options.effort, budget=left))
-    return Planned(arm, objective, found)
+    start, active = start_pose(arm, options.start), moving_joints(arm, options)
+    rows = payload_rows(arm, phi) if options.goal == PAYLOAD else robot_rows(arm, active)
+    motion = plan_fourier(arm, start, active, rows, limits, options.duration, RATE, options.budget)
+    planned = motion.as_planned(arm)
+    if options.csv is not None:
+        write_atomically(user_path(options.csv), as_csv(planned))
+    if options.trajectory is not None:
+        write_atomically(user_path(options.trajectory), as_trajectory(planned))
+    print("\n".join(summary(arm, motion, rows)))
+    return OK
 
 
-def start_pose(arm: Arm, given: Sequence[float]) -> Array:
-    """The start pose (joints,); zero where none is given.
+def expected_payload(mass: float, box: str | None) -> tuple[Array, Array | None]:
+    """phi (10,) of the expected payload, and the corners (2, 3) of its box, if there is one."""
+    if box is None:
+        return phi_from_body(mass, np.zeros(3), 2.0 * mass * BALL**2 * np.eye(3)), None
+    corners = box_corners("--payload-box", box)
+    squares = (corners[1] - corners[0])**2
+    inertia = mass / 12.0 * np.diag(squares.sum() - squares)
+    return phi_from_body(mass, corners.mean(axis=0), inertia), corners
 
-    Raises:
-        InvalidSetting: not one number for each joint.
-    """
+
+def box_corners(option: str, text: str) -> Array:
+    """Corners (2, 3) [m] of a box given by lengths and centre (raises InvalidSetting)."""
+    values = np.array(numbers(f"{option} {text}", text, "six numbers sx,sy,sz,cx,cy,cz", 6))
+    lengths, center = values[:3], values[3:]
+    if not (np.isfinite(values).all() and (lengths > 0.0).all()):
+        raise InvalidSetting(f"{option} {text}: the three lengths must be positive")
+    return np.stack([center - 0.5 * lengths, center + 0.5 * lengths])
+
+
+def start_pose(arm: Arm, given: str) -> Array:
+    """The start pose (joints,), zero where none is given (raises InvalidSetting)."""
     if not given:
         return np.zeros(len(arm.joint_names))
-    if len(given) != len(arm.joint_names) or not np.isfinite(given).all():
-        raise InvalidSetting(f"--start has {len(given)} numbers; it needs one for each of: "
-                             + ", ".join(arm.joint_names))
-    return np.asarray(given, dtype=float)
+    return np.array(numbers(f"--start {given}", given, "positions of " + ", ".join(
+        arm.joint_names), len(arm.joint_names)))
 
 
-def moving_joints(arm: Arm, options: Options) -> np.ndarray:
-    """Indices (k,) of the joints that move.
-
-    Raises:
-        UnknownFrame: no such joint. InvalidSetting: none of the joints moves the frame.
-    """
-    chain = arm.chain
-    if not chain:
-        raise InvalidSetting(f"no joint of the robot description moves --frame '{arm.frame}'")
-    names = options.joints or (chain[-_WRIST:] if options.goal == PAYLOAD else chain)
-    for name in names:
+def moving_joints(arm: Arm, options: argparse.Namespace) -> np.ndarray:
+    """Indices (k,) of the joints that move (raises UnknownFrame, InvalidSetting)."""
+    chosen = names(options.joints) or (
+        arm.chain[-WRIST:] if options.goal == PAYLOAD else arm.chain)
+    for name in chosen:
         if name not in arm.joint_names:
             raise UnknownFrame(f"the robot description has no joint '{name}'; it has: "
                                + ", ".join(arm.joint_names))
-    if not set(names) & set(chain):
+    if not set(chosen) & set(arm.chain):
         raise InvalidSetting(f"none of --joints moves --frame '{arm.frame}'; those that do: "
-                             + ", ".join(chain))
-    return np.array([arm.joint_names.index(name) for name in dict.fromkeys(names)])
+                             + ", ".join(arm.chain))
+    return arm.index(tuple(dict.fromkeys(chosen)))
 
 
-def make_objective(arm: Arm, options: Options, active: np.ndarray) -> Objective:
-    """What the motion of the active joints (k,) is to tell."""
-    if options.goal == PAYLOAD:
-        mass = options.expected[0]
-        unit = mass * body_coordinates(options.expected / mass).to_phi
-        biases = WrenchSettings().force_bias_sd, WrenchSettings().torque_bias_sd
-        return PayloadInformation(arm, unit, np.repeat(options.noise, 3), np.repeat(biases, 3))
-    model = RobotModel.from_urdf(arm.urdf, JointTerms(coulomb_velocity=_FADING),
-                                 gravity=options.gravity)
-    noise = joint_noise(options.noise, active, model.nv)
-    friction = np.maximum(_FRICTION * model.effort_limits, noise)
-    return RobotInformation(model, description_reference(model), noise, friction, active)
+def payload_rows(arm: Arm, phi: Array) -> Rows:
+    """Whitened rows (n, 6, 16) of the ten parameters of a payload phi (10,), in units of itself,
+    and of the sensor's six biases."""
+    wrench = Settings().wrench
+    unit = phi[0] * body_coordinates(phi / phi[0]).to_phi
+    noise, bias = np.repeat(wrench.noise, 3), np.diag(np.repeat(wrench.bias_sd, 3))
+
+    def rows(q: Array, dq: Array, ddq: Array) -> Array:
+        motion = arm.motion(q, dq, ddq)
+        y = regressor(proper_acceleration(motion), motion.omega, motion.alpha) @ unit
+        biases = np.broadcast_to(bias, (len(y), 6, 6))
+        return np.concatenate([y, biases], axis=2) / noise[:, None]
+
+    return rows
 
 
-def joint_noise(given: Sequence[float], active: np.ndarray, joints: int) -> Array:
-    """Noise (joints,) [N m] from one number, or from one for each active joint.
+def robot_rows(arm: Arm, active: np.ndarray) -> Rows:
+    """Whitened rows (n, k, nb) of the base parameters of the whole robot, in units of those of its
+    description, from the torques of the active joints (k,)."""
+    from ...robot.base_parameters import structural_base_parameters
+    from ...robot.joint_terms import NO_TERMS
+    from ...robot.model import RobotModel
+    from ...robot.reference import description_reference
 
-    Raises:
-        InvalidSetting: another number of numbers.
-    """
-    if len(given) not in (1, len(active)):
-        raise InvalidSetting(f"--noise has {len(given)} numbers; it needs one, or one for each of "
-                             f"the {len(active)} joints that move")
-    out = np.full(joints, given[0])
-    out[active] = given
-    return out
+    model = RobotModel.from_urdf(arm.urdf, NO_TERMS)
+    base = structural_base_parameters(model)
+    across = base.matrix @ description_reference(model).unit
+    root = np.asarray(np.linalg.qr(across.T, mode="r")).T / TORQUE_NOISE
+
+    def rows(q: Array, dq: Array, ddq: Array) -> Array:
+        return np.asarray(model.regressor(q, dq, ddq)[:, active][:, :, base.independent] @ root)
+
+    return rows
 
 
-def summary(planned: Planned, options: Options) -> list[str]:
-    """What was found, in words."""
-    arm, found = planned.arm, planned.found
-    motion = found.motion
-    state = motion(np.linspace(0.0, motion.basis.period, 1000))
-    speed = arm.frame_motion(*state).point_speeds(options.limits.tool_points)
-    lines = [*_gained(planned, options.rate),
-             f"tool speed at most {speed.max():.3f} m/s; nearest to a limit: {found.closest}"]
+def as_csv(motion: PlannedMotion) -> str:
+    """Columns ``time``, then position, velocity and acceleration of every joint."""
+    header = ["time", *(f"{kind}.{name}" for kind in ("position", "velocity", "acceleration")
+                        for name in motion.joint_names)]
+    rows = np.hstack([motion.stamps[:, None], motion.positions, motion.velocities,
+                      motion.accelerations])
+    return "\n".join([",".join(header), *(",".join(f"{x:.{DIGITS}g}" for x in row)
+                                          for row in rows)]) + "\n"
+
+
+def as_trajectory(motion: PlannedMotion) -> str:
+    """A trajectory_msgs/JointTrajectory in the YAML that `ros2 topic pub` reads."""
+    def numbers_of(values: Array) -> str:
+        # A bare 0 would be read as a whole number, which a field of floats refuses.
+        return "[" + ", ".join(repr(round(float(x), DIGITS) + 0.0) for x in values) + "]"
+
+    text = [f"joint_names: [{', '.join(motion.joint_names)}]", "points:"]
+    for at, *point in zip(*motion.trajectory, strict=True):
+        seconds, nanoseconds = divmod(round(float(at) * 1e9), 1_000_000_000)
+        q, dq, ddq = map(numbers_of, point)
+        text += [f"- positions: {q}", f"  velocities: {dq}", f"  accelerations: {ddq}",
+                 f"  time_from_start: {{sec: {seconds}, nanosec: {nanoseconds}}}"]
+    return "\n".join(text) + "\n"
+
+
+def summary(arm: Arm, motion: FourierMotion, rows: Rows) -> list[str]:
+    """What was planned, in words."""
+    state = motion(np.linspace(0.0, motion.period, 1000))
+    found = rows(*state)
+    factor = np.exp(information_gain(found, RATE * motion.period) / found.shape[2])
+    lines = [f"in {motion.period:g} s the standard deviations of {found.shape[2]} parameters "
+             f"become {factor:.2g} times smaller (geometric mean)",
+             f"fastest point of a link: {arm.links(state.q, state.dq).speed.max():.3f} m/s"]
     for joint in motion.active:
         q, dq, ddq = (part[:, joint] for part in state)
         lines.append(f"  {arm.joint_names[joint]}: {q.min():.3f} to {q.max():.3f} rad, "
                      f"{np.abs(dq).max():.3f} rad/s, {np.abs(ddq).max():.3f} rad/s^2")
-    lines.append("start pose: " + ", ".join(
-        f"{name} {value:.4f}" for name, value in zip(arm.joint_names, motion.start, strict=True)))
-    return lines
-
-
-def _gained(planned: Planned, rate: float) -> list[str]:
-    """What the motion tells, in words."""
-    found = planned.found
-    period = found.motion.basis.period
-    rows = planned.objective.rows(*found.motion(dense_times(period)))
-    count = rows.shape[2]
-    smaller = _times(information_gain(rows, rate * period), count)
-    lines = [f"in {period:g} s the standard deviations of {count} parameters become {smaller} "
-             "times smaller (geometric mean)"]
-    if not found.gains:
-        return [*lines, "no search came to its end: allow a larger --budget"]
-    return [*lines, f"best of {len(found.gains)} starts, which came to "
-            + ", ".join(_times(gain, count) for gain in found.gains) + " times"]
-
-
-def _times(gain: float, count: int) -> str:
-    """The factor by which each of so many standard deviations falls for a gain, two digits of it.
-
-    Examples:
-        >>> _times(114.1, 10), _times(9.0, 10)
-        ('90,000', '2.5')
-    """
-    factor = float(f"{math.exp(gain / count):.2g}")
-    return f"{factor:,.0f}" if factor >= 10.0 else f"{factor:g}"
+    return [*lines, "start pose: " + ", ".join(
+        f"{name} {value:.4f}" for name, value in zip(arm.joint_names, motion.start, strict=True))]
 
 
 if __name__ == "__main__":

@@ -15,8 +15,8 @@ from ...io.files import write_atomically
 from ..report.diagnosis import BAD, GOOD, Diagnosis
 from ..report.figures import Curve, chart, limits_around
 from ..report.page import Card, Cell, Figure, Figures, Section, Table, render
-from ..report.results import CONFIDENCE_95, two_digits
-from .progress import Part
+from ..report.results import two_digits
+from .progress import CONFIDENCE_95, Part
 from .proof import FORCE, TORQUE, Proof
 from .record import End, Record, Row, Verdict
 

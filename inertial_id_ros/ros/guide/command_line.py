@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...apps.excitation.config import box_corners
+from ...apps.excitation.plan_excitation import box_corners
 from ...apps.guide.motions import USUAL_BOX
 from ...apps.guide.progress import Wanted
 from ...arguments import Parser, add_motion_options, check_motion_options

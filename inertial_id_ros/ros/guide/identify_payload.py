@@ -20,7 +20,7 @@ from ...apps.guide.record import End, Record
 from ...cli import INTERRUPTED, exit_status, identify_payload
 
 if TYPE_CHECKING:
-    from ...apps.excitation.next_motion.planned_motion import PlannedMotion
+    from ...apps.excitation.motions import PlannedMotion
     from ...apps.guide.motions import MotionSource
     from ...apps.guide.progress import Wanted
     from ...apps.guide.show import Show
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from .node_link import NodeLink
     from .workplace import Mover
 
-_RATE = 500.0  # Hz, of the wrench for which motions are planned
 _MARGIN = 1.25  # of the accuracy that no motion surpasses
 _START = 30.0  # s in which a node that is started must answer
 
@@ -152,14 +151,17 @@ def reachable(wanted: Wanted, link: NodeLink) -> Wanted:
 def _source_maker(options: Options, listening: Listening
                   ) -> Callable[[Mapping[str, float]], MotionSource]:
     """A function that plans motions from a pose."""
-    from ...apps.excitation.next_motion.planned_motion import MotionLimits
+    from ...apps.excitation.collision import box_obstacle
+    from ...apps.excitation.motions import MotionLimits
     from ...apps.guide.motions import MotionSource
 
     def make(pose: Mapping[str, float]) -> MotionSource:
         received = listening.received
         return MotionSource(received.description, received.sensor_frame, pose, received.settings,
                             MotionLimits(link_speed=options.link_speed, floor=options.floor),
-                            _RATE, options.box, options.keep_out, listening.scene.obstacles)
+                            options.box, [*(box_obstacle(f"keep-out box {k + 1}", corners) for
+                                            k, corners in enumerate(options.keep_out)),
+                                          *listening.scene.obstacles])
 
     return make
 

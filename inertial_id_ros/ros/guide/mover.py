@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from ...apps.excitation.next_motion.planned_motion import PlannedMotion
+from ...apps.excitation.motions import PlannedMotion
 from ...findings import STOPPING
 from ..motion_execution import MotionExecution, State
 from .guide_node import GuideNode, Stopped

@@ -13,7 +13,7 @@ from inertial_id_ros.action import Identify
 from inertial_id_ros.msg import InertialParameters, InertialSummary
 from inertial_id_ros.srv import Apply, GetInertialParameters, Save
 
-from ...apps.guide.progress import Part, Progress, Wanted, asked_of, parts_of
+from ...apps.guide.progress import Part, Progress, Wanted, parts_of
 from ...errors import InertialIdError, InvalidData
 from ...findings import STOPPING, Doubt
 from ...inertia import Array
@@ -94,10 +94,12 @@ class NodeLink:
 
     def parts(self, wanted: Wanted) -> tuple[Part, ...]:
         """Mass, centre of mass and inertia as far as they are known."""
-        summary = self._summary
-        if summary is None or not summary.valid:
+        summary, known = self._summary, self.parameters
+        if summary is None or not summary.valid or known is None:
             return ()
-        return parts_of(list(summary.values), list(summary.sigma), list(summary.verdicts), wanted)
+        report, covariance, _ = numbers_of(known)
+        sigma = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+        return parts_of(report, sigma, list(known.verdict), wanted)
 
     def progress(self, wanted: Wanted, timeout: float) -> Progress:
         """What is known, what is missing, and the time since the goal began."""
@@ -106,7 +108,7 @@ class NodeLink:
         if not text and self._summary is not None and not self._summary.valid:
             text = self._summary.text
         parts = self.parts(wanted)
-        if parts and all(part.is_reached for part in asked_of(parts, wanted)):
+        if parts and all(part.is_reached for part in parts):
             text = ""  # of the verdict, which may ask for more
         return Progress(elapsed, max(timeout - elapsed, 0.0), parts, text)
 

@@ -13,21 +13,19 @@ from functools import partial
 
 import numpy as np
 
-from ...apps.excitation.next_motion.planned_motion import PlannedMotion
+from ...apps.excitation.motions import PlannedMotion
 from ...apps.guide.at_rest import check_at_rest
 from ...apps.guide.by_motion import check_by_motion, check_joint_order
 from ...apps.guide.motions import as_phi
 from ...apps.guide.progress import (
     LONGEST_MOTION,
     Progress,
-    asked_of,
     is_at_its_limit,
 )
 from ...apps.guide.proof import Proof, prove
 from ...apps.guide.record import End, Row, Verdict, describe_failed, failed, replaced
 from ...cli import CHECK_FAILED, INTERRUPTED, NOT_APPLIED, NOT_IDENTIFIED, OK
 from ...errors import InertialIdError
-from ...identification.accuracy_goal import AccuracyGoal
 from ...inertia import Array
 from ...io.messages import stamp_ns
 from ...targets.registry import load_target
@@ -198,8 +196,9 @@ class Identifying:
         place.show.step("identify", f"until the goal, at most {timeout:g} s")
         place.link.end()
         self._learn()
-        goal, made = self._goal(), len(place.record.motions)
-        place.link.begin(goal.mass, goal.com, goal.inertia, timeout, keep_data=True)
+        made, parts = len(place.record.motions), place.link.parts(place.wanted)
+        mass = parts[0].goal if parts and parts[0].is_known else 0.0
+        place.link.begin(mass, place.wanted.com, place.wanted.inertia, timeout, keep_data=True)
         shares: list[Array] = []  # intervals over the goal, after each motion
         while True:
             progress = place.look(_SETTLED)
@@ -210,7 +209,7 @@ class Identifying:
                                     for part in progress.parts]))
             moved = sum(seconds for _, seconds in place.record.motions[made:])
             is_vain = is_at_its_limit(shares)
-            if self._is_known(progress) and (
+            if progress.is_known and (
                     is_vain or moved > LONGEST_MOTION or progress.left <= 0.0):
                 reason = "" if is_vain else progress.missing
                 place.show.say("as good as this sensor, its mounting and the time allow: "
@@ -223,13 +222,6 @@ class Identifying:
         place.is_identifying = False
         return self._keep_estimate()
 
-    def _goal(self) -> AccuracyGoal:
-        """The accuracy in kilograms and metres, by the mass that is known so far."""
-        wanted = self._place.wanted
-        parts = self._place.link.parts(wanted)
-        mass = parts[0].goal if parts and parts[0].is_known else 0.0
-        return AccuracyGoal(mass, wanted.com, wanted.inertia)
-
     def _learn(self) -> None:
         """Have the next motion planned by the newest estimate."""
         message, source = self._place.link.parameters, self._place.source
@@ -239,25 +231,25 @@ class Identifying:
 
     def _improve(self) -> None:
         """Make the next motion, or have it made."""
-        place, goal = self._place, self._goal()
+        place = self._place
         if place.mover is None:
-            return self._have_moved(goal)
+            return self._have_moved()
         source = place.plan_from_here()
         try:
-            motion = source.next_motion(place.pose, goal)
+            motion = source.next_motion(place.pose, place.wanted)
         except InertialIdError as error:
             raise Ended(NOT_IDENTIFIED, str(error)) from None
         source.learn(motion, place.pose)
         place.move(motion)
 
-    def _have_moved(self, goal: AccuracyGoal) -> None:
+    def _have_moved(self) -> None:
         """Tell a person the next motion, and wait for it."""
         place = self._place
         words = place.link.progress(place.wanted, place.plan.timeout).missing
         pose = place.pose
         try:
             source = place.plan_from_here()
-            motion = source.next_motion(pose, goal, by_hand=True)
+            motion = source.next_motion(pose, place.wanted, by_hand=True)
             place.display(motion)
             source.learn(motion, pose)
             words = motion.words
@@ -265,15 +257,9 @@ class Identifying:
             pass  # the words of the node are good enough
         place.have_moved(words or "tilt the wrist by 20 to 30° about two axes")
 
-    def _is_known(self, progress: Progress) -> bool:
-        """Whether mass and centre of mass are known, as well as was asked or for the verdict."""
-        return len(progress.parts) > 1 and all(part.is_known for part in progress.parts[:2])
-
     def _is_reached(self, progress: Progress) -> bool:
         """Whether the goal is reached."""
-        asked = asked_of(progress.parts, self._place.wanted)
-        return bool(asked) and all(part.is_reached for part in asked) and (
-            self._place.link.has_fresh_estimate)
+        return progress.is_reached and self._place.link.has_fresh_estimate
 
     def _keep_estimate(self) -> Array:
         """Keep the estimate, as file of the node and in the record; its bias (6,)."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from ...apps.excitation.next_motion.planned_motion import PlannedMotion
+from ...apps.excitation.motions import PlannedMotion
 from ...apps.guide.by_motion import rejected_row
 from ...apps.guide.motions import MotionSource
 from ...apps.guide.progress import Progress, Wanted

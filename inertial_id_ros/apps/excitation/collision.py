@@ -1,0 +1,230 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""Collision shapes of links, payload and surroundings, and their distances.
+
+Distances between meshes cost milliseconds a pose, those between convex hulls microseconds. A hull
+contains its mesh: where hulls are apart, meshes are, and only the others are compared themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import coal
+import numpy as np
+import pinocchio as pin
+
+from ...errors import InvalidShape
+from ...inertia import Array
+from ...limits import MAX_FACES
+
+# Shape -> its sizes [m].
+SIZES = {"box": ("x", "y", "z"), "sphere": ("radius",), "cylinder": ("height", "radius"),
+         "mesh": ()}
+LONGEST = 200  # characters of a name
+MOST_CORNERS = 60  # of a convex hull; beyond that its box stands for it
+POSES = 100  # random ones: shapes that meet in all of them are neighbours drawn too large
+
+
+@dataclass(frozen=True, eq=False)
+class Obstacle:
+    """A solid that no moving link may touch.
+
+    Attributes:
+        name: for messages.
+        shape: box, sphere, cylinder (along its z axis) or mesh.
+        size: full lengths x, y, z; radius; height and radius; empty for a mesh [m].
+        pose: (4, 4) from its axes to those of the description's root.
+        vertices: (n, 3) [m] and triangles: (m, 3), of a mesh.
+
+    Raises:
+        InvalidShape: unknown shape, sizes that are not positive, or a pose that is none.
+    """
+
+    name: str
+    shape: str
+    size: tuple[float, ...]
+    pose: Array = field(default_factory=lambda: np.eye(4))
+    vertices: Array = field(default_factory=lambda: np.empty((0, 3)))
+    triangles: np.ndarray = field(default_factory=lambda: np.empty((0, 3), dtype=int))
+
+    def __post_init__(self) -> None:
+        name = self.name[:LONGEST]
+        if self.shape not in SIZES:
+            raise InvalidShape(f"obstacle '{name}' is a {self.shape}; allowed: {', '.join(SIZES)}")
+        wanted = SIZES[self.shape]
+        if len(self.size) != len(wanted) or not all(0.0 < s < np.inf for s in self.size):
+            raise InvalidShape(f"size of the {self.shape} '{name}' is {list(self.size)}; it needs "
+                               f"{len(wanted)} positive numbers: {', '.join(wanted)}")
+        turn = np.asarray(self.pose)[:3, :3]
+        if not (np.isfinite(self.pose).all() and np.allclose(turn @ turn.T, np.eye(3), atol=1e-6)):
+            raise InvalidShape(f"pose of the obstacle '{name}' is no rotation and translation")
+        corners, faces = np.asarray(self.vertices), np.asarray(self.triangles)
+        if self.shape == "mesh" and not (
+                0 < len(faces) <= MAX_FACES and np.isfinite(corners).all()
+                and faces.min() >= 0 and faces.max() < len(corners)):
+            raise InvalidShape(f"mesh '{name}' has {len(faces)} faces (allowed: 1 to {MAX_FACES}), "
+                               "a corner that is not finite, or a face without its corner")
+
+    def solid(self) -> coal.CollisionGeometry:
+        """The shape in its own axes."""
+        if self.shape == "box":
+            return coal.Box(*self.size)
+        if self.shape == "sphere":
+            return coal.Sphere(*self.size)
+        if self.shape == "cylinder":
+            return coal.Cylinder(self.size[1], self.size[0])
+        out = coal.BVHModelOBBRSS()
+        out.beginModel(len(self.triangles), len(self.vertices))
+        out.addVertices(np.asarray(self.vertices, dtype=float))
+        out.addTriangles(np.asarray(self.triangles, dtype=np.int64))
+        out.endModel()
+        return out
+
+
+def box_obstacle(name: str, corners: Array) -> Obstacle:
+    """A box with corners (2, 3) [m], along the axes of the description's root."""
+    low, high = np.asarray(corners, dtype=float)
+    pose = np.eye(4)
+    pose[:3, 3] = 0.5 * (low + high)
+    return Obstacle(name, "box", tuple((high - low).tolist()), pose)
+
+
+class CollisionShapes:
+    """The shapes of a robot, with the pairs that may not come near each other.
+
+    Args:
+        model: of the robot.
+        shapes: of its links and payload; obstacles: what stands where it is.
+        poses: (n, nq) configurations over the whole range. Links that meet in each of these are
+            neighbours drawn too large, and not compared.
+
+    Attributes:
+        pairs: names of the shapes that are compared.
+    """
+
+    def __init__(self, model: pin.Model, shapes: pin.GeometryModel, obstacles: Sequence[Obstacle],
+                 poses: Array) -> None:
+        self._model, self._data = model, model.createData()
+        self._exact = pin.GeometryModel(shapes)
+        own = self._exact.ngeoms
+        for obstacle in obstacles:
+            self._exact.addGeometryObject(pin.GeometryObject(
+                obstacle.name, 0, 0, pin.SE3(obstacle.pose), obstacle.solid()))
+        self._add_pairs(own)
+        self._simple = _hulls_of(self._exact)
+        always = self.near(poses, 0.0).all(axis=0)
+        for k in reversed(np.flatnonzero(always).tolist()):
+            pair = self._exact.collisionPairs[k]
+            if max(pair.first, pair.second) < own:  # obstacles are meant as they stand
+                self._exact.removeCollisionPair(pair)
+                self._simple.removeCollisionPair(pair)
+        objects = self._exact.geometryObjects
+        self.pairs: tuple[tuple[str, str], ...] = tuple(
+            (objects[p.first].name, objects[p.second].name) for p in self._exact.collisionPairs)
+        self._distances = self._simple.createData()
+
+    def _add_pairs(self, own: int) -> None:
+        """Compare the first `own` shapes with each other and with the obstacles behind them, but
+        links that a joint ties together, which touch in it."""
+        parents = self._model.parents
+        joints = [shape.parentJoint for shape in self._exact.geometryObjects]
+        for i in range(own):
+            for j in range(i + 1, len(joints)):
+                first, second = joints[i], joints[j]
+                tied = first == parents[second] or second == parents[first]
+                if first != second and not (tied and j < own):
+                    self._exact.addCollisionPair(pin.CollisionPair(i, j))
+
+    def near(self, configurations: Array, margin: float) -> np.ndarray:
+        """True (n, pairs) where shapes are nearer than a margin [m]."""
+        simple, exact = (_data_with_margin(shapes, margin) for shapes in (self._simple,
+                                                                          self._exact))
+        out = np.zeros((len(configurations), len(self._exact.collisionPairs)), dtype=bool)
+        for row, configuration in zip(out, configurations, strict=True):
+            if not pin.computeCollisions(self._model, self._data, self._simple, simple,
+                                         configuration, False):
+                continue
+            pin.updateGeometryPlacements(self._model, self._data, self._exact, exact)
+            for k, result in enumerate(simple.collisionResults):
+                row[k] = result.isCollision() and pin.computeCollision(self._exact, exact, k)
+        return out
+
+    def distances(self, configurations: Array) -> Array:
+        """Distances (n, pairs) [m] of hulls; negative where they meet."""
+        out = np.empty((len(configurations), len(self.pairs)))
+        for row, configuration in zip(out, configurations, strict=True):
+            pin.computeDistances(self._model, self._data, self._simple, self._distances,
+                                 configuration)
+            row[:] = [result.min_distance for result in self._distances.distanceResults]
+        return out
+
+
+def link_shapes(model: pin.Model, urdf: str, packages: Sequence[str]) -> pin.GeometryModel:
+    """The collision shapes of a description, with its meshes.
+
+    Args:
+        packages: folders in which ``package://`` meshes are looked for.
+
+    Raises:
+        InvalidShape: a mesh is not there, or cannot be read.
+    """
+    try:
+        return pin.buildGeomFromUrdfString(model, urdf, pin.GeometryType.COLLISION,
+                                           package_dirs=list(packages))
+    except ValueError as error:
+        reason = str(error).rpartition("message:")[2]  # behind the place in coal's source
+        raise InvalidShape(" ".join(reason.split())) from None
+
+
+def corners_of(shape: pin.GeometryObject) -> Array:
+    """Corners (c, 3) [m] of a convex polyhedron that contains a shape, in axes of its joint."""
+    solid = shape.geometry
+    hull = _hull(solid)
+    if isinstance(hull, coal.ConvexBase) and len(hull.points()) <= MOST_CORNERS:
+        corners = np.array(hull.points())
+    elif isinstance(solid, coal.Cylinder):
+        angle = np.pi / 6.0 * np.arange(12)
+        radius = solid.radius / np.cos(np.pi / 12.0)
+        rim = radius * np.column_stack([np.cos(angle), np.sin(angle), 0.0 * angle])
+        corners = np.vstack([rim + [0.0, 0.0, end] for end in (-solid.halfLength,
+                                                               solid.halfLength)])
+    else:
+        solid.computeLocalAABB()
+        low, high = np.array(solid.aabb_local.min_), np.array(solid.aabb_local.max_)
+        corners = corners_of_box(low, high)
+    return np.asarray(corners @ shape.placement.rotation.T + shape.placement.translation)
+
+
+def corners_of_box(low: Array, high: Array) -> Array:
+    """The eight corners (8, 3) of a box."""
+    return np.array([(x, y, z) for x in (low[0], high[0]) for y in (low[1], high[1])
+                     for z in (low[2], high[2])])
+
+
+def _hulls_of(shapes: pin.GeometryModel) -> pin.GeometryModel:
+    """The same shapes and pairs, meshes as their hulls."""
+    out = pin.GeometryModel(shapes)
+    for shape in out.geometryObjects:
+        shape.geometry = _hull(shape.geometry)
+    return out
+
+
+def _hull(solid: coal.CollisionGeometry) -> coal.CollisionGeometry:
+    """The convex hull of a mesh; of another shape, or a mesh without volume, itself."""
+    if not isinstance(solid, coal.BVHModelBase):
+        return solid
+    points = coal.StdVec_Vec3s()
+    for corner in np.array(solid.vertices()):
+        points.append(corner)
+    try:
+        return coal.Convex.convexHull(points, True, "Qt")
+    except RuntimeError:  # all in one plane
+        return solid
+
+
+def _data_with_margin(shapes: pin.GeometryModel, margin: float) -> pin.GeometryData:
+    data = shapes.createData()
+    for request in data.collisionRequests:
+        request.security_margin = margin
+    return data

@@ -1,0 +1,209 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""Planned motions: points of a trajectory, at rest at both ends, made of moves from rest to rest.
+
+Between two poses the path is straight in joint space. The speed on it rises in a ramp, stays, and
+falls: information grows with the square of the speed, and a move that reaches the allowed speed
+only for an instant takes twice as long. No ramp is shorter than the low-pass of the pipeline, which
+would remove what faster swings identify.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+from typing import NamedTuple
+
+import numpy as np
+
+from ...errors import InvalidSetting
+from ...inertia import Array
+from ..simulation.motion import JointMotion, Trajectory
+from .arm import Arm
+
+COBOT_SPEED = 0.25  # m/s, the reduced speed beside people (ISO 10218-1)
+POINTS = 0.02  # s between points of a trajectory
+NODES = np.linspace(0.0, 1.0, 21)  # along a move, where its speed is found
+PEAK = 1.02  # for a peak between two nodes
+RAMP = 0.4  # s, at least
+ACCELERATION, JERK = 1.5, 6.0  # peaks of the ramp 3 x^2 - 2 x^3 of duration and height 1
+SMALLEST = np.radians(0.5)  # a joint that turns by less is left out of the words
+
+
+@dataclass(frozen=True)
+class MotionLimits:
+    """Limits of a motion, beside those of the robot description.
+
+    Attributes:
+        link_speed: of every point of every link and of the payload [m/s].
+        joint_speed, joint_acceleration, joint_jerk: of every joint [rad/s, rad/s^2, rad/s^3, or m].
+        share: part of the description's limits of speed and effort that may be used.
+        range: largest distance of a joint from where the motion starts [rad or m].
+        clearance: least distance between shapes [m].
+        floor: least height of every link that rises and falls, and of the payload, above the
+            description's root, against gravity [m]; minus infinity: none.
+
+    Raises:
+        InvalidSetting: a number out of range.
+    """
+
+    link_speed: float = COBOT_SPEED
+    joint_speed: float = 2.0
+    joint_acceleration: float = 5.0
+    joint_jerk: float = 60.0
+    share: float = 0.8
+    range: float = 1.5
+    clearance: float = 0.01
+    floor: float = -math.inf
+
+    def __post_init__(self) -> None:
+        for item in fields(self):
+            value = getattr(self, item.name)
+            low, high = {"clearance": (-1e-12, math.inf), "floor": (-math.inf, math.inf),
+                         "share": (0.0, 1.0 + 1e-12), "range": (0.0, math.nan)}.get(
+                             item.name, (0.0, math.inf))
+            if math.isnan(value) or value >= high or (value <= low and item.name != "floor"):
+                raise InvalidSetting(f"{item.name} of a motion is {value:g}; it must be above zero "
+                                     f"and {'at most 1' if item.name == 'share' else 'finite'}")
+
+
+@dataclass(frozen=True, eq=False)
+class PlannedMotion:
+    """Points of a joint trajectory, as a trajectory controller takes them.
+
+    Attributes:
+        joint_names: of the k joints; all others stay where they are.
+        stamps: (n,) from the start, 0 first [s].
+        positions, velocities, accelerations: (n, k) [rad, rad/s, rad/s^2, or m for sliding joints];
+            at rest at the first and the last point.
+        words: what to do, for a person who moves the arm.
+    """
+
+    joint_names: tuple[str, ...]
+    stamps: Array
+    positions: Array
+    velocities: Array
+    accelerations: Array
+    words: str = ""
+
+    @property
+    def duration(self) -> float:
+        """Time from the first to the last point [s]."""
+        return float(self.stamps[-1])
+
+    @property
+    def trajectory(self) -> Trajectory:
+        """Its points."""
+        return Trajectory(self.stamps, self.positions, self.velocities, self.accelerations)
+
+    def sample(self, times: Array) -> JointMotion:
+        """Joint motion (m, k) at times (m,) [s]; at rest before the first and after the last."""
+        return self.trajectory.sample(times)
+
+    def of_all(self, arm: Arm, start: Array, times: Array) -> JointMotion:
+        """Motion (m, joints) of all joints of an arm that starts in a pose (joints,)."""
+        out = [np.tile(pose, (len(times), 1)) for pose in (start, 0.0 * start, 0.0 * start)]
+        for part, values in zip(out, self.sample(times), strict=True):
+            part[:, arm.index(self.joint_names)] = values
+        return JointMotion(*out)
+
+
+class Pace(NamedTuple):
+    """Durations (...,) of moves and of the ramps at both of their ends [s]."""
+
+    durations: Array
+    ramps: Array
+
+
+@dataclass(frozen=True, eq=False)
+class RestToRest:
+    """Poses with moves between them.
+
+    Attributes:
+        poses: (k + 1, joints) [rad or m]; pace: of the k moves.
+    """
+
+    poses: Array
+    pace: Pace
+
+    @property
+    def duration(self) -> float:
+        """Time from the first to the last pose [s]."""
+        return float(self.pace.durations.sum())
+
+    def begin(self, longest: float) -> RestToRest:
+        """The first moves, as many as end within a time [s], and one at least."""
+        ends = np.cumsum(self.pace.durations)
+        count = max(1, int(np.searchsorted(ends, longest, side="right")))
+        return RestToRest(self.poses[:count + 1], Pace(*(part[:count] for part in self.pace)))
+
+    def __call__(self, t: Array) -> JointMotion:
+        """Joint motion (n, joints) at times (n,) [s]; at rest before and after."""
+        durations, ramps = self.pace
+        begins = np.concatenate([[0.0], np.cumsum(durations)])
+        k = np.clip(np.searchsorted(begins, t, side="right") - 1, 0, len(durations) - 1)
+        duration, ramp = durations[k][:, None], ramps[k][:, None]
+        after = (np.asarray(t) - begins[k])[:, None]
+        up, down = _ramp(after / ramp), _ramp((after - duration + ramp) / ramp)
+        value, rate, acceleration = (a - b for a, b in zip(up, down, strict=True))
+        step = (self.poses[k + 1] - self.poses[k]) / (duration - ramp)
+        return JointMotion(self.poses[k] + step * ramp * value, step * rate,
+                           step / ramp * acceleration)
+
+    def as_planned(self, arm: Arm) -> PlannedMotion:
+        """Points of all joints that move the frame: controllers want them all."""
+        ends = np.concatenate([[0.0], np.cumsum(self.pace.durations)])
+        parts = [np.linspace(a, b, max(int(np.ceil((b - a) / POINTS)), 2) + 1)[1:]
+                 for a, b in zip(ends[:-1], ends[1:], strict=True)]
+        stamps, chain = np.concatenate([[0.0], *parts]), arm.index(arm.chain)
+        q, dq, ddq = (part[:, chain] for part in self(stamps))
+        dq[[0, -1]] = ddq[[0, -1]] = 0.0  # what remains there is rounding
+        return PlannedMotion(arm.chain, stamps, q, dq, ddq,
+                             describe(arm.chain, self.poses[:, chain]))
+
+
+def shortest_moves(arm: Arm, limits: MotionLimits, begins: Array, ends: Array) -> Pace:
+    """Pace of moves from begins to ends (m, joints) within all limits of speed, acceleration and
+    jerk."""
+    step = ends - begins
+    q = begins[:, None] + NODES[:, None] * step[:, None]
+    joints = step.shape[1]
+    reach = arm.links(q.reshape(-1, joints), np.repeat(step, len(NODES), axis=0)).speed
+    length = np.abs(step)
+    allowed = np.minimum(limits.joint_speed, limits.share * arm.speed)
+    full = np.maximum(  # s, of the whole way at full speed
+        PEAK * reach.reshape(len(step), -1).max(axis=1) / limits.link_speed,
+        np.maximum((length / allowed).max(axis=1), 1e-9))
+    forced = ACCELERATION * (length / limits.joint_acceleration).max(axis=1)  # s^2
+    jerked = JERK * (length / limits.joint_jerk).max(axis=1)  # s^3
+    ramps = np.maximum(RAMP, np.maximum(forced / full, np.sqrt(jerked / full)))
+    ramps = np.where(  # too short to reach the full speed: one ramp up, one down
+        ramps > full, np.maximum(RAMP, np.maximum(np.sqrt(forced), np.cbrt(jerked))), ramps)
+    return Pace(ramps + np.maximum(full, ramps), ramps)
+
+
+def describe(names: tuple[str, ...], poses: Array) -> str:
+    """What to turn, move after move.
+
+    Args:
+        names: of the k joints; poses: (m, k) at which the arm rests [rad].
+
+    Examples:
+        >>> describe(("wrist_1_joint", "wrist_2_joint"), np.radians([[0, 0], [25, -40]]))
+        'turn wrist_1_joint by +25° and wrist_2_joint by -40°'
+    """
+    parts = []
+    for step in np.diff(poses, axis=0):
+        turns = [f"{name} by {np.degrees(angle):+.0f}°"
+                 for name, angle in zip(names, step, strict=True) if abs(angle) >= SMALLEST]
+        if turns:
+            parts.append("turn " + " and ".join(turns))
+    if len(poses) > 2 and parts and np.allclose(poses[0], poses[-1], atol=SMALLEST):
+        parts[-1] += ", back to where it was"
+    return "; then ".join(parts)
+
+
+def _ramp(t: Array) -> tuple[Array, Array, Array]:
+    """Progress whose rate rises from 0 to 1 between the times 0 and 1, and its derivatives."""
+    x = np.clip(t, 0.0, 1.0)
+    return (x**3 * (1.0 - 0.5 * x) + np.maximum(t - 1.0, 0.0), x * x * (3.0 - 2.0 * x),
+            6.0 * x * (1.0 - x))

@@ -1,0 +1,124 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""What a trajectory violates: the one check of planner, guide and execution.
+
+It samples the points that a controller is sent, takes speeds, accelerations and jerks from
+differences of positions, and compares the collision shapes themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from ...errors import InvalidData
+from ...inertia import Array
+from .arm import Arm
+from .motions import MotionLimits, PlannedMotion
+
+STEP = 0.005  # s between samples
+SPARSE = 2  # of them between those at which shapes are compared
+ROUNDING = 1.01  # of a limit: differences of samples, and rounding of a message
+REST = 1e-6  # rad/s, rad/s^2
+START = 0.02  # rad, between where a trajectory starts and where the arm is
+
+
+def violations(arm: Arm, motion: PlannedMotion, pose: Mapping[str, float], limits: MotionLimits
+               ) -> tuple[str, ...]:
+    """What is wrong with a motion, a sentence each; empty where nothing is.
+
+    Args:
+        pose: where every joint of the description is now, by name [rad or m].
+    """
+    if problems := tuple(_of_points(arm, motion, pose)):
+        return problems
+    start = positions_of(arm, pose)
+    t = np.linspace(0.0, motion.duration, int(np.ceil(motion.duration / STEP)) + 1)
+    q, dq, ddq = motion.of_all(arm, start, t)
+    if problems := (*_of_joints(arm, q, t[1], limits), *_exceeded(
+            arm, "torque", "N m", arm.torque(q, dq, ddq), limits.share * arm.effort),
+            *_of_links(arm, q, dq, limits)):
+        return problems
+    return tuple(_of_shapes(arm, q[::SPARSE], limits))
+
+
+def positions_of(arm: Arm, pose: Mapping[str, float]) -> Array:
+    """Positions (joints,) in the order of the description (raises InvalidData: one is not known).
+    """
+    for name in arm.joint_names:
+        if name not in pose:
+            raise InvalidData(f"it is not known where joint '{name}' is")
+    return np.array([pose[name] for name in arm.joint_names])
+
+
+def _of_points(arm: Arm, motion: PlannedMotion, pose: Mapping[str, float]) -> Iterator[str]:
+    """Whether the points are a trajectory of this robot, from where it is, from rest to rest."""
+    lacking = [name for name in arm.joint_names if name not in pose]
+    unknown = [name for name in motion.joint_names if name not in arm.joint_names]
+    parts = (motion.positions, motion.velocities, motion.accelerations)
+    shape = (len(motion.stamps), len(motion.joint_names))
+    if lacking:
+        yield f"it is not known where joint '{lacking[0]}' is"
+    elif unknown:
+        yield f"the robot description has no joint {', '.join(unknown)}"
+    elif shape[0] < 2 or any(np.shape(part) != shape for part in parts):
+        yield ("the trajectory does not have a position, velocity and acceleration of every joint "
+               "at two points or more")
+    elif not all(np.isfinite(part).all() for part in (motion.stamps, *parts)):
+        yield "the trajectory holds numbers that are not finite"
+    elif motion.stamps[0] != 0.0 or not (np.diff(motion.stamps) > 0.0).all():
+        yield "the times of the trajectory do not increase from zero"
+    else:
+        if max(np.abs(part[[0, -1]]).max() for part in parts[1:]) > REST:
+            yield "the trajectory does not begin and end at rest"
+        away = np.abs(motion.positions[0] - [pose[name] for name in motion.joint_names])
+        k = int(np.argmax(away))
+        if away[k] > START:
+            yield f"the trajectory starts {away[k]:.3f} rad from where {motion.joint_names[k]} is"
+
+
+def _of_joints(arm: Arm, q: Array, step: float, limits: MotionLimits) -> Iterator[str]:
+    """Limits of position, speed, acceleration and jerk that joints (n, joints) exceed."""
+    values, count = q, len(arm.joint_names)
+    for what, unit, allowed in (
+            ("speed", "rad/s", np.minimum(limits.share * arm.speed, limits.joint_speed)),
+            ("acceleration", "rad/s^2", np.full(count, limits.joint_acceleration)),
+            ("jerk", "rad/s^3", np.full(count, limits.joint_jerk))):
+        values = np.diff(values, axis=0) / step
+        yield from _exceeded(arm, what, unit, values, allowed)
+    beyond = np.maximum(arm.lower - q.min(axis=0), q.max(axis=0) - arm.upper)
+    for k in np.flatnonzero(beyond > 0.0).tolist():
+        yield (f"{arm.joint_names[k]} would leave its range of {arm.lower[k]:.3f} to "
+               f"{arm.upper[k]:.3f} rad")
+
+
+def _exceeded(arm: Arm, what: str, unit: str, values: Array, allowed: Array) -> Iterator[str]:
+    """A sentence for each joint whose value (n, joints) exceeds what is allowed."""
+    largest = np.abs(values).max(axis=0)
+    for name, value, limit in zip(arm.joint_names, largest, allowed, strict=True):
+        if value > ROUNDING * limit:
+            yield f"{what} of {name} would be {value:.3g} {unit}, and may be {limit:.3g}"
+
+
+def _of_links(arm: Arm, q: Array, dq: Array, limits: MotionLimits) -> Iterator[str]:
+    """Links that are too fast, or below the floor."""
+    state = arm.links(q, dq)
+    for name, speed, lowest, rises in zip(arm.joint_names, state.speed.max(axis=0),
+                                          state.height.min(axis=0), arm.rises, strict=True):
+        if speed > ROUNDING * limits.link_speed:
+            yield (f"what {name} moves would move at {speed:.3f} m/s, and may at "
+                   f"{limits.link_speed:g} m/s")
+        if rises and lowest < limits.floor:
+            yield f"what {name} moves would be {limits.floor - lowest:.3f} m below the floor"
+
+
+def _of_shapes(arm: Arm, q: Array, limits: MotionLimits) -> Iterator[str]:
+    """Shapes that come nearer than the clearance. Between two samples each moves by no more than
+    its speed times half the time, by which the clearance is larger."""
+    if arm.shapes is None:
+        return
+    margin = limits.clearance + limits.link_speed * SPARSE * STEP
+    near = arm.shapes.near(arm.configurations(q), margin).any(axis=0)
+    for k in np.flatnonzero(near).tolist():
+        first, second = arm.shapes.pairs[k]
+        yield f"{first} would come within {1e3 * margin:.1f} mm of {second}"
