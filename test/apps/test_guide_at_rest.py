@@ -173,14 +173,14 @@ def test_rows_of_a_motion_replace_the_open_ones():
 
 
 def test_a_bar_is_full_at_the_goal_and_empty_two_decades_before():
-    body = [2.0, 0.01, 0.0, 0.1, 0.02, 0.0, 0.0, 0.02, 0.0, 0.01]
-    known, unknown = ["identified"] * 10, ["unobserved"] * 10
+    body = np.array([2.0, 0.01, 0.0, 0.1, 0.02, 0.0, 0.0, 0.02, 0.0, 0.01])
+    known, unknown = [2] * 10, [0] * 10
 
     def part(sigma, verdicts=known, share=0.02):
-        return parts_of(body, [sigma] + [0.001] * 9, verdicts, Wanted(share, 0.003))[0]
+        return parts_of(body, np.array([sigma] + [0.001] * 9), verdicts, Wanted(share, 0.003))[0]
 
     assert part(0.02).is_reached and part(0.02).share == 1.0  # 1.96 sigma = 0.039 kg < 2 %
-    assert part(0.2 / 0.98).share == pytest.approx(0.5) and not part(0.2).is_reached
+    assert part(0.2 / 0.98).share == pytest.approx(0.5, abs=0.01) and not part(0.2).is_reached
     assert part(2.0 / 0.98).share == pytest.approx(0.0)
     assert part(0.1, unknown).share < 1.0 and not part(0.1, unknown).is_reached
     assert part(0.1, unknown, 0.2).is_reached  # no more was asked for than 20 %, it is 10 %
