@@ -11,13 +11,14 @@ import numpy as np
 
 from ..inertia import report_jacobian
 from ..model.history import Window
+from ..model.rows import Rows
 from ..model.setup import Setup
 from ..model.sheet import Sheet
 from ..motion.motion import BIN, Array
 from .calibration import usual_terms
 from .candidates import candidates
 from .fit import Fit, Region, climb, fit, setup_of
-from .rival import Rival, on_all, rivals
+from .rival import Rival, on_all, rivals, surprise
 from .sensor_filter import SensorFilter
 from .setup_search import SetupError
 from .term import Term, Values
@@ -52,6 +53,7 @@ class Explanation:
         unknown: what the best fit does not explain.
         error: of the set-up, which is corrected in all of these; None: it is as stated.
         alternatives: errors that are about as probable: the motion does not tell them apart.
+        surprise: residual of the best fit over that of the data sheet.
     """
 
     phi: Array
@@ -64,6 +66,7 @@ class Explanation:
     unknown: Unknown
     error: SetupError | None = None
     alternatives: tuple[SetupError, ...] = ()
+    surprise: float = 1.0
 
     @property
     def setup(self) -> Setup:
@@ -91,8 +94,16 @@ class Explanation:
         return tuple(out)
 
 
-def explain(window: Window, sheet: Sheet, region: Region | None) -> Explanation:
-    """Explain the wrench of a window; it has rows."""
+def explain(window: Window, sheet: Sheet, region: Region | None,
+            known: Explanation | None = None) -> Explanation:
+    """Explain the wrench of a window; it has rows.
+
+    Args:
+        known: what a search has found a little before, of mostly the same samples: its models are
+            fitted anew, and no others are looked for.
+    """
+    if known is not None:
+        return _fitted_anew(window, sheet, region, known)
     base = fit(window, usual_terms(sheet, window.motion.joints.shape[1]), sheet, region)
     ranked = rivals(window, base, sheet, region)
     top = ranked[0].odds
@@ -101,6 +112,29 @@ def explain(window: Window, sheet: Sheet, region: Region | None) -> Explanation:
     rival, models = max(found, key=lambda pair: max(m.odds for m in pair[1]))
     if rival.window.used.sum() < window.used.sum():
         models = _search(on_all(rival, window, sheet, region), sheet, region)
+    return _averaged(models, sheet, rival.error, tuple(
+        r.error for r in ranked if r.error and r is not rival and r.odds > top - EQUAL))
+
+
+def _fitted_anew(window: Window, sheet: Sheet, region: Region | None, known: Explanation
+                 ) -> Explanation:
+    """The models of an explanation on other bins."""
+    if known.error is not None:
+        window = known.error.correction.window(window)
+    rows, models = Rows(window, known.best.rows.setup), list[Model]()
+    for model in sorted(known.models, key=lambda m: -m.odds):
+        old = model.fit
+        new = fit(window, [term.on(rows) for term in old.terms], sheet, region, start=old,
+                  rows=rows)
+        if not models or _is_believable(new):
+            models.append(Model(new, model.odds - old.evidence + new.evidence))
+    top = max(m.odds for m in models)
+    return _averaged([m for m in models if m.odds > top + DOUBT], sheet, known.error,
+                     known.alternatives)
+
+
+def _averaged(models: Sequence[Model], sheet: Sheet, error: SetupError | None,
+              alternatives: tuple[SetupError, ...]) -> Explanation:
     weights = _weights(models)
     phi, covariance = _mixture(weights, [(m.fit.phi, m.fit.covariance) for m in models])
     wide = [(m.fit.wide[0], m.fit.wide[1] * _inexact(m.fit) + m.fit.doubt()
@@ -114,9 +148,8 @@ def explain(window: Window, sheet: Sheet, region: Region | None) -> Explanation:
     best = max(models, key=lambda m: m.odds).fit
     lever = sheet.lever**2 * moved_centre(phi) if phi[0] > 0.0 else 0.0
     return Explanation(phi, covariance, wide_phi, wide_covariance + lever, best, tuple(models),
-                       probability, unknown(best, sheet), rival.error, tuple(
-                           r.error for r in ranked if r.error and r is not rival
-                           and r.odds > top - EQUAL))
+                       probability, unknown(best, sheet), error, alternatives,
+                       surprise(best, sheet))
 
 
 def moved_centre(phi: Array) -> Array:

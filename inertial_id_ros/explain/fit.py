@@ -88,22 +88,23 @@ def setup_of(values: Values, terms: Sequence[Term], before: Setup) -> Setup:
 def fit(window: Window, terms: Sequence[Term], sheet: Sheet, region: Region | None, *,
         start: Fit | None = None, rounds: int = ROUNDS, given: Mapping[str, Array] | None = None,
         log_noise: Array | None = None, setup: Setup | None = None,
-        first: Array | None = None) -> Fit:
+        first: Array | None = None, rows: Rows | None = None) -> Fit:
     """Fit terms beside the payload.
 
     Args:
         start: to begin at; given: values to begin at, by name; log_noise: to keep; setup: known;
-            first: (10,) payload to begin at.
+            first: (10,) payload to begin at; rows: of the window, at any set-up.
     """
     terms = tuple(sorted(terms, key=lambda term: term.place))
     values: Values = {term.name: term.mean for term in terms}
     scales = {t.name: FIRST_SCALE if np.isfinite(t.strength) else 1.0 for t in terms}
     phi: Array = np.zeros(10) if first is None else first
-    log, rows, known = log_noise, None, setup or Setup()
+    log, known = log_noise, setup or Setup()
     if start is not None:
-        values.update({k: v for k, v in start.values.items() if k in values})
+        values.update({k: v for k, v in start.values.items()
+                       if k in values and v.shape == values[k].shape})
         scales.update({k: v for k, v in start.scales.items() if k in scales})
-        phi, rows = start.phi, start.rows
+        phi, rows = start.phi, rows or start.rows
         log = start.log_noise if log is None else log
     values.update(given or {})
     x = np.concatenate([phi, *[values[term.name] for term in terms]])

@@ -34,6 +34,9 @@ class MovingBase(Term):
         self.count = max(int(2.0 * BAND * BIN * STEP * rows), 3)
         super().__init__(np.full(2 * self.count, _SD))
 
+    def on(self, rows: Rows) -> MovingBase:
+        return MovingBase(rows.n)
+
     def starts(self, fit: Fit) -> list[Values]:
         """It is worth a try where accelerations, any in each row, explain most of the residual, and
         no part that swings by the arm's own motion does."""

@@ -61,6 +61,10 @@ class Term:
         """The effect at values (q,) on a load (k, 6) that passes through it."""
         raise NotImplementedError
 
+    def on(self, rows: Rows) -> Term:
+        """The same term on the rows of another window."""
+        return self
+
     def starts(self, fit: Fit) -> list[Values]:
         """Values to begin at, by the names of terms, beside a fit without this term."""
         return [{self.name: self.mean}]

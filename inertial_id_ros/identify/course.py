@@ -13,7 +13,8 @@ import numpy as np
 from ..compensation.latch import Latch, LoadInUse
 from ..detect.row import HALF
 from ..detect.scan import Event, Scan
-from ..model.history import History
+from ..explain.explain import Explanation
+from ..model.history import History, Window
 from ..motion.faults import Fault
 from ..motion.motion import BIN, BIN_NS, Array, IntArray, Motion
 from .conclusion import Basis, Conclusion
@@ -22,6 +23,9 @@ from .estimate import estimate
 EVERY, PACE = 50, 10  # bins between estimates that scan and latch read; from judging to judging
 MOST_FAULTS = 100  # spans that are left out
 AROUND = 7  # bins about a fault that its samples reach
+LATER, LATER_FULL = 400, 1000  # bins after a search, while the window grows and after that
+GROWN = 1.25  # of the bins that count, from which on is searched anew
+SURPRISING, RISEN = 0.4, 1.3  # of the data sheet; of what the models left when they were found
 
 
 class Step(NamedTuple):
@@ -30,6 +34,24 @@ class Step(NamedTuple):
     end: int
     events: list[Event]
     due: Conclusion | None
+
+
+class Known(NamedTuple):
+    """What a search found: made before the bin `end`, from the bin `first` of the payload on."""
+
+    end: int
+    first: int
+    found: Explanation
+
+    def is_outdated(self, end: int, window: Window) -> bool:
+        """True if models are to be searched anew: after a while, or for a window that has grown."""
+        before = self.found.best.rows.window.used
+        later = LATER if len(window.used) > len(before) else LATER_FULL
+        return bool(end - self.end >= later or window.used.sum() > GROWN * before.sum())
+
+    def is_refuted(self, now: Explanation) -> bool:
+        """True if the models do not explain newer samples as they did those before."""
+        return now.surprise > max(SURPRISING, RISEN * self.found.surprise)
 
 
 class Course:
@@ -49,6 +71,7 @@ class Course:
         self.newest: Conclusion | None = None
         self._judged = 0
         self._faults: list[Fault] = []
+        self._known: Known | None = None
         self._concluded: dict[int, Conclusion] = {}  # the newest, by the bins before which
 
     def append(self, motion: Motion, stamps: IntArray, wrench: Array, faults: list[Fault]) -> None:
@@ -115,11 +138,16 @@ class Course:
             self.history.marks = replace(marks, faults=(*marks.faults, *spans)[-MOST_FAULTS:])
 
     def _conclude(self, end: int) -> None:
-        """Let scan and latch know what the estimate before a bin says."""
+        """Let scan and latch know what the estimate before a bin says; search, where that is due.
+
+        While rows are suspect nothing is searched: estimates that were due in between, whose
+        number depends on the rate, must see the same models.
+        """
         until = self._undisturbed(end)
         if until not in self._concluded:
-            self._concluded = dict(list(self._concluded.items())[-1:])
-            self._concluded[until] = self._estimate(until)
+            said = self._searched_for(until) if until == end else self._estimate(until)
+            self._concluded = dict([*list(self._concluded.items())[-1:],
+                                    (until, said)])
         self.newest = self._concluded[until]
         says = self.newest.says(end)
         if says is not None:
@@ -137,12 +165,35 @@ class Course:
         return end if onset is None else min(end, onset - HALF)
 
     def _estimate(self, end: int) -> Conclusion:
-        return estimate(self.history, end, self.basis)
+        """The estimate before a bin, by the models of the last search if it was of this payload."""
+        known = self._known_now()
+        return estimate(self._window(end), end, self.basis, known and known.found)
+
+    def _window(self, end: int) -> Window:
+        return self.history.window(end, self.basis.settings.buffer.window)
+
+    def _known_now(self) -> Known | None:
+        """What the last search found, if it was of the present payload."""
+        known = self._known
+        return known if known is not None and known.first == self.history.marks.first else None
+
+    def _searched_for(self, end: int) -> Conclusion:
+        """The estimate before a bin, after a search where one is due."""
+        window, known = self._window(end), self._known_now()
+        if known is not None and not known.is_outdated(end, window):
+            said = estimate(window, end, self.basis, known.found)
+            if said.explained is None or not known.is_refuted(said.explained):
+                return said
+        said = estimate(window, end, self.basis)
+        if said.explained is not None:
+            self._known = Known(end, self.history.marks.first, said.explained)
+        return said
 
     def believe(self, basis: Basis) -> None:
         """Go on with the same samples on another basis."""
         self.basis = basis
         self._concluded.clear()
+        self._known = None
         tool = basis.beliefs.tool
         if tool is not None:
             self.scan.tool = tool.phi, np.sqrt(np.diag(tool.covariance))

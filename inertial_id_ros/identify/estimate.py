@@ -15,7 +15,7 @@ from ..explain.explain import Explanation, explain
 from ..explain.fit import Region
 from ..inertia import is_consistent, min_eigenvalue
 from ..kinds import why
-from ..model.history import History, Window
+from ..model.history import Window
 from ..model.problem import Problem
 from ..model.rows import stretches
 from ..motion.motion import BIN, BIN_NS, Array
@@ -27,18 +27,21 @@ from .verdict import judge, vague
 FEWEST = 12  # rows
 
 
-def estimate(history: History, end: int, basis: Basis) -> Conclusion:
-    """Estimate the payload from the last `buffer.window` seconds of a history before a bin.
+def estimate(window: Window, end: int, basis: Basis, known: Explanation | None = None
+             ) -> Conclusion:
+    """Estimate the payload from a window before a bin.
 
-    A pure function: equal history and basis give an equal answer.
+    A pure function: equal arguments give an equal answer.
+
+    Args:
+        known: see `explain`.
     """
     begun = time.perf_counter()
     settings, beliefs, stamp = basis.settings, basis.beliefs, end * BIN_NS
-    window = history.window(end, settings.buffer.window)
     if sum(stretch.n for stretch in stretches(window.used)) < FEWEST:
         return Conclusion(NoEstimate(stamp, basis.frame, _too_short(window)))
     sheet = beliefs.sheet(settings, stamp)
-    explained = explain(window, sheet, _region(beliefs, settings))
+    explained = explain(window, sheet, _region(beliefs, settings), known)
     refused = tuple(contradictions(explained, sheet, settings.load.reference_mass))
     if refused:
         reason = NoEstimate(stamp, basis.frame, why(*refused[0]), is_finding=True)

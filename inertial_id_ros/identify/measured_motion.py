@@ -61,10 +61,9 @@ def identify_measured(measured: MeasuredMotion, wrench: Array, settings: Setting
     seconds = 1e-9 * float(stamps[-1] - stamps[0] + SPARE_NS)
     motion, history = _in_bins(measured), History(seconds)
     history.append(motion, stamps, settings.wrench.sign * wrench)
-    settings = settings.replace({"buffer.window": min(max(seconds, 0.5), 3600.0)})
     basis = Basis(settings, Beliefs(shape=shape, compensated=compensated_by_driver(settings)),
                   create(settings), settings.wrench.sensor_frame)
-    said = estimate(history, history.end, basis)
+    said = estimate(history.window(history.end, seconds), history.end, basis)
     findings = [finding_of(*given) for given in said.findings]
     named = replace(said.outcome, stamp_ns=int(stamps[-1]),
                     findings=tuple(finding.text for finding in findings))
