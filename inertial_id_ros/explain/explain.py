@@ -125,7 +125,7 @@ def _fitted_anew(window: Window, sheet: Sheet, region: Region | None, known: Exp
     for model in sorted(known.models, key=lambda m: -m.odds):
         old = model.fit
         new = fit(window, [term.on(rows) for term in old.terms], sheet, region, start=old,
-                  rows=rows)
+                  rows=rows, is_near=True)
         if not models or _is_believable(new):
             models.append(Model(new, model.odds - old.evidence + new.evidence))
     top = max(m.odds for m in models)

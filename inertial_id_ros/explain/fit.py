@@ -21,6 +21,7 @@ from .term import Term, Values
 VAGUE = np.r_[30.0, np.full(3, 5.0), np.full(6, 3.0)]  # deviations of phi before the data
 LIGHTEST = 0.05  # kg
 ROUNDS, CLOSE = 6, 0.3  # a change of phi, in deviations, which ends them
+CLOSE_TO_START = 1.0  # the same of the first round, where that began near the answer
 SETTLED = 0.05  # of a cost
 FIRST_SCALE, LEAST_SCALE, SHRINK, GROW = 0.3, 0.03, 0.1, 10.0  # of a prior; change in a round
 LATEST = 0.3  # s
@@ -88,12 +89,13 @@ def setup_of(values: Values, terms: Sequence[Term], before: Setup) -> Setup:
 def fit(window: Window, terms: Sequence[Term], sheet: Sheet, region: Region | None, *,
         start: Fit | None = None, rounds: int = ROUNDS, given: Mapping[str, Array] | None = None,
         log_noise: Array | None = None, setup: Setup | None = None,
-        first: Array | None = None, rows: Rows | None = None) -> Fit:
+        first: Array | None = None, rows: Rows | None = None, is_near: bool = False) -> Fit:
     """Fit terms beside the payload.
 
     Args:
         start: to begin at; given: values to begin at, by name; log_noise: to keep; setup: known;
-            first: (10,) payload to begin at; rows: of the window, at any set-up.
+            first: (10,) payload to begin at; rows: of the window, at any set-up;
+            is_near: True if one round is enough where the payload hardly changes by it.
     """
     terms = tuple(sorted(terms, key=lambda term: term.place))
     values: Values = {term.name: term.mean for term in terms}
@@ -130,7 +132,8 @@ def fit(window: Window, terms: Sequence[Term], sheet: Sheet, region: Region | No
             if np.abs(log - before).max() < SAME:
                 break
         x, covariance = bands.solve(log, scales)
-        if number and distance(x[:10] - system.x[:10], covariance[:10, :10]) < CLOSE:
+        moved = distance(x[:10] - system.x[:10], covariance[:10, :10])
+        if moved < (CLOSE if number else CLOSE_TO_START if is_near else 0.0):
             break
     return _conclude(system, scales, log, mean, spread)
 
@@ -150,9 +153,9 @@ def _conclude(system: System, scales: dict[str, float], log: Array, mean: Array,
     evidence = (solution.evidence - noise.cost_of_choice(
         log, mean, spread, system.spectrum, solution.freedom) - system.cost_of_scales(scales))
     sigma = system.split(np.sqrt(np.diag(solution.covariance)))
-    wide = system.solve(log, {name: max(scale, 1.0) for name, scale in scales.items()})
+    wide = solution.at(system.deviations({k: max(scale, 1.0) for k, scale in scales.items()}))
     return Fit(system.terms, solution.x[:10], solution.covariance[:10, :10],
-               (wide.x[:10], wide.covariance[:10, :10]), system.split(solution.x), sigma, scales,
+               (wide[0][:10], wide[1][:10, :10]), system.split(solution.x), sigma, scales,
                log, evidence, system.rows, solution)
 
 
@@ -296,25 +299,32 @@ class Solution:
     """Solution of a system: x (10 + q,) and its covariance; the logarithm of its evidence."""
 
     def __init__(self, system: System, log: Array, sd: Array) -> None:
-        X, y = system.X, system.y
+        self._system = system
         self.spectrum = system.spectrum
         self.variance = np.repeat(system.spectrum @ np.exp(log).T, 3, 1)  # (k, 6)
         self.weight = 1.0 / np.sqrt(self.variance)
-        self.Xw = (X * self.weight[..., None]).reshape(-1, X.shape[2]) * sd
-        yw, mean = (y * self.weight).ravel(), system.mean / sd
-        inside = np.zeros((3, len(sd)))
-        inside[:, :10] = system.inside * sd[:10]
-        normal = self.Xw.T @ self.Xw + inside.T @ inside
-        normal.flat[::len(sd) + 1] += 1.0
-        root = np.linalg.cholesky(normal)
+        X = (system.X * self.weight[..., None]).reshape(-1, system.X.shape[2])
+        yw = (system.y * self.weight).ravel()
+        self._normal, self._target = X.T @ X, X.T @ yw
+        self.x, self.covariance, root = self.at(sd)
         self.inverse = solve_triangular(root, np.eye(len(sd)), lower=True, check_finite=False)
-        self.unit = self.inverse.T @ self.inverse
-        z = self.unit @ (self.Xw.T @ yw + mean)
-        self.x, self.covariance = z * sd, self.unit * sd * sd[:, None]
-        self.residual, gap, outside = yw - self.Xw @ z, z - mean, inside @ z
+        self.Xw, self.unit = X * sd, self.inverse.T @ self.inverse
+        self.residual, gap = yw - X @ self.x, (self.x - system.mean) / sd
+        outside = system.inside @ self.x[:10]
         square = self.residual @ self.residual + gap @ gap + outside @ outside
         self.evidence = float(-0.5 * (np.log(self.variance).sum() + square)
                               - np.log(np.diag(root)).sum() + system.normaliser)
+
+    def at(self, sd: Array) -> tuple[Array, Array, Array]:
+        """x, its covariance, and the root of the normal matrix of x over its deviations, by other
+        deviations (10 + q,) before the data."""
+        normal, inside = self._normal * sd * sd[:, None], self._system.inside * sd[:10]
+        normal[:10, :10] += inside.T @ inside
+        normal.flat[::len(sd) + 1] += 1.0
+        root = np.linalg.cholesky(normal)
+        half = solve_triangular(root, np.diag(sd), lower=True, check_finite=False)
+        covariance = half.T @ half
+        return covariance @ (self._target + self._system.mean / sd**2), covariance, root
 
     @property
     def freedom(self) -> Array:
