@@ -265,21 +265,21 @@ class Identifier:
 
 def identify_recording(path: str | Path, settings: Settings | None = None
                        ) -> Estimate | NoEstimate:
-    """Identify the payload of a rosbag2 recording, as `identify_bag` does.
+    """Identify the payload of a rosbag2 recording or a table, as `identify_bag` does.
 
     Args:
-        path: folder, .mcap or .db3 file.
+        path: folder, .mcap or .db3 file; .csv, .npz, .parquet; or a LeRobot dataset.
         settings: name topics where the recording has several of the same type.
 
     Raises:
         RecordingError: not readable, or it lacks a topic that is needed.
-        UnknownFrame: the sensor's or gravity's frame is not in it.
         InertialIdError: a setting cannot be used.
     """
     from .apps.bag.offline import identify_recording
+    from .apps.recordings.source import Source
 
     return identify_recording(
-        Path(path), settings if settings is not None else Settings()).outcome
+        Source(Path(path)), settings if settings is not None else Settings()).outcome
 
 
 def identify_accelerations(stamps: ArrayLike, rotation: ArrayLike, acceleration: ArrayLike,

@@ -176,6 +176,11 @@ class Identifier:
         """The load that may be removed from the wrench."""
         return self._course.load
 
+    @property
+    def history(self) -> History:
+        """What was measured in the last two minutes."""
+        return self._history
+
     # ---- commands -------------------------------------------------------------------------------
 
     def believe(self, beliefs: Beliefs) -> None:

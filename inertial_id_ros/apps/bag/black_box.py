@@ -40,7 +40,6 @@ from ...io.files import (
     without_nonfinite,
 )
 from ...settings import Settings, iter_settings
-from .reader import standard_types
 
 if TYPE_CHECKING:
     from rosbags.typesys.store import Typestore
@@ -183,10 +182,11 @@ def type_definitions(kind: str) -> Typestore:
     Raises:
         RecordingError: it is not installed.
     """
-    store = standard_types()
+    from rosbags.typesys import Stores, get_types_from_msg, get_typestore
+
+    store = get_typestore(Stores.ROS2_JAZZY)
     if kind in store.types:
         return store
-    from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
     store, waiting = get_typestore(Stores.ROS2_JAZZY), [kind]
     while waiting:

@@ -19,17 +19,17 @@ import numpy as np
 from ...arguments import Parser, numbers
 from ...cli import NO_ESTIMATE, NOT_IDENTIFIED, OK, exit_status
 from ...errors import DamagedFile, InvalidSetting, printable
-from ...estimate import UNOBSERVED, Estimate, Outcome
+from ...estimate import Estimate, Outcome
 from ...extras import optional_packages
 from ...geometry.shape import check_sizes
 from ...io.files import config_file, user_path
-from ...regression.tool import tool_from_estimate
+from ...model.tool import tool_from_estimate
 from ...settings import SENSORS, Settings, flatten
-from ..report.diagnosis import Diagnosis, Trial, diagnose, try_frames
-from ..report.results import Identification, summary
-from ..tables.motion_table import Columns, as_recording, columns_from_file, is_table
-from ..tables.read_table import is_dataset
-from .black_box import BlackBox, read_black_box
+from ..recordings.columns import Columns, columns_from_file
+from ..recordings.source import Source
+from ..recordings.table_files import is_dataset, is_table
+from ..report.diagnosis import diagnose
+from ..report.results import Identification, is_identified, summary
 from .offline import identify_recording
 from .output import (
     check_outputs,
@@ -47,9 +47,9 @@ with optional_packages("printing the result"):
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 # Parameters that every ROS node has; they mean nothing without ROS.
-_NODE_PARAMETERS = ("use_sim_time", "qos_overrides.", "start_type_description_service")
-_WHOLE = "all"  # value of --window
-_PRIMITIVES = {"box": "three lengths x,y,z", "cylinder": "radius,height", "sphere": "radius"}
+NODE_PARAMETERS = ("use_sim_time", "qos_overrides.", "start_type_description_service")
+WHOLE = "all"  # value of --window
+PRIMITIVES = {"box": "three lengths x,y,z", "cylinder": "radius,height", "sphere": "radius"}
 
 
 @dataclass(frozen=True)
@@ -57,22 +57,11 @@ class BagOptions:
     """What one run of `identify_bag` was asked to do.
 
     Attributes:
-        asked: names of the settings that were given on the command line.
-        whole: make buffer.window as long as the recording.
-        columns, episode: of a table in place of a recording.
-        recorded_stamps: use the times of recording in place of the header stamps.
-        box: what lies beside the recording, where it is a black box and no settings file is given.
         report: folder of the HTML report; command: the command line, for that report.
     """
 
-    recording: Path
-    columns: Columns
-    episode: int
+    source: Source
     settings: Settings
-    asked: frozenset[str]
-    whole: bool
-    recorded_stamps: bool
-    box: BlackBox | None
     save_tool: Path | None
     json: Path | None
     report: Path | None
@@ -85,46 +74,33 @@ def make_parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog="identify_bag",
         description="Identify mass, centre of mass and inertia of a robot's payload from a rosbag2 "
-        "recording (wrench, and joint states with a robot description or TF).",
-        epilog="Exit status: 0 an estimate, 1 none came out, 2 the request cannot be carried out, "
-        "3 an estimate whose data tell neither mass nor centre of mass.")
+        "recording (wrench, and joint states with a robot description or TF) or a table.",
+        epilog="Exit status: 0 mass and centre of mass are identified, 1 no estimate, 2 the "
+        "request cannot be carried out, 3 an estimate without mass or centre of mass.")
     add = parser.add_argument
     add("recording", metavar="BAG", type=Path, help="rosbag2 folder, .mcap or .db3 file; or a "
-        "table: .csv, .npz, .parquet, or a LeRobot dataset")
+        "table: .csv, .tsv, .txt, .npz, .parquet, or a LeRobot dataset")
     add("--columns", metavar="FILE", type=Path, help="YAML file with the names of the columns of a "
         "table (docs/tables.md)")
     add("--episode", metavar="N", type=int, help="episode of a dataset (default 0)")
     add("--config", metavar="FILE", help="YAML file of settings (nested, dotted, or a ROS "
         "parameter file), or the name of one of the package's own, such as ur")
-    add("--method", metavar="NAME", help="estimator (estimator.method)")
     add("--set", metavar="NAME=VALUE", action="append", default=[], dest="assignments",
-        help="any setting by its dotted name, e.g. estimator.rate=5; may be repeated")
-    add("--wrench-topic", metavar="TOPIC", help="wrench.topic")
-    add("--joint-states-topic", metavar="TOPIC", help="joint_states.topic")
-    add("--robot", metavar="FILE", help="robot file of identify_robot: joint torques measure the "
-        "load (load.robot)")
+        help="any setting by its dotted name, e.g. wrench.topic=/ft or estimator.method=wls; may "
+        "be repeated")
     add("--sensor", metavar="NAME", choices=tuple(SENSORS), help="wrench.sensor, whose data sheet "
         f"gives what is not set otherwise: {', '.join(SENSORS)}")
     add("--sensor-frame", metavar="FRAME", help="wrench.sensor_frame")
-    add("--gravity-frame", metavar="FRAME", help="gravity.frame, the frame whose z axis points up")
-    add("--convention", metavar="NAME", help="wrench.convention: on_sensor or on_environment")
     add("--urdf", metavar="FILE", help="robot_description.file")
-    shape = parser.add_mutually_exclusive_group()
-    shape.add_argument("--box", metavar="SX,SY,SZ,CX,CY,CZ",
-                       help="lengths and centre of a box that bounds the object [m, sensor frame]")
-    shape.add_argument("--mesh", metavar="FILE",
-                       help="watertight mesh that the object fills [m, sensor frame]")
-    shape.add_argument("--shape", metavar="SHAPE",
-                       help="box:sx,sy,sz | cylinder:r,h | sphere:r, each with @cx,cy,cz where its "
-                       "centre is not the sensor origin, or a mesh file")
+    add("--shape", metavar="SHAPE",
+        help="box:sx,sy,sz | cylinder:r,h | sphere:r [m] that bounds the object, each with "
+        "@cx,cy,cz where its centre is not the sensor origin; or a mesh file that it fills")
     add("--window", metavar="SECONDS|all", help="how much of the recording's end is used "
         "(buffer.window); all: the whole recording")
     add("--stamps", choices=("header", "recorded"), default="header", help="times of the samples: "
         "their header stamps, or the times of recording, for drivers that leave the stamps zero")
-    add("--tool", metavar="FILE", help="tool file (tool.file); the object is identified apart from "
-        "this tool")
     add("--save-tool", metavar="OUT", type=Path, help="write the result to this file as a tool, "
-        "for --tool")
+        "for --set tool.file=OUT")
     add("--json", metavar="OUT", type=Path, help="write the result and its history to this file")
     add("--report", metavar="DIR", type=Path, help="write a report to this folder: one HTML file "
         "with the verdict, all numbers and pictures")
@@ -140,11 +116,7 @@ def parse_options(arguments: Sequence[str] | None = None) -> BagOptions:
     """
     words = sys.argv[1:] if arguments is None else list(arguments)
     args = make_parser().parse_args(words)
-    box = None if args.config else read_black_box(args.recording)
-    if box is not None:
-        changes = dict(box.settings)
-    else:
-        changes = read_settings_file(config_file(args.config)) if args.config else {}
+    changes = read_settings_file(config_file(args.config)) if args.config else {}
     given = _settings_given(args)
     settings = Settings().replace({**changes, **given})
     if args.columns and not is_table(args.recording):
@@ -152,12 +124,10 @@ def parse_options(arguments: Sequence[str] | None = None) -> BagOptions:
     if args.episode is not None and not is_dataset(args.recording):
         raise InvalidSetting(f"--episode is for a dataset, and {args.recording} is none")
     columns = columns_from_file(user_path(args.columns)) if args.columns else Columns()
-    return BagOptions(recording=args.recording, columns=columns, episode=args.episode or 0,
-                      settings=settings, asked=frozenset(given),
-                      whole=args.window == _WHOLE, recorded_stamps=args.stamps == "recorded",
-                      box=box, save_tool=args.save_tool, json=args.json,
-                      report=args.report, quiet=args.quiet,
-                      command=shlex.join(["identify_bag", *words]))
+    source = Source(args.recording, columns, args.episode or 0, args.stamps == "recorded",
+                    args.window == WHOLE, frozenset(given))
+    return BagOptions(source, settings, args.save_tool, args.json, args.report, args.quiet,
+                      shlex.join(["identify_bag", *words]))
 
 
 def read_settings_file(path: Path) -> dict[str, Any]:
@@ -175,27 +145,18 @@ def read_settings_file(path: Path) -> dict[str, Any]:
         raise InvalidSetting(f"settings file {path} must hold names and values, not "
                              f"{'a list' if isinstance(tree, list) else repr(tree)[:200]}")
     return {name: value for name, value in flatten(tree).items()
-            if not name.startswith(_NODE_PARAMETERS)}
+            if not name.startswith(NODE_PARAMETERS)}
 
 
 def _settings_given(args: argparse.Namespace) -> dict[str, Any]:
     """Dotted settings that the command line gives."""
-    named = {
-        "estimator.method": args.method, "wrench.topic": args.wrench_topic,
-        "joint_states.topic": args.joint_states_topic,
-        "load.robot": args.robot, "wrench.sensor": args.sensor,
-        "wrench.sensor_frame": args.sensor_frame, "gravity.frame": args.gravity_frame,
-        "wrench.convention": args.convention, "robot_description.file": args.urdf,
-        "tool.file": args.tool}
+    named = {"wrench.sensor": args.sensor, "wrench.sensor_frame": args.sensor_frame,
+             "robot_description.file": args.urdf}
     given = dict(_parse_assignment(text) for text in args.assignments)
     given.update({name: value for name, value in named.items() if value is not None})
-    if args.window not in (None, _WHOLE):
+    if args.window not in (None, WHOLE):
         given["buffer.window"], = numbers(f"--window {args.window}", args.window,
-                                          f"seconds or '{_WHOLE}'", 1)
-    if args.box is not None:
-        given.update(_box_settings(args.box))
-    if args.mesh is not None:
-        given.update(_mesh_settings(args.mesh))
+                                          f"seconds or '{WHOLE}'", 1)
     if args.shape is not None:
         given.update(parse_shape(args.shape))
     return given
@@ -221,24 +182,14 @@ def parse_shape(text: str) -> dict[str, Any]:
         InvalidSetting: numbers that cannot be read.
     """
     kind, colon, rest = text.partition(":")
-    if not colon or kind not in _PRIMITIVES:
+    if not colon or kind not in PRIMITIVES:
         return _mesh_settings(text)
     sizes, _, center = rest.partition("@")
-    size = numbers(f"--shape {text}", sizes, _PRIMITIVES[kind])
+    size = numbers(f"--shape {text}", sizes, PRIMITIVES[kind])
     check_sizes(kind, np.array(size))
     return {"shape.type": kind, "shape.bounding": True, "shape.size": size,
             "shape.center": numbers(f"--shape {text}", center, "three numbers after @")
             if center else (0.0, 0.0, 0.0)}
-
-
-def _box_settings(text: str) -> dict[str, Any]:
-    """Settings of a box that bounds the object, from ``sx,sy,sz,cx,cy,cz`` [m]."""
-    values = numbers(f"--box {text}", text, "six numbers sx,sy,sz,cx,cy,cz")
-    if len(values) != 6:
-        raise InvalidSetting(f"--box has {len(values)} numbers; it needs six: lengths and centre "
-                             "in metres, sx,sy,sz,cx,cy,cz")
-    return {"shape.type": "box", "shape.bounding": True,
-            "shape.size": values[:3], "shape.center": values[3:]}
 
 
 def _mesh_settings(path: str) -> dict[str, Any]:
@@ -257,41 +208,34 @@ def run(options: BagOptions) -> int:
     Raises:
         InertialIdError: the request cannot be carried out.
     """
+    recording = options.source.path
     json_path, tool_path, report_path = check_outputs(
         {"--json": options.json, "--save-tool": options.save_tool,
-         "--report": options.report and report_file(options.report, options.recording)},
-        {"the recording": options.recording})
-    # The trace is drawn in a report, and tells which frame is wrong.
-    result = _identify(options, traced=report_path is not None or not options.quiet)
+         "--report": options.report and report_file(options.report, recording)},
+        {"the recording": recording})
+    result = identify_recording(options.source, options.settings,
+                                lambda duration: progress_bar(duration, not options.quiet))
     if json_path is not None:
-        write_json(json_path, result_json(result, options.recording, result.notes))
+        write_json(json_path, result_json(result, recording))
+    saved = None
     if tool_path is not None and isinstance(result.outcome, Estimate):
         write_tool(tool_path, tool_from_estimate(result.outcome, result.tool))
+        saved = tool_path
     if report_path is not None:
         write_text(report_path, _page(result, options))
-    _report(result, options, diagnose(result, _try_frames(result, options), None))
     if not options.quiet:
-        saved = tool_path if isinstance(result.outcome, Estimate) else None
+        print_report(Console(), result, str(recording), diagnose(result))
         print_written(json_path, saved, report_path)
-    return _status(result.outcome)
+    elif not isinstance(result.outcome, Estimate):
+        print(printable(summary(result.outcome)), file=sys.stderr)
+    return status(result.outcome)
 
 
-def _status(outcome: Outcome) -> int:
+def status(outcome: Outcome) -> int:
     """The exit status that tells a script what came out."""
     if not isinstance(outcome, Estimate):
         return NO_ESTIMATE
-    nothing = all(verdict == UNOBSERVED for verdict in outcome.verdict[:4])
-    return NOT_IDENTIFIED if nothing else OK
-
-
-def _identify(options: BagOptions, traced: bool) -> Identification:
-    """Identify the payload of the recording; traced: keep readings and poses."""
-    with as_recording(options.recording, options.columns, options.settings,
-                      options.episode) as recording:
-        return identify_recording(
-            recording, options.settings, options.asked,
-            lambda duration: progress_bar(duration, not options.quiet),
-            traced, options.whole, options.recorded_stamps, options.box)
+    return OK if is_identified(outcome) else NOT_IDENTIFIED
 
 
 def _page(result: Identification, options: BagOptions) -> str:
@@ -299,21 +243,9 @@ def _page(result: Identification, options: BagOptions) -> str:
     from ..report.page import ReportOrigin
     from ..report.payload_page import payload_page
 
-    origin = ReportOrigin(options.recording.name, str(options.recording), options.command)
-    return payload_page(result, options.settings, origin)
-
-
-def _try_frames(result: Identification, options: BagOptions) -> Trial | None:
-    """Other frames that explain the force better, where the recording was traced."""
-    return try_frames(result.trace, options.settings.wrench.sign, result.outcome.frame_id,
-                      options.settings.gravity.frame)
-
-
-def _report(result: Identification, options: BagOptions, found: Diagnosis) -> None:
-    if not options.quiet:
-        print_report(Console(), result, str(options.recording), found, result.notes)
-    elif not isinstance(result.outcome, Estimate):
-        print(printable(summary(result.outcome)), file=sys.stderr)
+    path = options.source.path
+    return payload_page(result, options.settings,
+                        ReportOrigin(path.name, str(path), options.command))
 
 
 @contextmanager

@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...errors import InvalidSetting, printable
-from ...estimate import Estimate, Outcome
+from ...estimate import Estimate
 from ...extras import optional_packages
 from ...findings import Finding
 from ...io.files import replace_file, strict_json, user_path
-from ...regression.tool import Tool, save_tool
+from ...model.tool import Tool, save_tool
 from ..report.diagnosis import BAD, GOOD, Diagnosis, sentence
 from ..report.page import Cell, Table, parameter_table, sensor_table
-from ..report.results import Identification, Snapshot, summary
+from ..report.results import Identification, Snapshot
 
 if TYPE_CHECKING:  # files are written without it
     from rich.console import Console
@@ -31,8 +31,8 @@ if TYPE_CHECKING:  # files are written without it
 _COLORS = {"bad": "red", "fair": "yellow", "good": "green"}
 
 
-def print_report(console: Console, result: Identification, title: str, found: Diagnosis,
-                 notes: Sequence[str] = ()) -> None:
+def print_report(console: Console, result: Identification, title: str, found: Diagnosis
+                 ) -> None:
     """Print the tables, the findings and, last, the verdict with what to do."""
     outcome = result.outcome
     if isinstance(outcome, Estimate):
@@ -46,31 +46,27 @@ def print_report(console: Console, result: Identification, title: str, found: Di
             f"frame {as_markup(outcome.frame_id)}"
             + (", object apart from the tool" if outcome.tool_apart else ""), highlight=False)
     else:
-        total = sum(result.counts.values())
-        console.print(f"{as_markup(title)}: {total} messages, {result.duration:.1f} s",
-                      highlight=False)
+        console.print(f"{as_markup(title)}: {result.duration:.1f} s", highlight=False)
         for topic, count in result.counts.items():
             console.print(f"  {as_markup(topic)}: {count}", highlight=False)
-    for line in finding_lines(result.findings, outcome.findings, notes):
+    for line in finding_lines(result.findings, result.notes):
         console.print(line, highlight=False)
-    printed = {f.text for f in result.findings if f.name != "verdict"}
-    for line in verdict_lines(found, outcome, printed):
+    for line in verdict_lines(found, {f.text for f in result.findings}):
         console.print(line, highlight=False)
 
 
-def verdict_lines(found: Diagnosis, outcome: Outcome, printed: Collection[str]) -> list[str]:
+def verdict_lines(found: Diagnosis, printed: Collection[str]) -> list[str]:
     """The verdict of the report in marked-up lines: what came out, why, and what to do.
 
     Args:
         printed: sentences that stand above already.
     """
     if found.tone == GOOD:
-        return [f"[bold]{as_markup(summary(outcome))}[/]"]
+        return [f"[bold green]{found.word}[/]: {as_markup(found.said)}"]
     style = "bold red" if found.tone == BAD else "bold yellow"
     known = {sentence(text) for text in printed}
-    why = [text for text in found.reasons if text not in known]
     return [f"[{style}]{as_markup(f'{found.word}: {found.said}')}[/]",
-            *(f"  why: {as_markup(text)}" for text in why),
+            *(f"  why: {as_markup(text)}" for text in found.reasons if text not in known),
             *(f"  to do: {as_markup(text)}" for text in found.mends)]
 
 
@@ -81,16 +77,11 @@ def as_markup(text: str) -> str:
     return escape(printable(text))
 
 
-def finding_lines(findings: Sequence[Finding], sentences: Sequence[str],
-                  notes: Sequence[str]) -> list[str]:
-    """One marked-up line for each finding and note, without repetitions."""
+def finding_lines(findings: Sequence[Finding], notes: Sequence[str]) -> list[str]:
+    """One marked-up line for each finding and note."""
     colors = {"error": "red", "warning": "yellow", "info": "cyan"}
-    lines = [f"[{colors.get(f.level, 'cyan')}]{f.level}[/]: {as_markup(f.text)}" for f in findings
-             if f.name != "verdict"]  # that one is the last line of the report
-    known = {f.text for f in findings}
-    lines += [f"[cyan]info[/]: {as_markup(text)}" for text in dict.fromkeys(sentences)
-              if text not in known]
-    return lines + [f"[cyan]note[/]: {as_markup(text)}" for text in notes]
+    return [*(f"[{colors[f.level]}]{f.level}[/]: {as_markup(f.text)}" for f in findings),
+            *(f"[cyan]note[/]: {as_markup(text)}" for text in notes)]
 
 
 def print_table(console: Console, table: Table) -> None:
@@ -204,11 +195,13 @@ def write_tool(path: Path, tool: Tool) -> None:
         raise InvalidSetting(f"{path} cannot be written: {error.strerror or error}") from error
 
 
-def result_json(result: Identification, recording: Path, notes: Sequence[str]) -> dict[str, Any]:
+def result_json(result: Identification, recording: Path) -> dict[str, Any]:
     """The JSON report (SI units, sensor axes), with the estimate over time as `history`."""
     tree = result.outcome.to_json()
-    said = [*tree["diagnostics"], *(f.text for f in result.findings), *notes]
+    said = [*tree["diagnostics"], *(f.text for f in result.findings), *result.notes]
     tree["diagnostics"] = list(dict.fromkeys(said))
+    tree["findings"] = [{"name": f.name, "level": f.level, "text": f.text}
+                        for f in result.findings]
     tree["recording"] = str(recording)
     tree["duration"] = result.duration
     tree["messages"] = result.counts

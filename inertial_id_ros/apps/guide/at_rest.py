@@ -16,7 +16,7 @@ import numpy as np
 
 from ...findings import Finding
 from ...settings import Settings
-from ..report.diagnosis import FAULTS
+from ..report.diagnosis import advice_of
 from .received import Stream
 from .record import Row, Verdict
 
@@ -148,8 +148,7 @@ def _judge(check: Check, seen: Seen, settings: Settings) -> Row:
 
 def advice_on(finding: Finding) -> str:
     """What to do about a finding."""
-    mend = next((fault.mend for fault in FAULTS if finding.is_one_of(fault.names)), "")
-    return mend or f"See '{finding.name}' in docs/troubleshooting.md."
+    return advice_of(finding) or f"See '{finding.name}' in docs/troubleshooting.md."
 
 
 # ---- the sensor ----------------------------------------------------------------------------------

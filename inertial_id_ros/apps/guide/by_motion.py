@@ -17,7 +17,7 @@ import numpy as np
 from ...inertia import Array
 from ...regression.newton_euler import regressor
 from ...settings import Settings
-from ..report.diagnosis import FRAME_MENDS, explain_force
+from ..report.frame_trials import FRAME_MENDS, explain_force
 from .at_rest import (
     CLOCK_ADVICE,
     CLOCKS,

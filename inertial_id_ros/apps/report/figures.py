@@ -18,8 +18,7 @@ from .equivalent_box import box_edges, equivalent_box
 from .page import Figure
 
 COLOURS = {"x": "#b3261e", "y": "#176639", "z": "#1f56b5", "black": "#1d2330"}
-TONES = {"good": "#176639", "fair": "#8a5200", "bad": "#b3261e", "none": "#8b93a1",
-         "info": "#1f56b5"}
+SHADE = "#8a5200"
 _JOINT_95 = 2.796  # standard deviations of an ellipsoid that holds 95 % of three normal variables
 _CIRCLE = np.linspace(0.0, 2.0 * np.pi, 33)
 # Name of each view, and the axes that it shows across and upwards.
@@ -44,19 +43,6 @@ class Curve(NamedTuple):
     dashed: bool = False
 
 
-class Bar(NamedTuple):
-    """A stretch of time [s] in which something holds.
-
-    Attributes:
-        tone: key of `TONES`; word: what holds, for those who do not see colours.
-    """
-
-    first: float
-    last: float
-    tone: str
-    word: str
-
-
 def chart(title: str, unit: str, curves: Sequence[Curve], description: str,
           limits: tuple[float, float], spans: Sequence[tuple[float, float]] = (),
           across: str = "time [s]") -> Figure:
@@ -68,7 +54,7 @@ def chart(title: str, unit: str, curves: Sequence[Curve], description: str,
     """
     drawing, (axes,) = _drawing(4.6, 2.9)
     for first, last in spans:
-        axes.axvspan(first, last, color=TONES["fair"], alpha=0.15, linewidth=0)
+        axes.axvspan(first, last, color=SHADE, alpha=0.15, linewidth=0)
     for curve in curves:
         colour = COLOURS[curve.colour]
         axes.plot(curve.time, curve.value, "--" if curve.dashed else "-", color=colour,
@@ -89,23 +75,6 @@ def limits_around(low: Array, high: Array) -> tuple[float, float]:
     bottom, top = float(np.min(low)), float(np.max(high))
     margin = 0.06 * (top - bottom) or 0.1 * abs(top) or 1.0
     return bottom - margin, top + margin
-
-
-def time_axis(title: str, rows: Sequence[tuple[str, Sequence[Bar]]], duration: float) -> Figure:
-    """A picture of rows: a name each, and its bars.
-
-    Args:
-        duration: end of the axis [s].
-    """
-    drawing, (axes,) = _drawing(7.0, 0.8 + 0.28 * len(rows))
-    for k, (_, bars) in enumerate(rows):
-        axes.broken_barh([(bar.first, bar.last - bar.first) for bar in bars], (k - 0.3, 0.6),
-                         facecolors=[TONES[bar.tone] for bar in bars])
-    axes.set(xlabel="time [s]", xlim=(0.0, max(duration, 1e-9)), ylim=(len(rows) - 0.5, -0.5))
-    axes.set_yticks(range(len(rows)), [name for name, _ in rows])
-    said = "; ".join(f"{name}: " + ", ".join(f"{b.word} {b.first:.1f} to {b.last:.1f} s"
-                                             for b in bars) for name, bars in rows)
-    return _figure(drawing, title, said[:2000])
 
 
 def place(estimate: Estimate, shape: Shape | None) -> Figure:

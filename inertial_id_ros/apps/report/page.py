@@ -16,24 +16,10 @@ from ...estimate import VERDICT_WORDS, Estimate
 from ...extras import optional_packages
 from ...settings import Settings, iter_settings
 from .diagnosis import Diagnosis
-from .results import (
-    CHANNELS,
-    CONFIDENCE_95,
-    NAMES,
-    SCALES,
-    UNITS,
-    Identification,
-    round_to_spread,
-    two_digits,
-)
+from .results import CHANNELS, CONFIDENCE_95, NAMES, SCALES, UNITS, round_to_spread, two_digits
 
 TONES = ("bad", "fair", "good")  # of the verdicts
 _PACKAGES = ("inertial_id_ros", "numpy", "scipy", "pin")
-_SETUP = (("wrench.topic", "topic of the wrench"), ("wrench.sensor_frame", "sensor frame"),
-          ("wrench.sensor", "sensor"), ("wrench.convention", "sign of the wrench"),
-          ("gravity.frame", "gravity frame"), ("load.robot", "robot file"),
-          ("precompensated.source", "payload that the driver removes"), ("shape.type", "shape"),
-          ("tool.file", "tool"), ("estimator.method", "method"), ("buffer.window", "window [s]"))
 
 
 class ReportOrigin(NamedTuple):
@@ -143,22 +129,8 @@ def render(title: str, verdict: Diagnosis, sections: Sequence[Section],
         title=title, verdict=verdict, sections=sections, cards=cards) + "\n"
 
 
-def setup_section(result: Identification, settings: Settings) -> Section:
-    """The set-up: what was measured in which frame, and what was stated."""
-    values = {name: value for name, value, _ in iter_settings(settings)}
-    rows = [(text, Cell(_shown(values[name]), "text")) for name, text in _SETUP]
-    rows.insert(2, ("frame of the result", Cell(result.outcome.frame_id or "not known", "text")))
-    if result.tool is not None:
-        rows.append(("object apart from", Cell(result.tool.describe(), "text")))
-    parts: list[Part] = [Table("Settings of the set-up", ("", "value"), rows)]
-    if result.counts:
-        parts.append(Table(f"What was read, {result.duration:.1f} s", ("topic", "messages"),
-                           [(name, str(count)) for name, count in result.counts.items()]))
-    return Section("Set-up", "setup", [*parts, *([Items(result.notes)] if result.notes else [])])
-
-
 def provenance_section(origin: ReportOrigin, settings: Settings | None = None) -> Section:
-    """Command, versions, and all settings, where there are any."""
+    """Command, versions, and the settings that were changed."""
     parts: list[Part] = [f"Source: {origin.source}"]
     if origin.command:
         parts.append(Code(origin.command))
@@ -166,15 +138,13 @@ def provenance_section(origin: ReportOrigin, settings: Settings | None = None) -
     rows.append(("Python", f"{platform.python_version()} on {platform.machine()}"))
     parts.append(Table("Versions", ("package", "version"), rows))
     if settings is not None:
-        every = {name: _shown(value) for name, value, _ in iter_settings(settings)}
-        defaults = {name: _shown(value) for name, value, _ in iter_settings(Settings())}
-        changed = [(name, Cell(value, "text"), Cell(defaults[name], "text"))
-                   for name, value in every.items() if value != defaults[name]]
+        changed = [(name, Cell(_shown(value), "text"), Cell(_shown(default), "text"))
+                   for (name, value, _), (_, default, _) in zip(
+                       iter_settings(settings), iter_settings(Settings()), strict=True)
+                   if value != default]
         if changed:
             parts.append(Table("Settings other than the default", ("setting", "value", "default"),
                                changed))
-        listing = "\n".join(f"{name}: {value}" for name, value in every.items())
-        parts.append(Folded("All settings", Code(listing)))
     return Section("How to reproduce it", "reproduce", parts)
 
 

@@ -9,19 +9,22 @@ from pathlib import Path
 
 import numpy as np
 
-from ...errors import RecordingError
+from ...errors import InvalidData, RecordingError
 from ...inertia import Array
-from ...io.messages import stamp_ns
-from ...limits import MAX_JOINTS, MAX_TABLE_BYTES
+from ...io import decoding
+from ...io.input_topics import JOINT_STATES, ROBOT_DESCRIPTION
+from ...io.sample_blocks import JointStates
+from ...limits import MAX_TABLE_BYTES
 from ...robot.recording import JointRecording
-from ..bag.reader import BagReader
-from ..bag.topics import absolute_name, describe_topics, names_of_type
-from ..tables.read_table import SUFFIXES, read_table, read_words
+from ..recordings.bag_reader import BagReader
+from ..recordings.columns import SLOWEST, TIMES, Columns, Reader
+from ..recordings.table_files import is_table, read_table, read_words
+from ..recordings.topics import absolute_name, describe_topics, missing_topic, names_of_type
 
-_JOINT_STATES, _DESCRIPTION = "sensor_msgs/msg/JointState", "std_msgs/msg/String"
-_TIMES = ("time", "t")
-_EFFORTS = ("effort", "tau", "torque")
-_LATEST = 9e9  # s: nanoseconds must fit into 64 bits
+# Beginnings of names of columns, followed by the name of the joint, its number or nothing.
+POSITIONS = ("position", "positions", "q", "qpos")
+EFFORTS = ("effort", "efforts", "tau", "torque")
+MOST_SECONDS = 9e9  # s: nanoseconds must fit into 64 bits
 _LARGEST = 1e9  # of positions and efforts: no robot has more
 
 
@@ -93,117 +96,157 @@ class NamedRecording:
         return good
 
 
-def read_recording(path: Path, topic: str = "") -> NamedRecording:
+def read_recording(path: Path, topic: str = "", columns: Columns | None = None
+                   ) -> NamedRecording:
     """Read joint positions and efforts from a bag or a table.
 
     Args:
         topic: of the joint states in a bag; empty: the only one.
+        columns: of a table; None: columns ``time`` (or ``t``), ``position.<joint>`` and
+            ``effort.<joint>``, or arrays ``q`` and ``effort`` (or tau, torque) (n, joints), also as
+            ``q_0``, ``q_1``, ...
 
     Raises:
-        RecordingError: it cannot be read, or lacks positions or efforts.
+        RecordingError, InvalidData: it cannot be read, or lacks times, positions or efforts.
     """
-    return _read_columns(path) if path.suffix in SUFFIXES else _read_bag(path, topic)
+    return _read_columns(path, columns or Columns()) if is_table(path) else _read_bag(path, topic)
 
 
-def _read_columns(path: Path) -> NamedRecording:
-    """A table with columns ``time`` (or ``t``), ``position.<joint>``, ``effort.<joint>``; or with
-    arrays ``q`` and ``effort`` (or tau, torque) (n, joints) and, in NPZ files, ``names``."""
-    if not path.is_file() or path.stat().st_size > MAX_TABLE_BYTES:
-        raise RecordingError(f"{path} is no regular file of at most {MAX_TABLE_BYTES} bytes")
+def _read_columns(path: Path, columns: Columns) -> NamedRecording:
+    if path.is_file() and path.stat().st_size > MAX_TABLE_BYTES:
+        raise RecordingError(f"{path} has more than {MAX_TABLE_BYTES} bytes")
     table = read_table(path)
-    time = next((table[key] for key in _TIMES if key in table), None)
-    names = tuple(word.removeprefix("position.") for word in table if word.startswith("position."))
-    q: Array | None
-    effort: Array | None
-    if names:
-        missing = [f"effort.{name}" for name in names if f"effort.{name}" not in table]
-        if missing:
-            raise RecordingError(f"{path} lacks columns {', '.join(missing)}")
-        q, effort = (np.column_stack([table[f"{kind}.{name}"] for name in names])
-                     for kind in ("position", "effort"))
-    else:
-        q, effort = (next((table[key] for key in keys if key in table), None)
-                     for keys in (("q",), _EFFORTS))
-        names = read_words(path, "names") if path.suffix == ".npz" else ()
-    if time is None or q is None or effort is None:
-        raise RecordingError(f"{path} needs columns time, position.<joint> and effort.<joint>, or "
-                             "arrays t, q and effort (or tau, torque)")
-    return _check_arrays(path, names, time, q, effort)
+    table = {name: column for name, column in table.items() if column.ndim in (1, 2)}
+    reader = Reader(table, columns, f"table {path}")
+    names, q, effort = _of_joints(reader)
+    names = names or read_words(path, "names")
+    if len(q) != len(effort) or q.shape != effort.shape or (names and len(names) != q.shape[1]):
+        raise RecordingError(f"{path} holds arrays that do not fit: positions {q.shape}, efforts "
+                             f"{effort.shape}, {len(names)} names")
+    stamps, notes = _times(reader, len(q))
+    there = stamps >= 0
+    return NamedRecording(names, stamps[there], q[there], effort[there], notes=notes)
 
 
-def _check_arrays(path: Path, names: tuple[str, ...], time: Array, q: Array, effort: Array
-                  ) -> NamedRecording:
-    """Arrays of a file that fit each other (raises RecordingError)."""
-    if time.ndim != 1 or q.ndim != 2 or effort.shape != q.shape or (
-            len(q) != len(time)) or (names and len(names) != q.shape[1]):
-        raise RecordingError(f"{path} holds arrays that do not fit: t {time.shape}, q "
-                             f"{q.shape}, effort {effort.shape}, {len(names)} names")
-    there = np.abs(time) < _LATEST  # False for what is no number, too
-    without = len(time) - int(there.sum())
-    told = f"{without} of its {len(time)} times are not finite, or beyond {_LATEST:g} s"
-    if len(time) - without < 2:
-        raise RecordingError(f"{path} holds fewer than two samples with a time: {told}")
-    used = there if without else slice(None)  # no copy
-    stamps = np.round(time[used] * 1e9).astype(np.int64)
-    return NamedRecording(names, stamps, q[used], effort[used],
-                          notes=(f"samples left out: {told}",) if without else ())
+def _of_joints(reader: Reader) -> tuple[tuple[str, ...], Array, Array]:
+    """Names of the joints, positions and efforts (n, joints) (raises RecordingError, InvalidData).
+    """
+    columns = reader.columns
+    if columns.joints:
+        lacks = [joint for joint in columns.joints if joint not in columns.efforts]
+        if lacks:
+            raise RecordingError(f"the file of --columns names no effort of {', '.join(lacks)}")
+        parts = [reader.joints(named) for named in (
+            columns.joints, {name: columns.efforts[name] for name in columns.joints})]
+        q, effort = (np.column_stack(list(part.values())) for part in parts)
+        return tuple(columns.joints), q, effort
+    found = [_with_beginning(reader, words) for words in (POSITIONS, EFFORTS)]
+    (names, q_), (others, effort_) = found
+    if q_ is None or effort_ is None:
+        raise RecordingError(f"{reader.what} needs columns position.<joint> and effort.<joint>, or "
+                             "arrays q and effort (or tau, torque); --columns names others. It has "
+                             f"{reader.present}")
+    if names != others:
+        lacks = [name for name in names if name not in others]
+        raise RecordingError(f"{reader.what} lacks efforts of {', '.join(lacks) or 'no joint'}"
+                             f", and has those of {', '.join(others)}")
+    numbers = all(name.isdecimal() for name in names)
+    return () if numbers else names, np.column_stack([q_]), np.column_stack([effort_])
+
+
+def _with_beginning(reader: Reader, words: Sequence[str]) -> tuple[tuple[str, ...], Array | None]:
+    """Columns whose names begin with one of these words, and what follows in their names."""
+    for word in words:
+        if word in reader.table and np.ndim(reader.table[word]) == 2:
+            return (), np.asarray(reader.table[word], dtype=float)
+        for mark in (".", "_"):
+            begin = f"{word}{mark}"
+            named = [name for name in reader.table if name.startswith(begin)]
+            if named:
+                return (tuple(name.removeprefix(begin) for name in named),
+                        np.column_stack([reader.column(name) for name in named]))
+    return (), None
+
+
+def _times(reader: Reader, count: int) -> tuple[np.ndarray, tuple[str, ...]]:
+    """Stamps (n,) [ns], below 0 where there is none, and notes (raises RecordingError)."""
+    name = reader.time_column
+    if not name and not reader.columns.rate:
+        raise RecordingError(f"{reader.what} has no column of the time ({', '.join(TIMES)}); name "
+                             "it with --columns, or give the rate of the rows there (rate: 100)")
+    if not name:
+        return np.round(1e9 * np.arange(count) / reader.columns.rate).astype(np.int64), ()
+    seconds = reader.columns.seconds * reader.column(name)
+    there = np.abs(seconds) < MOST_SECONDS  # False for what is no number, too
+    without = len(seconds) - int(there.sum())
+    told = f"{without} of its {count} times are not finite, or beyond {MOST_SECONDS:g} s"
+    if len(seconds) != count or count - without < 2:
+        raise RecordingError(f"{reader.what} holds fewer than two samples with a time: {told}")
+    step = float(np.median(np.diff(seconds[there])))
+    if step > SLOWEST:
+        raise InvalidData(f"the rows of {reader.what} are {step:.4g} s apart by time_unit "
+                          f"'{reader.columns.time_unit}'; no arm is measured so slowly: name "
+                          "another unit with --columns (time_unit: ms)")
+    stamps = np.full(count, -1, dtype=np.int64)
+    first = min(float(seconds[there].min()), 0.0)
+    stamps[there] = np.round(1e9 * (seconds[there] - first)).astype(np.int64)
+    return stamps, (f"samples left out: {told}",) if without else ()
 
 
 def _read_bag(path: Path, topic: str) -> NamedRecording:
     """Joint states of a bag, and the robot description if it holds one."""
-    with BagReader(path) as recording:
-        name = _choose_topic(recording, topic)
-        notes = list(recording.notes)
-        if not topic:
-            notes.append(f"using {name}, the only joint state topic")
-        text = [t.name for t in recording.topics
-                if t.type == _DESCRIPTION and t.name != name
-                and t.name.rsplit("/", 1)[-1] == "robot_description"]
-        urdf, skipped = "", 0
-        names: tuple[str, ...] = ()
-        rows: list[tuple[int, Array, Array]] = []
-        wanted = {name: _JOINT_STATES, **({text[0]: _DESCRIPTION} if text else {})}
-        for message in recording.messages(wanted):
-            content = message.content
-            if message.topic != name:
-                urdf = urdf or content.data
-                continue
-            if len(content.name) > MAX_JOINTS:
-                skipped += 1
-                continue
-            index = {joint: k for k, joint in enumerate(content.name)}  # a name twice: shorter
-            if not (len(content.position) == len(content.effort) == len(content.name) == len(index)
-                    ) or any(joint not in index for joint in names):
-                skipped += 1
-                continue
-            names = names or tuple(content.name)
-            order = [index[joint] for joint in names]
-            rows.append((stamp_ns(content.header.stamp),
-                         np.asarray(content.position, dtype=float)[order],
-                         np.asarray(content.effort, dtype=float)[order]))
-    if not rows:
-        raise RecordingError(f"joint states of {name} carry no efforts beside their positions")
+    with BagReader(path) as bag:
+        name = _choose_topic(bag, topic)
+        notes = [*bag.notes, *([] if topic else [f"using {name}, the only joint state topic"])]
+        described = [t.name for t in bag.topics if t.type == ROBOT_DESCRIPTION.type
+                     and t.name.rsplit("/", 1)[-1] == "robot_description"][:1]
+        urdf = next((bag.decode(message, ROBOT_DESCRIPTION.type).data for message in bag.messages(
+            dict.fromkeys(described, ROBOT_DESCRIPTION.type))), "")
+        decoded = decoding.joint_states(
+            [message.data for message in bag.messages({name: JOINT_STATES.type})])
+    blocks = [block.samples for block in decoded.blocks if isinstance(block.samples, JointStates)
+              and block.samples.positions.shape[1] == len(block.samples.names)
+              == len(set(block.samples.names))]
+    return _of_blocks(blocks, name, urdf, notes, decoded.damaged)
+
+
+def _of_blocks(blocks: Sequence[JointStates], topic: str, urdf: str, notes: list[str],
+               damaged: int) -> NamedRecording:
+    """The joint states of the joints that carry efforts (raises RecordingError)."""
+    used = [block for block in blocks if block.efforts is not None]
+    if not used:
+        raise RecordingError(f"joint states of {topic} carry no efforts beside their positions")
+    largest = max(used, key=lambda block: len(block.stamps))
+    names = largest.names
+    used = [block for block in used if set(block.names) >= set(names)]
+    without = {name for block in blocks for name in block.names} - set(names)
+    if without:
+        notes.append(f"left out, as no message brings them with an effort: "
+                     f"{', '.join(sorted(without))}")
+    skipped = damaged + sum(len(block.stamps) for block in blocks) - sum(
+        len(block.stamps) for block in used)
     if skipped:
         notes.append(f"{skipped} joint states without efforts, or of other joints, left out")
-    stamps = np.array([row[0] for row in rows], dtype=np.int64)
-    return NamedRecording(names, stamps, np.array([row[1] for row in rows]),
-                          np.array([row[2] for row in rows]), urdf, tuple(notes))
+    orders = [[block.names.index(name) for name in names] for block in used]
+    stamps = np.concatenate([block.stamps for block in used])
+    q, effort = (np.concatenate([part[:, order] for part, order in zip(parts, orders, strict=True)
+                                 if part is not None])
+                 for parts in ([b.positions for b in used], [b.efforts for b in used]))
+    order = np.argsort(stamps, kind="stable")
+    return NamedRecording(names, stamps[order], q[order], effort[order], urdf, tuple(notes))
 
 
-def _choose_topic(recording: BagReader, wanted: str) -> str:
+def _choose_topic(bag: BagReader, wanted: str) -> str:
     """Name of the wanted topic of joint states, or of the only one (raises RecordingError)."""
-    kind = _JOINT_STATES
-    names = names_of_type(recording.topics, kind)
+    names = names_of_type(bag.topics, JOINT_STATES.type)
     if wanted:
-        name = absolute_name(wanted)
-        if name not in names:
-            raise RecordingError(f"topic {name} with joint states ({kind}) is not in the "
-                                 f"recording; it holds {describe_topics(recording.topics)}")
-        return name
-    if not names:
-        raise RecordingError(f"the recording holds no joint states ({kind}); it holds "
-                             f"{describe_topics(recording.topics)}")
-    if len(names) > 1:
-        raise RecordingError(f"the recording holds {len(names)} topics with joint states: "
-                             f"{', '.join(names)}; choose one with --joint-states-topic")
+        if absolute_name(wanted) not in names:
+            raise missing_topic(bag.topics, JOINT_STATES, wanted)
+        return absolute_name(wanted)
+    if len(names) != 1:
+        raise RecordingError(
+            f"the recording holds {len(names)} topics with joint states: {', '.join(names)}; "
+            "choose one with --joint-states-topic" if names else
+            f"the recording holds no joint states ({JOINT_STATES.type}); it holds "
+            f"{describe_topics(bag.topics)}")
     return names[0]

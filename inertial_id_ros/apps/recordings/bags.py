@@ -1,0 +1,193 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""Bags as recordings: their messages become samples, a second or so at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import islice
+from math import isfinite
+
+import numpy as np
+
+from ...errors import RecordingError
+from ...findings import Finding
+from ...inertia import Array
+from ...io import cdr, decoding
+from ...io.input_topics import (
+    DYNAMIC_JOINT_STATES,
+    DYNAMIC_PAYLOAD,
+    FRANKA_PAYLOAD,
+    JOINT_STATES,
+    PAYLOADS,
+    ROBOT_DESCRIPTION,
+    STATIC_TRANSFORMS,
+    TRANSFORMS,
+    WRENCH,
+    InputTopic,
+)
+from ...io.sample_blocks import Edges, Samples
+from ...kinds import made
+from ...settings import Settings
+from .bag_reader import BagReader, RawMessage
+from .recording import FixedFrame, Part, Recording, StatedPayload
+from .topics import select_topics
+
+TOGETHER = 2000  # messages of a part
+LONGEST = 1_000_000_000  # ns of one
+FIRST = 20  # messages that are looked at: the first may still hold NaN
+LEAST = 1e-3  # kg; less is no payload
+
+
+def read_bag(bag: BagReader, settings: Settings, asked: Collection[str] = (),
+             recorded_stamps: bool = False) -> Recording:
+    """An open bag as a recording.
+
+    Args:
+        asked: names of settings that the user chose for this very recording.
+        recorded_stamps: use the times of recording in place of the header stamps.
+
+    Raises:
+        RecordingError: it lacks a topic, or is damaged.
+    """
+    notes = list(bag.notes)
+    topics = select_topics(bag, settings, asked, notes)
+    latched = {name: t.type for name, t in topics.items() if t.latched}
+    description, fixed = "", list[FixedFrame]()
+    for message in bag.messages(latched):  # live, they are there at once
+        if topics[message.topic] is ROBOT_DESCRIPTION:
+            description = description or cdr.text(message.data).data
+        else:
+            fixed += _fixed(decoding.transforms([message.data]))
+    reader = _Parts(bag, settings, topics, recorded_stamps)
+    return Recording(reader.parts(), bag.duration, reader.counts, description, tuple(fixed),
+                     tuple(notes), payload_not_added(bag, settings), reader.damaged)
+
+
+def _fixed(decoded: decoding.Decoded) -> Iterator[FixedFrame]:
+    for _, edge in decoded.blocks:
+        assert isinstance(edge, Edges)
+        pose = edge.rows[-1].tolist()
+        yield edge.parent, edge.child, tuple(pose[:3]), tuple(pose[3:])
+
+
+class _Parts:
+    """Goes once through the messages of a bag; counts, damaged: as `Recording` has them."""
+
+    def __init__(self, bag: BagReader, settings: Settings, topics: Mapping[str, InputTopic],
+                 recorded_stamps: bool) -> None:
+        self._bag, self._settings, self._topics = bag, settings, topics
+        self._recorded_stamps = recorded_stamps
+        self.counts = dict.fromkeys(topics, 0)
+        self.damaged: dict[str, tuple[int, str]] = {}
+
+    def parts(self) -> Iterator[Part]:
+        """Parts in the order of the times of recording."""
+        types = {name: topic.type for name, topic in self._topics.items()}
+        together: list[RawMessage] = []
+        for message in self._bag.messages(types):
+            if together and (len(together) >= TOGETHER
+                             or message.log_time - together[0].log_time > LONGEST):
+                yield self._part(together)
+                together = []
+            together.append(message)
+        if together:
+            yield self._part(together)
+
+    def _part(self, messages: Sequence[RawMessage]) -> Part:
+        by_topic: dict[str, list[RawMessage]] = {}
+        for message in messages:
+            by_topic.setdefault(message.topic, []).append(message)
+        samples: list[Samples] = []
+        payload, description = None, ""
+        for name, some in by_topic.items():
+            self.counts[name] += len(some)
+            topic = self._topics[name]
+            if topic is ROBOT_DESCRIPTION:
+                description = cdr.text(some[-1].data).data
+            elif topic in PAYLOADS.values():
+                payload = self._payload(topic, some[-1]) or payload
+            elif topic is not STATIC_TRANSFORMS:
+                decoded = self._decoded(topic, [message.data for message in some])
+                if decoded.damaged:
+                    before = self.damaged.get(name, (0, ""))[0]
+                    self.damaged[name] = before + decoded.damaged, decoded.why
+                times = np.array([message.log_time for message in some])
+                samples += [self._stamped(block, times) for block in decoded.blocks]
+                if decoded.payload is not None and self._reads_payload:
+                    payload = StatedPayload("", decoded.payload)
+        seconds = 1e-9 * (messages[-1].log_time - self._bag.start)
+        return Part(samples, seconds, payload, description)
+
+    @property
+    def _reads_payload(self) -> bool:
+        """True if wrench, joints and payload come in one message."""
+        driver = self._settings.precompensated
+        return driver.source == "dynamic_joint_states" and not driver.topic
+
+    def _decoded(self, topic: InputTopic, data: Sequence[bytes]) -> decoding.Decoded:
+        if topic is DYNAMIC_JOINT_STATES:
+            return decoding.dynamic_joint_states(data, self._settings.dynamic_joint_states,
+                                                 self._settings.wrench.sensor_frame)
+        return {WRENCH: decoding.wrenches, JOINT_STATES: decoding.joint_states,
+                TRANSFORMS: decoding.transforms}[topic](data)
+
+    def _stamped(self, block: decoding.Block, times: np.ndarray) -> Samples:
+        return block.samples._replace(stamps=times[block.messages]) if self._recorded_stamps else (
+            block.samples)
+
+    def _payload(self, topic: InputTopic, message: RawMessage) -> StatedPayload | None:
+        return stated_payload(self._bag, topic, message, self._settings)
+
+
+def stated_payload(bag: BagReader, topic: InputTopic, message: RawMessage, settings: Settings
+                   ) -> StatedPayload | None:
+    """The payload that a message of the driver states; None: it states none (raises
+    RecordingError)."""
+    if topic is DYNAMIC_PAYLOAD:
+        try:
+            values = cdr.dynamic_joint_state(message.data).values
+        except ValueError:
+            return None
+        found = decoding.stated_payload(values, settings.dynamic_joint_states.payload)
+        return None if found is None else StatedPayload("", found)
+    content = bag.decode(message, topic.type)
+    given = content.inertia_load if topic is FRANKA_PAYLOAD else content
+    return StatedPayload(given.header.frame_id.lstrip("/"), _values(given.inertia))
+
+
+def _values(i: object) -> Array:
+    """Numbers (10,) of a geometry_msgs/Inertia."""
+    com = getattr(i, "com")  # noqa: B009 (made by rosbags from the definition)
+    return np.array([getattr(i, "m"), com.x, com.y, com.z, *(  # noqa: B009
+        getattr(i, name) for name in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"))])
+
+
+def payload_not_added(bag: BagReader, settings: Settings) -> tuple[Finding, ...]:
+    """At most one finding: a driver states a payload, which it may compensate in the wrench, and
+    the settings do not say so. Only the first messages of each topic are read."""
+    driver = settings.precompensated
+    if settings.load.source != "wrench" or driver.source != "settings" or driver.mass:
+        return ()
+    for topic in (DYNAMIC_PAYLOAD, FRANKA_PAYLOAD):
+        for recorded in bag.topics:
+            if recorded.type == topic.type and recorded.count:
+                mass = _first_mass(bag, topic, recorded.name, settings)
+                if mass > LEAST:
+                    source = next(s for s, t in PAYLOADS.items() if t is topic)
+                    return (made("payload_not_added", why=(
+                        f"{recorded.name} states that a payload of {mass:.3f} kg is configured on "
+                        "the robot, whose driver compensates it in its own wrench (where that is "
+                        f"this one: precompensated.source={source} and precompensated.topic="
+                        f"{recorded.name}; else precompensated.source=none)")),)
+    return ()
+
+
+def _first_mass(bag: BagReader, topic: InputTopic, name: str, settings: Settings) -> float:
+    """Mass [kg] that the first messages state; 0 where they state none, or cannot be decoded."""
+    try:
+        found = [stated_payload(bag, topic, message, settings)
+                 for message in islice(bag.messages({name: topic.type}), FIRST)]
+    except RecordingError:  # the type is not defined in the file
+        return 0.0
+    return next((mass for payload in found if payload is not None
+                 and isfinite(mass := float(payload.values[0])) and mass > LEAST), 0.0)

@@ -1,0 +1,71 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""What bags and tables hold: samples in the order in which they were recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from ...findings import Finding
+from ...inertia import Array
+from ...io.sample_blocks import Samples
+from ...kinds import made
+
+FixedFrame = tuple[str, str, tuple[float, ...], tuple[float, ...]]
+
+
+class StatedPayload(NamedTuple):
+    """The payload that the driver says it compensates.
+
+    Attributes:
+        frame: in which it is given; empty: that of the sensor.
+        values: (10,) mass [kg], centre of mass [m], inertia about it xx, xy, xz, yy, yz, zz.
+    """
+
+    frame: str
+    values: Array
+
+
+class Part(NamedTuple):
+    """Samples that were recorded one after the other.
+
+    Attributes:
+        seconds: from the start of the recording to the end of this part.
+        payload: that the driver stated last; None: it stated none.
+        description: the robot description, where another came; else empty.
+    """
+
+    samples: list[Samples]
+    seconds: float
+    payload: StatedPayload | None = None
+    description: str = ""
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A recording that is read once.
+
+    Attributes:
+        parts: of the samples; duration: of all [s].
+        description: the robot description as URDF, empty where there is none; fixed: parent, child,
+            translation [m] and quaternion x, y, z, w of frames that stay.
+        counts: messages or rows, by topic or column; filled while the parts are read.
+        damaged: number of messages that could not be used and why the last could not, by topic;
+            filled meanwhile, too.
+        notes: choices that were made for the user; lacks: findings on what the recording lacks.
+    """
+
+    parts: Iterable[Part]
+    duration: float
+    counts: dict[str, int]
+    description: str = ""
+    fixed: tuple[FixedFrame, ...] = ()
+    notes: tuple[str, ...] = ()
+    lacks: tuple[Finding, ...] = ()
+    damaged: dict[str, tuple[int, str]] = field(default_factory=dict)
+
+    def findings(self) -> tuple[Finding, ...]:
+        """What deserves attention of what was read so far."""
+        return (*self.lacks, *(made(f"message_malformed.{topic.lstrip('/')}", count=count, why=why)
+                               for topic, (count, why) in self.damaged.items()))
