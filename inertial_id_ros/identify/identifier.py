@@ -16,6 +16,7 @@ from ..estimators import create
 from ..findings import Finding
 from ..geometry.shape import Shape
 from ..io.sample_blocks import Edges, JointStates, Samples, Wrenches, split_by_time
+from ..model.history import History
 from ..model.tool import Tool
 from ..motion.frames import place_of
 from ..motion.motion import BIN_NS, Array
@@ -179,7 +180,7 @@ class Identifier:
     @property
     def history(self) -> History:
         """What was measured in the last two minutes."""
-        return self._history
+        return self._course.history
 
     # ---- commands -------------------------------------------------------------------------------
 

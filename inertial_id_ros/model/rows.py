@@ -109,7 +109,7 @@ class Rows:
             level = np.median((power / shape[:, None, None])[f > _QUIET], axis=(0, 2)) / _MEDIAN
             level = level * shape[:s.size, None]
             power = uniform_filter1d(power.mean(2), 5, axis=0)[:s.size]
-            share = np.where(power > _ABOVE * level, 1.0 - level / power, 0.0)
+            share = np.where(power > _ABOVE * level, 1.0 - level / np.maximum(power, 1e-300), 0.0)
             modes = dct(filtered[at:at + s.n], norm="ortho", axis=0)[:s.size]
             out.append(modes * (1.0 - np.repeat(share, 3, axis=1)))
             at += s.n

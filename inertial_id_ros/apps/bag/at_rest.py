@@ -1,23 +1,55 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Identification from poses at rest: they tell mass and centre of mass."""
+"""Identification from poses at rest, which tell mass and centre of mass."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from ...errors import InvalidData
 from ...estimators import create
-from ...findings import Finding, sort_findings
-from ...identify.conclusion import Basis, Conclusion
-from ...model.history import LONGEST, History
-from ...motion.motion import BIN_NS, Motion
+from ...identify.conclusion import Basis
+from ...identify.estimate import estimate
+from ...identify.make import make_identifier
+from ...identify.watch import finding_of
+from ...kinds import withdraw_doubted
+from ...model.history import History
+from ...motion.motion import BIN, BIN_NS, Motion
 from ...settings import Settings
 from ..recordings.tables import PosesAtRest
-from ..report.results import Identification
+from ..report.results import Identification, Snapshot
 
-HELD, BREAK = 16, 34  # bins for which a pose is held, and after which the next one follows
-START = 1_700_000_000 * 10**9 // BIN_NS  # bin of the first
+HELD, EVERY = 90, 100  # bins for which a pose is held; after which the next one follows
+START = 170_000_000_000  # bin of the first one
+MOST = 1000  # poses
 
 
 def identify_poses(poses: PosesAtRest, settings: Settings) -> Identification:
-    """The payload by the weight that a sensor read in poses at rest (raises InertialIdError)."""
-    raise NotImplementedError
+    """The payload by the weight that a sensor read in poses at rest.
+
+    The poses become a history that holds each for a while, so that all that is known of sensors and
+    set-ups counts as for any motion.
+
+    Raises:
+        InvalidData: too many poses; InertialIdError: a setting cannot be used.
+    """
+    n = len(poses.wrench)
+    if n > MOST:
+        raise InvalidData(f"the table has {n} rows, taken for poses at rest; at most {MOST} are "
+                          "used: a column of the time makes them a motion")
+    seconds = BIN * EVERY * (n + 1)
+    settings = settings.replace({"buffer.window": max(seconds, 1.0)})
+    number = START + (np.arange(n)[:, None] * EVERY + np.arange(HELD)).ravel()
+    still = np.zeros((n * HELD, 3))
+    history = History(seconds)
+    history.append(
+        Motion(number, np.repeat(poses.rotation, HELD, axis=0), still, still, still, still,
+               np.empty((n * HELD, 0, 3, 3)), np.empty((n * HELD, 0, 6))),
+        number * BIN_NS + BIN_NS // 2, settings.wrench.sign * np.repeat(poses.wrench, HELD, axis=0))
+    beliefs = make_identifier(settings).beliefs
+    said = estimate(history, history.end, Basis(settings, beliefs, create(settings), poses.frame))
+    findings = tuple(finding_of(*given) for given in said.findings)
+    outcome = withdraw_doubted(said.outcome, findings)
+    return Identification(outcome, (Snapshot(0.0, outcome, findings),), findings, 0.0,
+                          {"poses at rest": n}, ("each row is taken for a pose at rest, as there "
+                                                 "is no time, or rows are far apart",),
+                          beliefs.tool, beliefs.shape)

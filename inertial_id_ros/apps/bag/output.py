@@ -41,7 +41,7 @@ def print_report(console: Console, result: Identification, title: str, found: Di
         if np.any(outcome.residual_rms):  # joint torques know no channels of a sensor
             print_table(console, sensor_table(outcome))
         console.print(
-            f"{outcome.samples} samples, window {outcome.window:.1f} s of {result.duration:.1f} s "
+            f"{outcome.samples} samples, {outcome.window:.1f} s of {result.duration:.1f} s "
             f"recorded, {outcome.method} estimator ({outcome.weighting} weighting), "
             f"frame {as_markup(outcome.frame_id)}"
             + (", object apart from the tool" if outcome.tool_apart else ""), highlight=False)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...estimate import NOTHING_CARRIED, UNOBSERVED, VERDICT_WORDS, Estimate, NoEstimate, Outcome
+from ...estimate import NOTHING_CARRIED, UNOBSERVED, Estimate, NoEstimate, Outcome
 from ...findings import Finding
 from ...geometry.shape import Shape
 from ...model.tool import Tool
@@ -35,13 +35,17 @@ def summary(outcome: Estimate | NoEstimate) -> str:
     walk = f", and changes: {outcome.walk}" if outcome.walk else ""
     if outcome.carries_nothing:
         return f"{NOTHING_CARRIED[0].upper()}{NOTHING_CARRIED[1:]}{walk}."
-    said = []
+    known, unknown = list[str](), list[str]()
     for name, members in GROUPS:
-        worst = min(outcome.verdict[members])
-        said.append(f"{name} is " + ("not identified by this motion" if worst == UNOBSERVED else
-                                     VERDICT_WORDS[worst]))
+        (unknown if UNOBSERVED in outcome.verdict[members] else known).append(name)
+    said = [f"{_listed(some)} {'is' if len(some) == 1 else 'are'} {word}" for some, word in (
+        (known, "identified"), (unknown, "not identified by this motion")) if some]
     text = "; ".join(said)
     return f"{text[0].upper()}{text[1:]}{walk}."
+
+
+def _listed(names: list[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def is_identified(outcome: Outcome) -> bool:
