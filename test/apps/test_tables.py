@@ -1,265 +1,259 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Tables of motion and wrench give what a recording of the same data gives."""
+"""Tables as people have them hold the samples that were written, or are refused by name."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import bags
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
 from inertial_id_ros.apps.bag.identify_bag import main
-from inertial_id_ros.apps.simulation.cobot import Recording, SimulatedCobot
-from inertial_id_ros.apps.simulation.command_line import write_bag
-from inertial_id_ros.apps.simulation.settings import CobotSettings
+from inertial_id_ros.apps.recordings.columns import Columns, columns_from_file
+from inertial_id_ros.apps.recordings.recording import Recording
+from inertial_id_ros.apps.recordings.tables import PosesAtRest, read_motion
+from inertial_id_ros.apps.robot.recording_files import read_recording
+from inertial_id_ros.cli import OK, USER_ERROR
+from inertial_id_ros.errors import InertialIdError
+from inertial_id_ros.io.sample_blocks import Edges, JointStates, Wrenches
+from inertial_id_ros.settings import Settings
 
-pytestmark = pytest.mark.slow
-WRENCH = ["fx", "fy", "fz", "tx", "ty", "tz"]
-POSE = ["x", "y", "z", "qx", "qy", "qz", "qw"]
-Rows = tuple[list[str], np.ndarray]
-
-
-@pytest.fixture(scope="module")
-def simulated() -> tuple[SimulatedCobot, Recording]:
-    cobot = SimulatedCobot()
-    return cobot, cobot.run(5.0)
-
-
-@pytest.fixture()
-def poses(simulated: tuple[SimulatedCobot, Recording]) -> Rows:
-    """Names and rows of time, wrench and pose."""
-    recorded = simulated[1]
-    quaternion = Rotation.from_matrix(recorded.truth.rotation).as_quat()
-    return ["t", *WRENCH, *POSE], np.column_stack(
-        [recorded.t, recorded.wrench, recorded.truth.position, quaternion])
+N = 40
+TIME = bags.times(N / 100.0, 100.0)
+LOAD = bags.wrench(TIME, bags.Payload())
+TURN, PLACE = bags.pose(TIME)
+QUATERNION = Rotation.from_matrix(TURN).as_quat()
+NAMES = ["time", "fx", "fy", "fz", "tx", "ty", "tz", "x", "y", "z", "qx", "qy", "qz", "qw"]
+ROWS = np.column_stack([TIME, LOAD, PLACE, QUATERNION])
+AXES = ["fx", "fy", "fz", "tx", "ty", "tz"]
 
 
-def csv(path: Path, names: list[str], rows: np.ndarray, delimiter: str = ",") -> Path:
-    np.savetxt(path, rows, delimiter=delimiter, header=delimiter.join(names), comments="",
-               fmt="%.17g")
+def csv(path: Path, names: list[str] | None = None, rows: np.ndarray = ROWS, cell: str = ",",
+        above: str = "", encoding: str = "utf-8", point: str = ".") -> Path:
+    lines = [cell.join(names or NAMES), *(
+        cell.join(f"{value:.17g}" for value in row).replace(".", point) for row in rows)]
+    path.write_bytes((above + "\n".join(lines) + "\n").encode(encoding))
     return path
 
 
-def npz(path: Path, names: list[str], rows: np.ndarray) -> Path:
-    np.savez(path, t=rows[:, 0], ft=rows[:, 1:7], p=rows[:, 7:10], q=rows[:, 10:14])
-    return path
+def read(path: Path, columns: Columns | None = None, **changes: Any) -> tuple[Any, Any]:
+    """The wrenches, and the poses or joint states in a table."""
+    got = read_motion(path, columns or Columns(), Settings().replace(
+        {k.replace("__", "."): v for k, v in changes.items()}))
+    assert isinstance(got, Recording)
+    samples = [some for part in got.parts for some in part.samples]
+    (load,) = [some for some in samples if isinstance(some, Wrenches)]
+    (motion,) = [some for some in samples if not isinstance(some, Wrenches)]
+    return load, motion
 
 
-def parquet(path: Path, names: list[str], rows: np.ndarray) -> Path:
+def assert_read(got: tuple[Any, Any], tolerance: float = 1e-12) -> None:
+    load, motion = got
+    assert np.allclose(1e-9 * np.diff(load.stamps), 0.01, atol=2e-6)
+    np.testing.assert_allclose(load.rows, LOAD, atol=tolerance)
+    assert isinstance(motion, Edges)
+    np.testing.assert_allclose(motion.rows[:, :3], PLACE, atol=tolerance)
+    turn = Rotation.from_quat(motion.rows[:, 3:]).as_matrix()
+    np.testing.assert_allclose(turn, TURN, atol=1e-9)
+
+
+@pytest.mark.parametrize("options", [
+    {}, {"cell": ";"}, {"cell": "\t"}, {"cell": " "}, {"cell": ";", "point": ","},
+    {"encoding": "utf-16"}, {"encoding": "utf-8-sig"}, {"above": "# "},
+    {"above": "Recorded: 2025-03-04 10:11\nSensor: A, serial 7\n\n"},
+    {"names": [*NAMES[:4], "tx (N\u00b7m)", "ty (N\u00b7m)", "tz (N\u00b7m)", *NAMES[7:]],
+     "encoding": "cp1252"}])
+def test_text_is_read_whoever_wrote_it(tmp_path: Path, options: dict[str, Any]) -> None:
+    names = options.get("names", NAMES)
+    assert_read(read(csv(tmp_path / "LOG.CSV", **options), Columns(wrench=tuple(names[1:7]))))
+
+
+def test_a_line_of_units_and_names_with_blanks_are_read(tmp_path: Path) -> None:
+    names = ["Time Elapsed (s)", *(f"{axis} (N)" for axis in AXES), *NAMES[7:]]
+    path = csv(tmp_path / "a.csv", names)
+    head, rest = path.read_text().split("\n", 1)
+    path.write_text(f"{head}\ns,N,N,N,Nm,Nm,Nm,m,m,m,,,,\n{rest}")
+    assert_read(read(path, Columns(time=names[0], wrench=tuple(names[1:7]))))
+
+
+def test_empty_cells_and_words_are_no_numbers(tmp_path: Path) -> None:
+    path = csv(tmp_path / "a.csv", [*NAMES, "phase"], np.column_stack([ROWS, TIME]))
+    lines = path.read_text().splitlines()
+    lines[1:] = [f"{line.rsplit(',', 1)[0]},moving" for line in lines[1:]]
+    lines[5] = lines[5].replace(f"{ROWS[4, 1]:.17g}", "")
+    path.write_text("\n".join(lines))
+    load, _ = read(path)
+    assert np.isnan(load.rows[4, 0]) and np.isfinite(np.delete(load.rows, 4, axis=0)).all()
+
+
+@pytest.mark.parametrize("way", ["rotation", "rotation_vector", "rpy"])
+def test_orientations_come_in_many_ways(tmp_path: Path, way: str) -> None:
+    turn = Rotation.from_quat(QUATERNION)
+    values = {"rotation": turn.as_matrix().reshape(-1, 9), "rotation_vector": turn.as_rotvec(),
+              "rpy": turn.as_euler("xyz")}[way]
+    names = [f"a{k}" for k in range(values.shape[1])]
+    path = csv(tmp_path / "a.csv", [*NAMES[:10], *names], np.column_stack([ROWS[:, :10], values]))
+    assert_read(read(path, Columns(**{way: tuple(names)})))
+
+
+def test_units_and_a_rate_are_converted(tmp_path: Path) -> None:
+    rows = np.column_stack([1e3 * TIME, LOAD, 1e3 * PLACE, QUATERNION])
+    assert_read(read(csv(tmp_path / "a.csv", rows=rows), Columns(
+        time_unit="ms", position_unit="mm")))
+    path = csv(tmp_path / "b.csv", NAMES[1:], ROWS[:, 1:])
+    assert_read(read(path, Columns(rate=100.0)))
+
+
+def test_vectors_in_npz_and_parquet(tmp_path: Path) -> None:
+    np.savez(tmp_path / "a.npz", t=TIME + 1.7e9, ft=LOAD, p=PLACE, q=QUATERNION)
+    columns = Columns(wrench=("ft",), position=("p",), quaternion=("q",))
+    assert_read(read(tmp_path / "a.npz", columns))
     arrow = pytest.importorskip("pyarrow")
     from pyarrow.parquet import write_table
-    write_table(arrow.table({name: rows[:, k] for k, name in enumerate(names)}), path)
-    return path
-
-
-def lerobot(folder: Path, names: list[str], rows: np.ndarray) -> Path:
-    """Two episodes, the second with the data; vectors with names, as its features have them."""
-    arrow = pytest.importorskip("pyarrow")
-    from pyarrow.parquet import write_table
-    (folder / "meta").mkdir(parents=True)
-    (folder / "data" / "chunk-000").mkdir(parents=True)
-    (folder / "meta" / "info.json").write_text(json.dumps({
-        "total_episodes": 2, "features": {
-            "observation.wrench": {"dtype": "float32", "shape": [6], "names": WRENCH},
-            "observation.state": {"dtype": "float32", "shape": [7], "names": POSE}}}))
-    both = np.concatenate([rows[:10], rows])
     write_table(arrow.table({
-        "timestamp": both[:, 0], "episode_index": [0] * 10 + [1] * len(rows),
-        "task": ["pick"] * len(both), "observation.wrench": list(both[:, 1:7]),
-        "observation.state": list(both[:, 7:14])}), folder / "data/chunk-000/file-000.parquet")
-    return folder
+        "t": TIME, "f": list(LOAD[:, :3]), "m": list(LOAD[:, 3:]), "p": list(PLACE),
+        "q": list(QUATERNION)}), tmp_path / "a.parquet")
+    assert_read(read(tmp_path / "a.parquet", Columns(
+        wrench=("f", "m"), position=("p",), quaternion=("q",))))
 
 
-def result(folder: Path, path: Path, *options: str) -> dict[str, Any]:
-    """What `identify_bag --json` writes."""
-    out = folder / "result.json"
-    assert main([str(path), "--quiet", "--json", str(out), *options]) == 0
-    return json.loads(out.read_text())
+@pytest.mark.parametrize("names", [bags.JOINT_NAMES, {"motors": bags.JOINT_NAMES}, None])
+def test_an_episode_of_a_dataset(tmp_path: Path, names: Any) -> None:
+    arrow = pytest.importorskip("pyarrow")
+    from pyarrow.parquet import write_table
+    (tmp_path / "meta").mkdir()
+    (tmp_path / "data").mkdir()
+    (tmp_path / "meta" / "info.json").write_text(json.dumps({"total_episodes": 2, "features": {
+        "wrench": {"names": AXES}, "state": {"names": names}}}))
+    q = bags.angles(TIME)
+    twice = np.r_[0:10, 0:N]
+    write_table(arrow.table({
+        "timestamp": TIME[twice], "episode_index": [0] * 10 + [1] * N, "task": ["a"] * (10 + N),
+        "wrench": list(LOAD[twice]), "state": list(q[twice])}), tmp_path / "data" / "a.parquet")
+    urdf = tmp_path / "arm.urdf"
+    urdf.write_text(bags.URDF)
+    ways = [{joint: "state" for joint in bags.JOINT_NAMES},
+            {joint: f"state[{k}]" for k, joint in enumerate(bags.JOINT_NAMES)}]
+    if names is not None:
+        ways.append({joint: f"state/{joint}" for joint in bags.JOINT_NAMES})
+    for joints in ways:
+        settings = Settings().replace({"robot_description.file": str(urdf)})
+        got = read_motion(tmp_path, Columns(wrench=("wrench",), joints=joints), settings, episode=1)
+        assert isinstance(got, Recording)
+        motion = next(some for part in got.parts for some in part.samples
+                      if isinstance(some, JointStates))
+        assert motion.names == tuple(bags.JOINT_NAMES)
+        np.testing.assert_allclose(motion.positions, q)
 
 
-def columns(folder: Path, text: str) -> str:
-    (folder / "columns.yaml").write_text(text)
-    return str(folder / "columns.yaml")
-
-
-NPZ = "{wrench: ft, position: p, quaternion: q}"
-LEROBOT = """
-wrench: observation.wrench
-position: [observation.state/x, observation.state/y, observation.state/z]
-quaternion: [observation.state/qx, observation.state/qy, observation.state/qz, observation.state/qw]
-"""
-
-
-def test_joint_positions_give_exactly_what_a_bag_of_them_gives(
-        simulated: tuple[SimulatedCobot, Recording], tmp_path: Path) -> None:
-    cobot, recorded = simulated
-    plain = replace(recorded, dq=None)
-    write_bag(tmp_path / "bag", cobot, plain)
-    (tmp_path / "arm.urdf").write_text(cobot.urdf)
-    names = [f"joint {k}" for k in range(6)]
-    table = csv(tmp_path / "arm.csv", ["time", *WRENCH, *names], np.column_stack(
-        [recorded.t, recorded.wrench, recorded.q]))
-    joints = "".join(f"  {j}: {n}\n" for j, n in zip(cobot.joint_names, names, strict=True))
-    options = ["--urdf", str(tmp_path / "arm.urdf"), "--columns",
-               columns(tmp_path, f"frame: {cobot.sensor_frame}\njoints:\n{joints}")]
-    bag, found = result(tmp_path, tmp_path / "bag"), result(tmp_path, table, *options)
-    for key in ("mass", "com", "inertia_com", "covariance", "verdict", "frame_id"):
-        assert found[key] == bag[key], key
-
-
-def test_poses_give_the_payload(poses: Rows, simulated: tuple[SimulatedCobot, Recording],
-                                tmp_path: Path) -> None:
-    found, payload = result(tmp_path, csv(tmp_path / "arm.csv", *poses)), simulated[0].payload
-    assert found["mass"] == pytest.approx(payload.mass, rel=0.01)
-    np.testing.assert_allclose(found["com"], payload.com, atol=1e-3)
-    assert found["frame_id"] == "sensor" and set(found["verdict"]) == {"identified"}
-
-
-@pytest.mark.parametrize("rate", [200, 10])
-def test_orientation_alone_gives_mass_and_centre_of_mass(
-        tmp_path: Path, rate: int) -> None:
-    """In slow motion; at 10 Hz, as tables of poses often are."""
-    cobot = SimulatedCobot(CobotSettings(rate=rate, speed=0.3, seed=52200))
-    recorded, payload = cobot.run(60.0), cobot.payload
-    rows = np.column_stack([recorded.t, recorded.wrench,
-                            Rotation.from_matrix(recorded.truth.rotation).as_quat()])
-    found = result(tmp_path, csv(tmp_path / "arm.csv", ["t", *WRENCH, *POSE[3:]], rows),
-                   "--window", "all")
-    sigma = np.sqrt(np.diag(found["covariance"]))
-    assert found["mass"] == pytest.approx(payload.mass, rel=0.05)
-    np.testing.assert_allclose(found["com"], payload.com, atol=6e-3)
-    assert abs(found["mass"] - payload.mass) < 3.0 * sigma[0]
-    assert set(found["verdict"][:4]) == {"identified"} and "unobserved" in found["verdict"][4:]
-
-
-@pytest.mark.parametrize(("write", "name", "options"), [
-    (npz, "arm.npz", NPZ), (parquet, "arm.parquet", "{}"), (lerobot, "dataset", LEROBOT)])
-def test_each_format_gives_the_same(poses: Rows, tmp_path: Path, write: Callable[..., Path],
-                                    name: str, options: str) -> None:
-    asked = ["--columns", columns(tmp_path, options)]
-    if write is lerobot:
-        asked += ["--episode", "1"]
-    expected = result(tmp_path, csv(tmp_path / "arm.csv", *poses))
-    assert result(tmp_path, write(tmp_path / name, *poses), *asked)["mass"] == pytest.approx(
-        expected["mass"], rel=1e-9)
-
-
-def test_units_names_and_matrices_of_others_are_converted(poses: Rows, tmp_path: Path) -> None:
-    names, rows = poses
-    expected = result(tmp_path, csv(tmp_path / "arm.csv", names, rows))
-    matrices = Rotation.from_quat(rows[:, 10:14]).as_matrix().reshape(-1, 9)
-    other = csv(tmp_path / "other.csv", ["ms", *"abcdef", *"xyz", *(f"r{k}" for k in range(9))],
-                np.column_stack([1e3 * rows[:, 0], rows[:, 1:7], 1e3 * rows[:, 7:10], matrices]),
-                delimiter=";")
-    text = ("{time: ms, time_unit: ms, position_unit: mm, wrench: [a, b, c, d, e, f], rotation: "
-            f"[{', '.join(f'r{k}' for k in range(9))}]}}")
-    found = result(tmp_path, other, "--columns", columns(tmp_path, text))
-    assert found["mass"] == pytest.approx(expected["mass"], rel=1e-6)
-
-
-@pytest.mark.parametrize(("break_it", "said"), [
-    (lambda n, r: (["u", *n[1:]], r), "has no column 'time' (--columns names them); it has fx, fy"),
-    (lambda n, r: ([*n[:3], "other", *n[4:]], r), "has no column 'fz'"),
-    (lambda n, r: ([*n[:7], *"abcdefg"], r), "or those of joint positions (joints, "),
-    (lambda n, r: ([*n[:8], "a", *n[9:]], r), "has no column 'y'"),
-    (lambda n, r: (n, r[:0]), "has no rows below its first line"),
-    (lambda n, r: (n, np.vstack([r[:5], r[3:]])), "the time of row 6 of table"),
-    (lambda n, r: (n, np.vstack([r[:5], np.full_like(r[:1], np.nan), r[5:]])),
-     "the time of row 6 of table"),
-    (lambda n, r: (n, np.hstack([r[:, :10], 2.0 * r[:, 10:]])), "the quaternion of row 1 of table"),
-    (lambda n, r: (n[:-1], r), "has 13 names in its first line and 14 columns below"),
-    (lambda n, r: ([str(k) for k in range(14)], r), "has no names in its first line"),
-    (lambda n, r: (n, r[:1]), "has 1 rows; it needs at least two"),
-    (lambda n, r: (n, np.hstack([1e3 * r[:, :1], r[:, 1:]])), "set time_unit to ms, us or ns"),
-])
-def test_a_bad_table_is_refused_in_one_sentence(
-        poses: Rows, tmp_path: Path, capsys: pytest.CaptureFixture[str],
-        break_it: Callable[[list[str], np.ndarray], Rows], said: str) -> None:
-    path = csv(tmp_path / "arm.csv", *break_it(*poses))
-    assert main([str(path), "--quiet"]) == 2
-    error = capsys.readouterr().err
-    assert said in error and error.count("\n") == 1
-
-
-def test_a_decimal_comma_is_named(poses: Rows, tmp_path: Path,
-                                  capsys: pytest.CaptureFixture[str]) -> None:
-    names, rows = poses
-    path = csv(tmp_path / "arm.csv", names, rows[:50], ";")
-    path.write_text(path.read_text().replace(".", ","))
-    assert main([str(path), "--quiet"]) == 2
-    assert "writes numbers with a decimal comma" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(("text", "said"), [
-    ("{force: [a]}", "'force' is not known; allowed: efforts, frame, joints, position"),
-    ("{wrench: [a, b]}", "wrench names 2 columns; it needs 6"),
-    ("{time: 3}", "time is 3; it must be text"),
-    ("{time_unit: h}", "time_unit is 'h'; allowed: s, ms, us, ns"),
-    ("{joints: [a]}", "joints must map names of joints"),
-    ("{joints: {shoulder: fx}}", "name the robot description with --urdf"),
-])
-def test_a_bad_file_of_columns_is_refused_in_one_sentence(
-        poses: Rows, tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str,
-        said: str) -> None:
-    path = csv(tmp_path / "arm.csv", *poses)
-    assert main([str(path), "--quiet", "--columns", columns(tmp_path, text)]) == 2
-    error = capsys.readouterr().err
-    assert said in error and error.count("\n") == 1
+@pytest.mark.parametrize(("change", "named"), [
+    ({"names": [*NAMES[:13], "fx"]}, "fx"), ({"names": NAMES[:13]}, "13"),
+    ({"names": ["clock", *NAMES[1:13], "q"]}, "qw"),
+    ({"rows": ROWS * np.r_[np.ones(10), 2.0 * np.ones(4)]}, "length 2"),
+    ({"rows": ROWS[::-1]}, "time"), ({"rows": ROWS * np.r_[1e3, np.ones(13)]}, "time_unit"),
+    ({"rows": np.where(np.arange(14) == 0, np.nan, ROWS)}, "time")])
+def test_a_bad_table_is_refused_by_name(tmp_path: Path, change: dict[str, Any], named: str) -> None:
+    path = csv(tmp_path / "a.csv", **change)
+    with pytest.raises(InertialIdError, match=named) as caught:
+        read(path, Columns(time="time" if "clock" not in change.get("names", ()) else "clock"))
+    assert len(str(caught.value).splitlines()) == 1
 
 
 @pytest.mark.parametrize(("name", "content"), [
-    ("arm.npz", b"PK\x03\x04 cut off"), ("arm.csv", b"\xff\xfe\x00\x01"),
-    ("arm.csv", b"t,fx\n1,a,2\n3"), ("arm.parquet", b"PAR1"), ("arm.csv", b"")])
-def test_a_damaged_file_is_refused_in_one_sentence(
-        tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, content: bytes) -> None:
+    ("a.csv", b""), ("a.csv", b"hello\n"), ("a.csv", b"1,2\n3,4\n"), ("a.csv", b"PK\0\0\0"),
+    ("a.npz", b"PK\x03\x04 no"), ("a.parquet", b"PAR1 no"),
+    ("a.csv", b"t,fx\n0,1\n1,2,3\n2,3\n3,4\n")])
+def test_a_damaged_file_is_one_sentence(tmp_path: Path, name: str, content: bytes,
+                                        capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / name).write_bytes(content)
-    assert main([str(tmp_path / name), "--quiet"]) == 2
-    error = capsys.readouterr().err
-    assert str(tmp_path / name) in error and error.count("\n") == 1
+    assert main([str(tmp_path / name)]) == USER_ERROR
+    assert len(capsys.readouterr().err.splitlines()) == 1
 
 
-def test_an_option_of_tables_is_refused_elsewhere(
-        poses: Rows, simulated: tuple[SimulatedCobot, Recording], tmp_path: Path,
-        capsys: pytest.CaptureFixture[str]) -> None:
-    write_bag(tmp_path / "bag", *simulated)
-    for path, option in ((tmp_path / "bag", ("--columns", columns(tmp_path, "{}"))),
-                         (csv(tmp_path / "arm.csv", *poses), ("--episode", "0"))):
-        assert main([str(path), "--quiet", *option]) == 2
-        error = capsys.readouterr().err
-        assert option[0] in error and "is none" in error and error.count("\n") == 1
+@pytest.mark.parametrize(("text", "named"), [
+    ("wrench: [a, b, c]", "3"), ("time_unit: h", "time_unit"), ("colour: red", "colour"),
+    ("quaternion: [a, b, c]", "rotation_vector"), ("joints: [a]", "joints"), ("rate: -1", "rate"),
+    ("[1, 2]", "allowed"), ("{quaternion: q, rpy: r}", "rpy"), ("time: 7", "time")])
+def test_a_bad_file_of_columns_is_refused_by_name(tmp_path: Path, text: str, named: str) -> None:
+    (tmp_path / "c.yaml").write_text(text)
+    with pytest.raises(InertialIdError, match=named):
+        columns_from_file(tmp_path / "c.yaml")
 
 
-def test_names_that_numpy_writes_as_a_comment_are_read(poses: Rows, tmp_path: Path) -> None:
-    path = csv(tmp_path / "arm.csv", *poses)
-    expected = result(tmp_path, path)["mass"]
-    path.write_text("# " + path.read_text())
-    assert result(tmp_path, path)["mass"] == expected
+# ---- poses at rest -------------------------------------------------------------------------------
+
+def poses_at_rest(path: Path, count: int, seed: int = 3, **options: Any) -> Path:
+    rng = np.random.default_rng(seed)
+    turn, payload = Rotation.random(count, rng=rng), bags.Payload()
+    force = payload.mass * turn.inv().apply(bags.GRAVITY)
+    rows = np.hstack([force, np.cross(payload.com, force)]) + payload.bias
+    rows += rng.normal(size=rows.shape) * np.repeat([0.02, 0.001], 3)
+    return csv(path, [*AXES, "qx", "qy", "qz", "qw"], np.column_stack([rows, turn.as_quat()]),
+               **options)
 
 
-def test_what_was_written_is_said(poses: Rows, tmp_path: Path,
-                                  capsys: pytest.CaptureFixture[str]) -> None:
-    path = csv(tmp_path / "arm.csv", *poses)
-    main([str(path), "--report", str(tmp_path / "pages"), "--json", str(tmp_path / "out.json")])
-    said = capsys.readouterr().out
-    assert f"wrote {tmp_path / 'out.json'}\n" in said
-    assert f"wrote {tmp_path / 'pages' / 'arm.csv.html'}\n" in said
+def test_rows_without_a_time_are_poses_at_rest(tmp_path: Path) -> None:
+    path, truth = poses_at_rest(tmp_path / "a.csv", 20), bags.Payload()
+    assert isinstance(read_motion(path, Columns(), Settings()), PosesAtRest)
+    out = tmp_path / "out.json"
+    assert main([str(path), "--sensor", "ati_gamma", "--quiet", "--json", str(out)]) == OK
+    tree = json.loads(out.read_text())
+    assert tree["mass"] == pytest.approx(truth.mass, rel=0.01)
+    assert tree["com"] == pytest.approx(truth.com, abs=0.002)
+    assert tree["verdict"][4:] == ["unobserved"] * 6
 
 
-def test_an_episode_that_is_not_there_is_named(poses: Rows, tmp_path: Path,
-                                               capsys: pytest.CaptureFixture[str]) -> None:
-    path = lerobot(tmp_path / "dataset", *poses)
-    assert main([str(path), "--episode", "7", "--quiet"]) == 2
-    assert "--episode is 7;" in capsys.readouterr().err
+def test_rows_far_apart_are_poses_at_rest_too(tmp_path: Path) -> None:
+    path = poses_at_rest(tmp_path / "a.csv", 20)
+    head, *lines = path.read_text().splitlines()
+    path.write_text("\n".join([f"time,{head}", *(f"{5 * k},{line}"
+                                                 for k, line in enumerate(lines))]))
+    got = read_motion(path, Columns(), Settings())
+    assert isinstance(got, PosesAtRest) and len(got.wrench) == 20
 
 
-def test_nothing_stays_in_the_temporary_folder(poses: Rows, tmp_path: Path,
-                                               monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "tmp").mkdir()
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "tmp"))
-    result(tmp_path, csv(tmp_path / "arm.csv", *poses))
-    assert list((tmp_path / "tmp").iterdir()) == []
+def test_few_poses_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InertialIdError, match="5 rows"):
+        read_motion(poses_at_rest(tmp_path / "a.csv", 5), Columns(), Settings())
+
+
+def test_the_real_poses_of_an_arm_hold_its_payload(data_folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.json"
+    main([str(data_folder / "kuka_ati_gamma" / "static_poses.csv"), "--sensor", "ati_gamma",
+          "--quiet", "--json", str(out)])
+    tree = json.loads(out.read_text())
+    assert abs(tree["mass"] - 0.933) < 2.0 * np.sqrt(tree["covariance"][0][0]) < 0.15
+
+
+# ---- positions and efforts of robots -------------------------------------------------------------
+
+@pytest.mark.parametrize(("q", "effort", "cell"), [
+    ("position.{}", "effort.{}", ";"), ("q_{}", "tau_{}", ","), ("pos {}", "load {}", "\t")])
+def test_joints_of_robots_are_read_by_the_same_rules(tmp_path: Path, q: str, effort: str,
+                                                     cell: str) -> None:
+    joints = ["0", "1", "2"] if q == "q_{}" else bags.JOINT_NAMES
+    names = [f.format(joint) for f in (q, effort) for joint in joints]
+    rows = np.column_stack([bags.angles(TIME), LOAD[:, :3]])
+    columns = Columns(
+        rate=100.0, joints={joint: q.format(joint) for joint in joints} if " " in q else {},
+        efforts={joint: effort.format(joint) for joint in joints} if " " in q else {})
+    got = read_recording(csv(tmp_path / "a.csv", names, rows, cell), columns=columns)
+    assert got.names == (() if q == "q_{}" else tuple(joints))
+    np.testing.assert_allclose(got.q, rows[:, :3])
+    np.testing.assert_allclose(got.effort, rows[:, 3:])
+    assert np.diff(got.stamps).tolist() == [10_000_000] * (N - 1)
+    with pytest.raises(InertialIdError, match="time"):
+        read_recording(tmp_path / "a.csv", columns=Columns(
+            joints=columns.joints, efforts=columns.efforts))
+
+
+def test_times_in_milliseconds_are_named(tmp_path: Path) -> None:
+    names = ["time", "q_0", "tau_0"]
+    path = csv(tmp_path / "a.csv", names, np.column_stack([1e3 * TIME, TIME, TIME]))
+    with pytest.raises(InertialIdError, match="time_unit"):
+        read_recording(path)
+    assert len(read_recording(path, columns=Columns(time_unit="ms")).stamps) == N

@@ -96,7 +96,7 @@ def predict(window: Window, free: np.ndarray, estimates: Sequence[Outcome], sign
     model, without = np.full((2, n, 6), np.nan)
     valid = [e for e in estimates if isinstance(e, Estimate) and not e.stale]
     ends = [e.stamp_ns // BIN_NS - int(motion.number[0]) for e in valid]
-    for estimate, first, end in zip(valid, ends, [*ends[1:], n], strict=True):
+    for estimate, first, end in zip(valid, ends, [*ends, n][1:], strict=False):
         late = round(-estimate.alignment[5] / BIN) if len(estimate.alignment) > 5 else 0
         first = max(first + 1, late, 0)
         end = min(end + 1, n + min(late, 0), n)

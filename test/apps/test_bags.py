@@ -1,0 +1,147 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""Bags are read whole or refused in one sentence, and the topics that can be meant are used."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import bags
+import numpy as np
+import pytest
+
+from inertial_id_ros.apps.recordings.bag_reader import BagReader
+from inertial_id_ros.apps.recordings.topics import select_topics
+from inertial_id_ros.errors import RecordingError
+from inertial_id_ros.io.input_topics import JOINT_STATES, ROBOT_DESCRIPTION, TRANSFORMS, WRENCH
+from inertial_id_ros.settings import Settings
+
+
+@pytest.fixture(params=["mcap", "sqlite3"])
+def bag(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    return bags.tf_bag(tmp_path / "bag", duration=0.5, storage=request.param)
+
+
+def test_messages_come_in_the_order_of_recording_with_what_was_written(bag: Path) -> None:
+    with BagReader(bag) as reader:
+        types = {t.name: t.type for t in reader.topics}
+        assert {t.name: t.count for t in reader.topics} == {"/wrench": 100, "/tf": 50,
+                                                            "/tf_static": 1}
+        assert reader.start == bags.START and reader.duration == pytest.approx(0.495)
+        messages = list(reader.messages({"/wrench": types["/wrench"], "/tf": types["/tf"]}))
+        times = [m.log_time for m in messages]
+        assert times == sorted(times) and len(times) == 150
+        first = next(m for m in messages if m.topic == "/tf")
+        edge = reader.decode(first, types["/tf"]).transforms[0]
+        assert (edge.header.frame_id, edge.child_frame_id) == ("base", "sensor")
+        assert edge.transform.translation.z == pytest.approx(bags.OFFSET[2])
+
+
+def test_a_bare_file_and_a_folder_without_metadata_read_like_a_bag(bag: Path, tmp_path: Path
+                                                                   ) -> None:
+    file = bags.storage_file(bag)
+    (tmp_path / "bare").mkdir()
+    shutil.copy(file, tmp_path / "bare")
+    for path in (file, tmp_path / "bare", bag / "metadata.yaml"):
+        with BagReader(path) as reader:
+            assert sum(t.count for t in reader.topics) == 151
+            assert bool(reader.notes) == (path == tmp_path / "bare")
+
+
+def test_metadata_without_a_kind_of_storage_does_not_matter(bag: Path) -> None:
+    file = bag / "metadata.yaml"
+    text = file.read_text()
+    for kind in ("mcap", "sqlite3"):
+        text = text.replace(f"storage_identifier: {kind}", "storage_identifier: ''")
+    file.write_text(text)
+    assert "storage_identifier: ''" in text
+    with BagReader(bag) as reader:
+        assert sum(t.count for t in reader.topics) == 151 and reader.notes
+
+
+def test_another_quality_of_service_in_metadata_hides_no_topic(bag: Path) -> None:
+    file = bag / "metadata.yaml"
+    file.write_text(file.read_text().replace("depth: 1", "depth: 7"))
+    with BagReader(bag) as reader:
+        types = {t.name: t.type for t in reader.topics}
+        assert len(list(reader.messages(types))) == 151
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.7, 0.99])
+def test_a_cut_off_bag_is_one_clear_error(bag: Path, share: float) -> None:
+    file = bags.storage_file(bag)
+    file.write_bytes(file.read_bytes()[:int(share * file.stat().st_size)])
+    with pytest.raises(RecordingError, match=file.name), BagReader(bag) as reader:
+        list(reader.messages({"/wrench": WRENCH.type}))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_damaged_bytes_raise_nothing_but_a_recording_error(bag: Path, seed: int) -> None:
+    rng, file = np.random.default_rng(seed), bags.storage_file(bag)
+    data = bytearray(file.read_bytes())
+    for at in rng.integers(0, len(data), 40):
+        data[at] = int(rng.integers(256))
+    file.write_bytes(data)
+    try:
+        with BagReader(bag) as reader:
+            for message in reader.messages({t.name: t.type for t in reader.topics}):
+                reader.decode(message, TRANSFORMS.type)
+    except RecordingError as error:
+        assert len(str(error).splitlines()) == 1
+
+
+@pytest.mark.parametrize(("name", "text"), [
+    ("nothing", "does not exist"), ("empty", "metadata.yaml"), ("old.bag", "rosbags-convert"),
+    ("a.xyz", ".csv"), ("pipe.mcap", "pipe.mcap"), ("zero.mcap", "empty")])
+def test_what_is_no_bag_is_named(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "old.bag").write_bytes(b"#ROSBAG V2.0\n")
+    (tmp_path / "a.xyz").write_text("x")
+    (tmp_path / "zero.mcap").touch()
+    os.mkfifo(tmp_path / "pipe.mcap")
+    with pytest.raises(RecordingError, match=text):
+        BagReader(tmp_path / name)
+
+
+# ---- topics --------------------------------------------------------------------------------------
+
+def selected(tmp_path: Path, streams: list[bags.Stream], asked: tuple[str, ...] = (),
+             **changes: object) -> tuple[dict[str, object], list[str]]:
+    notes: list[str] = []
+    settings = Settings().replace({k.replace("__", "."): v for k, v in changes.items()})
+    with BagReader(bags.write_bag(tmp_path / "bag", streams)) as reader:
+        return dict(select_topics(reader, settings, asked, notes)), notes
+
+
+def test_topics_of_the_settings_or_the_only_ones_are_used(tmp_path: Path) -> None:
+    streams = [bags.wrench_stream(0.1, bags.Payload(), topic="/arm/ft"),
+               bags.joint_stream(0.1, topic="/arm/joint_states"),
+               bags.text_stream("/arm/robot_description", bags.URDF), bags.tf_stream(0.1)]
+    topics, notes = selected(tmp_path, streams, wrench__topic="arm/ft")
+    assert topics == {"/arm/ft": WRENCH, "/arm/joint_states": JOINT_STATES, "/tf": TRANSFORMS,
+                      "/arm/robot_description": ROBOT_DESCRIPTION}
+    assert len(notes) == 2
+
+
+@pytest.mark.parametrize(("topics", "asked", "named"), [
+    ((), (), "WrenchStamped"), (("/a", "/b"), (), "/a, /b"), (("/wrenhc",), ("wrench.topic",),
+                                                               "/wrenhc")])
+def test_a_wrench_that_is_not_clear_is_refused(tmp_path: Path, topics: tuple[str, ...],
+                                               asked: tuple[str, ...], named: str) -> None:
+    streams = [bags.wrench_stream(0.1, bags.Payload(), topic=name) for name in topics]
+    with pytest.raises(RecordingError, match=named):
+        selected(tmp_path, [*streams, bags.tf_stream(0.1)], asked)
+
+
+def test_topics_that_tell_of_the_same_joints_are_not_mixed(tmp_path: Path) -> None:
+    streams = [bags.wrench_stream(0.1, bags.Payload()), bags.joint_stream(0.1, topic="/a"),
+               bags.joint_stream(0.1, topic="/b"), bags.tf_stream(0.1)]
+    topics, notes = selected(tmp_path, streams)
+    assert set(topics) == {"/wrench", "/tf"} and len(notes) == 1
+
+
+def test_a_topic_of_another_type_is_refused(tmp_path: Path) -> None:
+    streams = [bags.joint_stream(0.1, topic="/wrench"), bags.tf_stream(0.1)]
+    with pytest.raises(RecordingError, match=JOINT_STATES.type):
+        selected(tmp_path, streams)
