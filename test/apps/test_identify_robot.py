@@ -221,7 +221,7 @@ def arrays(path: Path, t: np.ndarray, **more: np.ndarray) -> Path:
     (np.array([1.0, *[np.inf] * 9]), "fewer than two samples with a time"),
     (np.linspace(1e300, 2e300, 9), "beyond 9e+09 s"),
     (np.zeros(9), "fewer than two joint states"),
-    (np.zeros(9) + 1j, "needs columns time")])
+    (np.zeros(9) + 1j, "no column of the time")])
 @pytest.mark.filterwarnings("error")
 def test_times_that_do_not_increase_are_told(
         tmp_path: Path, folder: Path, t: np.ndarray, said: str,
@@ -242,7 +242,7 @@ def test_tables_that_are_too_large_or_no_files_are_refused(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     arrays(tmp_path / "a.npz", np.zeros(10_000))
     (tmp_path / "a.csv").write_text("time,position.a,effort.a\n" + "0,0,0\n" * 1000)
-    monkeypatch.setattr("inertial_id_ros.apps.robot.recording_files.MAX_TABLE_BYTES", 2000)
+    monkeypatch.setattr("inertial_id_ros.apps.recordings.table_files.MAX_TABLE_BYTES", 2000)
     for name in ("b.npz", "b.csv"):
         os.mkfifo(tmp_path / name)
     for name in ("a.npz", "a.csv", "b.npz", "b.csv"):
@@ -287,10 +287,10 @@ def test_without_names_the_joints_that_were_recorded_can_be_named(folder: Path):
 
 
 @pytest.mark.parametrize(("content", "said"), [
-    ("a,b\n1,2\n", "needs columns time"),
-    ("time,position.a\n0,1\n", "lacks columns effort.a"),
+    ("a,b\n1,2\n", "position.<joint>"),
+    ("time,position.a\n0,1\n", "effort.<joint>"),
     ("time,position.a,effort.a\n", "no rows"),
-    ("", "no names in its first line")])
+    ("", "no rows")])
 def test_a_csv_that_cannot_be_used_is_one_sentence(
         tmp_path: Path, content: str, said: str, capsys: pytest.CaptureFixture[str]):
     (tmp_path / "a.csv").write_text(content)

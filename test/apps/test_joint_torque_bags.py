@@ -24,7 +24,7 @@ def test_identify_bag_and_identify_robot_read_efforts_from_a_bag(
         robot_file: Path, tmp_path: Path):
     recorded = loaded(2.0, 4)
     path = bag(tmp_path / "bag", recorded)
-    assert main([str(path), "--robot", str(robot_file),
+    assert main([str(path), "--set", f"load.robot={robot_file}",
                  "--sensor-frame", FRAME, "--json", str(tmp_path / "out.json"),
                  "--report", str(tmp_path)]) == 0
     tree = json.loads((tmp_path / "out.json").read_text())
@@ -52,7 +52,7 @@ def test_a_table_of_efforts_gives_exactly_what_a_bag_of_them_gives(
     rows = np.column_stack([recorded.t, recorded.q, recorded.effort])
     np.savetxt(tmp_path / "arm.csv", rows, delimiter=",", header=",".join(titles), comments="",
                fmt="%.17g")
-    options = ["--robot", str(robot_file), "--sensor-frame", FRAME,
+    options = ["--set", f"load.robot={robot_file}", "--sensor-frame", FRAME,
                "--quiet", "--json"]
     found = []
     for path, words in ((bag(tmp_path / "bag", recorded), []),
@@ -69,15 +69,15 @@ def test_a_table_without_the_effort_of_a_joint_is_refused_in_one_sentence(
         robot_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     names = [*(f"q{k}" for k in range(6)), *(f"tau{k}" for k in range(6))]
     np.savez(tmp_path / "arm.npz", t=np.arange(100) / 100.0, **dict.fromkeys(names, np.zeros(100)))
-    assert main([str(tmp_path / "arm.npz"), "--robot", str(robot_file),
+    assert main([str(tmp_path / "arm.npz"), "--set", f"load.robot={robot_file}",
                  "--sensor-frame", FRAME, "--columns", write_columns(tmp_path, 5)]) == 2
     error = capsys.readouterr().err
     assert "needs position and torque of each joint" in error and error.count("\n") == 1
 
 
 @pytest.mark.parametrize(("efforts", "words", "status", "said"), [
-    (True, ["--robot", "/nowhere"], 2, "wrench.sensor_frame is empty; load.robot needs it"),
-    (True, ["--robot", "/nowhere", "--sensor-frame", FRAME], 2,
+    (True, ["--set", "load.robot=/nowhere"], 2, "wrench.sensor_frame is empty; load.robot needs it"),
+    (True, ["--set", "load.robot=/nowhere", "--sensor-frame", FRAME], 2,
      "robot file /nowhere cannot be read"),
     (True, [], 2, "holds no wrench")])
 def test_a_bag_that_cannot_be_used_is_one_sentence(
@@ -90,6 +90,6 @@ def test_a_bag_that_cannot_be_used_is_one_sentence(
 
 def test_a_bag_without_efforts_ends_without_estimate(robot_file: Path, tmp_path: Path):
     path = bag(tmp_path / "bag", loaded(1.0, 0, 0.5), efforts=False)
-    assert main([str(path), "--robot", str(robot_file),
+    assert main([str(path), "--set", f"load.robot={robot_file}",
                  "--sensor-frame", FRAME]) == 1
     assert identify_robot([str(path)]) == 2

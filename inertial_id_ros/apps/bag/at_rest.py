@@ -46,7 +46,8 @@ def identify_poses(poses: PosesAtRest, settings: Settings) -> Identification:
                np.empty((n * HELD, 0, 3, 3)), np.empty((n * HELD, 0, 6))),
         number * BIN_NS + BIN_NS // 2, settings.wrench.sign * np.repeat(poses.wrench, HELD, axis=0))
     beliefs = make_identifier(settings).beliefs
-    said = estimate(history, history.end, Basis(settings, beliefs, create(settings), poses.frame))
+    said = estimate(history.window(history.end, seconds), history.end,
+                    Basis(settings, beliefs, create(settings), poses.frame))
     findings = tuple(finding_of(*given) for given in said.findings)
     outcome = withdraw_doubted(said.outcome, findings)
     return Identification(outcome, (Snapshot(0.0, outcome, findings),), findings, 0.0,

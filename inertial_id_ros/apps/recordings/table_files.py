@@ -128,8 +128,9 @@ def _text(path: Path) -> str:
 
 
 def _dialect(path: Path, lines: Sequence[str]) -> tuple[str | None, str, int]:
-    """Separator, decimal point and number of columns of a line in the middle of a file."""
-    sample = lines[-1 - len(lines) // 2] if len(lines) > 1 else ""
+    """Separator, decimal point and number of columns of a line in the middle of a file (raises
+    RecordingError)."""
+    sample = lines[len(lines) // 2] if len(lines) > 1 else ""
     found = [(len(cells), cell, point) for cell, point in DIALECTS
              if len(cells := _cells(sample, cell)) > 1 and _are_numbers(cells, point)]
     if not found:

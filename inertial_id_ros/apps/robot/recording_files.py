@@ -14,7 +14,6 @@ from ...inertia import Array
 from ...io import decoding
 from ...io.input_topics import JOINT_STATES, ROBOT_DESCRIPTION
 from ...io.sample_blocks import JointStates
-from ...limits import MAX_TABLE_BYTES
 from ...robot.recording import JointRecording
 from ..recordings.bag_reader import BagReader
 from ..recordings.columns import SLOWEST, TIMES, Columns, Reader
@@ -113,11 +112,7 @@ def read_recording(path: Path, topic: str = "", columns: Columns | None = None
 
 
 def _read_columns(path: Path, columns: Columns) -> NamedRecording:
-    if path.is_file() and path.stat().st_size > MAX_TABLE_BYTES:
-        raise RecordingError(f"{path} has more than {MAX_TABLE_BYTES} bytes")
-    table = read_table(path)
-    table = {name: column for name, column in table.items() if column.ndim in (1, 2)}
-    reader = Reader(table, columns, f"table {path}")
+    reader = Reader(read_table(path), columns, f"table {path}")
     names, q, effort = _of_joints(reader)
     names = names or read_words(path, "names")
     if len(q) != len(effort) or q.shape != effort.shape or (names and len(names) != q.shape[1]):
@@ -204,16 +199,15 @@ def _read_bag(path: Path, topic: str) -> NamedRecording:
             dict.fromkeys(described, ROBOT_DESCRIPTION.type))), "")
         decoded = decoding.joint_states(
             [message.data for message in bag.messages({name: JOINT_STATES.type})])
-    blocks = [block.samples for block in decoded.blocks if isinstance(block.samples, JointStates)
-              and block.samples.positions.shape[1] == len(block.samples.names)
-              == len(set(block.samples.names))]
+    blocks = [block.samples for block in decoded.blocks if isinstance(block.samples, JointStates)]
     return _of_blocks(blocks, name, urdf, notes, decoded.damaged)
 
 
 def _of_blocks(blocks: Sequence[JointStates], topic: str, urdf: str, notes: list[str],
                damaged: int) -> NamedRecording:
     """The joint states of the joints that carry efforts (raises RecordingError)."""
-    used = [block for block in blocks if block.efforts is not None]
+    used = [block for block in blocks if block.efforts is not None and len(set(block.names))
+            == len(block.names) == block.positions.shape[1]]
     if not used:
         raise RecordingError(f"joint states of {topic} carry no efforts beside their positions")
     largest = max(used, key=lambda block: len(block.stamps))
