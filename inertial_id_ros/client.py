@@ -1,7 +1,7 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """For programs that use the payload: take it by this, and nothing old or impossible is used.
 
-`docs/contract.md` says what the node promises, and what this makes of it.
+`docs/use_payload.md` says what the node promises, and what this makes of it.
 """
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ def _made(phi: Array, covariance: Array, explained: Explanation, basis: Basis, s
         bias=settings.wrench.sign * fit.values["bias"], method=settings.estimator.method,
         weighting=settings.estimator.weighting, data_share=verdict.share, verdict=verdict.verdict,
         alignment=_alignment({**fit.values, "delay": np.r_[explained.setup.delay]}),
-        alignment_sigma=_alignment(fit.sigma),
+        alignment_sigma=np.abs(_alignment(fit.sigma)),
         residual_rms=_residual(explained), samples=round(float(count[used].sum())),
         window=BIN * float(used.sum()), condition_number=_condition(explained.covariance),
         min_eigenvalue=min_eigenvalue(phi), solve_time=seconds,

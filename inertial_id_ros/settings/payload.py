@@ -143,7 +143,7 @@ ESTIMATORS = ("density", "entropic", "lmi", "manifold", "ols", "pmd", "wls")
 @dataclass(frozen=True)
 class EstimatorSettings:
     method: str = setting(
-        "density", "Estimator (see estimators.md).", choices=ESTIMATORS, runtime=True)
+        "density", "Estimator (see docs/methods.md).", choices=ESTIMATORS, runtime=True)
     weighting: str = setting(
         "noise", "noise: full model, whitened by the sensor noise; dynamism: blend of the full and "
         "the gravity-only model, for entropic, lmi, manifold, pmd and wls, without alignment "

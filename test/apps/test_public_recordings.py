@@ -1,5 +1,5 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Public recordings of real robots with loads that are known (docs/real_recordings.md)."""
+"""Public recordings of real robots with loads that are known."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""What the node promises about its main topic, between processes (docs/contract.md)."""
+"""What the node promises about its main topic, between processes."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def make_parser() -> argparse.ArgumentParser:
     add("recording", metavar="BAG", type=Path, help="rosbag2 folder, .mcap or .db3 file; or a "
         "table: .csv, .tsv, .txt, .npz, .parquet, or a LeRobot dataset")
     add("--columns", metavar="FILE", type=Path, help="YAML file with the names of the columns of a "
-        "table (docs/tables.md)")
+        "table (docs/recordings.md)")
     add("--episode", metavar="N", type=int, help="episode of a dataset (default 0)")
     add("--config", metavar="FILE", help="YAML file of settings (nested, dotted, or a ROS "
         "parameter file), or the name of one of the package's own, such as ur")
