@@ -76,7 +76,8 @@ def test_a_table_without_the_effort_of_a_joint_is_refused_in_one_sentence(
 
 
 @pytest.mark.parametrize(("efforts", "words", "status", "said"), [
-    (True, ["--set", "load.robot=/nowhere"], 2, "wrench.sensor_frame is empty; load.robot needs it"),
+    (True, ["--set", "load.robot=/nowhere"], 2,
+     "wrench.sensor_frame is empty; load.robot needs it"),
     (True, ["--set", "load.robot=/nowhere", "--sensor-frame", FRAME], 2,
      "robot file /nowhere cannot be read"),
     (True, [], 2, "holds no wrench")])
