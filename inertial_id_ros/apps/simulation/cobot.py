@@ -30,7 +30,7 @@ from scipy.spatial.transform import Rotation
 from ...errors import InvalidSetting
 from ...extras import optional_packages
 from ...inertia import PARAMETERS, Array, phi_from_body
-from ...regression.newton_euler import regressor
+from ...model.newton_euler import regressor
 from ...settings.inputs import SENSORS
 from .description import SENSOR_FRAME, WORLD_FRAME, ArmDescription, Transform, load_description
 from .motion import CommandedMotion, Motion, make_motion
