@@ -35,7 +35,6 @@ from .io.arrays import (
     as_stamps,
     check_name,
 )
-from .io.child_process import ChildProcess
 from .io.sample_blocks import Edges, JointStates, Samples, Wrenches
 from .model.tool import Tool, load_tool, save_tool, tool_from_estimate
 from .robot.joint_terms import JointTerms
@@ -474,7 +473,7 @@ def export_payload(estimate: Estimate | NoEstimate | str | Path, format: str,
     if mesh:
         payload = replace(payload, mesh=mesh_of_file(Path(mesh)))
     urdf = _urdf_text(robot_description) if robot_description else ""
-    return export(payload, format, parent, urdf, ChildProcess())
+    return export(payload, format, parent, urdf)
 
 
 def _urdf_text(urdf: str) -> str:

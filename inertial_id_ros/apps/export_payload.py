@@ -15,9 +15,8 @@ from ..errors import printable
 from ..export.formats import FORMATS, check_format, export
 from ..export.payload import DEFAULT_LINK, read_saved_estimate
 from ..export.usd import mesh_of_file
-from ..io.child_process import ChildProcess
 from ..io.files import user_path
-from ..kinematics.robot_description import read_description
+from ..motion.description import read_description
 from .bag.output import check_outputs, write_text
 
 
@@ -63,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
     if args.mesh:
         payload = replace(payload, mesh=mesh_of_file(user_path(args.mesh)))
     urdf = read_description(user_path(args.robot)) if args.robot else ""
-    document = export(payload, args.format, args.parent.lstrip("/"), urdf, ChildProcess())
+    document = export(payload, args.format, args.parent.lstrip("/"), urdf)
     if output is None:
         print(document.text, end="")
     else:

@@ -16,9 +16,7 @@ import pinocchio as pin
 
 from ..errors import InvalidModel, InvalidSetting, UnknownFrame, printable
 from ..inertia import PARAMETER_NAMES, principal_moments
-from ..io.child_process import ChildProcess
-from ..kinematics.robot_description import link_names, parse_urdf, simplify
-from ..kinematics.transform_tree import list_names
+from ..motion.description import link_names, parse_urdf
 from .payload import DRAW, PayloadOnLink, ranges_of
 from .urdf import (
     TENSOR_ENTRIES,
@@ -35,6 +33,7 @@ from .urdf import (
 from .usd import notes_for_usd, payload_usd
 
 _LIGHTEST = 1e-6  # kg of a link that is worth a note
+NAMED = 20  # links in an error
 
 
 def move_to_link(payload: PayloadOnLink, parent: str, model: pin.Model) -> PayloadOnLink:
@@ -63,7 +62,7 @@ def _frame(model: pin.Model, link: str) -> pin.Frame:
     """The frame of a link (raises UnknownFrame)."""
     if not model.existFrame(link, pin.FrameType.BODY):
         raise UnknownFrame(f"'{link}' is no link of the robot description; links: "
-                           + list_names(link_names(model)))
+                           f"{', '.join(link_names(model)[:NAMED])}")
     return model.frames[model.getFrameId(link, pin.FrameType.BODY)]
 
 
@@ -241,14 +240,12 @@ def check_format(name: str) -> str:
     return name
 
 
-def export(payload: PayloadOnLink, name: str, parent: str, urdf: str, child: ChildProcess
-           ) -> ExportedPayload:
+def export(payload: PayloadOnLink, name: str, parent: str, urdf: str) -> ExportedPayload:
     """A payload as a document.
 
     Args:
         name: of the format. parent: link that shall carry it; empty: the present one.
         urdf: text of the robot description; empty: there is none.
-        child: for descriptions that are large.
 
     Raises:
         InvalidSetting: no such format, or one that has no mesh.
@@ -267,9 +264,9 @@ def export(payload: PayloadOnLink, name: str, parent: str, urdf: str, child: Chi
         raise UnknownFrame(f"parent '{parent}' is not '{payload.parent}', the frame of the "
                            "estimate, and there is no robot description that relates them")
     if name == ROBOT:
-        return _into_robot(payload, parent, urdf, child)
+        return _into_robot(payload, parent, urdf)
     if parent != payload.parent:
-        payload = move_to_link(payload, parent, parse_urdf(simplify(urdf, child)))
+        payload = move_to_link(payload, parent, parse_urdf(urdf))
     if name == "franka_desk":
         payload = payload.with_notes(
             f"Desk takes the numbers in the frame of the flange, here '{parent}'; the "
@@ -291,11 +288,10 @@ def _flange(sensor: str, urdf: str) -> str:
     return flanges[0]
 
 
-def _into_robot(payload: PayloadOnLink, parent: str, urdf: str,
-                child: ChildProcess) -> ExportedPayload:
+def _into_robot(payload: PayloadOnLink, parent: str, urdf: str) -> ExportedPayload:
     """A robot description with the payload (raises what `export` raises)."""
     urdf = without_payloads(urdf, payload.link)  # of an earlier export
-    model = parse_urdf(simplify(urdf, child))
+    model = parse_urdf(urdf)
     sensor, payload = payload.parent, move_to_link(payload, parent, model)
     described = carried_links(model, sensor) if model.existFrame(sensor) else {}
     if described and not payload.tool_apart:
@@ -304,5 +300,5 @@ def _into_robot(payload: PayloadOnLink, parent: str, urdf: str,
             f"the description gives masses to links that '{sensor}' carries ({named}); a payload "
             "from the wrench holds them already, so that they count twice")
     text = add_payload(urdf, payload)
-    parse_urdf(simplify(text, child))  # what no parser reads is not handed out
+    parse_urdf(text)  # what no parser reads is not handed out
     return ExportedPayload(text, payload.notes)

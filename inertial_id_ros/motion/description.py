@@ -31,8 +31,12 @@ def parse_urdf(urdf: str, root_joint: pin.JointModel | None = None, dynamics: bo
         raise InvalidModel(f"robot description has {len(urdf)} bytes; at most {MAX_URDF_BYTES}")
     if "<!DOCTYPE" in urdf or "<!ENTITY" in urdf:
         raise InvalidModel("robot description declares XML entities, which are not accepted")
+    root = _tree(urdf)  # the parser of URDF prints what is wrong
+    if root.tag != "robot" or root.find("link") is None:
+        raise InvalidModel(f"the robot description is <{root.tag}> without links; a URDF is "
+                           "needed: <robot> with <link> and <joint>")
     if dynamics:
-        _check_inertias(urdf)
+        _check_inertias(root)
     try:
         model = (pin.buildModelFromXML(urdf) if root_joint is None
                  else pin.buildModelFromXML(urdf, root_joint))
@@ -46,9 +50,9 @@ def parse_urdf(urdf: str, root_joint: pin.JointModel | None = None, dynamics: bo
     return model
 
 
-def _check_inertias(urdf: str) -> None:
+def _check_inertias(root: ElementTree.Element) -> None:
     """Raise InvalidModel where mass or inertia of a link is missing, or no number."""
-    for link in _tree(urdf).iter("link"):
+    for link in root.iter("link"):
         inertial = link.find("inertial")
         if inertial is None:
             continue
@@ -69,7 +73,8 @@ def _tree(urdf: str) -> ElementTree.Element:
     try:
         return ElementTree.fromstring(urdf)
     except ElementTree.ParseError as error:
-        raise InvalidModel(f"the robot description is no XML: {error}") from error
+        raise InvalidModel(f"the robot description is no URDF that can be read: {error}"
+                           ) from error
 
 
 def link_names(model: pin.Model) -> tuple[str, ...]:
@@ -96,6 +101,6 @@ def read_description(path: Path) -> str:
                              f"{error.strerror}") from error
     except DamagedFile as error:
         raise InvalidModel(f"robot description file {path} cannot be used: {error}") from error
-    if path.suffix == ".xacro":
+    if path.suffix == ".xacro" or "<xacro:" in text:
         raise InvalidModel(f"{path} is a xacro file; expand it first: xacro {path} > robot.urdf")
     return text

