@@ -106,7 +106,8 @@ INPUTS = {
         "correct it; check wrench.sensor_frame and gravity.frame"),
     "sensor_frame": Kind(
         "warning", PLACE, "frame of the wrench: {why}",
-        "wrench.sensor_frame, and transforms that place the frame that the wrench names"),
+        "set wrench.sensor_frame to the frame in which the wrench is given, and publish or record "
+        "the transforms that place it; or set the TCP of the robot to zero"),
     "overload": Kind(
         "error", NOTHING, "{count} samples were lost: the machine is too busy",
         "fewer points, a lower estimator.rate, or a faster machine"),

@@ -72,7 +72,7 @@ def test_a_table_without_the_effort_of_a_joint_is_refused_in_one_sentence(
     assert main([str(tmp_path / "arm.npz"), "--set", f"load.robot={robot_file}",
                  "--sensor-frame", FRAME, "--columns", write_columns(tmp_path, 5)]) == 2
     error = capsys.readouterr().err
-    assert "needs position and torque of each joint" in error and error.count("\n") == 1
+    assert "position and torque of each joint" in error and error.count("\n") == 1
 
 
 @pytest.mark.parametrize(("efforts", "words", "status", "said"), [

@@ -81,11 +81,7 @@ def _motion(reader: Reader, stamps: np.ndarray, settings: Settings) -> Samples:
     """Joint positions, with efforts where these tell the load, or poses (raises InvalidData)."""
     columns = reader.columns
     if columns.joints:
-        if not settings.robot_description.file:
-            raise InvalidSetting(f"{reader.what} holds joint positions: name the robot description "
-                                 "with --urdf")
-        positions = reader.joints(columns.joints)
-        efforts = None
+        positions, efforts = reader.joints(columns.joints), None
         if settings.load.source == "joint_torque":
             given = reader.joints(columns.efforts)
             if set(given) != set(positions):
@@ -93,6 +89,9 @@ def _motion(reader: Reader, stamps: np.ndarray, settings: Settings) -> Samples:
                                   f"joint; --columns names joints {', '.join(positions)}; efforts "
                                   f"{', '.join(given) or 'none'}")
             efforts = np.stack([given[name] for name in positions], axis=1)
+        elif not settings.robot_description.file:
+            raise InvalidSetting(f"{reader.what} holds joint positions: name the robot description "
+                                 "with --urdf")
         return JointStates(stamps, tuple(positions), np.stack(list(positions.values()), axis=1),
                            efforts)
     poses = np.zeros((len(stamps), 7))
