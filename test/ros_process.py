@@ -248,7 +248,7 @@ class Robot:
         self.client.publish("/tf_static", message, LATCHED)
 
     def play(self, seconds: float, wrench: np.ndarray | None = None, frame: str | None = None,
-             rest: bool = False, speed: float = 6.0, each=None) -> None:
+             rest: bool = False, speed: float = 2.0, each=None) -> None:
         """Publish the next seconds of motion.
 
         Args:

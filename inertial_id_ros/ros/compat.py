@@ -1,5 +1,5 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""What differs between ROS distributions (Humble, Jazzy, newer), in one place."""
+"""Types of messages by name, and what differs between executors of rclpy."""
 
 from __future__ import annotations
 
@@ -8,35 +8,26 @@ import inspect
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import rclpy
-from rclpy.executors import SingleThreadedExecutor
-from rclpy.node import Node
+from rclpy.experimental import EventsExecutor
 from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 
 from ..errors import InvalidSetting
 
-_WAKE = 0.2  # seconds until a stop request is seen when nothing else happens
+WAKE = 0.2  # s until a request to stop is seen when nothing else happens
 
 
 def init(arguments: list[str] | None = None) -> None:
-    """Start rclpy without its signal handlers, in place of which there are those of `signals`."""
+    """Start rclpy without its signal handlers, in place of which there are those of `program`."""
     rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
 
 
 def make_executor() -> Any:
-    """The events executor where there is one (Jazzy and newer), else the single-threaded one.
-
-    The events executor needs a third of the processor time at 1 kHz topics. A multi-threaded
-    executor loses most messages at these rates.
-    """
-    try:
-        from rclpy.experimental import EventsExecutor
-    except ImportError:
-        return SingleThreadedExecutor()
+    """The events executor, which needs a third of the processor time at 1 kHz topics."""
     return EventsExecutor()
 
 
@@ -48,30 +39,20 @@ def spin(executor: Any, stop: threading.Event) -> None:
     """
     never: Any = Future()
     while not stop.is_set() and rclpy.ok():
-        executor.spin_until_future_complete(never, timeout_sec=_WAKE)
-
-
-def waiting_messages(subscription: Any, most: int) -> Iterator[tuple[int, bytes]]:
-    """Serialised messages that wait in a subscription which no executor serves, at most so many,
-    each with the time at which it was received by the system clock [ns]; 0: not known."""
-    with subscription.handle:
-        for _ in range(most):
-            taken = subscription.handle.take_message(subscription.msg_type, True)
-            if taken is None:
-                return
-            data, info = taken
-            yield info["received_timestamp"], data
-
-
-def is_running() -> bool:
-    """Whether rclpy was started and not shut down."""
-    return bool(rclpy.ok())
+        executor.spin_until_future_complete(never, timeout_sec=WAKE)
 
 
 def shutdown() -> None:
     """Shut rclpy down if it still runs."""
     if rclpy.ok():
         rclpy.shutdown()
+
+
+def exit_process(status: int) -> None:
+    """End the process at once, even while other threads run."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)
 
 
 def with_message_info(callback: Callable[[Any, Any], None]) -> Callable[..., None]:
@@ -84,16 +65,6 @@ def with_message_info(callback: Callable[[Any, Any], None]) -> Callable[..., Non
     # By its signature rclpy knows that the callback wants the message info.
     take.__signature__ = inspect.signature(callback)  # type: ignore[attr-defined]
     return take
-
-
-def parameter_overrides(node: Node) -> dict[str, Any]:
-    """Values given on the command line or in parameter files, by name; {} where rclpy hides them.
-
-    Declared parameters get their overrides through the public interface; this serves only to find
-    names that nobody declares, for which rclpy has no public way.
-    """
-    overrides = getattr(node, "_parameter_overrides", {})
-    return {name: parameter.value for name, parameter in overrides.items()}
 
 
 def message_type(name: str, required_by: str = "") -> Any:
@@ -122,10 +93,3 @@ def find_type(name: str) -> Any:
         return message_type(name)
     except (ImportError, AttributeError):
         return None
-
-
-def exit_process(status: int) -> None:
-    """End the process at once, even while other threads run."""
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(status)

@@ -4,83 +4,64 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Container, Iterable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
 
 from ..estimate import Estimate, Outcome
 from ..findings import LEVELS, Finding
+from ..kinds import INPUTS
 from .conversions import payload_text
 
-# Findings about what comes in, by the beginning of their names; all others are about the estimate.
-_INPUT_PREFIXES = ("wrench", "joint", "motion", "translation", "robot", "mounting", "clock",
-                   "overload", "removed", "samples", "stamp", "message", "several_publishers",
-                   "wrong_units", "streams_mixed", "sensor_frame.changed", "input_stuck",
-                   "load_unexplained.joints")
-# What may bring the load, first choice first: joint states where there is nothing else.
-_LOADS = {"wrench": "wrench", "dynamic_joint_states": "dynamic joint state",
-          "joint_states": "joint state"}
 _LEVELS = {"info": DiagnosticStatus.OK, "warning": DiagnosticStatus.WARN,
            "error": DiagnosticStatus.ERROR}
 WARNED = "warnings"  # key whose value names the findings that are more than information
 _LOG_PERIOD = 10.0  # s between log lines of one finding
-_LOGGED_EACH_TIME = {"goal.rejected"}  # where they arise: each client wants its own reason
 
 
-class TopicRate:
-    """Counts the messages of one topic, and measures their rate.
+class Rate:
+    """The rate of a topic.
 
     Attributes:
-        count: of messages; arrived: steady time of the last one [s].
+        count: of its messages.
     """
 
     def __init__(self) -> None:
-        self.count, self.arrived = 0, time.monotonic()
-        self._marks: list[tuple[float, int]] = []
+        self.count, self._marks = 0, list[tuple[float, int]]()
 
-    def per_second(self, now: float) -> float:
+    def update(self, count: int, now: float) -> float:
         """Rate since the call about two seconds ago [Hz]; now: monotonic [s]."""
-        self._marks = [m for m in self._marks if now - m[0] <= 2.5] + [(now, self.count)]
+        self.count = count
+        self._marks = [m for m in self._marks if now - m[0] <= 2.5] + [(now, count)]
         then, before = self._marks[0]
-        elapsed = now - then
-        return (self.count - before) / elapsed if elapsed > 0.0 else 0.0
+        return (count - before) / (now - then) if now > then else 0.0
 
 
-class NodeCounters(NamedTuple):
-    """What the node itself counts."""
+def statuses(node_name: str, findings: Iterable[Finding], outcome: Outcome,
+             rates: Mapping[str, tuple[float, int]], longest: float) -> list[DiagnosticStatus]:
+    """Two statuses, `inputs` and `estimate`, each with its findings and numbers.
 
-    rates: Mapping[str, float]  # Hz, by topic name
-    counts: Mapping[str, int]  # messages, by topic name
-    skipped_ticks: int
-    longest_round: float  # s, of the worker, since the start
-
-
-def load_topic(topics: Container[str]) -> str:
-    """The topic among these that brings the load."""
-    return next((topic for topic in _LOADS if topic in topics), "wrench")
-
-
-def statuses(node_name: str, findings: Iterable[Finding], outcome: Outcome | None,
-             counters: NodeCounters) -> list[DiagnosticStatus]:
-    """Two statuses, `inputs` and `estimate`, each with its findings and numbers."""
+    Args:
+        rates: rate [Hz] and number of the messages of each topic, that which brings the load first.
+        longest: of the rounds of the worker [s].
+    """
     findings = tuple(findings)
-    about_inputs = [f for f in findings if f.name.startswith(_INPUT_PREFIXES)]
-    about_estimate = [f for f in findings if f not in about_inputs]
-    values = {f"{topic} [Hz]": f"{rate:.1f}" for topic, rate in counters.rates.items()}
-    values |= {f"{topic} [messages]": str(n) for topic, n in counters.counts.items()}
+    about_inputs = [f for f in findings if f.kind in INPUTS]
+    values = {f"{topic} [Hz]": f"{rate:.1f}" for topic, (rate, _) in rates.items()}
+    values |= {f"{topic} [messages]": str(n) for topic, (_, n) in rates.items()}
     inputs = _status(f"{node_name}: inputs", about_inputs, "receiving", values)
-    load = load_topic(counters.rates)
-    if inputs.level == DiagnosticStatus.OK and counters.rates.get(load, 0.0) == 0.0:
-        inputs.level, inputs.message = DiagnosticStatus.WARN, f"no {_LOADS[load]} arrives"
-    return [inputs, _estimate_status(node_name, about_estimate, outcome, counters)]
+    load = next(iter(rates), "wrench")
+    if inputs.level == DiagnosticStatus.OK and rates.get(load, (0.0, 0))[0] == 0.0:
+        inputs.level, inputs.message = DiagnosticStatus.WARN, f"no message arrives: {load}"
+    return [inputs, _estimate_status(
+        node_name, [f for f in findings if f not in about_inputs], outcome, longest)]
 
 
-def _estimate_status(node_name: str, findings: list[Finding], outcome: Outcome | None,
-                     counters: NodeCounters) -> DiagnosticStatus:
+def _estimate_status(node_name: str, findings: list[Finding], outcome: Outcome, longest: float
+                     ) -> DiagnosticStatus:
     """The status of the estimate; a warning where there is none."""
-    values = {"skipped ticks": str(counters.skipped_ticks),
-              "longest round [s]": f"{counters.longest_round:.4f}"}
+    values = {"longest round [s]": f"{longest:.4f}"}
     if isinstance(outcome, Estimate):
         body = outcome.body
         values |= {"valid": "true", "stale": str(outcome.stale).lower(),
@@ -89,10 +70,10 @@ def _estimate_status(node_name: str, findings: list[Finding], outcome: Outcome |
                    "solve time [s]": f"{outcome.solve_time:.5f}",
                    "condition number": f"{outcome.condition_number:.3g}"}
         return _status(f"{node_name}: estimate", findings, f"{body.mass:.3f} kg", values)
-    reason = outcome.reason if outcome is not None else "not started"
-    status = _status(f"{node_name}: estimate", findings, reason, values | {"valid": "false"})
+    status = _status(f"{node_name}: estimate", findings, outcome.reason, values | {
+        "valid": "false"})
     if status.level == DiagnosticStatus.OK:
-        status.level, status.message = DiagnosticStatus.WARN, reason
+        status.level, status.message = DiagnosticStatus.WARN, outcome.reason
     return status
 
 
@@ -128,7 +109,7 @@ class FindingLogger:
         now, present = time.monotonic(), {}
         for finding in findings:
             present[finding.name] = finding.level
-            if finding.name not in _LOGGED_EACH_TIME and self._is_due(finding, now):
+            if self._is_due(finding, now):
                 self._write(finding.level, finding.text)
                 self._logged[finding.name] = (finding, now)
         for name in [n for n, (_, at) in self._logged.items()

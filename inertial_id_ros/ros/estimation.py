@@ -1,175 +1,350 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""The estimate, and what makes it, as services see them: they never see the node as a whole."""
+"""The estimate of a node: what its worker makes of samples, and what is shown of it.
+
+Methods belong to the worker, unless they say otherwise.
+"""
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import replace
+from typing import Any
 
-from ..errors import InertialIdError, InvalidSetting, InvalidShape
-from ..findings import Finding, FindingLog
-from ..geometry.mesh import package_roots
-from ..geometry.shape import Shape, shape_from_settings
-from ..identification.make_identifier import AnyIdentifier
+import numpy as np
+from rclpy.serialization import deserialize_message
+
+from ..compensation.latch import LoadInUse
+from ..errors import InertialIdError, InvalidData, UnknownFrame
+from ..estimate import Estimate, NoEstimate, Outcome
+from ..findings import Finding
+from ..identify.identifier import Identifier
+from ..inertia import Array, phi_from_body, tensor_from_six, transform_phi
+from ..io.inbox import Inputs, decode
+from ..io.input_topics import FRANKA_PAYLOAD, InputTopic
+from ..io.sample_blocks import JointStates, Wrenches, split_by_time
+from ..kinds import doubt_in, made, withdraw_doubted
+from ..motion.lookup import Tree
 from ..settings import Settings
-from .clocks import Watchdog
-from .services.saving import StateKeeper
+from .compat import message_type
+from .contract import HEARTBEAT
+from .conversions import refuse_unphysical
+from .freshness import Freshness
+from .publishing import Publishing
+from .streams import Streams
 from .worker import Worker
 
-_BETWEEN_SETTINGS = 0.5  # s between two changes of settings
+PART = 500  # samples after which is published what they show, where many wait
+PATIENCE = 3.0  # s after the start before missing data are reported
 
 
-class Configuration:
-    """Gives settings and shape to the identifier; all methods belong to the worker.
+class Notes:
+    """Findings of the node itself; any thread may set or clear one of a name of its own."""
 
-    Args:
-        settings, shape: with which the identifier was made.
-    """
+    def __init__(self) -> None:
+        self._findings: dict[str, Finding] = {}
 
-    def __init__(self, identifier: AnyIdentifier, settings: Settings, shape: Shape | None) -> None:
-        self._identifier = identifier
-        self._settings, self._shape = settings, shape
-        self._method, self._held_shape = "", False
+    def set(self, name: str, **numbers: Any) -> None:
+        """Set a finding, with the numbers of its sentence."""
+        self._findings[name] = made(name, **numbers)
 
-    def use_settings(self, settings: Settings) -> None:
-        """Use other settings; the method of a goal stays until the goal ends."""
-        self._settings = settings
-        self._identifier.set_settings(_with_method(settings, self._method))
+    def clear(self, name: str) -> None:
+        """Remove a finding, if it is there."""
+        self._findings.pop(name, None)
 
-    def use_shape(self, shape: Shape | None) -> None:
-        """Use another shape (raises InvalidShape while a goal holds its own)."""
-        if self._held_shape:
-            raise InvalidShape("a goal of ~/identify holds its own shape; cancel it, or wait for "
-                               "its end")
-        self._shape = shape
-        self._identifier.set_shape(shape)
+    def say(self, name: str, why: str) -> None:
+        """Set a finding with a text, or clear it where that is empty."""
+        if why:
+            self.set(name, why=why)
+        else:
+            self.clear(name)
 
-    def check(self, method: str, has_shape: bool) -> None:
-        """Raise an InertialIdError where a goal's method, with a shape of its own or without, could
-        not be used."""
-        try:
-            self._identifier.check_settings(_with_method(self._settings, method))
-        except InvalidShape:
-            if not has_shape:
-                raise
-
-    def hold_goal(self, method: str, shape: Shape | None) -> None:
-        """Use a goal's method (empty: none of its own) and shape (None: the same)."""
-        if shape is not None:
-            self._held_shape = True
-            self._identifier.set_shape(shape)
-        if method:
-            self._method = method
-            self._identifier.set_settings(_with_method(self._settings, method))
-
-    def release_goal(self) -> None:
-        """Use the node's own method and shape again."""
-        if self._held_shape:
-            self._held_shape = False
-            self._identifier.set_shape(self._shape)
-        if self._method:
-            self._method = ""
-            self._identifier.set_settings(self._settings)
+    def all(self) -> tuple[Finding, ...]:
+        """All of them."""
+        return tuple(self._findings.copy().values())
 
 
-class Changes:
-    """The newest settings and robot description, until the worker uses them; older ones that still
-    wait are skipped.
-
-    Args:
-        findings: of the node; request: has the worker run the routine of a name.
-        used: called in the worker after it has used one, which may have ended the estimate;
-            described: called before with a description as it came.
-    """
-
-    def __init__(self, identifier: AnyIdentifier, configuration: Configuration,
-                 findings: FindingLog, request: Callable[[str], bool],
-                 used: Callable[[], None], described: Callable[[str], None]) -> None:
-        self._identifier, self._configuration = identifier, configuration
-        self._findings, self._request, self._used = findings, request, used
-        self._described = described
-        self._description: tuple[str, str | InertialIdError] | None = None
-        self._settings: Settings | None = None
-        self._requested = -_BETWEEN_SETTINGS  # steady time at which settings were used last [s]
-
-    def keep_description(self, urdf: str, read: str | InertialIdError) -> None:
-        """Have the worker use a description as it was read, or say why it cannot be; in the
-        reader's thread."""
-        self._description = urdf, read
-        self._request("describe")
-
-    def keep_settings(self, settings: Settings) -> None:
-        """Have the worker use these settings soon."""
-        self._settings = settings
-        self.request()
-
-    def request(self) -> None:
-        """Have the worker use what waits; settings not just after others: a change may send the
-        whole window through the pipeline again."""
-        if (self._settings is not None
-                and time.monotonic() - self._requested >= _BETWEEN_SETTINGS
-                and self._request("configure")):
-            self._requested = time.monotonic()
-        if self._description is not None:
-            self._request("describe")
-
-    def use_settings(self) -> None:
-        """Use the settings that wait; in the worker."""
-        settings, self._settings = self._settings, None
-        if settings is not None:
-            self._configuration.use_settings(settings)
-            self._used()
-
-    def use_description(self) -> None:
-        """Use the description that waits; in the worker."""
-        waiting, self._description = self._description, None
-        if waiting is None:
-            return
-        urdf, read = waiting
-        self._described(urdf)
-        try:
-            if isinstance(read, InertialIdError):
-                raise read
-            self._identifier.set_robot_description(read)
-            self._findings.clear("robot_description_invalid")
-            self._used()
-        except InertialIdError as error:
-            self._findings.set("robot_description_invalid", "error", str(error))
-
-
-def _with_method(settings: Settings, method: str) -> Settings:
-    """The settings with a method; empty: their own."""
-    return settings.replace({"estimator.method": method}) if method else settings
-
-
-def described_shape(settings: Settings) -> Shape | None:
-    """The shape that the settings describe (raises InvalidSetting, which names it)."""
-    try:
-        return shape_from_settings(settings.shape, package_roots())
-    except InvalidShape as error:
-        raise InvalidSetting(f"shape.type is '{settings.shape.type}', but {error}") from error
-
-
-@dataclass(frozen=True)
 class Estimation:
-    """What a configured node estimates with.
+    """See the module.
+
+    Args:
+        notes: findings of the node; on_error: is told of what should not happen.
 
     Attributes:
-        identifier: owned by the worker, but for the methods that say otherwise.
-        worker: the thread that owns it; configuration: the settings and the shape in use.
-        watchdog: holds the newest outcome; state: what outlives the run.
-        findings: of the node; all_findings: these and those of the identifier.
-        solve_after_change: solves and publishes after a service has changed something;
-            publish_if_forgotten: only where the estimate was forgotten. Both in the worker.
+        worker: the thread that owns the identifier.
+        streams: None while the node is inactive.
+        outcome: what is shown, whoever asks; findings_now: that belong to it.
     """
 
-    identifier: AnyIdentifier
-    worker: Worker
-    configuration: Configuration
-    watchdog: Watchdog
-    state: StateKeeper
-    findings: FindingLog
-    all_findings: Callable[[], tuple[Finding, ...]]
-    solve_after_change: Callable[[], None]
-    publish_if_forgotten: Callable[[], None]
+    def __init__(self, identifier: Identifier, publishing: Publishing, notes: Notes,
+                 on_error: Callable[[Exception], None]) -> None:
+        self.identifier, self.worker, self.notes = identifier, Worker(), notes
+        self._publishing, self._on_error = publishing, on_error
+        self.streams: Streams | None = None
+        self.outcome: Outcome = NoEstimate(0, "", "the node is inactive")
+        self.findings_now: tuple[Finding, ...] = ()
+        self.longest = 0.0  # s, of a round
+        self._seen: tuple[Any, ...] = ()  # of the identifier's newest outcome
+        self._begin()
+        self._frame, self._newest = "", 0  # that the wrench names; stamp of the load [ns]
+        self._placed: tuple[Any, ...] = ()
+        self._load = LoadInUse()
+        self._moved_by: tuple[Any, ...] = ()
+        self._stated: Array | None = None
+        self._damaged: dict[str, int] = {}
+        self._lock = threading.Condition()  # of what is shown
+
+    def _begin(self) -> None:
+        self._published = self._started = time.monotonic()
+        self.freshness = Freshness(self._started)
+
+    # ---- from other threads ---------------------------------------------------------------------
+
+    def start(self, streams: Streams) -> None:
+        """Use these streams from now on."""
+        self._begin()
+        self.streams = streams
+        self._show(NoEstimate(0, "", "waiting for the first estimate"))
+        streams.start(lambda: self.worker.request(self._advance))
+
+    def end(self, reason: str, timeout: float = PATIENCE) -> None:
+        """Forget the data, so that nothing old is taken for new later, and show that there is no
+        estimate any more (raises Busy where the worker cannot do that in time)."""
+        def forget() -> None:
+            if self.streams is not None:
+                self.streams.compensation.use(LoadInUse(reason=reason))
+            self.streams = None
+            self.identifier.reset(reason)
+            self._show(NoEstimate(self.outcome.stamp_ns, self.outcome.frame_id, reason))
+
+        streams = self.streams
+        self.worker.call(forget, timeout)
+        if streams is not None:
+            streams.close(reason)
+
+    def look(self) -> None:
+        """Publish what is shown anew where it has become stale, or is due again; in any thread that
+        does so again and again."""
+        with self._lock:
+            if self.streams is None:
+                return
+            judged = self._judged(self.outcome)
+            if judged is not self.outcome or time.monotonic() - self._published >= HEARTBEAT:
+                self._publish(judged)
+            self._publishing.draw()
+
+    def age(self, outcome: Outcome) -> float:
+        """Time since the newest sample of an outcome arrived [s]; from any thread."""
+        return self.freshness.age(outcome, time.monotonic())
+
+    def wait_for(self, condition: Callable[[Outcome], bool], timeout: float) -> Outcome:
+        """What is shown as soon as a condition holds of it, or after a time [s]."""
+        with self._lock:
+            self._lock.wait_for(lambda: condition(self.outcome), timeout)
+            return self.outcome
+
+    def wait_for_other(self, outcome: Outcome, timeout: float) -> Outcome:
+        """What is shown as soon as it is another than this, or after a time [s]."""
+        return self.wait_for(lambda shown: shown is not outcome, timeout)
+
+    # ---- rounds ---------------------------------------------------------------------------------
+
+    def _advance(self) -> None:
+        """Take what has arrived, estimate, and publish."""
+        started, streams = time.monotonic(), self.streams
+        if streams is None:
+            return
+        try:
+            arrived = streams.inbox.received[streams.load_topic].arrived
+            inputs = decode(streams.inbox.take(), self.settings)
+            self._use_inputs(inputs)
+            self.freshness.note(self._newest, arrived, started)
+            for part in list(split_by_time(inputs.samples, PART)) or [[]]:
+                outcomes = self.identifier.add_arrays(part)
+                self.freshness.note_processed(time.monotonic())
+                self._hand_on()
+                for outcome in outcomes:
+                    self._show(outcome)
+                self._follow()
+            if streams.inbox.lost:
+                self.notes.set("overload", count=streams.inbox.lost)
+            self.notes.clear("internal_error")
+        except Exception as error:  # one bad round must not end the identification
+            self._on_error(error)
+            self.notes.say("internal_error", f"{type(error).__name__}: {error}")
+            self.identifier.reset("an internal error")
+            self._follow()
+        self.longest = max(self.longest, time.monotonic() - started)
+
+    @property
+    def settings(self) -> Settings:
+        """Those of the identifier."""
+        return self.identifier.settings
+
+    def _use_inputs(self, inputs: Inputs) -> None:
+        """Use what is no sample."""
+        for edges in inputs.fixed:
+            for row in edges.rows:
+                self.identifier.add_static_transform(edges.parent, edges.child, row[:3], row[3:])
+        if inputs.description is not None:
+            self.use_description(inputs.description)
+        load = Wrenches if self.settings.load.source == "wrench" else JointStates
+        for samples in inputs.samples:
+            if isinstance(samples, load):
+                self._newest = int(samples.stamps[-1])
+            if isinstance(samples, Wrenches):
+                self._frame = samples.frame_id.lstrip("/")
+        for topic, (count, why) in inputs.damaged.items():
+            name = topic.setting.partition(".")[0]
+            self._damaged[name] = self._damaged.get(name, 0) + count
+            self.notes.set(f"message_malformed.{name}", count=self._damaged[name], why=why)
+        if inputs.payload is not None:
+            self._use_payload("", inputs.payload)
+        for topic, data in inputs.others.items():
+            self._use_payload(*_stated(topic, data))
+
+    def use_settings(self, settings: Settings) -> None:
+        """Use other settings (raises InertialIdError where they cannot be used)."""
+        self.identifier.set_settings(settings)
+        if self.streams is not None:
+            self.solve()
+
+    def use_description(self, urdf: str) -> None:
+        """Use a robot description, or say why it cannot be used."""
+        try:
+            self.identifier.set_robot_description(urdf)
+        except InertialIdError as error:
+            self.notes.say("robot_description_invalid", str(error))
+        else:
+            self.notes.clear("robot_description_invalid")
+
+    def _use_payload(self, frame: str, stated: Array) -> None:
+        """Believe that the driver compensates a payload: mass, centre of mass and inertia about it
+        (10,) in a frame (empty: of the sensor)."""
+        if self._stated is not None and np.array_equal(stated, self._stated):
+            return
+        try:
+            if not np.isfinite(stated).all() or stated[0] < 0.0:
+                raise InvalidData("its numbers are not finite, or its mass is negative")
+            phi = phi_from_body(stated[0], stated[1:4], tensor_from_six(stated[4:]))
+            frame = self.settings.precompensated.frame or frame
+            sensor = self.identifier.streams.frame
+            if frame.lstrip("/") not in ("", sensor):
+                phi = transform_phi(phi, *self.lookup(sensor, frame.lstrip("/"), fixed=True)[:2])
+        except InertialIdError as error:  # tried again with the next message
+            self.notes.say("payload_not_added", str(error))
+            return
+        self._stated = stated
+        self.notes.clear("payload_not_added")
+        self.identifier.believe(replace(
+            self.identifier.beliefs, compensated=phi if stated[0] > 0.0 else None))
+
+    def _hand_on(self) -> None:
+        """Give the compensated wrench what it needs."""
+        if self.streams is None:
+            return
+        live, inner = self.streams.compensation, self.identifier.streams
+        moved_by = (inner.chain, *inner.transforms)
+        if moved_by != self._moved_by:
+            self._moved_by = moved_by
+            live.use_motion(inner.chain, inner.transforms)
+        load = self.identifier.load_in_use()
+        if load is not self._load:
+            self._load = load
+            live.use(self._in_frames(load))
+
+    def _in_frames(self, load: LoadInUse) -> LoadInUse:
+        """The load with what leads from the frame of the readings to that of what is published."""
+        sensor, target = self.identifier.streams.frame, self.settings.compensation.frame
+        if target in ("", sensor) and self._frame in ("", sensor):
+            return load
+        if self._placed[:2] != (sensor, self._frame):
+            tree = Tree.of(self.identifier.streams)
+            try:
+                conversion = tree.place(sensor, self._frame or sensor)[0]
+                place = tree.place(target, sensor)[0] if target else conversion.inverse()
+            except UnknownFrame as error:
+                return LoadInUse(reason=str(error))
+            self._placed = (sensor, self._frame, np.array(conversion.toDualActionMatrix()),
+                            np.array(place.toDualActionMatrix()))
+        return replace(load, frame=self._frame, conversion=self._placed[2], target=self._placed[3])
+
+    def _follow(self) -> None:
+        """Show what the identifier says now, where that is another than it said before, or what
+        else is in doubt."""
+        outcome, shown = self.identifier.outcome, self.outcome
+        if isinstance(outcome, Estimate) and isinstance(shown, Estimate) and (
+                outcome.stamp_ns < shown.stamp_ns):  # of somebody who asked in between
+            outcome = shown.as_stale(outcome.stale_reason) if outcome.stale else shown
+        seen = (outcome.valid, outcome.stamp_ns if outcome.valid else 0,
+                isinstance(outcome, Estimate) and outcome.stale)
+        if seen != self._seen:
+            self._show(outcome)
+        elif doubt_in(self._findings()) != doubt_in(self.findings_now):
+            self._show(outcome)
+
+    def _findings(self) -> tuple[Finding, ...]:
+        return (*self.notes.all(), *self.identifier.findings())
+
+    def solve(self) -> Outcome:
+        """Estimate with the samples so far, and publish: something was changed."""
+        outcome = self.identifier.solve()
+        self._hand_on()
+        self._show(outcome)
+        return self.outcome
+
+    # ---- what is shown --------------------------------------------------------------------------
+
+    def _show(self, outcome: Outcome) -> None:
+        self._seen = (outcome.valid, outcome.stamp_ns if outcome.valid else 0,
+                      isinstance(outcome, Estimate) and outcome.stale)
+        hint = self.streams.other_topics() if self.streams is not None else ""
+        if isinstance(outcome, NoEstimate) and not outcome.is_finding and (
+                time.monotonic() - self._started > PATIENCE):
+            self.notes.say("no_estimate", f"no estimate: {outcome.reason}{hint}")
+        else:
+            self.notes.clear("no_estimate")
+        findings = self._findings()
+        outcome = withdraw_doubted(refuse_unphysical(outcome), self.notes.all())
+        with self._lock:
+            self.findings_now = findings
+            self._publish(self._judged(outcome))
+
+    def _judged(self, outcome: Outcome) -> Outcome:
+        """The outcome, as stale where it is no longer fresh."""
+        if not isinstance(outcome, Estimate):
+            return outcome
+        reason = self.freshness.why_stale(outcome, self.settings.estimator.rate, time.monotonic())
+        return outcome if reason in ("", outcome.stale_reason) else outcome.as_stale(reason)
+
+    def _publish(self, outcome: Outcome) -> None:
+        self.outcome, self._published = outcome, time.monotonic()
+        self._lock.notify_all()
+        self._publishing.publish_outcome(outcome, self.findings_now, self.age(outcome))
+
+    # ---- for services ---------------------------------------------------------------------------
+
+    def lookup(self, target: str, source: str, fixed: bool = False
+               ) -> tuple[Array, Array, int | None]:
+        """Rotation (3, 3) and translation (3,) of the source in the target, and the stamp [ns] of
+        the pose; None: they are fixed to each other.
+
+        Raises:
+            UnknownFrame: a frame is not known; InvalidData: they move, and should be fixed.
+        """
+        place, stamp = Tree.of(self.identifier.streams).place(target.lstrip("/"),
+                                                              source.lstrip("/"))
+        if fixed and stamp is not None:
+            raise InvalidData(f"frame '{target}' moves against '{source}'")
+        return np.array(place.rotation), np.array(place.translation), stamp
+
+
+def _stated(topic: InputTopic, data: bytes) -> tuple[str, Array]:
+    """Frame and payload (10,) that a serialised message states."""
+    message = deserialize_message(data, message_type(topic.type))
+    if topic is FRANKA_PAYLOAD:
+        message = message.inertia_load
+    i = message.inertia
+    return message.header.frame_id, np.array([
+        i.m, i.com.x, i.com.y, i.com.z, i.ixx, i.ixy, i.ixz, i.iyy, i.iyz, i.izz])

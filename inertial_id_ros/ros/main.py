@@ -1,44 +1,32 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Main program of ``inertial_id_node``, from its arguments to a clean end; the node itself is
-`node.InertialIdNode`.
-
-It prints its help without loading the libraries, which takes a second.
-"""
+"""Main program of ``inertial_id_node``; the node itself is `node.InertialIdNode`."""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import takewhile
-from typing import Any
 
+import rclpy
 from rclpy.exceptions import ParameterException
+from rclpy.executors import MultiThreadedExecutor
+from rclpy.lifecycle import TransitionCallbackReturn
 
 from ..arguments import VERSION
 from ..cli import exit_status, inertial_id_node
 from ..errors import InvalidSetting
-from . import compat
+from .compat import exit_process
 from .node import NAME, InertialIdNode
-from .program import (
-    ignore_signals,
-    leave_in_time,
-    start_ros,
-    stop_flag,
-    without_ros_arguments,
-    without_sources,
-)
-from .settings_node import Section, read_parameter_files
+from .program import start_ros, stop_flag, without_ros_arguments, without_sources
 
-_LONGEST_END = 0.9  # s from a signal to the end, whatever goes on: state files are replaced whole
-# s for the threads to end. Where they took longer the machine is busy, and leaving the ROS graph in
-# order would hold the interpreter's lock past the longest end: then the process leaves at once.
-_ORDERLY = 0.3
+THREADS = 10  # more than callbacks that may wait at once: with all of them waiting, rclpy spins
 # s between threads that run Python code. With the usual 5 ms, a solve that releases the lock a
 # hundred times takes half a second longer while another thread reads a large request, and a wrench
 # that comes meanwhile is compensated up to four times as long after it came.
-_SWITCH = 0.0002
-_RESULT_TIME = 0.2  # s to deliver the result of a goal that is aborted because the node stops
+SWITCH = 0.0002
+WAKE = 0.2  # s until a signal is seen when nothing else happens
+RESULT_TIME = 0.3  # s to deliver the result of a goal that is aborted because the node stops
 
 
 def run(words: list[str]) -> int:
@@ -47,42 +35,39 @@ def run(words: list[str]) -> int:
     Raises:
         InertialIdError: a setting or an argument that cannot be used.
     """
-    stop = stop_flag()
-    leave_in_time(stop, _LONGEST_END, lambda: compat.exit_process(0))
-    sys.setswitchinterval(_SWITCH)
-    node, executor, ended = None, None, True
+    rest = without_ros_arguments(NAME, words)
+    if rest:
+        raise InvalidSetting(f"unknown argument '{rest[0]}'; settings are given as "
+                             "--ros-args -p <name>:=<value> (see --help)")
+    start_ros(NAME, words)
+    stop = stop_flag()  # rclpy's own handlers would end ROS before the last messages are out
+    sys.setswitchinterval(SWITCH)
+    node = None
     try:
-        node = _make_node(_init(words))
-        executor = compat.make_executor()
+        node = _make_node()
+        executor = MultiThreadedExecutor(THREADS)
         executor.add_node(node)
         if node.settings.lifecycle.autostart:
-            node.start_by_itself()
+            _start(node)
         else:
             node.get_logger().info("unconfigured: waiting for a lifecycle manager, because "
                                    "lifecycle.autostart is false")
-        compat.spin(executor, stop)
+        _spin(node, executor, stop.is_set)
     finally:
-        if stop.is_set():
-            ignore_signals()
         if node is not None:
-            if executor is not None and compat.is_running():
-                _end_goal(node, executor)
-            began = time.monotonic()
-            ended = node.stop()
-            if stop.is_set() and time.monotonic() - began > _ORDERLY:
-                compat.exit_process(0)
-            node.destroy_node()
-        compat.shutdown()
-    if not ended:  # a solver that does not return must not keep the process
-        compat.exit_process(0)
+            was_asked = node.close()
+            end = time.monotonic() + RESULT_TIME * was_asked
+            _spin(node, executor, lambda: time.monotonic() > end)
+        rclpy.try_shutdown()
+    exit_process(0)  # a solver or a service that has not come to its end must not keep it
     return 0
 
 
-def _make_node(files: list[list[Section]]) -> InertialIdNode:
+def _make_node() -> InertialIdNode:
     """The node (raises InvalidSetting where a setting, or a middleware without the security that is
     asked for, prevents that)."""
     try:
-        return InertialIdNode(files)
+        return InertialIdNode()
     except ParameterException as error:
         raise InvalidSetting(str(error)) from error
     except RuntimeError as error:  # what rclpy raises has no other public class
@@ -91,23 +76,22 @@ def _make_node(files: list[list[Section]]) -> InertialIdNode:
         raise InvalidSetting(without_sources(str(error))) from error
 
 
-def _end_goal(node: InertialIdNode, executor: Any) -> None:
-    """Abort a goal that runs, and give its client the time to receive the result."""
-    if node.end_goal():
-        end = time.monotonic() + _RESULT_TIME
-        while (left := end - time.monotonic()) > 0.0:
-            executor.spin_once(timeout_sec=left)
+def _start(node: InertialIdNode) -> None:
+    """Configure and activate; raises what prevents that."""
+    for transition in (node.trigger_configure, node.trigger_activate):
+        if transition() != TransitionCallbackReturn.SUCCESS:
+            assert node.failure is not None
+            raise node.failure
 
 
-def _init(words: list[str]) -> list[list[Section]]:
-    """Start ROS; returns the parameter files of the command line (raises InvalidSetting)."""
-    files = read_parameter_files(words)
-    rest = without_ros_arguments(NAME, words)
-    if rest:
-        raise InvalidSetting(f"unknown argument '{rest[0]}'; settings are given as "
-                             "--ros-args -p <name>:=<value> (see --help)")
-    start_ros(NAME, words)
-    return files
+def _spin(node: InertialIdNode, executor: MultiThreadedExecutor, ended: Callable[[], bool]
+          ) -> None:
+    """Run callbacks until that has ended."""
+    while not ended() and rclpy.ok():
+        try:
+            executor.spin_once(timeout_sec=WAKE)
+        except Exception as error:  # rclpy raises at a request for a transition that is impossible
+            node.get_logger().error(without_sources(str(error)))
 
 
 HELP = """usage: inertial_id_node [--help] [--version] [--ros-args ROS_ARGUMENTS]
@@ -145,8 +129,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if "--version" in own:
         print(f"inertial_id_ros {VERSION}")
         return 0
-    from .main import run
-
     return exit_status(lambda: run(words))
 
 

@@ -1,352 +1,221 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Node ``inertial_id_node``: identifies online what the arm carries.
 
-Three kinds of threads touch the Identifier: those that take messages append samples (mostly the
-executor's), the worker does all the rest, and services have the worker do what they need.
+Three kinds of threads: that of the streams (`streams`), which never waits; the worker (`worker`),
+which owns the identifier and waits for nobody; and the pool of an executor, in which services,
+parameters, transitions and timers may wait for both.
 """
 
 from __future__ import annotations
 
-import time
 import traceback
-from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable
+from dataclasses import replace
+from time import monotonic
+from typing import Any
 
+from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.clock import Clock, ClockType
+from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+from rclpy.parameter import Parameter
 
-from ..estimate import Estimate, NoEstimate, Outcome
-from ..findings import NOTHING, Finding, FindingLog
-from ..identification.make_identifier import make_identifier
-from ..kinds import doubt_in, withdraw_doubted
+from ..errors import InertialIdError, InvalidSetting
+from ..identify.make import make_identifier
+from ..identify.state import restored
+from ..io.files import user_path
+from ..motion.description import read_description
 from ..settings import Settings
-from .apply.application import ApplyService
-from .clocks import Freshness, Rounds, SolveTimer, Watchdog
-from .compensation import CompensationTopics
-from .conversions import refuse_unphysical
-from .diagnostics import FindingLogger, NodeCounters, PayloadLogger, statuses
-from .estimation import Changes, Configuration, Estimation, described_shape
-from .inputs import Inputs
-from .publisher_watch import PayloadWatch
+from .apply.service import ApplyService
+from .diagnostics import FindingLogger, PayloadLogger, Rate, statuses
+from .estimation import Estimation, Notes
+from .files import StateKeeper
+from .identify_action import IdentifyAction
+from .parameters import Parameters
 from .publishing import Publishing
-from .requested_shapes import RequestedShapes
-from .services.black_boxes import BlackBoxes
-from .services.handlers import Services
-from .services.identify_action import IdentifyAction
-from .services.lifecycle import ManagedNode
-from .services.saving import StateKeeper
-from .settings_node import Section
-from .worker import Busy, OutsideReader, Worker
+from .services import Services
+from .streams import Streams
 
 NAME = "inertial_id_node"
-_HOUSEKEEPING = 0.05  # s between two rounds
-_SAMPLES = 0.05  # s between two looks for samples
-_BEHIND = 1.0  # s of data that may wait before estimates are left out
-_REPORT = 1.0  # s between diagnostics
-_PATIENCE = 3.0  # s after the start before missing data, or a missing /clock, are reported
-_STOP_TIME, _READER_TIME = 0.8, 0.3  # s that the last solve, and what is read, may take
+LOOK, REPORT = 0.05, 1.0  # s between two looks whether what is shown is fresh; two diagnostics
+STOP_TIME = 1.5  # s that the last estimate may take
 
 
-class InertialIdNode(ManagedNode):
-    """The identification node; `services.lifecycle` says what its states are.
+class InertialIdNode(LifecycleNode):
+    """The identification node.
 
-    Args:
-        files: parameter files of the command line, as `SettingsNode` takes them.
+    Attributes:
+        failure: why the last transition failed.
 
     Raises:
-        InertialIdError: a setting is not allowed, or names a file that cannot be used.
+        InertialIdError: a setting is not allowed.
     """
 
-    def __init__(self, files: Sequence[Sequence[Section]] | None = None) -> None:
-        super().__init__(NAME, files)
-        self.findings = FindingLog()  # of the node itself
+    def __init__(self, name: str = NAME, **options: Any) -> None:
+        super().__init__(name, automatically_declare_parameters_from_overrides=True, **options)
+        self.failure: Exception | None = None
+        self._estimation: Estimation | None = None
+        self._declared = Parameters(self, self._change_settings)
+        # /clock may come at 1 kHz, too fast for this executor: the thread of the streams hears it.
+        self._sim_time = bool(self.get_parameter("use_sim_time").value)
+        if self._sim_time:
+            self.set_parameters([Parameter("use_sim_time", value=False)])
 
-    # ---- life cycle: in the executor's thread ----------------------------------------------------
+    @property
+    def settings(self) -> Settings:
+        """Those of now."""
+        return self._declared.settings
 
-    def configure(self) -> None:
+    def _change_settings(self, settings: Settings) -> None:
+        """Use other settings (raises InertialIdError where they cannot be used)."""
+        estimation = self._estimation
+        if estimation is not None:
+            estimation.worker.call(lambda: estimation.use_settings(settings))
+            if estimation.streams is not None:
+                estimation.streams.compensation.configure(settings)
+
+    # ---- transitions ----------------------------------------------------------------------------
+
+    def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Make the identifier, the thread that owns it, and what clients and listeners see."""
-        self.findings.clear_all()
-        shape = described_shape(self.settings)
-        self.identifier = make_identifier(self.settings, shape)
-        self.configuration = Configuration(self.identifier, self.settings, shape)
-        self.state = StateKeeper(self.settings, self.get_fully_qualified_name(), self.findings)
-        if self.unused_in_files:
-            self.findings.set("parameters_not_used", "warning", "; ".join(self.unused_in_files))
-        self.state.restore(self.identifier)
-        self._pipeline_findings: tuple[Finding, ...] = ()
-        self._outbox: deque[Outcome] = deque(maxlen=1)
-        self._report_due, self._doubt = True, NOTHING
-        self._skipped, self._longest = 0, 0.0
-        self._started = time.monotonic()
-        self._changes = Changes(
-            self.identifier, self.configuration, self.findings,
-            lambda name: self.worker.request(name), self.publish_if_forgotten,
-            lambda urdf: self.black_boxes.keep_description(urdf, self.rounds.processed_ns))
-        self.worker = Worker(
-            {"configure": self._changes.use_settings, "describe": self._changes.use_description,
-             "advance": self._advance}, self._report_failure, self._take_samples)
-        self._out = Publishing(self)
-        self.compensation = CompensationTopics(self, self.settings, self.findings)
-        self.rounds = Rounds(
-            self.identifier, lambda: self.worker.request("advance"),
-            lambda: self.compensation.longest_wait, lambda: self.settings.estimator.rate,
-            lambda: bool(self.get_clock().ros_time_is_active))
-        self._freshness = Freshness(time.monotonic())
-        self.watchdog = Watchdog(self, self._freshness, self.findings, _PATIENCE,
-                                 lambda: self.settings.estimator.rate, self._publish)
-        self._logger_of_findings = FindingLogger(self.get_logger())
-        self._logger_of_payloads = PayloadLogger(self.get_logger())
-        self.black_boxes = BlackBoxes(self, self.identifier.state())
-        self._payload_watch = PayloadWatch(self, self.findings)
-        self.reader = OutsideReader(self._changes.keep_description, self._report_failure)
-        estimation = Estimation(
-            self.identifier, self.worker, self.configuration, self.watchdog, self.state,
-            self.findings, self.all_findings, self.solve_after_change, self.publish_if_forgotten)
-        shapes = RequestedShapes(self, estimation, self.reader)
-        self._apply = ApplyService(self, estimation, self.compensation, self.black_boxes)
-        Services(self, estimation, self.black_boxes, shapes)
-        self._identify = IdentifyAction(self, estimation, shapes)
-        steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self.create_timer(_HOUSEKEEPING, self._do_housekeeping, clock=steady)
-        self.create_timer(_REPORT, self._request_report, clock=steady)
-        self.worker.start()
-        self.reader.start()
-        self._apply.start()
+        return self._attempt("configure", self._configure) or super().on_configure(state)
 
-    def activate(self) -> None:
+    def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Listen and estimate."""
-        self._started = time.monotonic()
-        self.rounds.begin()
-        self._inputs = Inputs(self, self.settings, self.identifier, self.reader.read_description,
-                              self.rounds.arrive, self.black_boxes, self.compensation)
-        self._timer = SolveTimer(self, self.settings.estimator.rate, self._follow_simulated_clock)
-        self._inputs.serve(at_once=False)
+        super().on_activate(state)
+        failed = self._attempt("activate", self._activate)
+        if failed:
+            super().on_deactivate(state)
+        return failed or TransitionCallbackReturn.SUCCESS
+
+    def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Forget the data, and say so in a last message."""
+        return self._attempt("deactivate", self._deactivate) or super().on_deactivate(state)
+
+    def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """End what configuring has begun."""
+        return self._attempt("clean up", self._clean_up) or super().on_cleanup(state)
+
+    def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """End all."""
+        return self._attempt("shut down", self.close) or super().on_shutdown(state)
+
+    def _attempt(self, name: str, action: Callable[[], object]) -> Any:
+        """Run an action; FAILURE where it raises, which is logged, since rclpy would swallow it."""
+        try:
+            action()
+        except Exception as error:
+            self.failure = error
+            words = str(error) if isinstance(error, InertialIdError) else repr(error)
+            self.get_logger().error(f"cannot {name}: {words}")
+            self.get_logger().debug("".join(traceback.format_exception(error)))
+            return TransitionCallbackReturn.FAILURE
+        return None
+
+    def _configure(self) -> None:
+        settings, notes = self.settings, Notes()
+        identifier = make_identifier(settings)
+        keeper = StateKeeper(settings, self.get_fully_qualified_name())
+        state, complaint = keeper.load()
+        notes.say("file_failed", complaint or keeper.why_not)
+        beliefs, unused = restored(identifier.beliefs, settings, state)
+        notes.say("tare_not_used", unused)
+        identifier.believe(replace(beliefs, tool=identifier.beliefs.tool or beliefs.tool))
+        if settings.robot_description.file:
+            _use_description_file(identifier, settings.robot_description.file)
+        self._publishing = Publishing(self, self._declared.write_payload)
+        self._estimation = Estimation(identifier, self._publishing, notes, self._log_error)
+        self._action = IdentifyAction(self, self._estimation, lambda: self.settings)
+        self._offered = Services(self, self._estimation, keeper, lambda: self.settings,
+                                  self._action.require_free_shape)
+        self._apply = ApplyService(self, self._estimation, keeper, lambda: self.settings)
+        self._loggers = FindingLogger(self.get_logger()), PayloadLogger(self.get_logger())
+        self._rates: dict[str, Rate] = {}
+        self._several = ""  # that several nodes publish the wrench
         steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self.create_timer(_SAMPLES, self._take_samples, clock=steady)
-        self.watchdog.start()
+        self._routines = [
+            self.create_timer(period, routine, MutuallyExclusiveCallbackGroup(), clock=steady)
+            for period, routine in ((LOOK, self._estimation.look), (REPORT, self._report))]
+
+    def _activate(self) -> None:
+        assert self._estimation is not None
+        streams = Streams(self, self.settings, self._sim_time, self._age_of)
+        self._rates = {}
+        self._estimation.start(streams)
         self.get_logger().info(
             f"{self.settings.estimator.method} at {self.settings.estimator.rate:g} Hz from "
-            f"{self.resolve_topic_name(_load_topic(self.settings))}")
+            f"{self.resolve_topic_name(streams.load_topic.name(self.settings))}")
 
-    def deactivate(self) -> None:
-        """Forget the data, so that nothing old is taken for new later, and say so in a last message
-        (raises Busy, and goes on, where the worker cannot do that in time)."""
-        self.worker.call(self._end_estimates, _STOP_TIME)
-        self._identify.close()
-        self._timer.stop()
-        self._inputs.close()
-        self.compensation.stop()
-        self.watchdog.stop()
-        self._payload_watch.stop()
+    def _age_of(self, stamp: int) -> float:
+        assert self._estimation is not None
+        return self._estimation.freshness.age_of(stamp, monotonic())
 
-    def _end_estimates(self) -> None:
-        """Forget the data, and show that there is no estimate any more; in the worker, which makes
-        no other from then on."""
-        self.is_active = False
-        self.black_boxes.note_command("the node was deactivated")
-        self.identifier.reset("the node was deactivated")
-        self.compensation.end("the node is inactive")
-        shown = self.watchdog.outcome
-        self.watchdog.show(NoEstimate(shown.stamp_ns, shown.frame_id, "the node is inactive"))
+    def _deactivate(self) -> None:
+        assert self._estimation is not None
+        self._estimation.end("the node is inactive")
 
-    def clean_up(self) -> None:
-        """End the threads (raises Busy where one cannot end in time)."""
-        self._apply.stop(0.0)  # it may wait for somebody's answer
-        if not all([self.reader.stop(_STOP_TIME), self.worker.stop(_STOP_TIME)]):
-            raise Busy(f"an estimate is still being made after {_STOP_TIME:g} s; try again")
-        self.write_payload(self.watchdog.outcome)
-        self._identify.destroy()
+    def _clean_up(self) -> None:
+        estimation, self._estimation = self._estimation, None
+        if estimation is None:
+            return
+        for timer in self._routines:
+            self.destroy_timer(timer)
+        self._action.close()
+        self._offered.close()
+        self._apply.close()
+        estimation.worker.stop(STOP_TIME)
+        self._publishing.close()
 
-    def end_goal(self) -> bool:
-        """Abort a goal that runs; False where there is none."""
-        return self.is_active and self._identify.close()
+    def close(self) -> bool:
+        """End the threads, in any state; True if a goal ran."""
+        if self._estimation is None:
+            return False
+        had_goal = self._action.is_running
+        try:
+            if self._estimation.streams is not None:
+                self._estimation.end("the node stops", STOP_TIME)
+        except InertialIdError as error:  # the worker takes longer
+            self.get_logger().warning(str(error))
+        else:
+            if not had_goal:
+                self._clean_up()
+        return had_goal
 
-    def stop(self) -> bool:
-        """End the threads; False where one could not end in time."""
-        if not self.is_configured:
-            return True
-        self.watchdog.stop()
-        self._apply.stop(0.0)
-        self.black_boxes.stop()
-        return all([self.reader.stop(_READER_TIME), self.worker.stop(_STOP_TIME)])
+    # ---- reports --------------------------------------------------------------------------------
 
-    # ---- timers: in the executor's thread --------------------------------------------------------
-
-    def _take_samples(self) -> None:
-        """Take what has arrived; from any thread."""
-        if self.is_active:
-            self._inputs.take()
-
-    def _follow_simulated_clock(self) -> None:
-        self._take_samples()
-        self.rounds.follow_simulated_clock()
-
-    def _do_housekeeping(self) -> None:
-        """Take samples in and wake the worker; step goals and `~/apply`; publish what the worker
-        has left: the payload's parameters, findings."""
-        self._changes.request()
-        self.reader.resume()
-        if self.is_active:
-            self._inputs.look_at_publishers()
-            self.compensation.follow_subscribers()
-            self._inputs.serve(at_once=self.compensation.is_used)
-            self._inputs.take()
-            if self.identifier.ticks:
-                self.worker.request("advance")
-        self._identify.step()
-        self._apply.step()
-        self._publish_doubt()
-        self._out.draw()
-        if self._outbox:
-            self.write_payload(self._outbox.pop())
-        findings = self.all_findings()
-        if self._logger_of_findings.update(findings):
-            self._report_due = True
-        self._logger_of_payloads.update(self.watchdog.outcome)
-        self.black_boxes.watch(findings)
-        if self._report_due:
-            self._report_due = False
-            self._report()
-
-    def _request_report(self) -> None:
-        self._report_due = True
-        if self.is_active:
-            self._payload_watch.check(self.settings)
+    def _log_error(self, error: Exception) -> None:
+        if self.context.ok():
+            self.get_logger().error("".join(traceback.format_exception(error)))
 
     def _report(self) -> None:
-        """Publish diagnostics."""
-        now, rates = time.monotonic(), self._inputs.rates if self.is_active else {}
-        counters = NodeCounters(
-            {name: rate.per_second(now) for name, rate in rates.items()},
-            {name: rate.count for name, rate in rates.items()}, self._skipped, self._longest)
-        self.findings.set_or_clear("settings_changed", "info", self.changes_since_start())
-        self._out.publish_diagnostics(
-            statuses(self.get_fully_qualified_name().lstrip("/"), self.all_findings(),
-                     self.watchdog.outcome, counters))
-
-    # ---- the worker ------------------------------------------------------------------------------
-
-    def _advance(self) -> None:
-        """Process new samples up to each tick, solve and publish where it asks for an estimate, and
-        publish at once that they have ended one."""
-        for _ in range(self.identifier.ticks * self.is_active):  # no more: services wait, too
-            started, arrived = time.monotonic(), self._inputs.load_arrived
-            solves = self.identifier.advance_to_tick()
-            self._hand_on(arrived)
-            if solves and self._is_in_time():
-                self.solve_now()
-                self.state.follow(self.identifier)
-                self._longest = max(self._longest, time.monotonic() - started)
-                self.findings.clear("internal_error")
-            else:
-                self.publish_if_forgotten()
-
-    def _is_in_time(self) -> bool:
-        """Whether there is time to solve: no more than a second of data waits."""
-        if self.identifier.ticks * self.compensation.longest_wait <= _BEHIND:
-            return True
-        self._skipped += 1
-        if self._skipped == 1:
-            self.black_boxes.note_command("the machine was too busy for all estimates")
-        return False
-
-    def _hand_on(self, arrived: float) -> None:
-        """Hand on what a round has found out, the load that the compensated wrench is without among
-        it.
-
-        Args:
-            arrived: when the last message that brings the load arrived [s].
-        """
-        self._inputs.joints = self.identifier.joint_names()
-        self._freshness.note(self.identifier.newest_ns, self.identifier.settled_ns, arrived,
-                             time.monotonic())
-        self.compensation.use_load(self.identifier.load_in_use())
-        self._pipeline_findings = self.identifier.findings()
-        self._publish_doubt()
-
-    def publish_if_forgotten(self) -> None:
-        """Solve where what the estimate came of was forgotten, so that it is shown no longer; in
-        the worker."""
-        if isinstance(self.watchdog.outcome, Estimate) and not self.identifier.has_estimate:
-            self.solve_now()
-
-    def solve_now(self) -> Outcome:
-        """Solve with the samples so far, and publish; in the worker."""
-        outcome = withdraw_doubted(refuse_unphysical(self.identifier.solve()), self.findings.all())
-        self.compensation.use_load(self.identifier.load_in_use())
-        self._pipeline_findings = self.identifier.findings()
-        self._publish_outcome(outcome)
-        return outcome
-
-    def solve_after_change(self) -> None:
-        """Solve and publish after a service has changed something; in the worker. What goes wrong
-        then is no failure of the service."""
-        try:
-            self.solve_now()
-        except Exception as error:  # as in any other round of the worker
-            self._report_failure("solve", error)
-
-    def _publish_outcome(self, outcome: Outcome) -> None:
-        """Publish an outcome, and keep it for services, parameters, goals and diagnostics."""
-        if isinstance(outcome, Estimate) or outcome.is_finding:
-            self.findings.clear("no_estimate")
-        elif time.monotonic() - self._started > _PATIENCE:
-            self.findings.set("no_estimate", "warning",
-                              f"no estimate: {outcome.reason}{self._inputs.hint}")
-        if isinstance(outcome, Estimate) != isinstance(self.watchdog.outcome, Estimate):
-            self._report_due = True
-        self._identify.keep_outcome(self.watchdog.show(outcome))
-
-    def _publish(self, outcome: Outcome, age: float) -> None:
-        """Publish an outcome of some age [s], and have housekeeping write its parameters."""
-        findings = self.all_findings()
-        self._doubt = doubt_in(findings)
-        self._out.publish_outcome(outcome, findings, age)
-        self._outbox.append(outcome)
-
-    def _publish_doubt(self) -> None:
-        """Publish at once where something else is in doubt than was published: arms stop by it."""
-        if self.is_active and doubt_in(self.all_findings()) != self._doubt:
-            self.watchdog.repeat()
-
-    def _report_failure(self, routine: str, error: Exception) -> None:
-        """Publish that a routine of the worker raised: as a finding, and as a missing estimate."""
-        if self.worker.stopping:
+        """Publish diagnostics, and log what is new."""
+        estimation = self._estimation
+        if estimation is None:
             return
-        self.get_logger().debug("".join(traceback.format_exception(error)))
-        text = f"internal error in {routine}: {type(error).__name__}: {error}"
-        self.findings.set("internal_error", "error", text)
-        shown = self.watchdog.outcome
-        self._publish_outcome(NoEstimate(shown.stamp_ns, shown.frame_id, text))
-
-    # ---- findings --------------------------------------------------------------------------------
-
-    def all_findings(self) -> tuple[Finding, ...]:
-        """Findings of the node and of the pipeline, but for one about what only recordings keep."""
-        return (*self.findings.all(),
-                *(f for f in self._pipeline_findings if f.name != "compensation_silent.smoothed"))
-
-    # ---- for services and parameters -------------------------------------------------------------
-
-    def check_settings(self, settings: Settings) -> None:
-        """Raise an InertialIdError where these settings could not be used, as that of an estimator
-        which needs a shape where none is given."""
-        if not self.is_configured:
-            return
-        self.identifier.check_settings(settings)
-
-    def on_settings(self, before: Settings, after: Settings) -> None:
-        """Hand changed settings to the worker; another rate needs another timer."""
-        if not self.is_configured:
-            return
-        self.black_boxes.note_command("settings were changed")
-        self.compensation.configure(after)
-        self._changes.keep_settings(after)
-        if self.is_active and after.estimator.rate != before.estimator.rate:
-            self._timer.set_rate(after.estimator.rate)
+        streams, now, rates = estimation.streams, monotonic(), {}
+        stamp = self.get_clock().now().to_msg()
+        if streams is not None:
+            several = streams.several_publishers()
+            if several != self._several:
+                self._several = several
+                self.get_logger().warning(several or "one node publishes the wrench again")
+            received = streams.inbox.received
+            for topic in (streams.load_topic, *received):
+                name = topic.setting.removesuffix(".topic")
+                count = received[topic].count
+                if name not in rates:
+                    rates[name] = self._rates.setdefault(name, Rate()).update(count, now), count
+            stamp = streams.node.get_clock().now().to_msg()
+        findings = (*estimation.notes.all(), *estimation.findings_now)
+        findings = tuple({f.name: f for f in findings}.values())
+        self._loggers[0].update(findings)
+        self._loggers[1].update(estimation.outcome)
+        self._publishing.publish_diagnostics(statuses(
+            self.get_fully_qualified_name().lstrip("/"), findings, estimation.outcome, rates,
+            estimation.longest), stamp)
 
 
-def _load_topic(settings: Settings) -> str:
-    """Name of the topic that brings the wrench or the joint torques."""
-    if settings.load.source == "joint_torque":
-        return settings.joint_states.topic
-    return settings.dynamic_joint_states.topic or settings.wrench.topic
+def _use_description_file(identifier: Any, name: str) -> None:
+    try:
+        identifier.set_robot_description(read_description(user_path(name)))
+    except InertialIdError as error:
+        raise InvalidSetting(f"robot_description.file is '{name}': {error}") from error

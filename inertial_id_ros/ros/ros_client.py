@@ -100,6 +100,15 @@ class RosClient:
             client.remove_pending_request(future)
         raise NoResponse(f"service '{service}' did not answer within {timeout:g} s")
 
+    def request_fields(self, service: str) -> dict[str, str]:
+        """Types of the fields of a service's request; empty where that is not there, or its type is
+        not installed."""
+        try:
+            kind = message_type(self.services().get(self.resolve(service), "none/srv/None"))
+        except (ImportError, AttributeError):
+            return {}
+        return dict(kind.Request.get_fields_and_field_types())
+
     def _client(self, kind: Any, service: str) -> Any:
         with self._lock:
             if (kind, service) not in self._clients:

@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 from ..errors import InvalidSetting
-from .cobots import Dobot, Doosan, Fanuc, Franka, XArm
+from ..settings import Settings
+from .drivers import Dobot, Doosan, Fanuc, Franka, UniversalRobots, XArm
 from .ros2_control import AdmittanceController, BroadcasterOffsets, GravityFilter
-from .target import Target
-from .universal_robots import UniversalRobots
+from .target import Robot, Target
 
 TARGETS: dict[str, type[Target]] = {
     "admittance_controller": AdmittanceController,
@@ -22,10 +22,10 @@ TARGETS: dict[str, type[Target]] = {
 }
 
 
-def load_target(name: str) -> Target:
+def load_target(name: str, robot: Robot, settings: Settings) -> Target:
     """The target of this name (raises InvalidSetting, which names all)."""
     if not name:
         raise InvalidSetting("apply.target is empty; name one of: " + ", ".join(TARGETS))
     if name not in TARGETS:
         raise InvalidSetting(f"there is no target '{name[:100]}'; there are: " + ", ".join(TARGETS))
-    return TARGETS[name]()
+    return TARGETS[name](robot, settings)

@@ -9,191 +9,164 @@ that they name, wherever that frame has its origin.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
+from functools import cached_property
 from typing import Any
 
 from ..errors import InvalidData, InvalidSetting
-from ..settings import Settings
-from .target import (
-    Gate,
-    ParameterCall,
-    PayloadFrame,
-    Reading,
-    Seen,
-    Sources,
-    Target,
-    TargetPayload,
-    TargetPlan,
-    parameter_reading,
-)
+from .payload import TargetPayload
+from .target import PayloadFrame, Plan, Target, Values
 
-_OFFSETS = tuple(f"offset.{kind}.{axis}" for kind in ("force", "torque") for axis in "xyz")
-_MULTIPLIERS = tuple(name.replace("offset", "multiplier") for name in _OFFSETS)
-_NO_INERTIA = "the inertia: this filter removes the weight at rest only"
-_NO_BIAS = "the bias of the sensor: tare it, or apply to force_torque_sensor_broadcaster as well"
-_MASS, _COM = "tool.mass", "tool.CoG"
-_FILTERS = "sensor_filter_chain"
-_POSITION, _FORCE = "gravity_compensation.CoG.pos", "gravity_compensation.CoG.force"
-_FRAME, _LIVE = "gravity_compensation.frame.id", "enable_parameter_update_without_reactivation"
+OFFSETS = tuple(f"offset.{kind}.{axis}" for kind in ("force", "torque") for axis in "xyz")
+MULTIPLIERS = tuple(name.replace("offset", "multiplier") for name in OFFSETS)
+NO_INERTIA = "the inertia: this filter removes the weight at rest only"
+NO_BIAS = "the bias of the sensor: tare it, or apply to force_torque_sensor_broadcaster as well"
+MASS, COM, FILTERS = "tool.mass", "tool.CoG", "sensor_filter_chain"
+POSITION, FORCE = "gravity_compensation.CoG.pos", "gravity_compensation.CoG.force"
+FRAME, LIVE = "gravity_compensation.frame.id", "enable_parameter_update_without_reactivation"
 
 
-class BroadcasterOffsets(Target):
+class ParameterTarget(Target):
+    """A node that takes values as parameters.
+
+    Attributes:
+        prefixes: of the parameters that are read.
+    """
+
+    prefixes: tuple[str, ...] = ()
+
+    @property
+    def node(self) -> str:
+        """Full name of the node: the broadcaster whose topic the wrench is, unless it is named."""
+        name = self.settings.apply.node or posixpath.dirname(self.settings.wrench.topic)
+        if not name.strip("/"):
+            raise InvalidSetting("apply.service is empty, and wrench.topic is "
+                                 f"'{self.settings.wrench.topic}', which is no topic of a "
+                                 "force_torque_sensor_broadcaster; name its node in apply.service")
+        return self.robot.resolve(name)
+
+    @cached_property
+    def _first(self) -> Values:
+        return self.read()
+
+    def read(self) -> Values:
+        return self.robot.parameters(self.node, list(self.prefixes))
+
+    def undo_of(self, before: Values | None, values: Values) -> Values | None:
+        had = {name: (before or {}).get(name) for name in values}
+        return None if None in had.values() else had
+
+    def send(self, values: Values) -> None:
+        self.robot.set_parameters(self.node, values)
+
+    def _checked(self, values: dict[str, Any]) -> dict[str, Any]:
+        """Values that can be set (raises InvalidData)."""
+        locked = self.robot.read_only(self.node, [n for n in values if n in self._first])
+        for name in values:
+            if name not in self._first:
+                raise InvalidData(f"node '{self.node}' has no parameter '{name}'")
+            if name in locked:
+                raise InvalidData(f"parameter '{name}' of node '{self.node}' is read-only")
+        return values
+
+    def _frame_in(self, name: str) -> PayloadFrame:
+        """Axes of a frame among the parameters (raises InvalidData where that names none)."""
+        value = self.settings.apply.frame or self._first.get(name)
+        if not isinstance(value, str) or not value:
+            raise InvalidData(f"parameter '{name}' of node '{self.node}' names no frame; set "
+                              "apply.frame")
+        return PayloadFrame(value, axes_only=True)
+
+    def _wrong_convention(self) -> Iterator[str]:
+        """Both filters subtract m g from a reading of +m g."""
+        given = self.settings.wrench.convention
+        if given != "on_sensor":
+            yield (f"wrench.convention is '{given}': the sensor reads -m g, and this filter "
+                   "expects +m g")
+
+
+class BroadcasterOffsets(ParameterTarget):
     """The offsets of a force_torque_sensor_broadcaster, which take the bias away: it publishes
     ``(raw + offset) multiplier``."""
 
-    takes_tool = False
-    needs_limits = False
-    changes_wrench = True
+    takes_tool, changes_wrench = False, True
+    prefixes = ("offset", "multiplier")
 
-    def sources(self, settings: Settings) -> Sources:
-        return Sources(node=_broadcaster(settings), parameters=("offset", "multiplier"))
-
-    def placement(self, settings: Settings, seen: Seen) -> PayloadFrame:
-        return PayloadFrame("")
-
-    def plan(self, payload: TargetPayload, settings: Settings, seen: Seen) -> TargetPlan:
-        node = _broadcaster(settings)
+    def plan(self, payload: TargetPayload, before: Values | None) -> Plan:
         if payload.bias is None:
             raise InvalidData("a saved estimate does not tell the bias that the sensor has now; "
                               "apply the newest one")
-        before = [_number(node, seen, name, 0.0) for name in _OFFSETS]
-        gains = [_number(node, seen, name, 1.0) for name in _MULTIPLIERS]
+        offsets = [self._number(name, 0.0) for name in OFFSETS]
+        gains = [self._number(name, 1.0) for name in MULTIPLIERS]
         if not all(gains):
-            raise InvalidData(f"a multiplier of node '{node}' is 0, so that it publishes nothing")
+            raise InvalidData(f"a multiplier of node '{self.node}' is 0, so that it publishes "
+                              "nothing")
         values = {name: offset - float(bias) / gain for name, offset, bias, gain in zip(
-            _OFFSETS, before, payload.bias, gains, strict=True)}
-        plan = _plan(node, values, seen, ("mass, centre of mass and inertia: this node takes "
-                                          "offsets only",))
-        force, torque = payload.bias[:3], payload.bias[3:]
-        return replace(plan, what=f"offsets that take away a bias of {_in_words(force)} N and "
-                       f"{_in_words(torque)} N m")
+            OFFSETS, offsets, payload.bias, gains, strict=True)}
+        force, torque = (_in_words(part) for part in (payload.bias[:3], payload.bias[3:]))
+        return Plan(self._checked(values), ("mass, centre of mass and inertia: this node takes "
+                                            "offsets only",),
+                    what=f"offsets that take away a bias of {force} N and {torque} N m")
 
-    def read(self, settings: Settings, seen: Seen) -> Reading | None:
-        return parameter_reading(seen.parameters)
+    def _number(self, name: str, default: float) -> float:
+        """A number among the parameters; one that was never set has its default."""
+        if name not in self._first:
+            raise InvalidData(f"node '{self.node}' has no parameter '{name}'")
+        value = self._first[name]
+        return default if value is None else float(value)
 
 
-class GravityFilter(Target):
+class GravityFilter(ParameterTarget):
     """The gravity compensation of control_toolbox in the filter chain of a broadcaster."""
 
-    takes_tool = True
-    needs_limits = False
-    changes_wrench = False
+    prefixes = (FILTERS,)
 
-    def sources(self, settings: Settings) -> Sources:
-        return Sources(node=_broadcaster(settings), parameters=(_FILTERS,))
+    def frame(self) -> PayloadFrame:
+        return self._frame_in(f"{self._filter}sensor_frame")
 
-    def placement(self, settings: Settings, seen: Seen) -> PayloadFrame:
-        node = _broadcaster(settings)
-        name = f"{_find_filter(node, seen)}sensor_frame"
-        return PayloadFrame(settings.apply.frame or _frame(node, seen, name), axes_only=True)
+    def plan(self, payload: TargetPayload, before: Values | None) -> Plan:
+        values = {self._filter + MASS: payload.mass, self._filter + COM: payload.com}
+        return Plan(self._checked(values), (NO_INERTIA, NO_BIAS))
 
-    def plan(self, payload: TargetPayload, settings: Settings, seen: Seen) -> TargetPlan:
-        node = _broadcaster(settings)
-        prefix = _find_filter(node, seen)
-        values = {prefix + _MASS: payload.mass, prefix + _COM: payload.com}
-        return _plan(node, values, seen, (_NO_INERTIA, _NO_BIAS))
+    def refusals(self) -> Iterator[str]:
+        yield from self._wrong_convention()
+        if self.settings.wrench.topic.endswith("wrench_filtered"):
+            yield (f"wrench.topic is '{self.settings.wrench.topic}', from which this filter "
+                   "removes the payload; identify from the broadcaster's own wrench")
 
-    def ready(self, settings: Settings, seen: Seen) -> tuple[Gate, ...]:
-        filtered = Gate("wrench", f"wrench.topic is '{settings.wrench.topic}', from which this "
-                        "filter removes the payload; identify from the broadcaster's own wrench"
-                        if settings.wrench.topic.endswith("wrench_filtered") else "")
-        return _convention(settings), filtered
+    @property
+    def _filter(self) -> str:
+        """How the parameters of the gravity filter begin."""
+        found = sorted(name.removesuffix(MASS) for name in self._first
+                       if name.startswith(FILTERS) and name.endswith("." + MASS))
+        if len(found) != 1:
+            raise InvalidData(f"node '{self.node}' has {len(found) or 'no'} parameter"
+                              f"{'s' if found else ''} {FILTERS}.*.{MASS}: it must run one gravity "
+                              "compensation filter")
+        return found[0]
 
-    def read(self, settings: Settings, seen: Seen) -> Reading | None:
-        return parameter_reading(seen.parameters)
 
-
-class AdmittanceController(Target):
+class AdmittanceController(ParameterTarget):
     """The gravity compensation of the admittance_controller, which takes a weight in newtons."""
 
-    takes_tool = True
-    needs_limits = False
-    changes_wrench = False
+    prefixes = ("gravity_compensation", LIVE)
 
-    def sources(self, settings: Settings) -> Sources:
-        return Sources(node=self._node(settings), parameters=("gravity_compensation", _LIVE))
+    @property
+    def node(self) -> str:
+        return self.robot.resolve(self.settings.apply.node or "admittance_controller")
 
-    def placement(self, settings: Settings, seen: Seen) -> PayloadFrame:
-        return PayloadFrame(settings.apply.frame or _frame(self._node(settings), seen, _FRAME),
-                            axes_only=True)
+    def frame(self) -> PayloadFrame:
+        return self._frame_in(FRAME)
 
-    def plan(self, payload: TargetPayload, settings: Settings, seen: Seen) -> TargetPlan:
-        values = {_POSITION: payload.com, _FORCE: payload.mass * settings.gravity.acceleration}
-        live = seen.parameters.get(_LIVE) is not False
-        notes = () if live else (f"{_LIVE} is false: it takes effect when the controller is "
-                                 "activated again",)
-        return _plan(self._node(settings), values, seen, (_NO_INERTIA, _NO_BIAS), notes)
+    def plan(self, payload: TargetPayload, before: Values | None) -> Plan:
+        values = {POSITION: payload.com, FORCE: payload.mass * self.settings.gravity.acceleration}
+        notes = () if self._first.get(LIVE) is not False else (
+            f"{LIVE} is false: it takes effect when the controller is activated again",)
+        return Plan(self._checked(values), (NO_INERTIA, NO_BIAS), notes)
 
-    def ready(self, settings: Settings, seen: Seen) -> tuple[Gate, ...]:
-        return (_convention(settings),)
-
-    def read(self, settings: Settings, seen: Seen) -> Reading | None:
-        return parameter_reading(seen.parameters)
-
-    @staticmethod
-    def _node(settings: Settings) -> str:
-        return settings.apply.node or "admittance_controller"
-
-
-def _broadcaster(settings: Settings) -> str:
-    """Name of the broadcaster: that whose topic the wrench is, unless another is named."""
-    name = settings.apply.node or posixpath.dirname(settings.wrench.topic)
-    if not name.strip("/"):
-        raise InvalidSetting("apply.service is empty, and wrench.topic is "
-                             f"'{settings.wrench.topic}', which is no topic of a "
-                             "force_torque_sensor_broadcaster; name its node in apply.service")
-    return name
-
-
-def _find_filter(node: str, seen: Seen) -> str:
-    """How the parameters of the gravity filter of a node begin."""
-    found = sorted(name.removesuffix(_MASS) for name in seen.parameters
-                   if name.startswith(_FILTERS) and name.endswith("." + _MASS))
-    if len(found) != 1:
-        raise InvalidData(f"node '{node}' has {len(found) or 'no'} parameter"
-                          f"{'s' if found else ''} {_FILTERS}.*.{_MASS}: it must run one gravity "
-                          "compensation filter")
-    return found[0]
-
-
-def _convention(settings: Settings) -> Gate:
-    """Both filters subtract m g from a reading of +m g."""
-    given = settings.wrench.convention
-    return Gate("convention", "" if given == "on_sensor" else
-                f"wrench.convention is '{given}': the sensor reads -m g, and this filter expects "
-                "+m g")
+    def refusals(self) -> Iterator[str]:
+        yield from self._wrong_convention()
 
 
 def _in_words(vector: Iterable[float]) -> str:
     return f"[{', '.join(f'{value:.3g}' for value in vector)}]"
-
-
-def _plan(node: str, values: dict[str, Any], seen: Seen, left_out: tuple[str, ...],
-          notes: tuple[str, ...] = ()) -> TargetPlan:
-    """The plan that sets these parameters (raises InvalidData where one cannot be set)."""
-    for name in values:
-        if name not in seen.parameters:
-            raise InvalidData(f"node '{node}' has no parameter '{name}'")
-        if name in seen.read_only:
-            raise InvalidData(f"parameter '{name}' of node '{node}' is read-only")
-    before = {name: seen.parameters[name] for name in values}
-    undo = None if None in before.values() else (ParameterCall(node, before),)
-    return TargetPlan((ParameterCall(node, values),), parameter_reading(values), undo, left_out,
-                      notes=notes)
-
-
-def _number(node: str, seen: Seen, name: str, default: float) -> float:
-    """A number among the parameters of a node; one that was never set has its default."""
-    if name not in seen.parameters:
-        raise InvalidData(f"node '{node}' has no parameter '{name}'")
-    value = seen.parameters[name]
-    return default if value is None else float(value)
-
-
-def _frame(node: str, seen: Seen, name: str) -> str:
-    """A frame among the parameters of a node (raises InvalidData where it names none)."""
-    value = seen.parameters.get(name)
-    if not isinstance(value, str) or not value:
-        raise InvalidData(f"parameter '{name}' of node '{node}' names no frame; set apply.frame")
-    return value

@@ -53,7 +53,7 @@ def identified(tmp_path_factory):
     """A node that has identified the hammer of a robot that now stands still."""
     folder = tmp_path_factory.mktemp("state")
     with Stage() as stage:
-        stage.node = stage.start_node(wrench__sensor="ideal", estimator__rate=4.0,
+        stage.node = stage.start_node(wrench__sensor="ideal", estimator__rate=2.0,
                                       state__directory=str(folder))
         stage.folder = folder
         stage.robot = Robot(stage.client)
@@ -157,16 +157,17 @@ def test_nobody_but_the_node_writes_the_payload_parameters(identified):
     described = identified.client.call(
         DescribeParameters, f"{NODE}/describe_parameters",
         DescribeParameters.Request(names=["payload.mass"])).descriptors[0]
-    assert described.read_only and "kg" in described.description
+    assert "read-only" in described.additional_constraints and "kg" in described.description
 
 
 @pytest.mark.parametrize(("name", "value", "said"), [
-    ("estimator.rate", 500.0, "estimator.rate is 500 Hz; allowed: at least 0.01"),
-    ("estimator.rate", "fast", "estimator.rate is 'fast'; it must be a number"),
+    ("estimator.rate", 500.0, "estimator.rate"),
+    ("estimator.rate", "fast", "type"),
     ("estimator.method", "magic", "estimator.method is 'magic'; allowed: "),
-    ("wrench.topic", "/ft", "wrench.topic can only be set when the node starts"),
-    ("pmd.points", 2, "pmd.points is 2; allowed: at least 4"),
-    ("estimator.method", "pmd", "'pmd' of these settings needs the shape of the object"),
+    ("wrench.topic", "/ft", "wrench.topic"),
+    ("pmd.points", 2, "pmd.points"),
+    ("estimator.method", "pmd", "'pmd' needs the shape of the object"),
+    ("use_sim_time", True, "use_sim_time"),
 ])
 def test_a_bad_value_while_running_is_refused_with_its_name(identified, name, value, said):
     before = get_parameters(identified, name)[0]
@@ -192,9 +193,8 @@ def test_saving_writes_the_last_estimate(identified):
     report = json.loads((identified.folder / "saves" / "hammer.json").read_text())
     message = wait_for_valid(identified)
     assert report["mass"] == message.inertia.m and report["com"] == com_of(message.inertia).tolist()
-    names = sorted(str(p.relative_to(identified.folder)) for p in identified.folder.rglob("*")
-                   if "recordings" not in p.parts)
-    assert names == ["inertial_id_node.state.json", "saves", "saves/hammer.json"]  # all whole
+    names = sorted(str(p.relative_to(identified.folder)) for p in identified.folder.rglob("*"))
+    assert names == ["saves", "saves/hammer.json"]  # all whole
 
 
 @pytest.mark.parametrize("name", ["../x.json", "/tmp/x.json", "a/b", "..", ".hidden", "a\nb"])
@@ -299,7 +299,7 @@ def test_the_summary_says_how_fast_a_payload_walks():
 def test_markers_show_a_box_with_the_inertia_of_the_payload(identified):
     got = identified.client.listen(MarkerArray, f"{NODE}/markers")
     identified.client.spin_until(lambda: got)
-    ball, cuboid, text, limits = got[-1].markers
+    ball, cuboid, text = got[-1].markers
     inertia = wait_for_valid(identified).inertia
     x, y, z = cuboid.scale.x, cuboid.scale.y, cuboid.scale.z
     moments = inertia.m / 12.0 * np.array([y * y + z * z, x * x + z * z, x * x + y * y])
@@ -307,9 +307,6 @@ def test_markers_show_a_box_with_the_inertia_of_the_payload(identified):
     assert (ball.pose.position.x, ball.pose.position.z) == (inertia.com.x, inertia.com.z)
     assert cuboid.header.frame_id == "ft_sensor"
     assert text.text.startswith(f"{inertia.m:.3f} ± ") and "identified" in text.text
-    corners = np.abs([[p.x, p.y, p.z] for p in limits.points])
-    assert len(corners) == 2 * 24 and limits.pose == cuboid.pose
-    assert np.all(2.0 * corners.min(0) <= [x, y, z]) and np.all(2.0 * corners.max(0) >= [x, y, z])
 
 
 def test_markers_delete_what_is_unobserved_and_hold_two_standard_deviations():
@@ -320,9 +317,8 @@ def test_markers_delete_what_is_unobserved_and_hold_two_standard_deviations():
     def drawn(*verdict):
         return payload_markers(made_up(verdict, covariance)).markers
 
-    ball, cuboid, text, limits = drawn(2, 2, 2, 2, 0, 0, 0, 0, 0, 0)
+    ball, cuboid, text = drawn(2, 2, 2, 2, 0, 0, 0, 0, 0, 0)
     assert (ball.action, cuboid.action, text.action) == (Marker.ADD, Marker.DELETE, Marker.ADD)
-    assert limits.action == Marker.DELETE
     np.testing.assert_allclose([ball.scale.x, ball.scale.y, ball.scale.z], [0.012, 0.016, 0.02])
     ball, cuboid, *_ = drawn(2, 0, 2, 2, 0, 0, 0, 0, 0, 0)
     assert (ball.action, cuboid.action) == (Marker.DELETE, Marker.DELETE)
@@ -346,7 +342,7 @@ def test_diagnostics_tell_rates_and_counts(identified):
     assert before < int(said["wrench [messages]"]) <= before + 250
     assert int(said["robot_description [messages]"]) == 1
     assert said["valid"] == "true" and float(said["solve time [s]"]) > 0.0
-    assert "skipped ticks" in said and "wrench [Hz]" in said and "buffer length [s]" in said
+    assert "longest round [s]" in said and "wrench [Hz]" in said and "buffer length [s]" in said
 
 
 def test_diagnostics_warn_when_the_sensor_is_silent(identified):

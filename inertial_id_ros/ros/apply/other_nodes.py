@@ -14,7 +14,6 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -30,9 +29,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import HistoryPolicy, QoSProfile, ReliabilityPolicy
 
-from ...errors import InertialIdError, InvalidData, InvalidSetting
-from ...settings import Settings
-from ...targets.target import Gate, Seen, ServiceCall, Sources, WatchedTopic
+from ...errors import InertialIdError, InvalidData
 from ..compat import message_type
 from ..worker import Busy
 
@@ -190,16 +187,6 @@ def fill(message: Any, fields: Mapping[str, Any]) -> Any:
     return message
 
 
-def refusal(call: ServiceCall, response: Any) -> str:
-    """Why a response says that a call has not succeeded; empty where it has."""
-    name, wanted = call.accepted
-    got = getattr(response, name, None)
-    if got == wanted:
-        return ""
-    reason = str(getattr(response, call.reason, "")) if call.reason else ""
-    return f"{name} is {got!r}" + (f": {reason}" if reason else "")
-
-
 class ParameterClient:
     """The parameters of one node.
 
@@ -261,91 +248,3 @@ def _plain(name: str, value: ParameterValue) -> Any:
     """A parameter's value as Python has it; None where it has none."""
     content = Parameter.from_parameter_msg(ParameterMessage(name=name, value=value)).value
     return content if content is None or np.ndim(content) == 0 else list(content)
-
-
-_MESSAGE_TIME = 1.0  # s that a topic with the payload may be silent
-
-
-@dataclass(frozen=True)
-class Survey:
-    """What was seen, and gates that are closed where something is missing."""
-
-    seen: Seen
-    gates: tuple[Gate, ...]
-
-
-class Graph:
-    """Names and types in the graph; not in the executor's thread."""
-
-    def __init__(self, node: Node, asking: Asking) -> None:
-        self._node, self._asking = node, asking
-
-    def survey(self, sources: Sources, settings: Settings) -> Survey:
-        """See what a target asks for.
-
-        Raises:
-            NoAnswer: there is no node with parameters of that name.
-        """
-        there = {name: types[0] for name, types in self._node.get_service_names_and_types()}
-        types: dict[str, str] = {}
-        fields: dict[str, dict[str, str]] = {}
-        gates = []
-        for service, wanted in sources.services.items():
-            name = self.resolve(service)
-            kind = there.get(name, "")
-            closed = self._check(name, kind, wanted)
-            if not closed:
-                types[service] = kind
-                fields[service] = message_type(kind).Request.get_fields_and_field_types()
-            gates.append(Gate("service", closed))
-        node = self.resolve(sources.node) if sources.node else ""
-        client = ParameterClient(self._asking, node, settings.apply.timeout)
-        parameters = client.read(sources.parameters) if node else {}
-        locked = client.read_only(list(parameters)) if parameters else frozenset()
-        return Survey(Seen(types, fields, self.read(sources.topic), self._ask(sources.query, there,
-                                                                              settings),
-                           parameters, locked), tuple(gates))
-
-    def resolve(self, name: str) -> str:
-        """The full name of a service, topic or node (raises InvalidSetting where it is none)."""
-        try:
-            return str(self._node.resolve_service_name(name))
-        except Exception as error:  # of rclpy or of the library below, by what is wrong
-            raise InvalidSetting(f"'{name}' is no name of a service, topic or node: "
-                                 f"{' '.join(str(error).split())}") from None
-
-    def read(self, topic: WatchedTopic | None) -> Any:
-        """The next message of a topic; None where it is silent or its type is not installed."""
-        if topic is None:
-            return None
-        try:
-            messages = self._asking.listen(topic.type, self.resolve(topic.name), _MESSAGE_TIME,
-                                           bool)
-        except (ImportError, AttributeError, ValueError):
-            return None
-        return messages[-1] if messages else None
-
-    def _check(self, name: str, kind: str, wanted: tuple[str, ...]) -> str:
-        """Why a service cannot be called; empty where it can."""
-        if not kind:
-            return f"there is no service '{name}'; is the driver running, and apply.service right?"
-        if kind not in wanted:
-            return f"service '{name}' has the type {kind}; expected: {' or '.join(wanted)}"
-        try:
-            message_type(kind)
-        except (ImportError, AttributeError, ValueError):
-            return (f"{kind} is not installed where this node runs; source the workspace that has "
-                    f"{kind.split('/')[0]}, or run the lines in `calls`")
-        return ""
-
-    def _ask(self, query: ServiceCall | None, there: dict[str, str], settings: Settings) -> Any:
-        """The response to a question; None where there is none."""
-        if query is None or self._check(self.resolve(query.service),
-                                        there.get(self.resolve(query.service), ""), (query.type,)):
-            return None
-        kind = message_type(query.type)
-        try:
-            return self._asking.ask(kind, self.resolve(query.service),
-                                    fill(kind.Request(), query.fields), settings.apply.timeout)
-        except NoAnswer:
-            return None

@@ -34,7 +34,7 @@ from ..apply.other_nodes import NoAnswer, ParameterClient
 from ..compat import find_type, message_type
 from ..diagnostics import WARNED
 from ..planning_scene import SceneWatch
-from ..publisher_watch import publishing_nodes, subscription_qos
+from ..streams import publishing_nodes, subscription_qos
 from .guide_node import GuideNode
 
 ACTION, ENDING = "control_msgs/action/FollowJointTrajectory", "/follow_joint_trajectory"

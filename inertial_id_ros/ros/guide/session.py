@@ -28,7 +28,7 @@ from ...cli import CHECK_FAILED, INTERRUPTED, NOT_APPLIED, NOT_IDENTIFIED, OK
 from ...errors import InertialIdError
 from ...inertia import Array
 from ...io.messages import stamp_ns
-from ...targets.registry import load_target
+from ...targets.registry import TARGETS
 from .guide_node import Stopped
 from .node_link import numbers_of
 from .workplace import Ended, Workplace
@@ -378,7 +378,7 @@ def _apply(place: Workplace, proving: Proving) -> End:
 
 def _verify(place: Workplace, proving: Proving, target: str) -> End:
     """Whether the driver's own wrench is near zero, where it subtracts the payload."""
-    if not load_target(target).changes_wrench:
+    if not TARGETS[target].changes_wrench:
         return End(OK, "Identified, proved and applied.")
     place.guide.wait(_SETTLED)
     proof = place.record.proof_after = proving.compare(None, proving.identified, np.zeros(10))

@@ -1,0 +1,84 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""How old an estimate is, by the steady clock: stamps may be of any clock, and may jump."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from itertools import pairwise
+
+from ..estimate import Estimate, Outcome
+from .contract import PERIODS, STALE_AFTER
+
+MARKS = 1024  # most of them, one each time that samples are processed
+
+
+class Freshness:
+    """Marks of how far the stamps had come at which steady time, and interpolation between them.
+
+    Its methods may be called from any thread.
+
+    Args:
+        now: steady time at the start [s].
+    """
+
+    def __init__(self, now: float) -> None:
+        self._marks: deque[tuple[int, float]] = deque(maxlen=MARKS)
+        self._processed = self._arrived = now
+
+    def note(self, newest: int, arrived: float, now: float) -> None:
+        """Note that messages are taken.
+
+        Args:
+            newest: stamp of the newest one that brings the load [ns]; 0: there is none.
+            arrived: when that arrived; now: both steady [s].
+        """
+        self._processed, self._arrived = now, arrived
+        if self._marks and newest < self._marks[-1][0]:
+            self._marks.clear()  # the clock went back
+        if newest and (not self._marks or newest > self._marks[-1][0]):
+            self._marks.append((newest, arrived))
+
+    def note_processed(self, now: float) -> None:
+        """Note that some of them were processed; now: steady [s]."""
+        self._processed = now
+
+    def age(self, outcome: Outcome, now: float) -> float:
+        """Time since the newest sample of an estimate arrived [s]; NaN where there is none."""
+        return self.age_of(outcome.stamp_ns, now) if isinstance(outcome, Estimate) else math.nan
+
+    def age_of(self, stamp: int, now: float) -> float:
+        """Time since the sample of a stamp [ns] arrived [s]; NaN where that is not known."""
+        arrived = self._arrival(stamp)
+        return math.nan if arrived is None else max(now - arrived, 0.0)
+
+    def _arrival(self, stamp: int) -> float | None:
+        marks = list(self._marks)
+        if not marks:
+            return None
+        first, last = marks[0], marks[-1]
+        if stamp >= last[0]:
+            return last[1]
+        if stamp <= first[0]:  # as if stamps ran with the steady clock
+            return first[1] - 1e-9 * (first[0] - stamp)
+        (s, a), (t, b) = next(pair for pair in pairwise(marks) if pair[1][0] >= stamp)
+        return a + (b - a) * (stamp - s) / (t - s)
+
+    def why_stale(self, outcome: Outcome, rate: float, now: float) -> str:
+        """Why an estimate is no longer fresh, in words; empty where it is.
+
+        Args:
+            rate: at which estimates are made [Hz].
+        """
+        if now - self._processed > STALE_AFTER:
+            return f"the node has been too busy for {STALE_AFTER:g} s to process data"
+        if now - self._arrived > STALE_AFTER:
+            return f"no data have arrived for {STALE_AFTER:g} s"
+        marks = self._marks
+        if marks and now - marks[-1][1] > STALE_AFTER:
+            return (f"the data that have arrived for {STALE_AFTER:g} s have no new stamps, or no "
+                    "motion for them")
+        limit = max(STALE_AFTER, PERIODS / rate)
+        if not self.age(outcome, now) <= limit:
+            return f"the newest sample used arrived more than {limit:.3g} s ago"
+        return ""

@@ -1,0 +1,183 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""Settings as parameters, and the last estimate as ``payload.*``.
+
+Every setting is declared from the table of `settings`, with description, unit, type and range; the
+table also serves tools without ROS, so that no generator of parameter code is used. Those that it
+marks as `runtime` may change while the node runs; ``payload.*`` is written by the node alone.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from rcl_interfaces.msg import (
+    FloatingPointRange,
+    IntegerRange,
+    ParameterDescriptor,
+    SetParametersResult,
+)
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+
+from ..errors import InertialIdError, InvalidSetting
+from ..estimate import Estimate, Outcome
+from ..estimators import create
+from ..inertia import six_from_tensor
+from ..settings import Settings, iter_settings
+from ..settings.spec import Spec, allowed_range, unknown_setting
+
+OF_EVERY_NODE = ("use_sim_time", "start_type_description_service", "qos_overrides.")
+PAYLOAD = {
+    "payload.mass": "Mass [kg]; NaN: no estimate.",
+    "payload.com": "Centre of mass x, y, z in payload.frame_id [m].",
+    "payload.inertia": "Inertia about the centre of mass along the axes of payload.frame_id: xx, "
+                       "xy, xz, yy, yz, zz [kg m^2]; NaN while the motion does not determine it.",
+    "payload.sigma": "Standard deviations of mass, com (3) and inertia (6), in their units.",
+    "payload.valid": "True if there is a physically consistent estimate.",
+    "payload.stale": "True if it is held, because no new data enter it.",
+    "payload.frame_id": "Frame of the numbers: the sensor frame.",
+    "payload.stamp": "Stamp of the newest sample used, since the epoch [ns]; 0: no estimate.",
+}
+
+
+class Parameters:
+    """The parameters of a node.
+
+    Args:
+        node: made with `automatically_declare_parameters_from_overrides`.
+        change: called with other settings before they are in use (raises InertialIdError where
+            they cannot be used).
+
+    Attributes:
+        settings: the values of all settings.
+
+    Raises:
+        InvalidSetting: a given value is not allowed, or a name is misspelt.
+    """
+
+    def __init__(self, node: Node, change: Callable[[Settings], None]) -> None:
+        self._node, self._change = node, change
+        self._writer = 0  # thread that writes payload.*
+        given = _given(node)
+        self.settings = Settings().replace(given)
+        create(self.settings)
+        for name, value, spec in iter_settings(self.settings):
+            if name in given:
+                node.undeclare_parameter(name)
+            node.declare_parameter(name, _plain(value), describe(name, value, spec),
+                                   ignore_override=True)
+        for parameter in payload_parameters(None):
+            # rclpy would refuse its own node a parameter that is declared as read-only.
+            node.declare_parameter(parameter.name, parameter.value, ParameterDescriptor(
+                description=PAYLOAD[parameter.name],
+                additional_constraints="read-only: written by the node"), ignore_override=True)
+        node.add_pre_set_parameters_callback(self._cast)
+        node.add_on_set_parameters_callback(self._check)
+
+    def write_payload(self, outcome: Outcome) -> None:
+        """Set ``payload.*``, in one event."""
+        self._writer = threading.get_ident()
+        try:
+            self._node.set_parameters_atomically(payload_parameters(outcome))
+        finally:
+            self._writer = 0
+
+    def _cast(self, parameters: list[Parameter]) -> list[Parameter]:
+        """The parameters with whole numbers as those with a point where the setting is one."""
+        reals = {name for name, value, _ in iter_settings(self.settings)
+                 if isinstance(value, float)}
+        return [Parameter(p.name, value=float(p.value))
+                if p.name in reals and p.type_ is Parameter.Type.INTEGER else p
+                for p in parameters]
+
+    def _check(self, parameters: Sequence[Parameter]) -> SetParametersResult:
+        """Use changed settings; refuse to set payload.* for anybody else."""
+        if self._writer == threading.get_ident():
+            return SetParametersResult(successful=True)
+        for parameter in parameters:
+            if parameter.name in PAYLOAD:
+                return _refusal(f"{parameter.name} is written by the node and cannot be set")
+            if parameter.name == "use_sim_time":
+                return _refusal("use_sim_time can only be set when the node starts")
+        known = {name for name, _, _ in iter_settings(self.settings)}
+        try:
+            changed = self.settings.replace(
+                {p.name: _listed(p.value) for p in parameters if p.name in known})
+            if changed != self.settings:
+                create(changed)
+                self._change(changed)
+                self.settings = changed
+        except InertialIdError as error:
+            return _refusal(str(error))
+        return SetParametersResult(successful=True)
+
+
+def _given(node: Node) -> dict[str, Any]:
+    """Values that the node was given at its start, by name (raises InvalidSetting)."""
+    known = {name for name, _, _ in iter_settings(Settings())}
+    given = {}
+    for name, parameter in node.get_parameters_by_prefix("").items():
+        if name.startswith(OF_EVERY_NODE):
+            continue
+        if name in PAYLOAD:
+            raise InvalidSetting(f"{name} is written by the node and cannot be set")
+        if name not in known:
+            raise unknown_setting(name, known)
+        # An empty list in a parameter file arrives as a parameter without a value.
+        given[name] = [] if parameter.value is None else _listed(parameter.value)
+    return given
+
+
+def describe(name: str, value: Any, spec: Spec) -> ParameterDescriptor:
+    """The descriptor of a setting: type, description with unit, range, and when it may change."""
+    parts = []
+    if spec.lengths:
+        parts.append(f"{' or '.join(str(n) for n in spec.lengths)} numbers")
+    if not isinstance(value, (bool, str)) or spec.choices:
+        parts.append(allowed_range(spec))
+    parts.append("may change while the node runs" if spec.runtime else "set at start only")
+    out = ParameterDescriptor(
+        name=name, type=(Parameter.Type.DOUBLE_ARRAY if isinstance(value, tuple) else
+                         Parameter.Type.from_parameter_value(value)).value,
+        description=spec.description + (f" [{spec.unit}]" if spec.unit else ""),
+        additional_constraints="; ".join(parts), read_only=not spec.runtime)
+    if math.isfinite(spec.low) and math.isfinite(spec.high):
+        low, high = float(spec.low), float(spec.high)
+        if isinstance(value, float):
+            out.floating_point_range.append(FloatingPointRange(from_value=low, to_value=high))
+        elif isinstance(value, int) and not isinstance(value, bool):
+            out.integer_range.append(IntegerRange(from_value=int(low), to_value=int(high), step=1))
+    return out
+
+
+def payload_parameters(outcome: Outcome | None) -> list[Parameter]:
+    """The ``payload.*`` parameters of an outcome; NaN where there is no estimate."""
+    values: list[Any] = [math.nan, np.full(3, np.nan), np.full(6, np.nan), np.full(10, np.nan),
+                         False, False, outcome.frame_id if outcome is not None else "", 0]
+    if isinstance(outcome, Estimate):
+        body = outcome.body
+        # Parameters come without a verdict: an unobserved inertia must not look like a result.
+        inertia = six_from_tensor(body.inertia_com) if outcome.inertia_is_known else values[2]
+        values = [float(body.mass), body.com, inertia, outcome.sigma, True, outcome.stale,
+                  outcome.frame_id, outcome.stamp_ns]
+    return [Parameter(name, value=value.tolist() if isinstance(value, np.ndarray) else value)
+            for name, value in zip(PAYLOAD, values, strict=True)]
+
+
+def _plain(value: Any) -> Any:
+    """A setting's value as a parameter's."""
+    return Parameter.Type.DOUBLE_ARRAY if value == () else (
+        list(value) if isinstance(value, tuple) else value)
+
+
+def _listed(value: Any) -> Any:
+    """A parameter's value with lists in place of the arrays of rclpy."""
+    return value.tolist() if hasattr(value, "tolist") else value
+
+
+def _refusal(reason: str) -> SetParametersResult:
+    return SetParametersResult(successful=False, reason=reason)

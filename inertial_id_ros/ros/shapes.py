@@ -1,0 +1,94 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""Shapes that requests describe: `SetShape.Request` and `Shape` have the same fields."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from shape_msgs.msg import SolidPrimitive
+
+from ..errors import InvalidShape
+from ..extras import optional_packages
+from ..geometry.mesh import package_roots, resolve_allowed
+from ..geometry.shape import Shape, shape_from_file, shape_from_mesh, shape_from_primitive
+from ..geometry.shape import shape_from_points as from_points
+from ..inertia import Array
+from ..limits import MAX_REQUEST_FACES, MAX_REQUEST_POINTS
+from ..settings import Settings
+from .conversions import pose_matrix
+
+KINDS = {SolidPrimitive.BOX: "box", SolidPrimitive.SPHERE: "sphere",
+         SolidPrimitive.CYLINDER: "cylinder", SolidPrimitive.CONE: "cone"}
+
+
+def read_shape(request: Any, settings: Settings) -> Shape | None:
+    """The shape that a request describes, about the origin of its frame_id; None where it asks to
+    forget the shape. May take seconds.
+
+    Raises:
+        InvalidShape: more than one shape, or one that cannot be accepted; InvalidData: a bad pose.
+    """
+    given = [name for name, there in (
+        ("primitive", request.primitive.type != 0),
+        ("mesh", len(request.mesh.triangles) > 0 or len(request.mesh.vertices) > 0),
+        ("mesh_resource", bool(request.mesh_resource)), ("points", len(request.points) > 0),
+    ) if there]
+    if not given:
+        return None
+    if len(given) > 1:
+        raise InvalidShape(f"the request gives {' and '.join(given)}; give exactly one")
+    for what, some, limit in (("mesh.vertices", request.mesh.vertices, MAX_REQUEST_POINTS),
+                              ("mesh.triangles", request.mesh.triangles, MAX_REQUEST_FACES),
+                              ("points", request.points, MAX_REQUEST_POINTS)):
+        if len(some) > limit:
+            raise InvalidShape(f"{what} has {len(some)} entries; at most {limit} are allowed in a "
+                               "request; give fewer, or a mesh_resource")
+    pose, make = pose_matrix(request.pose), {
+        "primitive": _primitive, "mesh": _mesh, "mesh_resource": _file, "points": _points}
+    return make[given[0]](request, settings).place(pose, bool(request.bounding))
+
+
+def _primitive(request: Any, _: Settings) -> Shape:
+    primitive = request.primitive
+    if primitive.type not in KINDS:
+        raise InvalidShape(f"primitive.type is {primitive.type}; allowed: " + ", ".join(
+            f"{number} ({name})" for number, name in KINDS.items()))
+    kind, sizes = KINDS[primitive.type], [float(d) for d in primitive.dimensions]
+    # Messages give the height first.
+    sizes = sizes[::-1] if kind in ("cylinder", "cone") else sizes
+    return shape_from_primitive(kind, sizes, np.eye(4))
+
+
+def _mesh(request: Any, _: Settings) -> Shape:
+    with optional_packages("a shape from a mesh"):
+        import trimesh
+
+    vertices = _rows(request.mesh.vertices)
+    faces = np.array([t.vertex_indices for t in request.mesh.triangles], dtype=np.int64)
+    if not np.isfinite(vertices).all():
+        raise InvalidShape("mesh.vertices must be finite")
+    if len(faces) == 0 or faces.max() >= len(vertices):
+        raise InvalidShape("mesh.triangles name vertices that the mesh does not have (it has "
+                           f"{len(vertices)})")
+    return shape_from_mesh(trimesh.Trimesh(vertices, faces), np.eye(4))
+
+
+def _file(request: Any, settings: Settings) -> Shape:
+    scale = request.mesh_scale or 1.0
+    if not (np.isfinite(scale) and scale > 0.0):
+        raise InvalidShape(f"mesh_scale is {scale:g}; allowed: above 0, or 0 for 1")
+    folders = [name for name in settings.resources.folders.split(":") if name]
+    path = resolve_allowed(request.mesh_resource, package_roots(),
+                           tuple(map(Path, [*folders, settings.state.directory])))
+    return shape_from_file(path, scale, np.eye(4), False)
+
+
+def _points(request: Any, _: Settings) -> Shape:
+    return from_points(_rows(request.points))
+
+
+def _rows(points: Any) -> Array:
+    """Coordinates (n, 3) of point messages."""
+    return np.array([(p.x, p.y, p.z) for p in points], dtype=float).reshape(-1, 3)

@@ -1,0 +1,170 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""The thread of the streams: messages in, as they are serialised, and the compensated wrench out.
+
+It never waits. It has an executor, and so a node, of its own: rclpy adds whole nodes to an
+executor, and one that serves many threads loses messages at these rates.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from rclpy.clock import Clock, ClockType
+from rclpy.exceptions import InvalidTopicNameException
+from rclpy.experimental import EventsExecutor
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.task import Future
+
+from ..errors import InvalidSetting
+from ..io.inbox import Inbox
+from ..io.input_topics import (
+    DYNAMIC_JOINT_STATES,
+    JOINT_STATES,
+    TRANSFORMS,
+    WRENCH,
+    InputTopic,
+    input_topics,
+)
+from ..settings import Settings
+from .compat import message_type
+from .compensation import CompensatedWrench
+
+HAND_OVER = 0.05  # s
+WAKE = 0.2  # s until a request to stop is seen when nothing else happens
+LISTED = 10  # names in a sentence, at most
+
+
+class Streams:
+    """Subscriptions of a node that feed an inbox.
+
+    Args:
+        owner: node by whose names, remappings and namespace topics are named.
+        sim_time: True if /clock counts.
+        age: as `CompensatedWrench` takes it.
+
+    Attributes:
+        inbox: what has arrived; compensation: what is published at once.
+
+    Raises:
+        InvalidSetting: a topic name that is none, or a type that is not installed.
+    """
+
+    def __init__(self, owner: Node, settings: Settings, sim_time: bool,
+                 age: Callable[[int], float]) -> None:
+        self._owner = owner
+        topics = input_topics(settings)
+        self.inbox = Inbox(topics)
+        self.node = Node(
+            f"_{owner.get_name()}_io", context=owner.context, namespace=owner.get_namespace(),
+            enable_rosout=False, start_parameter_services=False, use_global_arguments=False,
+            parameter_overrides=[Parameter("use_sim_time", value=sim_time)])
+        self._executor = EventsExecutor(context=owner.context)
+        self._stop, self._thread = threading.Event(), threading.Thread(
+            target=self._spin, name="io", daemon=True)
+        try:
+            self.compensation = CompensatedWrench(
+                self.node, owner.resolve_topic_name("~/wrench_compensated"),
+                owner.resolve_topic_name("~/compensation_state"), settings, age)
+            self._subscriptions = {
+                topic: self._subscribe(topic, topic.name(settings)) for topic in topics}
+        except BaseException:
+            self.node.destroy_node()
+            raise
+
+    def _subscribe(self, topic: InputTopic, name: str) -> Any:
+        add, live = self.inbox.add, self.compensation
+        at_once = {WRENCH: live.add_wrench, JOINT_STATES: live.add_joint_state,
+                   TRANSFORMS: live.add_transforms,
+                   DYNAMIC_JOINT_STATES: live.add_dynamic_joint_state}.get(topic)
+
+        def receive(data: bytes) -> None:
+            if live.is_used and at_once is not None:
+                at_once(data)
+            add(topic, data)
+
+        try:
+            return self.node.create_subscription(
+                message_type(topic.type, topic.required_by), self._owner.resolve_topic_name(name),
+                receive, subscription_qos(topic), raw=True)
+        except (InvalidTopicNameException, ValueError) as error:
+            reason = " ".join(str(error).split())
+            raise InvalidSetting(f"{topic.setting} is '{name}'; it must be a topic name: "
+                                 f"{reason}") from error
+
+    def start(self, hand_over: Callable[[], None]) -> None:
+        """Begin; `hand_over` is called again and again in the thread, and must not wait."""
+        def serve() -> None:
+            self.compensation.check_subscribers()
+            hand_over()
+
+        self.node.create_timer(HAND_OVER, serve, clock=Clock(clock_type=ClockType.STEADY_TIME))
+        self._executor.add_node(self.node)
+        self._thread.start()
+
+    def _spin(self) -> None:
+        never: Any = Future()  # spin() burns a core in some releases
+        while not self._stop.is_set() and self.node.context.ok():
+            self._executor.spin_until_future_complete(never, timeout_sec=WAKE)
+
+    def close(self, reason: str) -> None:
+        """End the thread, and say why the compensated wrench ends."""
+        self._stop.set()
+        if self._thread.is_alive():
+            self._thread.join()
+        if self.node.context.ok():
+            self.compensation.publish_state(reason)
+        self._executor.shutdown()
+        self.node.destroy_node()
+
+    # ---- what comes in --------------------------------------------------------------------------
+
+    @property
+    def load_topic(self) -> InputTopic:
+        """The topic that brings the load: wrench, or joint states where there is none."""
+        return next(topic for topic in (WRENCH, DYNAMIC_JOINT_STATES, JOINT_STATES)
+                    if topic in self._subscriptions)
+
+    def several_publishers(self) -> str:
+        """That several nodes publish the wrench, in a sentence; empty: none or one does.
+
+        Joint states of arm and gripper often come from two; what contradicts itself the data show.
+        """
+        topic = self.load_topic
+        subscription = self._subscriptions[topic]
+        if topic is JOINT_STATES or subscription.get_publisher_count() < 2:
+            return ""
+        nodes = publishing_nodes(self.node, subscription.topic_name)
+        return (f"several publishers of the {topic.content} on '{subscription.topic_name}': "
+                f"{', '.join(nodes[:LISTED])}")
+
+    def other_topics(self) -> str:
+        """Topics of wrenches there are in place of one that is silent, as the end of a sentence;
+        empty where it speaks."""
+        if self.inbox.received[self.load_topic].count:
+            return ""
+        own = self._owner.get_fully_qualified_name()
+        names = [name for name, types in self.node.get_topic_names_and_types()
+                 if WRENCH.type in types and not name.startswith(f"{own}/")
+                 and self.node.count_publishers(name)]
+        return (f"; topics of type {WRENCH.type}: {', '.join(names[:LISTED])}" if names else
+                f"; nobody publishes {WRENCH.type}")
+
+
+def publishing_nodes(node: Node, topic: str) -> list[str]:
+    """The full names of the nodes that publish a topic, in order, each once."""
+    return sorted({f"{info.node_namespace.rstrip('/')}/{info.node_name}"
+                   for info in node.get_publishers_info_by_topic(topic)})
+
+
+def subscription_qos(topic: Any) -> QoSProfile:
+    """Best effort matches reliable and best-effort publishers; what is latched is reliable."""
+    if topic.latched:
+        return QoSProfile(depth=topic.depth, history=HistoryPolicy.KEEP_LAST,
+                          reliability=ReliabilityPolicy.RELIABLE,
+                          durability=DurabilityPolicy.TRANSIENT_LOCAL)
+    return QoSProfile(depth=topic.depth, history=HistoryPolicy.KEEP_LAST,
+                      reliability=ReliabilityPolicy.BEST_EFFORT)
