@@ -13,14 +13,10 @@ from inertial_id_ros.export.payload import payload_from_estimate
 from inertial_id_ros.findings import NOTHING, Doubt, Finding
 from inertial_id_ros.inertia import phi_from_body
 from inertial_id_ros.kinds import KINDS, doubt_list, doubt_of, table, withdraw_doubted
-from inertial_id_ros.ros.apply.gates import gates_of_payload
-from inertial_id_ros.settings import Settings
-from inertial_id_ros.targets.registry import load_target
-from inertial_id_ros.targets.target import closed_gates, payload_of
+from inertial_id_ros.targets.payload import payload_of
 
 GROUPS = {Doubt.MASS: slice(0, 1), Doubt.COM: slice(1, 4), Doubt.INERTIA: slice(4, 10)}
 NEEDED = Doubt.MASS | Doubt.COM | Doubt.FRAME
-TARGET = load_target("admittance_controller")
 
 
 def known_estimate() -> Estimate:
@@ -49,20 +45,23 @@ def test_what_a_finding_puts_in_doubt_is_neither_valid_nor_identified(
 
 
 @pytest.mark.parametrize("name", [n for n in KINDS if KINDS[n].doubt & NEEDED])
-def test_a_doubt_closes_gates_and_export(name: str) -> None:
+def test_a_doubt_closes_apply_and_export(name: str) -> None:
     outcome = withdraw_doubted(known_estimate(), [Finding(name, "warning", "this is wrong")])
     with pytest.raises(NotEnoughData, match="this is wrong"):
         payload_from_estimate(outcome)
     if isinstance(outcome, Estimate):
-        assert closed_gates(gates_of_payload(payload_of(outcome), Settings(), TARGET, ""))
+        payload = payload_of(outcome)
+        assert UNOBSERVED in (payload.mass_verdict, payload.com_verdict)
+        assert np.isinf(payload.com_width)
 
 
-def test_without_a_doubt_gates_and_export_are_open() -> None:
+def test_without_a_doubt_apply_and_export_are_open() -> None:
     harmless = [Finding(name, "warning", "this is noted")
                 for name, kind in KINDS.items() if not kind.doubt]
     outcome = withdraw_doubted(known_estimate(), harmless)
     assert isinstance(outcome, Estimate) and set(outcome.verdict) == {IDENTIFIED}
-    assert not closed_gates(gates_of_payload(payload_of(outcome), Settings(), TARGET, ""))
+    payload = payload_of(outcome)
+    assert payload.mass_verdict == payload.com_verdict == IDENTIFIED and payload.com_width < 1e-3
     payload_from_estimate(outcome)
 
 

@@ -121,6 +121,8 @@ def _given(node: Node) -> dict[str, Any]:
     known = {name for name, _, _ in iter_settings(Settings())}
     given = {}
     for name, parameter in node.get_parameters_by_prefix("").items():
+        if name == "use_sim_time" and not isinstance(parameter.value, bool):
+            raise InvalidSetting(f"use_sim_time is {parameter.value!r}; it must be true or false")
         if name.startswith(OF_EVERY_NODE):
             continue
         if name in PAYLOAD:

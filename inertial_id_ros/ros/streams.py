@@ -18,6 +18,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.task import Future
+from rclpy.validate_topic_name import validate_topic_name
 
 from ..errors import InvalidSetting
 from ..io.inbox import Inbox
@@ -87,6 +88,7 @@ class Streams:
             add(topic, data)
 
         try:
+            validate_topic_name(name)
             return self.node.create_subscription(
                 message_type(topic.type, topic.required_by), self._owner.resolve_topic_name(name),
                 receive, subscription_qos(topic), raw=True)

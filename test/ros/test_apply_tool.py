@@ -16,9 +16,9 @@ from ros_process import wait_until  # noqa: E402
 from inertial_id_ros.apps.simulation.payload import load_payload  # noqa: E402
 from inertial_id_ros.estimate import IDENTIFIED, UNOBSERVED  # noqa: E402
 from inertial_id_ros.inertia import phi_from_body  # noqa: E402
-from inertial_id_ros.regression.tool import Tool  # noqa: E402
-from inertial_id_ros.ros.apply.gates import payload_of_tool  # noqa: E402
+from inertial_id_ros.model.tool import Tool  # noqa: E402
 from inertial_id_ros.srv import SetTool  # noqa: E402
+from inertial_id_ros.targets.payload import payload_of_tool  # noqa: E402
 
 
 def test_a_tool_is_told_as_far_as_its_file_tells_it() -> None:

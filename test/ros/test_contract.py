@@ -8,7 +8,6 @@ import sys
 import threading
 import time
 from functools import partial
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -37,11 +36,7 @@ from ros_process import (  # noqa: E402
 )
 
 from inertial_id_ros.client import Payload, PayloadClient  # noqa: E402
-from inertial_id_ros.estimate import NoEstimate  # noqa: E402
-from inertial_id_ros.findings import FindingLog  # noqa: E402
 from inertial_id_ros.msg import InertialParameters  # noqa: E402
-from inertial_id_ros.ros import clocks  # noqa: E402
-from inertial_id_ros.ros.clocks import Freshness  # noqa: E402
 from inertial_id_ros.ros.contract import (  # noqa: E402
     DEADLINE,
     HEARTBEAT,
@@ -87,49 +82,6 @@ def test_subscribers_of_every_usual_kind_receive_and_one_that_asks_too_much_does
         assert HEARTBEAT - LOOK < np.median(gaps) < LONGEST_GAP + NOISE
     finally:
         watcher.close()
-
-
-class SteadyTime:
-    """A steady clock that goes on only while the watchdog waits, who is stopped at the end; in
-    between, others do something now and then."""
-
-    def __init__(self, end, between):
-        self.now, self._end, self._between = 0.0, end, between
-
-    def wait(self, seconds):
-        self._between(self.now, self.now + seconds)
-        self.now += seconds
-        return self.now > self._end
-
-    def clear(self):
-        pass
-
-
-@pytest.mark.parametrize("rate", [0.1, 0.7, 1.3, 8.0])
-def test_no_gap_between_two_messages_is_longer_than_is_promised(monkeypatch, rate):
-    """By the periods of the watchdog and of the estimates, whatever their phase; how busy the
-    machine is has no part in it."""
-    published, due = [], [0.0123]
-
-    def estimate(begin, end):
-        if begin <= due[0] < end:
-            steady.now = due[0]
-            dog.show(NoEstimate(0, "", "none"))
-            steady.now = begin
-            due[0] += 1.0 / rate
-
-    steady = SteadyTime(120.0, estimate)
-    monkeypatch.setattr(clocks, "time", SimpleNamespace(monotonic=lambda: steady.now))
-    clock = SimpleNamespace(now=lambda: SimpleNamespace(nanoseconds=int(1e9 * steady.now)),
-                            ros_time_is_active=False)
-    dog = clocks.Watchdog(
-        SimpleNamespace(get_clock=lambda: clock), Freshness(0.0), FindingLog(), 3.0, lambda: rate,
-        lambda outcome, age: published.append(steady.now))
-    dog._stop = steady
-    dog._run()
-    gaps = np.diff(published)
-    assert len(gaps) > 100 and gaps.max() <= LONGEST_GAP + 1e-9 < DEADLINE
-    assert rate > 1.0 or gaps.max() > HEARTBEAT - 1e-9
 
 
 @pytest.mark.parametrize("number", [signal.SIGSTOP, signal.SIGKILL])

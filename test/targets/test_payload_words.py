@@ -7,7 +7,7 @@ import numpy as np
 
 from inertial_id_ros.estimate import IDENTIFIED
 from inertial_id_ros.inertia import phi_from_body
-from inertial_id_ros.targets.target import TargetPayload
+from inertial_id_ros.targets.payload import TargetPayload
 
 PAYLOAD = TargetPayload("sensor",
                         phi_from_body(1.4, np.array([0.0, 0.0, 0.1078]), 0.01 * np.eye(3)),
