@@ -51,7 +51,7 @@ class Known(NamedTuple):
 
     def is_refuted(self, now: Explanation) -> bool:
         """True if the models do not explain newer samples as they did those before."""
-        return now.surprise > max(SURPRISING, RISEN * self.found.surprise)
+        return now.surprise > max(SURPRISING, RISEN * self.found.surprise) or now.is_outdated
 
 
 class Course:
@@ -151,7 +151,7 @@ class Course:
         self.newest = self._concluded[until]
         says = self.newest.says(end)
         if says is not None:
-            self.scan.use(says.setup)
+            self.scan.use(says.setup, says.walks)
             self.latch.judge(says)
 
     def conclusion(self, end: int) -> Conclusion:
