@@ -1,29 +1,133 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""An arm without a wrist sensor: its robot file, and recordings of it with a payload."""
+"""An arm without a wrist sensor in MuJoCo: its torques, its robot file, its recordings."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
+import mujoco
 import numpy as np
 from bags import JOINTS, START, STORE, Stream, header, text_stream, write_bag
 
-from benchmarks.joint_torque import SimulatedTorques, block, simulate, wide_motion
 from inertial_id_ros.apps.robot.robot_identification import identify_robot
 from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description
+from inertial_id_ros.apps.simulation.payload import Part, Payload
+from inertial_id_ros.inertia import Array
 from inertial_id_ros.robot.joint_terms import JointTerms
+from inertial_id_ros.robot.recording import JointRecording
 from inertial_id_ros.robot.robot_file import robot_model, save_robot
 
 URDF = load_description().urdf
 NAMES = load_description().joint_names
 FRAME = SENSOR_FRAME
 CALIBRATION = 15.0  # s
+MIDDLE = np.radians([0.0, -90.0, 60.0, -90.0, -90.0, 0.0])
+BLOCK = (0.12, 0.08, 0.06)  # m
+RATE = 250.0  # Hz
+TORQUE_NOISE = np.array([0.5, 0.5, 0.5, 0.1, 0.1, 0.1])  # N m of one sample
+ENCODER_NOISE = 2e-5  # rad
+VISCOUS = np.array([6.0, 6.0, 5.0, 1.0, 1.0, 0.8])  # N m s/rad
+COULOMB = np.array([3.0, 4.0, 3.0, 0.6, 0.6, 0.5])  # N m
 
 
-def write_robot(path: Path) -> Path:
+class SimulatedTorques(NamedTuple):
+    """Times [s], measured positions [rad] and torques [N m] of all joints."""
+
+    t: Array
+    q: Array
+    effort: Array
+
+    @property
+    def recording(self) -> JointRecording:
+        """As the identification reads it."""
+        return JointRecording.from_seconds(self.t, self.q, self.effort)
+
+
+def simulate(motion: Motion, duration: float, payload: Payload | None = None,
+             seed: int = 0, noise: float = 1.0) -> SimulatedTorques:
+    """Joint torques of a motion.
+
+    Every body of the arm is up to 20 % heavier or lighter than described, and off its centre by up
+    to a centimetre; the same arm for every seed, which is of the noise.
+    """
+    model = arm(payload)
+    data = mujoco.MjData(model)
+    t = np.arange(0.0, duration, 1.0 / RATE)
+    q, dq, ddq = motion(t)
+    effort = np.empty_like(q)
+    for i in range(len(t)):
+        data.qpos[:], data.qvel[:], data.qacc[:] = q[i], dq[i], ddq[i]
+        mujoco.mj_inverse(model, data)
+        effort[i] = data.qfrc_inverse
+    rng = np.random.default_rng(seed)
+    return SimulatedTorques(t, q + noise * ENCODER_NOISE * rng.normal(size=q.shape),
+                            effort + noise * TORQUE_NOISE * rng.normal(size=q.shape))
+
+
+def arm(payload: Payload | None, friction: bool = True) -> mujoco.MjModel:
+    """The arm in MuJoCo, with or without friction in its joints."""
+    spec = mujoco.MjSpec.from_string(load_description().urdf)
+    spec.compiler.fusestatic = False
+    spec.compiler.discardvisual = True
+    spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
+    if payload is not None:
+        carried = payload.inertia_com
+        body = spec.body(SENSOR_FRAME).add_body(name="payload")
+        body.mass, body.ipos = payload.mass, payload.com
+        body.fullinertia = [carried[0, 0], carried[1, 1], carried[2, 2],
+                            carried[0, 1], carried[0, 2], carried[1, 2]]
+        body.explicitinertial = True
+    model = spec.compile()
+    if friction:
+        model.dof_damping[:], model.dof_frictionloss[:] = VISCOUS, COULOMB
+    # MuJoCo's friction is soft: with its usual constants it never saturates in a light joint.
+    model.opt.timestep = 1e-6
+    model.dof_solref[:] = 2e-6, 1.0
+    rng = np.random.default_rng(7)
+    for k in range(model.nbody):
+        if model.body_weldid[k] != 0 and model.body(k).name != "payload":
+            factor = rng.uniform(0.8, 1.2)
+            model.body_mass[k] *= factor
+            model.body_inertia[k] *= factor
+            model.body_ipos[k] += rng.uniform(-0.01, 0.01, 3)
+    mujoco.mj_setConst(model, mujoco.MjData(model))
+    return model
+
+
+Motion = Callable[[Array], tuple[Array, Array, Array]]
+
+
+def wide_motion(duration: float, seed: int = 0, harmonics: int = 8, size: float = 0.8) -> Motion:
+    """A random sum of sines in all joints, up to `size` [rad] from the middle, that begins and ends
+    at rest: positions, velocities and accelerations (n, joints) at times (n,)."""
+    rng = np.random.default_rng(seed)
+    rate = 2.0 * np.pi / duration * np.arange(1, harmonics + 1)
+    a, b = rng.normal(size=(2, harmonics, 6))
+    a -= np.outer(rate, rate @ a) / (rate @ rate)  # no velocity
+    b -= np.outer(rate**2, rate**2 @ b) / np.sum(rate**4)  # no acceleration
+    t = np.linspace(0.0, duration, 400)[:, None] * rate
+    reach = np.abs(np.sin(t) @ a + (np.cos(t) - 1.0) @ b).max(axis=0)
+    a, b = size * a / reach, size * b / reach
+
+    def motion(t: Array) -> tuple[Array, Array, Array]:
+        s, c = np.sin(t[:, None] * rate), np.cos(t[:, None] * rate)
+        return (MIDDLE + s @ a + (c - 1.0) @ b, (c * rate) @ a - (s * rate) @ b,
+                -(s * rate**2) @ a - (c * rate**2) @ b)
+
+    return motion
+
+
+def block(mass: float) -> Payload:
+    """A box of a mass [kg], beside the sensor's axis and turned."""
+    return Payload("block", (Part("box", BLOCK, mass / float(np.prod(BLOCK)), (0.06, -0.03, 0.09),
+                                  (0.3, -0.2, 0.5)),))
+
+
+def write_robot(path: Path, seed: int = 0) -> Path:
     """The file of the arm, identified without payload."""
-    free = simulate(wide_motion(CALIBRATION, harmonics=10), CALIBRATION)
+    free = simulate(wide_motion(CALIBRATION, seed, harmonics=10), CALIBRATION, seed=seed)
     model = robot_model(URDF, None, JointTerms(coulomb_velocity=0.003))
     save_robot(path, identify_robot(model, free.recording, 0.4, held_back=0.0).robot)
     return path

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from ..model.rows import Rows
 from .bias_drift import BiasDrift
 from .cable import Cable
@@ -16,19 +14,8 @@ from .sensor_filter import SensorFilter
 from .swing import Swing
 from .term import Term
 
-LEAST_PATH = 1e-3  # m
-
 
 def candidates(rows: Rows) -> list[Term]:
-    """Candidates for a window; those of one name exclude each other.
-
-    Where the place of the sensor is not known to change, a force that is constant in the room is
-    no other than weight. Poses at rest alone tell of nothing but the payload.
-    """
-    if not rows.window.motion.omega.any():
-        return []
-    out: list[Term] = [Hysteresis(), SensorFilter(1), SensorFilter(2), BiasDrift(),
-                       Pouring(1, False), Pouring(2, False), Pouring(2, True), Swing()]
-    if np.ptp(rows.place, axis=0).max() > LEAST_PATH:
-        out += [Cable(), RoomForce(), MovingBase(rows.n)]
-    return out
+    """Candidates for a window; those of one name exclude each other."""
+    return [Cable(), Hysteresis(), SensorFilter(1), SensorFilter(2), RoomForce(), BiasDrift(),
+            Pouring(1, False), Pouring(2, False), Pouring(2, True), Swing(), MovingBase(rows.n)]

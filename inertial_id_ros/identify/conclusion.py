@@ -13,6 +13,7 @@ from ..detect.contradictions import Reason
 from ..estimate import Outcome
 from ..estimators.base import Estimator
 from ..explain.explain import Explanation
+from ..explain.torques import TorqueExplanation
 from ..model.sheet import Sheet
 from ..settings import Settings
 from .beliefs import Beliefs
@@ -32,25 +33,17 @@ class Basis:
     frame: str = ""
 
 
+Explained = Explanation | TorqueExplanation
+
+
 class Conclusion(NamedTuple):
     """Attributes: outcome: for whoever asks; explained: the wrench of the window, None where that
     is too short; refused: why the explanation cannot be true; surprise: see `surprise`."""
 
     outcome: Outcome
-    explained: Explanation | None = None
+    explained: Explained | None = None
     refused: tuple[Reason, ...] = ()
     surprise: float = 1.0
-
-    @property
-    def is_outdated(self) -> bool:
-        """True if the newest samples do not fit what the outcome was made of."""
-        return self.explained is not None and self.explained.is_outdated
-
-    @property
-    def walk(self) -> tuple[float, float]:
-        """Change of the mass [kg/s], speed of the centre [m/s]; 0 where the payload is steady."""
-        numbers = dict(self.explained.named).get("payload_walks", {}) if self.explained else {}
-        return float(numbers.get("mass_rate", 0.0)), float(numbers.get("speed", 0.0))
 
     @property
     def findings(self) -> tuple[Reason, ...]:
@@ -63,7 +56,7 @@ class Conclusion(NamedTuple):
             return None
         wrong = np.inf if self.refused else self.surprise
         return WindowSays(end, self.explained.setup, [kind for kind, _ in self.explained.named],
-                          wrong, any(self.walk))
+                          wrong)
 
 
 def surprise(explained: Explanation, sheet: Sheet) -> float:

@@ -51,7 +51,7 @@ class Known(NamedTuple):
 
     def is_refuted(self, now: Explanation) -> bool:
         """True if the models do not explain newer samples as they did those before."""
-        return now.surprise > max(SURPRISING, RISEN * self.found.surprise) or now.is_outdated
+        return now.surprise > max(SURPRISING, RISEN * self.found.surprise)
 
 
 class Course:
@@ -151,7 +151,7 @@ class Course:
         self.newest = self._concluded[until]
         says = self.newest.says(end)
         if says is not None:
-            self.scan.use(says.setup, says.walks)
+            self.scan.use(says.setup)
             self.latch.judge(says)
 
     def conclusion(self, end: int) -> Conclusion:
@@ -182,10 +182,10 @@ class Course:
         window, known = self._window(end), self._known_now()
         if known is not None and not known.is_outdated(end, window):
             said = estimate(window, end, self.basis, known.found)
-            if said.explained is None or not known.is_refuted(said.explained):
+            if not (isinstance(said.explained, Explanation) and known.is_refuted(said.explained)):
                 return said
         said = estimate(window, end, self.basis)
-        if said.explained is not None:
+        if isinstance(said.explained, Explanation):
             self._known = Known(end, self.history.marks.first, said.explained)
         return said
 

@@ -10,7 +10,7 @@ import numpy as np
 from ..detect.contradictions import contradictions
 from ..errors import NotEnoughData
 from ..estimate import Estimate, NoEstimate
-from ..estimators.base import Estimator, Solution
+from ..estimators.base import Solution
 from ..explain.explain import Explanation, explain
 from ..explain.fit import Region
 from ..inertia import is_consistent, min_eigenvalue
@@ -21,7 +21,7 @@ from ..model.rows import stretches
 from ..motion.motion import BIN, BIN_NS, Array
 from ..settings import Settings
 from .beliefs import Beliefs
-from .conclusion import Basis, Conclusion, surprise
+from .conclusion import Basis, Conclusion, Explained, surprise
 from .verdict import judge, vague
 
 FEWEST = 12  # rows
@@ -39,14 +39,14 @@ def estimate(window: Window, end: int, basis: Basis, known: Explanation | None =
     begun = time.perf_counter()
     settings, beliefs, stamp = basis.settings, basis.beliefs, end * BIN_NS
     if sum(stretch.n for stretch in stretches(window.used)) < FEWEST:
-        return Conclusion(NoEstimate(stamp, basis.frame, _too_short(window)))
+        return Conclusion(NoEstimate(stamp, basis.frame, too_short(window)))
     sheet = beliefs.sheet(settings, stamp)
     explained = explain(window, sheet, _region(beliefs, settings), known)
     refused = tuple(contradictions(explained, sheet, settings.load.reference_mass))
     if refused:
         reason = NoEstimate(stamp, basis.frame, why(*refused[0]), is_finding=True)
         return Conclusion(reason, explained, refused)
-    phi, covariance = _solve(explained, beliefs, basis.estimator)
+    phi, covariance = solve(explained, basis)
     left = surprise(explained, sheet)
     if phi is None or not is_consistent(phi):
         reason = NoEstimate(stamp, basis.frame, "no body fits the data yet: move more")
@@ -67,12 +67,13 @@ def _made(phi: Array, covariance: Array, explained: Explanation, basis: Basis, s
         alignment=_alignment({**fit.values, "delay": np.r_[explained.setup.delay]}),
         alignment_sigma=np.abs(_alignment(fit.sigma)),
         residual_rms=_residual(explained), samples=round(float(count[used].sum())),
-        window=BIN * float(used.sum()), condition_number=_condition(explained.covariance),
+        window=BIN * float(used.sum()), condition_number=condition(explained.covariance),
         min_eigenvalue=min_eigenvalue(phi), solve_time=seconds,
         tool_apart=basis.beliefs.tool is not None)
 
 
-def _too_short(window: Window) -> str:
+def too_short(window: Window) -> str:
+    """Why there is no estimate of a window."""
     seconds = BIN * float(window.used.sum())
     return f"{seconds:.1f} s of usable samples; {BIN * 8 * FEWEST:.1f} s in a row are needed"
 
@@ -87,9 +88,9 @@ def _region(beliefs: Beliefs, settings: Settings) -> Region | None:
     return Region(0.5 * (low + high), high - low)
 
 
-def _solve(explained: Explanation, beliefs: Beliefs, estimator: Estimator
-           ) -> tuple[Array | None, Array]:
+def solve(explained: Explained, basis: Basis) -> tuple[Array | None, Array]:
     """Answer (10,) at the scales that the data tell, covariance (10, 10) at the data sheet's."""
+    beliefs, estimator = basis.beliefs, basis.estimator
     apart: Array = np.zeros(10)
     more: Array = np.zeros((10, 10))
     if beliefs.compensated is not None:
@@ -127,6 +128,7 @@ def _residual(explained: Explanation) -> Array:
     return np.asarray(np.sqrt(left.sum(0) / explained.best.rows.n))
 
 
-def _condition(covariance: Array) -> float:
+def condition(covariance: Array) -> float:
+    """Condition number of a regressor with columns of unit length, by a covariance (10, 10)."""
     sd = np.sqrt(np.diag(covariance))
     return float(np.sqrt(np.linalg.cond(covariance / np.outer(sd, sd))))

@@ -35,24 +35,28 @@ class Identifier:
     """See the module.
 
     Args:
-        settings: of all groups but those of topics and services.
+        settings: of all groups but those of topics and services; streams: empty ones.
 
     Attributes:
         streams: the inputs.
     """
 
-    def __init__(self, settings: Settings, beliefs: Beliefs | None = None) -> None:
-        self.streams = Streams(settings)
+    def __init__(self, settings: Settings, beliefs: Beliefs | None = None,
+                 streams: Streams | None = None) -> None:
+        self.streams = streams or Streams(settings)
         self._basis = Basis(settings, beliefs or Beliefs(), create(settings))
         self._watch, self._finished = Watch(), False
         self._begin()
 
     def _begin(self) -> None:
         """Forget what was measured."""
-        self._course = Course(self._basis, self.streams.newest)
+        self._course = self._new_course()
         self._restarts = self.streams.restarts
         self._last: Outcome | None = None
         self._asked: tuple[int, Conclusion] | None = None
+
+    def _new_course(self) -> Course:
+        return Course(self._basis, self.streams.newest)
 
     @property
     def settings(self) -> Settings:
@@ -113,8 +117,7 @@ class Identifier:
             self._begin()
         if self.streams.frame != self._basis.frame:
             self._basis = self._course.basis = replace(self._basis, frame=self.streams.frame)
-        self._course.append(motion, stamps, self.settings.wrench.sign * rows,
-                            self.streams.take_faults())
+        self._course.append(motion, stamps, self.streams.sign * rows, self.streams.take_faults())
         out: list[Outcome] = []
         while (step := self._course.step()) is not None:
             self._watch.note(step.events)
@@ -144,12 +147,9 @@ class Identifier:
             return self.outcome
         if self._asked is None or self._asked[0] != course.ready:
             self._asked = course.ready, course.conclusion(course.ready)
-        said = self._asked[1]
-        outcome = self._withdrawn(said)
+        outcome = self._withdrawn(self._asked[1])
         if self._last is not None and outcome.stamp_ns < self._last.stamp_ns:
             return self.outcome
-        if said.is_outdated:
-            return self._as_stale(outcome, "the newest samples do not fit the others")
         return self._as_stale(outcome) if course.is_suspect else outcome
 
     def _answer(self, said: Conclusion) -> Outcome:
@@ -158,8 +158,6 @@ class Identifier:
         if isinstance(last, Estimate) and isinstance(outcome, Estimate) and (
                 outcome.stamp_ns <= last.stamp_ns):
             outcome = self._as_stale(replace(last, findings=outcome.findings))
-        elif said.is_outdated:
-            outcome = self._as_stale(outcome, "the newest samples do not fit the others")
         self._last = outcome
         return outcome
 
@@ -169,8 +167,8 @@ class Identifier:
         named = replace(said.outcome, findings=tuple(f.text for f in findings))
         return kinds.withdraw_doubted(named, findings)
 
-    def _as_stale(self, outcome: Outcome, reason: str = "") -> Outcome:
-        reason = reason or ("the wrench does not fit the payload now" if self._course.is_suspect
+    def _as_stale(self, outcome: Outcome) -> Outcome:
+        reason = ("the wrench does not fit the payload now" if self._course.is_suspect
                   else "no new samples")
         return outcome.as_stale(reason) if isinstance(outcome, Estimate) else outcome
 

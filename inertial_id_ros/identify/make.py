@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ..errors import InvalidSetting, InvalidShape
+from ..errors import InvalidShape
 from ..estimators import create
 from ..geometry.mesh import package_roots
 from ..geometry.shape import Shape, shape_from_settings
@@ -11,6 +11,7 @@ from ..model.tool import load_tool
 from ..settings import Settings
 from .beliefs import Beliefs, compensated_by_driver
 from .identifier import Identifier
+from .joint_torque import TorqueIdentifier
 
 
 def make_identifier(settings: Settings) -> Identifier:
@@ -19,9 +20,9 @@ def make_identifier(settings: Settings) -> Identifier:
     Raises:
         InertialIdError: a setting, the shape, the tool or the estimator cannot be used.
     """
-    if settings.load.source == "joint_torque":
-        raise InvalidSetting(f"load.robot is '{settings.load.robot}', which cannot be used yet")
     tool = load_tool(settings.tool.file) if settings.tool.file else None
+    if settings.load.source == "joint_torque":
+        return TorqueIdentifier(settings, Beliefs(tool=tool, shape=required_shape(settings)))
     return Identifier(settings, Beliefs(
         tool=tool, shape=required_shape(settings), compensated=compensated_by_driver(settings)))
 

@@ -25,13 +25,19 @@ MISSING = {"no_wrench": "no wrench received on '{topic}'",
            "no_frame": "the wrench on '{topic}' names no frame; set wrench.sensor_frame",
            "no_motion": "no motion: neither joint states with a robot description on '{topic}' nor "
                         "transforms of the sensor",
-           "joints_missing": "no joint states of {names}", "sensor_frame.unknown": "{text}"}
+           "no_joints": "{text}", "joints_missing": "no joint states of {names}",
+           "sensor_frame.unknown": "{text}"}
 
 
 class Watch:
-    """Counts events, and makes findings of all there is."""
+    """Counts events, and makes findings of all there is.
 
-    def __init__(self) -> None:
+    Args:
+        names: of events that have another name than usual.
+    """
+
+    def __init__(self, names: Mapping[Kind, str] | None = None) -> None:
+        self._names = {**NAMES, **(names or {})}
         self._counts: Counter[str] = Counter()
         self._events: dict[str, tuple[int, dict[str, float]]] = {}
         self._reset = ""
@@ -39,7 +45,7 @@ class Watch:
     def note(self, events: Sequence[Event]) -> None:
         """Take note of what the scan found."""
         for event in events:
-            if name := NAMES.get(event.kind):
+            if name := self._names.get(event.kind):
                 self._counts[name] += 1
                 self._events[name] = event.number * BIN_NS, {
                     "change": event.change, "count": self._counts[name]}

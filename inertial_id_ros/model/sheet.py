@@ -42,7 +42,7 @@ class Sheet:
     delay: float
 
     flex: ClassVar[float] = 1e-4  # rad/(N m), of each joint
-    floor: ClassVar[tuple[float, float]] = 0.03, 0.0015  # N, N m: no row of the scan is better
+    floor: ClassVar[tuple[float, ...]] = 0.03, 0.0015  # N, N m: no row of the scan is better
 
     @property
     def lever(self) -> float:

@@ -37,6 +37,7 @@ class Streams:
     Attributes:
         frame: of the wrench; empty until known.
         frames: the tree of transforms; chain: to the sensor by the robot description, or None.
+        sign: of readings, as a factor to what the sensor exerts on the payload.
         restarts: how often a clock went back, or the sensor was mounted otherwise: what was
             measured before counts no more.
     """
@@ -45,6 +46,7 @@ class Streams:
         self._settings = settings
         noise, limits = np.repeat(settings.wrench.noise, 3), np.repeat(settings.wrench.range, 3)
         self.frame, self.frames = settings.wrench.sensor_frame.lstrip("/"), Frames()
+        self.sign = settings.wrench.sign
         self.chain: Chain | None = None
         self.restarts = 0
         self._urdf, self._links, self._version = "", tuple[str, ...](), 0
@@ -68,7 +70,7 @@ class Streams:
         out.chain, out._urdf, out._links = self.chain, self._urdf, self._links
         out._version, out._resolved = self._version, self._resolved
         if self.chain is not None:
-            out._joints.use(self.chain)
+            out._joints.use(self.chain.turning)
         return out
 
     # ---- samples --------------------------------------------------------------------------------
@@ -199,7 +201,7 @@ class Streams:
         if self.chain is not None and not chain.equals(self.chain):
             self.restarts += 1
         self.chain = chain
-        self._joints.use(chain)
+        self._joints.use(chain.turning)
 
     def _made_chain(self) -> Chain:
         gravity, root = self._settings.gravity.frame, self._links[0]
@@ -348,10 +350,10 @@ class _Joints:
         self._early: list[tuple[IntArray, tuple[str, ...], Array]] = []  # before the chain is known
         self._ahead: dict[tuple[str, ...], Signal] = {}
 
-    def use(self, chain: Chain) -> None:
-        """The joints of this chain are needed."""
-        if self._turning != chain.turning:
-            self._turning, self.tracks, self._ahead = chain.turning, {}, {}
+    def use(self, turning: dict[str, bool]) -> None:
+        """These joints are needed; True where one turns."""
+        if self._turning != turning:
+            self._turning, self.tracks, self._ahead = turning, {}, {}
         early, self._early = self._early, []
         for block in early:
             self.add(*block)

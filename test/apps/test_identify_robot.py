@@ -12,8 +12,7 @@ import bags
 import mujoco
 import numpy as np
 import pytest
-
-from benchmarks.joint_torque import (
+from torque_arm import (
     COULOMB,
     VISCOUS,
     SimulatedTorques,
@@ -21,6 +20,7 @@ from benchmarks.joint_torque import (
     simulate,
     wide_motion,
 )
+
 from inertial_id_ros import api
 from inertial_id_ros.apps.robot.identify_robot import main
 from inertial_id_ros.apps.robot.recording_files import read_recording

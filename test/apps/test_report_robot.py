@@ -10,8 +10,8 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from torque_arm import COULOMB, VISCOUS, simulate, wide_motion
 
-from benchmarks.joint_torque import COULOMB, VISCOUS, simulate, wide_motion
 from inertial_id_ros.apps.report.results import percent
 from inertial_id_ros.apps.robot.identify_robot import main
 from inertial_id_ros.apps.simulation.description import load_description

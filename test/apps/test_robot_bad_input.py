@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from torque_arm import SimulatedTorques, simulate, wide_motion
 
-from benchmarks.joint_torque import SimulatedTorques, simulate, wide_motion
 from inertial_id_ros.apps.report.results import interval
 from inertial_id_ros.apps.robot.identify_robot import main
 from inertial_id_ros.apps.simulation.description import load_description

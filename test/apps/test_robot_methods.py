@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
+from torque_arm import simulate, wide_motion
 
-from benchmarks.joint_torque import simulate, wide_motion
 from benchmarks.robot import published as paper
 from inertial_id_ros import api
 from inertial_id_ros.apps.robot.identify_robot import main

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from torque_arm import block, simulate, wide_motion
 
-from benchmarks.joint_torque import block, simulate, wide_motion
 from inertial_id_ros import api
 from inertial_id_ros.apps.robot.identify_robot import main
 from inertial_id_ros.apps.simulation.description import load_description

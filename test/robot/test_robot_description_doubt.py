@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from torque_arm import block, simulate, wide_motion
 
-from benchmarks.joint_torque import block, simulate, wide_motion
 from benchmarks.robot.reference.base_rows import compress
 from benchmarks.robot.robots import random_tree
 from inertial_id_ros.apps.robot.robot_identification import identify_robot, predict

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from torque_arm import COULOMB, VISCOUS, simulate, wide_motion
 
-from benchmarks.joint_torque import COULOMB, VISCOUS, simulate, wide_motion
 from inertial_id_ros.apps.robot.robot_fit import fit_unconstrained
 from inertial_id_ros.apps.robot.robot_identification import identify_robot, predict
 from inertial_id_ros.apps.simulation.description import load_description

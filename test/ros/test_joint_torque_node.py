@@ -16,9 +16,15 @@ from ros_process import LATCHED, Stage, time_message  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from std_msgs.msg import String  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
-from torque_arm import FRAME, NAMES, URDF, joint_states, loaded, write_robot  # noqa: E402
-
-from benchmarks.joint_torque import block  # noqa: E402
+from torque_arm import (  # noqa: E402
+    FRAME,
+    NAMES,
+    URDF,
+    block,  # noqa: E402
+    joint_states,
+    loaded,
+    write_robot,
+)
 
 MASS = 2.0
 

@@ -1,0 +1,139 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""What explains joint torques beside an identified robot: a payload, and the robot's errors.
+
+One linear fit, whose noise is that of independent rows which say as much as what it leaves. Where a
+joint stands or turns back, its friction may be anything between the two directions': such rows are
+scaled down as if that were noise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..model.history import Window
+from ..model.rows import stretches
+from ..model.setup import Setup
+from ..motion.motion import Array
+from ..robot.factors import equivalent_white_noise
+from ..robot.payload import LoadColumns, TorqueLoad
+from ..robot.rest_rows import friction_weight
+from .fit import VAGUE
+
+KERNEL = np.hanning(23) / np.hanning(23).sum()  # bins, as long as that of a wrench
+ZERO_SD = 1000.0  # N m: a zero that has moved may be anywhere
+ROUNDS, LEAST = 3, 1e-3  # of the noise; of the robot's own: what rows leave at least
+MISFIT = 4.0  # times the robot's noise, from which a residual is named
+UNEXPLAINED = 0.3  # share of the payload's torques that the right robot may leave
+SIGNIFICANT = 5.0  # deviations by which a mass is negative
+OPPOSITE, LOADED = -0.5, 10.0  # of the robot's own torque; noises that this must reach to be judged
+
+Reason = tuple[str, dict[str, float | str]]
+
+
+@dataclass(frozen=True, eq=False)
+class TorqueExplanation:
+    """The payload in the torques of a window.
+
+    Attributes:
+        phi, covariance: (10,), (10, 10), the robot's errors marginalised; wide_*: the same.
+        residual: (j,) root mean square that is left [N m]; rows: r.
+        refused: why the payload cannot be true; named: kinds and numbers of findings.
+        setup: as described.
+    """
+
+    phi: Array
+    covariance: Array
+    residual: Array
+    rows: int
+    refused: tuple[Reason, ...]
+    named: tuple[Reason, ...]
+    setup: Setup = Setup()
+
+    @property
+    def wide_phi(self) -> Array:
+        """(10,)."""
+        return self.phi
+
+    @property
+    def wide_covariance(self) -> Array:
+        """(10, 10)."""
+        return self.covariance
+
+
+def explain_torques(window: Window, load: TorqueLoad, zero_moved: bool) -> TorqueExplanation:
+    """Explain the torques of a window, whose samples are rows of the load; it has rows.
+
+    Args:
+        zero_moved: whether the zeros of the torques are no longer those of the robot file.
+    """
+    parts = [stretch.smooth(window.wrench, KERNEL, 0) for stretch in stretches(window.used)]
+    rows = load.columns(np.concatenate([
+        0.25 * part[:-2] + 0.5 * part[1:-1] + 0.25 * part[2:] for part in parts]))
+    weight = friction_weight(rows.sign, load.friction / load.robot.noise)
+    full = np.maximum(np.sqrt(np.mean(weight**2, axis=0)), LEAST)  # of a row that is not scaled
+    zeros = np.broadcast_to(np.eye(load.joints), (len(weight), *2 * (load.joints,)))
+    phi: Array = np.zeros(10)
+    noise: Array = load.robot.noise
+    for _ in range(ROUNDS):
+        torque = rows.own + rows.A @ phi
+        X = np.concatenate([rows.A, rows.errors + torque[..., None] * load.in_proportion,
+                            *([ZERO_SD * zeros] if zero_moved else [])], axis=2)
+        x, covariance = _solve(X * (weight / noise)[..., None], rows.torque * weight / noise)
+        left = (rows.torque - X @ x) * weight
+        noise = np.maximum(equivalent_white_noise(left, LEAST * load.robot.noise) / full,
+                           LEAST * load.robot.noise)
+        phi = x[:10]
+    residual = np.sqrt(np.mean(left**2, axis=0))
+    refused, named = _judge(load, rows, residual, phi, float(np.sqrt(covariance[0, 0])))
+    return TorqueExplanation(phi, covariance[:10, :10], residual, len(left), refused, named)
+
+
+def _solve(X: Array, y: Array) -> tuple[Array, Array]:
+    """x (k,) and its covariance, of whitened rows X (r, j, k) and y (r, j)."""
+    scale = np.concatenate([VAGUE, np.ones(X.shape[2] - len(VAGUE))])
+    X = X.reshape(-1, X.shape[2]) * scale
+    covariance = np.linalg.inv(X.T @ X + np.eye(len(scale)))
+    return scale * (covariance @ (X.T @ y.ravel())), covariance * scale * scale[:, None]
+
+
+def _judge(load: TorqueLoad, rows: LoadColumns, residual: Array, phi: Array, sd: float
+           ) -> tuple[tuple[Reason, ...], tuple[Reason, ...]]:
+    """Why a payload cannot be true, and what else is to be said; sd: of its mass [kg]."""
+    ratio = residual / load.robot.noise
+    worst = int(np.argmax(ratio))
+    large = (f"{ratio[worst]:.0f} times the noise of the identified robot in joint "
+             f"'{load.robot.joints[worst]}'")
+    negative = phi[0] < -SIGNIFICANT * sd
+    if ratio[worst] > MISFIT:
+        opposite = _opposite(load, rows)
+        if opposite:
+            return (("robot_wrong.sign", {"why": f": the efforts of {opposite} have the opposite "
+                                          "sign of the torques that move this robot"}),), ()
+        share = np.linalg.norm(residual) / (np.linalg.norm(rows.torque) / np.sqrt(len(rows.torque)))
+        if share > UNEXPLAINED or negative:
+            return (("robot_wrong", {"why": (
+                f" (residual {large}): the robot file is of another robot or out of date, "
+                "wrench.sensor_frame is carried by another body, or something touches the arm")
+                }),), ()
+        return (), (("robot_wrong.residual", {"level": "info", "why": (
+            f" exactly: the residual is {large}; contact, friction that has changed, or another "
+            "payload within the window")}),)
+    if negative:
+        return (("robot_wrong.mass", {"why": (
+            f": the mass fits as {phi[0]:.3f} kg; the robot carried a payload when it was "
+            "identified, or its description has another hand")}),), ()
+    return (), ()
+
+
+def _opposite(load: TorqueLoad, rows: LoadColumns) -> str:
+    """Names of joints whose efforts follow the robot's own torques with the opposite sign."""
+    own, power = rows.own, np.square(rows.own).sum(0)
+    judged = np.sqrt(power / len(own)) > LOADED * load.robot.noise
+    along = (own * (rows.torque + own)).sum(0) / np.maximum(power, 1e-300)
+    opposite = judged & (along < OPPOSITE)
+    if opposite.any() and opposite.sum() == judged.sum():
+        return "all joints"
+    return ", ".join(f"'{load.robot.joints[k]}'" for k in np.flatnonzero(opposite))
+

@@ -1,0 +1,145 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""The payload of an identified robot in the torques of its joints.
+
+``tau - Y phi_robot = A phi + E e``: A are the columns of the body that carries the payload, moved
+to the payload's frame. e ~ N(0, 1) are errors of the robot: those of its file, by how much friction
+may have changed since, and, where torques are motor currents times gains, errors of the gains,
+which add to the torque of each joint in proportion to it and have made the robot wrong alike.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pinocchio as pin
+
+from ..errors import InvalidModel, UnknownFrame
+from ..inertia import PARAMETERS, Array, transform_matrix
+from ..motion.motion import BIN
+from .joint_terms import COULOMB, OFFSET, VISCOUS
+from .model import RobotModel
+from .rest_rows import coulomb_columns
+from .robot_file import IdentifiedRobot, reduced_model
+
+FRICTION_DRIFT = 0.05  # of itself, by which friction may have changed since (one deviation)
+_SMALLEST = 0.01  # of the robot's noise: errors that move torques less are left out
+_TRIALS = 100  # random motions that tell how much each moves them
+
+
+class LoadColumns(NamedTuple):
+    """What n rows of j joints hold; any weighted mean of rows holds the same means.
+
+    Attributes:
+        torque, own: (n, j) of the payload, that is measured less that of the robot; of the robot.
+        sign: (n, j) of the velocity of joints with Coulomb friction: between -1 and 1 where it is
+            not known, 1 without friction.
+        A: (n, j, 10); errors: (n, j, e) columns E without those in proportion to the torque.
+    """
+
+    torque: Array
+    own: Array
+    sign: Array
+    A: Array
+    errors: Array
+
+
+class TorqueLoad:
+    """Makes rows of one robot and one frame of the payload.
+
+    Args:
+        urdf: description of the robot; frame: link, moved by a joint of it.
+
+    Attributes:
+        model: its regressor; robot: as identified; joints: j.
+        friction: (j,) Coulomb friction; typical: (j,) torque by its errors in random motion [N m].
+        in_proportion: (j, e) errors per torque of each joint.
+
+    Raises:
+        InvalidModel: another description, or no moving body carries the frame.
+        UnknownFrame: the description has no such link.
+    """
+
+    def __init__(self, robot: IdentifiedRobot, urdf: str, frame: str) -> None:
+        self.robot, self.model = robot, robot.model(urdf)
+        self.joints, size = self.model.nv, self.model.size
+        body, placement = _find_body(self.model, urdf, frame)
+        self._carrier = self.model.body_slice(body)
+        self._to_body = transform_matrix(placement.rotation, placement.translation)
+        self._signs = coulomb_columns(self.model)
+        self.friction = np.zeros(self.joints)
+        for joint, term in self._signs.items():
+            self.friction[joint] = abs(robot.phi[term])
+        root = _error_root(self.model, robot)
+        rng = np.random.default_rng(0)
+        q, dq, ddq = self.model.sample_positions(rng, _TRIALS), *rng.normal(
+            size=(2, _TRIALS, self.joints))
+        Y = self.model.regressor(q, dq, ddq)
+        moved = Y @ root[:size] + (Y @ robot.phi)[..., None] * root[size:]
+        self.typical = np.sqrt(np.square(moved).sum(2).mean(0))
+        scaled = (moved / robot.noise[:, None]).reshape(-1, moved.shape[2])
+        sizes, turn = np.linalg.svd(scaled, full_matrices=False)[1:]
+        root = root @ turn[sizes > _SMALLEST * np.sqrt(_TRIALS)].T
+        self._root, self.in_proportion = root[:size], root[size:]
+
+    @property
+    def width(self) -> int:
+        """Numbers in a row."""
+        return self.joints * (3 + PARAMETERS + self._root.shape[1])
+
+    def rows(self, q: Array, dq: Array, ddq: Array, torque: Array) -> Array:
+        """Rows (n, width) of motion and measured torques (n, j)."""
+        if not len(q):
+            return np.empty((0, self.width))
+        Y = self.model.regressor(q, dq, ddq, BIN)
+        own, sign = Y @ self.robot.phi, np.ones(torque.shape)
+        for joint, term in self._signs.items():
+            sign[:, joint] = Y[:, joint, term]
+        parts = torque - own, own, sign, Y[:, :, self._carrier] @ self._to_body, Y @ self._root
+        return np.concatenate([part.reshape(len(q), -1) for part in parts], axis=1)
+
+    def columns(self, rows: Array) -> LoadColumns:
+        """What rows (n, width) hold."""
+        n, j = len(rows), self.joints
+        torque, own, sign, A, errors = np.split(rows, j * np.array([1, 2, 3, 3 + PARAMETERS]), 1)
+        return LoadColumns(torque, own, sign, A.reshape(n, j, PARAMETERS),
+                           errors.reshape(n, j, self._root.shape[1]))
+
+
+def _error_root(model: RobotModel, robot: IdentifiedRobot) -> Array:
+    """Square root (p + j, e) of the covariance of the robot's errors and of the relative errors of
+    its gains; zero where torques are measured."""
+    size, joints = model.size, model.nv
+    covariance = np.zeros((size + joints, size + joints))
+    covariance[:size, :size] = robot.covariance + np.diag(_friction_drift(model, robot.phi) ** 2)
+    if robot.currents is not None:
+        spread = robot.currents.spread
+        across = -robot.currents.follow @ spread
+        covariance[:size, size:], covariance[size:, :size] = across, across.T
+        covariance[size:, size:] = spread
+    sd = np.sqrt(np.maximum(np.diag(covariance), 1e-300))
+    values, vectors = np.linalg.eigh(covariance / np.outer(sd, sd))
+    return np.asarray(sd[:, None] * vectors * np.sqrt(np.maximum(values, 0.0)))
+
+
+def _friction_drift(model: RobotModel, phi: Array) -> Array:
+    """Deviations (p,) by which friction may have changed; offsets as Coulomb friction does."""
+    out = np.zeros(model.size)
+    for joint in model.joint_names:
+        for term, like in ((VISCOUS, VISCOUS), (COULOMB, COULOMB), (OFFSET, COULOMB)):
+            if term in model.terms.names and like in model.terms.names:
+                out[model.term_index(joint, term)] = FRICTION_DRIFT * abs(
+                    phi[model.term_index(joint, like)])
+    return out
+
+
+def _find_body(model: RobotModel, urdf: str, frame: str) -> tuple[str, pin.SE3]:
+    """Find the body that carries a link, and the pose of the link in the frame of that body."""
+    full = reduced_model(urdf, model.joint_names)
+    if not full.existFrame(frame, pin.FrameType.BODY):
+        raise UnknownFrame(f"the robot description has no link '{frame}', in which the payload is "
+                           "to be given (wrench.sensor_frame)")
+    at = full.frames[full.getFrameId(frame, pin.FrameType.BODY)]
+    if at.parentJoint == 0:
+        raise InvalidModel(f"no joint moves '{frame}' (wrench.sensor_frame)")
+    return model.bodies[at.parentJoint - 1], at.placement
