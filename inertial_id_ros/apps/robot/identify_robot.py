@@ -32,7 +32,7 @@ from ...robot.recording import LOW_PASS
 from ...robot.robot_file import robot_model, save_robot
 from ..bag.output import check_outputs, print_written, report_file, write_json, write_text
 from .methods import METHODS, Approach, Known, check_base_parameters
-from .recording_files import read_recording
+from .recording_files import NamedRecording, columns_from_file, read_recording
 from .robot_identification import GAIN_ERROR, Currents, RobotResult, identify_described_robot
 from .robot_page import print_report, result_json
 
@@ -197,6 +197,8 @@ def make_parser() -> argparse.ArgumentParser:
     add("--urdf", metavar="FILE", type=Path,
         help="robot description (default: the one in the bag)")
     add("--joint-states-topic", metavar="TOPIC", default="", help="topic in a bag")
+    add("--columns", metavar="FILE", type=Path, help="YAML file with the names of the columns of "
+        "tables: time, joints, efforts, time_unit, rate (docs/recordings.md)")
     add("--joints", metavar="A,B,...", default="", help="joints that move; others are locked at "
         "zero (default: those of the description that the recording holds)")
     add("--terms", metavar="A,B,...", default="",
@@ -263,7 +265,7 @@ def run(args: argparse.Namespace, words: Sequence[str] = ()) -> int:
         out, {"the robot description": args.urdf,
               **{f"the recording {path}": path for path in given}})
     gravity = numbers(f"--gravity {args.gravity}", args.gravity, "three numbers", 3)
-    recorded, tests = ([read_recording(user_path(path), args.joint_states_topic) for path in paths]
+    recorded, tests = ([_read(path, args) for path in paths]
                        for paths in (args.recording, args.test))
     currents = _currents(args)
     described = next((each.urdf for each in recorded if each.urdf), "")
@@ -382,8 +384,13 @@ def _currents(args: argparse.Namespace) -> Currents | None:
         return None
     if not (np.isfinite(args.payload_mass) and args.payload_mass > 0.0):
         raise InvalidSetting(f"--payload-mass is {args.payload_mass:g} kg; it must be positive")
-    return Currents(loaded=read_recording(user_path(args.loaded), args.joint_states_topic),
-                    mass=args.payload_mass)
+    return Currents(loaded=_read(args.loaded, args), mass=args.payload_mass)
+
+
+def _read(path: Path, args: argparse.Namespace) -> NamedRecording:
+    """A recording (raises InertialIdError)."""
+    columns = columns_from_file(user_path(args.columns)) if args.columns else None
+    return read_recording(user_path(path), args.joint_states_topic, columns)
 
 
 def _terms(text: str, fading: float) -> JointTerms:

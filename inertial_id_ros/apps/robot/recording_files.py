@@ -16,9 +16,11 @@ from ...io.input_topics import JOINT_STATES, ROBOT_DESCRIPTION
 from ...io.sample_blocks import JointStates
 from ...robot.recording import JointRecording
 from ..recordings.bag_reader import BagReader
-from ..recordings.columns import SLOWEST, TIMES, Columns, Reader
+from ..recordings.columns import SLOWEST, TIMES, Columns, Reader, columns_from_file
 from ..recordings.table_files import is_table, read_table, read_words
 from ..recordings.topics import absolute_name, describe_topics, missing_topic, names_of_type
+
+__all__ = ["NamedRecording", "columns_from_file", "read_recording"]
 
 # Beginnings of names of columns, followed by the name of the joint, its number or nothing.
 POSITIONS = ("position", "positions", "q", "qpos")
@@ -211,11 +213,15 @@ def _of_blocks(blocks: Sequence[JointStates], topic: str, urdf: str, notes: list
     if not used:
         raise RecordingError(f"joint states of {topic} carry no efforts beside their positions")
     largest = max(used, key=lambda block: len(block.stamps))
-    names = largest.names
+    assert largest.efforts is not None
+    names = tuple(name for name, efforts in zip(largest.names, largest.efforts.T, strict=True)
+                  if np.isfinite(efforts).any())
+    if not names:
+        raise RecordingError(f"no effort in the joint states of {topic} is a number")
     used = [block for block in used if set(block.names) >= set(names)]
     without = {name for block in blocks for name in block.names} - set(names)
     if without:
-        notes.append(f"left out, as no message brings them with an effort: "
+        notes.append("left out, as no message brings them with an effort: "
                      f"{', '.join(sorted(without))}")
     skipped = damaged + sum(len(block.stamps) for block in blocks) - sum(
         len(block.stamps) for block in used)
