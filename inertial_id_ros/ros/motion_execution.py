@@ -1,24 +1,15 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Execution of one planned motion, for whoever has to judge whether it is safe.
+"""Execution of one planned motion through a trajectory controller, watched all the time.
 
-    RESTING -> ASKING -> SENDING -> MOVING -> DONE
-                  |         |          |
-               REFUSED  WITHDRAWING -> STOPPING -> STOPPED
-                            |            |  ^
-                            +-> UNKNOWN <+--+  a goal that is accepted after all is cancelled
-
-`TRANSITIONS` is all there is: what is not in it changes nothing. Nothing is sent before its user
-allows motions, a person has confirmed, and the trajectory has been checked at the joint
-positions that hold then. While the arm may move, everything in `find_problem` is looked at every
-`PERIOD`; whatever it finds, a fault in this program included, cancels the goal, and the controller
-brings the arm to rest. A goal without an answer outlives its motion: the execution is kept until
-`is_settled`. If this process is killed, nothing cancels: the controller then ends the
-trajectory, which is a few seconds long at most and ends at rest.
+Nothing is sent before the trajectory has been checked at the joint positions that hold then. While
+the arm may move, everything in `find_problem` is checked every `PERIOD`; whatever it finds, a fault
+in this program included, cancels the goal, and the controller brings the arm to rest. A goal
+without an answer outlives its motion: whenever the controller accepts it, it is cancelled at once,
+so that the execution must be kept until `is_settled`. If this process is killed, nothing cancels:
+the controller then ends the trajectory, which is a few seconds long at most and ends at rest.
 
 What this does not replace: the emergency stop, the limits and the collision detection of the robot
 itself, and a person who watches (SECURITY.md).
-
-Below it, a planned motion as messages: for a controller, and for RViz.
 """
 
 from __future__ import annotations
@@ -27,17 +18,15 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
-from enum import Enum
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from action_msgs.msg import GoalStatus
 from geometry_msgs.msg import PoseStamped
 from nav_msgs.msg import Path
 from rclpy.action import ActionClient
-from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile, qos_profile_sensor_data
+from rclpy.qos import qos_profile_sensor_data
 from rclpy.task import Future
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
@@ -46,253 +35,194 @@ from ..apps.excitation.arm import Arm
 from ..apps.excitation.motions import PlannedMotion
 from ..errors import MissingPackage, printable
 from ..inertia import Array
-from .compat import find_type, message_type
+from .compat import find_type
 from .conversions import duration_message, time_message
 
-TRAJECTORY, PATH, DISPLAY = (f"identify_payload/{name}" for name in (
-    "next_trajectory", "next_path", "display_planned_path"))
-_DISPLAY_TYPE = "moveit_msgs/msg/DisplayTrajectory"
-_LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-_PATH_STEP = 0.05  # s between two poses of the path
-
-
-def trajectory_message(motion: PlannedMotion) -> JointTrajectory:
-    """The trajectory, to begin when it arrives."""
-    return JointTrajectory(joint_names=list(motion.joint_names), points=[
-        JointTrajectoryPoint(positions=q.tolist(), velocities=dq.tolist(),
-                             accelerations=ddq.tolist(), time_from_start=duration_message(t))
-        for t, q, dq, ddq in zip(motion.stamps.tolist(), motion.positions, motion.velocities,
-                                 motion.accelerations, strict=True)])
-
-
-class MotionDisplay:
-    """Shows the next motion, latched: as a trajectory, as a path of the payload's frame, and as
-    what MoveIt displays where moveit_msgs is installed.
-
-    Args:
-        node: that publishes; arm: that moves.
-    """
-
-    def __init__(self, node: Node, arm: Arm) -> None:
-        self._node, self._arm = node, arm
-        self._trajectory = node.create_publisher(JointTrajectory, TRAJECTORY, _LATCHED)
-        self._path = node.create_publisher(Path, PATH, _LATCHED)
-        self._kind: Any = find_type(_DISPLAY_TYPE)
-        self._display = (None if self._kind is None
-                         else node.create_publisher(self._kind, DISPLAY, _LATCHED))
-
-    def show(self, motion: PlannedMotion, start: Array) -> None:
-        """Publish a motion from a pose (joints,) of all joints of the arm."""
-        trajectory = trajectory_message(motion)
-        self._trajectory.publish(trajectory)
-        self._path.publish(self._path_message(motion, start))
-        if self._display is not None:
-            message = self._kind()
-            message.trajectory_start.joint_state = JointState(
-                name=list(self._arm.joint_names), position=start.tolist())
-            message.trajectory = [message_type("moveit_msgs/msg/RobotTrajectory")(
-                joint_trajectory=trajectory)]
-            self._display.publish(message)
-
-    def _path_message(self, motion: PlannedMotion, start: Array) -> Path:
-        """Poses of the frame that carries the payload."""
-        times = np.linspace(0.0, motion.duration, int(motion.duration / _PATH_STEP) + 2)
-        q = motion.of_all(self._arm, start, times).q
-        now = self._node.get_clock().now().nanoseconds
-        message = Path()
-        message.header.frame_id, message.header.stamp = self._arm.root, time_message(now)
-        for t, (position, quaternion) in zip(times, self._arm.poses(q), strict=True):
-            pose = PoseStamped()
-            pose.header.frame_id = self._arm.root
-            pose.header.stamp = time_message(now + round(1e9 * float(t)))
-            at, turn = pose.pose.position, pose.pose.orientation
-            at.x, at.y, at.z = position.tolist()
-            turn.x, turn.y, turn.z, turn.w = quaternion.tolist()
-            message.poses.append(pose)
-        return message
-
-
-ACTION_TYPE = "control_msgs/action/FollowJointTrajectory"
+ACTION_TYPE, ENDING = "control_msgs/action/FollowJointTrajectory", "/follow_joint_trajectory"
 PERIOD = 0.02  # s between two looks at everything that would stop the motion
-SILENCE = 0.1  # s without new joint states after which it is not known where the arm is,
-# or so many of their periods, if that is less, and at least so long: a busy computer keeps it, and
-# a controller that stops in 0.2 s brings the arm to rest within 0.3 s
-SHORTEST, PERIODS = 0.07, 8.0
-_COUNTED = 20  # joint states by which their period is told
+# Time without new joint states after which it is not known where the arm is [s], or so many of
+# their periods, if that is less, and at least so long: a busy computer keeps it, and a controller
+# that stops in 0.2 s brings the arm to rest within 0.3 s.
+SILENCE, PERIODS, SHORTEST = 0.1, 8.0, 0.07
+COUNTED = 20  # joint states by which their period is known
 DEVIATION = 0.1  # rad that a joint may be away from where the trajectory has it
 DELAY = 0.25  # s that a controller may be behind the trajectory
-CONFIRMATION = 120.0  # s that a person may take
+READY = 3.0  # s until controller and joint states are there
 ANSWER = 2.0  # s that the controller may take to accept, or to stop
 LATE = 1.0  # s that a motion may take longer than planned
+SLOWEST = 0.05  # of the programmed speed; a robot that is slower stands
+PATH_STEP = 0.05  # s between two poses of the path that is shown
 
 
-class State(Enum):
-    """Where a motion stands; the value says it for a person."""
+class Ended(NamedTuple):
+    """How a motion ended.
 
-    RESTING = "no motion was asked for"
-    ASKING = "waits for confirmation"
-    SENDING = "sent to the controller, which has not answered"
-    MOVING = "the controller follows the trajectory"
-    WITHDRAWING = "to be stopped as soon as the controller answers"
-    STOPPING = "the controller was told to stop"
-    DONE = "the motion was made"
-    REFUSED = "the motion was not made"
-    STOPPED = "the motion was stopped"
-    UNKNOWN = "the controller does not say that it stopped: use the emergency stop"
+    Attributes:
+        reason: why it was not made to its end, in one sentence; empty: it was.
+        is_at_rest: False if the controller has not said that the motion ended.
+        was_rejected: True if the controller rejected it.
+    """
 
-
-class Event(Enum):
-    """What may happen."""
-
-    ASKED = "a motion is asked for, and allowed"
-    FORBIDDEN = "motions are not allowed, or the check finds something"
-    CONFIRMED = "a person confirms, and the check at this moment finds nothing"
-    DECLINED = "a person declines"
-    ACCEPTED = "the controller accepts the goal"
-    REJECTED = "the controller rejects the goal"
-    SUCCEEDED = "the controller says that it reached the end"
-    ENDED = "the controller says that it aborted or cancelled the goal"
-    STOP = "anything that must stop the motion: `find_problem`, Ctrl-C, a fault"
-    NO_ANSWER = "the time for the present state is over"
-
-
-ENDS = frozenset({State.DONE, State.REFUSED, State.STOPPED, State.UNKNOWN})
-
-TRANSITIONS: Mapping[tuple[State, Event], State] = {
-    (State.RESTING, Event.ASKED): State.ASKING,
-    (State.RESTING, Event.FORBIDDEN): State.REFUSED,
-    (State.RESTING, Event.STOP): State.REFUSED,
-    (State.ASKING, Event.CONFIRMED): State.SENDING,
-    (State.ASKING, Event.DECLINED): State.REFUSED,
-    (State.ASKING, Event.FORBIDDEN): State.REFUSED,
-    (State.ASKING, Event.STOP): State.REFUSED,
-    (State.ASKING, Event.NO_ANSWER): State.REFUSED,
-    (State.SENDING, Event.ACCEPTED): State.MOVING,
-    (State.SENDING, Event.REJECTED): State.REFUSED,
-    (State.SENDING, Event.STOP): State.WITHDRAWING,
-    (State.SENDING, Event.NO_ANSWER): State.WITHDRAWING,
-    (State.MOVING, Event.SUCCEEDED): State.DONE,
-    (State.MOVING, Event.ENDED): State.STOPPED,
-    (State.MOVING, Event.STOP): State.STOPPING,
-    (State.MOVING, Event.NO_ANSWER): State.STOPPING,
-    (State.WITHDRAWING, Event.ACCEPTED): State.STOPPING,
-    (State.WITHDRAWING, Event.REJECTED): State.STOPPED,
-    (State.WITHDRAWING, Event.NO_ANSWER): State.UNKNOWN,
-    (State.STOPPING, Event.SUCCEEDED): State.STOPPED,
-    (State.STOPPING, Event.ENDED): State.STOPPED,
-    (State.STOPPING, Event.NO_ANSWER): State.UNKNOWN,
-    (State.UNKNOWN, Event.ACCEPTED): State.STOPPING,  # long after it was sent: the arm would move
-    (State.UNKNOWN, Event.REJECTED): State.STOPPED,
-    (State.UNKNOWN, Event.ENDED): State.STOPPED,
-    (State.UNKNOWN, Event.SUCCEEDED): State.STOPPED,
-}
-# How long each state may last [s]; MOVING besides as long as the trajectory.
-DEADLINES = {State.ASKING: CONFIRMATION, State.SENDING: ANSWER, State.WITHDRAWING: ANSWER,
-             State.STOPPING: ANSWER, State.MOVING: LATE}
-_WATCHED = (State.ASKING, State.SENDING, State.MOVING)
+    reason: str = ""
+    is_at_rest: bool = True
+    was_rejected: bool = False
 
 
 class MotionExecution:
-    """One motion on its way through a trajectory controller; another motion needs another one.
-
-    Everything but `abort` is called in the thread that runs the node's callbacks.
+    """One motion on its way; another motion needs another one.
 
     Args:
-        node: runs the client, the subscription and the timer.
-        motion: from rest to rest.
-        action: name of the controller's action; joint_states: name of the topic.
-        allowed: whether motions are allowed at all.
-        check: what is wrong with a motion from where the joints are, a sentence each
-            (`check_motion`).
-        find_fault: what else must stop it, in one sentence, empty where nothing: contact and
-            faults that the identification reports, its silence, a protective stop.
-        silence: longest time without new joint states [s]; None: as their rate allows
-            (`SILENCE`). More only for drivers whose joint states are slower than 20 Hz.
-
-    Attributes:
-        state: where it stands; reason: why it is not made, or was stopped, in one sentence.
-        finished: set once the state is one of `ENDS`.
+        node: spun by an executor in another thread than that of `run`.
+        motion: from rest to rest; action: full name of the controller's action.
+        joint_states: name of the topic.
+        check: what is wrong with a motion from where the joints are, a sentence each.
+        find_fault: what else must stop it, in one sentence; empty: nothing. Called in the thread
+            of `run`.
+        silence: longest time without new joint states [s]; None: as their rate allows.
+        speed: share of the programmed speed at which the robot moves.
 
     Raises:
         MissingPackage: control_msgs is not installed.
     """
 
     def __init__(self, node: Node, motion: PlannedMotion, action: str, joint_states: str,
-                 allowed: bool, check: Callable[[PlannedMotion, dict[str, float]], tuple[str, ...]],
-                 find_fault: Callable[[], str] = lambda: "", silence: float | None = None) -> None:
-        kind: Any = find_type(ACTION_TYPE)
-        if kind is None:
+                 check: Callable[[PlannedMotion, Mapping[str, float]], tuple[str, ...]],
+                 find_fault: Callable[[], str] = lambda: "", silence: float | None = None,
+                 speed: Callable[[], float] = lambda: 1.0) -> None:
+        self._kind: Any = find_type(ACTION_TYPE)
+        if self._kind is None:
             raise MissingPackage(f"{ACTION_TYPE} is not installed, which controllers of "
                                  "trajectories take; install ros-<distribution>-control-msgs")
-        self.state, self.reason = State.RESTING, ""
-        self.finished = threading.Event()
-        self._node, self._motion, self._allowed = node, motion, allowed
-        self._check, self._find_fault = check, find_fault
-        self._action, self._kind, self._silence = action, kind, silence
-        self._client = ActionClient(node, kind, action)
+        self._node, self._motion, self._action, self._check = node, motion, action, check
+        self._find_fault, self._silence, self._speed = find_fault, silence, speed
+        self._lock = threading.Lock()  # around what the answers of the controller change
         self._handle: Any = None
-        self._is_open = False  # a goal was sent that was neither rejected nor has ended
-        self._entered, self._sent, self._began = time.monotonic(), 0.0, 0.0
-        self._stop_wanted = ""  # by `abort`, from any thread
+        self._result: Any = None
+        self._withdrawn = False
+        self._answered, self._settled = threading.Event(), threading.Event()
+        self._settled.set()  # as long as nothing was sent
         self._positions: dict[str, float] = {}
         self._heard: dict[str, float] = {}  # joint -> when its newest state arrived
-        self._came: deque[float] = deque(maxlen=_COUNTED)  # when those of the first joint did
-        self._looked, self._held_up = time.monotonic(), 0.0
+        self._came: deque[float] = deque(maxlen=COUNTED)  # when those of the first joint did
         self._stamps: dict[tuple[str, ...], int] = {}
+        self._progress: float | None = None  # s of the trajectory; None: it does not move
+        self._looked, self._held_up = time.monotonic(), 0.0
+        self._client = ActionClient(node, self._kind, action)
         self._joints = node.create_subscription(
             JointState, joint_states, self._take_joint_states, qos_profile_sensor_data)
-        # Whatever happens to the clock of ROS, this timer goes on.
-        self._timer = node.create_timer(PERIOD, self._look, clock=Clock(
-            clock_type=ClockType.STEADY_TIME))
 
-    def ask(self) -> None:
-        """Ask a person for confirmation, where motions are allowed at all."""
-        if self._allowed:
-            self._happen(Event.ASKED, "")
-        else:
-            self._happen(Event.FORBIDDEN, "motions are not allowed: the arm is not to be moved")
+    # ---- the motion ------------------------------------------------------------------------------
 
-    def confirm(self) -> None:
-        """A person says yes: check the motion once more, from where the arm is now, and send it."""
-        if self.state is not State.ASKING:
-            return
-        problem = self.find_problem() or "; ".join(self._check(self._motion, self._positions))
+    def run(self) -> Ended:
+        """Make the motion; returns when the arm rests, or when nobody says so."""
+        end = time.monotonic() + READY
+        while (problem := self.find_problem()) and time.monotonic() < end:
+            time.sleep(PERIOD)
+        problem = problem or "; ".join(self._check(self._motion, dict(self._positions)))
         if problem:
-            self._happen(Event.FORBIDDEN, problem)
-        else:
-            self._happen(Event.CONFIRMED, "")
+            return Ended(printable(problem))
+        self._send()
+        reason = self._watch(self._answered, ANSWER)
+        if not reason and self._handle is None:
+            return Ended("the controller rejected the trajectory", was_rejected=True)
+        if not reason:
+            self._progress = 0.0
+            reason = self._watch(self._settled, None)
+        if not reason:
+            return self._ended()
+        self._withdraw()
+        has_ended = self._settled.wait(ANSWER if self._answered.is_set() else 2.0 * ANSWER)
+        return Ended(printable(reason), has_ended)
 
-    def decline(self) -> None:
-        """A person says no."""
-        self._happen(Event.DECLINED, "declined")
+    def _watch(self, event: threading.Event, longest: float | None) -> str:
+        """Wait for an event; what must stop the motion meanwhile, empty: nothing.
 
-    def abort(self, reason: str) -> None:
-        """Stop, within `PERIOD`, for a reason in one sentence; from any thread."""
-        self._stop_wanted = self._stop_wanted or reason or "stopped"
+        Args:
+            longest: [s]; None: as long as the trajectory, and `LATE`.
+        """
+        begun = time.monotonic()
+        while not event.wait(PERIOD):
+            try:
+                problem = self.find_problem()
+            except Exception as error:  # a fault of this program is a fault
+                problem = f"fault: {type(error).__name__}: {error}"
+            if problem:
+                return problem
+            now = time.monotonic()
+            if self._progress is not None and self._progress > self._motion.duration + LATE:
+                return f"the motion has not ended {LATE:g} s after its time"
+            if longest is not None and now - begun > longest:
+                return f"the controller has not answered for {longest:g} s"
+        return ""
+
+    def _ended(self) -> Ended:
+        """What the controller says of the end."""
+        if self._result.status == GoalStatus.STATUS_SUCCEEDED:
+            return Ended()
+        result = self._result.result
+        words = result.error_string or f"error {result.error_code}"
+        return Ended(printable(f"the controller ended the motion: {words}"))
 
     @property
     def is_settled(self) -> bool:
         """True if the controller can move the arm for this goal no more: it was not sent, was
         rejected, has ended, or its controller is gone."""
-        return not self._is_open or not self._client.server_is_ready()
+        return self._settled.is_set() or not self._client.server_is_ready()
 
     def close(self) -> None:
         """Release what belongs to the node; call it once `is_settled`: nobody else could cancel a
         goal that is accepted late."""
-        self._node.destroy_timer(self._timer)
         self._node.destroy_subscription(self._joints)
         self._client.destroy()
 
+    # ---- the controller --------------------------------------------------------------------------
+
+    def _send(self) -> None:
+        self._settled.clear()
+        goal = self._kind.Goal(trajectory=trajectory_message(self._motion),
+                               goal_time_tolerance=duration_message(LATE))
+        self._client.send_goal_async(goal).add_done_callback(self._take_answer)
+
+    def _take_answer(self, future: Future) -> None:
+        """The controller accepts or rejects the goal."""
+        handle: Any = future.result()
+        with self._lock:
+            if handle is None or not handle.accepted:
+                self._settled.set()
+            else:
+                self._handle = handle
+                handle.get_result_async().add_done_callback(self._take_result)
+                if self._withdrawn:
+                    handle.cancel_goal_async()
+            self._answered.set()
+
+    def _take_result(self, future: Future) -> None:
+        """The controller says how the goal ended."""
+        self._result = future.result()
+        self._settled.set()
+
+    def _withdraw(self) -> None:
+        """Cancel the goal, now or as soon as it is accepted."""
+        with self._lock:
+            self._withdrawn = True
+            if self._handle is not None:
+                self._handle.cancel_goal_async()
+
+    # ---- what must stop it -----------------------------------------------------------------------
+
     def find_problem(self) -> str:
         """What must stop the motion, in one sentence; empty where nothing must."""
-        if self._stop_wanted:
-            return self._stop_wanted
+        # Joint states that came while this process was held up wait to be taken.
+        now = time.monotonic()
+        step, self._looked = now - self._looked, now
+        self._held_up = max(step - 2.0 * PERIOD, 0.0)
+        if self._progress is not None:
+            self._progress += step * max(self._speed(), SLOWEST)
         if not self._client.server_is_ready():
             return f"there is no controller that offers '{self._action}'"
-        now, silence = time.monotonic(), self._longest_silence()
+        silence = self._longest_silence()
         for name in self._motion.joint_names:
-            age = now - self._heard.get(name, -np.inf) - self._held_up
-            if age > silence:
+            if now - self._heard.get(name, -np.inf) - self._held_up > silence:
                 return (f"it is not known where {name} is: no new joint states for "
                         f"{silence:.2g} s (their publisher, or this computer, was late; "
                         "--silence allows longer)")
@@ -302,21 +232,18 @@ class MotionExecution:
         """Time without joint states after which it is not known where the arm is [s]."""
         if self._silence is not None:
             return self._silence
-        if len(self._came) < _COUNTED:
+        came = list(self._came)
+        if len(came) < COUNTED:
             return SILENCE
-        period = (self._came[-1] - self._came[0]) / (_COUNTED - 1)
-        return min(max(PERIODS * period, SHORTEST), SILENCE)
+        return min(max(PERIODS * (came[-1] - came[0]) / (COUNTED - 1), SHORTEST), SILENCE)
 
     def _find_deviation(self, now: float) -> str:
         """Which joint is not where the trajectory has it, or had it up to `DELAY` before its state
-        arrived.
-
-        The motion began somewhen between the sending of the goal and the controller's answer.
-        """
-        if self.state is not State.MOVING:
+        arrived; the motion began before the controller's answer was noticed."""
+        if self._progress is None:
             return ""
         heard = min(self._heard[name] for name in self._motion.joint_names)
-        since = np.linspace(heard - self._began - DELAY, now - self._sent, 16)
+        since = np.linspace(self._progress - (now - heard) - DELAY, self._progress + DELAY, 16)
         planned = self._motion.sample(since).q
         actual = np.array([self._positions[name] for name in self._motion.joint_names])
         off = np.maximum(planned.min(axis=0) - actual, actual - planned.max(axis=0))
@@ -326,77 +253,6 @@ class MotionExecution:
         return (f"{self._motion.joint_names[worst]} is {off[worst]:.2f} rad from where the "
                 "trajectory has it: blocked, slowed down, joint states that stand still, or a "
                 "computer that is too busy")
-
-    def _look(self) -> None:
-        """Look at everything that would stop the motion."""
-        if self.state in ENDS:
-            return
-        # Joint states that came while this process was held up wait behind this timer.
-        now = time.monotonic()
-        self._looked, self._held_up = now, max(now - self._looked - PERIOD, 0.0)
-        try:
-            if self.state in _WATCHED or self._stop_wanted:
-                problem = self._stop_wanted if self.state is State.ASKING else self.find_problem()
-                if problem:
-                    self._happen(Event.STOP, problem)
-        except Exception as error:  # a fault of this program is a fault
-            self._happen(Event.STOP, f"fault: {type(error).__name__}: {error}")
-        self._look_at_clock()
-
-    def _look_at_clock(self) -> None:
-        """Whether the present state has lasted too long."""
-        longest = DEADLINES.get(self.state)
-        if longest is None:
-            return
-        if self.state is State.MOVING:
-            longest += self._motion.duration
-        if time.monotonic() - self._entered > longest:
-            self._happen(Event.NO_ANSWER, self.reason or f"nothing came of it in {longest:.1f} s: "
-                         + self.state.value)
-
-    def _happen(self, event: Event, reason: str) -> None:
-        """Go where the table says; do what the new state needs."""
-        new = TRANSITIONS.get((self.state, event))
-        if new is None:
-            return
-        self.state, self._entered = new, time.monotonic()
-        self.reason = self.reason or printable(reason)
-        if new is State.SENDING:
-            self._send()
-        elif new is State.MOVING:
-            self._began = time.monotonic()
-        elif new is State.STOPPING:
-            self._handle.cancel_goal_async()
-        if new in ENDS:
-            self.finished.set()
-
-    def _send(self) -> None:
-        """Send the goal."""
-        self._sent, self._is_open = time.monotonic(), True
-        goal = self._kind.Goal(trajectory=trajectory_message(self._motion),
-                               goal_time_tolerance=duration_message(LATE))
-        self._client.send_goal_async(goal).add_done_callback(self._take_answer)
-
-    def _take_answer(self, future: Future) -> None:
-        """The controller accepts or rejects the goal."""
-        handle: Any = future.result()
-        if handle is None or not handle.accepted:
-            self._is_open = False
-            self._happen(Event.REJECTED, "the controller rejected the trajectory")
-            return
-        self._handle = handle
-        handle.get_result_async().add_done_callback(self._take_result)
-        self._happen(Event.ACCEPTED, "")
-
-    def _take_result(self, future: Future) -> None:
-        """The controller says how the goal ended."""
-        answer: Any = future.result()
-        self._is_open = False
-        if answer.status == GoalStatus.STATUS_SUCCEEDED:
-            self._happen(Event.SUCCEEDED, "")
-            return
-        words = answer.result.error_string or f"error {answer.result.error_code}"
-        self._happen(Event.ENDED, f"the controller ended the motion: {words}")
 
     def _take_joint_states(self, message: JointState) -> None:
         """Note where joints are; a stamp that stands still is no news."""
@@ -411,3 +267,29 @@ class MotionExecution:
         for name, position in zip(names, message.position, strict=False):
             if np.isfinite(position):
                 self._positions[name], self._heard[name] = float(position), now
+
+
+def trajectory_message(motion: PlannedMotion) -> JointTrajectory:
+    """The trajectory, to begin when it arrives."""
+    return JointTrajectory(joint_names=list(motion.joint_names), points=[
+        JointTrajectoryPoint(positions=q.tolist(), velocities=dq.tolist(),
+                             accelerations=ddq.tolist(), time_from_start=duration_message(t))
+        for t, q, dq, ddq in zip(motion.stamps.tolist(), *motion.trajectory[1:], strict=True)])
+
+
+def path_message(motion: PlannedMotion, arm: Arm, start: Array, now_ns: int) -> Path:
+    """The path of the frame that carries the payload, for RViz, from a pose (joints,) of the arm.
+    """
+    times = np.linspace(0.0, motion.duration, int(motion.duration / PATH_STEP) + 2)
+    message = Path()
+    message.header.frame_id, message.header.stamp = arm.root, time_message(now_ns)
+    poses = arm.poses(motion.of_all(arm, start, times).q)
+    for t, (position, quaternion) in zip(times.tolist(), poses, strict=True):
+        pose = PoseStamped()
+        pose.header.frame_id = arm.root
+        pose.header.stamp = time_message(now_ns + round(1e9 * t))
+        at, turn = pose.pose.position, pose.pose.orientation
+        at.x, at.y, at.z = position.tolist()
+        turn.x, turn.y, turn.z, turn.w = quaternion.tolist()
+        message.poses.append(pose)
+    return message

@@ -148,8 +148,8 @@ class MotionSource:
         return RestToRest(poses, Pace(*(slower * part for part in least))).as_planned(self.arm)
 
 
-def as_phi(report: Array) -> Array:
+def as_phi(report: Array | None) -> Array:
     """phi (10,) of a report (10,); zeros where it holds nothing."""
-    if not np.isfinite(report).all() or report[0] == 0.0:
+    if report is None or not np.isfinite(report).all() or report[0] == 0.0:
         return np.zeros(10)
     return phi_from_body(report[0], report[1:4], tensor_from_six(report[4:]))

@@ -12,10 +12,12 @@ import numpy as np
 
 from ...estimate import UNOBSERVED
 from ...inertia import Array
+from ...settings import Settings
 
 CONFIDENCE_95 = 1.96  # standard deviations
 DECADES = 2.0  # of a bar: an interval so many powers of ten too wide is an empty one
 IN_VAIN, PROGRESS = 12, 0.95  # motions that leave more than this share of each interval
+MARGIN = 1.25  # of the accuracy that no motion surpasses
 LONGEST_MOTION = 45.0  # s of motion, after which what is known is good enough
 
 
@@ -62,6 +64,12 @@ class Wanted:
     mass: float
     com: float
     inertia: float = 0.0
+
+    def reachable(self, settings: Settings) -> Wanted:
+        """The same, or what the mounting of the sensor allows."""
+        known = settings.alignment
+        least = 0.0 if known.estimate_position else MARGIN * 2.0 * known.position_sd
+        return Wanted(self.mass, max(self.com, least), self.inertia)
 
     def widths(self, report: Array) -> Array:
         """Half widths (10,) for a payload (10,); infinite for an inertia that is not asked for."""

@@ -11,14 +11,12 @@ from collections.abc import Callable
 from typing import Any
 
 import rclpy
-from rclpy.clock import Clock, ClockType
 
 from .. import compat
-from ..apply.other_nodes import Asking, ExecutorJobs
 from ..motion_execution import MotionExecution
+from ..ros_client import RosClient
 
-_PERIOD = 0.01  # s between two looks for jobs
-_POLL = 0.02  # s
+POLL = 0.02  # s
 LATEST = 60.0  # s after a session for which a controller may answer late
 
 
@@ -33,17 +31,14 @@ class GuideNode:
         stop: set when the user wants to end.
 
     Attributes:
-        node: of rclpy; jobs: run in its thread; asking: asks other nodes.
+        node: of rclpy; client: of other nodes.
     """
 
     def __init__(self, stop: threading.Event) -> None:
         self.stop = stop
         self.node = rclpy.create_node(f"identify_payload_{os.getpid()}",
                                       start_parameter_services=False, enable_rosout=False)
-        self.jobs = ExecutorJobs()
-        self.asking = Asking(self.node, self.jobs)
-        self.node.create_timer(_PERIOD, self.jobs.step, clock=Clock(
-            clock_type=ClockType.STEADY_TIME))
+        self.client = RosClient(self.node)
         self._executor = compat.make_executor()
         self._executor.add_node(self.node)
         self._unsettled: list[MotionExecution] = []
@@ -58,8 +53,8 @@ class GuideNode:
         end = time.monotonic() + LATEST
         for execution in self._unsettled:
             while not execution.is_settled and time.monotonic() < end:
-                time.sleep(_POLL)  # also after a stop
-            self.jobs.run(execution.close)
+                time.sleep(POLL)  # also after a stop
+            execution.close()
         self._ended.set()
         self._thread.join(2.0)
         self.node.destroy_node()
@@ -71,7 +66,7 @@ class GuideNode:
         """Close a motion: now, or when this node leaves, where its goal is not settled yet. Until
         then, and up to `LATEST` after the session, a goal that is accepted late is cancelled."""
         if execution.is_settled:
-            self.jobs.run(execution.close)
+            execution.close()
         else:
             self._unsettled.append(execution)
 
@@ -84,18 +79,17 @@ class GuideNode:
         self.wait_until(lambda: False, seconds)
 
     def wait_until(self, condition: Callable[[], Any], seconds: float) -> bool:
-        """Wait for a condition; whether it holds within this time [s] (raises Stopped)."""
+        """Wait for a condition; True if it holds within this time [s] (raises Stopped)."""
         end = time.monotonic() + seconds
         while not condition():
             if self.stop.is_set():
                 raise Stopped
             if time.monotonic() >= end:
                 return False
-            self.stop.wait(_POLL)
+            self.stop.wait(POLL)
         return True
 
     def subscribe(self, kind: Any, topic: str, take: Callable[[Any], None], qos: Any,
                   raw: bool = False) -> Any:
         """A subscription, whose callback runs in the executor's thread."""
-        return self.jobs.run(lambda: self.node.create_subscription(
-            kind, topic, take, qos, raw=raw))
+        return self.node.create_subscription(kind, topic, take, qos, raw=raw)
