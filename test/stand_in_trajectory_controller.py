@@ -28,13 +28,14 @@ class StandInController:
             next goal is aborted at once.
         published: whether joint states come; moving_stamps: whether their stamps go on; follows:
             whether positions do.
+        speed: share of the programmed speed.
         start: positions at the begin of the last trajectory; positions: now.
         cancelled, ended: how many goals were; goals: trajectories received.
     """
 
     def __init__(self, node, names: tuple[str, ...], positions: np.ndarray) -> None:
         self.accepts = self.answers = self.published = self.moving_stamps = self.follows = True
-        self.answers_after, self.fails = 0.0, ""
+        self.answers_after, self.fails, self.speed = 0.0, "", 1.0
         self.cancelled, self.ended, self.goals = 0, 0, []
         self._node, self._names = node, names
         self.positions = self.start = np.array(positions, dtype=float)
@@ -78,7 +79,7 @@ class StandInController:
         handle = self._handle
         if handle is not None:
             points = handle.request.trajectory.points
-            t = time.monotonic() - self._began
+            t = self.speed * (time.monotonic() - self._began)
             stamps = [p.time_from_start.sec + 1e-9 * p.time_from_start.nanosec for p in points]
             if self.follows:
                 rows = np.array([p.positions for p in points])

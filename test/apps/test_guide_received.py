@@ -1,120 +1,84 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Messages of the last minute as wrench and motion: against a payload of point masses."""
+"""Messages of the last minute as streams, and as wrench and motion of the sensor."""
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-from typing import Any
-
 import numpy as np
 import pytest
-from synthetic import (
-    BODY,
-    JOINTS,
-    NOISE,
-    RICH,
-    SECOND,
-    START,
-    URDF,
-    Scene,
-    joint_messages,
-    nanoseconds,
-    stamps,
-)
+from wiggled import BIAS, DELAY, EPOCH, STORE, header, message, receive, wrench_bytes
 
 from inertial_id_ros.apps.guide.received import Received
-from inertial_id_ros.inertia import phi_from_body
-from inertial_id_ros.io import cdr
-from inertial_id_ros.regression.rows import regressor_of
+from inertial_id_ros.apps.simulation.description import load_description
+from inertial_id_ros.apps.simulation.payload import PAYLOADS
+from inertial_id_ros.errors import UnknownFrame
+from inertial_id_ros.io.input_topics import TRANSFORMS, WRENCH
 from inertial_id_ros.settings import Settings
-from inertial_id_ros.signals.message_adapter import (
-    JOINT_STATES,
-    ROBOT_DESCRIPTION,
-    TRANSFORMS,
-    WRENCH,
-)
 
-SCENE = Scene(RICH)
-DELAY = 4_000_000  # ns from stamp to arrival
+NAMES = load_description().joint_names
 
 
-class Messages:
-    """Messages as objects in place of bytes."""
-
-    def __init__(self) -> None:
-        self.held: list[Any] = []
-        decoders = dict.fromkeys((WRENCH.type, JOINT_STATES.type, ROBOT_DESCRIPTION.type,
-                                  TRANSFORMS.type), self.decode)
-        self.received = Received(Settings(), decoders)
-
-    def decode(self, data: bytes) -> Any:
-        return self.held[int(data)]  # ValueError where it is damaged
-
-    def add(self, topic: Any, arrival_ns: int, message: Any) -> None:
-        self.received.add(topic, arrival_ns, str(len(self.held)).encode())
-        self.held.append(message)
+@pytest.fixture(scope="module")
+def received() -> Received:
+    return receive(seconds=4.0)
 
 
-@pytest.fixture
-def messages() -> Messages:
-    """Three seconds of wrench, joint states and a description."""
-    made, t = Messages(), stamps(3.0, 200.0)
-    made.add(ROBOT_DESCRIPTION, START, SimpleNamespace(data=URDF))
-    for _, _, (stamp, names, positions) in joint_messages(SCENE, t).messages:
-        made.add(JOINT_STATES, stamp + DELAY, cdr.JointState(
-            stamp, tuple(names), tuple(positions), ()))
-    noise = np.random.default_rng(4).normal(size=(len(t), 6)) * NOISE
-    for stamp, reading in zip(nanoseconds(t), noise - SCENE.load(t, BODY), strict=True):
-        force, torque = tuple(reading[:3]), tuple(reading[3:])
-        made.add(WRENCH, int(stamp) + DELAY, cdr.Wrench(int(stamp), "tool0", force, torque))
-    return made
+def transforms_bytes(stamp: int, children: list[str]) -> bytes:
+    still = message("geometry_msgs/Transform", message("geometry_msgs/Vector3", 0.0, 0.0, 0.0),
+                    message("geometry_msgs/Quaternion", 0.0, 0.0, 0.0, 1.0))
+    return bytes(STORE.serialize_cdr(message("tf2_msgs/TFMessage", [message(
+        "geometry_msgs/TransformStamped", header(stamp, "base"), child, still)
+        for child in children]), "tf2_msgs/msg/TFMessage"))
 
 
-def test_streams_tell_rate_delay_names_and_frame(messages: Messages) -> None:
-    last = START + 10 * SECOND
-    wrench = messages.received.wrench("/wrench", ("/driver",), 0, last)
-    joints = messages.received.joints("/joint_states", ("/driver",), 0, last)
-    assert wrench.names == ("tool0",) and wrench.rows.shape == (600, 6)
+def test_streams_have_rate_delay_names_and_frame(received: Received) -> None:
+    wrench, joints = received.wrench(), received.joints()
+    assert wrench.names == ("ft_sensor",) and wrench.rows.shape == (800, 6)
     assert wrench.rate == pytest.approx(200.0) and wrench.lag == pytest.approx(DELAY * 1e-9)
-    assert set(JOINTS) <= set(joints.names) and joints.rows.shape[1] == len(joints.names)
-    positions = messages.received.newest_positions()
-    assert [positions[n] for n in joints.names] == joints.rows[-1].tolist()
+    assert joints.names == NAMES and joints.rows.shape == (800, 6)
+    assert len(received.wrench(EPOCH + 10**9, EPOCH + 2 * 10**9)) == 200
+    newest = received.newest_positions()
+    assert [newest[name] for name in NAMES] == joints.rows[-1].tolist()
 
 
-def test_a_stretch_is_what_newton_and_euler_say(messages: Messages) -> None:
-    stretch = messages.received.stretch(0, START + 10 * SECOND)
-    assert stretch is not None and len(stretch.stamps) > 100
-    mass, com, (xx, xy, xz, yy, yz, zz) = BODY.report[0], BODY.report[1:4], BODY.report[4:]
-    phi = phi_from_body(mass, com, [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-    left = -stretch.readings - regressor_of(stretch.motion) @ phi
-    assert (left.std(axis=0) < 6.0 * NOISE).all() and (np.abs(left.mean(axis=0)) < NOISE).all()
+def test_a_stretch_is_what_newton_and_euler_say(received: Received) -> None:
+    stretch = received.stretch(EPOCH, EPOCH + 4 * 10**9)
+    assert stretch is not None and len(stretch.readings) > 350
+    left = BIAS - stretch.readings - stretch.regressor @ PAYLOADS["drill"].phi
+    assert (left.std(axis=0) < 3.0 * np.repeat([0.1, 0.005], 3)).all()
+    assert stretch.samples == pytest.approx(2.0, abs=0.1)
 
 
-def test_the_chain_holds_the_joints_that_move_the_sensor(messages: Messages) -> None:
-    chain, beyond, missing = messages.received.chain(0, START + 10 * SECOND)
-    assert set(chain) == set(JOINTS) and missing == ""
-    assert not set(beyond) & set(JOINTS)
+def test_the_chain_holds_the_joints_that_move_the_sensor(received: Received) -> None:
+    seen = received.see(EPOCH, EPOCH + 10**9)
+    assert set(seen.chain) == set(NAMES) and seen.missing == "" and seen.beyond == ()
+    assert seen.frame == received.frame == "ft_sensor"
+    elsewhere = receive(seconds=1.0, given=Settings().replace(
+        {"wrench.sensor_frame": "forearm_link"})).see(0, 2 * EPOCH)
+    assert set(elsewhere.beyond) == {name for name in NAMES if name.startswith("wrist")}
     nothing = Received(Settings())
-    assert nothing.chain(0, 1)[2] and nothing.stretch(0, 1) is None and nothing.sensor_frame == ""
+    assert nothing.see(0, 1).missing and nothing.stretch(0, 1) is None and nothing.frame == ""
 
 
-def test_what_is_older_than_a_minute_is_gone_but_what_is_latched_stays(messages: Messages) -> None:
-    late = START + 100 * SECOND
-    messages.add(WRENCH, late, cdr.Wrench(late, "tool0", (0.0,) * 3, (0.0,) * 3))
-    assert len(messages.received.taken(WRENCH)) == 1 and messages.received.description == URDF
+def test_a_frame_has_its_place_in_the_root(received: Received) -> None:
+    q = np.array([list(received.newest_positions().values())])
+    place = received.place_in_root("ft_sensor", "base_link")
+    np.testing.assert_allclose(place[:3, 3], load_description().poses(q)[0][0, -1], atol=1e-9)
+    with pytest.raises(UnknownFrame):
+        received.place_in_root("nowhere", "base_link")
 
 
-def test_damaged_messages_are_left_out(messages: Messages) -> None:
-    before = len(messages.received.taken(WRENCH))
-    messages.received.add(WRENCH, START, b"damaged")
-    assert len(messages.received.taken(WRENCH)) == before
+def test_what_is_damaged_or_older_than_a_minute_is_left_out() -> None:
+    some = receive(seconds=0.5)
+    some.add(WRENCH, EPOCH + 10**9, b"damaged")
+    assert len(some.wrench()) == 100 and some.description
+    late = EPOCH + 100 * 10**9
+    some.add(WRENCH, late, wrench_bytes(late, "tool0", np.zeros(6)))
+    assert len(some.wrench()) == 1 and some.description
 
 
-def test_the_link_that_is_told_most_seldom_speaks_for_the_transforms() -> None:
-    made = Messages()
+def test_the_link_that_is_published_least_often_speaks_for_the_transforms() -> None:
+    made = Received(Settings())
     for k in range(100):
-        edges = [cdr.Edge(START + k, "base", "arm", (0.0,) * 3, (0.0, 0.0, 0.0, 1.0))]
-        if k % 10 == 0:
-            edges.append(cdr.Edge(START + k, "arm", "tool", (0.0,) * 3, (0.0, 0.0, 0.0, 1.0)))
-        made.add(TRANSFORMS, START + k, edges)
-    assert len(made.received.transforms("/tf", (), 0, START + 1000)) == 10
+        made.add(TRANSFORMS, EPOCH + k, transforms_bytes(
+            EPOCH + k, ["arm", "tool"] if k % 10 == 0 else ["arm"]))
+    assert len(made.transforms()) == 10

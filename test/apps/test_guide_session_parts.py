@@ -14,7 +14,8 @@ from wiggled import BIAS, record, wiggle
 
 from inertial_id_ros.apps.excitation.motions import MotionLimits
 from inertial_id_ros.apps.guide.motions import USUAL_BOX, MotionSource
-from inertial_id_ros.apps.guide.page import session_page
+from inertial_id_ros.apps.guide.checks import Row, Verdict, describe_failed
+from inertial_id_ros.apps.guide.page import End, Record, session_page
 from inertial_id_ros.apps.guide.progress import (
     Progress,
     Wanted,
@@ -22,9 +23,7 @@ from inertial_id_ros.apps.guide.progress import (
     parts_of,
 )
 from inertial_id_ros.apps.guide.proof import prove
-from inertial_id_ros.apps.guide.record import End, Record, Row, Verdict, describe_failed
-from inertial_id_ros.apps.guide.show import JsonLines
-from inertial_id_ros.apps.guide.terminal import Console, Terminal
+from inertial_id_ros.apps.guide.show import Console, Show, Terminal
 from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description
 from inertial_id_ros.apps.simulation.motion import START_POSE
 from inertial_id_ros.apps.simulation.payload import PAYLOADS
@@ -99,7 +98,7 @@ def test_more_motion_is_in_vain_where_no_lacking_interval_narrows():
 
 def test_events_are_lines_of_json_and_progress_comes_once_a_second():
     out = io.StringIO()
-    show = JsonLines(out, yes=False)
+    show = Show(out, yes=False)
     show.step("check")
     show.row(WRONG)
     for k in range(20):
@@ -132,13 +131,13 @@ def test_the_terminal_shows_what_is_wrong_and_what_to_do():
 
 
 @pytest.mark.slow
-def test_the_report_holds_checks_proof_and_truth_and_is_well_formed():
+def test_the_report_holds_checks_and_proof_and_is_well_formed():
     stretch = record(motion=wiggle(angle=30.0, move=0.9))
     proof = prove(stretch, np.array(BIAS), np.zeros(10), PAYLOADS["drill"].phi, SETTINGS)
-    kept = Record((WRONG,), [replace(PROGRESS, elapsed=float(k)) for k in range(4)],
+    kept = Record({WRONG.name: WRONG}, [replace(PROGRESS, elapsed=float(k)) for k in range(4)],
                   [("turn the wrist", 3.0), ("tilt it", 0.0)], TRUTH, np.full(10, 0.01),
-                  PROGRESS.parts, "ft_sensor", 1, proof, proof, "told", "name", TRUTH)
-    page = session_page(kept, End(4, describe_failed(kept.rows)))
+                  PROGRESS.parts, "ft_sensor", 1, proof, proof, "told", "name")
+    page = session_page(kept, End(4, describe_failed(kept.rows.values())))
     root = ElementTree.fromstring(page.split("\n", 1)[1] if page.startswith("<!") else page)
     assert len(root.findall(".//{*}figure")) >= 10
     text = "".join(root.itertext())

@@ -4,18 +4,44 @@
 from __future__ import annotations
 
 import numpy as np
+from rosbags.typesys import Stores, get_typestore
 
-from inertial_id_ros.apps.guide.received import Stretch, make_stretch
+from inertial_id_ros.apps.guide.received import Received, Stretch
 from inertial_id_ros.apps.simulation.cobot import SimulatedCobot
 from inertial_id_ros.apps.simulation.motion import START_POSE, JointMotion, minimum_jerk
 from inertial_id_ros.apps.simulation.settings import CobotSettings
-from inertial_id_ros.kinematics.joint_motion import JointMotion as MotionFromJoints
-from inertial_id_ros.kinematics.joint_motion import RobotFrame
-from inertial_id_ros.kinematics.robot_description import parse_urdf
-from inertial_id_ros.kinematics.transform_tree import TransformTree
+from inertial_id_ros.io.input_topics import JOINT_STATES, WRENCH
+from inertial_id_ros.settings import Settings
 
 BIAS = (2.0, -1.5, 3.0, 0.05, -0.08, 0.03)
-EPOCH = 10**18  # ns
+EPOCH, DELAY = 10**18, 4_000_000  # ns
+STORE = get_typestore(Stores.ROS2_JAZZY)
+
+
+def message(name: str, *fields: object) -> object:
+    """A message of a type of ROS."""
+    package, kind = name.split("/")
+    return STORE.types[f"{package}/msg/{kind}"](*fields)
+
+
+def header(stamp: int, frame: str = "") -> object:
+    return message("std_msgs/Header", message("builtin_interfaces/Time", *divmod(stamp, 10**9)),
+                   frame)
+
+
+def wrench_bytes(stamp: int, frame: str, row: np.ndarray) -> bytes:
+    """A geometry_msgs/WrenchStamped as it comes."""
+    force, torque = (message("geometry_msgs/Vector3", *part) for part in (row[:3], row[3:]))
+    return bytes(STORE.serialize_cdr(message(
+        "geometry_msgs/WrenchStamped", header(stamp, frame),
+        message("geometry_msgs/Wrench", force, torque)), "geometry_msgs/msg/WrenchStamped"))
+
+
+def joint_bytes(stamp: int, names: tuple[str, ...], q: np.ndarray) -> bytes:
+    """A sensor_msgs/JointState as it comes."""
+    return bytes(STORE.serialize_cdr(message(
+        "sensor_msgs/JointState", header(stamp), list(names), np.array(q), np.empty(0),
+        np.empty(0)), "sensor_msgs/msg/JointState"))
 
 
 def wiggle(angle: float = 18.0, move: float = 1.4, joints: tuple[int, ...] = (3, 4)):
@@ -38,23 +64,29 @@ def wiggle(angle: float = 18.0, move: float = 1.4, joints: tuple[int, ...] = (3,
     return motion
 
 
-def record(order=None, motion=None, seconds: float = 9.5, **settings) -> Stretch:
-    """What is recorded while the wrist is tilted.
+def receive(order=None, motion=None, seconds: float = 9.5, given: Settings | None = None,
+            **settings) -> Received:
+    """What is received while the wrist is tilted.
 
     Args:
-        order: of the positions among the names of the joints; settings: of the simulated cobot.
+        order: of the positions among the names of the joints; given: settings of the node;
+            settings: of the simulated cobot.
     """
-    defaults = {"payload": "drill", "bias": list(BIAS)}
-    cobot = SimulatedCobot(CobotSettings().replace({**defaults, **settings}),
-                           motion=wiggle() if motion is None else motion)
+    cobot = SimulatedCobot(CobotSettings().replace({
+        "payload": "drill", "bias": list(BIAS), "rate": 200.0, **settings}),
+        motion=motion or wiggle())
     run = cobot.run(seconds)
-    tree = TransformTree()
-    for edge in cobot.static_transforms():
-        tree.set_static(edge.parent, edge.child, edge.translation, edge.quaternion)
-    source = MotionFromJoints(
-        RobotFrame(parse_urdf(cobot.urdf), tree, cobot.sensor_frame, "", 9.81), 0.15)
+    received = Received(given or Settings(), cobot.urdf)
     stamps = np.round(run.t * 1e9).astype(np.int64) + EPOCH
     positions = run.q if order is None else run.q[:, order]
-    for stamp, row in zip(stamps.tolist(), positions, strict=True):
-        source.add(stamp, cobot.joint_names, row)
-    return make_stretch(stamps, run.wrench, source)
+    for stamp, q, row in zip(stamps.tolist(), positions, run.wrench, strict=True):
+        received.add(JOINT_STATES, stamp + DELAY, joint_bytes(stamp, cobot.joint_names, q))
+        received.add(WRENCH, stamp + DELAY, wrench_bytes(stamp, "ft_sensor", row))
+    return received
+
+
+def record(**changes) -> Stretch:
+    """The same as wrench and motion."""
+    stretch = receive(**changes).stretch(0, 2 * EPOCH)
+    assert stretch is not None
+    return stretch

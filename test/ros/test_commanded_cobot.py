@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import sys
 import time
+from concurrent.futures import Future, ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -26,7 +27,7 @@ from inertial_id_ros.apps.simulation.description import load_description  # noqa
 from inertial_id_ros.apps.simulation.payload import load_payload  # noqa: E402
 from inertial_id_ros.inertia import transform_phi  # noqa: E402
 from inertial_id_ros.ros import motion_execution  # noqa: E402
-from inertial_id_ros.ros.motion_execution import MotionExecution, State  # noqa: E402
+from inertial_id_ros.ros.motion_execution import Ended, MotionExecution  # noqa: E402
 
 ACTION = "joint_trajectory_controller/follow_joint_trajectory"
 NAMES = load_description().joint_names
@@ -48,6 +49,8 @@ class Cobot:
         self.wrenches = self.client.listen(WrenchStamped, "wrench", 10)
         self.stops = self.client.listen(Bool, "/simulate_cobot/protective_stop", LATCHED)
         self.client.spin_until(lambda: self.joints and self.wrenches and self.stops)
+        self.fault, self.threads = "", ThreadPoolExecutor(1)
+        self.executions: list[MotionExecution] = []
 
     @property
     def pose(self) -> np.ndarray:
@@ -74,14 +77,16 @@ class Cobot:
         dq[[0, -1]] = ddq[[0, -1]] = 0.0
         return PlannedMotion(NAMES, t, q, dq, ddq)
 
-    def execution(self, motion: PlannedMotion) -> MotionExecution:
-        """A motion that was confirmed."""
-        made = MotionExecution(self.client.node, motion, ACTION, "joint_states", True,
-                               lambda *_: (), silence=1.0)
-        self.client.spin_until(lambda: not made.find_problem())
-        made.ask()
-        made.confirm()
-        return made
+    def run(self, motion: PlannedMotion) -> Future[Ended]:
+        """A motion on its way."""
+        execution = MotionExecution(self.client.node, motion, ACTION, "joint_states",
+                                    lambda *_: (), lambda: self.fault, silence=1.0)
+        self.executions.append(execution)
+        return self.threads.submit(execution.run)
+
+    def end(self, ended: Future[Ended]) -> Ended:
+        self.client.spin_until(ended.done)
+        return ended.result()
 
 
 @pytest.fixture(scope="module")
@@ -90,29 +95,27 @@ def cobot():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(motion_execution, "DELAY", 1.0)  # it may be late where the machine is busy
         yield made
+    made.threads.shutdown()
+    for execution in made.executions:
+        execution.close()
     made.client.close()
     assert made.process.stop()[0] == 0
 
 
 def test_a_trajectory_is_followed_to_its_end(cobot):
     motion = cobot.motion(0.3)
-    execution = cobot.execution(motion)
-    cobot.client.spin_until(execution.finished.is_set)
-    execution.close()
-    assert execution.state is State.DONE, execution.reason
+    assert cobot.end(cobot.run(motion)) == Ended()
     cobot.spin_to_rest()
     np.testing.assert_allclose(cobot.pose, motion.positions[-1], atol=1e-6)
 
 
 def test_an_aborted_motion_is_at_rest_within_three_tenths_of_a_second(cobot):
-    execution = cobot.execution(cobot.motion(-0.6))
+    ended = cobot.run(cobot.motion(-0.6))
     cobot.spin_until_faster(0.3)
-    stamp = cobot.joints[-1].header.stamp
-    execution.abort("enough")
-    cobot.client.spin_until(execution.finished.is_set)
-    execution.close()
+    stamp, cobot.fault = cobot.joints[-1].header.stamp, "enough"
+    found, cobot.fault = cobot.end(ended), ""
     cobot.spin_to_rest()
-    assert execution.state is State.STOPPED
+    assert found == Ended("enough")
     begun = stamp.sec + 1e-9 * stamp.nanosec
     moving = [m.header.stamp.sec + 1e-9 * m.header.stamp.nanosec - begun for m in cobot.joints
               if np.abs(m.velocity).max() >= RESTING]
@@ -121,37 +124,27 @@ def test_an_aborted_motion_is_at_rest_within_three_tenths_of_a_second(cobot):
 
 def test_a_push_makes_a_protective_stop_until_it_is_unlocked(cobot):
     cobot.spin_to_rest()
-    execution = cobot.execution(cobot.motion(0.6))
+    ended = cobot.run(cobot.motion(0.6))
     cobot.spin_until_faster(0.1)
     push = Wrench()
     push.force.x = 80.0
     cobot.client.publish("/simulate_cobot/push", push)
-    cobot.client.spin_until(execution.finished.is_set)
-    execution.close()
-    assert execution.state is State.STOPPED and "push of 80 N" in execution.reason
+    found = cobot.end(ended)
+    assert "80 N" in found.reason and found.is_at_rest
     cobot.client.spin_until(lambda: cobot.stops[-1].data)
     cobot.spin_to_rest()
-    refused = cobot.execution(cobot.motion(0.1))
-    cobot.client.spin_until(refused.finished.is_set)
-    refused.close()
-    assert refused.state is State.REFUSED
+    assert cobot.end(cobot.run(cobot.motion(0.1))).was_rejected
     cobot.client.publish("/simulate_cobot/push", Wrench())
     cobot.client.spin_until(lambda: abs(cobot.wrenches[-1].wrench.force.x) < 60.0)
     assert cobot.client.call(Trigger, "/simulate_cobot/unlock").success
-    again = cobot.execution(cobot.motion(0.1))
-    cobot.client.spin_until(again.finished.is_set)
-    again.close()
-    assert again.state is State.DONE, again.reason
+    assert cobot.end(cobot.run(cobot.motion(0.1))) == Ended()
 
 
 def test_a_trajectory_from_elsewhere_is_rejected(cobot):
     cobot.spin_to_rest()
     motion = cobot.motion(0.2)
     motion.positions[:] += 0.3
-    execution = cobot.execution(motion)
-    cobot.client.spin_until(execution.finished.is_set)
-    execution.close()
-    assert execution.state is State.REFUSED and "rejected" in execution.reason
+    assert cobot.end(cobot.run(motion)).was_rejected
 
 
 def test_a_stated_payload_is_subtracted_from_the_wrench_and_told(cobot):

@@ -14,6 +14,7 @@ from scipy.spatial.transform import Rotation  # noqa: E402
 from shape_msgs.msg import Mesh, MeshTriangle, SolidPrimitive  # noqa: E402
 from std_msgs.msg import Header  # noqa: E402
 
+from inertial_id_ros.apps.guide.checks import Scene  # noqa: E402
 from inertial_id_ros.errors import InvalidShape  # noqa: E402
 from inertial_id_ros.ros import planning_scene  # noqa: E402
 from inertial_id_ros.ros.planning_scene import (  # noqa: E402
@@ -119,13 +120,13 @@ class Graph:
     def count_publishers(self, name):
         return 1
 
-    def ask(self, kind, service, request, timeout):
+    def call(self, kind, service, request, timeout, times):
         return SimpleNamespace(scene=self.whole)
 
     def watch(self) -> SceneWatch:
         watch = SceneWatch(self, self, lambda kind, name, take: self.takers.append(take))
-        watch.look()
-        watch.look()
+        watch.discover()
+        watch.discover()
         assert len(self.takers) == 1
         return watch
 
@@ -155,7 +156,7 @@ def test_a_scene_that_is_answered_or_published_is_kept_clear_until_it_changes(in
     graph.whole = scene() if answers else None
     take(scene())
     watch.read(lambda frame: WORLD)
-    assert watch.scene.names == () and not watch.scene.unknown and not watch.has_changed
+    assert watch.scene == Scene() and not watch.has_changed
 
 
 def test_what_the_robot_carries_is_told_and_no_obstacle(installed):
@@ -173,7 +174,7 @@ def test_a_scene_that_cannot_be_kept_clear_is_a_problem(installed):
 def test_without_a_scene_or_its_types_nothing_is_known(installed, monkeypatch):
     watch = Graph().watch()
     watch.read(lambda frame: WORLD)
-    assert "no planning scene" in watch.scene.unknown
+    assert watch.scene is None
     monkeypatch.setattr(planning_scene, "find_type", lambda name: None)
     watch.read(lambda frame: WORLD)
-    assert "moveit_msgs is not installed" in watch.scene.unknown
+    assert watch.scene.problem and not watch.obstacles

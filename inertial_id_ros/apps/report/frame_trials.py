@@ -13,7 +13,7 @@ from itertools import permutations, product
 from typing import NamedTuple
 
 import numpy as np
-from scipy.spatial.transform import Rotation
+import pinocchio as pin
 
 from ...inertia import Array
 
@@ -143,4 +143,4 @@ def _axis(direction: Array) -> str:
 
 def _rpy_of(turn: Array) -> Array:
     """Roll, pitch and yaw (3,) [rad] of a turn (3, 3)."""
-    return np.asarray(Rotation.from_matrix(turn).as_euler("xyz"))
+    return np.asarray(pin.rpy.matrixToRpy(turn))
