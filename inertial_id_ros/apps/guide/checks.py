@@ -22,6 +22,7 @@ LEAST_RATE = 50.0  # Hz; fewer samples do not give accelerations well
 LATEST, EARLIEST = 0.5, -0.05  # s from a stamp to its arrival
 APART = 2.0  # deviations of the clocks' offset (alignment.delay_sd)
 NOISY = 3.0  # times the noise of the data sheet
+SHIFTED = 0.002  # m, of a TCP
 NEAR_RANGE = 0.9  # share of the range
 REST_SPEED = 0.02  # rad/s or m/s
 FULL_SPEED = 0.995
@@ -264,7 +265,11 @@ def frame_of_the_wrench(seen: Snapshot, _: Settings) -> Row | None:
               if joint in arm or (not arm and joint in seen.joints.names)]
     measured = (f"'{frame}' does not move with {listed(beyond)}" if beyond else
                 f"'{frame}', behind {len(chain)} joints")
-    return judged("frame of the wrench", beyond, measured, "a frame behind all joints of the arm",
+    if shifted := seen.motion.tcp > SHIFTED:
+        measured = f"the TCP of the robot lies {1e3 * seen.motion.tcp:.0f} mm from '{frame}'"
+    return judged("frame of the wrench", beyond or shifted, measured,
+                  "a frame behind all joints of the arm, in which the wrench is expressed",
+                  "Set the TCP of the robot to zero." if shifted else
                   "Set wrench.sensor_frame to the link of the description at the sensor, or have "
                   "its driver name that in frame_id.")
 

@@ -105,6 +105,8 @@ class Seen(NamedTuple):
         chain: joints that move the frame of the wrench; beyond: joints that only all of these
             carry. frame: of the wrench; missing: what is missing, in words; empty: nothing is.
         findings: about the samples.
+        tcp: distance of the TCP from the frame, where a driver of Universal Robots, which expresses
+            its wrench about the TCP, publishes it [m].
     """
 
     chain: tuple[str, ...]
@@ -112,6 +114,7 @@ class Seen(NamedTuple):
     frame: str
     missing: str
     findings: tuple[Finding, ...]
+    tcp: float = 0.0
 
 
 class Received:
@@ -211,7 +214,7 @@ class Received:
         missing = streams.missing()
         text = "" if missing is None else str(next(iter(missing[1].values()), missing[0]))
         return Seen(chain, _beyond(self.description, chain) if chain else (), streams.frame, text,
-                    tuple(_findings(streams)))
+                    tuple(_findings(streams)), _distance_of_tcp(streams))
 
     def place_in_root(self, frame: str, root: str) -> Array:
         """(4, 4) from axes of a frame to those of a link (raises UnknownFrame)."""
@@ -270,6 +273,14 @@ def _findings(streams: Streams) -> Iterator[Finding]:
         if name.partition(".")[0] in KINDS:
             given: dict[str, Any] = {"why": "", "where": "", "seconds": 0.0, **numbers}
             yield made(name, **given)
+
+
+def _distance_of_tcp(streams: Streams) -> float:
+    tree = Tree.of(streams)
+    tcp = f"{streams.frame}_controller"
+    if not streams.frame.endswith("tool0") or tcp not in tree:
+        return 0.0
+    return float(np.linalg.norm(tree.place(streams.frame, tcp)[0].translation))
 
 
 def _beyond(urdf: str, chain: tuple[str, ...]) -> tuple[str, ...]:
