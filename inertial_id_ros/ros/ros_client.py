@@ -7,6 +7,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -146,8 +147,14 @@ class RosClient:
         names = list(listed.result.names)
         if not names:
             return {}
-        got = self._answer(node, lambda: client.get_parameters(names))
-        return {name: _plain(value) for name, value in zip(names, got.values, strict=True)}
+        got = self._answer(node, lambda: client.get_parameters(names)).values
+        if len(got) == len(names):
+            return {name: _plain(value) for name, value in zip(names, got, strict=True)}
+        found: dict[str, Any] = {}  # a parameter without a value leaves out all others
+        for name in names:
+            one = self._answer(node, partial(client.get_parameters, [name])).values
+            found[name] = _plain(one[0]) if one else None
+        return found
 
     def read_only(self, node: str, names: Sequence[str]) -> frozenset[str]:
         """Those of a node's parameters that cannot be set (raises NoAnswer)."""
