@@ -13,8 +13,8 @@ import pytest
 from wiggled import BIAS, record, wiggle
 
 from inertial_id_ros.apps.excitation.motions import MotionLimits
-from inertial_id_ros.apps.guide.motions import USUAL_BOX, MotionSource
 from inertial_id_ros.apps.guide.checks import Row, Verdict, describe_failed
+from inertial_id_ros.apps.guide.motions import USUAL_BOX, MotionSource
 from inertial_id_ros.apps.guide.page import End, Record, session_page
 from inertial_id_ros.apps.guide.progress import (
     Progress,

@@ -25,7 +25,7 @@ from ...cli import CHECK_FAILED, INTERRUPTED, NOT_APPLIED, NOT_IDENTIFIED, OK
 from ...errors import InertialIdError
 from ...inertia import Array
 from ...kinds import Doubt
-from ...targets.registry import load_target
+from ...targets.registry import TARGETS
 from .arm import MovedArm
 from .command_line import Options
 from .guide_node import LATEST, GuideNode, Stopped
@@ -307,7 +307,7 @@ class Session:
 
     def _verify(self, target: str) -> End:
         """Whether the driver's own wrench is near zero, where it compensates the payload."""
-        if not load_target(target).changes_wrench:
+        if not TARGETS[target].changes_wrench:
             return End(OK, "Identified, proved and applied.")
         self.guide.wait(SETTLED)
         proof = self._compare(None, as_phi(self.record.report), np.zeros(10))
