@@ -62,7 +62,7 @@ def test_the_chain_holds_the_joints_that_move_the_sensor(received: Received) -> 
 def test_a_frame_has_its_place_in_the_root(received: Received) -> None:
     q = np.array([list(received.newest_positions().values())])
     place = received.place_in_root("ft_sensor", "base_link")
-    np.testing.assert_allclose(place[:3, 3], load_description().poses(q)[0][0, -1], atol=1e-9)
+    np.testing.assert_allclose(place[:3, 3], load_description().motion(q).position[0], atol=1e-9)
     with pytest.raises(UnknownFrame):
         received.place_in_root("nowhere", "base_link")
 

@@ -48,7 +48,7 @@ def source() -> MotionSource:
 def ups(motion):
     """Direction of gravity in the sensor over a motion, by the simulation's own kinematics."""
     q = motion.sample(np.linspace(0.0, motion.duration, 100)).q
-    return DESCRIPTION.poses(q)[1][-1].inv().apply([0.0, 0.0, 1.0])
+    return DESCRIPTION.motion(q).rotation[:, 2]
 
 
 def angle(a, b):

@@ -229,10 +229,9 @@ def test_arm_has_the_published_denavit_hartenberg_parameters():
             c, s, ca, sa = np.cos(q[i]), np.sin(q[i]), np.cos(alpha[i]), np.sin(alpha[i])
             pose = pose @ np.array([[c, -s * ca, s * sa, a[i] * c], [s, c * ca, -c * sa, a[i] * s],
                                     [0, sa, ca, d[i]], [0, 0, 0, 1]])
-        origins, rotations = arm.poses(q)
-        tool = [joint.child for joint in arm.chain].index("tool0")
-        np.testing.assert_allclose(origins[0, tool], pose[:3, 3], atol=1e-12)
-        np.testing.assert_allclose(rotations[tool].as_matrix()[0], pose[:3, :3], atol=1e-12)
+        sensor = arm.motion(q[None])  # 40 mm before the flange
+        np.testing.assert_allclose(sensor.position[0], pose[:3, 3] + 0.04 * pose[:3, 2], atol=1e-12)
+        np.testing.assert_allclose(sensor.rotation[0], pose[:3, :3], atol=1e-12)
 
 
 def test_sensor_lies_forty_millimetres_before_the_flange():
@@ -262,7 +261,7 @@ def test_transforms_of_the_links_lead_to_the_pose_of_the_sensor():
 
 @pytest.mark.parametrize(("name", "value", "text"), [
     ("rate", 5.0, "rate is 5 Hz; allowed: at least 10 and at most 2000 Hz"),
-    ("motion", "dance", "motion is 'dance'; allowed: sinusoid, point_to_point, stop_and_go"),
+    ("motion", "dance", "motion is 'dance'; allowed: sinusoid, point_to_point, commanded"),
     ("bias", (1.0, 2.0), "bias has 2 numbers; it needs 6"),
     ("noise", (-0.1, 0.0), "noise is -0.1; allowed: at least 0"),
     ("speed", "fast", "speed is 'fast'; it must be a number"),
@@ -280,4 +279,4 @@ def test_bad_setting_is_named_with_its_value_and_what_is_allowed(name, value, te
 ])
 def test_description_that_is_no_arm_is_refused(urdf, text):
     with pytest.raises(InvalidModel, match=text):
-        ArmDescription(urdf)
+        assert ArmDescription(urdf).chain

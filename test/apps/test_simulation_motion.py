@@ -10,16 +10,12 @@ from inertial_id_ros.apps.simulation.description import load_description
 from inertial_id_ros.apps.simulation.motion import (
     START_POSE,
     PointToPoint,
-    StopAndGo,
     sinusoid,
-    stop_and_go,
 )
 from inertial_id_ros.apps.simulation.settings import CobotSettings
-from inertial_id_ros.errors import InvalidSetting
 
 ARM = load_description()
 MAKERS = {"sinusoid": lambda: sinusoid(ARM, 1.5),
-          "stop_and_go": lambda: stop_and_go(ARM, 1.5, rest=0.7),
           "point_to_point": lambda: PointToPoint(ARM, 1.5, rest=0.3, seed=3)}
 motions = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
 
@@ -107,15 +103,3 @@ def test_point_to_point_moves_to_poses_spread_over_the_workspace():
     assert np.all(np.ptp(q, axis=0) > np.radians([60, 20, 30, 80, 80, 200]))
     height = ARM.tool_point(q, np.array([0.0, 0.0, 0.08]))[:, 2]
     assert height.min() > 0.2
-
-
-def test_stop_and_go_rests_for_the_wanted_share_of_the_time():
-    _, angular = tool_speeds(stop_and_go(ARM, 1.0, rest=1.5, moving=3.0), np.arange(0, 45, 0.01))
-    # A ramp starts so gently that its first hundredths of a second count as rest, too.
-    assert np.mean(angular < 1e-9) == pytest.approx(1 / 3, abs=0.01)
-    assert angular.max() > 1.0
-
-
-def test_stop_and_go_without_room_for_its_ramps_is_refused():
-    with pytest.raises(InvalidSetting, match="moving is 1 s; allowed: at least two ramps, 1.2 s"):
-        StopAndGo(1.0, 1.0, 1.0, 0.6)

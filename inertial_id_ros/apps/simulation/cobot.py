@@ -19,9 +19,9 @@ The sensors make readings of that truth: with noise, bias, errors, misalignment 
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -52,27 +52,17 @@ class NoiseStream:
     ``SeedSequence``), so that any range can be read without what came before it.
     """
 
-    _KEPT = 4  # blocks remembered
-
     def __init__(self, seed: int, block: int, stream: int = 1, columns: int = 18) -> None:
-        self._seed, self._block, self._stream, self._columns = seed, block, stream, columns
-        self._blocks: OrderedDict[int, Array] = OrderedDict()
+        self._block = block
+        self._draw = lru_cache(4)(lambda k: np.random.default_rng(np.random.SeedSequence(
+            [seed, stream, k])).standard_normal((block, columns)))
 
     def rows(self, start: int, count: int) -> Array:
         """Rows (count, columns) from number ``start`` on."""
         first, last = start // self._block, (start + max(count, 1) - 1) // self._block
         rows = np.vstack([self._draw(k) for k in range(first, last + 1)])
         offset = start - first * self._block
-        return rows[offset:offset + count]
-
-    def _draw(self, k: int) -> Array:
-        """Rows of block number k, from memory if it was drawn lately."""
-        if k not in self._blocks:
-            rng = np.random.default_rng(np.random.SeedSequence([self._seed, self._stream, k]))
-            self._blocks[k] = rng.standard_normal((self._block, self._columns))
-            while len(self._blocks) > self._KEPT:
-                self._blocks.popitem(last=False)
-        return self._blocks[k]
+        return np.asarray(rows[offset:offset + count])
 
 
 class WanderingZero:

@@ -17,7 +17,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...errors import InvalidSetting
 from ...inertia import Array
 from .description import ArmDescription
 from .settings import CobotSettings
@@ -173,41 +172,6 @@ class SmoothStart:
         return Progress(value, self.rate * rise.value, self.rate / self.ramp * rise.rate)
 
 
-@dataclass(frozen=True)
-class StopAndGo:
-    """Periods of ``rest`` seconds without progress, then ``moving`` seconds of it.
-
-    Each stretch of motion rises to ``rate`` within ``ramp`` seconds and falls likewise.
-
-    Raises:
-        InvalidSetting: a stretch is too short for its two ramps.
-    """
-
-    rate: float
-    moving: float
-    rest: float
-    ramp: float
-
-    def __post_init__(self) -> None:
-        if self.moving < 2.0 * self.ramp:
-            raise InvalidSetting(
-                f"moving is {self.moving:g} s; allowed: at least two ramps, {2 * self.ramp:g} s")
-
-    def __call__(self, t: ArrayLike) -> Progress:
-        """Progress at times (n,) [s]."""
-        time = np.maximum(np.asarray(t, dtype=float), 0.0)
-        period = self.rest + self.moving
-        count = np.floor(time / period)
-        tau = np.clip(time - count * period - self.rest, 0.0, self.moving)
-        up, down = tau / self.ramp, (tau - (self.moving - self.ramp)) / self.ramp
-        rising, falling = minimum_jerk(up), minimum_jerk(down)
-        travelled = count * (self.moving - self.ramp) + self.ramp * (
-            _quintic_integral(np.clip(up, 0.0, 1.0)) + np.maximum(up - 1.0, 0.0)
-            - _quintic_integral(np.clip(down, 0.0, 1.0)))
-        return Progress(self.rate * travelled, self.rate * (rising.value - falling.value),
-                        self.rate / self.ramp * (rising.rate - falling.rate))
-
-
 # Nadeau, Giamou & Kelly 2022: start pose and sinusoids of the last three joints.
 START_POSE = np.radians([0.0, -90.0, 60.0, -90.0, -90.0, 0.0])
 AMPLITUDE = np.radians([0.0, 0.0, 0.0, 45.0, 45.0, 45.0])
@@ -215,7 +179,6 @@ FREQUENCY = np.array([0.0, 0.0, 0.0, 0.10, 0.13, 0.16])
 COMMON_PERIOD = 100.0  # s, after which the three sinusoids repeat
 # A point of the tool whose speed is limited, in the sensor frame.
 TOOL_POINT = np.array([0.0, 0.0, 0.08])
-MOVING_TIME = 3.0  # s of motion between two rests of stop-and-go
 
 
 class JointMotion(NamedTuple):
@@ -321,9 +284,9 @@ class PointToPoint:
         s = minimum_jerk(self._NODES)
         q = begin + s.value[:, None] * (goal - begin)
         dq = s.rate[:, None] * (goal - begin)
-        tool = self._arm.tool_velocity(q, dq, TOOL_POINT)
-        peaks = (np.linalg.norm(tool.linear, axis=1).max(),
-                 np.linalg.norm(tool.angular, axis=1).max(), np.abs(dq).max())
+        linear, angular = self._arm.tool_velocity(q, dq, TOOL_POINT)
+        peaks = (np.linalg.norm(linear, axis=1).max(), np.linalg.norm(angular, axis=1).max(),
+                 np.abs(dq).max())
         return self._MARGIN * max(
             peak / limit for peak, limit in zip(peaks, self._limits, strict=True))
 
@@ -332,7 +295,7 @@ def mean_angular_speed(arm: ArmDescription) -> float:
     """Mean angular speed of the tool [rad/s] in the published sinusoids at their own pace."""
     steady = Sinusoid(SmoothStart(1.0, 1e-9))
     q, dq, _ = steady(np.arange(1.0, COMMON_PERIOD + 1.0, 0.05))
-    return float(np.linalg.norm(arm.tool_velocity(q, dq, TOOL_POINT).angular, axis=1).mean())
+    return float(np.linalg.norm(arm.tool_velocity(q, dq, TOOL_POINT)[1], axis=1).mean())
 
 
 def sinusoid(arm: ArmDescription, speed: float, ramp: float = 1.0) -> Sinusoid:
@@ -344,18 +307,9 @@ def sinusoid(arm: ArmDescription, speed: float, ramp: float = 1.0) -> Sinusoid:
     return Sinusoid(SmoothStart(speed / mean_angular_speed(arm), ramp))
 
 
-def stop_and_go(arm: ArmDescription, speed: float, rest: float = 1.0, ramp: float = 1.0,
-                moving: float = MOVING_TIME) -> Sinusoid:
-    """The sinusoids in stretches with rests between them; ``speed`` is the mean at full rate."""
-    rate = speed / mean_angular_speed(arm)
-    return Sinusoid(StopAndGo(rate, max(moving, 2.0 * ramp), rest, ramp))
-
-
 def make_motion(arm: ArmDescription, settings: CobotSettings) -> Motion:
     """The motion that the settings name, but for a commanded one."""
     s = settings
     if s.motion == "sinusoid":
         return sinusoid(arm, s.speed, s.ramp)
-    if s.motion == "stop_and_go":
-        return stop_and_go(arm, s.speed, s.rest, s.ramp)
     return PointToPoint(arm, s.speed, s.tool_speed, s.rest, s.seed)

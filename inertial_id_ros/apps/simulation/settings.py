@@ -16,7 +16,7 @@ from ...settings.spec import Vector, check, coerce, iter_group, setting, unknown
 
 CONVENTIONS = ("on_sensor", "on_environment")
 COMMANDED = "commanded"
-MOTIONS = ("sinusoid", "point_to_point", "stop_and_go", COMMANDED)
+MOTIONS = ("sinusoid", "point_to_point", COMMANDED)
 NO_ERRORS = "none"
 
 
@@ -48,8 +48,7 @@ class CobotSettings:
         0.25, "Peak linear speed of the tool in point-to-point moves.", unit="m/s",
         above=0.0, high=2.0)
     rest: float = setting(
-        1.0, "Rest between point-to-point moves, or between the stretches of stop-and-go.",
-        unit="s", low=0.0, high=60.0)
+        1.0, "Rest between point-to-point moves.", unit="s", low=0.0, high=60.0)
     ramp: float = setting(
         1.0, "Time in which sinusoids gain and lose their speed.", unit="s", low=0.1, high=60.0)
     duration: float = setting(0.0, "Length of the simulation; 0: endless.", unit="s", low=0.0)
