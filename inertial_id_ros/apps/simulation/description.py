@@ -144,7 +144,7 @@ def _read_joint(element: ElementTree.Element) -> Joint:
         raise InvalidModel(f"joint '{name}' is {kind}; allowed: fixed, revolute, continuous, from "
                            "one link to another")
     axis = _vector(element, "axis", "xyz", "1 0 0")
-    return Joint(name, *links, _vector(element, "origin", "xyz", "0 0 0"),
+    return Joint(name, links[0], links[1], _vector(element, "origin", "xyz", "0 0 0"),
                  Rotation.from_euler("xyz", _vector(element, "origin", "rpy", "0 0 0")),
                  np.zeros(3) if kind == "fixed" else axis / np.linalg.norm(axis))
 
