@@ -36,6 +36,7 @@ from .streams import Streams
 from .worker import Worker
 
 PART = 500  # samples after which is published what they show, where many wait
+CHANGES = ("payload_changed", "zero_moved", "estimate_lost")  # kinds that end an estimate
 PATIENCE = 3.0  # s after the start before missing data are reported
 
 
@@ -86,6 +87,8 @@ class Estimation:
         self.findings_now: tuple[Finding, ...] = ()
         self.longest = 0.0  # s, of a round
         self._seen: tuple[Any, ...] = ()  # of the identifier's newest outcome
+        self._changes: list[str] = []  # findings of changes
+        self._asked = 0  # stamp of an outcome that was not due, but asked for
         self._begin()
         self._frame, self._newest = "", 0  # that the wrench names; stamp of the load [ns]
         self._placed: tuple[Any, ...] = ()
@@ -273,10 +276,19 @@ class Estimation:
     def _follow(self) -> None:
         """Show what the identifier says now, where that is another than it said before, or what
         else is in doubt."""
+        changes = [f.text for f in self.identifier.findings() if f.kind in CHANGES]
+        if changes != self._changes:  # the next estimate may not be due for long
+            self._changes = changes
+            if changes:
+                self.solve()
+                return
         outcome, shown = self.identifier.outcome, self.outcome
-        if isinstance(outcome, Estimate) and isinstance(shown, Estimate) and (
-                outcome.stamp_ns < shown.stamp_ns):  # of somebody who asked in between
-            outcome = shown.as_stale(outcome.stale_reason) if outcome.stale else shown
+        if isinstance(outcome, Estimate) and (
+                outcome.stamp_ns < self._asked <= self.identifier.streams.newest):
+            reason = outcome.stale_reason
+            outcome = shown
+            if isinstance(shown, Estimate) and reason and not shown.stale:
+                outcome = shown.as_stale(reason)
         seen = (outcome.valid, outcome.stamp_ns if outcome.valid else 0,
                 isinstance(outcome, Estimate) and outcome.stale)
         if seen != self._seen:
@@ -290,6 +302,7 @@ class Estimation:
     def solve(self) -> Outcome:
         """Estimate with the samples so far, and publish: something was changed."""
         outcome = self.identifier.solve()
+        self._asked = outcome.stamp_ns
         self._hand_on()
         self._show(outcome)
         return self.outcome

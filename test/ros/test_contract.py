@@ -179,7 +179,7 @@ def test_the_example_prints_the_payload_or_why_there_is_none(stage):
     line = next(x for x in program.text.splitlines() if " kg at (" in x)
     assert float(line.split()[0]) == pytest.approx(robot.cobot.payload.mass, rel=0.03)
     node.stop()
-    program.wait_for_text("max_age is 2 s")
+    program.wait_for_text("the node stops")
     status, text = program.stop()
     # rclpy itself may fail so where the signal comes just before it waits.
     raced = "context is not valid" in text
