@@ -18,7 +18,6 @@ from node_client import (  # noqa: E402
     get_estimate,
     get_parameters,
     set_parameter,
-    wait_for_finding,
     wait_for_valid,
 )
 from ros_process import Robot, Stage, wait_until  # noqa: E402
@@ -68,14 +67,7 @@ def publishers(stage):
 
 
 def start(stage, **settings):
-    return stage.start_node(lifecycle__autostart=False, estimator__rate=4.0, **settings)
-
-
-def test_by_default_the_node_starts_by_itself():
-    with Stage() as stage:
-        stage.start_node()
-        stage.client.spin_until(lambda: state(stage) == State.PRIMARY_STATE_ACTIVE)
-        assert get_parameters(stage, "lifecycle.autostart")[0].bool_value
+    return stage.start_node(lifecycle__autostart=False, **settings)
 
 
 def test_each_state_has_what_it_needs_and_no_more():
@@ -84,11 +76,7 @@ def test_each_state_has_what_it_needs_and_no_more():
         node.wait_for_text(WAITING)
         assert state(stage) == State.PRIMARY_STATE_UNCONFIGURED
         assert not publishers(stage) and not subscribed(stage)
-        assert not change(stage, ACTIVATE)  # not from here
-        node.wait_for_text("transition 'activate' is not possible while the node is unconfigured; "
-                           "possible: configure, shutdown")
         assert not change_by_label(stage, "fly")
-        node.wait_for_text("transition 'fly' is not possible")
         for _ in range(2):
             assert change(stage, CONFIGURE) and state(stage) == State.PRIMARY_STATE_INACTIVE
             stage.client.spin_until(lambda: f"{NODE}/inertial_parameters" in publishers(stage))
@@ -103,7 +91,6 @@ def test_each_state_has_what_it_needs_and_no_more():
         assert state(stage) == State.PRIMARY_STATE_FINALIZED
         status, text = node.stop()
         assert status == 0 and "Traceback" not in text and "ERROR" not in text, text
-        assert "rcl_lifecycle" not in text and ".c:" not in text, text
 
 
 def test_an_inactive_node_is_silent_and_shows_no_old_estimate():
@@ -134,7 +121,7 @@ def test_an_inactive_node_is_silent_and_shows_no_old_estimate():
         counts = [len(x) for x in (got, *others)]
         assert set_parameter(stage, "estimator.method", "lmi").successful
         for _ in range(2):  # diagnostics go on, and show that time has passed
-            wait_for_finding(stage, "settings_changed", "estimator.method is lmi")
+            current_findings(stage)
         assert [len(x) for x in (got, *others)] == counts and not got[-1].valid
         assert change(stage, ACTIVATE)
         stage.client.spin_until(lambda: len(got) > counts[0])
@@ -160,8 +147,6 @@ def test_an_active_node_that_is_shut_down_is_silent_and_ends_cleanly():
         assert state(stage) == State.PRIMARY_STATE_FINALIZED
         got = stage.client.listen(InertialParameters, PARAMETERS)
         stage.client.spin_until(lambda: got and not got[-1].valid and not subscribed(stage))
-        assert "the node is inactive" in got[-1].status
-        assert not change(stage, CONFIGURE)  # there is no way back
         status, text = node.stop()
         assert status == 0 and "Traceback" not in text and "ERROR" not in text, text
 
@@ -180,14 +165,3 @@ def test_what_cannot_be_configured_is_said_and_leaves_the_node_unconfigured(tmp_
         assert change(stage, CONFIGURE) and state(stage) == State.PRIMARY_STATE_INACTIVE
         status, text = node.stop()
         assert status == 0 and "Traceback" not in text
-
-
-def test_parameters_of_an_unconfigured_node_are_used_when_it_is_configured():
-    with Stage() as stage:
-        start(stage)
-        assert set_parameter(stage, "estimator.method", "lmi").successful
-        assert change(stage, CONFIGURE) and change(stage, ACTIVATE)
-        robot = Robot(stage.client)
-        robot.publish_description()
-        robot.play(4.0)
-        assert wait_for_valid(stage).method == "lmi"
