@@ -35,7 +35,7 @@ from inertial_id_ros.ros.program import unused_domain as own_domain
 ROOT = Path(__file__).resolve().parent.parent
 NODE = (sys.executable, "-m", "inertial_id_ros.ros.main")
 # s that a test waits for an event before it fails: long, for a machine that is busy.
-PATIENCE = 20.0
+PATIENCE = 60.0
 _SHAKE = 1e-5  # rad, noise of encoders at rest
 LATCHED = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE,
                      durability=DurabilityPolicy.TRANSIENT_LOCAL)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..detect.contradictions import contradictions
 from ..errors import NotEnoughData
-from ..estimate import Estimate, NoEstimate
+from ..estimate import IDENTIFIED, UNOBSERVED, Estimate, NoEstimate
 from ..estimators.base import Solution
 from ..explain.explain import Explanation, explain
 from ..explain.fit import Region
@@ -18,6 +18,7 @@ from ..kinds import why
 from ..model.history import Window
 from ..model.problem import Problem
 from ..model.rows import stretches
+from ..model.tool import nothing_beside
 from ..motion.motion import BIN, BIN_NS, Array
 from ..settings import Settings
 from .beliefs import Beliefs
@@ -60,16 +61,19 @@ def _made(phi: Array, covariance: Array, explained: Explanation, basis: Basis, s
           seconds: float) -> Estimate:
     verdict, fit, settings = judge(phi, covariance, vague(phi[0])), explained.best, basis.settings
     used, count = fit.rows.window.used, fit.rows.window.count
+    words, tool = verdict.verdict, basis.beliefs.tool
+    if tool is not None and phi[0] < 2.0 * np.sqrt(covariance[0, 0]):  # `nothing_beside` the tool
+        words = (IDENTIFIED, *9 * (UNOBSERVED,))
     return Estimate(
         stamp_ns=stamp, frame_id=basis.frame, phi=phi, phi_covariance=covariance,
         bias=settings.wrench.sign * fit.values["bias"], method=settings.estimator.method,
-        weighting=settings.estimator.weighting, data_share=verdict.share, verdict=verdict.verdict,
+        weighting=settings.estimator.weighting, data_share=verdict.share, verdict=words,
         alignment=_alignment({**fit.values, "delay": np.r_[explained.setup.delay]}),
         alignment_sigma=np.abs(_alignment(fit.sigma)),
         residual_rms=_residual(explained), samples=round(float(count[used].sum())),
         window=BIN * float(used.sum()), condition_number=condition(explained.covariance),
         min_eigenvalue=min_eigenvalue(phi), solve_time=seconds,
-        tool_apart=basis.beliefs.tool is not None)
+        tool_apart=tool is not None)
 
 
 def too_short(window: Window) -> str:
@@ -97,6 +101,11 @@ def solve(explained: Explained, basis: Basis) -> tuple[Array | None, Array]:
         apart = apart - beliefs.compensated
     if beliefs.tool is not None:
         apart, more = apart + beliefs.tool.phi, beliefs.tool.covariance
+        nothing = nothing_beside(beliefs.tool, explained.wide_phi - apart,
+                                 explained.wide_covariance + more,
+                                 basis.settings.wrench.gain_error)
+        if nothing is not None:
+            return nothing
     try:
         answer = estimator.solve(Problem.from_estimate(
             explained.phi - apart, explained.covariance + more), beliefs.shape)
