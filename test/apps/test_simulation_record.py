@@ -16,7 +16,7 @@ from inertial_id_ros.apps.simulation.cobot import SimulatedCobot
 from inertial_id_ros.apps.simulation.command_line import main, parse, write_bag
 from inertial_id_ros.apps.simulation.payload import PAYLOADS
 from inertial_id_ros.apps.simulation.settings import CobotSettings
-from inertial_id_ros.errors import InvalidSetting, RecordingError
+from inertial_id_ros.errors import RecordingError
 
 ROOT = Path(__file__).resolve().parents[2]
 SETTINGS = CobotSettings(payload="hammer", tilt=(5.0, -3.0), seed=4, bias=(1.0, 2, 3, 4, 5, 6))
@@ -109,23 +109,21 @@ def test_latched_messages_hold_the_description_and_the_truth(recorded):
     assert truth.inertia.izz == hammer.inertia_com[2, 2]
 
 
-def test_sqlite_bag_holds_the_same_without_velocities_where_they_are_off(tmp_path):
+def test_a_bag_has_no_velocities_where_they_are_off(tmp_path):
     cobot = SimulatedCobot(CobotSettings(velocities=False))
     recording = cobot.run(0.1)
-    write_bag(tmp_path / "bag", cobot, recording, storage="sqlite3")
+    write_bag(tmp_path / "bag", cobot, recording)
     messages, _ = read(tmp_path / "bag")
     joints = [m for _, m in messages["/joint_states"]]
     np.testing.assert_array_equal([m.position for m in joints], recording.q)
     assert all(len(m.velocity) == 0 for m in joints)
 
 
-def test_existing_folder_and_unknown_storage_are_refused_and_nothing_is_touched(tmp_path):
+def test_an_existing_folder_is_refused_and_nothing_is_touched(tmp_path):
     cobot = SimulatedCobot()
     (tmp_path / "kept").write_text("x")
     with pytest.raises(RecordingError, match="exists already"):
         write_bag(tmp_path, cobot, cobot.run(0.1))
-    with pytest.raises(InvalidSetting, match="storage is 'tape'; allowed: mcap, sqlite3"):
-        write_bag(tmp_path / "bag", cobot, cobot.run(0.1), storage="tape")
     assert [p.name for p in tmp_path.iterdir()] == ["kept"]
 
 
@@ -144,11 +142,11 @@ def test_interrupted_bag_is_removed(tmp_path):
 def test_options_of_the_command_line_become_settings():
     options = parse(["--payload", "hammer", "--speed", "1.5", "--bias=-1e-3,2,3,4,5,6",
                      "--noise", "0", "0", "--velocities", "false", "--seed", "3",
-                     "--write", "x", "--duration", "2", "--storage", "sqlite3"])
+                     "--write", "x", "--duration", "2"])
     assert options.settings == CobotSettings(
         payload="hammer", speed=1.5, bias=(-1e-3, 2, 3, 4, 5, 6), noise=(0, 0), velocities=False,
         seed=3, duration=2.0)
-    assert (options.write, options.storage) == ("x", "sqlite3")
+    assert options.write == "x"
 
 
 @pytest.mark.parametrize(("words", "text"), [

@@ -150,28 +150,9 @@ class WristSensor:
         self._matrix = np.eye(6) + sd * rng.standard_normal((6, 6))
 
 
-class Encoders:
-    """Turns true joint positions and velocities into published ones, by white noise."""
-
-    def __init__(self, settings: CobotSettings) -> None:
-        self._position, self._velocity = settings.encoder_noise, settings.velocity_noise
-        self._velocities = settings.velocities
-
-    def read(self, q: Array, dq: Array, noise: Array) -> tuple[Array, Array | None]:
-        """Positions (n, 6) [rad] and velocities (n, 6) [rad/s], or None where they are off."""
-        positions = q + self._position * noise[:, _POSITION]
-        if not self._velocities:
-            return positions, None
-        return positions, dq + self._velocity * noise[:, _VELOCITY]
-
-
 PAYLOAD_BODY, PAYLOAD_SITE = "payload", "payload_mount"
-# Order of the numbers in a row of sensor data; name -> (MuJoCo's type, count).
-_SENSORS = {
-    "force": ("FORCE", 3), "torque": ("TORQUE", 3), "gyro": ("GYRO", 3),
-    "accelerometer": ("ACCELEROMETER", 3), "angular_acceleration": ("FRAMEANGACC", 3),
-    "position": ("FRAMEPOS", 3), "quaternion": ("FRAMEQUAT", 4),
-}
+# Order of the numbers in a row of sensor data: MuJoCo's types.
+_SENSORS = ("FORCE", "TORQUE", "GYRO", "ACCELEROMETER", "FRAMEANGACC", "FRAMEPOS", "FRAMEQUAT")
 
 
 class SensorMotion(NamedTuple):
@@ -179,10 +160,8 @@ class SensorMotion(NamedTuple):
 
     Attributes:
         wrench: (n, 6) force [N] and torque [N m] of the sensor on the payload, sensor axes.
-        position: (n, 3) in the base [m].
-        rotation: (n, 3, 3) from sensor axes to base axes.
-        omega: (n, 3) angular velocity, sensor axes [rad/s].
-        alpha: (n, 3) angular acceleration, sensor axes [rad/s^2].
+        position: (n, 3) in the base [m]; rotation: (n, 3, 3) from sensor axes to base axes.
+        omega, alpha: (n, 3) angular velocity and acceleration, sensor axes [rad/s, rad/s^2].
         a_g: (n, 3) ``R'(p'' - g)``, acceleration less gravity, sensor axes [m/s^2].
         effort: (n, k) torques of the joints, without friction [N m].
     """
@@ -211,18 +190,6 @@ class ArmEngine:
 
     def evaluate(self, q: Array, dq: Array, ddq: Array) -> SensorMotion:
         """Wrench and motion of the sensor for joint motion (n, k) [rad, rad/s, rad/s^2]."""
-        rows, effort = self._inverse_dynamics(q, dq, ddq)
-        stops = np.cumsum([count for _, count in _SENSORS.values()])
-        force, torque, gyro, acc, ang, position, quaternion = np.split(rows, stops[:-1], axis=1)
-        rotation = Rotation.from_quat(quaternion[:, [1, 2, 3, 0]]).as_matrix()
-        return SensorMotion(
-            wrench=np.hstack([force, torque]), position=position, rotation=rotation, omega=gyro,
-            alpha=np.einsum("nji,nj->ni", rotation, ang), a_g=acc,
-            effort=effort)
-
-    def _inverse_dynamics(self, q: Array, dq: Array, ddq: Array) -> tuple[Array, Array]:
-        """Sensor data (n, 22), in the order of _SENSORS, and joint torques (n, k) for joint motion
-        (n, k)."""
         model, data, inverse = self.model, self._data, mujoco.mj_inverse
         qpos, qvel, qacc, sensors = data.qpos, data.qvel, data.qacc, data.sensordata
         rows, effort = np.empty((len(q), model.nsensordata)), np.empty((len(q), model.nv))
@@ -230,7 +197,10 @@ class ArmEngine:
             qpos[:], qvel[:], qacc[:] = q[i], dq[i], ddq[i]
             inverse(model, data)
             rows[i], effort[i] = sensors, data.qfrc_inverse
-        return rows, effort
+        wrench, gyro, acc, ang, position, quaternion = np.split(rows, (6, 9, 12, 15, 18), axis=1)
+        rotation = Rotation.from_quat(quaternion[:, [1, 2, 3, 0]]).as_matrix()
+        return SensorMotion(wrench, position, rotation, gyro,
+                            np.einsum("nji,nj->ni", rotation, ang), acc, effort)
 
 
 def _compile(urdf: str, payload: Payload, gravity: Array) -> mujoco.MjModel:
@@ -248,8 +218,8 @@ def _compile(urdf: str, payload: Payload, gravity: Array) -> mujoco.MjModel:
     for part in payload.parts:
         _add_geom(body, part)
     body.add_site(name=PAYLOAD_SITE)
-    for name, (kind, _) in _SENSORS.items():
-        spec.add_sensor(name=name, type=getattr(mujoco.mjtSensor, f"mjSENS_{kind}"),
+    for kind in _SENSORS:
+        spec.add_sensor(name=kind, type=getattr(mujoco.mjtSensor, f"mjSENS_{kind}"),
                         objtype=mujoco.mjtObj.mjOBJ_SITE, objname=PAYLOAD_SITE)
     return spec.compile()
 
@@ -355,7 +325,7 @@ class SimulatedCobot:
         self._world_base = (_tilt(settings.tilt_error) * self._declared).as_matrix()
         self.engine = ArmEngine(
             load_description().urdf, self.payload, self._world_base.T @ GRAVITY)
-        self._sensor, self._encoders = WristSensor(settings), Encoders(settings)
+        self._sensor = WristSensor(settings)
         second = max(1, round(settings.rate))
         self._noise = NoiseStream(settings.seed, second)
         self._effort_noise = NoiseStream(settings.seed, second, stream=2, columns=6)
@@ -392,7 +362,7 @@ class SimulatedCobot:
         Raises:
             InvalidSetting: the duration holds no sample.
         """
-        return concatenate(list(self.blocks(duration, _BLOCK)))
+        return next(self.blocks(duration, round(duration * self.settings.rate)))
 
     def blocks(self, duration: float, count: int = _BLOCK) -> Iterator[Recording]:
         """The first ``duration`` seconds in blocks of at most ``count`` samples.
@@ -417,7 +387,9 @@ class SimulatedCobot:
         if self.stated_phi.any():
             wrench = wrench - regressor(felt.a_g, felt.omega, felt.alpha) @ self.stated_phi
         noise = self._noise.rows(start, count)
-        q, dq = self._encoders.read(truth.q, truth.dq, noise)
+        q = truth.q + self.settings.encoder_noise * noise[:, _POSITION]
+        dq = (truth.dq + self.settings.velocity_noise * noise[:, _VELOCITY]
+              if self.settings.velocities else None)
         coulomb, viscous = self.settings.friction
         effort = truth.effort + coulomb * np.sign(truth.dq) + viscous * truth.dq
         effort += self.settings.effort_noise * self._effort_noise.rows(start, count)
@@ -438,18 +410,6 @@ def point_phi(mass: float) -> Array:
     """phi (10,) of a point of a mass [kg] on the sensor's axis, all zero for none."""
     return (phi_from_body(mass, [0.0, 0.0, STATED_POINT], np.zeros((3, 3))) if mass > 0.0
             else np.zeros(PARAMETERS))
-
-
-def concatenate(blocks: list[Recording]) -> Recording:
-    """One recording from consecutive ones."""
-    def join(name: str, parts: list) -> Array:
-        return np.concatenate([getattr(part, name) for part in parts])
-
-    truths = [block.truth for block in blocks]
-    truth = Truth(**{name: join(name, truths) for name in Truth.__dataclass_fields__})
-    dq = None if blocks[0].dq is None else join("dq", blocks)
-    return Recording(join("t", blocks), join("q", blocks), dq, join("wrench", blocks),
-                     join("effort", blocks), truth)
 
 
 def _tilt(roll_pitch: tuple[float, ...]) -> Rotation:

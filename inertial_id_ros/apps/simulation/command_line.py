@@ -33,12 +33,11 @@ with optional_packages("writing a recording"):
     from rosbags.rosbag2.errors import WriterError
 
 START = 1_700_000_000.0  # s: stamp of the first sample where none is given; never 0, "no stamp"
-STORAGES = {"mcap": StoragePlugin.MCAP, "sqlite3": StoragePlugin.SQLITE3}
 TRUTH_TOPIC = "/simulate_cobot/truth"
 
 
 def write_bag(path: str | Path, cobot: SimulatedCobot, blocks: Recording | Iterable[Recording], *,
-              start: float = START, storage: str = "mcap") -> None:
+              start: float = START) -> None:
     """Writes consecutive recordings of a cobot into a new bag.
 
     Args:
@@ -47,19 +46,15 @@ def write_bag(path: str | Path, cobot: SimulatedCobot, blocks: Recording | Itera
         blocks: one recording, or consecutive blocks (``cobot.blocks(duration)``), which are
             written as they come.
         start: ROS time of the sample at t = 0 [s].
-        storage: mcap or sqlite3.
 
     Raises:
-        InvalidSetting: unknown storage.
         RecordingError: the folder exists, or cannot be written.
     """
-    if storage not in STORAGES:
-        raise InvalidSetting(f"storage is '{storage}'; allowed: {', '.join(STORAGES)}")
     folder = Path(path)
     if folder.exists():
         raise RecordingError(f"bag {folder} exists already; name a folder that does not")
     try:
-        with Writer(folder, version=9, storage_plugin=STORAGES[storage]) as writer:
+        with Writer(folder, version=9, storage_plugin=StoragePlugin.MCAP) as writer:
             bag = _CobotWriter(writer, cobot, round(start * 1e9))
             for block in [blocks] if isinstance(blocks, Recording) else blocks:
                 bag.add(block)
@@ -127,7 +122,6 @@ class Options:
 
     settings: CobotSettings
     write: str
-    storage: str
 
 
 def parse(arguments: Sequence[str], program: str = "simulate_cobot") -> Options:
@@ -141,16 +135,14 @@ def parse(arguments: Sequence[str], program: str = "simulate_cobot") -> Options:
         _add_option(parser, name, default, spec)
     parser.add_argument("--write", metavar="BAG", default="",
                         help="write a bag of --duration seconds and exit, without ROS")
-    parser.add_argument("--storage", choices=tuple(STORAGES), default="mcap",
-                        help="storage of the bag (default: mcap)")
     given = vars(parser.parse_args(list(arguments)))
-    write, storage = given.pop("write"), given.pop("storage")
+    write = given.pop("write")
     changes = {name: _vector(name, value) if isinstance(value, list) else value
                for name, value in given.items() if value is not None}
     settings = CobotSettings().replace(changes)
     if write and not settings.duration > 0.0:
         raise InvalidSetting("duration is 0 s; --write needs a --duration above 0 s")
-    return Options(settings, write, storage)
+    return Options(settings, write)
 
 
 def write_simulation(options: Options) -> None:
@@ -160,8 +152,7 @@ def write_simulation(options: Options) -> None:
         InertialIdError: the payload, or the bag's folder, is not allowed.
     """
     cobot = SimulatedCobot(options.settings)
-    write_bag(options.write, cobot, cobot.blocks(options.settings.duration),
-              storage=options.storage)
+    write_bag(options.write, cobot, cobot.blocks(options.settings.duration))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -176,18 +176,18 @@ PAYLOADS: dict[str, Payload] = {
 }
 
 
-def payload_from_mapping(data: Mapping[str, Any], name: str = "payload") -> Payload:
+def payload_from_mapping(data: Any, name: str = "payload") -> Payload:
     """A payload from ``{name: ..., parts: [{shape, size, density, center, rpy}, ...]}``.
 
     Raises:
         InvalidShape: unknown shape, no volume, or no parts.
         InvalidSetting: an entry is missing, unknown, or not allowed.
     """
-    if not isinstance(data, Mapping) or not isinstance(data.get("parts"), Sequence):
+    if not isinstance(data, Mapping) or not isinstance(data.get("parts"), list):
         raise InvalidSetting(f"{name} has no list 'parts'; a payload needs one")
-    _refuse_unknown(data, ("name", "parts"), name)
-    parts = tuple(_part(item, f"part {k + 1} of {name}") for k, item in enumerate(data["parts"]))
-    return Payload(str(data.get("name", name)), parts)
+    _check_entries(data, ("parts",), ("name",), name)
+    return Payload(str(data.get("name", name)), tuple(
+        _part(item, f"part {k + 1} of {name}") for k, item in enumerate(data["parts"])))
 
 
 def load_payload(name_or_file: str) -> Payload:
@@ -209,31 +209,27 @@ def load_payload(name_or_file: str) -> Payload:
 def _part(item: Any, where: str) -> Part:
     """The part that a mapping describes (raises InvalidSetting, InvalidShape)."""
     if not isinstance(item, Mapping):
-        raise InvalidSetting(f"{where} is {repr(item)[:200]}; it must be a "
-                             f"mapping with shape, size, density")
-    _refuse_unknown(item, ("shape", "size", "density", "center", "rpy"), where)
-    for key in ("shape", "size", "density"):
-        if key not in item:
-            raise InvalidSetting(f"{where} has no '{key}'; it needs shape, size and density")
-    density = _numbers([item["density"]], "density", where)[0]
-    size = item["size"] if isinstance(item["size"], Sequence) else [item["size"]]
-    center, rpy = item.get("center", (0.0, 0.0, 0.0)), item.get("rpy", (0.0, 0.0, 0.0))
-    return Part(str(item["shape"]), _numbers(size, "size", where), density,
-                _numbers(center, "center", where),  # type: ignore[arg-type]  # length: Part
-                _numbers(rpy, "rpy", where))  # type: ignore[arg-type]
+        raise InvalidSetting(f"{where} is {repr(item)[:200]}; it must be a mapping with shape, "
+                             "size, density")
+    _check_entries(item, ("shape", "size", "density"), ("center", "rpy"), where)
+    numbers: dict[str, tuple[float, ...]] = {}
+    for key in ("size", "density", "center", "rpy"):
+        try:
+            numbers[key] = tuple(np.atleast_1d(np.asarray(item.get(key, (0.0,) * 3), float)))
+        except (TypeError, ValueError):
+            raise InvalidSetting(f"{key} of {where} is {repr(item[key])[:200]}; it must be "
+                                 "numbers") from None
+    return Part(str(item["shape"]), numbers["size"], numbers["density"][0],
+                numbers["center"], numbers["rpy"])  # type: ignore[arg-type]  # lengths: Part
 
 
-def _numbers(values: Any, key: str, where: str) -> tuple[float, ...]:
-    is_list = isinstance(values, Sequence) and not isinstance(values, str)
-    if not is_list or not all(
-            isinstance(v, (int, float)) and not isinstance(v, bool) for v in values):
-        raise InvalidSetting(f"{key} of {where} is {repr(values)[:200]}; it must be numbers")
-    return tuple(float(v) for v in values)
-
-
-def _refuse_unknown(data: Mapping[str, Any], known: tuple[str, ...], where: str) -> None:
-    """Raise InvalidSetting where a mapping has another entry than the known ones."""
+def _check_entries(data: Mapping[str, Any], needed: tuple[str, ...], others: tuple[str, ...],
+                   where: str) -> None:
+    """Raise InvalidSetting where an entry is missing or unknown."""
+    for key in needed:
+        if key not in data:
+            raise InvalidSetting(f"{where} has no '{key}'; it needs {', '.join(needed)}")
     for key in data:
-        if key not in known:
+        if key not in (*needed, *others):
             raise InvalidSetting(f"{where} has an unknown entry '{str(key)[:200]}'; "
-                                 f"known: {', '.join(known)}")
+                                 f"known: {', '.join((*needed, *others))}")

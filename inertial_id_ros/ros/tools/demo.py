@@ -4,8 +4,6 @@
 The cobot and the node run as processes of their own in a private ROS domain. The sensor has the
 errors of its data sheet, and a bias that nobody tared away. The session knows nothing of the truth,
 with which the demo compares its result.
-
-Whether that is good enough, and whether every estimate on the way can exist, it says.
 """
 
 from __future__ import annotations
@@ -16,135 +14,93 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from geometry_msgs.msg import Inertia, InertiaStamped
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.qos import DurabilityPolicy, QoSProfile
 
+from ...apps.guide.show import make_show
 from ...apps.simulation.payload import load_payload
 from ...apps.simulation.settings import CobotSettings
 from ...arguments import Parser
 from ...cli import INTERRUPTED, exit_status, inertial_id_demo
 from ...inertia import Array
-from ...io.messages import stamp_ns
 from ...msg import InertialParameters
 from ...settings import SENSORS, Settings
+from ..guide.command_line import parse
 from ..guide.guide_node import GuideNode
+from ..guide.identify_payload import run
+from ..program import Children, ignore_signals, private_environment, stop_flag
 
-if TYPE_CHECKING:
-    import threading
+MASS_TOLERANCE, COM_TOLERANCE = 0.02, 0.005  # relative; m
+LATCHED = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+ACCURACY = ("--mass-accuracy", "3", "--com-accuracy", "5", "--inertia-accuracy", "0")
+SILENCE = ("--silence", "0.5")  # of a simulation on a busy machine
+BIAS = "bias:=[2.0, -1.5, 3.0, 0.05, -0.08, 0.03]"
+# The arm stands exactly where its description says; its driver states what it compensates.
+NODE = {"alignment.orientation_sd": "0.0", "alignment.position_sd": "0.001",
+        "precompensated.source": "dynamic_joint_states",
+        "precompensated.topic": "dynamic_joint_states", "precompensated.frame": "tool0",
+        "apply.target": "universal_robots", "load.rated_payload": "10.0"}
 
-    from ...apps.guide.show import Show
-    from ..program import Children
 
-MASS_TOLERANCE = 0.02  # relative
-COM_TOLERANCE = 0.005  # m
-
-
-def inertia_numbers(inertia: Inertia) -> Array:
-    """mass, com, and tensor entries about the centre of mass (10,) of a message."""
+def numbers_of(inertia: Inertia) -> Array:
+    """Mass, centre of mass, and tensor about it (10,) of a message."""
     c = inertia.com
     return np.array([inertia.m, c.x, c.y, c.z, inertia.ixx, inertia.ixy, inertia.ixz, inertia.iyy,
                      inertia.iyz, inertia.izz])
 
 
-def can_exist(inertia: Inertia) -> bool:
-    """Whether a rigid body can have this inertia, judged from the message alone.
-
-    Positive mass and principal moments about the centre of mass that obey the triangle
-    inequalities (Traversaro et al. 2016), which is the same as a positive definite pseudo-inertia.
-    """
-    i = inertia
-    tensor = [[i.ixx, i.ixy, i.ixz], [i.ixy, i.iyy, i.iyz], [i.ixz, i.iyz, i.izz]]
-    if not (np.isfinite(tensor).all() and np.isfinite([i.com.x, i.com.y, i.com.z]).all()):
+def can_exist(report: Array) -> bool:
+    """True if a rigid body can have these numbers (10,): positive mass, and principal moments that
+    obey the triangle inequalities (Traversaro et al. 2016)."""
+    if not np.isfinite(report).all():
         return False
-    low, middle, high = np.linalg.eigvalsh(tensor)
-    return bool(np.isfinite(i.m) and i.m > 0.0 and low > 0.0 and low + middle > high)
-
-
-class Check(NamedTuple):
-    """One condition of success: what it says, and whether it holds."""
-
-    text: str
-    passed: bool
-
-
-def stamp_ns_of(message: InertialParameters) -> int:
-    """Stamp of a message [ns]."""
-    return stamp_ns(message.header.stamp)
+    xx, xy, xz, yy, yz, zz = report[4:]
+    low, middle, high = np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    return bool(report[0] > 0.0 and low > 0.0 and low + middle > high)
 
 
 @dataclass
-class Record:
-    """Messages as they came.
+class Judge:
+    """What came, and whether it is true.
 
     Attributes:
-        truth: mass, com and inertia about it (10,), sensor frame; None until received.
-        messages: all InertialParameters, in order.
-        result: (10,) what the session has identified; None before; sigma: (10,) its standard
-            deviations.
+        truth: (10,) mass, centre of mass, inertia about it; None until received.
+        estimates: (10,) all that the node published as valid.
     """
 
     truth: Array | None = None
-    messages: list[InertialParameters] = field(default_factory=list)
-    result: Array | None = None
-    sigma: Array = field(default_factory=lambda: np.zeros(10))
+    estimates: list[Array] = field(default_factory=list)
 
-    @property
-    def valid(self) -> list[InertialParameters]:
-        """Messages with an estimate."""
-        return [m for m in self.messages if m.valid]
+    def observe(self, guide: GuideNode) -> None:
+        """Keep every estimate of the node and the simulated truth from now on."""
+        guide.subscribe(InertialParameters, "/inertial_id_node/inertial_parameters",
+                        self._take_estimate, LATCHED)
+        guide.subscribe(InertiaStamped, "/simulate_cobot/truth", self._take_truth, LATCHED)
 
-    def end(self, result: Array, sigma: Array, stamp_ns: int) -> None:
-        """Set the result: what was reported (10,) (mass, centre of mass, inertia about it), with
-        standard deviations (10,); messages with a later stamp are left out."""
-        self.result, self.sigma = result, sigma
-        self.messages = [m for m in self.messages if stamp_ns_of(m) <= stamp_ns]
+    def _take_estimate(self, message: InertialParameters) -> None:
+        if message.valid:
+            self.estimates.append(numbers_of(message.inertia))
 
-    def checks(self) -> list[Check]:
-        """The conditions of success."""
-        valid = self.valid
-        found = [Check(f"{len(valid)} valid estimates received", bool(valid))]
-        if not valid or self.truth is None:
-            return found + ([] if self.truth is not None else [Check("no truth received", False)])
-        impossible = sum(not can_exist(m.inertia) for m in valid)
-        found.append(Check(f"{len(valid) - impossible} of {len(valid)} are bodies that can exist",
-                           impossible == 0))
-        last = inertia_numbers(valid[-1].inertia) if self.result is None else self.result
-        mass = abs(last[0] / self.truth[0] - 1.0)
-        com = float(np.linalg.norm(last[1:4] - self.truth[1:4]))
-        # A poor sensor is allowed its interval.
-        for_mass = max(MASS_TOLERANCE, 2.0 * float(self.sigma[0]) / abs(self.truth[0]))
-        for_com = max(COM_TOLERANCE, 2.0 * float(np.linalg.norm(self.sigma[1:4])))
-        found.append(Check(f"mass off by {mass:.2%} (allowed {for_mass:.1%})",
-                           bool(mass <= for_mass)))
-        found.append(Check(f"centre of mass off by {com * 1e3:.2f} mm "
-                           f"(allowed {for_com * 1e3:.1f} mm)", com <= for_com))
-        return found
+    def _take_truth(self, message: InertiaStamped) -> None:
+        self.truth = numbers_of(message.inertia)
 
-
-def record_estimates(guide: GuideNode, record: Record) -> None:
-    """Have every estimate of the node and the simulated truth kept from now on; returns at once."""
-    latched = QoSProfile(depth=100, reliability=ReliabilityPolicy.RELIABLE,
-                         durability=DurabilityPolicy.TRANSIENT_LOCAL)
-
-    def take_truth(message: InertiaStamped) -> None:
-        record.truth = inertia_numbers(message.inertia)
-
-    guide.subscribe(InertialParameters, "/inertial_id_node/inertial_parameters",
-                    record.messages.append, latched)
-    guide.subscribe(InertiaStamped, "/simulate_cobot/truth", take_truth, latched)
-
-
-_ACCURACY = ("--mass-accuracy", "3", "--com-accuracy", "5", "--inertia-accuracy", "0")
-_SILENCE = ("--silence", "0.5")  # of a simulation on a busy machine
-_BIAS = "bias:=[2.0, -1.5, 3.0, 0.05, -0.08, 0.03]"
-# The arm stands exactly where its description says; what its driver subtracts, it tells.
-_NODE = {"alignment.orientation_sd": "0.0", "alignment.position_sd": "0.001",
-         "precompensated.source": "dynamic_joint_states",
-         "precompensated.topic": "dynamic_joint_states", "precompensated.frame": "tool0",
-         "apply.target": "universal_robots", "load.rated_payload": "10.0"}
+    def verdicts(self, report: Array, sigma: Array) -> list[tuple[str, bool]]:
+        """Conditions of success of a result (10,) with deviations (10,), in words, and whether each
+        holds; a poor sensor is allowed its interval."""
+        if self.truth is None:
+            return [("no truth received", False)]
+        count, possible = len(self.estimates), sum(map(can_exist, self.estimates))
+        mass = abs(report[0] / self.truth[0] - 1.0)
+        com = float(np.linalg.norm(report[1:4] - self.truth[1:4]))
+        for_mass = max(MASS_TOLERANCE, 2.0 * float(sigma[0]) / abs(self.truth[0]))
+        for_com = max(COM_TOLERANCE, 2.0 * float(np.linalg.norm(sigma[1:4])))
+        return [
+            (f"{possible} of {count} estimates are bodies that can exist", 0 < count == possible),
+            (f"mass off by {mass:.2%} (allowed {for_mass:.1%})", bool(mass <= for_mass)),
+            (f"centre of mass off by {com * 1e3:.2f} mm (allowed {for_com * 1e3:.1f} mm)",
+             com <= for_com)]
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -168,64 +124,40 @@ def make_parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the demo; returns the exit status (see --help)."""
-    return exit_status(lambda: _run_demo(_parse(arguments)))
+    return exit_status(lambda: _run(make_parser().parse_args(arguments)))
 
 
-def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """Checked options (raises InertialIdError): what cobot and node would refuse is refused before
-    they are started."""
-    options = make_parser().parse_args(arguments)
+def _run(options: argparse.Namespace) -> int:
+    """Run cobot and session, and judge the result (raises InertialIdError: what cobot or node would
+    refuse, before they are started)."""
     load_payload(options.payload)
     CobotSettings(seed=options.seed)
     Settings().replace({"estimator.method": options.method})
-    return options
-
-
-def _run_demo(options: argparse.Namespace) -> int:
-    from ..guide.command_line import parse
-    from ..guide.identify_payload import make_show
-    from ..program import Children, ignore_signals, private_environment, stop_flag
-
-    stop = stop_flag()
-    environment = private_environment()
+    stop, environment, judge = stop_flag(), private_environment(), Judge()
     os.environ.update(environment)
     with TemporaryDirectory() as state, Children(environment) as children:
         try:
             children.start("inertial_id_ros.ros.tools.simulate_cobot", [
                 "--ros-args", "-p", f"payload:={options.payload}", "-p", "motion:=commanded", "-p",
-                f"sensor:={options.sensor}", "-p", f"seed:={options.seed}", "-p", _BIAS])
-            node = {**_NODE, "estimator.method": options.method, "wrench.sensor": options.sensor,
+                f"sensor:={options.sensor}", "-p", f"seed:={options.seed}", "-p", BIAS])
+            node = {**NODE, "estimator.method": options.method, "wrench.sensor": options.sensor,
                     "state.directory": state}
             session = parse(
-                [*_ACCURACY, *_SILENCE, *([] if options.ask else ["--yes"]), "--report",
+                [*ACCURACY, *SILENCE, *([] if options.ask else ["--yes"]), "--report",
                  str(options.report)],
                 [word for name, value in node.items() for word in ("-p", f"{name}:={value}")])
-            return _run_session(session, options, children, stop,
-                                make_show(session.yes, session.json))
+            show = make_show(session.yes, session.json)
+            end, record = run(session, stop, show, judge.observe, children)
+            if end.status == INTERRUPTED or record is None or record.report is None or (
+                    record.sigma is None):
+                return end.status
+            verdicts = judge.verdicts(record.report, record.sigma)
+            for text, holds in verdicts:
+                show.say(text, holds)
+            return end.status or int(not all(holds for _, holds in verdicts))
         finally:
             if stop.is_set():
                 ignore_signals()
-
-
-def _run_session(session: object, options: argparse.Namespace, children: Children,
-                 stop: threading.Event, show: Show) -> int:
-    """Run the session beside the cobot, and compare what came out with the truth."""
-    from ..guide.command_line import Options
-    from ..guide.identify_payload import run
-    from .demo import Record, record_estimates
-
-    assert isinstance(session, Options)
-    record = Record()
-    end, found = run(session, stop, show, lambda guide: record_estimates(guide, record),
-                     children)
-    if end.status == INTERRUPTED or found is None or found.report is None or (
-            found.sigma is None):
-        return end.status
-    record.end(found.report, found.sigma, found.stamp_ns)
-    checks = record.checks()
-    for check in checks:
-        show.say(check.text, check.passed)
-    return end.status or int(not all(check.passed for check in checks))
 
 
 if __name__ == "__main__":
