@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .errors import InvalidData
-from .lapack import lapack
 
 Array: TypeAlias = "NDArray[np.floating[Any]]"  # a text: NumPy 1.21 cannot evaluate it
 
@@ -165,10 +164,7 @@ def _is_finite(numbers: Array) -> bool:
 
 def _symmetric_eigenvalues(matrix: Array) -> Array:
     """Eigenvalues (n,), ascending, of a small symmetric matrix (raises LinAlgError)."""
-    values, _, info = lapack.dsyev(matrix, compute_v=0)
-    if info != 0:
-        raise np.linalg.LinAlgError("Eigenvalues did not converge")
-    return values
+    return np.asarray(np.linalg.eigvalsh(matrix))
 
 
 def min_eigenvalue(phi: ArrayLike) -> float:

@@ -16,9 +16,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from inertial_id_ros.estimate import Estimate, Outcome
-from inertial_id_ros.identification.wrench.identifier import Identifier
 from inertial_id_ros.io.sample_blocks import Edges, JointStates, Samples, Wrenches
-from inertial_id_ros.kinematics.motion import Motion
 from inertial_id_ros.settings import Settings
 
 START = 1_785_000_000_123_456_789  # ns: July 2026
@@ -194,15 +192,6 @@ def first_difference(path: list[np.ndarray], step: float = _STEP) -> np.ndarray:
     return (a - 8.0 * b + 8.0 * d - e) / (12.0 * step)
 
 
-def gravity_of(motion: Motion) -> np.ndarray:
-    """Gravity (n, 3) in sensor axes [m/s^2]; its frame must have three right-handed unit axes."""
-    axes = motion.axes
-    unit = np.broadcast_to(np.eye(3), axes.shape)
-    np.testing.assert_allclose(axes @ axes.transpose(0, 2, 1), unit, atol=1e-9)
-    np.testing.assert_allclose(np.cross(axes[:, 0], axes[:, 1]), axes[:, 2], atol=1e-9)
-    return -motion.gravity * axes[:, 2]
-
-
 def forward(positions: np.ndarray) -> tuple[Rotation, np.ndarray]:
     """Rotation and translation (n, 3) of tool0 in base_link at joint positions (n, 5)."""
     turn, shift = np.eye(3)[None], np.zeros((len(positions), 3))
@@ -243,10 +232,6 @@ class Recording:
         """With the arguments of one method replaced by ``change(*arguments)``."""
         return Recording([(s, m, change(*a) if m == method else a) for s, m, a in self.messages])
 
-    def moved(self, by_ns: int) -> Recording:
-        """The same samples at another time."""
-        return Recording([(s + by_ns, m, (a[0] + by_ns, *a[1:])) for s, m, a in self.messages])
-
     def __add__(self, other: Recording) -> Recording:
         return Recording(self.messages + other.messages)
 
@@ -264,21 +249,6 @@ class Recording:
         for _, part in groupby(self.messages, lambda m: int((m[0] - START) / (1e9 * cadence))):
             due += made.add_arrays(Recording(list(part)).batches())
         return due + made.finish()
-
-    def feed(self, identifier: Identifier, cadence: float | None = None) -> list[Any]:
-        """Push all messages; advance every `cadence` seconds of stamps, or once at the end.
-
-        Returns what `advance` gave each time.
-        """
-        results, due = [], None
-        for stamp, method, arguments in self.messages:
-            if cadence is not None and (due is None or stamp >= due):
-                results.append(identifier.advance())
-                due = stamp + int(cadence * 1e9)
-            getattr(identifier, method)(*arguments)
-        results.append(identifier.advance())
-        return results
-
 
 _LABELS = {"add_wrench": (1,), "add_joint_state": (1,), "add_transform": (1, 2)}
 
@@ -347,19 +317,6 @@ def settings(**changes: Any) -> Settings:
     base = {"wrench.sensor": "ideal", "alignment.orientation_sd": 0.0, "alignment.position_sd": 0.0,
             "estimator.method": "wls", "estimator.estimate_noise": False}
     return Settings().replace(base | {k.replace("__", "."): v for k, v in changes.items()})
-
-
-def identifier(urdf: str | None = URDF, **changes: Any) -> Identifier:
-    """An identifier with `settings(**changes)` and this robot description."""
-    made = Identifier(settings(**changes))
-    if urdf is not None:
-        made.set_robot_description(urdf)
-    return made
-
-
-def texts(made: Identifier) -> dict[str, str]:
-    """The sentences of the findings by name."""
-    return {f.name: f.text for f in made.findings()}
 
 
 def recording(seconds: float = 6.0, scene: Scene | None = None, body: PointMasses | None = None,

@@ -16,7 +16,6 @@ from typing import NamedTuple
 import numpy as np
 
 from ..inertia import Array
-from ..linalg import orthonormal_bases
 
 DEGREE = 4
 # The window of a slow topic is lengthened until it holds SAMPLES_WANTED, but beyond SMOOTHED [s]
@@ -212,7 +211,7 @@ def _residual(u: Array, weights: Array, values: Array) -> tuple[Array, Array]:
     of the tapered powers."""
     powers = u[..., None] ** np.arange(DEGREE + 1)
     root = np.sqrt(weights)[..., None]
-    q = orthonormal_bases(powers * root)
+    q = np.linalg.qr(powers * root)[0]
     tapered = values * root
     return tapered - q @ (q.transpose(0, 2, 1) @ tapered), q
 

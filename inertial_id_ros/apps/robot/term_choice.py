@@ -20,7 +20,6 @@ from typing import NamedTuple
 import numpy as np
 
 from ...inertia import Array
-from ...linalg import solve
 from ...motion.motion import BIN
 from ...robot.consistent_fit import doubt_description, term_sizes
 from ...robot.joint_terms import (
@@ -80,7 +79,7 @@ class HeldOutRows:
             _add_corners(normal[:, j], corners, b) for normal, corners in zip(
                 (self.train, self.test), self._others.without(self, j, used), strict=True))
         inner[:, np.arange(b), np.arange(b)] += 1.0
-        best = np.stack([solve(*system) for system in zip(inner, across, strict=True)])
+        best = np.stack([np.linalg.solve(*system) for system in zip(inner, across, strict=True)])
         mixed = best.transpose(0, 2, 1) @ beside
         return JointScores(own - across.transpose(0, 2, 1) @ best,
                            rest - mixed - mixed.transpose(0, 2, 1)
