@@ -221,11 +221,6 @@ SECTIONS = {"Inputs": INPUTS, "Frames, signs, set-up": SETUP, "Payload, zero, co
 KINDS: dict[str, Kind] = {name: kind for kinds in SECTIONS.values() for name, kind in kinds.items()}
 # Names whose samples are left out before anything is made of them.
 _LEFT_OUT = ("streams_mixed.joints", "streams_mixed.transforms")
-# Names that only the old core logs, where they differ from the row of their kind.
-_FORMER = {
-    "several_publishers.wrench": EVERYTHING, "several_publishers.joints": EVERYTHING,
-    "removed_payload.invalid": NUMBERS,
-    "sensor_frame.replaced": NOTHING, "sensor_frame.changed": NOTHING}
 _GROUPS = ((Doubt.MASS, 0, 1), (Doubt.COM, 1, 4), (Doubt.INERTIA, 4, 10))  # of the report (10,)
 _WORDS = {Doubt.MASS: "mass", Doubt.COM: "centre of mass", Doubt.INERTIA: "inertia",
           Doubt.FRAME: "frame", Doubt.PRESENT: "what is measured now"}
@@ -257,8 +252,6 @@ def doubt_of(finding: Finding) -> Doubt:
     row = KINDS.get(finding.kind)
     if finding.level == "info" or finding.name in _LEFT_OUT:
         return NOTHING
-    if finding.name in _FORMER:
-        return _FORMER[finding.name]
     return row.doubt if row else NOTHING
 
 

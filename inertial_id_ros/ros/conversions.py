@@ -29,6 +29,11 @@ _DTYPES = {"double": np.float64, "uint8": np.uint8}
 _GROUPS = (slice(0, 1), slice(1, 4), slice(4, 10))  # mass, com, inertia in the report
 
 
+def stamp_ns(stamp: Time) -> int:
+    """Nanoseconds since the epoch of a time message."""
+    return int(stamp.sec) * 1_000_000_000 + int(stamp.nanosec)
+
+
 def time_message(nanoseconds: int) -> Time:
     """Time message of nanoseconds since the epoch."""
     seconds, rest = divmod(int(nanoseconds), 1_000_000_000)

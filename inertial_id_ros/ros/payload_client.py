@@ -20,9 +20,9 @@ from ..errors import InvalidData
 from ..estimate import UNOBSERVED, VERDICT_WORDS, ParameterVerdict
 from ..findings import STOPPING, Doubt
 from ..inertia import Array, Body, is_consistent, phi_from_body, tensor_from_six
-from ..io.messages import stamp_ns
 from .compat import with_message_info
 from .contract import TOPIC, received_qos
+from .conversions import stamp_ns
 
 GROUPS = {"mass": slice(0, 1), "com": slice(1, 4), "inertia": slice(4, 10)}
 _DOUBTED = {Doubt.MASS: "mass", Doubt.COM: "com", Doubt.INERTIA: "inertia"}

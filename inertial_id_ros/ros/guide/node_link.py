@@ -17,10 +17,10 @@ from inertial_id_ros.srv import Apply, GetInertialParameters, Save
 from ...apps.guide.progress import Part, Progress, Wanted, parts_of
 from ...errors import InertialIdError, InvalidData
 from ...inertia import Array
-from ...io.messages import stamp_ns
 from ...kinds import STOPPING, Doubt
 from ...settings import Settings, iter_settings, settings_from_mapping
 from ..contract import DEADLINE, received_qos
+from ..conversions import stamp_ns
 from ..ros_client import TIMES, NoAnswer, NoResponse
 from .guide_node import GuideNode
 
