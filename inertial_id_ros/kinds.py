@@ -89,8 +89,8 @@ INPUTS = {
         "warning", INERTIA, "the motion comes at {rate:.0f} Hz, too slow for accelerations",
         "raise the rate of joint states or transforms to 50 Hz or more"),
     "translation_constant": Kind(
-        "warning", INERTIA, "transforms turn the sensor and never move it: no accelerations, so no "
-        "inertia", "give /robot_description and joint states"),
+        "warning", INERTIA | COM, "transforms turn the sensor and never move it: no accelerations, "
+        "so neither inertia nor a sure centre of mass", "give /robot_description and joint states"),
     "joint_states_incomplete": Kind(
         "warning", NOTHING, "{count} messages lack what is needed: {why}",
         "harmless where another message brings it; else correct the driver, joint_states.topic or "

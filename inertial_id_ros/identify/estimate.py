@@ -6,6 +6,7 @@ from __future__ import annotations
 import time
 
 import numpy as np
+from scipy.special import log_ndtr
 
 from ..detect.contradictions import contradictions
 from ..errors import NotEnoughData
@@ -26,6 +27,7 @@ from .conclusion import Basis, Conclusion, Explained, surprise
 from .verdict import judge, vague
 
 FEWEST = 12  # rows
+HARDLY = 2.0  # deviations of a mass from zero
 
 
 def estimate(window: Window, end: int, basis: Basis, known: Explanation | None = None
@@ -52,6 +54,8 @@ def estimate(window: Window, end: int, basis: Basis, known: Explanation | None =
     if phi is None or not is_consistent(phi):
         reason = NoEstimate(stamp, basis.frame, "no body fits the data yet: move more")
         return Conclusion(reason, explained, surprise=left)
+    mass = float(explained.wide_phi[0]) - (0.0 if beliefs.tool is None else beliefs.tool.phi[0])
+    covariance = widened(phi, covariance, mass, float(np.sqrt(explained.wide_covariance[0, 0])))
     seconds = time.perf_counter() - begun
     return Conclusion(_made(phi, covariance, explained, basis, stamp, seconds), explained,
                       surprise=left)
@@ -115,6 +119,25 @@ def solve(explained: Explained, basis: Basis) -> tuple[Array | None, Array]:
         return None, more
     gap = wide.phi - answer.phi
     return answer.phi, _covariance(wide, problem) + np.outer(gap, gap)
+
+
+def widened(phi: Array, covariance: Array, mass: float, sd: float) -> Array:
+    """Covariance (10, 10) of phi where its mass is hardly known.
+
+    An answer is positive, and the curvature at its mode says little of a mass that is zero as
+    likely as twice as large: its deviation is then at least that of the normal distribution which
+    the data leave, cut off at zero.
+
+    Args:
+        mass, sd: by the data alone [kg].
+    """
+    if not mass < HARDLY * sd:
+        return covariance
+    low = -mass / sd
+    tail = float(np.exp(-0.5 * low**2 - log_ndtr(-low)) / np.sqrt(2.0 * np.pi))
+    variance = sd**2 * max(1.0 + low * tail - tail**2, 0.0)
+    missing = max(variance - covariance[0, 0], 0.0) / phi[0] ** 2
+    return np.asarray(covariance + missing * np.outer(phi, phi))
 
 
 def _covariance(solution: Solution, problem: Problem) -> Array:
