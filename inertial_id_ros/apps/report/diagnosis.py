@@ -84,13 +84,15 @@ def _without_estimate(result: Identification, outcome: NoEstimate, found: Sequen
 
 
 def worth_saying(result: Identification) -> list[Finding]:
-    """The findings that say most: those that put something in doubt before other warnings, and
-    changes of the payload; without an estimate also those that are over."""
+    """The findings that say most: errors alone, as others follow from them; else those that put
+    something in doubt before other warnings, and changes of the payload. Without an estimate also
+    those that are over."""
     last = {f.name: f for f in result.findings if f.kind != "no_estimate"}
     if not any(isinstance(item.outcome, Estimate) for item in result.history):
         earlier = {f.name: f for item in result.history for f in item.findings}
         last = {name: f for name, f in earlier.items() if f.level != "info"} | last
-    some = [f for f in last.values() if f.level != "info" or f.kind in CHANGES]
+    some = [f for f in last.values() if f.level == "error"] or [
+        f for f in last.values() if f.level != "info" or f.kind in CHANGES]
     return sorted(sort_findings(some), key=lambda f: not doubt_of(f))[:MOST]
 
 
