@@ -35,7 +35,6 @@ FIRST = (
     "joint_states.topic", "robot_description.topic", "gravity.frame", "load.robot",
     "load.rated_payload", "load.reference_mass", "precompensated.source", "precompensated.mass",
     "precompensated.com", "precompensated.inertia", "precompensated.frame",
-    "precompensated.program_topic",
     "state.directory", "apply.target", "apply.service", "apply.frame")
 
 SENSOR_HEAD = """## Sensors

@@ -144,7 +144,7 @@ SETUP = {
         "account", "fine as it is: a driver with a delay"),
     "wrench_filtered": Kind(
         "info", NOTHING, "the sensor filters its readings: {cutoff:.2g} Hz, order {order:.0f}; "
-        "taken into account", "fine as it is; wrench.filter_cutoff makes it known from the start"),
+        "taken into account", "fine as it is"),
     "base_moves": Kind(
         "warning", NOTHING, "the payload is accelerated as a whole, horizontally, by "
         "{acceleration:.2g} m/s^2 (root mean square): the base of the robot moves (AGV, crane); "

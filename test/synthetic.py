@@ -315,7 +315,7 @@ def settings(**changes: Any) -> Settings:
     """Settings for recordings of this module, with ``wls`` and a sensor that has noise and a bias
     but no other error; keyword ``wrench__topic`` is ``wrench.topic``."""
     base = {"wrench.sensor": "ideal", "alignment.orientation_sd": 0.0, "alignment.position_sd": 0.0,
-            "estimator.method": "wls", "estimator.estimate_noise": False}
+            "estimator.method": "wls"}
     return Settings().replace(base | {k.replace("__", "."): v for k, v in changes.items()})
 
 

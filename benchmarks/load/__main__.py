@@ -106,7 +106,7 @@ class _Watcher:
     def __init__(self, compensated: bool) -> None:
         self.ages: list[float] = []
         self._counts: dict[str, int] = {}
-        self._lag = 0.5 * (Settings().kinematics.window + Settings().kinematics.filter_window)
+        self._lag = 0.175
         self._node = Node("watcher")
         self._node.create_subscription(
             InertialParameters, "/inertial_id_node/inertial_parameters", self._estimate, 10)

@@ -73,8 +73,6 @@ class Beliefs:
         wrench = settings.wrench
         untared = np.repeat(wrench.bias_sd, 3)
         mean = np.zeros(6) if self.tare is None else wrench.sign * self.tare.reading
-        if not settings.estimator.estimate_bias:
-            return sheet_of(settings, (mean, np.full(6, 1e-9)))
         if self.tare is None:
             return sheet_of(settings)
         measured = (OLD_TARE * untared if self.tare.is_old else

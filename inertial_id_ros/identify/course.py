@@ -117,7 +117,7 @@ class Course:
         settings, before = self.basis.settings, self.history.marks
         late = max(round(self.scan.setup.delay / BIN), 0)
         events = self.scan.update(self.history, end - HALF - late)
-        if not (settings.contact.detect and settings.change.detect):
+        if not settings.contact.detect:
             self.history.marks = before
         for event in events:
             self.latch.update(self.scan, event)

@@ -169,7 +169,7 @@ def check(goal: Any, settings: Settings) -> None:
     if goal.method:
         settings.replace({"estimator.method": goal.method})
     known = settings.alignment
-    least = 0.0 if known.estimate_position else 2.0 * known.position_sd
+    least = 2.0 * known.position_sd
     if settings.load.source == "wrench" and 0.0 < goal.com_accuracy < least:
         raise InvalidData(
             f"com_accuracy is {1e3 * goal.com_accuracy:.3g} mm; no motion gives less than "

@@ -9,7 +9,6 @@ from .inputs import SENSORS, DynamicJointStatesSettings, WrenchSettings
 from .node import ApplySettings
 from .payload import (
     ESTIMATORS,
-    ChangeSettings,
     ContactSettings,
     PrecompensatedSettings,
     ShapeSettings,
@@ -20,7 +19,6 @@ __all__ = [
     "ESTIMATORS",
     "SENSORS",
     "ApplySettings",
-    "ChangeSettings",
     "ContactSettings",
     "DynamicJointStatesSettings",
     "PrecompensatedSettings",

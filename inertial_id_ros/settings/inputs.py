@@ -7,7 +7,7 @@ say of wrench sensors, by name.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 from .spec import Vector, setting
 
@@ -105,9 +105,6 @@ class LoadSettings:
         "(Franka, KUKA iiwa), or motor currents (UR) where it was identified from currents; "
         "wrench.sensor_frame is then the link in which the payload is given. Empty: a sensor in "
         "the wrist measures it.")
-    # What the friction of a joint may have changed since the robot was identified, relative to it
-    # (one standard deviation).
-    friction_drift: ClassVar[float] = 0.05
     rated_payload: float = setting(
         0.0, "Payload for which the robot is made: ~/apply sends no larger mass, and much more "
         "than that makes the units of the wrench suspect. 0: not known; ~/apply then uses the "
@@ -165,24 +162,7 @@ class TfSettings:
         return f"{self.topic}_static"
 
 
-@dataclass(frozen=True)
-class BaseImuSettings:
-    topic: str = setting(
-        "", "IMU fixed to the base of the robot (sensor_msgs/Imu, 50 Hz or more), where that moves "
-        "itself: its specific force, gravity included, and its angular velocity are added to the "
-        "motion of the sensor; the frame of its messages is in the robot description, or fixed to "
-        "it by static transforms. Motion comes from joint states then. Empty: the base stands "
-        "still.")
-
-
 DRIFT_IN_AN_HOUR = 8.0  # over that in a minute: about the square root of 60, as it wanders
-
-
-def _channels(name: str) -> tuple[property, property]:
-    """What a setting with two numbers says of a force, and of a torque."""
-    def of(k: int) -> property:
-        return property(lambda settings: getattr(settings, name)[k])
-    return of(0), of(1)
 
 
 @dataclass(frozen=True)
@@ -197,12 +177,6 @@ class WrenchSettings:
         "unknown", "Sensor whose data sheet gives noise, accuracy, gain error, cross-talk, drift "
         "and range where they are not set themselves (settings.md has the values); ideal: nothing "
         "but white noise and a constant bias.", choices=tuple(SENSORS))
-    filter_cutoff: float = setting(
-        0.0, "Cut-off of the low-pass that the sensor applies to its own readings, as its data "
-        "sheet or driver says; what is compared with the wrench is then filtered alike. 0: not "
-        "known; it is found where it matters.", unit="Hz", low=0.0)
-    filter_order: int = setting(
-        1, "Number of equal first-order stages of that low-pass.", low=1, high=2)
     noise: Vector = setting(
         UNKNOWN.noise, "Standard deviation of one sample of a force and of a torque (data sheet); "
         "corrected from the residual.", unit="N, N m", above=0.0, lengths=(2,), runtime=True)
@@ -235,13 +209,8 @@ class WrenchSettings:
     def drift_of_tare(self) -> tuple[float, float]:
         """How far the bias of a force and of a torque channel may have moved an hour after a tare
         (one standard deviation) [N, N m]; grows with the square root of the tare's age."""
-        return DRIFT_IN_AN_HOUR * self.force_drift, DRIFT_IN_AN_HOUR * self.torque_drift
-
-    force_noise, torque_noise = _channels("noise")
-    force_bias_sd, torque_bias_sd = _channels("bias_sd")
-    force_range, torque_range = _channels("range")
-    force_accuracy, torque_accuracy = _channels("accuracy")
-    force_drift, torque_drift = _channels("drift")
+        force, torque = self.drift
+        return DRIFT_IN_AN_HOUR * force, DRIFT_IN_AN_HOUR * torque
 
 
 @dataclass(frozen=True)
@@ -249,7 +218,6 @@ class GravitySettings:
     frame: str = setting(
         "", "Frame whose z axis points up; empty: the root of the robot (with the fixed transforms "
         "above it), or of TF.")
-    acceleration: float = setting(9.81, "Gravity.", unit="m/s^2", low=0.1, high=30.0)
 
 
 @dataclass(frozen=True)
@@ -258,23 +226,6 @@ class KinematicsSettings:
         "auto", "Motion of the sensor from joint_states with the URDF, or from tf alone; auto: "
         "joint_states where a robot description is there.",
         choices=("auto", "joint_states", "tf"))
-    # Length of the local quartic through joint positions [s]; longer by itself for slow topics.
-    window: ClassVar[float] = 0.15
-    filter_window: float = setting(
-        0.4, "Length of the Hann low-pass on both wrench and regressor.", unit="s",
-        low=0.02, high=2.0)
-    # A longer gap in the wrench starts a new filter segment [s].
-    max_gap: ClassVar[float] = 0.5
-
-
-@dataclass(frozen=True)
-class AccelerationsSettings:
-    """Measured motion: for recordings of accelerations."""
-
-    noise: Vector = setting(
-        (0.05, 0.5, 0.005), "Standard deviation of one sample of linear acceleration, of angular "
-        "acceleration, and of angular velocity where the angular acceleration is its derivative; "
-        "0: exact.", unit="m/s^2, rad/s^2, rad/s", low=0.0, lengths=(3,))
 
 
 @dataclass(frozen=True)
@@ -296,9 +247,6 @@ class AlignmentSettings:
         0.002, "Standard deviation of the position of the sensor's origin in its frame, along each "
         "axis, which widens the interval of the centre of mass; 0: taken as exact.", unit="m",
         low=0.0, high=0.1)
-    estimate_position: bool = setting(
-        False, "Estimate the position of the sensor's origin from the motion: for fast motions and "
-        "sensors without hysteresis, which looks like a displaced origin.")
     delay_sd: float = setting(
         0.05, "Standard deviation of the offset between the clocks of wrench and motion; "
         "0: taken as exact.", unit="s", low=0.0, high=0.2)

@@ -29,19 +29,6 @@ class ResourcesSettings:
 
 
 @dataclass(frozen=True)
-class BlackBoxSettings:
-    duration: float = setting(
-        120.0, "How far back the inputs are kept in memory, to be written as a recording that "
-        "'identify_bag' replays: by ~/save, with a report, or at a finding of level error, at most "
-        "once in five minutes. 0: not at all.",
-        unit="s", low=0.0, high=3600.0)
-    # Most memory that they may need [MB]; the oldest are dropped.
-    size: ClassVar[int] = 64
-    # Number of recordings written at errors that are kept; the oldest are removed.
-    keep: ClassVar[int] = 5
-
-
-@dataclass(frozen=True)
 class CompensationSettings:
     """The wrench without bias and payload, for each message as it comes."""
 
@@ -49,13 +36,9 @@ class CompensationSettings:
         "acceleration", "What of the payload is removed: gravity: its weight; velocity: also its "
         "centrifugal and gyroscopic forces; acceleration: also its other inertial forces.",
         choices=("gravity", "velocity", "acceleration"))
-    # Length of the filter that makes velocity and acceleration of joint positions [s].
-    filter_time: ClassVar[float] = 0.03
     frame: str = setting(
         "", "Frame, fixed to the sensor, in whose axes and about whose origin the compensated "
         "wrench is given; empty: that of the incoming wrench.")
-    # Time in which one load follows another in what is removed [s].
-    blend_time: ClassVar[float] = 0.3
     # Age of the estimate from which on a finding calls it old [s].
     max_age: ClassVar[float] = 120.0
     stop_after: float = setting(

@@ -14,39 +14,15 @@ from .spec import Vector, setting
 @dataclass(frozen=True)
 class BufferSettings:
     window: float = setting(30.0, "Length of the rolling buffer.", unit="s", low=0.5, high=3600.0)
-    # Length of the slices by which the buffer forgets [s]; at least window / 512.
-    slice: ClassVar[float] = 0.25
 
 
 @dataclass(frozen=True)
 class ContactSettings:
-    """From which disturbance on something is taken to touch the payload (`enter`), and when that is
-    over (`leave`, `hold`); samples in between are left out."""
+    """What else moves the wrench."""
 
     detect: bool = setting(
-        True, "Leave out intervals in which the environment touches the payload.")
-    # Residual from which on samples are left out, and below which they are taken again, in
-    # standard deviations of what is expected, once it has been that small for a time [s].
-    enter: ClassVar[float] = 6.0
-    leave: ClassVar[float] = 4.0
-    hold: ClassVar[float] = 0.2
-    # Time after which the estimate, not the contact, is taken to be wrong [s]: all that was learnt
-    # is forgotten. Where the wrench follows the motion in another way than before, that is found
-    # within seconds of motion.
-    longest: ClassVar[float] = 120.0
-
-
-@dataclass(frozen=True)
-class ChangeSettings:
-    """A payload that is gripped or released, or a sensor that is zeroed, flushes the buffer."""
-
-    detect: bool = setting(
-        True, "Flush the buffer when the payload or the zero of the sensor has changed.")
-    # Time for which a change must explain the wrench before it counts [s]; longer by itself for
-    # one that comes slowly.
-    steady: ClassVar[float] = 0.1
-    # Largest residual that a change may leave, in standard deviations of the noise.
-    fit: ClassVar[float] = 1.5
+        True, "Leave out intervals in which the environment touches the payload, and forget what "
+        "was measured before it was gripped or released, or the sensor was zeroed.")
 
 
 @dataclass(frozen=True)
@@ -71,9 +47,6 @@ class PrecompensatedSettings:
     frame: str = setting(
         "", "Frame of the payload that the driver reports; empty: that of its messages, or the "
         "sensor's.")
-    program_topic: str = setting(
-        "", "Topic (std_msgs/Bool) that turns true when the robot's program starts, which makes "
-        "drivers zero the sensor: data and bias are then forgotten. Empty: none.")
     mass: float = setting(
         0.0, "Mass of the payload that the driver already removes from the wrench; 0: none.",
         unit="kg", low=0.0, runtime=True)
@@ -152,11 +125,6 @@ class EstimatorSettings:
         2.0, "Estimates a second.", unit="Hz", low=0.01, high=100.0, runtime=True)
     # Dynamism at which the full model has 99.5 % of the weight.
     dynamism_c1: ClassVar[float] = 300.0
-    estimate_bias: bool = setting(
-        True, "Estimate the six sensor biases with the payload.", runtime=True)
-    estimate_noise: bool = setting(
-        True, "Correct the data-sheet noise from the residual.", runtime=True)
-    min_duration: ClassVar[float] = 0.5  # s of data before the first estimate
     max_mass: float = setting(
         0.0, "Largest mass the payload can have, for density, lmi and manifold; 0: no bound.",
         unit="kg", low=0.0, runtime=True)

@@ -11,9 +11,7 @@ from typing import Any
 from ..errors import InvalidSetting
 from .inputs import (
     SENSORS,
-    AccelerationsSettings,
     AlignmentSettings,
-    BaseImuSettings,
     DynamicJointStatesSettings,
     GravitySettings,
     JointStatesSettings,
@@ -25,7 +23,6 @@ from .inputs import (
 )
 from .node import (
     ApplySettings,
-    BlackBoxSettings,
     CompensationSettings,
     LifecycleSettings,
     MotionSettings,
@@ -34,7 +31,6 @@ from .node import (
 )
 from .payload import (
     BufferSettings,
-    ChangeSettings,
     ContactSettings,
     EntropicSettings,
     EstimatorSettings,
@@ -96,13 +92,10 @@ class Settings:
         default_factory=DynamicJointStatesSettings)
     robot_description: RobotDescriptionSettings = field(default_factory=RobotDescriptionSettings)
     tf: TfSettings = field(default_factory=TfSettings)
-    base_imu: BaseImuSettings = field(default_factory=BaseImuSettings)
     gravity: GravitySettings = field(default_factory=GravitySettings)
     kinematics: KinematicsSettings = field(default_factory=KinematicsSettings)
-    accelerations: AccelerationsSettings = field(default_factory=AccelerationsSettings)
     buffer: BufferSettings = field(default_factory=BufferSettings)
     contact: ContactSettings = field(default_factory=ContactSettings)
-    change: ChangeSettings = field(default_factory=ChangeSettings)
     alignment: AlignmentSettings = field(default_factory=AlignmentSettings)
     estimator: EstimatorSettings = field(default_factory=EstimatorSettings)
     pmd: PmdSettings = field(default_factory=PmdSettings)
@@ -117,7 +110,6 @@ class Settings:
     state: StateSettings = field(default_factory=StateSettings)
     resources: ResourcesSettings = field(default_factory=ResourcesSettings)
     lifecycle: LifecycleSettings = field(default_factory=LifecycleSettings)
-    black_box: BlackBoxSettings = field(default_factory=BlackBoxSettings)
 
     def __post_init__(self) -> None:
         for name, value, spec in iter_settings(self):
@@ -126,10 +118,6 @@ class Settings:
             raise InvalidSetting(
                 f"dynamic_joint_states.topic is '{self.dynamic_joint_states.topic}', which does "
                 "not tell the frame of the wrench; set wrench.sensor_frame")
-        if self.base_imu.topic and (self.load.robot or self.kinematics.source == "tf"):
-            raise InvalidSetting(
-                f"base_imu.topic is '{self.base_imu.topic}', which needs a wrench (load.robot is "
-                "empty) and motion from joint states (kinematics.source is not tf)")
         if self.load.source == "joint_torque":
             if not self.wrench.sensor_frame:
                 raise InvalidSetting("wrench.sensor_frame is empty; load.robot needs it")

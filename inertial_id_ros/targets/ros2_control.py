@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Any
 
 from ..errors import InvalidData, InvalidSetting
+from ..model.newton_euler import GRAVITY
 from .payload import TargetPayload
 from .target import PayloadFrame, Plan, Target, Values
 
@@ -159,7 +160,7 @@ class AdmittanceController(ParameterTarget):
         return self._frame_in(FRAME)
 
     def plan(self, payload: TargetPayload, before: Values | None) -> Plan:
-        values = {POSITION: payload.com, FORCE: payload.mass * self.settings.gravity.acceleration}
+        values = {POSITION: payload.com, FORCE: -payload.mass * GRAVITY[2]}
         notes = () if self._first.get(LIVE) is not False else (
             f"{LIVE} is false: it takes effect when the controller is activated again",)
         return Plan(self._checked(values), (NO_INERTIA, NO_BIAS), notes)

@@ -71,9 +71,7 @@ class Goals:
 @pytest.fixture(scope="module")
 def goals():
     with Stage() as stage:
-        # The black box needs memory, too, and that is looked at.
-        stage.node = stage.start_node(black_box__duration=0.0,
-                                      wrench__gain_error=0.0, wrench__cross_talk=0.0,
+        stage.node = stage.start_node(wrench__gain_error=0.0, wrench__cross_talk=0.0,
                                       estimator__rate=8.0, alignment__orientation_sd=0.0,
                                       alignment__position_sd=0.0)
         goals = Goals(stage)

@@ -15,7 +15,7 @@ from without_packages import code_without  # noqa: E402
 
 from inertial_id_ros.extras import EXTRAS  # noqa: E402
 from inertial_id_ros.msg import InertialParameters  # noqa: E402
-from inertial_id_ros.srv import Save, SetShape  # noqa: E402
+from inertial_id_ros.srv import SetShape  # noqa: E402
 
 OPTIONAL = {module for modules in EXTRAS.values() for module in modules} | {"rtree", "embreex"}
 MAIN = "from inertial_id_ros.ros.main import main\nraise SystemExit(main())"
@@ -46,11 +46,6 @@ def test_a_shape_is_refused_with_the_package_that_it_needs(stage):
     box = SolidPrimitive(type=SolidPrimitive.BOX, dimensions=[0.2, 0.2, 0.2])
     answer = stage.client.call(SetShape, f"{NODE}/set_shape", SetShape.Request(primitive=box))
     assert not answer.success and 'pip install "inertial-id-ros[shapes]"' in answer.message
-
-
-def test_a_black_box_is_not_written_and_the_answer_names_the_package(stage):
-    answer = stage.client.call(Save, f"{NODE}/save", Save.Request(inputs_only=True))
-    assert not answer.success and 'pip install "inertial-id-ros[bags]"' in answer.message
 
 
 def test_it_ends_as_ever(stage):

@@ -152,8 +152,8 @@ def test_values_set_directly_are_checked_as_well() -> None:
 
 
 def test_whole_numbers_become_floats_and_lists_tuples() -> None:
-    changed = Settings().replace({"gravity.acceleration": 10, "shape.size": [1, 2]})
-    assert isinstance(changed.gravity.acceleration, float)
+    changed = Settings().replace({"wrench.gain_error": 0, "shape.size": [1, 2]})
+    assert isinstance(changed.wrench.gain_error, float)
     assert changed.shape.size == (1.0, 2.0)
 
 
@@ -168,11 +168,10 @@ def test_replace_leaves_the_original_and_all_other_settings_alone() -> None:
 
 
 EXPECTED = Settings().replace({"wrench.topic": "/ft", "wrench.noise": (0.2, 0.01),
-                               "shape.size": [0.1, 0.2, 0.3], "estimator.estimate_bias": False})
+                               "shape.size": [0.1, 0.2, 0.3], "shape.bounding": False})
 BODY = """
 wrench: {topic: /ft, noise: [0.2, 0.01]}
-shape: {size: [0.1, 0.2, 0.3]}
-estimator: {estimate_bias: false}
+shape: {size: [0.1, 0.2, 0.3], bounding: false}
 """
 INDENTED = BODY.replace("\n", "\n      ")
 
@@ -225,12 +224,12 @@ def test_only_the_ideal_sensor_has_nothing_but_noise() -> None:
 @pytest.mark.parametrize("text", [
     BODY,
     "wrench.topic: /ft\nwrench.noise: [0.2, 0.01]\nshape.size: [0.1, 0.2, 0.3]\n"
-    "estimator.estimate_bias: false",
+    "shape.bounding: false",
     f"/**:\n  ros__parameters:{INDENTED}",
     f"inertial_id:\n  ros__parameters:{INDENTED}",
     f"/cell/left:\n  inertial_id:\n    ros__parameters:{INDENTED}",
     "/**:\n  ros__parameters:\n    wrench.topic: /ft\n    wrench: {noise: [0.2, 0.01]}\n"
-    "    shape.size: [0.1, 0.2, 0.3]\n    estimator: {estimate_bias: false}",
+    "    shape.size: [0.1, 0.2, 0.3]\n    shape: {bounding: false}",
 ], ids=["nested", "dotted", "any node", "named node", "namespace", "mixed"])
 def test_nested_dotted_and_ros_layouts_mean_the_same(text: str) -> None:
     assert settings_from_mapping(yaml.safe_load(text)) == EXPECTED

@@ -19,7 +19,8 @@ from scipy.linalg import solve_triangular
 from ...estimators.reference_body import body_coordinates
 from ...inertia import PARAMETERS, Array, phi_from_body, report_jacobian, skew, transform_matrix
 from ...model.newton_euler import regressor, rotation
-from ...motion.motion import Motion
+from ...model.rows import HALF
+from ...motion.motion import BIN, Motion
 from ...settings import Settings
 from .arm import proper_acceleration
 
@@ -70,7 +71,7 @@ class SensorModel:
         np.fill_diagonal(calibration, wrench.gain_error)
         return cls(np.repeat(wrench.noise, 3), np.repeat(wrench.accuracy, 3),
                    np.repeat(wrench.bias_sd, 3), calibration, rate,
-                   settings.kinematics.filter_window, wrench.gain_error, alignment.position_sd,
+                   2.0 * HALF * BIN, wrench.gain_error, alignment.position_sd,
                    np.deg2rad(alignment.orientation_sd))
 
     def unseen_covariance(self, phi: Array) -> Array:

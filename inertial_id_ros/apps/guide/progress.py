@@ -68,7 +68,7 @@ class Wanted:
     def reachable(self, settings: Settings) -> Wanted:
         """The same, or what the mounting of the sensor allows."""
         known = settings.alignment
-        least = 0.0 if known.estimate_position else MARGIN * 2.0 * known.position_sd
+        least = MARGIN * 2.0 * known.position_sd
         return Wanted(self.mass, max(self.com, least), self.inertia)
 
     def widths(self, report: Array) -> Array:
