@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 from rosbags.typesys import get_types_from_msg
 
-from inertial_id_ros.apps.bag.identify_bag import main, parse_options
+from inertial_id_ros.apps.bag.identify_bag import main
+from inertial_id_ros.apps.bag.options import parse_options
 from inertial_id_ros.cli import NO_ESTIMATE, NOT_IDENTIFIED, OK, USER_ERROR
 from inertial_id_ros.model.tool import load_tool
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from inertial_id_ros.apps.bag.identify_bag import parse_options, read_settings_file
+from inertial_id_ros.apps.bag.options import parse_options, read_settings_file
 from inertial_id_ros.apps.simulation.payload import load_payload
 from inertial_id_ros.errors import DamagedFile, InvalidSetting
 from inertial_id_ros.io.yaml_files import parse_yaml

@@ -1,0 +1,173 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""Options of `identify_bag`; they go before the YAML file of settings."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...arguments import Parser, numbers
+from ...errors import DamagedFile, InvalidSetting
+from ...geometry.shape import check_sizes
+from ...io.files import config_file, user_path
+from ...settings import SENSORS, Settings, flatten
+from ..recordings.columns import Columns, columns_from_file
+from ..recordings.source import Source
+from ..recordings.table_files import is_dataset, is_table
+
+# Parameters that every ROS node has; they mean nothing without ROS.
+NODE_PARAMETERS = ("use_sim_time", "qos_overrides.", "start_type_description_service")
+WHOLE = "all"  # value of --window
+PRIMITIVES = {"box": "three lengths x,y,z", "cylinder": "radius,height", "sphere": "radius"}
+
+
+@dataclass(frozen=True)
+class BagOptions:
+    """What one run of `identify_bag` was asked to do.
+
+    Attributes:
+        report: folder of the HTML report; command: the command line, for that report.
+    """
+
+    source: Source
+    settings: Settings
+    save_tool: Path | None
+    json: Path | None
+    report: Path | None
+    quiet: bool
+    command: str
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The command line of `identify_bag`."""
+    parser = Parser(
+        prog="identify_bag",
+        description="Identify mass, centre of mass and inertia of a robot's payload from a rosbag2 "
+        "recording (wrench, and joint states with a robot description or TF) or a table.",
+        epilog="Exit status: 0 mass and centre of mass are identified, 1 no estimate, 2 the "
+        "request cannot be carried out, 3 an estimate without mass or centre of mass.")
+    add = parser.add_argument
+    add("recording", metavar="BAG", type=Path, help="rosbag2 folder, .mcap or .db3 file; or a "
+        "table: .csv, .tsv, .txt, .npz, .parquet, or a LeRobot dataset")
+    add("--columns", metavar="FILE", type=Path, help="YAML file with the names of the columns of a "
+        "table (docs/recordings.md)")
+    add("--episode", metavar="N", type=int, help="episode of a dataset (default 0)")
+    add("--config", metavar="FILE", help="YAML file of settings (nested, dotted, or a ROS "
+        "parameter file), or the name of one of the package's own, such as ur")
+    add("--set", metavar="NAME=VALUE", action="append", default=[], dest="assignments",
+        help="any setting by its dotted name, e.g. wrench.topic=/ft or estimator.method=wls; may "
+        "be repeated")
+    add("--sensor", metavar="NAME", choices=tuple(SENSORS), help="wrench.sensor, whose data sheet "
+        f"gives what is not set otherwise: {', '.join(SENSORS)}")
+    add("--sensor-frame", metavar="FRAME", help="wrench.sensor_frame")
+    add("--urdf", metavar="FILE", help="robot_description.file")
+    add("--shape", metavar="SHAPE",
+        help="box:sx,sy,sz | cylinder:r,h | sphere:r [m] that bounds the object, each with "
+        "@cx,cy,cz where its centre is not the sensor origin; or a mesh file that it fills")
+    add("--window", metavar="SECONDS|all", help="how much of the recording's end is used "
+        "(buffer.window); all: the whole recording")
+    add("--stamps", choices=("header", "recorded"), default="header", help="times of the samples: "
+        "their header stamps, or the times of recording, for drivers that leave the stamps zero")
+    add("--save-tool", metavar="OUT", type=Path, help="write the result to this file as a tool, "
+        "for --set tool.file=OUT")
+    add("--json", metavar="OUT", type=Path, help="write the result and its history to this file")
+    add("--report", metavar="DIR", type=Path, help="write a report to this folder: one HTML file "
+        "with the verdict, all numbers and pictures")
+    add("--quiet", action="store_true", help="print nothing but errors")
+    return parser
+
+
+def parse_options(arguments: Sequence[str] | None = None) -> BagOptions:
+    """Options from a command line and the YAML file it names.
+
+    Raises:
+        InvalidSetting: unknown option, unreadable YAML, or a value that is not allowed.
+    """
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    args = make_parser().parse_args(words)
+    changes = read_settings_file(config_file(args.config)) if args.config else {}
+    given = _settings_given(args)
+    settings = Settings().replace({**changes, **given})
+    if args.columns and not is_table(args.recording):
+        raise InvalidSetting(f"--columns names those of a table, and {args.recording} is none")
+    if args.episode is not None and not is_dataset(args.recording):
+        raise InvalidSetting(f"--episode is for a dataset, and {args.recording} is none")
+    columns = columns_from_file(user_path(args.columns)) if args.columns else Columns()
+    source = Source(args.recording, columns, args.episode or 0, args.stamps == "recorded",
+                    args.window == WHOLE, frozenset(given))
+    return BagOptions(source, settings, args.save_tool, args.json, args.report, args.quiet,
+                      shlex.join(["identify_bag", *words]))
+
+
+def read_settings_file(path: Path) -> dict[str, Any]:
+    """Dotted settings from a YAML file; what only concerns a ROS node is left out.
+
+    Raises:
+        InvalidSetting: no such file, no YAML, or no mapping.
+    """
+    from ...io.yaml_files import read_yaml
+
+    tree = read_yaml(path, f"settings file {path}")
+    if tree is None:
+        return {}
+    if not isinstance(tree, Mapping):
+        raise InvalidSetting(f"settings file {path} must hold names and values, not "
+                             f"{'a list' if isinstance(tree, list) else repr(tree)[:200]}")
+    return {name: value for name, value in flatten(tree).items()
+            if not name.startswith(NODE_PARAMETERS)}
+
+
+def _settings_given(args: argparse.Namespace) -> dict[str, Any]:
+    """Dotted settings that the command line gives."""
+    named = {"wrench.sensor": args.sensor, "wrench.sensor_frame": args.sensor_frame,
+             "robot_description.file": args.urdf}
+    given = dict(_parse_assignment(text) for text in args.assignments)
+    given.update({name: value for name, value in named.items() if value is not None})
+    if args.window not in (None, WHOLE):
+        given["buffer.window"], = numbers(f"--window {args.window}", args.window,
+                                          f"seconds or '{WHOLE}'", 1)
+    if args.shape is not None:
+        given.update(parse_shape(args.shape))
+    return given
+
+
+def _parse_assignment(text: str) -> tuple[str, Any]:
+    """Name and value of one ``--set NAME=VALUE`` (raises InvalidSetting)."""
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise InvalidSetting(f"--set {text}: write NAME=VALUE, e.g. estimator.rate=5")
+    from ...io.yaml_files import parse_yaml
+
+    try:
+        return name, parse_yaml(value) if value else ""
+    except DamagedFile as error:
+        raise InvalidSetting(f"--set {text[:200]}: {error}") from error
+
+
+def parse_shape(text: str) -> dict[str, Any]:
+    """Settings from the short form: a primitive with its sizes, and centre, or a mesh file.
+
+    Raises:
+        InvalidSetting: numbers that cannot be read.
+    """
+    kind, colon, rest = text.partition(":")
+    if not colon or kind not in PRIMITIVES:
+        return _mesh_settings(text)
+    sizes, _, center = rest.partition("@")
+    size = numbers(f"--shape {text}", sizes, PRIMITIVES[kind])
+    check_sizes(kind, np.array(size))
+    return {"shape.type": kind, "shape.bounding": True, "shape.size": size,
+            "shape.center": numbers(f"--shape {text}", center, "three numbers after @")
+            if center else (0.0, 0.0, 0.0)}
+
+
+def _mesh_settings(path: str) -> dict[str, Any]:
+    """Settings of a mesh file that the object fills."""
+    return {"shape.type": "mesh", "shape.bounding": False, "shape.mesh": path}
