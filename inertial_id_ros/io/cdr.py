@@ -34,10 +34,6 @@ _NUMBERS = {"i": "i4", "I": "u4", "d": "f8"}  # formats of `struct` and of NumPy
 T = TypeVar("T")
 
 
-class MixedLayouts(ValueError):
-    """Messages that differ in more than stamps and numbers."""
-
-
 class Wrench(NamedTuple):
     """geometry_msgs/WrenchStamped: force [N], torque [N m]."""
 
@@ -189,22 +185,6 @@ class _Template(Generic[T]):
         fields = self._struct.unpack_from(data)
         return self._build(fields) if self._pick(fields) == self._expected else None
 
-    def columns(self, messages: Sequence[bytes]) -> Any:
-        """As `read`, with columns (n,) in place of the numbers of n messages of one length.
-
-        Raises:
-            MixedLayouts: bytes between the numbers are others.
-        """
-        kind = _row_type(self._struct.format, len(messages[0]))
-        rows = np.frombuffer(b"".join(messages), dtype=kind)
-        fields = [rows[name] for name in kind.names or ()]
-        for field in fields:
-            if field.ndim > 1 and (field != field[0]).any():
-                raise MixedLayouts
-        return self._build(tuple(
-            field.astype(np.int64) if field.dtype.kind in "iu" else field for field in fields))
-
-
     def group(self, messages: Sequence[bytes]) -> tuple[np.ndarray, Any]:
         """Of n messages of one length (n,) True where the bytes between the numbers are those of
         the first one, and the columns of these messages."""
@@ -257,23 +237,6 @@ class Decoder(Generic[T]):
         template = self._templates.get(len(data))
         message = template.read(data) if template is not None else None
         return self._read_and_learn(data) if message is None else message
-
-    def columns(self, messages: Sequence[bytes]) -> Any:
-        """The content of serialised messages, at least one, as if they were one: columns (n,) in
-        place of its numbers.
-
-        Raises:
-            MixedLayouts: they differ in more than stamps and numbers.
-            ValueError: the first one is damaged.
-        """
-        first = messages[0]
-        if set(map(len, messages)) != {len(first)}:
-            raise MixedLayouts
-        self(first)
-        template = self._templates.get(len(first))
-        if template is None:
-            raise MixedLayouts
-        return template.columns(messages)
 
     def groups(self, messages: Sequence[bytes]) -> Iterator[tuple[np.ndarray, Any]]:
         """Messages that differ in numbers alone, by their places (n,), with columns (n,) in place

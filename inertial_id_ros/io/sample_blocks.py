@@ -56,8 +56,9 @@ def split_by_time(batches: list[Samples], count: int) -> Iterator[list[Samples]]
     if not streams:
         return
     bounds = np.sort(np.concatenate([samples.stamps for samples in streams]))[count::count]
-    cuts = [[0, *np.searchsorted(samples.stamps, bounds).tolist(), len(samples.stamps)]
-            for samples in streams]
+    # Stamps may go back, as of a clock that was set: no sample is lost all the same.
+    cuts = [[0, *np.maximum.accumulate(np.searchsorted(samples.stamps, bounds)).tolist(),
+             len(samples.stamps)] for samples in streams]
     for k in range(len(bounds) + 1):
         yield [_cut(samples, slice(cut[k], cut[k + 1]))
                for samples, cut in zip(streams, cuts, strict=True) if cut[k] < cut[k + 1]]

@@ -11,7 +11,7 @@ from cdr_messages import STORE
 from rosbags.typesys import get_types_from_msg
 
 from inertial_id_ros.io import decoding
-from inertial_id_ros.io.sample_blocks import Edges, JointStates, Wrenches
+from inertial_id_ros.io.sample_blocks import Edges, JointStates, Wrenches, split_by_time
 from inertial_id_ros.settings import DynamicJointStatesSettings
 
 STAMP = 1_785_000_000_123_456_789
@@ -95,3 +95,10 @@ def test_a_dynamic_joint_state_holds_wrench_joints_and_payload() -> None:
     assert got.payload is not None and got.payload.tolist() == [1.5, 0.1, 0.2, 0.3] + [0.0] * 6
     other = decoding.dynamic_joint_states(data, DynamicJointStatesSettings("/d", "wrist"), "tool0")
     assert len(other.blocks) == 1 and other.payload is None
+
+
+def test_no_sample_is_lost_where_stamps_go_back(rng: np.random.Generator) -> None:
+    for _ in range(20):
+        stamps = STAMP + rng.integers(0, 10**9, 300)
+        parts = list(split_by_time([Wrenches(stamps, "a", rng.normal(size=(300, 6)))], 70))
+        assert np.array_equal(np.concatenate([p.stamps for part in parts for p in part]), stamps)
