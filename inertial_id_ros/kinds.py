@@ -167,7 +167,7 @@ SETUP = {
         "correct shape.* or ~/set_shape"),
     "removed_payload": Kind(
         "info", NOTHING, "the driver compensates {mass:.3f} kg{why}; what is published is the sum",
-        "nothing; precompensated.terms where it is known"),
+        NONE_NEEDED),
     "payload_not_added": Kind(
         "warning", NUMBERS, "payload compensated by the driver: {why}",
         "set precompensated.*, or remove the payload on the robot"),

@@ -13,7 +13,7 @@ from .spec import Vector, setting
 
 @dataclass(frozen=True)
 class BufferSettings:
-    window: float = setting(30.0, "Length of the rolling buffer.", unit="s", low=0.5, high=3600.0)
+    window: float = setting(30.0, "Length of the rolling buffer.", unit="s", low=0.5, high=120.0)
 
 
 @dataclass(frozen=True)
@@ -40,10 +40,6 @@ class PrecompensatedSettings:
     topic: str = setting(
         "", "Topic of the sources inertia and franka; and of dynamic_joint_states, where wrench "
         "and joints are not read from there, too.")
-    terms: str = setting(
-        "auto", "What of the payload the driver removes. all: its weight and inertial forces; "
-        "weight: its weight only; auto: all, until the motion tells otherwise.",
-        choices=("auto", "all", "weight"), runtime=True)
     frame: str = setting(
         "", "Frame of the payload that the driver reports; empty: that of its messages, or the "
         "sensor's.")
