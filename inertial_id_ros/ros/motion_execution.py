@@ -131,7 +131,7 @@ class MotionExecution:
         if not reason:
             return self._ended()
         self._withdraw()
-        has_ended = self._settled.wait(ANSWER if self._answered.is_set() else 2.0 * ANSWER)
+        has_ended = self._settled.wait(ANSWER)
         return Ended(printable(reason), has_ended)
 
     def _watch(self, event: threading.Event, longest: float | None) -> str:

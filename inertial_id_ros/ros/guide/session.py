@@ -130,7 +130,7 @@ class Session:
                 self._move(motion)
                 self.guide.wait(SETTLED)
             except Finished as error:
-                if error.end.status != NOT_IDENTIFIED:
+                if error.end.advice != AFTER_A_STOP:
                     raise
                 stopped = Finished(CHECK_FAILED, error.end.text, error.end.advice)
             self._judge_joint(motion, first, stopped is not None)
