@@ -16,13 +16,7 @@ from inertial_id_ros.apps.excitation.arm import Arm
 from inertial_id_ros.apps.excitation.knowledge import Knowledge
 from inertial_id_ros.apps.excitation.motions import RestToRest, shortest_moves
 from inertial_id_ros.apps.excitation.violations import violations
-from inertial_id_ros.apps.simulation.motion import (
-    AMPLITUDE,
-    FREQUENCY,
-    Sinusoid,
-    SmoothStart,
-    Trajectory,
-)
+from inertial_id_ros.apps.simulation.motion import Sinusoid, Trajectory
 from inertial_id_ros.inertia import Array
 
 from .task import LIMITS, Task, goals
@@ -95,7 +89,7 @@ class PublishedSinusoid(_Usual):
     def next(self, knowledge: Knowledge) -> Segment:
         pace = 1.28
         while True:
-            path = Sinusoid(SmoothStart(pace, _RAMP), self._pose, AMPLITUDE, FREQUENCY)
+            path = Sinusoid(pace, _RAMP, self._pose)
             t = np.arange(0.0, _SINUSOID, _POINTS)
             q, dq, ddq = path(t)
             peak = float(self._arm.links(q, dq).speed.max())

@@ -2,10 +2,8 @@
 """Joint motions given in closed form: position, velocity and acceleration at any time.
 
 Every motion is at rest in its start pose at time 0 and before, and has continuous accelerations.
-
-Laws of progress say how far it has come at a time, with two derivatives. A motion may also be given
-by points, or follow points when it is told to: between two points every joint follows the quintic
-that has their positions, velocities and accelerations, as joint_trajectory_controller does."""
+Between two points of a trajectory every joint follows the quintic that has their positions,
+velocities and accelerations, as joint_trajectory_controller does."""
 
 from __future__ import annotations
 
@@ -23,6 +21,26 @@ from .settings import CobotSettings
 
 STOPPING = 0.2  # s from the command to stop to rest
 _MEMORY = 20  # trajectories that are remembered, for sensors that lag
+
+
+# Nadeau, Giamou & Kelly 2022: start pose and sinusoids of the last three joints.
+START_POSE = np.radians([0.0, -90.0, 60.0, -90.0, -90.0, 0.0])
+AMPLITUDE = np.radians([0.0, 0.0, 0.0, 45.0, 45.0, 45.0])
+FREQUENCY = np.array([0.0, 0.0, 0.0, 0.10, 0.13, 0.16])
+COMMON_PERIOD = 100.0  # s, after which the three sinusoids repeat
+# A point of the tool whose speed is limited, in the sensor frame.
+TOOL_POINT = np.array([0.0, 0.0, 0.08])
+
+
+class JointMotion(NamedTuple):
+    """Joint positions, velocities, accelerations (n, 6) [rad, rad/s, rad/s^2]."""
+
+    q: Array
+    dq: Array
+    ddq: Array
+
+
+Motion = Callable[[ArrayLike], JointMotion]  # of times (n,) [s]
 
 
 class Trajectory(NamedTuple):
@@ -131,14 +149,11 @@ def _rest(pose: Array) -> Trajectory:
 
 
 class Progress(NamedTuple):
-    """Progress (n,) and its first and second derivative in time."""
+    """Progress (n,) and its first and second derivative."""
 
     value: Array
     rate: Array
     acceleration: Array
-
-
-Timing = Callable[[ArrayLike], Progress]  # of times (n,) [s]; zero, at rest, before time 0
 
 
 def minimum_jerk(x: Array) -> Progress:
@@ -151,67 +166,25 @@ def minimum_jerk(x: Array) -> Progress:
                     60.0 * x * (1.0 - x) * (1.0 - 2.0 * x))
 
 
-def _quintic_integral(x: Array) -> Array:
-    """Integral from 0 of the minimum-jerk quintic, for x in [0, 1]; 1/2 at 1."""
-    return x**4 * (2.5 - 3.0 * x + x * x)
-
-
-@dataclass(frozen=True)
-class SmoothStart:
-    """Progress whose rate rises from 0 to ``rate`` within ``ramp`` seconds and then stays."""
-
-    rate: float
-    ramp: float
-
-    def __call__(self, t: ArrayLike) -> Progress:
-        """Progress at times (n,) [s]."""
-        x = np.maximum(np.asarray(t, dtype=float), 0.0) / self.ramp
-        within = np.minimum(x, 1.0)
-        rise = minimum_jerk(within)
-        value = self.rate * self.ramp * (_quintic_integral(within) + np.maximum(x - 1.0, 0.0))
-        return Progress(value, self.rate * rise.value, self.rate / self.ramp * rise.rate)
-
-
-# Nadeau, Giamou & Kelly 2022: start pose and sinusoids of the last three joints.
-START_POSE = np.radians([0.0, -90.0, 60.0, -90.0, -90.0, 0.0])
-AMPLITUDE = np.radians([0.0, 0.0, 0.0, 45.0, 45.0, 45.0])
-FREQUENCY = np.array([0.0, 0.0, 0.0, 0.10, 0.13, 0.16])
-COMMON_PERIOD = 100.0  # s, after which the three sinusoids repeat
-# A point of the tool whose speed is limited, in the sensor frame.
-TOOL_POINT = np.array([0.0, 0.0, 0.08])
-
-
-class JointMotion(NamedTuple):
-    """Joint positions, velocities, accelerations (n, 6) [rad, rad/s, rad/s^2]."""
-
-    q: Array
-    dq: Array
-    ddq: Array
-
-
-Motion = Callable[[ArrayLike], JointMotion]  # of times (n,) [s]
-
-
 @dataclass(frozen=True, eq=False)
 class Sinusoid:
-    """``q = start + amplitude sin(2 pi frequency s(t))``, where the timing s starts from rest."""
+    """``q = start + amplitude sin(2 pi frequency s(t))``, where the rate of s rises from 0 to
+    ``rate`` within ``ramp`` seconds, and then stays."""
 
-    timing: Timing
+    rate: float
+    ramp: float = 1.0
     start: Array = field(default_factory=lambda: START_POSE)
-    amplitude: Array = field(default_factory=lambda: AMPLITUDE)
-    frequency: Array = field(default_factory=lambda: FREQUENCY)
 
     def __call__(self, t: ArrayLike) -> JointMotion:
         """Joint motion at times (n,) [s]."""
-        s = self.timing(np.atleast_1d(np.asarray(t, dtype=float)))
-        w = 2.0 * np.pi * self.frequency
-        sine = np.sin(s.value[:, None] * w)
-        slope = np.cos(s.value[:, None] * w) * w
+        x = np.maximum(np.atleast_1d(np.asarray(t, dtype=float)), 0.0)[:, None] / self.ramp
+        begun, rise, w = np.minimum(x, 1.0), minimum_jerk(x), 2.0 * np.pi * FREQUENCY
+        ramped = begun**4 * (2.5 - 3.0 * begun + begun * begun)  # integral of minimum_jerk
+        angle = self.rate * self.ramp * (ramped + np.maximum(x - 1.0, 0.0)) * w
+        speed, acceleration = self.rate * rise.value * w, self.rate / self.ramp * rise.rate * w
         return JointMotion(
-            self.start + self.amplitude * sine,
-            self.amplitude * slope * s.rate[:, None],
-            self.amplitude * (
-                slope * s.acceleration[:, None] - sine * w**2 * s.rate[:, None] ** 2))
+            self.start + AMPLITUDE * np.sin(angle), AMPLITUDE * np.cos(angle) * speed,
+            AMPLITUDE * (np.cos(angle) * acceleration - np.sin(angle) * speed**2))
 
 
 class PointToPoint:
@@ -241,34 +214,23 @@ class PointToPoint:
         self._arm, self._rest = arm, rest
         self._limits = (tool_speed, speed, self._JOINT_SPEED)
         self._rng = np.random.default_rng(np.random.SeedSequence([seed, 2]))
-        self._poses = START_POSE[None]
-        self._starts = np.empty(0)
-        self._durations = np.empty(0)
+        self._points = [(0.0, START_POSE)]  # at rest in each; stamps [s]
 
     def __call__(self, t: ArrayLike) -> JointMotion:
         """Joint motion at times (n,) [s]."""
         times = np.atleast_1d(np.asarray(t, dtype=float))
-        self._plan_until(float(times.max(initial=0.0)))
-        k = np.clip(np.searchsorted(self._starts, times, side="right") - 1, 0, None)
-        duration = self._durations[k][:, None]
-        s = minimum_jerk((times - self._starts[k])[:, None] / duration)
-        step = self._poses[k + 1] - self._poses[k]
-        return JointMotion(self._poses[k] + step * s.value, step * s.rate / duration,
-                           step * s.acceleration / duration**2)
-
-    def _plan_until(self, end: float) -> None:
-        while len(self._starts) == 0 or self._starts[-1] + self._durations[-1] < end:
+        while len(self._points) < 2 or self._points[-1][0] <= times.max(initial=0.0):
             for _ in range(self._BATCH):
                 self._append_move()
+        stamps, poses = (np.array(part) for part in zip(*self._points, strict=True))
+        still = np.zeros_like(poses)
+        return Trajectory(stamps, poses, still, still).sample(times)
 
     def _append_move(self) -> None:
-        """Plan one more move from where the last one ends."""
-        begin = self._poses[-1]
-        free = self._starts[-1] + self._durations[-1] if len(self._starts) else 0.0
-        goal = self._next_pose(begin)
-        self._poses = np.vstack([self._poses, goal])
-        self._starts = np.append(self._starts, free + self._rest)
-        self._durations = np.append(self._durations, self._duration(begin, goal))
+        """Plan a rest, and one more move from where the last one ends."""
+        end, begin = self._points[-1]
+        goal, start = self._next_pose(begin), end + self._rest
+        self._points += [(start, begin), (start + self._duration(begin, goal), goal)]
 
     def _next_pose(self, begin: Array) -> Array:
         """A random pose, the way to which keeps clear of the table and of the base."""
@@ -291,20 +253,15 @@ class PointToPoint:
             peak / limit for peak, limit in zip(peaks, self._limits, strict=True))
 
 
-def mean_angular_speed(arm: ArmDescription) -> float:
-    """Mean angular speed of the tool [rad/s] in the published sinusoids at their own pace."""
-    steady = Sinusoid(SmoothStart(1.0, 1e-9))
-    q, dq, _ = steady(np.arange(1.0, COMMON_PERIOD + 1.0, 0.05))
-    return float(np.linalg.norm(arm.tool_velocity(q, dq, TOOL_POINT)[1], axis=1).mean())
-
-
 def sinusoid(arm: ArmDescription, speed: float, ramp: float = 1.0) -> Sinusoid:
     """The published sinusoids, sped up to a mean angular speed of the tool [rad/s].
 
     The rate of progress is then 1.31 times the wanted speed (1.28 in the paper, which averages over
     a shorter time).
     """
-    return Sinusoid(SmoothStart(speed / mean_angular_speed(arm), ramp))
+    q, dq, _ = Sinusoid(1.0, 1e-9)(np.arange(1.0, COMMON_PERIOD + 1.0, 0.05))
+    mean = np.linalg.norm(arm.tool_velocity(q, dq, TOOL_POINT)[1], axis=1).mean()
+    return Sinusoid(speed / float(mean), ramp)
 
 
 def make_motion(arm: ArmDescription, settings: CobotSettings) -> Motion:

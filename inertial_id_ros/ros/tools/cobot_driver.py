@@ -71,7 +71,7 @@ class CobotDriver:
         node.create_timer(_LOOK, self._look)
         self._offer_payload()
 
-    def watch(self, block: Recording, push: tuple[float, ...]) -> None:
+    def watch(self, block: Recording, push: Array) -> None:
         """Make a protective stop where new samples are an overload, or a push is too large."""
         limit = self._cobot.settings.stop_force
         if 0.0 < limit < np.linalg.norm(push[:3]):

@@ -16,7 +16,6 @@ import signal
 import sys
 import threading
 import time
-from array import array
 from collections.abc import Sequence
 
 import numpy as np
@@ -36,7 +35,7 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
-from std_msgs.msg import String
+from std_msgs.msg import Header, String
 from tf2_msgs.msg import TFMessage
 
 from ...apps.simulation.cobot import Recording, SimulatedCobot
@@ -49,7 +48,7 @@ from ...errors import InvalidSetting
 from ...inertia import Body
 from ...settings.spec import allowed_range, iter_group
 from .. import compat
-from ..conversions import inertia_message, time_message, vector
+from ..conversions import inertia_message, time_message, vector, wrench_message
 from ..program import ignore_signals, leave_in_time, start_ros, stop_flag, without_ros_arguments
 from .cobot_driver import CobotDriver
 
@@ -89,7 +88,7 @@ class SimulateCobotNode(Node):
             "truth": self.create_publisher(InertiaStamped, "~/truth", _LATCHED),
         }
         self._driver = None if self.cobot.commanded is None else CobotDriver(self, self.cobot)
-        self._push = (0.0,) * 6  # of what touches the payload, with the sign of the readings
+        self._push = np.zeros(6)  # of what touches the payload, with the sign of the readings
         self.create_subscription(Wrench, "~/push", self._take_push, 1)
         self._stop, self.finished = threading.Event(), threading.Event()
         self.failure: BaseException | None = None
@@ -113,7 +112,7 @@ class SimulateCobotNode(Node):
     def _take_push(self, message: Wrench) -> None:
         sign = 1.0 if self.cobot.settings.convention == "on_sensor" else -1.0
         f, t = message.force, message.torque
-        self._push = tuple(sign * v for v in (f.x, f.y, f.z, t.x, t.y, t.z))
+        self._push = sign * np.array([f.x, f.y, f.z, t.x, t.y, t.z])
 
     def stop(self) -> None:
         """Ends the stream of samples."""
@@ -143,113 +142,46 @@ class SimulateCobotNode(Node):
 
     def _publish_samples(self) -> None:
         """Compute samples ahead and publish each when it is due, until stopped."""
-        settings, messages = self.cobot.settings, _SampleMessages(self.cobot)
+        settings = self.cobot.settings
         total = round(settings.duration * settings.rate) if settings.duration else None
-        schedule = _Schedule(self.get_clock().now().nanoseconds, settings.rate)
+        # Stamps are times of the schedule, not moments of publication, which jitter.
+        start, ros_start = time.monotonic(), self.get_clock().now().nanoseconds
         ahead = _AHEAD if self._driver is None else _AHEAD_COMMANDED
         number, chunk = 0, max(1, round(ahead * settings.rate))
         while not self._stop.is_set() and number != total:
             count = chunk if total is None else min(chunk, total - number)
-            block = messages.load(number, count)
+            block = self.cobot.samples(number, count)
             if self._driver is not None:
                 self._driver.watch(block, self._push)
             for i in range(count):
-                if self._stop.is_set():
-                    return
-                if schedule.wait_for(number + i):
+                late = time.monotonic() - start - (number + i) / settings.rate
+                if late > _MAX_LAG:
+                    start, ros_start = start + late, ros_start + round(late * 1e9)
                     self.get_logger().warning("behind schedule; samples were left out")
-                self._publish(messages, i, schedule.stamp(number + i))
+                elif self._stop.wait(max(-late, 0.0)):
+                    return
+                self._publish(block, i, Header(stamp=time_message(
+                    ros_start + round((number + i) / settings.rate * 1e9))),
+                    (number + i) % self.cobot.tf_step == 0)
             number += count
         for name in ("joint_states", "wrench"):
             self._publishers_by_name[name].wait_for_all_acked(Duration(seconds=1))
 
-    def _publish(self, messages: _SampleMessages, i: int, stamp: int) -> None:
-        messages.select(i, stamp, self._push)
-        publish = self._publishers_by_name
-        publish["joint_states"].publish(messages.joint_state)
-        publish["wrench"].publish(messages.wrench)
-        if messages.transforms_due(i):
-            publish["tf"].publish(messages.transforms(i))
-
-
-class _Schedule:
-    """When each sample is due on the monotonic clock, and its stamp on the ROS clock.
-
-    The stamp is the scheduled time, not the moment of publication, which jitters.
-    """
-
-    def __init__(self, ros_now: int, rate: float) -> None:
-        self._start, self._ros_start, self._rate = time.monotonic(), ros_now, rate
-
-    def wait_for(self, number: int) -> bool:
-        """Sleeps until a sample is due; True where the schedule had to be moved to catch up."""
-        delay = self._start + number / self._rate - time.monotonic()
-        if delay > 0.0:
-            time.sleep(delay)
-            return False
-        if delay > -_MAX_LAG:
-            return False
-        self._start -= delay
-        self._ros_start -= round(delay * 1e9)
-        return True
-
-    def stamp(self, number: int) -> int:
-        """Stamp of a sample [ns]."""
-        return self._ros_start + round(number / self._rate * 1e9)
-
-
-class _SampleMessages:
-    """The messages of one sample, built once and filled again for every sample.
-
-    All headers share one Time, so that a sample costs few assignments.
-    """
-
-    def __init__(self, cobot: SimulatedCobot) -> None:
-        self._cobot, self._stamp = cobot, Time()
-        self.joint_state = JointState(name=list(cobot.joint_names))
-        self.joint_state.header.stamp = self._stamp
-        self.wrench = WrenchStamped()
-        self.wrench.header.frame_id = cobot.sensor_frame
-        self.wrench.header.stamp = self._stamp
-        identity = np.array([0.0, 0.0, 0.0, 1.0])
-        self._transforms = TFMessage(transforms=[
-            _transform_message(Transform(j.parent, j.child, j.translation, identity), self._stamp)
-            for j in cobot.description.moving])
-
-    def load(self, start: int, count: int) -> Recording:
-        """Computes samples ``start`` to ``start + count``, which it returns."""
-        block = self._cobot.samples(start, count)
-        self._first = start
-        self._q = [array("d", row.tobytes()) for row in block.q]
-        self._dq = None if block.dq is None else [array("d", row.tobytes()) for row in block.dq]
-        self._effort = [array("d", row.tobytes()) for row in block.effort]
-        self._wrench = block.wrench.tolist()
-        due = [i for i in range(count) if self.transforms_due(i)]
-        quaternions = self._cobot.description.joint_quaternions(block.q[due]).tolist()
-        self._quaternions = dict(zip(due, quaternions, strict=True))
-        return block
-
-    def transforms_due(self, i: int) -> bool:
-        """Whether the i-th loaded sample comes with transforms."""
-        return (self._first + i) % self._cobot.tf_step == 0
-
-    def select(self, i: int, stamp: int, push: Sequence[float]) -> None:
-        """Fills the messages with the i-th loaded sample; the push (6,) adds to its wrench."""
-        self._stamp.sec, self._stamp.nanosec = divmod(stamp, 1_000_000_000)
-        self.joint_state.position, self.joint_state.effort = self._q[i], self._effort[i]
-        if self._dq is not None:
-            self.joint_state.velocity = self._dq[i]
-        force, torque = self.wrench.wrench.force, self.wrench.wrench.torque
-        force.x, force.y, force.z, torque.x, torque.y, torque.z = (
-            a + b for a, b in zip(self._wrench[i], push, strict=True))
-
-    def transforms(self, i: int) -> TFMessage:
-        """The transforms of the i-th loaded sample."""
-        for message, (x, y, z, w) in zip(
-                self._transforms.transforms, self._quaternions[i], strict=True):
-            rotation = message.transform.rotation
-            rotation.x, rotation.y, rotation.z, rotation.w = x, y, z, w
-        return self._transforms
+    def _publish(self, block: Recording, i: int, header: Header, with_transforms: bool) -> None:
+        """Publish the i-th sample of a block; the push adds to its wrench."""
+        publish, cobot = self._publishers_by_name, self.cobot
+        publish["joint_states"].publish(JointState(
+            header=header, name=cobot.joint_names, position=block.q[i].tolist(),
+            velocity=[] if block.dq is None else block.dq[i].tolist(),
+            effort=block.effort[i].tolist()))
+        publish["wrench"].publish(WrenchStamped(
+            header=Header(stamp=header.stamp, frame_id=cobot.sensor_frame),
+            wrench=wrench_message(block.wrench[i] + self._push)))
+        if with_transforms:
+            turns = cobot.description.joint_quaternions(block.q[[i]])[0]
+            publish["tf"].publish(TFMessage(transforms=[
+                _transform_message(Transform(j.parent, j.child, j.translation, turn), header.stamp)
+                for j, turn in zip(cobot.description.moving, turns, strict=True)]))
 
 
 def main(args: Sequence[str] | None = None) -> int:
