@@ -115,10 +115,15 @@ def in_frame(estimate: Estimate, frame_id: str, rotation: Array, translation: Ar
 
 
 def refuse_unphysical(outcome: Outcome) -> Outcome:
-    """Replace an estimate that no rigid body has by a `NoEstimate`: a last safeguard before it is
-    published."""
-    if isinstance(outcome, NoEstimate) or is_consistent(outcome.phi):
+    """Replace an estimate that no rigid body has, or whose mass the data do not tell, by a
+    `NoEstimate`: what is valid may be used."""
+    if isinstance(outcome, NoEstimate):
         return outcome
+    if is_consistent(outcome.phi):
+        if outcome.verdict[0] != UNOBSERVED or outcome.doubted:
+            return outcome
+        return NoEstimate(outcome.stamp_ns, outcome.frame_id,
+                          "the mass is not identified yet: move more", outcome.findings)
     return NoEstimate(outcome.stamp_ns, outcome.frame_id,
                       f"{outcome.method} gave parameters that no rigid body has",
                       outcome.findings)

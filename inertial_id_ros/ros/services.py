@@ -132,8 +132,8 @@ class Services:
         def change_and_solve() -> str:
             identifier = self._estimation.identifier
             before = identifier.beliefs
-            text = change()
             try:
+                text = change()
                 self._state.keep(state_of(identifier.beliefs))
             except CannotSave as error:
                 identifier.believe(before)
