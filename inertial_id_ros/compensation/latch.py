@@ -61,12 +61,14 @@ class WindowSays:
         number: bin before which it was made; setup: delay, filter and tilt that it found.
         causes: kinds of findings about what beside the payload moves the wrench.
         surprise: deviations of what nothing explains, over those of the data sheet.
+        walks: True if the payload pours or slides now.
     """
 
     number: int
     setup: Setup = field(default_factory=Setup)
     causes: Sequence[str] = ()
     surprise: float = 1.0
+    walks: bool = False
 
     @property
     def doubt(self) -> str:

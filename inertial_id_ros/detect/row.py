@@ -136,11 +136,14 @@ class Rows:
         wrench = mean_wrench(history, number, delay)
         if wrench is None:
             return None
+        y, gain = wrench
         A, rate = (weights.T @ self._A[part]).reshape(2, 6, 10)
         turn = (pose @ self._rotation[part]).reshape(3, 3)
         pull = -self._gravity @ turn
         columns = np.hstack([A, np.zeros((6, 6)), weight_columns(pull), np.eye(6)])
-        return Row(number, columns, _setup_slopes(A, rate, CHANGED @ turn), rate, *wrench,
+        if history.weighed is not None:
+            y = y + weight_columns(pull) @ history.weighed
+        return Row(number, columns, _setup_slopes(A, rate, CHANGED @ turn), rate, y, gain,
                    -pull / GRAVITY[2], A[:3, 0])
 
 

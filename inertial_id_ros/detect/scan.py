@@ -79,6 +79,7 @@ class Scan:
     def _begin_with(self, predictor: Predictor) -> None:
         self.predictor = predictor
         self.before: Predictor | None = None
+        self._is_told_to_pour = False
         self._walk, self._changed = predictor.walk, -KEPT
         self._resume()
 
@@ -97,8 +98,13 @@ class Scan:
         self._banks: list[Bank] = []
         self._far = self._near = 0
 
-    def use(self, setup: Setup) -> None:
-        """Take tilt, delay and filter from the estimate of a window, where they are others."""
+    def use(self, setup: Setup, walks: bool = False) -> None:
+        """Take tilt, delay and filter from the estimate of a window, where they are others.
+
+        Args:
+            walks: True if it says that the payload pours or slides now.
+        """
+        self._is_told_to_pour = walks
         mine = self.setup
         moved = np.r_[setup.tilt - mine.tilt, setup.delay - mine.delay]
         filters = abs(_lag(setup.filter) - _lag(mine.filter)) > ANOTHER[2]
@@ -170,6 +176,10 @@ class Scan:
 
     def _judge_pour(self, row: Row) -> Iterator[Event]:
         """Does a payload that walks foretell the rows better than a steady one and its shadow?"""
+        if self._is_told_to_pour and not self.pours:
+            self.pours = True
+            yield Event(Kind.POURS, row.number, row.number, row.number)
+            self._rivals = None
         if self._rivals is None:
             self._watch_pour(row)
             return

@@ -18,6 +18,7 @@ from ..motion.motion import BIN, Array
 from .calibration import usual_terms
 from .candidates import candidates
 from .fit import Fit, Region, climb, fit, setup_of
+from .newest import MISFIT, newest_misfit
 from .rival import Rival, on_all, rivals, surprise
 from .sensor_filter import SensorFilter
 from .setup_search import SetupError
@@ -67,6 +68,11 @@ class Explanation:
     error: SetupError | None = None
     alternatives: tuple[SetupError, ...] = ()
     surprise: float = 1.0
+
+    @property
+    def is_outdated(self) -> bool:
+        """True if the newest samples do not fit as those before do."""
+        return newest_misfit(self.best) > MISFIT
 
     @property
     def setup(self) -> Setup:
@@ -124,8 +130,11 @@ def _fitted_anew(window: Window, sheet: Sheet, region: Region | None, known: Exp
     rows, models = Rows(window, known.best.rows.setup), list[Model]()
     for model in sorted(known.models, key=lambda m: -m.odds):
         old = model.fit
+        seconds = BIN * float(window.motion.number[-1] - old.rows.window.motion.number[-1])
+        moved = {term.name: term.later(old.values[term.name], seconds) for term in old.terms
+                 if len(term.on(rows).sd) == len(term.sd)}
         new = fit(window, [term.on(rows) for term in old.terms], sheet, region, start=old,
-                  rows=rows, is_near=True)
+                  given=moved, rows=rows, is_near=True)
         if not models or _is_believable(new):
             models.append(Model(new, model.odds - old.evidence + new.evidence))
     top = max(m.odds for m in models)

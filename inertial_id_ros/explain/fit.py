@@ -153,7 +153,10 @@ def _conclude(system: System, scales: dict[str, float], log: Array, mean: Array,
     evidence = (solution.evidence - noise.cost_of_choice(
         log, mean, spread, system.spectrum, solution.freedom) - system.cost_of_scales(scales))
     sigma = system.split(np.sqrt(np.diag(solution.covariance)))
-    wide = solution.at(system.deviations({k: max(scale, 1.0) for k, scale in scales.items()}))
+    stated = system.deviations({k: max(scale, 1.0) for k, scale in scales.items()})
+    least = noise.least_strengths(mean, system.rows.time[-1] - system.rows.time[0])
+    wide = (Solution(system, np.maximum(log, least), stated) if (log < least).any() else solution
+            ).at(stated)
     return Fit(system.terms, solution.x[:10], solution.covariance[:10, :10],
                (wide[0][:10], wide[1][:10, :10]), system.split(solution.x), sigma, scales,
                log, evidence, system.rows, solution)

@@ -62,6 +62,10 @@ class Pouring(Term):
         return [{self.name: np.r_[np.log(ages[k]), np.tile(
             np.r_[change * sd, np.zeros(6)] / self._count, self._count)]} for k, change in found]
 
+    def later(self, values: Array, seconds: float) -> Array:
+        ages = np.log(_ages(values[:self.knots]) + seconds)
+        return np.r_[np.clip(ages, *_BOUNDS), values[self.knots:]]
+
     def is_believable(self, values: Array) -> bool:
         """The knots are in order, and there was a payload before."""
         ages, shares = values[:self.knots], values[self.knots::10]

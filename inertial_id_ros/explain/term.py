@@ -65,6 +65,10 @@ class Term:
         """The same term on the rows of another window."""
         return self
 
+    def later(self, values: Array, seconds: float) -> Array:
+        """The same values (q,) in a window that ends so much later."""
+        return values
+
     def starts(self, fit: Fit) -> list[Values]:
         """Values to begin at, by the names of terms, beside a fit without this term."""
         return [{self.name: self.mean}]

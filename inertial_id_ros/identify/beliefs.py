@@ -82,6 +82,11 @@ class Beliefs:
         return sheet_of(settings, (mean, np.minimum(np.hypot(measured, drift), untared)))
 
 
+def is_weight_alone(settings: Settings) -> bool:
+    """True if the driver takes off the weight of its payload, and not its inertial forces."""
+    return settings.precompensated.terms == "weight"
+
+
 def compensated_by_driver(settings: Settings) -> Array | None:
     """phi (10,) of the payload that the settings say the driver compensates; None: none."""
     driver = settings.precompensated

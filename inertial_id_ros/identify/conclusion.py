@@ -46,6 +46,17 @@ class Conclusion(NamedTuple):
     surprise: float = 1.0
 
     @property
+    def is_outdated(self) -> bool:
+        """True if the newest samples do not fit what the outcome was made of."""
+        return self.explained is not None and self.explained.is_outdated
+
+    @property
+    def walk(self) -> tuple[float, float]:
+        """Change of the mass [kg/s], speed of the centre [m/s]; 0 where the payload is steady."""
+        numbers = dict(self.explained.named).get("payload_walks", {}) if self.explained else {}
+        return float(numbers.get("mass_rate", 0.0)), float(numbers.get("speed", 0.0))
+
+    @property
     def findings(self) -> tuple[Reason, ...]:
         """Kinds and numbers of findings about the window."""
         return (*self.explained.named, *self.refused) if self.explained else ()
@@ -56,7 +67,7 @@ class Conclusion(NamedTuple):
             return None
         wrong = np.inf if self.refused else self.surprise
         return WindowSays(end, self.explained.setup, [kind for kind, _ in self.explained.named],
-                          wrong)
+                          wrong, any(self.walk))
 
 
 def surprise(explained: Explanation, sheet: Sheet) -> float:

@@ -17,6 +17,7 @@ from ..explain.explain import Explanation
 from ..model.history import History, Window
 from ..motion.faults import Fault
 from ..motion.motion import BIN, BIN_NS, Array, IntArray, Motion
+from .beliefs import is_weight_alone
 from .conclusion import Basis, Conclusion
 from .estimate import estimate
 
@@ -51,7 +52,7 @@ class Known(NamedTuple):
 
     def is_refuted(self, now: Explanation) -> bool:
         """True if the models do not explain newer samples as they did those before."""
-        return now.surprise > max(SURPRISING, RISEN * self.found.surprise)
+        return now.surprise > max(SURPRISING, RISEN * self.found.surprise) or now.is_outdated
 
 
 class Course:
@@ -65,7 +66,9 @@ class Course:
     def __init__(self, basis: Basis, now: int) -> None:
         tool = basis.beliefs.tool
         self.basis = basis
-        self.history, self.latch = History(), Latch()
+        by_driver, own = basis.beliefs.compensated, basis.settings
+        self.history, self.latch = History(weighed=by_driver[:4] if (
+            by_driver is not None and is_weight_alone(own)) else None), Latch()
         self.scan = Scan(basis.beliefs.sheet(basis.settings, now), None if tool is None else (
             tool.phi, np.sqrt(np.diag(tool.covariance))))
         self.newest: Conclusion | None = None
@@ -94,7 +97,8 @@ class Course:
     @property
     def load(self) -> LoadInUse:
         """The load that may be removed from the wrench."""
-        return self.latch.load
+        load, by_driver = self.latch.load, self.basis.beliefs.compensated
+        return load if self.history.weighed is None else replace(load, weighed=by_driver)
 
     @property
     def is_suspect(self) -> bool:
@@ -151,7 +155,7 @@ class Course:
         self.newest = self._concluded[until]
         says = self.newest.says(end)
         if says is not None:
-            self.scan.use(says.setup)
+            self.scan.use(says.setup, says.walks)
             self.latch.judge(says)
 
     def conclusion(self, end: int) -> Conclusion:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import numpy as np
 from scipy.special import log_ndtr
@@ -22,7 +23,7 @@ from ..model.rows import stretches
 from ..model.tool import nothing_beside
 from ..motion.motion import BIN, BIN_NS, Array
 from ..settings import Settings
-from .beliefs import Beliefs
+from .beliefs import Beliefs, is_weight_alone
 from .conclusion import Basis, Conclusion, Explained, surprise
 from .verdict import judge, vague
 
@@ -54,11 +55,14 @@ def estimate(window: Window, end: int, basis: Basis, known: Explanation | None =
     if phi is None or not is_consistent(phi):
         reason = NoEstimate(stamp, basis.frame, "no body fits the data yet: move more")
         return Conclusion(reason, explained, surprise=left)
-    mass = float(explained.wide_phi[0]) - (0.0 if beliefs.tool is None else beliefs.tool.phi[0])
-    covariance = widened(phi, covariance, mass, float(np.sqrt(explained.wide_covariance[0, 0])))
+    if beliefs.tool is None and beliefs.compensated is None:
+        covariance = widened(phi, covariance, float(explained.wide_phi[0]),
+                             float(np.sqrt(explained.wide_covariance[0, 0])))
     seconds = time.perf_counter() - begun
-    return Conclusion(_made(phi, covariance, explained, basis, stamp, seconds), explained,
-                      surprise=left)
+    made = _made(phi, covariance, explained, basis, stamp, seconds)
+    said = Conclusion(made, explained, surprise=left)
+    rate, speed = said.walk
+    return said._replace(outcome=replace(made, mass_rate=rate, com_speed=speed))
 
 
 def _made(phi: Array, covariance: Array, explained: Explanation, basis: Basis, stamp: int,
@@ -101,7 +105,7 @@ def solve(explained: Explained, basis: Basis) -> tuple[Array | None, Array]:
     beliefs, estimator = basis.beliefs, basis.estimator
     apart: Array = np.zeros(10)
     more: Array = np.zeros((10, 10))
-    if beliefs.compensated is not None:
+    if beliefs.compensated is not None and not _has_whole_load(explained, basis):
         apart = apart - beliefs.compensated
     if beliefs.tool is not None:
         apart, more = apart + beliefs.tool.phi, beliefs.tool.covariance
@@ -119,6 +123,13 @@ def solve(explained: Explained, basis: Basis) -> tuple[Array | None, Array]:
         return None, more
     gap = wide.phi - answer.phi
     return answer.phi, _covariance(wide, problem) + np.outer(gap, gap)
+
+
+def _has_whole_load(explained: Explained, basis: Basis) -> bool:
+    """True if what the driver compensates is in the explained payload already: its weight alone."""
+    error = explained.error if isinstance(explained, Explanation) else None
+    return is_weight_alone(basis.settings) or (
+        error is not None and error.kind == "removed_payload")
 
 
 def widened(phi: Array, covariance: Array, mass: float, sd: float) -> Array:

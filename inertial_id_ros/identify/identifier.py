@@ -147,9 +147,12 @@ class Identifier:
             return self.outcome
         if self._asked is None or self._asked[0] != course.ready:
             self._asked = course.ready, course.conclusion(course.ready)
-        outcome = self._withdrawn(self._asked[1])
+        said = self._asked[1]
+        outcome = self._withdrawn(said)
         if self._last is not None and outcome.stamp_ns < self._last.stamp_ns:
             return self.outcome
+        if said.is_outdated:
+            return self._as_stale(outcome, "the newest samples do not fit the others")
         return self._as_stale(outcome) if course.is_suspect else outcome
 
     def _answer(self, said: Conclusion) -> Outcome:
@@ -158,6 +161,8 @@ class Identifier:
         if isinstance(last, Estimate) and isinstance(outcome, Estimate) and (
                 outcome.stamp_ns <= last.stamp_ns):
             outcome = self._as_stale(replace(last, findings=outcome.findings))
+        elif said.is_outdated:
+            outcome = self._as_stale(outcome, "the newest samples do not fit the others")
         self._last = outcome
         return outcome
 
@@ -167,8 +172,8 @@ class Identifier:
         named = replace(said.outcome, findings=tuple(f.text for f in findings))
         return kinds.withdraw_doubted(named, findings)
 
-    def _as_stale(self, outcome: Outcome) -> Outcome:
-        reason = ("the wrench does not fit the payload now" if self._course.is_suspect
+    def _as_stale(self, outcome: Outcome, reason: str = "") -> Outcome:
+        reason = reason or ("the wrench does not fit the payload now" if self._course.is_suspect
                   else "no new samples")
         return outcome.as_stale(reason) if isinstance(outcome, Estimate) else outcome
 

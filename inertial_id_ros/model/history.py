@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..motion.motion import BIN_NS, Array, IntArray, Motion, no_motion
+from .newton_euler import GRAVITY, static_wrench
 
 LONGEST = 120.0  # s
 Span = tuple[int, int]  # first bin, and the one after the last
@@ -62,9 +63,12 @@ class History:
     Attributes:
         end: bin before which motion is complete; newest: stamp of the wrench [ns]; 0: none yet.
         marks: what the scan found; replaced as a whole.
+        weighed: mass and first moment (4,) of a payload whose weight alone the driver has taken
+            off the wrench: windows and rows have it again.
     """
 
-    def __init__(self, seconds: float = LONGEST) -> None:
+    def __init__(self, seconds: float = LONGEST, weighed: Array | None = None) -> None:
+        self.weighed = weighed
         self.marks = Marks()
         self.end = self.newest = 0
         self._keep = round(seconds * 1e9)
@@ -123,6 +127,9 @@ class History:
         for a, b in (*(self.marks.contacts if marked else ()), *self.marks.faults):
             used[max(a - first, 0):max(b - first, 0)] = False
         wrench, count = self._bins(first, n)
+        if self.weighed is not None:
+            wrench = wrench + static_wrench(self.weighed, -motion.rotation.transpose(0, 2, 1)
+                                            @ GRAVITY)
         return Window(motion, used & (count > 0), wrench, count)
 
     def _bins(self, first: int, n: int) -> tuple[Array, Array]:

@@ -15,6 +15,7 @@ from .sheet import Sheet
 
 TIMES = (1.5, 6.0, 24.0)  # s, of the walks
 SPREAD = (0.7, 2.0, 2.5, 2.5, 2.5)  # of the logarithms of the strengths before the data
+SHORT = 2.0  # s: so short a window tells nothing of the walks; a longer one more and more
 _STEPS, _LONGEST, _SETTLED = 4, 2.0, 1e-2  # of Newton's method
 _KNEE = 2.5  # Hz, where acceleration noise is stated
 
@@ -37,6 +38,18 @@ def strengths_before(sheet: Sheet, seconds: float) -> tuple[Array, Array]:
         walks = [] if sheet.is_ideal else [walk] * len(TIMES)
         out.append(np.log([noise**2, 0.1 * noise**2, *walks]))
     return np.array(out), np.array(SPREAD[:len(out[0])])
+
+
+def least_strengths(mean: Array, seconds: float) -> Array:
+    """Logarithms (2, c) of strengths below which an interval does not believe its own window: what
+    errors the sensor may have does not show in a short one.
+
+    Args:
+        mean: (2, c) before the data.
+    """
+    out = np.full_like(mean, -np.inf)
+    out[:, 2:] = mean[:, 2:] + 2.0 * np.log(SHORT / max(seconds, SHORT))
+    return out
 
 
 def update(log: Array, spectrum: Array, power: Array, count: Array, mean: Array, spread: Array

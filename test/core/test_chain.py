@@ -203,3 +203,25 @@ def test_errors_within_the_accuracy_of_a_sensor_are_no_contact() -> None:
     assert outcome.valid
     assert outcome.window == pytest.approx(15.0, abs=0.1)
     assert abs(outcome.report[0] - report(recording.told.phi)[0]) < 3.0 * outcome.sigma[0]
+
+
+def test_a_payload_that_pours_is_followed_and_not_taken_for_another() -> None:
+    """.033 kg/s run out of 1.1 kg: what is fresh holds the mass as it is then."""
+    scene = situations.moving_load("pour-out", 9000)
+    y, q = scene.measured(np.random.default_rng([9000, 41]))
+    made, names = Identifier(Settings()), scene.arm.names
+    made.set_robot_description(scene.arm.urdf)
+    held, events = [], set()
+    for first in range(0, len(y), 250):
+        part = slice(first, first + 250)
+        made.add_arrays([JointStates(scene.stamps[part], names, q[part]),
+                         Wrenches(scene.stamps[part], FRAME, y[part])])
+        outcome, now = made.solve(), float(scene.t[part][-1])
+        events |= {finding.name for finding in made.findings()}
+        if now > scene.events[0] and outcome.valid and not outcome.stale:
+            true = situations.truth(scene, min(part.stop, len(y)) - 1)
+            held.append(abs(outcome.report[0] - true[0]) < 2.5 * outcome.sigma[0])
+    assert len(held) > 35
+    assert np.mean(held) > 0.95
+    assert "payload_walks" in events
+    assert not {"payload_changed", "contact"} & events
