@@ -16,16 +16,23 @@ from .sensor_filter import SensorFilter
 from .swing import Swing
 from .term import Term
 
-STILL = 1e-6  # m/s^2
+STILL, LEAST_PATH = 1e-6, 1e-3  # m/s^2, m
 
 
 def candidates(rows: Rows) -> list[Term]:
     """Candidates for a window; those of one name exclude each other.
 
-    Where transforms tell no translation, what accelerations do is noise: a cable, a pour or a base
-    that moves could explain all of it.
+    Poses at rest alone tell of nothing but the payload. Where transforms tell no translation, what
+    accelerations do is noise: a pour could explain it. Where the place of the sensor is not known
+    to change, a force that is constant in the room is no other than weight.
     """
-    if np.abs(rows.window.motion.acceleration).max() < STILL:
+    motion = rows.window.motion
+    if not motion.omega.any():
+        return []
+    if np.abs(motion.acceleration).max() < STILL:
         return [Hysteresis(), BiasDrift()]
-    return [Cable(), Hysteresis(), SensorFilter(1), SensorFilter(2), RoomForce(), BiasDrift(),
-            Pouring(1, False), Pouring(2, False), Pouring(2, True), Swing(), MovingBase(rows.n)]
+    out: list[Term] = [Hysteresis(), SensorFilter(1), SensorFilter(2), BiasDrift(),
+                       Pouring(1, False), Pouring(2, False), Pouring(2, True), Swing()]
+    if np.ptp(rows.place, axis=0).max() > LEAST_PATH:
+        out += [Cable(), RoomForce(), MovingBase(rows.n)]
+    return out

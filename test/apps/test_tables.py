@@ -226,7 +226,8 @@ def test_the_real_poses_of_an_arm_hold_its_payload(data_folder: Path, tmp_path: 
     main([str(data_folder / "kuka_ati_gamma" / "static_poses.csv"), "--sensor", "ati_gamma",
           "--quiet", "--json", str(out)])
     tree = json.loads(out.read_text())
-    assert abs(tree["mass"] - 0.933) < 2.0 * np.sqrt(tree["covariance"][0][0]) < 0.15
+    assert abs(tree["mass"] - 0.933) < 2.0 * np.sqrt(tree["covariance"][0][0]) < 0.02
+    assert tree["verdict"][:4] == ["identified"] * 4
 
 
 # ---- positions and efforts of robots -------------------------------------------------------------
