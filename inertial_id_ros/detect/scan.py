@@ -36,6 +36,7 @@ VISIBLE = 8.0  # deviations: so large a contact would show in so few rows
 READINGS = 50  # rows of which a driver may take the mean as zero
 LONGEST, DOUBTED, RIPE = 6000, 150, 40  # bins of a disturbance in motion after which a fit, or one
 # to so few rows, is given up
+SILENT = 50  # bins without rows: the driver may have started anew
 POUR = np.diag(np.r_[0.03, np.full(3, 0.005), np.full(6, 0.0005)] ** 2)  # of phi, in a second
 EMPTY = (np.zeros(10), np.r_[0.005, np.full(3, 0.001), np.full(6, 1e-4)])
 ANOTHER = np.array([0.015, 0.015, 0.006])  # rad, rad, s: from which rows are made anew
@@ -74,6 +75,7 @@ class Scan:
         self.setup = Setup()
         self._rows, self._can_be_zeroed = rows or Rows(), rows is None
         self._contacts: tuple[Span, ...] = ()
+        self._row, self._resumed = 0, -ALL  # bins of the newest row, and after a silence
         self._begin_with(Predictor(sheet))
 
     def _begin_with(self, predictor: Predictor) -> None:
@@ -150,6 +152,9 @@ class Scan:
         if distance < LEAVE or self._far + self._near == 0:
             self._first = row.number
         self._far = self._far + 1 if distance > ENTER else 0
+        if row.number - self._row > SILENT:
+            self._resumed = row.number
+        self._row = row.number
         if self.onset is None:
             yield from self._calm(row)
         else:
@@ -258,6 +263,8 @@ class Scan:
 
     def _change(self, row: Row, bank: Bank, kind: Kind, predictor: Predictor) -> Event:
         assert self.onset is not None
+        if kind is Kind.OFFSET and self.onset - self._resumed < SILENT:
+            kind = Kind.ZEROED  # by a driver that has started anew: no contact waits for that
         was, self.predictor = self.predictor, predictor
         predictor.walk, predictor.scale = self._walk, was.scale
         self.before = was.copy(row.number)

@@ -9,6 +9,7 @@ scaled down as if that were noise.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -50,6 +51,7 @@ class TorqueExplanation:
     refused: tuple[Reason, ...]
     named: tuple[Reason, ...]
     setup: Setup = Setup()
+    is_outdated: ClassVar[bool] = False  # the scan tells what changes
 
     @property
     def wide_phi(self) -> Array:

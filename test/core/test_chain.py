@@ -8,14 +8,16 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from benchmarks.referee import situations
-from benchmarks.referee.generator import FRAME, START_NS, Recording, Scenario, report
+from benchmarks.referee.generator import FRAME, GRAVITY, START_NS, Recording, Scenario, report
 from inertial_id_ros.compensation.latch import Mode
 from inertial_id_ros.compensation.live import Compensation
 from inertial_id_ros.errors import NotEnoughData
 from inertial_id_ros.geometry.shape import shape_from_settings
 from inertial_id_ros.identify.beliefs import Beliefs, Tare, tare_conditions
 from inertial_id_ros.identify.identifier import Identifier
+from inertial_id_ros.identify.make import make_identifier
 from inertial_id_ros.identify.state import State, restored, state_of
+from inertial_id_ros.inertia import body_from_phi, six_from_tensor
 from inertial_id_ros.io.sample_blocks import Edges, JointStates, Wrenches
 from inertial_id_ros.model.tool import Tool
 from inertial_id_ros.settings import Settings
@@ -225,3 +227,40 @@ def test_a_payload_that_pours_is_followed_and_not_taken_for_another() -> None:
     assert np.mean(held) > 0.95
     assert "payload_walks" in events
     assert not {"payload_changed", "contact"} & events
+
+
+@pytest.mark.parametrize("terms", ["all", "weight"])
+def test_a_payload_that_the_driver_compensates_is_part_of_the_sum(white: Recording, terms: str
+                                                                  ) -> None:
+    """All of its wrench, or its weight alone; what is left is removed from the wrench."""
+    share = 0.4 * white.told.phi
+    up = GRAVITY * white.motion.axes[:, :, 2]
+    taken = white.motion.wrench(share) if terms == "all" else np.hstack(
+        [share[0] * up, np.cross(share[1:4], up)])
+    body = body_from_phi(share)
+    tensor = six_from_tensor(body.inertia_com)
+    made = make_identifier(Settings().replace({
+        **dict(white.settings), "precompensated.mass": body.mass, "precompensated.terms": terms,
+        "precompensated.com": body.com.tolist(), "precompensated.inertia": tensor.tolist()}))
+    made.set_robot_description(white.arm.urdf)
+    wrench = white.wrench + taken  # readings are those of a sensor that carries the payload
+    made.add_arrays([JointStates(white.joint_stamps, white.arm.names, white.positions),
+                     Wrenches(white.stamps, FRAME, wrench)])
+    outcome, truth = made.solve(), report(white.told.phi)
+    assert outcome.valid
+    gap = np.abs(outcome.report - truth)
+    assert gap[0] < 0.01 * truth[0]
+    assert (gap[:4] < 3.0 * outcome.sigma[:4]).all()
+    live = Compensation(made.settings.compensation, -1.0)
+    chain = made.streams.chain
+    assert chain is not None
+    live.use_chain(chain)
+    live.use(made.load_in_use())
+    off = []
+    for k in range(len(white.stamps)):
+        live.add_joint_state(int(white.joint_stamps[k]), white.arm.names,
+                             white.positions[k].tolist())
+        out = live.compensate(int(white.stamps[k]), FRAME, wrench[k].tolist())
+        off += [] if out is None else [np.linalg.norm(out[:3])]
+    assert len(off) > 1000
+    assert np.median(off) < 0.5
