@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import InvalidSetting, NotEnoughData
 from ..geometry.shape import Shape
-from ..model.problem import CHANNELS, Problem
+from ..model.problem import Problem
 from ..settings import Settings
 from .base import Solution
 from .reference_body import ReferenceBodyCache, regularise
@@ -57,5 +57,6 @@ class Ols(Wls):
         """
         if not problem.models:
             raise NotEnoughData("the estimator 'ols' needs the rows of the wrench")
-        unweighted = Problem.from_models(problem.models, np.ones(CHANNELS), 1e6 * problem.bias_sd)
+        unweighted = Problem.from_models(problem.models, np.ones(len(problem.noise)),
+                                         1e6 * problem.bias_sd)
         return super().solve(unweighted, shape)

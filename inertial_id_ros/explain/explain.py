@@ -19,6 +19,7 @@ from .calibration import usual_terms
 from .candidates import candidates
 from .fit import Fit, Region, climb, fit, setup_of
 from .newest import MISFIT, newest_misfit
+from .plain_rows import PlainRows, plain_rows
 from .rival import Rival, on_all, rivals, surprise
 from .sensor_filter import SensorFilter
 from .setup_search import SetupError
@@ -68,6 +69,10 @@ class Explanation:
     error: SetupError | None = None
     alternatives: tuple[SetupError, ...] = ()
     surprise: float = 1.0
+
+    def plain_rows(self, c1: float) -> PlainRows:
+        """Rows of payload and bias alone, see there."""
+        return plain_rows(self.best, c1)
 
     @property
     def is_outdated(self) -> bool:

@@ -21,6 +21,7 @@ from ..robot.factors import equivalent_white_noise
 from ..robot.payload import LoadColumns, TorqueLoad
 from ..robot.rest_rows import friction_weight
 from .fit import VAGUE
+from .plain_rows import PlainRows
 
 KERNEL = np.hanning(23) / np.hanning(23).sum()  # bins, as long as that of a wrench
 ZERO_SD = 1000.0  # N m: a zero that has moved may be anywhere
@@ -39,7 +40,8 @@ class TorqueExplanation:
 
     Attributes:
         phi, covariance: (10,), (10, 10), the robot's errors marginalised; wide_*: the same.
-        residual: (j,) root mean square that is left [N m]; rows: r.
+        residual: (j,) root mean square that is left [N m]; rows: (r, j, 11) ``[A | torque]``,
+            each scaled by its weight.
         refused: why the payload cannot be true; named: kinds and numbers of findings.
         setup: as described.
     """
@@ -47,11 +49,17 @@ class TorqueExplanation:
     phi: Array
     covariance: Array
     residual: Array
-    rows: int
+    rows: Array
     refused: tuple[Reason, ...]
     named: tuple[Reason, ...]
     setup: Setup = Setup()
     is_outdated: ClassVar[bool] = False  # the scan tells what changes
+
+    def plain_rows(self, c1: float) -> PlainRows:
+        """The rows of the payload alone; no two models are blended."""
+        r, j, _ = self.rows.shape
+        return PlainRows(self.rows, self.rows, np.ones(r), np.maximum(self.residual, 1e-9),
+                         np.zeros(j), float(np.sqrt(r * j)))
 
     @property
     def wide_phi(self) -> Array:
@@ -89,7 +97,9 @@ def explain_torques(window: Window, load: TorqueLoad, zero_moved: bool) -> Torqu
         phi = x[:10]
     residual = np.sqrt(np.mean(left**2, axis=0))
     refused, named = _judge(load, rows, residual, phi, float(np.sqrt(covariance[0, 0])))
-    return TorqueExplanation(phi, covariance[:10, :10], residual, len(left), refused, named)
+    plain = np.concatenate([rows.A, (rows.A @ phi)[..., None]], axis=2) * weight[..., None]
+    plain[..., 10] += left
+    return TorqueExplanation(phi, covariance[:10, :10], residual, plain, refused, named)
 
 
 def _solve(X: Array, y: Array) -> tuple[Array, Array]:

@@ -10,21 +10,18 @@ import numpy as np
 from scipy.special import log_ndtr
 
 from ..detect.contradictions import contradictions
-from ..errors import NotEnoughData
 from ..estimate import IDENTIFIED, UNOBSERVED, Estimate, NoEstimate
-from ..estimators.base import Solution
 from ..explain.explain import Explanation, explain
 from ..explain.fit import Region
 from ..inertia import is_consistent, min_eigenvalue
 from ..kinds import why
 from ..model.history import Window
-from ..model.problem import Problem
 from ..model.rows import stretches
-from ..model.tool import nothing_beside
 from ..motion.motion import BIN, BIN_NS, Array
 from ..settings import Settings
-from .beliefs import Beliefs, is_weight_alone
-from .conclusion import Basis, Conclusion, Explained, surprise
+from .beliefs import Beliefs
+from .conclusion import Basis, Conclusion, surprise
+from .solving import solve
 from .verdict import judge, vague
 
 FEWEST = 12  # rows
@@ -100,38 +97,6 @@ def _region(beliefs: Beliefs, settings: Settings) -> Region | None:
     return Region(0.5 * (low + high), high - low)
 
 
-def solve(explained: Explained, basis: Basis) -> tuple[Array | None, Array]:
-    """Answer (10,) at the scales that the data tell, covariance (10, 10) at the data sheet's."""
-    beliefs, estimator = basis.beliefs, basis.estimator
-    apart: Array = np.zeros(10)
-    more: Array = np.zeros((10, 10))
-    if beliefs.compensated is not None and not _has_whole_load(explained, basis):
-        apart = apart - beliefs.compensated
-    if beliefs.tool is not None:
-        apart, more = apart + beliefs.tool.phi, beliefs.tool.covariance
-        nothing = nothing_beside(beliefs.tool, explained.wide_phi - apart,
-                                 explained.wide_covariance + more,
-                                 basis.settings.wrench.gain_error)
-        if nothing is not None:
-            return nothing
-    try:
-        answer = estimator.solve(Problem.from_estimate(
-            explained.phi - apart, explained.covariance + more), beliefs.shape)
-        wide = estimator.solve(problem := Problem.from_estimate(
-            explained.wide_phi - apart, explained.wide_covariance + more), beliefs.shape)
-    except NotEnoughData:
-        return None, more
-    gap = wide.phi - answer.phi
-    return answer.phi, _covariance(wide, problem) + np.outer(gap, gap)
-
-
-def _has_whole_load(explained: Explained, basis: Basis) -> bool:
-    """True if what the driver compensates is in the explained payload already: its weight alone."""
-    error = explained.error if isinstance(explained, Explanation) else None
-    return is_weight_alone(basis.settings) or (
-        error is not None and error.kind == "removed_payload")
-
-
 def widened(phi: Array, covariance: Array, mass: float, sd: float) -> Array:
     """Covariance (10, 10) of phi where its mass is hardly known.
 
@@ -149,13 +114,6 @@ def widened(phi: Array, covariance: Array, mass: float, sd: float) -> Array:
     variance = sd**2 * max(1.0 + low * tail - tail**2, 0.0)
     missing = max(variance - covariance[0, 0], 0.0) / phi[0] ** 2
     return np.asarray(covariance + missing * np.outer(phi, phi))
-
-
-def _covariance(solution: Solution, problem: Problem) -> Array:
-    if solution.covariance is not None:
-        return solution.covariance
-    information = problem.matrix.T @ problem.matrix + solution.prior_information
-    return np.asarray(np.linalg.inv(information))
 
 
 def _alignment(values: dict[str, Array]) -> Array:

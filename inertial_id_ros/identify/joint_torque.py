@@ -32,8 +32,9 @@ from ..settings import Settings
 from .beliefs import Beliefs
 from .conclusion import Basis, Conclusion
 from .course import Course
-from .estimate import FEWEST, condition, solve, too_short
+from .estimate import FEWEST, condition, too_short
 from .identifier import Identifier
+from .solving import solve
 from .torque_streams import TorqueStreams
 from .verdict import judge, vague
 from .watch import Watch, finding_of

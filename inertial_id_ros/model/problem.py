@@ -15,7 +15,7 @@ from scipy.linalg import solve_triangular
 
 from ..inertia import PARAMETERS, Array
 
-CHANNELS = 6
+CHANNELS = 6  # of a wrench; joint torques have one a joint
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,11 +26,11 @@ class Problem:
         matrix: (10, 10) upper triangular, square root of the information about phi.
         target: (10,).
         residual: norm of the whitened residual that no phi explains.
-        models: rows of the wrench, for the estimators that need them: one set (6, k, 12) for each
+        models: rows of the wrench, for the estimators that need them: one set (c, k, 12) for each
             model, by channel ``[1 | A (10) | y]`` in N and N m, y without the mean of the bias;
             empty where they are not known.
-        noise: (6,) standard deviation of a row of each channel.
-        bias_sd: (6,) of the bias about its mean before the data; zeros: it is known.
+        noise: (c,) standard deviation of a row of each channel.
+        bias_sd: (c,) of the bias about its mean before the data; zeros: it is known.
     """
 
     matrix: Array
@@ -65,10 +65,10 @@ class Problem:
                    bias_sd)
 
     def rows(self, scale: Array) -> list[Array]:
-        """A triangle for each model, columns ``[bias (6, or none if known) | A (10) | y]``.
+        """A triangle for each model, columns ``[bias (c, or none if known) | A (10) | y]``.
 
         Args:
-            scale: (6,) by which each channel is multiplied; the prior of the bias, in units of one
+            scale: (c,) by which each channel is multiplied; the prior of the bias, in units of one
                 row's noise, goes with the first model.
         """
         return [triangle(rows)
@@ -79,9 +79,9 @@ def blend(full: Array, static: Array, weight: Array, noise: Array, bias_sd: Arra
     """The problem of the full model and of the gravity-only model, by how much the payload moves.
 
     Args:
-        full, static: (n, 6, 11) rows ``[A | y]`` of each, the bias' mean taken out of y.
+        full, static: (n, c, 11) rows ``[A | y]`` of each, the bias' mean taken out of y.
         weight: (n,) w of the full model, 0 to 1, `full_model_weight` of the dynamism.
-        noise: (6,) of a row of each channel; bias_sd: (6,), see `Problem`.
+        noise: (c,) of a row of each channel; bias_sd: (c,), see `Problem`.
     """
     parts = ((full, weight), (static, 1.0 - weight))
     return Problem.from_models(tuple(channel_triangles(rows, w) for rows, w in parts), noise,
@@ -100,20 +100,20 @@ def dynamism_weight(acceleration: Array, omega: Array, alpha: Array, c1: float) 
 
 
 def channel_triangles(rows: Array, weight: Array) -> Array:
-    """Triangles (6, 12, 12) ``[1 | A | y]`` of rows (n, 6, 11) with weights (n,)."""
+    """Triangles (c, 12, 12) ``[1 | A | y]`` of rows (n, c, 11) with weights (n,)."""
     one = np.ones((*rows.shape[:2], 1))
     weighted = np.concatenate([one, rows], axis=2) * weight[:, None, None]
-    return np.stack([triangle(weighted[:, c]) for c in range(CHANNELS)])
+    return np.stack([triangle(weighted[:, c]) for c in range(rows.shape[1])])
 
 
 def stack_models(models: tuple[Array, ...], scale: Array, noise: Array, bias_sd: Array
                  ) -> list[Array]:
-    """Rows ``[bias | A | y]`` of each model, channels times `scale` (6,); in the first the prior of
+    """Rows ``[bias | A | y]`` of each model, channels times `scale` (c,); in the first the prior of
     the bias, too. A bias without prior spread has no columns."""
     is_free = bias_sd > 0.0
     out = []
     for model in models:
-        bias = model[..., :1] * np.eye(CHANNELS)[:, None, is_free]
+        bias = model[..., :1] * np.eye(len(model))[:, None, is_free]
         rows = np.concatenate([bias, model[..., 1:]], axis=2) * scale[:, None, None]
         out.append(rows.reshape(-1, rows.shape[2]))
     prior = np.zeros((int(is_free.sum()), out[0].shape[1]))
