@@ -40,6 +40,10 @@ class PrecompensatedSettings:
     topic: str = setting(
         "", "Topic of the sources inertia and franka; and of dynamic_joint_states, where wrench "
         "and joints are not read from there, too.")
+    terms: str = setting(
+        "all", "What of the payload the driver removes. all: its weight and inertial forces, until "
+        "the motion shows clearly that it is not so; weight: its weight alone.",
+        choices=("all", "weight"))
     frame: str = setting(
         "", "Frame of the payload that the driver reports; empty: that of its messages, or the "
         "sensor's.")
