@@ -50,7 +50,7 @@ def test_a_fourier_motion_rests_in_its_start_pose_and_has_its_derivatives() -> N
 @pytest.mark.slow
 def test_a_planned_motion_keeps_its_limits_and_beats_the_published_sinusoid(arm: Arm) -> None:
     rows = payload_rows(arm, expected_payload(1.0, None)[0])
-    motion = plan_fourier(arm, START_POSE, WRIST, rows, LIMITS, PERIOD, budget=15.0)
+    motion = plan_fourier(arm, START_POSE, WRIST, rows, LIMITS, PERIOD, budget=6.0)
     pose = dict(zip(NAMES, START_POSE.tolist(), strict=True))
     assert violations(arm, motion.as_planned(arm), pose, LIMITS) == ()
     t = np.linspace(0.0, PERIOD, 800)

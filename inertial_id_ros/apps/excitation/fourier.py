@@ -99,7 +99,7 @@ def plan_fourier(arm: Arm, start: Array, active: np.ndarray, rows: Rows, limits:
 
     Args:
         start: (joints,) pose at time 0; active: (k,) indices of the joints that move.
-        rows: of information; rate: samples a second; budget: time that it may take [s].
+        rows: of information; rate: samples a second; budget: computing time that it may take [s].
 
     Raises:
         InvalidData: the start pose itself is beyond a limit, or leaves no room to move.
@@ -110,12 +110,12 @@ def plan_fourier(arm: Arm, start: Array, active: np.ndarray, rows: Rows, limits:
     search = _Search(arm, start, active, rows, limits, period, rate * period)
     if problem := search.problem(0.0 * search.random(np.random.default_rng(0))):
         raise InvalidData(f"the start pose is beyond the limits: {problem}")
-    rng, end = np.random.default_rng(0), time.monotonic() + budget
+    rng, end = np.random.default_rng(0), time.thread_time() + budget
     best: tuple[float, FourierMotion] | None = None
     for k in range(STARTS):
-        if best is not None and time.monotonic() > end:
+        if best is not None and time.thread_time() > end:
             break
-        x = search.climb(search.random(rng), time.monotonic() + (end - time.monotonic()) / (
+        x = search.climb(search.random(rng), time.thread_time() + (end - time.thread_time()) / (
             STARTS - k))
         factor = next((size for size in SIZES if not search.problem(size * x)), 0.0)
         gain = search.gain(factor * x)
@@ -158,9 +158,9 @@ class _Search:
         return information_gain(self._rows(*self._state(x)), self._samples)
 
     def climb(self, x: Array, end: float) -> Array:
-        """Better coefficients, as far as they come until a time of `time.monotonic`."""
+        """Better coefficients, as far as they come until a time of `time.thread_time`."""
         def stop(_: Array) -> None:
-            if time.monotonic() > end:
+            if time.thread_time() > end:
                 raise StopIteration
 
         flat = x.ravel()
