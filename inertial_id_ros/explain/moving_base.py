@@ -48,7 +48,7 @@ class MovingBase(Term):
         pulls = static_wrench(fit.phi, rows.rotation[:, :2]).transpose(0, 2, 1) / weight[:, None]
         basis, _ = np.linalg.qr(pulls)
         part = basis.transpose(0, 2, 1) @ left[..., None]
-        share = float((part**2).sum() / (left**2).sum())
+        share = float((part**2).sum() / max(float((left**2).sum()), 1e-300))
         is_likely = share > _SHARE and not Swing().starts(fit, _SWINGS)
         return [{self.name: self.mean}] if is_likely else []
 

@@ -296,6 +296,9 @@ class Streams:
             yield from _counted(f"samples_{kind}.wrench", own[kind])
         yield from _counted("samples_invalid.joints", self._joints.counts["invalid"])
         yield from _counted("samples_invalid.transforms", self.frames.invalid)
+        if self._wrenches.are_of_other_units:
+            yield "wrong_units.wrench", {"why": "most readings lie far beyond the range of the "
+                                                "sensor (wrench.range); they must be in N and N m"}
         yield from _counted("streams_mixed.wrench", own["mixed"])
         yield from _counted("input_stuck.wrench", own["zero"])
         yield from _counted("joint_states_incomplete", self._joints.counts["others"])

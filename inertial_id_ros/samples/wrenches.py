@@ -12,9 +12,11 @@ from .ring import IntArray, Ring
 from .stamps import evened
 
 CHUNK = 16  # samples that are judged together
-IMPOSSIBLE = 1e6  # N or N m: uninitialised memory
+IMPOSSIBLE, COUNTS = 1e6, 1e12  # N or N m: uninitialised memory; not even of other units
 LINE_NS = 2_000_000_000  # before samples, by which their stamps are evened out
 KEPT_NS, NEXT_NS = 3_000_000_000, 100_000_000
+# Times the range: no saturated channel reads so much; no larger range explains it.
+BEYOND, FAR = 1.2, 5.0
 MIXED = 10.0  # times as far from the sample before as from the one before that
 
 
@@ -25,7 +27,8 @@ class Wrenches:
         noise: (6,) of a sample; limits: (6,) at which a channel saturates, 0: not known.
 
     Attributes:
-        counts: by kind: `invalid`, `saturated`, `mixed`, `zero`; ring: of all finite readings.
+        counts: by kind: `invalid`, `saturated`, `mixed`, `zero`, and all that were `read` or lie
+            `beyond` or `far` beyond the range; ring: of all finite readings.
         begin: stamp of the first one [ns].
         stuck: stamps [ns] of the first and last of readings that are the same to the last bit.
     """
@@ -80,7 +83,7 @@ class Wrenches:
 
     def _judge(self, stamps: IntArray, rows: Array) -> np.ndarray:
         """Which readings (m, 6) are one sensor's, chunk by chunk."""
-        good = np.asarray((np.abs(rows) < self._limits).all(1))
+        good = self._is_in_range(rows)
         self.counts["saturated"] += int((~good).sum())
         whole = len(rows) // CHUNK * CHUNK
         chunks = rows[:whole].reshape(-1, CHUNK, 6)
@@ -95,6 +98,24 @@ class Wrenches:
             self._note_stuck(int(stamps[k * CHUNK]), int(stamps[(k + 1) * CHUNK - 1]))
         good[:whole] &= np.repeat(~(zero | mixed), CHUNK)
         return good
+
+    def _is_in_range(self, rows: Array) -> np.ndarray:
+        """Which readings (m, 6) do not saturate. Where most of those so far lie far beyond the
+        range, their units are others, or the range is: these are used, to be named."""
+        good = np.asarray((np.abs(rows) < self._limits).all(1))
+        for k in range(0, len(rows), CHUNK):
+            part = rows[k:k + CHUNK]
+            self.counts["read"] += len(part)
+            for kind, times in (("beyond", BEYOND), ("far", FAR)):
+                self.counts[kind] += int((np.abs(part) > times * self._limits).any(1).sum())
+            if 2 * self.counts["beyond"] > self.counts["read"]:
+                good[k:k + CHUNK] |= (np.abs(part) < COUNTS).all(1)
+        return good
+
+    @property
+    def are_of_other_units(self) -> bool:
+        """True if most readings lie far beyond the range of the sensor."""
+        return 2 * self.counts["far"] > self.counts["read"]
 
     def _note_stuck(self, first: int, last: int) -> None:
         if self.stuck and first - self.stuck[-1][1] < NEXT_NS:

@@ -110,6 +110,17 @@ def test_the_wrong_sign_is_named_and_gives_no_estimate(folder: Path, tmp_path: P
     assert status == NO_ESTIMATE and "sign_wrong" in kinds(tree)
 
 
+def test_a_range_does_not_hide_wrong_units(tmp_path: Path) -> None:
+    stream = bags.wrench_stream(8.0, TRUTH)
+    for _, message in stream.samples:
+        torque = message.wrench.torque
+        torque.x, torque.y, torque.z = 1e3 * torque.x, 1e3 * torque.y, 1e3 * torque.z
+    bags.write_bag(tmp_path / "bag", [stream, bags.joint_stream(8.0),
+                                      bags.text_stream("/robot_description", bags.URDF)])
+    status, tree = run(tmp_path, tmp_path / "bag", *SENSOR)
+    assert status == NO_ESTIMATE and "wrong_units.wrench" in kinds(tree)
+
+
 def test_two_publishers_give_no_estimate(tmp_path: Path) -> None:
     other = bags.wrench_stream(4.0, bags.Payload(mass=4.0))
     shifted = bags.Stream("/wrench", bags.WRENCH, [(s + 10**6, m) for s, m in other.samples])

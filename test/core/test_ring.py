@@ -115,7 +115,16 @@ def test_what_is_no_reading_is_left_out() -> None:
     wrenches.push(stamps, rows)
     taken = [wrenches.take(), wrenches.take(finished=True)]
     assert sum(len(part[0]) for part in taken) == 318
-    assert +wrenches.counts == {"invalid": 1, "saturated": 1}
+    assert (wrenches.counts["invalid"], wrenches.counts["saturated"]) == (1, 1)
+    assert not wrenches.are_of_other_units
+
+
+def test_readings_far_beyond_the_range_are_of_other_units() -> None:
+    stamps, rows = readings(320)
+    wrenches = Wrenches(np.full(6, 0.1), np.full(6, 150.0))
+    wrenches.push(stamps, rows + 2000.0)
+    assert len(wrenches.take(finished=True)[0]) == 320
+    assert wrenches.are_of_other_units
 
 
 @pytest.mark.parametrize("other", [0.0, 5.0])
