@@ -84,4 +84,5 @@ def why_missing(streams: Streams) -> str:
 def finding_of(kind: str, numbers: Mapping[str, float | str]) -> Finding:
     """A finding of a kind; numbers that its sentence needs and that are missing are left empty."""
     given: dict[str, Any] = {"why": "", "where": "", "seconds": 0.0, **numbers}
-    return kinds.made(RENAMED.get(kind, kind), **given)
+    level = "info" if kind == "sensor_frame.replaced" else ""  # as the user asked for it
+    return kinds.made(RENAMED.get(kind, kind), level, **given)

@@ -28,6 +28,7 @@ PATIENCE_NS = 2_000_000_000  # of wrenches without joint states, after which tra
 MOST_WAITING, MOST_GROUPS = 1 << 17, 64  # joint states before the chain is known; lists of names
 TURNS, MOST_MOVES = 0.05, 6000  # rad/s, from which the sensor moves; bins that are remembered
 KINDS = {"frozen": "motion_frozen", "mixed": "streams_mixed", "stuck": "input_stuck"}
+NO_NUMBER, NO_POSE = "NaN, infinity or no stamp", "no pose, or no stamp"
 SHOWN_NS = 1_500_000_000  # for which a fault that is over is still named
 
 
@@ -292,16 +293,18 @@ class Streams:
                 yield from _counted(f"samples_{kind}.{name}", sum(r.counts[kind] for r in some))
             yield from _counted(f"stamp_stray.{name}", sum(r.counts["stray"] for r in some))
         own = self._wrenches.counts
-        for kind in ("invalid", "saturated"):
-            yield from _counted(f"samples_{kind}.wrench", own[kind])
-        yield from _counted("samples_invalid.joints", self._joints.counts["invalid"])
-        yield from _counted("samples_invalid.transforms", self.frames.invalid)
+        yield from _counted("samples_saturated.wrench", own["saturated"])
+        for name, count, why in (("wrench", own["invalid"], NO_NUMBER),
+                                 ("joints", self._joints.counts["invalid"], NO_NUMBER),
+                                 ("transforms", self.frames.invalid, NO_POSE)):
+            yield from _counted(f"samples_invalid.{name}", count, why)
         if self._wrenches.are_of_other_units:
             yield "wrong_units.wrench", {"why": "most readings lie far beyond the range of the "
                                                 "sensor (wrench.range); they must be in N and N m"}
         yield from _counted("streams_mixed.wrench", own["mixed"])
         yield from _counted("input_stuck.wrench", own["zero"])
-        yield from _counted("joint_states_incomplete", self._joints.counts["others"])
+        yield from _counted("joint_states_incomplete", self._joints.counts["others"],
+                            "they name no joint that moves the sensor, or lack its position")
         yield from _counted("reset", self._counts["restarted"])
         for name, (stamp, seconds, count) in self._named.items():
             if self.newest - stamp < SHOWN_NS:
@@ -314,6 +317,9 @@ class Streams:
             yield "sensor_frame.unknown", {"why": f"the wrench is expressed in '{self._said}', the "
                                            "TCP of the robot, and no transform tells where that "
                                            f"lies in '{self.frame}'"}
+        elif self._said not in ("", self.frame) and self._place.place is None:
+            yield "sensor_frame.replaced", {"why": f"its messages name '{self._said}', "
+                                            f"wrench.sensor_frame '{self.frame}' is used instead"}
         yield from self._of_tracks()
         yield from self._silent()
 
@@ -471,8 +477,8 @@ class _Poses:
         return bool(len(rows) and (self._high == self._low).all() and np.ptp(rows[:, 3:], 0).any())
 
 
-def _counted(name: str, count: int) -> Iterable[tuple[str, Numbers]]:
-    return [(name, {"count": count, "where": ""})] if count else []
+def _counted(name: str, count: int, why: str = "") -> Iterable[tuple[str, Numbers]]:
+    return [(name, {"count": count, "where": "", "why": why})] if count else []
 
 
 def _motion_of_poses(signal: Signal) -> Motion:

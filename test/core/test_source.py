@@ -13,6 +13,8 @@ from scipy.spatial.transform import Rotation
 from benchmarks.referee import faults
 from benchmarks.referee.generator import ARMS, FRAME, START_NS, Arm, Law, random_law
 from inertial_id_ros.errors import InvalidData
+from inertial_id_ros.identify.watch import finding_of
+from inertial_id_ros.kinds import doubt_in
 from inertial_id_ros.motion.causal import PoseNow
 from inertial_id_ros.motion.frames import Frames, place_of
 from inertial_id_ros.motion.motion import BIN_NS, Motion, joined
@@ -310,3 +312,12 @@ def test_faults_are_named(name: str) -> None:
     assert found[item.finding] < item.lasts + 0.75
 
 
+
+
+def test_a_frame_that_the_user_names_in_place_of_the_sensor_s_puts_nothing_in_doubt() -> None:
+    streams = Streams(Settings().replace({"wrench.sensor_frame": "tool0"}))
+    streams.add_wrenches(np.array([10**12]), "ft_sensor", np.zeros((1, 6)))
+    streams.advance()
+    found = [finding_of(*given) for given in streams.findings()]
+    assert [finding.name for finding in found] == ["sensor_frame.replaced"]
+    assert not doubt_in(found)
