@@ -65,12 +65,16 @@ def test_what_is_small_against_the_errors_of_the_sensor_stays_open():
     assert {row.verdict for row in little.values()} == {Verdict.OPEN}
 
 
-def test_the_joint_that_was_told_to_move_must_be_the_one_that_moves():
-    assert check_joint_order({"a": 0.3}, {"a": 0.29, "b": 0.001}).verdict is Verdict.PASSED
-    swapped = check_joint_order({"a": 0.3}, {"a": 0.001, "b": 0.3})
-    assert swapped.verdict is Verdict.FAILED and "'b' moved by 17°" in swapped.measured
-    still = check_joint_order({"a": 0.3}, {"a": 0.001})
-    assert still.verdict is Verdict.FAILED and "no joint moved" in still.measured
+@pytest.mark.parametrize(("moved", "is_part", "verdict", "said"), [
+    ({"a": 0.29, "b": 0.001}, False, Verdict.PASSED, "'a' moved by 17°"),
+    ({"a": 0.001, "b": 0.3}, False, Verdict.FAILED, "'b' moved by 17°"),
+    ({"a": 0.001}, False, Verdict.FAILED, "no joint moved"),
+    ({"a": 0.1}, True, None, ""), ({}, True, None, ""),
+    ({"a": 0.0, "b": 0.1}, True, Verdict.FAILED, "no joint moved")])
+def test_the_joint_that_was_told_to_move_must_be_the_one_that_moves(moved, is_part, verdict, said):
+    rows = check_joint_order({"a": 0.3, "b": 0.0}, moved, is_part)
+    assert [row.verdict for row in rows] == ([verdict] if verdict else [])
+    assert all(said in row.measured for row in rows)
 
 
 @pytest.mark.slow

@@ -28,6 +28,7 @@ EXPLAINED = 0.25  # share of the spread that a right set-up leaves at most
 TILTED = np.deg2rad(4.0)  # more than a base is tilted by mistake, and the node allows for
 UNKNOWN = np.deg2rad(20.0)  # standard deviation of a tilt that is not known at all
 FOLLOWED = 0.5  # share of a commanded motion that its joint must make, and no other joint may
+MOVED = 0.01  # rad by which a joint has moved
 DELAYS = np.arange(-0.3, 0.301, 0.01)  # s
 SIGN, FRAME, GRAVITY = "sign of the wrench", "axes of the sensor", "direction of gravity"
 JOINT_ORDER = "order of the joints"
@@ -95,19 +96,25 @@ def check_by_motion(stretch: Stretch, settings: Settings, sensor: str) -> tuple[
     return sign, frame, _judge_gravity(*_tilt(signals, fit), gravity), clocks
 
 
-def check_joint_order(told: Mapping[str, float], moved: Mapping[str, float]) -> Row:
+def check_joint_order(told: Mapping[str, float], moved: Mapping[str, float],
+                      is_part: bool = False) -> tuple[Row, ...]:
     """Whether the joint states show the motion of the joint that was commanded to move.
 
     Args:
         told: how far each joint was to move [rad]; moved: how far it did by the joint states [rad].
+        is_part: the motion did not come to its end, so that only another joint in its place is
+            wrong.
     """
     joint, angle = max(told.items(), key=lambda item: item[1])
     seen, farthest = max(moved.items(), key=lambda item: item[1], default=("", 0.0))
+    if is_part and (farthest < MOVED or told.get(seen) == angle):
+        return ()
     follows = seen == joint and abs(farthest - angle) < FOLLOWED * angle
     measured = (f"'{seen}' moved by {np.rad2deg(farthest):.0f}°" if farthest > FOLLOWED * angle
                 else "no joint moved that far")
-    return judged(JOINT_ORDER, not follows, f"by the joint states {measured}",
-                  f"'{joint}' moves by {np.rad2deg(angle):.0f}°, and no other joint", ORDER_ADVICE)
+    return (judged(JOINT_ORDER, not follows, f"by the joint states {measured}",
+                   f"'{joint}' moves by {np.rad2deg(angle):.0f}°, and no other joint",
+                   ORDER_ADVICE),)
 
 
 def rejected_row(reason: str) -> Row:

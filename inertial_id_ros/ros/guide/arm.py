@@ -4,6 +4,7 @@ the node or the driver finds a fault."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
 
@@ -23,6 +24,7 @@ from .listening import Listening
 from .node_link import NodeLink
 
 CHECKED = 0.005  # rad that a joint may have moved since a motion was checked
+BY_HAND, STILL = 0.15, 0.01  # rad that a joint moves at least by hand; within which an arm rests
 JUMP_TIME, JUMP = 0.15, 8.0  # s, N: a swung weight of 8 kg changes by 5 N, noise by 1 N
 
 
@@ -89,6 +91,23 @@ class MovedArm:
         self._guide.release(execution)
         return ended.result()
 
+    def is_moved_by_hand(self, wait: Callable[[], object], longest: float) -> bool:
+        """True if somebody moves the arm, and it rests again, within this time [s].
+
+        Args:
+            wait: lets some time pass.
+        """
+        begin = before = self.pose
+        has_moved, end = False, time.monotonic() + longest
+        while time.monotonic() < end:
+            wait()
+            now = self.pose
+            has_moved = has_moved or _farthest(begin, now) > BY_HAND
+            if has_moved and _farthest(before, now) < STILL:
+                return True
+            before = now
+        return False
+
     def find_fault(self) -> str:
         """What must stop the arm, in one sentence; empty where nothing must."""
         if self._guide.stop.is_set():
@@ -118,3 +137,8 @@ def moved(checked: Mapping[str, float], now: Mapping[str, float]) -> tuple[str, 
     """Which joints have moved since a motion was checked."""
     return tuple(f"{name} has moved since the motion was checked" for name, position in now.items()
                  if name in checked and abs(position - checked[name]) > CHECKED)
+
+
+def _farthest(a: Mapping[str, float], b: Mapping[str, float]) -> float:
+    """Largest difference between two poses [rad or m]."""
+    return max((abs(a[name] - b[name]) for name in a if name in b), default=0.0)

@@ -9,7 +9,6 @@ rest of the checks; nothing is applied that was not proved.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 
 import numpy as np
 
@@ -36,7 +35,6 @@ ARRIVAL = 6.0  # s until wrench and joint states have come once
 LISTENED, LOOKS = 2.5, 2  # s of a check at rest; what is wrong must be so each time
 SETTLED = 0.7  # s after a motion until its last rows count
 SHOWN = 0.2  # s between two looks at what is known
-BY_HAND, STILL = 0.15, 0.01  # rad that a joint moves at least by hand; within which an arm rests
 AFTER_A_STOP = ("Correct what stopped the arm, make sure that nothing touches it, and run the "
                 "command again: it begins anew. If it stopped for a contact though nothing touches "
                 "it, wrench and joint states may be far apart in time: compare their stamps.")
@@ -148,20 +146,13 @@ class Session:
                            "applied.")
 
     def _judge_joint(self, motion: PlannedMotion, first_ns: int, is_part: bool) -> None:
-        """Check that the joint states show the joint that was to move (raises Finished).
-
-        Args:
-            is_part: it did not come to its end, so that only another joint in its place is wrong.
-        """
-        told = {name: float(np.ptp(column)) for name, column in
-                zip(motion.joint_names, motion.positions.T, strict=True)}
+        """Check that the joint states show the joint that was to move, as far as the motion came
+        (raises Finished)."""
         seen = self.listening.received.joints(first_ns)
-        made = {name: float(np.ptp(column)) for name, column in
-                zip(seen.names, seen.rows.T, strict=True)} if len(seen) else {}
-        most = max(made, key=made.__getitem__, default="")
-        if is_part and (not made or made[most] < STILL or told[most] == max(told.values())):
-            return
-        self._note((check_joint_order(told, made),), "The arm has stopped.")
+        self._note(check_joint_order(
+            dict(zip(motion.joint_names, np.ptp(motion.positions, axis=0).tolist(), strict=True)),
+            dict(zip(seen.names, np.ptp(seen.rows, axis=0).tolist(), strict=True)) if len(seen)
+            else {}, is_part), "The arm has stopped.")
 
     def _judge_motion(self, begin_ns: int) -> None:
         """Sign, frame, gravity and clocks, by the motion since a time (raises Finished)."""
@@ -347,16 +338,9 @@ class Session:
         """Tell a person a motion, and wait until the arm has moved and rests again."""
         self.show.motion(words, 0.0)
         self.record.motions.append((words, 0.0))
-        begin = before = self.arm.pose
-        has_moved, deadline = False, time.monotonic() + self.options.timeout
-        while time.monotonic() < deadline:
-            self._follow(0.5)
-            now = self.arm.pose
-            has_moved = has_moved or _farthest(begin, now) > BY_HAND
-            if has_moved and _farthest(before, now) < STILL:
-                return
-            before = now
-        raise Finished(NOT_IDENTIFIED, f"No one has moved the arm for {self.options.timeout:g} s.")
+        if not self.arm.is_moved_by_hand(lambda: self._follow(0.5), self.options.timeout):
+            raise Finished(NOT_IDENTIFIED,
+                           f"No one has moved the arm for {self.options.timeout:g} s.")
 
     def _begin_goal(self) -> None:
         """Have the node forget what it knew, and begin."""
@@ -392,8 +376,3 @@ class Session:
             self.record.rows[row.name] = row
         if failed(rows):
             raise Finished(CHECK_FAILED, f"{describe_failed(rows)} {ending}")
-
-
-def _farthest(a: Mapping[str, float], b: Mapping[str, float]) -> float:
-    """Largest difference between two poses [rad or m]."""
-    return max((abs(a[name] - b[name]) for name in a if name in b), default=0.0)
