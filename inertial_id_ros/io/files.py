@@ -7,16 +7,14 @@ damaged file is recognised. Kinds of files that users write by hand may leave th
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import math
 import os
-import re
 import secrets
 import stat
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -24,10 +22,8 @@ from ..errors import DamagedFile, InvalidSetting
 from ..limits import MAX_JSON_BYTES, MAX_REPORT_BYTES
 
 _LONGEST_PATH, _LONGEST_NAME = 4000, 255  # bytes that file systems take
-_PARTIAL = ".partial-"  # begins the names of temporary files
-_PARTIAL_NAME = re.compile(r"\.partial-[0-9a-f]{16}(\..*)?", re.DOTALL)
+PARTIAL = ".partial-"  # begins the names of temporary files
 Content = dict[str, Any]
-Upgrades = Mapping[int, Callable[[Content], Content]]
 
 
 def user_path(path: str | Path) -> Path:
@@ -74,11 +70,9 @@ def replace_file(path: Path) -> Iterator[Path]:
 
     The file has the rights that the umask and the folder give to any new file.
     """
-    temporary = path.with_name(f"{_PARTIAL}{secrets.token_hex(8)}{path.suffix}")
+    temporary = path.with_name(f"{PARTIAL}{secrets.token_hex(8)}{path.suffix}")
     handle = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
     try:
-        with suppress(OSError):  # not every network file system has locks
-            fcntl.flock(handle, fcntl.LOCK_EX)  # `remove_partial_files` leaves it alone
         yield temporary
         os.fsync(handle)
         temporary.replace(path)
@@ -87,53 +81,12 @@ def replace_file(path: Path) -> Iterator[Path]:
         raise
     finally:
         os.close(handle)
-    _sync_folder(path.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Have the names in a folder survive a loss of power, where its file system can.
-
-    A failure is no error: the new file is in place, and at worst the old one comes back whole.
-    """
-    with suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
 
 
 def write_atomically(path: Path, text: str) -> None:
     """Replace a file in one step, as `replace_file` does (raises OSError)."""
     with replace_file(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
-
-
-def remove_partial_files(folder: Path) -> int:
-    """Remove the temporary files of processes that were killed while they wrote; returns how many.
-
-    Those that a process still writes are locked, and stay.
-    """
-    removed = 0
-    with suppress(OSError):  # the folder is missing, or not ours: nothing to clean
-        for path in folder.iterdir():
-            if _PARTIAL_NAME.fullmatch(path.name):
-                with suppress(OSError):
-                    removed += _remove_unlocked(path)
-    return removed
-
-
-def _remove_unlocked(path: Path) -> bool:
-    """Remove a regular file that no process has locked (raises OSError, as where one has)."""
-    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
-    try:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            return False
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        path.unlink()
-        return True
-    finally:
-        os.close(handle)
 
 
 def read_text(path: Path, limit: int) -> str:
@@ -162,13 +115,12 @@ def format_document(kind: str, version: int, content: Content) -> str:
                        "content": content}, indent=1, allow_nan=False) + "\n"
 
 
-def read_document(path: Path, kind: str, version: int, upgrades: Upgrades | None = None,
-                  checksum_required: bool = False, limit: int = MAX_JSON_BYTES) -> Content:
+def read_document(path: Path, kind: str, version: int, checksum_required: bool = False,
+                  limit: int = MAX_JSON_BYTES) -> Content:
     """The content of a document, checked against its checksum.
 
     Args:
-        version: of the content that is returned.
-        upgrades: by an older version, what turns its content into that of the next one.
+        version: of the content.
         checksum_required: refuse a document without a checksum.
         limit: most bytes that the file may have.
 
@@ -179,21 +131,15 @@ def read_document(path: Path, kind: str, version: int, upgrades: Upgrades | None
     tree = _parse(path, limit)
     if not isinstance(tree, dict) or tree.get("format") != kind:
         raise DamagedFile(f"it is no '{kind}' file")
-    upgrades = upgrades or {}
-    found = tree.get("version")
-    # Not by `in`: true and 1.0 are no versions.
-    if type(found) is not int or not (found == version or found in upgrades):
-        raise DamagedFile(f"it has version {str(found)[:20]}; this program reads version "
-                          f"{' and '.join(map(str, sorted({version, *upgrades})))}")
-    content = tree.get("content")
+    found, content = tree.get("version"), tree.get("content")
+    if type(found) is not int or found != version:  # true and 1.0 are no versions
+        raise DamagedFile(f"it has version {str(found)[:20]}; this program reads version {version}")
     if not isinstance(content, dict):
         raise DamagedFile("it has no content")
     if checksum_required and "sha256" not in tree:
         raise DamagedFile("it has no checksum (sha256)")
     if "sha256" in tree and tree["sha256"] != _digest(content):
         raise DamagedFile("its content does not match its checksum")
-    for older in range(found, version):
-        content = upgrades[older](content)
     return content
 
 
