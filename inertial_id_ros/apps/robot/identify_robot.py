@@ -231,7 +231,7 @@ def make_parser() -> argparse.ArgumentParser:
     add("--write-mjcf", metavar="OUT", type=Path,
         help="write it for MuJoCo, without shapes, with armature, damping and frictionloss")
     add("--write-robot", metavar="OUT", type=Path,
-        help="write a robot file, for payloads from joint torques (identify_bag --robot)")
+        help="write a robot file, for payloads from joint torques (load.robot)")
     add("--json", metavar="OUT", type=Path, help="write the result to this file")
     add("--report", metavar="DIR", type=Path, help="write a report to this folder: one HTML file")
     add("--quiet", action="store_true", help="print nothing but errors")
