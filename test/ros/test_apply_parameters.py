@@ -70,8 +70,8 @@ def test_the_admittance_controller_takes_newtons_about_the_sensor_and_gives_them
         9.81 * TRUE.mass, abs=9.81 * MASS_TOLERANCE)
     np.testing.assert_allclose(got["gravity_compensation.CoG.pos"], COM, atol=COM_TOLERANCE)
     entry = entries(stage)[-1]
-    assert entry["sent"] and entry["before"]["values"]["gravity_compensation.CoG.force"] == 7.0
-    assert entry["after"]["values"]["gravity_compensation.CoG.force"] == pytest.approx(
+    assert entry["sent"] and entry["before"]["gravity_compensation.CoG.force"] == 7.0
+    assert entry["after"]["gravity_compensation.CoG.force"] == pytest.approx(
         got["gravity_compensation.CoG.force"])
     assert entry["evidence"]["mass"] == pytest.approx(TRUE.mass, abs=MASS_TOLERANCE)
     undone = stage.apply("", send=True, undo=True)
@@ -101,7 +101,7 @@ def test_the_gravity_filter_is_found_in_the_chain_and_takes_kilograms(stage, bro
 
 
 @pytest.mark.parametrize(("name", "words"), [
-    (READ_ONLY, "parameter 'gravity_compensation.CoG.force' of node 'read_only' is read-only"),
+    (READ_ONLY, "parameter 'gravity_compensation.CoG.force' of node '/read_only' is read-only"),
     (REFUSES, "node '/refuses' refuses gravity_compensation.CoG.pos, gravity_compensation.CoG.force"
      ": not while I run"),
     ("force_torque_sensor_broadcaster", "'gravity_compensation.frame.id' of node "
