@@ -38,11 +38,13 @@ def test_every_link_between_pages_leads_to_a_file_and_a_heading() -> None:
             assert not anchor or anchor in headings, f"{page.name}: {target}"
 
 
-def test_every_setting_that_a_page_names_exists() -> None:
+def test_every_file_of_tests_and_setting_that_a_page_names_exists() -> None:
+    tests = {path.name for path in (ROOT / "test").rglob("test_*.py")}
     settings = {name for name, _, _ in iter_settings(Settings())}
     groups = {name.partition(".")[0] for name in settings}
     for page in PAGES:
         text = page.read_text()
+        assert set(re.findall(r"\b(test_\w+\.py)`", text)) <= tests, page.name
         said = {name for name in re.findall(r"`([a-z_]+\.[a-z_]+)(?![\w.*])", text)
                 if name.partition(".")[0] in groups}
         assert said <= settings, page.name
