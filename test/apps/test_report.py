@@ -170,7 +170,8 @@ def test_reason_and_advice_are_those_of_the_finding(name: str) -> None:
     said = [advice for advice in found.mends if advice == advice_of(finding)]
     assert len(found.mends) == len(said)
     if kind.level != "info" and name != "no_estimate":
-        assert any("hat was found" in text for text in found.reasons)
+        assert any("hat was found" in text for text in (found.said, *found.reasons))
+        assert ("hat was found" in found.said) == (kind.level == "error")
 
 
 def test_a_held_estimate_and_a_warning_are_reservations() -> None:

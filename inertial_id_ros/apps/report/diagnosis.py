@@ -76,7 +76,7 @@ def diagnose(result: Identification) -> Diagnosis:
 
 def _without_estimate(result: Identification, outcome: NoEstimate, found: Sequence[Finding],
                       reasons: list[str], mends: list[str]) -> Diagnosis:
-    said = sentence(outcome.reason)
+    said = reasons[0] if found and found[0].level == "error" else sentence(outcome.reason)
     if not outcome.is_finding and not any(doubt_of(f) for f in found):
         mends += [TILT] if "move more" in outcome.reason else []
     return Diagnosis(BAD, "No estimate", said, tuple(r for r in reasons if r != said),
