@@ -3,15 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from .. import kinds
 from ..compensation.latch import LoadInUse
+from ..detect.bank import Kind
 from ..errors import InvalidShape
-from ..estimate import Estimate, NoEstimate, Outcome
+from ..estimate import Outcome
 from ..estimators import create
 from ..findings import Finding
 from ..geometry.shape import Shape
@@ -19,41 +19,41 @@ from ..io.sample_blocks import Edges, JointStates, Samples, Wrenches, split_by_t
 from ..model.history import History
 from ..model.tool import Tool
 from ..motion.frames import place_of
-from ..motion.motion import BIN_NS, Array
+from ..motion.motion import Array
 from ..motion.source import Streams
 from ..settings import Settings
+from .answers import Answers
 from .beliefs import Beliefs, compensated_by_driver, describe_tare, tare_of
-from .conclusion import Basis, Conclusion
+from .conclusion import Basis
 from .course import Course
-from .watch import Watch, why_missing
+from .watch import Watch
 
 BATCH = 2000  # samples that settle at once
-OLD_NS = 1_000_000_000  # beyond the time from one estimate to the next
 
 
 class Identifier:
     """See the module.
 
     Args:
-        settings: of all groups but those of topics and services; streams: empty ones.
+        settings: of all groups but those of topics and services; streams: empty ones; names: of
+            events that have another name than usual.
 
     Attributes:
         streams: the inputs.
     """
 
     def __init__(self, settings: Settings, beliefs: Beliefs | None = None,
-                 streams: Streams | None = None) -> None:
+                 streams: Streams | None = None, names: Mapping[Kind, str] | None = None) -> None:
         self.streams = streams or Streams(settings)
         self._basis = Basis(settings, beliefs or Beliefs(), create(settings))
-        self._watch, self._finished = Watch(), False
+        self._watch, self._finished = Watch(names), False
         self._begin()
 
     def _begin(self) -> None:
         """Forget what was measured."""
         self._course = self._new_course()
         self._restarts = self.streams.restarts
-        self._last: Outcome | None = None
-        self._asked: tuple[int, Conclusion] | None = None
+        self._answers = Answers(self.streams, self._course, self._watch)
 
     def _new_course(self) -> Course:
         return Course(self._basis, self.streams.newest)
@@ -108,7 +108,7 @@ class Identifier:
         out = self._advance()
         if not self._course.has_begun:
             return out
-        return [*out, self._answer(self._course.conclusion(self._course.ready))]
+        return [*out, self._answers.due(self._course.conclusion(self._course.ready))]
 
     def _advance(self) -> list[Outcome]:
         """Let the samples so far settle in the history, and judge it; outcomes that are due."""
@@ -122,7 +122,7 @@ class Identifier:
         while (step := self._course.step()) is not None:
             self._watch.note(step.events)
             if step.due is not None:
-                out.append(self._answer(step.due))
+                out.append(self._answers.due(step.due))
         return out
 
     # ---- answers --------------------------------------------------------------------------------
@@ -131,51 +131,14 @@ class Identifier:
     def outcome(self) -> Outcome:
         """The newest outcome that was due, stale where nothing fresh follows from the samples
         since; nothing is computed."""
-        reason = why_missing(self.streams) or ("" if self._last else "too few samples yet")
-        if reason or self._last is None:
-            return NoEstimate(self.streams.newest, self.streams.frame, reason)
-        late = self.streams.newest - self._last.stamp_ns > OLD_NS + self._course.period * BIN_NS
-        return self._as_stale(self._last) if late or self._course.is_suspect else self._last
+        return self._answers.newest
 
     def solve(self) -> Outcome:
         """The estimate of the samples so far: physically consistent, or why there is none.
 
         Nobody else reads what is computed for it: whoever asks changes nothing.
         """
-        course = self._course
-        if self.streams.missing() is not None or not course.has_begun:
-            return self.outcome
-        if self._asked is None or self._asked[0] != course.ready:
-            self._asked = course.ready, course.conclusion(course.ready)
-        said = self._asked[1]
-        outcome = self._withdrawn(said)
-        if self._last is not None and outcome.stamp_ns < self._last.stamp_ns:
-            return self.outcome
-        if said.is_outdated:
-            return self._as_stale(outcome, "the newest samples do not fit the others")
-        return self._as_stale(outcome) if course.is_suspect else outcome
-
-    def _answer(self, said: Conclusion) -> Outcome:
-        """The outcome for those who get what is due."""
-        last, outcome = self._last, self._withdrawn(said)
-        if isinstance(last, Estimate) and isinstance(outcome, Estimate) and (
-                outcome.stamp_ns <= last.stamp_ns):
-            outcome = self._as_stale(replace(last, findings=outcome.findings))
-        elif said.is_outdated:
-            outcome = self._as_stale(outcome, "the newest samples do not fit the others")
-        self._last = outcome
-        return outcome
-
-    def _withdrawn(self, said: Conclusion) -> Outcome:
-        """An outcome with the findings of now, without what they put in doubt."""
-        findings = self._watch.findings(self.streams, self._course, said)
-        named = replace(said.outcome, findings=tuple(f.text for f in findings))
-        return kinds.withdraw_doubted(named, findings)
-
-    def _as_stale(self, outcome: Outcome, reason: str = "") -> Outcome:
-        reason = reason or ("the wrench does not fit the payload now" if self._course.is_suspect
-                  else "no new samples")
-        return outcome.as_stale(reason) if isinstance(outcome, Estimate) else outcome
+        return self._answers.now()
 
     def findings(self) -> tuple[Finding, ...]:
         """Everything about the samples so far that deserves attention, errors first."""
@@ -198,7 +161,7 @@ class Identifier:
         before = self.beliefs.compensated
         self._basis = replace(self._basis, beliefs=beliefs)
         self._course.believe(self._basis)
-        self._asked = None
+        self._answers.forget_asked()
         if not _are_equal(before, beliefs.compensated):
             self._begin()
 

@@ -37,7 +37,7 @@ from .identifier import Identifier
 from .solving import solve
 from .torque_streams import TorqueStreams
 from .verdict import judge, vague
-from .watch import Watch, finding_of
+from .watch import finding_of
 
 NO_ZERO = ("joint torques have no bias to tare; identify the robot without payload anew "
            "(identify_robot)")
@@ -108,8 +108,7 @@ class TorqueIdentifier(Identifier):
 
     def __init__(self, settings: Settings, beliefs: Beliefs | None = None) -> None:
         super().__init__(settings, beliefs, TorqueStreams(settings, load_robot(
-            settings.load.robot)))
-        self._watch = Watch({Kind.OFFSET: "zero_moved.joints"})
+            settings.load.robot)), {Kind.OFFSET: "zero_moved.joints"})
 
     def _new_course(self) -> Course:
         load, chain = self.streams.load, self.streams.chain
