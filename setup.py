@@ -8,7 +8,7 @@ from setuptools import find_packages, setup
 
 # What only some features need. A feature that misses a package names it and its extra: extras.py.
 EXTRAS = {
-    "bags": [  # identify_bag, identify_robot, black boxes: recordings, and tables in the terminal
+    "bags": [  # identify_bag, identify_robot: recordings, and tables in the terminal
         "rosbags>=0.11.9",
         "rich>=13",
     ],
