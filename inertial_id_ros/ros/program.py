@@ -5,7 +5,6 @@ which live no longer than it.
 
 from __future__ import annotations
 
-import ctypes
 import os
 import random
 import re
@@ -16,10 +15,9 @@ import sys
 import tempfile
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import IO
 
 from rclpy.utilities import remove_ros_args
@@ -101,10 +99,8 @@ def ignore_signals() -> None:
         signal.signal(number, signal.SIG_IGN)
 
 
-_PR_SET_PDEATHSIG = 1  # prctl: signal that a child gets when its parent dies
-_GRACE = 4.0  # s to end after a signal
-_PARTICIPANTS = 16  # of a domain, of which the first may have left
-_claims: deque[socket.socket] = deque(maxlen=15)
+GRACE = 4.0  # s to end after a signal
+PARTICIPANTS = 16  # of a domain, of which the first may have left
 
 
 def private_environment() -> dict[str, str]:
@@ -112,23 +108,19 @@ def private_environment() -> dict[str, str]:
     environment = dict(os.environ)
     if "ROS_DOMAIN_ID" not in environment:
         environment["ROS_DOMAIN_ID"] = str(unused_domain())
-        environment.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")  # Iron and newer
-        environment.setdefault("ROS_LOCALHOST_ONLY", "1")  # Humble
-    if "ROS_AUTOMATIC_DISCOVERY_RANGE" in environment and _is_newer_than_humble():
-        environment.pop("ROS_LOCALHOST_ONLY", None)  # there it warns, and overrides
+        environment.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
     return environment
 
 
 def unused_domain() -> int:
-    """A random ROS domain, 1 to 100, in which nobody on this machine seems to be, and that nobody
-    else is given who asks here at the same time."""
+    """A random ROS domain, 1 to 100, in which nobody on this machine seems to be."""
     domains = random.SystemRandom().sample(range(1, 101), 100)
-    return next((domain for domain in domains if _is_empty(domain) and _claim(domain)), domains[0])
+    return next((domain for domain in domains if _is_empty(domain)), domains[0])
 
 
 def _is_empty(domain: int) -> bool:
-    """Whether the ports of the domain's first participants are free (DDSI-RTPS 2.5, 9.6.1.1)."""
-    for participant in range(_PARTICIPANTS):
+    """True if the ports of the domain's first participants are free (DDSI-RTPS 2.5, 9.6.1.1)."""
+    for participant in range(PARTICIPANTS):
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
             try:
                 probe.bind(("", 7400 + 250 * domain + 10 + 2 * participant))
@@ -137,32 +129,9 @@ def _is_empty(domain: int) -> bool:
     return True
 
 
-def _claim(domain: int) -> bool:
-    """Whether nobody has just chosen a domain: until its first process is up, no port shows it.
-
-    A socket without a file, which Linux alone has, holds the claim until this process has chosen
-    some more domains, or ends.
-    """
-    if sys.platform != "linux":
-        return True
-    claim = socket.socket(socket.AF_UNIX)
-    try:
-        claim.bind(f"\0inertial_id_ros.domain.{domain}")
-    except OSError:
-        claim.close()
-        return False
-    if len(_claims) == _claims.maxlen:
-        _claims[0].close()
-    _claims.append(claim)
-    return True
-
-
-def _is_newer_than_humble() -> bool:
-    return os.environ.get("ROS_DISTRO", "jazzy") not in ("humble", "galactic", "foxy")
-
-
 class Children:
-    """Python modules run as processes; a context manager that ends them on every way out."""
+    """Python modules run as processes; a context manager that ends them, and what they have
+    started, on every way out."""
 
     def __init__(self, environment: dict[str, str]) -> None:
         self._environment = environment
@@ -174,7 +143,7 @@ class Children:
         process = subprocess.Popen(
             [sys.executable, "-m", module, *arguments], env=self._environment,
             stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
-            preexec_fn=_die_with_parent)
+            start_new_session=True)
         self._running.append((module, process, output))
 
     def describe_ended(self) -> str:
@@ -191,29 +160,13 @@ class Children:
     def __enter__(self) -> Children:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
-                 trace: TracebackType | None) -> None:
+    def __exit__(self, *error: object) -> None:
         for number in (signal.SIGINT, signal.SIGKILL):
             for _, process, _ in self._running:
                 if process.poll() is None:
-                    process.send_signal(number)
-            if self._all_ended():
-                break
+                    os.killpg(process.pid, number)
+            end = time.monotonic() + GRACE
+            while time.monotonic() < end and any(p.poll() is None for _, p, _ in self._running):
+                time.sleep(0.02)
         for _, _, output in self._running:
             output.close()
-
-    def _all_ended(self) -> bool:
-        for _, process, _ in self._running:
-            try:
-                process.wait(_GRACE)
-            except subprocess.TimeoutExpired:
-                return False
-        return True
-
-
-def _die_with_parent() -> None:
-    """In the child: end when the parent is killed (Linux; elsewhere nothing)."""
-    try:
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-    except (OSError, AttributeError):
-        pass
