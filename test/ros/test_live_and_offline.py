@@ -90,7 +90,7 @@ def test_a_simulated_recording_live_and_offline_agree(tmp_path: Path, convention
         "bias": [3.0, -2.0, 4.0, 0.1, -0.2, 0.05], "rate": 250.0}))
     bag = tmp_path / "bag"
     write_bag(bag, cobot, cobot.run(DURATION))
-    report = offline(bag, tmp_path, "--convention", convention)
+    report = offline(bag, tmp_path, "--set", f"wrench.convention={convention}")
     assert report["mass"] == pytest.approx(cobot.payload.mass, rel=0.01)
     np.testing.assert_allclose(report["com"], cobot.payload.com, atol=2e-3)
     message = live(bag, report, wrench__convention=convention)
@@ -100,7 +100,7 @@ def test_a_simulated_recording_live_and_offline_agree(tmp_path: Path, convention
 def test_a_real_recording_live_and_offline_agree(tmp_path: Path, data_folder: Path) -> None:
     """TF alone, 700 Hz wrench of an ATI Gamma on a KUKA LBR Med."""
     bag = data_folder / "kuka_ati_gamma" / "baseline"
-    report = offline(bag, tmp_path, "--wrench-topic", "/ft_sensor/wrench")
+    report = offline(bag, tmp_path, "--set", "wrench.topic=/ft_sensor/wrench")
     assert report["mass"] == pytest.approx(0.933, rel=0.03)
     assert report["com"][2] == pytest.approx(0.0439, abs=2e-3)
     assert set(report["verdict"][4:]) == {"unobserved"}

@@ -12,6 +12,7 @@ import pytest
 pytest.importorskip("rclpy")
 pytest.importorskip("tf2_msgs.msg")
 pytest.importorskip("inertial_id_ros.msg")
+from diagnostic_msgs.msg import DiagnosticArray  # noqa: E402
 from geometry_msgs.msg import InertiaStamped, WrenchStamped  # noqa: E402
 from node_client import (  # noqa: E402
     NODE,
@@ -36,7 +37,6 @@ from ros_process import (  # noqa: E402
     play_until,
     queued,
     wait_until,
-    wrench_message,
 )
 from ros_process import NODE as COMMAND  # noqa: E402
 from rosgraph_msgs.msg import Clock  # noqa: E402
@@ -51,7 +51,7 @@ from inertial_id_ros.srv import Save  # noqa: E402
 
 def test_reset_forgets_the_estimate_until_new_data_come():
     with Stage() as stage:
-        stage.start_node(estimator__rate=4.0)
+        stage.start_node()
         robot = Robot(stage.client)
         robot.publish_description()
         play_until_valid(stage, robot)
@@ -78,7 +78,7 @@ def test_reset_forgets_the_estimate_until_new_data_come():
 def test_tare_takes_the_reading_at_rest_as_the_bias():
     bias = np.array([3.0, -2.0, 1.0, 0.1, 0.05, -0.02])
     with Stage() as stage:
-        stage.start_node(estimator__rate=4.0)
+        stage.start_node()
         robot = Robot(stage.client, bias=tuple(bias))
         early = stage.client.call(Trigger, f"{NODE}/tare")
         assert not early.success and "tare needs" in early.message
@@ -99,27 +99,16 @@ def test_tare_takes_the_reading_at_rest_as_the_bias():
 
 def test_bad_messages_are_named_and_nothing_wrong_is_published():
     with Stage() as stage:
-        node = stage.start_node(estimator__rate=4.0)
+        node = stage.start_node()
         got = stage.client.listen(InertialParameters, PARAMETERS, 100)
         robot = Robot(stage.client)
         stage.client.publish("/robot_description", String(data="<robot name='x'><link"), LATCHED)
         nan = np.full(6, np.nan)
         robot.play(1.0, wrench=nan)
-        wanted = {"robot_description_invalid", "samples_invalid.wrench",
-                  "joint_states_incomplete.names",
-                  "stamp_missing.wrench"}
-
-        def all_named():  # best effort: a single message may be lost on a busy machine
-            stage.client.publish("/joint_states", JointState())
-            stage.client.publish("/wrench", wrench_message(0, "ft_sensor", np.zeros(6)))
-            return wanted <= current_findings(stage).keys()
-
-        stage.client.spin_until(all_named)
-        said = current_findings(stage)["samples_invalid.wrench"]
-        times = int(said.split("(")[1].split(" times")[0])
-        assert 20 < times <= 250
+        wanted = {"robot_description_invalid", "samples_invalid.wrench"}
+        stage.client.spin_until(lambda: wanted <= current_findings(stage).keys())
         assert got and all(not m.valid and all_numbers_nan(m) for m in got)
-        assert node.text.count("NaN or infinity") <= 2  # not a line for each sample
+        assert node.text.count("not usable") <= 2  # not a line for each sample
         robot.publish_description()
         robot.play(4.0)
         assert is_physical(wait_for_valid(stage).inertia)
@@ -130,14 +119,14 @@ def test_bad_messages_are_named_and_nothing_wrong_is_published():
 
 def test_messages_that_cannot_be_decoded_are_named_and_dropped():
     with Stage() as stage:
-        node = stage.start_node(estimator__rate=4.0)
+        node = stage.start_node()
         robot = Robot(stage.client)
         robot.publish_description()
         robot.play(2.0)
         publishers = [stage.client.node.create_publisher(kind, topic, 10) for kind, topic in (
             (WrenchStamped, "/wrench"), (JointState, "/joint_states"), (TFMessage, "/tf"))]
-        wanted = {"message_malformed.wrench", "message_malformed.joints",
-                  "message_malformed.transforms"}
+        wanted = {"message_malformed.wrench", "message_malformed.joint_states",
+                  "message_malformed.tf"}
 
         def all_named():
             for publisher in publishers:
@@ -155,7 +144,7 @@ def test_messages_that_cannot_be_decoded_are_named_and_dropped():
 
 def test_an_unknown_sensor_frame_is_named_and_nothing_is_published():
     with Stage() as stage:
-        stage.start_node(estimator__rate=4.0)
+        stage.start_node()
         got = stage.client.listen(InertialParameters, PARAMETERS, 100)
         robot = Robot(stage.client)
         robot.publish_description()
@@ -164,55 +153,45 @@ def test_an_unknown_sensor_frame_is_named_and_nothing_is_published():
         assert all(not m.valid and all_numbers_nan(m) for m in got)
 
 
-def test_a_wrong_sign_is_said_once_and_no_estimate_is_published():
+def test_a_wrong_sign_is_named_and_no_estimate_is_published():
     with Stage() as stage:
-        node = stage.start_node(estimator__rate=4.0, wrench__convention="on_environment")
+        stage.start_node(wrench__convention="on_environment")
         got = stage.client.listen(InertialParameters, PARAMETERS, 100)
         robot = Robot(stage.client)
         robot.publish_description()
         robot.play(6.0)
-        stage.client.spin_until(lambda: got and "opposite sign" in got[-1].status)
-        time.sleep(3.5)  # from then on, having no estimate is worth a word of its own
-        said = wait_for_finding(stage, "sign_wrong", "opposite sign")
-        assert "no_estimate" not in said
-        assert node.text.count("opposite sign") == 1, node.text
+        wait_for_finding(stage, "sign_wrong")
         assert all(not m.valid and all_numbers_nan(m) for m in got)
 
 
-def test_simulated_time_drives_the_estimates():
+def test_stamps_of_a_simulation_decide_and_a_clock_of_a_kilohertz_does_no_harm():
     with Stage() as stage:
-        stage.start_node(estimator__rate=2.0, use_sim_time=True)
+        stage.start_node(use_sim_time=True)
         got = stage.client.listen(InertialParameters, PARAMETERS, 100)
-        wait_for_finding(stage, "clock_stopped.silent")
-        got.clear()
         robot = Robot(stage.client, start_ns=5_000_000_000)
         robot.publish_description()
-        ticks = []
 
         def tick(stamp):
-            if not ticks or stamp - ticks[-1] > 20_000_000:
-                ticks.append(stamp)
+            for k in range(4):  # in each sample's 4 ms
                 clock = Clock()
-                clock.clock.sec, clock.clock.nanosec = divmod(stamp, 1_000_000_000)
+                clock.clock.sec, clock.clock.nanosec = divmod(stamp + k * 1_000_000, 10**9)
                 stage.client.publish("/clock", clock, 10)
 
-        def fresh():
-            for _ in range(20):  # all that has come
-                stage.client.executor.spin_once(timeout_sec=0.0)
-            return {m.header.stamp.sec + 1e-9 * m.header.stamp.nanosec for m in got if not m.stale}
-
-        play_until(partial(robot.play, each=tick, speed=2.0),
-                   lambda: len(fresh()) >= 6 and got[-1].valid)
-        assert max(fresh()) <= 1e-9 * robot.newest_ns
-        played = 1e-9 * robot.newest_ns - 5.0  # s of simulated time, of which 2 Hz are
-        assert len(fresh()) <= 2.0 * played + 2
-        wait_until_cleared(stage, "clock_stopped.silent")
+        play_until(partial(robot.play, each=tick, speed=1.0),
+                   lambda: got and got[-1].valid and not got[-1].stale)
+        assert got[-1].header.stamp.sec < 60
+        again = Robot(stage.client, start_ns=1_000_000_000)  # the simulation is started anew
+        play_until(partial(again.play, each=tick, speed=1.0), lambda: got[-1].valid and (
+            not got[-1].stale and got[-1].header.stamp.sec < 5))
+        diagnostics = stage.client.listen(DiagnosticArray, "/diagnostics", 10)
+        stage.client.spin_until(lambda: diagnostics)
+        assert diagnostics[-1].header.stamp.sec < 60  # by the clock of the simulation
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_the_running_node_cleanly(number):
     with Stage() as stage:
-        node = stage.start_node(estimator__rate=20.0)
+        node = stage.start_node()
         robot = Robot(stage.client)
         robot.publish_description()
         robot.play(1.5)
@@ -229,7 +208,7 @@ def test_a_signal_ends_the_running_node_cleanly(number):
         took = time.monotonic() - started
         status, text = node.finish()
         assert status == 0 and "Traceback" not in text, text
-        assert took < 3.0 + max(waits) - waits[0]
+        assert took < 1.0 + max(waits) - waits[0]
 
 
 @pytest.mark.parametrize("delay", [0.0, 0.3, 0.8])
