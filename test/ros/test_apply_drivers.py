@@ -5,8 +5,6 @@ their own, with types generated from the public definitions."""
 from __future__ import annotations
 
 import json
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,7 +17,6 @@ from node_client import (  # noqa: E402
     NODE,
     PARAMETERS,
     set_parameter,
-    wait_for_finding,
     wait_for_valid,
 )
 from ros_process import LATCHED, PATIENCE, wait_until  # noqa: E402
@@ -156,7 +153,6 @@ def test_a_driver_that_does_not_take_it_is_named(stage, target, driver, behaviou
     stand_in = start(stage, target, driver, behaviour)
     answer = stage.apply(target, send=True, estimate=SAVED)
     assert not answer.success and words in answer.message, answer.message
-    assert words in wait_for_finding(stage, "apply_failed", words)["apply_failed"]
     assert ("~/apply with undo gives back" in answer.message) == (behaviour == "mistake")
     assert told(stand_in, 1) and newest(stage)["failure"]
     assert answer.sent == newest(stage)["sent"] == (behaviour != "refuse" or driver == "doosan")
@@ -233,30 +229,7 @@ def test_the_node_goes_on_while_a_driver_does_not_answer(stage):
     answer = slow.result()
     assert not answer.success and answer.sent and words in answer.message
     assert "~/apply with undo gives back" not in answer.message
-    assert words in wait_for_finding(stage, "apply_failed", words)["apply_failed"]
     assert newest(stage)["failure"] and newest(stage)["sent"]
-
-
-class _SlowStage(ApplyStage):
-    """A stage whose node takes long to take down what it asked the driver with."""
-
-    command = (sys.executable, str(Path(__file__).parents[1] / "slow_node.py"))
-
-
-def test_a_driver_that_took_the_payload_was_told_however_long_the_node_is_busy_then(
-        types, tmp_path):
-    """Else the user tells it again, and there is nothing to undo."""
-    with _SlowStage() as stage:
-        stage.begin(state__directory=str(tmp_path), precompensated__source="none",
-                    apply__frame="tool0")
-        assert stage.client.call(Save, f"{NODE}/save", Save.Request(name=SAVED)).success
-        driver = stage.stand_in("stand_in_driver.py", "xarm")
-        wait_until(lambda: stage.apply("xarm", estimate=SAVED).success)
-        answer = stage.apply("xarm", send=True, estimate=SAVED)
-        assert len(told(driver, 1)) == 1
-        assert answer.success, answer.message
-        record = json.loads((tmp_path / "applications.jsonl").read_text().splitlines()[-1])
-        assert record["sent"] and not record["failure"]
 
 
 class _CompensatedStage(ApplyStage):

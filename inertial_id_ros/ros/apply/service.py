@@ -8,13 +8,14 @@ forgotten.
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import Any
 
-from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
+from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.lifecycle import LifecycleNode
 
 from inertial_id_ros.srv import Apply
@@ -88,18 +89,24 @@ class ApplyService:
         self._state, self._settings = state, settings
         self._robot = RosClient(node, settings().apply.timeout)
         self._service = node.create_service(Apply, "~/apply", self._answer,
-                                            callback_group=MutuallyExclusiveCallbackGroup())
+                                            callback_group=ReentrantCallbackGroup())
+        self._running = threading.Lock()
 
     def close(self) -> None:
         """Offer it no more."""
         self._node.destroy_service(self._service)
 
     def _answer(self, request: Any, response: Any) -> Any:
+        if not self._running.acquire(blocking=False):
+            response.message = "another application is under way; try again later"
+            return response
         try:
             require_active(self._node, self._estimation)
             self._carry_out(request, response)
         except Exception as error:  # a request must not end the node
             response.message, response.success = explain(self._node, "apply", error), False
+        finally:
+            self._running.release()
         response.message = printable(response.message)
         return response
 
