@@ -15,6 +15,7 @@ Reason = tuple[str, dict[str, float | str]]
 SIGNIFICANT = 5.0  # deviations
 UNEXPLAINED, SHARE = 5.0, 0.2  # residual in those of the data sheet; and in the load, less its mean
 HEAVIEST, FARTHEST = 150.0, 1.5  # kg, m: no robot carries more, or farther out
+LIGHT = 0.2  # kg, of less than nothing
 AWAY = 0.1  # of a known mass, which gains and calibration may make
 
 
@@ -26,10 +27,20 @@ def contradictions(explained: Explanation, sheet: Sheet, reference_mass: float =
         reference_mass: known mass of what hangs on the sensor [kg]; 0: not known.
     """
     if explained.error is not None and explained.error.kind in REFUSED:
-        return [_finding(explained.error, explained)]
+        return [_less_than_nothing(*_finding(explained.error, explained))]
     found = [_of_body(explained), _of_frame(explained, sheet),
              _of_reference(explained, reference_mass)]
-    return [reason for reason in found if reason is not None]
+    return [_less_than_nothing(*reason) for reason in found if reason is not None]
+
+
+def _less_than_nothing(kind: str, numbers: dict[str, float | str]) -> Reason:
+    """The opposite sign of a payload that hardly weighs anything is no likely error: a driver that
+    compensates what is carried leaves as little, of either sign."""
+    mass = float(numbers.get("mass", 0.0))
+    if kind != "sign_wrong" or abs(mass) > LIGHT:
+        return kind, numbers
+    return "payload_not_added", {"why": f"the mass fits as {mass:.3f} kg, as where the driver "
+                                        "compensates all that is carried"}
 
 
 def _finding(error: SetupError, explained: Explanation) -> Reason:

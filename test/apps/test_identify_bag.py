@@ -226,6 +226,16 @@ def test_a_stated_payload_is_converted_from_its_frame(tmp_path: Path) -> None:
     assert status != OK and "payload_not_added" in kinds(tree)
 
 
+def test_a_driver_that_compensates_a_little_too_much_is_no_wrong_sign(tmp_path: Path) -> None:
+    """What remains weighs less than nothing."""
+    left = bags.Payload(mass=0.06, com=(0.0, 0.0, 0.05), inertia=1e-5 * np.eye(3))
+    bags.tf_bag(tmp_path / "bag", duration=8.0, payload=left, convention="on_environment",
+                noise=0.1)
+    status, tree = run(tmp_path, tmp_path / "bag", *SENSOR)
+    assert status == NO_ESTIMATE and not tree["valid"]
+    assert "payload_not_added" in kinds(tree) and "sign_wrong" not in kinds(tree)
+
+
 # ---- options and files ---------------------------------------------------------------------------
 
 def test_the_command_line_wins_over_the_file_and_the_file_over_defaults(tmp_path: Path) -> None:
