@@ -142,10 +142,13 @@ class Stage:
     def allow(self, execute: bool) -> None:
         """Set motion.execute of the node."""
         value = ParameterValue(type=ParameterType.PARAMETER_BOOL, bool_value=execute)
-        answer = self.client.call(SetParameters, "/inertial_id_node/set_parameters",
-                                  SetParameters.Request(parameters=[
-                                      Parameter(name="motion.execute", value=value)]))
-        assert answer.results[0].successful, answer
+        for _ in range(4):  # it may be busy with an estimate
+            (answer,) = self.client.call(SetParameters, "/inertial_id_node/set_parameters",
+                                         SetParameters.Request(parameters=[Parameter(
+                                             name="motion.execute", value=value)])).results
+            if answer.successful:
+                return
+        raise AssertionError(answer.reason)
 
     def close(self) -> None:
         self.client.close()
