@@ -12,7 +12,6 @@ import gc
 import os
 import signal
 import sys
-import time
 from collections.abc import Callable
 from importlib import import_module
 from types import FrameType
@@ -20,7 +19,6 @@ from typing import Any
 
 from .errors import InertialIdError, MissingPackage, NotEnoughData, printable
 
-STARTED = time.monotonic()  # when the program was started: the libraries load after this [s]
 # Exit statuses; NOT_IDENTIFIED: an estimate whose data tell neither mass nor centre of mass.
 OK, NO_ESTIMATE, USER_ERROR, NOT_IDENTIFIED, INTERRUPTED = 0, 1, 2, 3, 130
 CHECK_FAILED, NOT_APPLIED = 4, 5  # of identify_payload

@@ -3,13 +3,7 @@
 
 MEGABYTE = 1_000_000
 MAX_URDF_BYTES = 20 * MEGABYTE
-MAX_URDF_LINKS = 1000  # a chain of 5000 exhausts the stack of the parser
-MAX_URDF_ELEMENTS = 200_000
-MAX_URDF_ATTRIBUTES = 100  # of one element: the parser takes time with the square of them
-MAX_URDF_DEPTH = 100  # of elements in each other, on the stack of the parser
-MAX_URDF_VALUE = 65_536  # characters of one attribute
 MAX_ARM_JOINTS = 64  # that move a sensor: the matrices of a model grow with the cube of them
-MAX_ROBOT_JOINTS = 128  # of a robot that is identified as a whole
 MAX_MESH_BYTES = 200 * MEGABYTE
 MAX_FACES = 2_000_000
 MAX_POINTS = 1_000_000
@@ -23,9 +17,7 @@ MAX_REPORT_BYTES = 100 * MEGABYTE  # of an estimate with its history
 MAX_JOINTS = 1000  # names in one message
 MAX_TRANSFORMS = 2000  # in one message
 MAX_FRAMES = 5000  # fixed transforms
-MAX_MOVING_FRAMES = 500
 MAX_NAME = 255  # characters of the name of a frame
 MAX_MESSAGE_BYTES = 64 * MEGABYTE  # of a recording
 MAX_BAG_BYTES = 200_000 * MEGABYTE
-MAX_SAVED_FILES = 1000  # of tools, of saved estimates, and of exports
 FARTHEST, THINNEST = 100.0, 1e-5  # m: of a shape, from the sensor, and along any axis of it

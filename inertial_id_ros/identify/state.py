@@ -66,10 +66,6 @@ def restored(beliefs: Beliefs, settings: Settings, state: State) -> tuple[Belief
 Keep = Callable[[State], None]
 
 
-def keep_nothing(_state: State) -> None:
-    """Let a change happen that no file keeps."""
-
-
 def save_estimate(path: Path, estimate: Estimate) -> None:
     """Write an estimate for export and report (raises OSError)."""
     write_atomically(path, strict_json(estimate.to_json(), 1))

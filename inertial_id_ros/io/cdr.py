@@ -316,6 +316,3 @@ wrench = Decoder(_learn_wrench)  # geometry_msgs/WrenchStamped
 joint_state = Decoder(_learn_joint_state)  # sensor_msgs/JointState
 transforms = Decoder(_learn_transforms)  # tf2_msgs/TFMessage
 dynamic_joint_state = Decoder(_learn_dynamic)  # control_msgs/DynamicJointState
-DECODERS: dict[str, Callable[[bytes], Any]] = {
-    "geometry_msgs/msg/WrenchStamped": wrench, "sensor_msgs/msg/JointState": joint_state,
-    "tf2_msgs/msg/TFMessage": transforms, "std_msgs/msg/String": text}
