@@ -269,7 +269,7 @@ def test_settings_that_cannot_be_used_are_refused_at_once() -> None:
 @pytest.mark.slow
 def test_a_recording_gives_what_identify_bag_gives(tmp_path: Path) -> None:
     cobot_bag, cobot = tmp_path / "bag", SimulatedCobot()
-    write_bag(cobot_bag, cobot, cobot.blocks(5.0))
+    write_bag(cobot_bag, cobot, cobot.blocks(8.0))
     assert identify_bag([str(cobot_bag), "--json", str(tmp_path / "out.json"), "--quiet"]) == 0
     told = json.loads((tmp_path / "out.json").read_text())
     result = api.identify_recording(cobot_bag)
