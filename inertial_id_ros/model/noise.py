@@ -48,7 +48,7 @@ def least_strengths(mean: Array, seconds: float) -> Array:
         mean: (2, c) before the data.
     """
     out = np.full_like(mean, -np.inf)
-    out[:, 2:] = mean[:, 2:] + 2.0 * np.log(SHORT / max(seconds, SHORT))
+    out[:, 2:] = mean[:, 2:] + 4.0 * np.log(SHORT / max(seconds, SHORT))
     return out
 
 
