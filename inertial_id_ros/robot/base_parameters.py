@@ -25,7 +25,6 @@ NOISE_COLUMN = 1e-10
 INDEPENDENT = 1e-7
 _COEFFICIENT = 1e-9  # coefficients of combinations below this are rounding
 _ROWS_PER_COLUMN = 3  # of the random motions
-_SLOWEST = -2.5  # decades of the speed of joints whose friction has curves
 
 
 @dataclass(frozen=True)
@@ -133,13 +132,11 @@ def find_base_parameters(rows: Array, names: Sequence[str],
 def structural_base_parameters(model: RobotModel) -> BaseParameters:
     """Base parameters of a robot, whatever the motion, from its regressor at random motions."""
     rng = np.random.default_rng(0)
-    rows_per_column = _ROWS_PER_COLUMN * (2 if model.terms.curves else 1)
+    rows_per_column = _ROWS_PER_COLUMN * (2 if model.terms.load_bodies else 1)
     n = -(-rows_per_column * model.size // model.nv)
-    n += 20 if model.terms.curves else 1
+    n += 20 if model.terms.load_bodies else 1
     q, count = model.sample_positions(rng, n), model.nv
     dq, ddq = rng.normal(size=(n, count)), 3.0 * rng.normal(size=(n, count))
-    if model.terms.curves:  # whose columns vanish, or are like others, but for some speeds
-        dq *= 10.0 ** rng.uniform(_SLOWEST, 0.5, (n, count))
     rows = model.regressor(q, dq, ddq)
     return find_base_parameters(rows.reshape(-1, model.size), model.parameter_names)
 

@@ -3,8 +3,8 @@
 
 ``tau_k = fv_k dq_k + fc_k sgn(dq_k) + fo_k + Ia_k ddq_k`` (Sousa and Cortesao 2014, eq. 27, and
 its text on drive chains; ``Ia`` is seen from the joint: gear ratio squared times the rotor's), and,
-where a joint has them, terms of `FrictionCurve`. The offset makes Coulomb friction differ between
-the directions.
+where a joint has it, friction of gears under load, ``fl_k sgn(dq_k) |tau_b|`` with the torque tau_b
+of the bodies. The offset makes Coulomb friction differ between the directions.
 """
 
 from __future__ import annotations
@@ -17,56 +17,8 @@ import numpy as np
 from ..errors import InvalidModel
 from ..inertia import Array
 
-VISCOUS, COULOMB, OFFSET, DRIVE = "viscous", "coulomb", "offset", "drive_inertia"
-STRIBECK, SIGMOID, LOAD = CURVES = ("stribeck", "sigmoid", "load")
-
-
-@dataclass(frozen=True)
-class FrictionCurve:
-    """A term of friction that some joints have.
-
-    With the curve's speed v, the sign s of the joint's velocity (fading as that of its Coulomb
-    friction does) and tau_b the torque of the bodies:
-
-    ``stribeck``: ``s exp(-(dq / v)^2)``, friction that falls off once the joint moves [N m].
-    ``sigmoid``: ``tanh(dq / v)``, viscous friction that saturates [N m].
-    ``load``: ``s |tau_b|``, friction of gears under load [-].
-
-    Attributes:
-        kind: one of `CURVES`.
-        speeds: (joints,) [rad/s]; 0: that joint has no such term. ``load``, whose shape has no
-            speed, has any positive number.
-
-    Raises:
-        InvalidModel: another kind, or a negative speed.
-    """
-
-    kind: str
-    speeds: tuple[float, ...]
-
-    def __post_init__(self) -> None:
-        if self.kind not in CURVES:
-            raise InvalidModel(f"a friction curve is '{self.kind}'; allowed: {', '.join(CURVES)}")
-        if not all(np.isfinite(v) and v >= 0.0 for v in self.speeds):
-            raise InvalidModel(f"a speed of '{self.kind}' is negative or not a number")
-
-    def columns(self, dq: Array, sign: Array, load: Array | None) -> Array:
-        """Column (n, joints) of each joint, zero where it has no such term.
-
-        Args:
-            dq: (n, joints) [rad/s]; sign: (n, joints); load: (n, joints) torque of the bodies
-                [N m].
-        """
-        speeds = np.asarray(self.speeds)
-        v = np.where(speeds > 0.0, speeds, 1.0)
-        if self.kind == STRIBECK:
-            out = sign * np.exp(-(dq / v)**2)
-        elif self.kind == SIGMOID:
-            out = np.tanh(dq / v)
-        else:
-            assert load is not None  # `JointTerms` has bodies where it has this kind
-            out = sign * np.abs(load)
-        return out * (speeds > 0.0)
+VISCOUS, COULOMB, OFFSET, DRIVE, LOAD = "viscous", "coulomb", "offset", "drive_inertia", "load"
+BRAKES = (VISCOUS, COULOMB, LOAD)
 
 
 @dataclass(frozen=True)
@@ -79,53 +31,44 @@ class JointTerms:
         offset: offset of friction, or of the torque sensor [N m].
         drive_inertia: inertia of motor and gear, seen from the joint [kg m^2].
         coulomb_velocity: speed [rad/s] below which Coulomb friction fades, as tanh(dq / speed);
-            0: a step, which the noise of dq throws from side to side around rest. One for all
-            joints, or (joints,).
-        curves: further terms, each kind at most once.
-        load_bodies: parameters (10 bodies,) whose torque loads the joints, for `LOAD`.
+            0: a step, which the noise of dq throws from side to side around rest.
+        load: (joints,) True where a joint has friction by load [-]; empty: none has.
+        load_bodies: parameters (10 bodies,) whose torque loads the joints.
 
     Raises:
-        InvalidModel: a negative speed, a kind of curve twice, or `LOAD` without bodies.
+        InvalidModel: a negative speed, or friction by load without bodies.
     """
 
     viscous: bool = True
     coulomb: bool = True
     offset: bool = True
     drive_inertia: bool = False
-    coulomb_velocity: float | tuple[float, ...] = 0.0
-    curves: tuple[FrictionCurve, ...] = ()
+    coulomb_velocity: float = 0.0
+    load: tuple[bool, ...] = ()
     load_bodies: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
-        speeds = np.atleast_1d(self.coulomb_velocity)
-        if not (np.isfinite(speeds).all() and (speeds >= 0.0).all()):
+        if not (np.isfinite(self.coulomb_velocity) and self.coulomb_velocity >= 0.0):
             raise InvalidModel(f"coulomb_velocity is {self.coulomb_velocity} rad/s; "
                                "it must be zero or positive")
-        kinds = [curve.kind for curve in self.curves]
-        if len(set(kinds)) < len(kinds):
-            raise InvalidModel(f"a kind of friction curve stands twice: {', '.join(kinds)}")
-        if LOAD in kinds and not self.load_bodies:
+        if any(self.load) and not self.load_bodies:
             raise InvalidModel("friction by load needs bodies that load the joints")
 
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the terms of one joint, in the order of the columns."""
         wanted = {VISCOUS: self.viscous, COULOMB: self.coulomb, OFFSET: self.offset,
-                  DRIVE: self.drive_inertia}
-        return (*(name for name, there in wanted.items() if there),
-                *(curve.kind for curve in self.curves))
+                  DRIVE: self.drive_inertia, LOAD: any(self.load)}
+        return tuple(name for name, there in wanted.items() if there)
 
     def has(self, joint: int, term: str) -> bool:
-        """Whether a joint has a term: curves may belong to some joints only."""
-        speeds = {curve.kind: curve.speeds for curve in self.curves}
-        return speeds[term][joint] > 0.0 if term in speeds else term in self.names
+        """True if a joint has a term: friction by load may belong to some joints only."""
+        return self.load[joint] if term == LOAD else term in self.names
 
     def check_joints(self, joints: int, bodies: int) -> None:
         """Raise InvalidModel unless the terms fit a robot of so many joints and bodies."""
-        for name, there, wanted in (
-                ("coulomb_velocity", np.size(self.coulomb_velocity), (1, joints)),
-                *((curve.kind, len(curve.speeds), (joints,)) for curve in self.curves),
-                ("load_bodies", len(self.load_bodies), (0, 10 * bodies))):
+        for name, there, wanted in (("load", len(self.load), (0, joints)),
+                                    ("load_bodies", len(self.load_bodies), (0, 10 * bodies))):
             if there not in wanted:
                 raise InvalidModel(f"{name} of the joint terms has {there} numbers; the robot has "
                                    f"{joints} joints and {bodies} bodies")
@@ -134,16 +77,15 @@ class JointTerms:
         """Columns (n, joints, terms) of each joint's own terms.
 
         Args:
-            dq, ddq: (n, joints) [rad/s], [rad/s^2]; load: (n, joints), see `FrictionCurve`.
+            dq, ddq: (n, joints) [rad/s], [rad/s^2]; load: (n, joints) torque of the bodies [N m].
             span: time [s] over which efforts were averaged, see `mean_sign`.
         """
         sign = mean_sign(dq, ddq, self.coulomb_velocity, span)
         every = {VISCOUS: dq, COULOMB: sign, OFFSET: np.ones_like(dq), DRIVE: ddq}
-        every.update((curve.kind, curve.columns(dq, sign, load)) for curve in self.curves)
-        out = np.empty((*dq.shape, len(self.names)))
-        for k, name in enumerate(self.names):
-            out[..., k] = every[name]
-        return out
+        if LOAD in self.names:
+            every[LOAD] = sign * np.abs(0.0 if load is None else load) * np.array(self.load)
+        return np.stack([every[name] for name in self.names], axis=-1) if self.names else (
+            np.empty((*dq.shape, 0)))
 
 
 def fading_sign(dq: Array, speed: float | Sequence[float]) -> Array:

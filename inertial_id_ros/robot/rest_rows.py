@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..inertia import Array
-from .joint_terms import COULOMB, STRIBECK
+from .joint_terms import COULOMB
 from .model import RobotModel
 
 _WRONG = 0.1  # part of the Coulomb friction that is wrong near rest, from which on rows are doubted
@@ -64,14 +64,13 @@ def friction_in_doubt(model: RobotModel, regressor: Array, phi: Array, error: Ar
             (joints,) its rms elsewhere [N m].
     """
     out = np.zeros(error.shape[1])
-    stribeck = _columns_of(model, STRIBECK)
     signs = _signs(model, regressor)
     for j, term in coulomb_columns(model).items():
         unsure = np.maximum(1.0 - signs[j]**2, 0.0)
         total = float(unsure @ unsure)
         if total > 0.0:
             excess = max(float(unsure @ (error[:, j]**2 - noise[j]**2)) / total, 0.0)
-            friction = abs(phi[term] + (phi[stribeck[j]] if j in stribeck else 0.0))
+            friction = abs(phi[term])
             wrong = np.sqrt(3.0 * excess)
             if wrong > _WRONG * friction:
                 out[j] = min(friction, 2.0 * wrong)
@@ -85,13 +84,7 @@ def _signs(model: RobotModel, regressor: Array) -> dict[int, Array]:
 
 def coulomb_columns(model: RobotModel) -> dict[int, int]:
     """Column of the Coulomb friction of each row of the regressor that has one."""
-    return _columns_of(model, COULOMB)
-
-
-def _columns_of(model: RobotModel, term: str) -> dict[int, int]:
-    """Column of a term of each row of the regressor that has one."""
-    if term not in model.terms.names:
+    if COULOMB not in model.terms.names:
         return {}
     first = model.nv - len(model.joint_names)
-    return {first + k: model.term_index(joint, term)
-            for k, joint in enumerate(model.joint_names) if model.terms.has(k, term)}
+    return {first + k: model.term_index(k, COULOMB) for k in range(len(model.joint_names))}

@@ -16,10 +16,10 @@ from ..inertia import Array
 from ..io.files import format_document, read_document, user_path, write_atomically
 from ..limits import MAX_ROBOT_BYTES
 from ..motion.description import parse_urdf
-from .joint_terms import FrictionCurve, JointTerms
+from .joint_terms import JointTerms
 from .model import RobotModel
 
-_KIND, _VERSION = "inertial_id_ros robot", 1
+_KIND, _VERSION = "inertial_id_ros robot", 2
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ def save_robot(path: str | Path, robot: IdentifiedRobot) -> None:
         "joints": list(robot.joints), "bodies": list(robot.bodies),
         "terms": {"viscous": t.viscous, "coulomb": t.coulomb, "offset": t.offset,
                   "drive_inertia": t.drive_inertia, "coulomb_velocity": t.coulomb_velocity,
-                  "curves": [[curve.kind, list(curve.speeds)] for curve in t.curves],
+                  "load": list(t.load),
                   "load_bodies": list(t.load_bodies)},
         "gravity": np.asarray(robot.gravity).tolist(), "delay": robot.delay,
         "low_pass": robot.low_pass, "phi": robot.phi.tolist(),
@@ -188,11 +188,6 @@ def _fit_currents(currents: RobotCurrents, p: int, n: int) -> bool:
 
 
 def _read_terms(tree: dict[str, Any]) -> JointTerms:
-    """Joint terms of a file, whose lists become tuples; older files have no curves."""
-    terms = dict(tree)
-    speed = terms.pop("coulomb_velocity")
-    curves = tuple(FrictionCurve(kind, tuple(map(float, speeds)))
-                   for kind, speeds in terms.pop("curves", []))
-    loads = tuple(map(float, terms.pop("load_bodies", [])))
-    return JointTerms(**terms, coulomb_velocity=tuple(speed) if isinstance(speed, list) else speed,
-                      curves=curves, load_bodies=loads)
+    """Joint terms of a file, whose lists become tuples."""
+    return JointTerms(**{**tree, "load": tuple(map(bool, tree["load"])),
+                         "load_bodies": tuple(map(float, tree["load_bodies"]))})

@@ -11,7 +11,7 @@ import pytest
 
 from inertial_id_ros.errors import InvalidData, InvalidModel
 from inertial_id_ros.robot import robot_file
-from inertial_id_ros.robot.joint_terms import LOAD, STRIBECK, FrictionCurve, JointTerms
+from inertial_id_ros.robot.joint_terms import JointTerms
 from inertial_id_ros.robot.robot_file import IdentifiedRobot, load_robot, save_robot
 
 
@@ -38,9 +38,8 @@ def test_a_robot_of_many_joints_comes_back_to_the_last_bit(tmp_path: Path, joint
     assert read.joints == made.joints and read.terms == made.terms
 
 
-def test_curves_of_friction_come_back(tmp_path: Path) -> None:
-    curves = FrictionCurve(STRIBECK, (0.02, 0.0)), FrictionCurve(LOAD, (0.0, 1.0))
-    terms = JointTerms(drive_inertia=True, coulomb_velocity=(0.01, 0.0), curves=curves,
+def test_friction_by_load_comes_back(tmp_path: Path) -> None:
+    terms = JointTerms(drive_inertia=True, coulomb_velocity=0.01, load=(False, True),
                        load_bodies=(0.1,) * 20)
     save_robot(tmp_path / "a.robot", replace(robot(2), terms=terms))
     assert load_robot(tmp_path / "a.robot").terms == terms

@@ -42,7 +42,7 @@ from ...robot.feasibility import (
     correct_to_feasible,
     fit_feasible,
 )
-from ...robot.joint_terms import COULOMB, CURVES, DRIVE, OFFSET, VISCOUS
+from ...robot.joint_terms import COULOMB, DRIVE, LOAD, OFFSET, VISCOUS
 from ...robot.mass_points import Box, box_reference, fit_mass_points, uniform_box
 from ...robot.model import BODY_SIZE, BODY_TERMS, RobotModel
 from ...robot.nearest_robot import InfeasibleProblem, depth, nearest_robot
@@ -55,7 +55,7 @@ METHODS = ("lmi", "fbpe", "ols+bpfc", "mass-points")
 _OF_LINK = {"mass", "box", "com_ellipsoid", "ellipsoids", "near_design"}
 _OF_ELLIPSOID = {"center", "half_axes", "rpy"}
 _OF_SUM = {"links", "min", "max"}
-_OF_JOINT = (VISCOUS, COULOMB, OFFSET, DRIVE, *CURVES)
+_OF_JOINT = (VISCOUS, COULOMB, OFFSET, DRIVE, LOAD)
 _SHARES = (0.0, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5)  # of a design, to leave the solver's tolerance
 _CLOSE = 1e-6  # of base parameters in SI units, to which link parameters are filled in
 

@@ -287,7 +287,7 @@ def identify_described_robot(urdf: str, recorded: NamedRecording | Sequence[Name
         check_joints_there(described, sources[0].names, locked)
         moving = tuple(n for n in described if n in sources[0].names)
 
-    def make_model(fading: float | tuple[float, ...]) -> RobotModel:
+    def make_model(fading: float) -> RobotModel:
         return robot_model(urdf, moving or None, replace(used, coulomb_velocity=fading), gravity)
 
     def samples_of(source: NamedRecording) -> JointRecording:
