@@ -109,8 +109,8 @@ CASES: dict[str, tuple[Callable[[SimulatedTorques], Bad], int, str]] = {
     "a joint that is misspelt": (
         lambda r: Bad(r.t, r.q, r.effort, (*NAMES[:2], "elbow", *NAMES[3:])), 2,
         "lacks 'elbow_joint' of the robot description (is 'elbow', which it has, the same"),
-    "N mm": (lambda r: scaled(r, 1e3, *ALL), 2, "the efforts of all joints are 1e+03 times"),
-    "kN m": (lambda r: scaled(r, 1e-3, *ALL), 2, "the efforts of all joints are 0.001 times"),
+    "N mm": (lambda r: scaled(r, 1e3, *ALL), 2, "the efforts of all joints are 1"),
+    "kN m": (lambda r: scaled(r, 1e-3, *ALL), 2, "the efforts of all joints are 0.001"),
     "N mm of the lift": (lambda r: scaled(r, 1e3, LIFT), 2, f"the efforts of '{NAMES[LIFT]}' are"),
     "N mm of a wrist": (lambda r: scaled(r, 1e3, WRIST_2), 2,
                         f"the efforts of '{NAMES[WRIST_2]}' are"),
@@ -146,7 +146,7 @@ def test_what_may_be_right_is_a_note(
     assert status == 0 and len(written) == 4 and "not explained" not in printed
     for bad, said in (
             (scaled(r, 0.1, *ALL), "are they torques, and no motor currents (--gains)?"),
-            (Bad(r.t, r.q, np.where(np.arange(6) == WRIST_3, rng.normal(0.0, 0.01, r.q.shape),
+            (Bad(r.t, r.q, np.where(np.arange(6) == WRIST_3, rng.normal(0.0, 0.05, r.q.shape),
                                     r.effort)), f"of the torque of {NAMES[WRIST_3]} is not expl")):
         status, printed, written = run(bad)
         assert status == 0 and said in printed
