@@ -67,11 +67,14 @@ class InertialIdNode(LifecycleNode):
 
     def _change_settings(self, settings: Settings) -> None:
         """Use other settings (raises InertialIdError where they cannot be used)."""
-        estimation = self._estimation
-        if estimation is not None:
+        estimation, before = self._estimation, self.settings
+        if estimation is None:
+            return
+        if replace(before, apply=settings.apply, motion=settings.motion,
+                   compensation=settings.compensation) != settings:
             estimation.worker.call(lambda: estimation.use_settings(settings))
-            if estimation.streams is not None:
-                estimation.streams.compensation.configure(settings)
+        if estimation.streams is not None:
+            estimation.streams.compensation.configure(settings)
 
     # ---- transitions ----------------------------------------------------------------------------
 

@@ -18,10 +18,9 @@ from .node import NAME, InertialIdNode
 from .program import start_ros, stop_flag, without_ros_arguments, without_sources
 
 THREADS = 10  # more than callbacks that may wait at once: with all of them waiting, rclpy spins
-# s between threads that run Python code. With the usual 5 ms, a solve that releases the lock a
-# hundred times takes half a second longer while another thread reads a large request, and a wrench
-# that comes meanwhile is compensated up to four times as long after it came.
-SWITCH = 0.0002
+# s between threads that run Python code. With the usual 5 ms a wrench that comes while an estimate is
+# made is compensated late; with a fifth of this, a busy machine does little but change threads.
+SWITCH = 0.001
 WAKE = 0.2  # s until a signal is seen when nothing else happens
 RESULT_TIME = 0.3  # s to deliver the result of a goal that is aborted because the node stops
 
