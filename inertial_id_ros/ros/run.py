@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable
 
@@ -18,9 +17,6 @@ from .node import NAME, InertialIdNode
 from .program import start_ros, stop_flag, without_ros_arguments, without_sources
 
 THREADS = 10  # more than callbacks that may wait at once: with all of them waiting, rclpy spins
-# s between threads that run Python code. With the usual 5 ms a wrench that comes while an estimate is
-# made is compensated late; with a fifth of this, a busy machine does little but change threads.
-SWITCH = 0.001
 WAKE = 0.2  # s until a signal is seen when nothing else happens
 RESULT_TIME = 0.3  # s to deliver the result of a goal that is aborted because the node stops
 
@@ -37,7 +33,6 @@ def run(words: list[str]) -> int:
                              "--ros-args -p <name>:=<value> (see --help)")
     start_ros(NAME, words)
     stop = stop_flag()  # rclpy's own handlers would end ROS before the last messages are out
-    sys.setswitchinterval(SWITCH)
     node = None
     try:
         node = _make_node()
