@@ -31,6 +31,7 @@ from synthetic import (
     wrench_messages,
 )
 
+from inertial_id_ros.errors import InvalidShape
 from inertial_id_ros.estimate import Estimate, NoEstimate, Outcome
 from inertial_id_ros.identify.identifier import Identifier
 from inertial_id_ros.identify.make import make_identifier
@@ -239,3 +240,17 @@ def test_nothing_that_arrives_raises_an_error_or_gives_numbers_that_are_none() -
             assert np.isfinite(outcome.report).all() and outcome.min_eigenvalue > 0.0
     assert_truth(made.solve(), tolerance=5.0)
     assert "samples_invalid" in kinds(made)
+
+
+def test_settings_and_what_the_driver_compensates_may_change_while_it_runs() -> None:
+    made = make()
+    first = result(made, recording())
+    made.set_settings(settings(estimator__method="lmi"))
+    second = made.solve()
+    assert isinstance(second, Estimate) and second.method == "lmi"
+    np.testing.assert_allclose(second.report[:4], first.report[:4], atol=1e-3)
+    with pytest.raises(InvalidShape):
+        made.set_settings(settings(estimator__method="entropic"))
+    assert made.settings.estimator.method == "lmi"
+    made.set_settings(settings(precompensated__mass=0.5))
+    assert isinstance(made.solve(), NoEstimate)  # what was measured before is of another wrench
