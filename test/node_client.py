@@ -64,6 +64,13 @@ def play_until_valid(stage, robot):
     return got[-1]
 
 
+def hears(stage, condition):
+    """True if a condition holds once all that has come was received."""
+    for _ in range(200):
+        stage.client.executor.spin_once(timeout_sec=0.0)
+    return condition()
+
+
 def wait_until_all_is_used(stage):
     """Wait until the node has used every sample that was published."""
     stage.client.spin_until(lambda: wait_for_valid(stage, 1).stale)

@@ -289,9 +289,7 @@ class Estimation:
             outcome = shown
             if isinstance(shown, Estimate) and reason and not shown.stale:
                 outcome = shown.as_stale(reason)
-        seen = (outcome.valid, outcome.stamp_ns if outcome.valid else 0,
-                isinstance(outcome, Estimate) and outcome.stale)
-        if seen != self._seen:
+        if _key(outcome) != self._seen:
             self._show(outcome)
         elif doubt_in(self._findings()) != doubt_in(self.findings_now):
             self._show(outcome)
@@ -310,8 +308,7 @@ class Estimation:
     # ---- what is shown --------------------------------------------------------------------------
 
     def _show(self, outcome: Outcome) -> None:
-        self._seen = (outcome.valid, outcome.stamp_ns if outcome.valid else 0,
-                      isinstance(outcome, Estimate) and outcome.stale)
+        self._seen = _key(outcome)
         hint = self.streams.other_topics() if self.streams is not None else ""
         if isinstance(outcome, NoEstimate) and not outcome.is_finding and (
                 time.monotonic() - self._started > PATIENCE):
@@ -351,6 +348,12 @@ class Estimation:
         if fixed and stamp is not None:
             raise InvalidData(f"frame '{target}' moves against '{source}'")
         return np.array(place.rotation), np.array(place.translation), stamp
+
+
+def _key(outcome: Outcome) -> tuple[Any, ...]:
+    """By what an outcome differs from one that was shown before."""
+    return ((outcome.stamp_ns, outcome.stale) if isinstance(outcome, Estimate) else
+            (outcome.reason,))
 
 
 def _stated(topic: InputTopic, data: bytes) -> tuple[str, Array]:

@@ -64,7 +64,7 @@ def stamp(message: InertialParameters) -> float:
 def offline(bag: Path, folder: Path, *options: str) -> dict:
     """The JSON report of identify_bag, with as many estimates a second as the node."""
     assert identify_bag([str(bag), "--json", str(folder / "out.json"), "--quiet",
-                         "--set", "estimator.rate=2.0", *options]) == 0
+                         "--set", "estimator.rate=2.0", *options]) in (0, 3)
     return json.loads((folder / "out.json").read_text())
 
 

@@ -21,6 +21,7 @@ from node_client import (  # noqa: E402
     current_findings,
     get_estimate,
     get_parameters,
+    hears,
     is_physical,
     play_until_valid,
     wait_for_finding,
@@ -92,7 +93,7 @@ def test_tare_takes_the_reading_at_rest_as_the_bias():
         np.testing.assert_allclose([f.x, f.y, f.z], bias[:3], atol=0.1)
         np.testing.assert_allclose([t.x, t.y, t.z], bias[3:], atol=0.01)
         assert message.inertia.m == pytest.approx(robot.cobot.payload.mass, rel=0.02)
-        for said in ("the tare is dropped", "there is no tare"):
+        for said in ("the tare is dropped", "there was no tare"):
             answer = stage.client.call(Trigger, f"{NODE}/untare")
             assert answer.success and said in answer.message
 
@@ -168,7 +169,7 @@ def test_stamps_of_a_simulation_decide_and_a_clock_of_a_kilohertz_does_no_harm()
     with Stage() as stage:
         stage.start_node(use_sim_time=True)
         got = stage.client.listen(InertialParameters, PARAMETERS, 100)
-        robot = Robot(stage.client, start_ns=5_000_000_000)
+        robot = Robot(stage.client, start_ns=500_000_000_000)
         robot.publish_description()
 
         def tick(stamp):
@@ -178,14 +179,14 @@ def test_stamps_of_a_simulation_decide_and_a_clock_of_a_kilohertz_does_no_harm()
                 stage.client.publish("/clock", clock, 10)
 
         play_until(partial(robot.play, each=tick, speed=1.0),
-                   lambda: got and got[-1].valid and not got[-1].stale)
-        assert got[-1].header.stamp.sec < 60
-        again = Robot(stage.client, start_ns=1_000_000_000)  # the simulation is started anew
-        play_until(partial(again.play, each=tick, speed=1.0), lambda: got[-1].valid and (
-            not got[-1].stale and got[-1].header.stamp.sec < 5))
+                   lambda: hears(stage, lambda: got and got[-1].valid and not got[-1].stale))
+        assert 500 <= got[-1].header.stamp.sec < 600
+        again = Robot(stage.client, start_ns=100_000_000_000)  # the simulation is started anew
+        play_until(partial(again.play, each=tick, speed=1.0), lambda: hears(
+            stage, lambda: got[-1].valid and got[-1].header.stamp.sec < 200))
         diagnostics = stage.client.listen(DiagnosticArray, "/diagnostics", 10)
         stage.client.spin_until(lambda: diagnostics)
-        assert diagnostics[-1].header.stamp.sec < 60  # by the clock of the simulation
+        assert diagnostics[-1].header.stamp.sec < 200  # by the clock of the simulation
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
