@@ -119,6 +119,10 @@ class Streams:
         self._resolve()
         self._notice_restarts()
         stamps, rows = self._wrenches.take(finished)
+        mixed = self._wrenches.counts["mixed"]
+        if mixed != self._counts["mixed"]:  # it doubts all while it lasts, and not for ever
+            self._counts["mixed"] = mixed
+            self._named["streams_mixed.wrench"] = self.newest, 0.0, mixed
         motion = self._motion(finished)
         rows = self._placed(rows, motion)
         self._note_gaps("wrench", stamps)
@@ -301,7 +305,6 @@ class Streams:
         if self._wrenches.are_of_other_units:
             yield "wrong_units.wrench", {"why": "most readings lie far beyond the range of the "
                                                 "sensor (wrench.range); they must be in N and N m"}
-        yield from _counted("streams_mixed.wrench", own["mixed"])
         yield from _counted("input_stuck.wrench", own["zero"])
         yield from _counted("joint_states_incomplete", self._joints.counts["others"],
                             "they name no joint that moves the sensor, or lack its position")
