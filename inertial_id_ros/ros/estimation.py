@@ -90,15 +90,16 @@ class Estimation:
         self._changes: list[str] = []  # findings of changes
         self._asked = 0  # stamp of an outcome that was not due, but asked for
         self._begin()
-        self._frame, self._newest = "", 0  # that the wrench names; stamp of the load [ns]
-        self._placed: tuple[Any, ...] = ()
-        self._load = LoadInUse()
-        self._moved_by: tuple[Any, ...] = ()
         self._stated: Array | None = None
         self._damaged: dict[str, int] = {}
         self._lock = threading.Condition()  # of what is shown
 
     def _begin(self) -> None:
+        """Nothing of streams is known yet."""
+        self._frame, self._newest = "", 0  # that the wrench names; stamp of the load [ns]
+        self._placed: tuple[Any, ...] = ()
+        self._load = LoadInUse()
+        self._moved_by: tuple[Any, ...] = ()
         self._published = self._started = time.monotonic()
         self.freshness = Freshness(self._started)
 
