@@ -11,7 +11,7 @@ from typing import TypeVar
 from ..errors import InertialIdError
 
 T = TypeVar("T")
-PATIENCE = 5.0  # s that a service waits
+PATIENCE = 20.0  # s that a service waits, in a thread of its own; much for a machine that is busy
 MOST = 50  # jobs that may wait
 
 
