@@ -1,0 +1,113 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""A graph of nodes that records what targets tell it, and a payload in a turned and shifted frame
+whose numbers are plain sums over points."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from inertial_id_ros.estimate import IDENTIFIED
+from inertial_id_ros.inertia import phi_from_body
+from inertial_id_ros.settings import Settings
+from inertial_id_ros.targets.payload import TargetPayload
+from inertial_id_ros.targets.registry import load_target
+from inertial_id_ros.targets.target import Target
+
+TURN, SHIFT = Rotation.from_euler("xyz", [0.4, -0.7, 1.1]).as_matrix(), np.array([0.02, -0.05, 0.1])
+BIAS = np.array([1.0, -2.0, 3.0, 0.1, -0.2, 0.3])
+ENTRIES = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+_POINTS = np.random.default_rng(3).uniform(-0.1, 0.1, (12, 3))  # of the payload, in sensor axes
+_MASSES = np.random.default_rng(4).uniform(0.05, 0.3, 12)
+
+
+def body(turn: np.ndarray = TURN, shift: np.ndarray = SHIFT) -> tuple[float, list[float],
+                                                                    dict[str, float]]:
+    """Mass, centre of mass and moments and products of inertia about it, in a frame."""
+    points = _POINTS @ turn.T + shift
+    com = (_MASSES[:, None] * points).sum(0) / _MASSES.sum()
+    x, y, z = (points - com).T
+    sums = [y * y + z * z, -x * y, -x * z, x * x + z * z, -y * z, x * x + y * y]
+    return float(_MASSES.sum()), com.tolist(), {
+        name: float(_MASSES @ some) for name, some in zip(ENTRIES, sums, strict=True)}
+
+
+def matrix(six: Mapping[str, float]) -> np.ndarray:
+    """The tensor of moments and products by name."""
+    return np.array([[six["i" + "".join(sorted(a + b))] for b in "xyz"] for a in "xyz"])
+
+
+def in_sensor(bias: np.ndarray | None = BIAS) -> TargetPayload:
+    """The payload in the frame of the sensor."""
+    mass, com, six = body(np.eye(3), np.zeros(3))
+    return TargetPayload("sensor", phi_from_body(mass, com, matrix(six)), IDENTIFIED, IDENTIFIED,
+                         IDENTIFIED, 0.0, bias)
+
+
+class Graph:
+    """Stands in for a RosClient.
+
+    Attributes:
+        calls: service and request; answers: of services, else one that means success.
+        held: parameters of the only node; locked: those of them that are read-only.
+    """
+
+    def __init__(self, fields: Mapping[str, Any] | None = None,
+                 messages: Mapping[str, Any] | None = None, **held: Any) -> None:
+        self.fields, self.messages = dict(fields or {}), dict(messages or {})
+        self.held, self.locked = held, frozenset[str]()
+        self.calls: list[tuple[str, dict[str, Any]]] = []
+        self.answers: dict[str, Any] = {}
+        self.kinds: dict[str, str] = {}
+
+    def resolve(self, name: str) -> str:
+        return "/" + name.lstrip("/")
+
+    def services(self) -> dict[str, str]:
+        return self.kinds
+
+    def topics(self) -> dict[str, str]:
+        return {self.resolve(name): "" for name in self.messages}
+
+    def request_fields(self, service: str) -> dict[str, str]:
+        return self.fields.get(self.resolve(service), {})
+
+    def wait_for_message(self, kind: str, topic: str, timeout: float) -> Any:
+        return self.messages.get(topic)
+
+    def call(self, kind: str, service: str, request: dict[str, Any]) -> Any:
+        self.calls.append((f"{kind} {service}", request))
+        return self.answers.get(service, SimpleNamespace(success=True, ret=0, res=0, result=0))
+
+    def parameters(self, node: str, prefixes: list[str]) -> dict[str, Any]:
+        return {name: value for name, value in self.held.items() if name.startswith(
+            tuple(prefixes))}
+
+    def read_only(self, node: str, names: list[str]) -> frozenset[str]:
+        return self.locked & set(names)
+
+    def set_parameters(self, node: str, values: Mapping[str, Any]) -> None:
+        self.calls.append((node, dict(values)))
+        self.held.update(values)
+
+
+def load(name: str, graph: Graph | None = None, **settings: Any) -> Target:
+    """A target that talks to a graph."""
+    changes = {key.replace("__", "."): value for key, value in settings.items()}
+    return load_target(name, graph or Graph(), Settings().replace(changes))
+
+
+def assert_close(got: Any, want: Any) -> None:
+    """Names and texts are equal, and numbers to 1e-12."""
+    if isinstance(want, Mapping):
+        assert got.keys() == want.keys()
+        for name, value in want.items():
+            assert_close(got[name], value)
+    elif isinstance(want, str | bool | int):
+        assert got == want and type(got) is type(want)
+    else:
+        np.testing.assert_allclose(got, want, rtol=0.0, atol=1e-12)

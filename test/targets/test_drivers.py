@@ -1,0 +1,219 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""What each driver is sent for a payload in a turned and shifted frame, against sums over points;
+what it tells, and why it is not sent."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from robot_graph import SHIFT, TURN, Graph, assert_close, body, in_sensor, load, matrix
+
+from inertial_id_ros.errors import InvalidSetting
+from inertial_id_ros.estimate import UNOBSERVED
+from inertial_id_ros.targets.registry import TARGETS
+from inertial_id_ros.targets.target import PayloadFrame, Refused, Target, body_values, difference
+
+MASS, COM, SIX = body()
+VECTOR, MILLIMETRES = dict(zip("xyz", COM, strict=True)), [1000.0 * x for x in COM]
+MOMENTS = {f"in_{axis}": SIX[f"i{axis}{axis}"] for axis in "xyz"}
+PAYLOAD = in_sensor().placed("tilted", TURN, SHIFT)
+VAGUE = replace(PAYLOAD, inertia_verdict=UNOBSERVED)
+SET_PAYLOAD, SET_LOAD = "/io_and_status_controller/set_payload", "/service_server/set_load"
+UR_FIELDS = {"mass": "float", "center_of_gravity": "", **dict.fromkeys(SIX, "double")}
+HAS = [1.5, 0.01, 0.02, 0.03, 0.4, 0.01, 0.02, 0.5, 0.03, 0.6]  # of a driver, in its order
+KINDS = ["mass", "cog.x", "cog.y", "cog.z", *(f"inertia.{entry}" for entry in SIX)]
+STATE, TOOLS = "franka_robot_state_broadcaster/robot_state", "dsr01/dsr_controller2/tool/"
+
+
+def states(count: int = 10) -> Any:
+    """A control_msgs/DynamicJointState with so many numbers of the payload."""
+    return SimpleNamespace(joint_names=["arm_1", "payload"], interface_values=[
+        SimpleNamespace(interface_names=["position"], values=[0.3]),
+        SimpleNamespace(interface_names=KINDS[:count], values=HAS[:count])])
+
+
+def ur(fields: dict[str, str], count: int = 10) -> Graph:
+    return Graph({SET_PAYLOAD: fields}, {"dynamic_joint_states": states(count)})
+
+
+def franka(mode: int = 1, mass: float = HAS[0], fields: tuple[str, ...] = ()) -> Graph:
+    com = SimpleNamespace(**dict(zip("xyz", HAS[1:4], strict=True)))
+    load_of = SimpleNamespace(m=mass, com=com, **dict(zip(SIX, HAS[4:], strict=True)))
+    return Graph({SET_LOAD: dict.fromkeys(fields, "")}, {STATE: SimpleNamespace(
+        robot_mode=mode, inertia_load=SimpleNamespace(inertia=load_of))})
+
+
+def sent(name: str, graph: Graph, payload: Any = PAYLOAD, **settings: Any) -> dict[str, Any]:
+    """The last request for a payload."""
+    target = load(name, graph, **settings)
+    target.send(target.plan(payload, target.read()).values)
+    return graph.calls[-1][1]
+
+
+def test_every_target_has_a_name_and_no_other_name_is_one() -> None:
+    assert all(type(load(name)) is kind for name, kind in TARGETS.items())
+    for name in ("", "kuka"):
+        with pytest.raises(InvalidSetting):
+            load(name)
+
+
+def test_what_the_user_names_goes_before_the_default_of_the_driver() -> None:
+    assert load("xarm").services() == {"xarm/set_tcp_load": ("xarm_msgs/srv/SetTcpLoad",)}
+    assert load("xarm").frame() == PayloadFrame("link_eef")
+    own = load("xarm", apply__service="/left/set", apply__frame="tilted")
+    assert list(own.services()) == ["/left/set"] and own.frame() == PayloadFrame("tilted")
+    assert load("universal_robots").tells == "dynamic_joint_states"
+    for name in ("universal_robots", "franka"):
+        assert load(name, apply__topic="/mine").tells == "/mine"
+
+
+FANUC = {"payload_schedule_id": 1, "mass": MASS, **{f"cg_{a}": x for a, x in VECTOR.items()}}
+COMP, VALUE = ("fanuc_gpio_controller/set_payload_" + end for end in ("comp", "value"))
+
+
+@pytest.mark.parametrize(("name", "graph", "settings", "request_"), [
+    ("universal_robots", ur(UR_FIELDS), {}, {"mass": MASS, "center_of_gravity": VECTOR, **SIX}),
+    ("universal_robots", ur({"payload": "geometry_msgs/Inertia"}), {},
+     {"payload": {"m": MASS, "com": VECTOR, **SIX}}),
+    ("franka", franka(fields=("mass", "load_inertia")), {},
+     {"mass": MASS, "center_of_mass": COM, "load_inertia": matrix(SIX).T.ravel()}),
+    ("franka", franka(fields=("load_inertia",)), {"apply__frame": "tilted"},
+     {"load_inertia": {"header": {"frame_id": "tilted"},
+                       "inertia": {"m": MASS, "com": VECTOR, **SIX}}}),
+    ("xarm", Graph(), {}, {"weight": MASS, "center_of_gravity": MILLIMETRES}),
+    ("dobot", Graph(), {}, {"load": MASS, **dict(zip("xyz", MILLIMETRES, strict=True))}),
+    ("fanuc", Graph(), {}, {**FANUC, **MOMENTS}),
+    ("fanuc", Graph(), {"apply__tool": "7", "apply__service": VALUE},
+     {**FANUC, "payload_schedule_id": 7, "use_in": True, **MOMENTS}),
+], ids=["ur", "ur-inertia", "franka", "franka-stamped", "xarm", "dobot", "fanuc", "fanuc-value"])
+def test_a_driver_is_sent_the_payload_in_its_units_order_and_frame(
+        name: str, graph: Graph, settings: dict[str, Any], request_: dict[str, Any]) -> None:
+    assert_close(sent(name, graph, **settings), request_)
+    assert len(graph.calls) == 1
+
+
+@pytest.mark.parametrize(("graph", "payload"), [
+    (ur({"mass": "float", "center_of_gravity": ""}), PAYLOAD),  # ur_msgs up to 2.5
+    (ur(UR_FIELDS, 4), PAYLOAD), (Graph({SET_PAYLOAD: UR_FIELDS}), PAYLOAD),  # it would be dropped
+    (ur(UR_FIELDS), VAGUE)])
+def test_universal_robots_are_sent_no_inertia_that_is_unknown_or_would_be_dropped(
+        graph: Graph, payload: Any) -> None:
+    assert_close(sent("universal_robots", graph, payload), {
+        "mass": MASS, "center_of_gravity": VECTOR})
+    target = load("universal_robots", graph)
+    assert len(target.plan(payload, target.read()).left_out) == 1
+
+
+def test_universal_robots_take_no_inertia_beyond_what_their_script_takes() -> None:
+    target, has = load("universal_robots", ur(UR_FIELDS)), body_values(1.0, COM, np.eye(3))
+    for largest in (132.9, 133.1):  # kg m^2
+        heavy = replace(PAYLOAD, phi=largest / max(SIX.values()) * PAYLOAD.phi)
+        assert len(target.plan(heavy, has).refusals) == (largest > 133.0)
+
+
+def test_universal_robots_are_read_back_from_either_broadcaster() -> None:
+    want = {"mass": HAS[0], "com": HAS[1:4], "inertia": HAS[4:]}
+    assert_close(load("universal_robots", ur(UR_FIELDS)).read(), want)
+    keys = [f"payload/{kind}" for kind in reversed(KINDS)]
+    parts = {"names": SimpleNamespace(keys=keys), "values": SimpleNamespace(values=HAS[::-1])}
+    new = Graph(messages={f"state_interfaces_broadcaster/{k}": m for k, m in parts.items()})
+    assert_close(load("universal_robots", new).read(), want)
+    new.messages["state_interfaces_broadcaster/names"] = None  # silent: the other one is asked
+    assert load("universal_robots", new).read() is None
+    new.messages["dynamic_joint_states"] = states(4)
+    assert_close(load("universal_robots", new).read(), {"mass": HAS[0], "com": HAS[1:4]})
+    broken = ur(UR_FIELDS)
+    broken.messages["dynamic_joint_states"].interface_values[1].values = [np.nan] * 10
+    assert load("universal_robots", broken).read() is None
+
+
+def test_franka_is_read_back_and_refuses_unless_it_is_known_to_be_idle() -> None:
+    idle, silent = load("franka", franka()), load("franka")
+    assert_close(idle.read(), {"mass": HAS[0], "com": HAS[1:4], "inertia": HAS[4:]})
+    assert load("franka", franka(mass=np.inf)).read() is None and silent.read() is None
+    assert not list(idle.refusals())
+    assert len(list(silent.refusals())) == len(list(load("franka", franka(2)).refusals())) == 1
+    assert not idle.plan(PAYLOAD, None).notes and idle.plan(VAGUE, None).notes
+    before = idle.read()
+    idle.send(idle.undo_of(before, {}) or {})
+    assert_close(idle.robot.calls[-1][1], {  # type: ignore[attr-defined]
+        "mass": HAS[0], "center_of_mass": HAS[1:4],
+        "load_inertia": matrix(dict(zip(SIX, HAS[4:], strict=True))).ravel()})
+
+
+@pytest.mark.parametrize("present", ["gripper", "inertial_id"])
+def test_doosan_makes_a_tool_beside_the_present_one_and_chooses_that_again(present: str) -> None:
+    graph = Graph()
+    target = load("doosan", graph)
+    assert target.read() is None and not target.confirms
+    graph.kinds = {f"/{TOOLS}get_current_tool": ""}
+    graph.answers[f"{TOOLS}get_current_tool"] = SimpleNamespace(info=present)
+    graph.answers[f"{TOOLS}config_delete_tool"] = SimpleNamespace(success=False)  # there was none
+    before = target.read()
+    assert before == {"name": present}
+    graph.calls.clear()
+    plan = target.plan(PAYLOAD, before)
+    target.send(plan.values)
+    name = "inertial_id_2" if present == "inertial_id" else "inertial_id"
+    assert [call.rpartition("/")[2] for call, _ in graph.calls] == [
+        "config_delete_tool", "config_create_tool", "set_current_tool"]
+    assert_close(graph.calls[1][1], {"name": name, "weight": MASS, "cog": MILLIMETRES,
+                                     "inertia": [0.0] * 6})
+    assert graph.calls[2][1] == {"name": name} and target.told == 2
+    assert {f"{TOOLS}{k}" for k in ("config_create_tool", "set_current_tool")} == set(
+        target.services())
+    graph.calls.clear()
+    target.send(target.undo_of(before, plan.values) or {})
+    assert graph.calls == [(f"dsr_msgs2/srv/SetCurrentTool {TOOLS}set_current_tool",
+                            {"name": present})]
+
+
+def test_fanuc_sends_the_type_that_is_served_and_no_vague_moments_where_it_need_not() -> None:
+    graph = Graph()
+    graph.kinds[f"/{COMP}"] = "fanuc_msgs/srv/SetPayloadValue"
+    assert_close(sent("fanuc", graph, VAGUE), {**FANUC, "use_in": False})
+    assert graph.calls[0][0].startswith("fanuc_msgs/srv/SetPayloadValue ")
+    assert_close(sent("fanuc", Graph(), VAGUE), {**FANUC, **MOMENTS})
+    target = load("fanuc")
+    assert len(target.plan(VAGUE, None).notes) == 1 + len(target.plan(PAYLOAD, None).notes)
+    for tool in ("0", "101", "left"):
+        with pytest.raises(InvalidSetting):
+            load("fanuc", apply__tool=tool).plan(PAYLOAD, None)
+
+
+@pytest.mark.parametrize(("name", "service", "answer"), [
+    ("universal_robots", SET_PAYLOAD[1:], {"success": False}),
+    ("franka", SET_LOAD[1:], {"success": False, "error": "not now"}),
+    ("xarm", "xarm/set_tcp_load", {"ret": 1, "message": "not now"}),
+    ("dobot", "dobot_bringup_ros2/srv/SetPayload", {"res": 1}),
+    ("doosan", f"{TOOLS}config_create_tool", {"success": False}),
+    ("fanuc", COMP, {"result": 1}), ("fanuc", COMP, {})])
+def test_an_answer_that_is_no_success_is_a_refusal_with_its_reason(
+        name: str, service: str, answer: dict[str, Any]) -> None:
+    graph = Graph()
+    graph.answers[service] = SimpleNamespace(**answer)
+    with pytest.raises(Refused) as caught:
+        sent(name, graph)
+    assert ("not now" in str(caught.value)) == ("not now" in answer.values())
+
+
+def test_what_a_target_tells_is_compared_within_the_digits_that_it_keeps() -> None:
+    has = body_values(MASS, COM, matrix(SIX))
+    single = {name: np.float32(value).tolist() for name, value in has.items()}
+    assert difference(has, single) == "" == difference({"name": "a"}, {"name": "a"})
+    for name in has:
+        assert difference(has, {k: v for k, v in has.items() if k != name})
+        off = np.asarray(has[name]) * 1.01 + 0.002
+        assert difference(has, {**has, name: off.tolist()})
+        assert difference(has, {**has, name: "heavy"})
+    assert difference(has, {**has, "com": COM[:2]}) and difference({"name": "a"}, {"name": "b"})
+
+
+def test_a_target_that_says_nothing_of_itself_wants_the_payload_as_it_is() -> None:
+    bare = Target(Graph(), load("xarm").settings)
+    assert (bare.services(), bare.frame(), bare.read()) == ({}, PayloadFrame(""), None)
+    assert not list(bare.refusals()) and bare.undo_of({"a": 1.0}, {}) == {"a": 1.0}

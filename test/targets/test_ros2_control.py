@@ -1,0 +1,142 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""Parameters of ros2_control that take a payload: what is set, what is given back, and refusals."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+from robot_graph import BIAS, SHIFT, TURN, Graph, assert_close, body, in_sensor, load
+
+from inertial_id_ros.errors import InvalidData, InvalidSetting
+from inertial_id_ros.targets.target import PayloadFrame, Target, parameter_lines, service_line
+
+AXES = [f"{kind}.{axis}" for kind in ("force", "torque") for axis in "xyz"]
+TURNED = in_sensor().turned("tilted", TURN)
+MASS, COM, _ = body(TURN, np.zeros(3))
+FILTER = "sensor_filter_chain.filter1.params."
+POSITION, FORCE = "gravity_compensation.CoG.pos", "gravity_compensation.CoG.force"
+FRAME, LIVE = "gravity_compensation.frame.id", "enable_parameter_update_without_reactivation"
+HELD: dict[str, dict[str, Any]] = {
+    "force_torque_sensor_broadcaster": {**{f"offset.{a}": 0.5 for a in AXES},
+                                        **{f"multiplier.{a}": 2.0 for a in AXES}},
+    "gravity_compensation": {f"{FILTER}tool.mass": 0.0, f"{FILTER}tool.CoG": [0.0] * 3,
+                             f"{FILTER}sensor_frame": "tilted"},
+    "admittance_controller": {POSITION: [0.0] * 3, FORCE: 1.0, FRAME: "tilted", LIVE: True}}
+NAMES = list(HELD)
+
+
+def made(name: str, leave: str = "", change: dict[str, Any] | None = None, **settings: Any
+         ) -> tuple[Target, Graph]:
+    held = {key: value for key, value in (HELD[name] | (change or {})).items() if key != leave}
+    graph = Graph(**held)
+    return load(name, graph, **{"wrench__topic": "/fts/wrench", "wrench__convention": "on_sensor",
+                                **settings}), graph
+
+
+@pytest.mark.parametrize(("name", "node", "values"), [
+    # It publishes (raw + offset) multiplier: a reading of -bias / multiplier more shows zero.
+    ("force_torque_sensor_broadcaster", "/fts",
+     {f"offset.{a}": 0.5 - bias / 2.0 for a, bias in zip(AXES, BIAS.tolist(), strict=True)}),
+    ("gravity_compensation", "/fts", {f"{FILTER}tool.mass": MASS, f"{FILTER}tool.CoG": COM}),
+    ("admittance_controller", "/admittance_controller", {POSITION: COM, FORCE: 9.81 * MASS})])
+def test_a_node_is_told_the_payload_about_the_sensor_and_given_back_what_it_had(
+        name: str, node: str, values: dict[str, Any]) -> None:
+    target, graph = made(name)
+    before = target.read()
+    plan = target.plan(TURNED, before)
+    assert_close(plan.values, values)
+    assert plan.left_out and not plan.notes and not target.services()
+    target.send(plan.values)
+    assert graph.calls[0][0] == node
+    assert_close({key: (target.read() or {})[key] for key in values}, values)
+    undo = target.undo_of(before, plan.values)
+    assert undo == {key: HELD[name][key] for key in values}
+    assert target.undo_of(None, plan.values) is None
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_node_is_the_one_that_the_user_names(name: str) -> None:
+    target, graph = made(name, apply__service="/left/node")
+    target.send({"x": 1.0})
+    assert graph.calls == [("/left/node", {"x": 1.0})]
+
+
+def test_a_wrench_of_no_broadcaster_names_no_node() -> None:
+    for name in NAMES[:2]:
+        with pytest.raises(InvalidSetting):
+            made(name, wrench__topic="/wrench")[0].read()
+
+
+@pytest.mark.parametrize("name", NAMES[1:])
+def test_the_axes_are_those_of_the_frame_that_the_node_or_the_user_names(name: str) -> None:
+    assert made(name)[0].frame() == PayloadFrame("tilted", axes_only=True)
+    assert made(name, apply__frame="tool0")[0].frame() == PayloadFrame("tool0", axes_only=True)
+    key = FRAME if name == "admittance_controller" else f"{FILTER}sensor_frame"
+    for target in (made(name, leave=key)[0], made(name, change={key: ""})[0]):
+        with pytest.raises(InvalidData, match=key.rpartition(".")[2]):
+            target.frame()
+    assert made(NAMES[0])[0].frame() == PayloadFrame("")  # a bias has no other one
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_parameter_that_is_missing_or_read_only_is_named(name: str) -> None:
+    for key in made(name)[0].plan(TURNED, None).values:
+        target, graph = made(name)
+        graph.locked = frozenset({key})
+        with pytest.raises(InvalidData, match=key.replace(".", r"\.")):
+            target.plan(TURNED, None)
+        with pytest.raises(InvalidData, match=key.rpartition(".")[2]):
+            made(name, leave=key)[0].plan(TURNED, None)
+
+
+def test_the_broadcaster_needs_a_bias_and_a_gain_and_has_defaults() -> None:
+    target = made(NAMES[0], change=dict.fromkeys(HELD[NAMES[0]]))[0]  # none was ever set
+    values = target.plan(TURNED, None).values
+    assert_close(values, {f"offset.{a}": -bias for a, bias in zip(AXES, BIAS, strict=True)})
+    assert target.undo_of(target.read(), values) is None
+    with pytest.raises(InvalidData):
+        made(NAMES[0], change={"multiplier.torque.z": 0.0})[0].plan(TURNED, None)
+    with pytest.raises(InvalidData):
+        target.plan(in_sensor(None), None)
+
+
+def test_one_filter_in_the_chain_is_needed() -> None:
+    other = {"sensor_filter_chain.filter2.params.tool.mass": 0.0}
+    for target in (made(NAMES[1], change=other)[0], load(NAMES[1], wrench__topic="/fts/wrench")):
+        with pytest.raises(InvalidData):
+            target.plan(TURNED, None)
+
+
+def test_what_a_filter_would_remove_wrongly_or_twice_is_refused() -> None:
+    for name in NAMES:
+        assert not list(made(name)[0].refusals())
+        turned = list(made(name, wrench__convention="on_environment")[0].refusals())
+        assert len(turned) == (name != NAMES[0])
+    assert len(list(made(NAMES[1], wrench__topic="/fts/wrench_filtered")[0].refusals())) == 1
+
+
+def test_a_controller_that_reads_its_parameters_when_it_is_activated_is_noted() -> None:
+    assert len(made(NAMES[2], change={LIVE: False})[0].plan(TURNED, None).notes) == 1
+    assert not made(NAMES[2], leave=LIVE)[0].plan(TURNED, None).notes
+
+
+def test_the_lines_of_a_shell_keep_every_digit_of_what_is_sent() -> None:
+    values = {"mass": 1e-5, "com": [1.0 / 3.0, -2.0], "flag": True, "name": "a 'b'",
+              "in": {"x": 12345678.9}}
+    words = shlex.split(service_line("a/srv/B", "/set", values))
+    assert words[:5] == ["ros2", "service", "call", "/set", "a/srv/B"]
+    assert yaml.safe_load(words[5]) == values
+    lines = [shlex.split(line) for line in parameter_lines("/node", values)]
+    assert [line[:5] for line in lines] == [["ros2", "param", "set", "/node", k] for k in values]
+    assert [yaml.safe_load(line[5]) for line in lines] == list(values.values())
+
+
+def test_a_shift_moves_the_origin_and_a_turn_does_not() -> None:
+    placed = in_sensor().placed("tilted", TURN, SHIFT)
+    assert (placed.origin, TURNED.origin, TURNED.frame_id) == ("", "sensor", "tilted")
+    assert_close(placed.com, body()[1])
+    assert_close(TURNED.com, COM)
