@@ -1,0 +1,64 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""Command lines: mistakes name the option, its value and what is allowed."""
+
+from __future__ import annotations
+
+import argparse
+import math
+
+import pytest
+
+from inertial_id_ros.arguments import (
+    VERSION,
+    Parser,
+    add_motion_options,
+    check_motion_options,
+    names,
+    numbers,
+)
+from inertial_id_ros.errors import InvalidSetting
+
+
+def parsed(*words: str) -> argparse.Namespace:
+    parser = Parser(prog="it")
+    add_motion_options(parser)
+    return parser.parse_args(words)
+
+
+def test_options_of_a_motion_have_defaults_that_are_allowed() -> None:
+    options = parsed()
+    check_motion_options(options)
+    assert (options.link_speed, options.silence, options.floor) == (0.25, None, -math.inf)
+    assert parsed("--keep-out", "1", "--keep-out", "2").keep_out == ["1", "2"]
+
+
+@pytest.mark.parametrize("words", [
+    ("--link-speed", "0"), ("--link-speed", "nan"), ("--silence", "2"), ("--link-speed", "fast"),
+    ("--nothing", "1"), ("--silence",)])
+def test_a_mistake_names_its_option_and_value(words: tuple[str, ...]) -> None:
+    with pytest.raises(InvalidSetting) as caught:
+        check_motion_options(parsed(*words))
+    assert all(word in str(caught.value) for word in words)
+
+
+def test_further_options_are_checked_with_their_bounds() -> None:
+    for value in (None, 1.0, 2.0):
+        check_motion_options(parsed(), [("--x", value, 1.0, 2.0)])
+    for value in (0.9, 2.1, math.inf):
+        with pytest.raises(InvalidSetting, match="--x.*1 to 2"):
+            check_motion_options(parsed(), [("--x", value, 1.0, 2.0)])
+
+
+def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        parsed("--version")
+    assert caught.value.code == 0 and capsys.readouterr().out.split()[-1] == VERSION
+
+
+def test_lists_are_separated_by_commas() -> None:
+    assert names(" a,b ,,c") == ("a", "b", "c") and names("") == ()
+    assert numbers("--x", "1, -2e-1,3", "three", 3) == (1.0, -0.2, 3.0)
+    assert numbers("--x", "1", "some") == (1.0,)
+    for text, count in (("1,b", None), ("", None), ("1,2", 3), ("1,2,3,4", 3)):
+        with pytest.raises(InvalidSetting, match="--x"):
+            numbers("--x", text, "three", count)
