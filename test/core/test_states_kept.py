@@ -2,6 +2,8 @@
 """Tool and tare across runs; what a tare says of the zero."""
 
 import json
+import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,8 +11,17 @@ import pytest
 
 from inertial_id_ros.errors import NotEnoughData
 from inertial_id_ros.identify.beliefs import Beliefs, Tare, tare_conditions, tare_of
-from inertial_id_ros.identify.state import State, StateFile
+from inertial_id_ros.identify.state import (
+    DAMAGED,
+    FORMAT,
+    VERSION,
+    State,
+    StateFile,
+    restored,
+    state_of,
+)
 from inertial_id_ros.inertia import phi_from_body
+from inertial_id_ros.io.files import format_document
 from inertial_id_ros.model.history import History
 from inertial_id_ros.model.tool import Tool
 from inertial_id_ros.motion.motion import no_motion
@@ -89,3 +100,48 @@ def test_a_tare_needs_a_second_at_rest() -> None:
     with pytest.raises(NotEnoughData, match="rest"):
         rising = still + np.linspace(0.0, 30.0, 100)[:, None] * noise
         tare_of(history_of(rising), SETTINGS, "flange")
+
+
+@pytest.mark.parametrize("change", [
+    {"tare": [1.0]}, {"tool": "hammer"}, {"saved_ns": -1}, {"saved_ns": True},
+    {"tare": {"reading": [0.0] * 6, "stamp_ns": 5, "frame_id": "flange", "conditions": []}},
+    {"tare": {"reading": [0.0] * 6, "stamp_ns": 5, "frame_id": "flange", "conditions": {"a": 1}}},
+    {"tare": {"reading": [0.0] * 5, "stamp_ns": 5, "frame_id": "flange", "conditions": {}}}])
+def test_a_group_of_another_kind_is_no_state(tmp_path: Path, change: dict[str, object]) -> None:
+    file, content = StateFile(tmp_path / "state.json"), {"tool": None, "tare": None, "saved_ns": 5}
+    file.path.write_text(format_document(FORMAT, VERSION, content))
+    assert file.load() == (State(), "")
+    file.path.write_text(format_document(FORMAT, VERSION, {**content, **change}))
+    state, wrong = file.load()
+    assert state == State() and wrong and not file.path.exists()
+
+
+def test_a_file_that_cannot_be_read_or_set_aside_is_named(tmp_path: Path) -> None:
+    folder = StateFile(tmp_path)
+    assert folder.load()[0] == State() and str(tmp_path) in folder.load()[1]
+    path = tmp_path / "state.json"
+    path.write_text("")
+    (tmp_path / f"state.json{DAMAGED}" / "full").mkdir(parents=True)
+    state, wrong = StateFile(path).load()
+    assert state == State() and str(path) in wrong and path.exists()
+
+
+def test_a_run_begins_with_what_the_last_one_kept_and_a_tare_only_as_it_was_measured() -> None:
+    tool = Tool("flange", phi_from_body(0.5, np.zeros(3), 1e-3 * np.eye(3)), 1e-6 * np.eye(10), 7)
+    kept = state_of(Beliefs(tool=tool, tare=TARE))
+    assert kept == State(tool, TARE)
+    beliefs, left_out = restored(Beliefs(), SETTINGS, kept)
+    assert beliefs.tool is tool and beliefs.tare is TARE and not left_out
+    other = SETTINGS.replace({"precompensated.mass": 1.5})
+    beliefs, left_out = restored(Beliefs(tare=TARE), other, kept)
+    assert beliefs.tool is tool and beliefs.tare is None and "precompensated.mass" in left_out
+
+
+@pytest.mark.parametrize(("ago", "words"), [
+    (30.4, "30.4 s ago"), (90.0, "1.5 min ago"), (5400.0, "1.5 h ago"), (2.5 * 86400, "2.5 days"),
+    (-60.0, "unknown"), (4e9, "unknown")])
+def test_the_age_of_a_tare_is_told(monkeypatch: pytest.MonkeyPatch, ago: float, words: str) -> None:
+    monkeypatch.setattr(time, "time", lambda: 5e9)
+    tare = replace(TARE, stamp_ns=round(1e9 * (5e9 - ago)))
+    assert words in State(tare=tare).describe()
+    assert words in State(saved_ns=tare.stamp_ns).describe()
