@@ -11,8 +11,8 @@ import bags
 import numpy as np
 import pytest
 
-from inertial_id_ros.apps.recordings.bag_reader import BagReader
-from inertial_id_ros.apps.recordings.topics import select_topics
+from inertial_id_ros.apps.recordings.bag_reader import BagReader, RecordedTopic
+from inertial_id_ros.apps.recordings.topics import describe_topics, select_topics
 from inertial_id_ros.errors import RecordingError
 from inertial_id_ros.io.input_topics import JOINT_STATES, ROBOT_DESCRIPTION, TRANSFORMS, WRENCH
 from inertial_id_ros.settings import Settings
@@ -145,3 +145,43 @@ def test_a_topic_of_another_type_is_refused(tmp_path: Path) -> None:
     streams = [bags.joint_stream(0.1, topic="/wrench"), bags.tf_stream(0.1)]
     with pytest.raises(RecordingError, match=JOINT_STATES.type):
         selected(tmp_path, streams)
+
+
+WRENCHES = bags.wrench_stream(0.1, bags.Payload())
+JOINTS, DESCRIPTION = bags.joint_stream(0.1), bags.text_stream("/robot_description", bags.URDF)
+
+
+@pytest.mark.parametrize(("streams", "changes", "named"), [
+    ([WRENCHES], {}, "/joint_states.*/tf"), ([WRENCHES, JOINTS], {}, "/robot_description.*--urdf"),
+    ([WRENCHES, bags.tf_stream(0.1)], {"tf__topic": "/wrench"}, "/wrench"),
+    ([bags.tf_stream(0.1)], {"load__robot": "a.robot", "wrench__sensor_frame": "sensor"},
+     JOINT_STATES.type),
+    ([WRENCHES, JOINTS, DESCRIPTION], {"dynamic_joint_states__topic": "/wrench",
+                                       "wrench__sensor_frame": "sensor"}, "DynamicJointState"),
+    ([WRENCHES, JOINTS, DESCRIPTION], {"precompensated__source": "inertia",
+                                       "precompensated__topic": "/payload"}, "/payload")])
+def test_what_a_recording_lacks_is_named(tmp_path: Path, streams: list[bags.Stream],
+                                         changes: dict[str, object], named: str) -> None:
+    with pytest.raises(RecordingError, match=named):
+        selected(tmp_path, streams, **changes)
+
+
+def test_transforms_tell_the_motion_where_nothing_describes_the_joints(tmp_path: Path) -> None:
+    for name, settings, count in (("a", {}, 1), ("b", {"kinematics__source": "tf"}, 0)):
+        (tmp_path / name).mkdir()
+        topics, notes = selected(tmp_path / name, [WRENCHES, JOINTS, bags.tf_stream(0.1)],
+                                 **settings)
+        assert ("/joint_states" in topics) == (not settings) and "/tf" in topics
+        assert len(notes) == count
+
+
+def test_of_two_namespaces_none_is_guessed(tmp_path: Path) -> None:
+    two = [bags.text_stream(f"/{arm}/robot_description", bags.URDF) for arm in ("left", "right")]
+    topics, notes = selected(tmp_path, [WRENCHES, bags.tf_stream(0.1), *two])
+    assert ROBOT_DESCRIPTION not in topics.values() and len(notes) == 1
+
+
+def test_a_long_list_of_topics_is_cut() -> None:
+    some = [RecordedTopic(f"/t{k:02}", "a/msg/B", 1) for k in range(23)]
+    assert "/t19" in describe_topics(some) and "/t20" not in describe_topics(some)
+    assert "3" in describe_topics(some).split("/t19")[1] and "/t" not in describe_topics([])

@@ -14,7 +14,7 @@ from wiggled import BIAS, record, wiggle
 
 from inertial_id_ros.apps.excitation.motions import MotionLimits
 from inertial_id_ros.apps.guide.checks import Row, Verdict, describe_failed
-from inertial_id_ros.apps.guide.motions import USUAL_BOX, MotionSource
+from inertial_id_ros.apps.guide.motions import USUAL_BOX, MotionSource, as_phi
 from inertial_id_ros.apps.guide.page import End, Record, session_page
 from inertial_id_ros.apps.guide.progress import (
     Progress,
@@ -22,8 +22,8 @@ from inertial_id_ros.apps.guide.progress import (
     is_at_its_limit,
     parts_of,
 )
-from inertial_id_ros.apps.guide.proof import prove
-from inertial_id_ros.apps.guide.show import Console, Show, Terminal
+from inertial_id_ros.apps.guide.proof import Proof, prove
+from inertial_id_ros.apps.guide.show import Console, Show, Terminal, make_show
 from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description
 from inertial_id_ros.apps.simulation.motion import START_POSE
 from inertial_id_ros.apps.simulation.payload import PAYLOADS
@@ -161,3 +161,97 @@ def test_a_centre_of_mass_outside_the_box_that_motions_are_checked_with_is_named
     assert source.describe_outside(beside, np.full(3, 0.006)) == ""  # it may lie in the box
     text = source.describe_outside(beside, np.full(3, 0.001))
     assert "x -100 to 100" in text and "--payload-box" in text
+
+
+# ---- what is planned -----------------------------------------------------------------------------
+
+def test_the_next_motion_is_within_the_limits_and_lowers_what_is_uncertain():
+    source = MotionSource(DESCRIPTION.urdf, SENSOR_FRAME, POSE, SETTINGS, MotionLimits())
+    wanted = Wanted(0.02, 0.003)
+    phi = PAYLOADS["drill"].phi
+    source.learn_estimate(TRUTH, 1e-4 * np.eye(10))
+    first = source.next_motion(POSE, wanted)
+    assert source.problems(first, POSE) == ()
+    source.learn(first, POSE)
+    assert source.problems(source.next_motion(POSE, wanted, by_hand=True), POSE) == ()
+    np.testing.assert_allclose(as_phi(TRUTH), phi, atol=1e-12)
+
+
+def test_a_report_that_holds_nothing_is_no_payload():
+    for report in (None, np.full(10, np.nan), np.zeros(10)):
+        assert not as_phi(report).any()
+
+
+def test_an_estimate_without_a_covariance_changes_no_plan(source):
+    motions = []
+    for _ in range(2):
+        fresh = MotionSource(DESCRIPTION.urdf, SENSOR_FRAME, POSE, SETTINGS, MotionLimits())
+        if motions:
+            fresh.learn_estimate(TRUTH, np.full((10, 10), np.inf))
+            fresh.learn_estimate(TRUTH, -np.eye(10))
+        motions.append(fresh.next_motion(POSE, Wanted(0.02, 0.003)))
+    np.testing.assert_array_equal(motions[0].positions, motions[1].positions)
+
+
+def test_a_wrist_without_room_can_make_no_motion():
+    tree = ElementTree.fromstring(DESCRIPTION.urdf)
+    for joint in tree.iter("joint"):
+        limit, at = joint.find("limit"), POSE.get(joint.get("name", ""))
+        if limit is not None and at is not None:
+            limit.set("lower", str(at - 0.01))
+            limit.set("upper", str(at + 0.01))
+    tight = MotionSource(ElementTree.tostring(tree, "unicode"), SENSOR_FRAME, POSE, SETTINGS,
+                         MotionLimits())
+    for motion in (tight.wiggle, tight.large_motion):
+        with pytest.raises(InvalidData):
+            motion(POSE)
+
+
+# ---- what is shown -------------------------------------------------------------------------------
+
+PROOF = Proof(np.arange(3.0), np.tile([3.0, 0.0, 4.0, 0.0, 0.6, 0.8], (3, 1)), np.zeros((3, 6)),
+              np.tile([3.0, 0.0, 3.5, 0.0, 0.6, 0.7], (3, 1)), (0.7, 0.2))
+
+
+def test_what_remains_is_a_length_of_force_and_of_torque():
+    (before, after) = PROOF.residuals
+    assert before == pytest.approx((5.0, 1.0)) and after == pytest.approx((0.5, 0.1))
+    assert PROOF.is_given and PROOF.to_json()["left_after"] == pytest.approx([0.5, 0.1])
+    assert not PROOF._replace(allowed=(0.4, 0.2)).is_given
+    assert not PROOF._replace(before=PROOF.measured).is_given  # what it has now is better
+
+
+def test_motions_proof_and_notes_are_lines_of_json(capsys):
+    show = make_show(yes=True, as_json=True)
+    show.motion("tilt it", 1.234)
+    show.proof(PROOF)
+    show.say("saved")
+    assert show.ask("Apply?") is True
+    show.close()
+    motion, proof, note, question = map(json.loads, capsys.readouterr().out.splitlines())
+    assert motion == {"event": "motion", "words": "tilt it", "seconds": 1.23}
+    assert proof["event"] == "proof" and proof["allowed"] == [0.7, 0.2] and proof["readings"] == 3
+    assert note == {"event": "note", "text": "saved", "good": None}
+    assert question["answer"] is True
+
+
+@pytest.mark.parametrize(("answer", "agreed"), [("y\n", True), ("n\n", False), ("\n", False)])
+def test_a_person_is_shown_motion_and_proof_and_is_asked(monkeypatch, answer, agreed):
+    out = io.StringIO()
+    monkeypatch.setattr("sys.stdin", io.StringIO(answer))
+    terminal = Terminal(Console(file=out, width=100, force_terminal=True), yes=False)
+    terminal.motion("tilt it", 1.23)
+    terminal.row(WRONG._replace(verdict=Verdict.PASSED, advice=""))
+    terminal.progress(PROGRESS)
+    terminal.motion("turn it by hand", 0.0)
+    terminal.progress(replace(PROGRESS, parts=parts_of(
+        TRUTH, np.full(10, 0.01), [0] * 10, Wanted(0.02, 0.003))))
+    terminal.proof(PROOF)
+    terminal.say("beside the goal", False)
+    assert terminal.ask("Apply?") is agreed
+    terminal.end("stopped", 4)
+    text = out.getvalue()
+    for words in ("tilt it (1.2 s)", "turn it by hand", "not known yet", "0.5 N", "0.1 N m",
+                  " 5 N ", "beside the goal", "Apply?", "not done"):
+        assert words in text, words
+    assert WRONG.expected not in text

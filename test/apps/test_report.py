@@ -177,3 +177,42 @@ def test_reason_and_advice_are_those_of_the_finding(name: str) -> None:
 def test_a_held_estimate_and_a_warning_are_reservations() -> None:
     assert diagnose(result(estimate(stale=True, stale_reason="silence"))).tone == FAIR
     assert diagnose(result(estimate(), made("cable", tension=3.0))).tone == FAIR
+
+
+def history(outcomes: list[Estimate | NoEstimate], *findings: Finding) -> Identification:
+    """One outcome a second."""
+    return Identification(outcomes[-1], tuple(
+        Snapshot(k + 1.0, outcome, ()) for k, outcome in enumerate(outcomes)), findings,
+        float(len(outcomes)), {"/w": 3})
+
+
+def test_a_change_is_told_with_the_estimate_before_it() -> None:
+    nothing, other = NoEstimate(0, "", "the payload changed"), estimate(phi=2.0 * PHI)
+    found = diagnose(history([estimate(), nothing, other, nothing, estimate()],
+                             made("payload_changed", change=1.3, count=2)))
+    told = [reason for reason in found.reasons if "mass was" in reason]
+    (first, second) = told
+    assert "1.0 s" in first and "1.3" in first and "3.0 s" in second and "2.6" in second
+    assert not [r for r in diagnose(history([estimate(), nothing, other])).reasons
+                if "mass was" in r]
+
+
+@pytest.mark.parametrize(("without", "late"), [(2, False), (6, True)])
+def test_a_late_first_estimate_is_told_with_what_was_missing(without: int, late: bool) -> None:
+    nothing = NoEstimate(0, "", "the arm stood still")
+    found = diagnose(history([nothing] * without + [estimate()] * (10 - without)))
+    assert any("the arm stood still" in reason for reason in found.reasons) == late
+    assert found.tone == GOOD
+
+
+def test_an_arm_that_must_move_more_is_told_how_unless_a_finding_says_why() -> None:
+    still = NoEstimate(0, "", "move more")
+    assert len(diagnose(result(still)).mends) == 1
+    assert not diagnose(result(NoEstimate(0, "", "no wrench"))).mends
+
+
+def test_an_empty_tool_is_known_and_asks_for_no_motion() -> None:
+    empty = estimate(phi=1e-6 * PHI, phi_covariance=1e-6 * np.eye(10), tool_apart=True,
+                     verdict=(IDENTIFIED, *(UNOBSERVED,) * 9))
+    found = diagnose(result(empty))
+    assert found.tone == GOOD and not found.mends

@@ -221,6 +221,46 @@ def test_few_poses_are_refused(tmp_path: Path) -> None:
         read_motion(poses_at_rest(tmp_path / "a.csv", 5), Columns(), Settings())
 
 
+def test_a_pose_without_a_wrench_is_refused_by_its_row(tmp_path: Path) -> None:
+    path = poses_at_rest(tmp_path / "a.csv", 8)
+    lines = path.read_text().splitlines()
+    lines[3] = "nan" + lines[3][lines[3].index(","):]
+    path.write_text("\n".join(lines))
+    with pytest.raises(InertialIdError, match="row 3"):
+        read_motion(path, Columns(), Settings())
+
+
+@pytest.mark.parametrize(("names", "columns", "named"), [
+    (AXES, Columns(), "orientation"), (["time", *AXES], Columns(), "orientation"),
+    (AXES, Columns(joints={"a": "fx"}), "time"), (["time", *AXES], Columns(joints={"a": "fx"}),
+                                                  "--urdf")])
+def test_a_table_that_tells_no_motion_is_refused(tmp_path: Path, names: list[str], columns: Columns,
+                                                 named: str) -> None:
+    path = csv(tmp_path / "a.csv", names, ROWS[:, :7][:, -len(names):])
+    with pytest.raises(InertialIdError, match=named):
+        read_motion(path, columns, Settings())
+
+
+def test_joint_torques_are_read_with_each_joint_or_not_at_all(tmp_path: Path) -> None:
+    settings = Settings().replace({"load.robot": "a.robot", "wrench.sensor_frame": "sensor"})
+    path = csv(tmp_path / "a.csv", ["time", "qa", "qb", "ta", "tb"], ROWS[:, :5])
+    joints, efforts = {"a": "qa", "b": "qb"}, {"b": "tb", "a": "ta"}
+    got = read_motion(path, Columns(joints=joints, efforts=efforts), settings)
+    assert isinstance(got, Recording)
+    (motion,) = [some for part in got.parts for some in part.samples]
+    assert isinstance(motion, JointStates) and motion.names == ("a", "b")
+    np.testing.assert_allclose(np.hstack([motion.positions, motion.efforts]), ROWS[:, 1:5])
+    with pytest.raises(InertialIdError, match="torque of each"):
+        read_motion(path, Columns(joints=joints, efforts={"a": "ta"}), settings)
+
+
+def test_a_rate_in_place_of_times_is_noted(tmp_path: Path) -> None:
+    path = csv(tmp_path / "b.csv", NAMES[1:], ROWS[:, 1:])
+    got = read_motion(path, Columns(rate=250.0), Settings())
+    assert isinstance(got, Recording) and len(got.notes) == 1 and "4 ms" in got.notes[0]
+    assert got.duration == pytest.approx((N - 1) / 250.0)
+
+
 def test_the_real_poses_of_an_arm_hold_its_payload(data_folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.json"
     main([str(data_folder / "kuka_ati_gamma" / "static_poses.csv"), "--sensor", "ati_gamma",

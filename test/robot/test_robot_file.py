@@ -3,16 +3,27 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import bags
 import numpy as np
 import pytest
 
-from inertial_id_ros.errors import InvalidData, InvalidModel
+from inertial_id_ros.errors import InvalidData, InvalidModel, InvalidSetting
+from inertial_id_ros.io.files import format_document
 from inertial_id_ros.robot import robot_file
 from inertial_id_ros.robot.joint_terms import JointTerms
-from inertial_id_ros.robot.robot_file import IdentifiedRobot, load_robot, save_robot
+from inertial_id_ros.robot.robot_file import (
+    IdentifiedRobot,
+    RobotCurrents,
+    load_robot,
+    robot_model,
+    save_robot,
+)
 
 
 def robot(joints: int) -> IdentifiedRobot:
@@ -54,3 +65,57 @@ def test_what_could_not_be_read_again_is_not_written(
     assert not (tmp_path / "a.robot").exists()
     with pytest.raises(InvalidData, match="more than 10000 bytes"):
         load_robot(tmp_path / "small.robot")
+
+
+CURRENTS = RobotCurrents(np.array([2.0, 3.0]), np.diag([0.01, 0.04]), np.ones((26, 2)))
+
+
+def test_gains_of_motors_come_back_and_widen_what_follows_from_them(tmp_path: Path) -> None:
+    save_robot(tmp_path / "a.robot", replace(robot(2), currents=CURRENTS))
+    read = load_robot(tmp_path / "a.robot").currents
+    assert read is not None
+    np.testing.assert_array_equal(read.gain, CURRENTS.gain)
+    np.testing.assert_allclose(read.covariance, np.full((26, 26), 0.05))
+
+
+def put(name: str, value: Any) -> Callable[[dict[str, Any]], Any]:
+    return lambda tree: tree.update({name: value})
+
+
+def put_gain(name: str, value: Any) -> Callable[[dict[str, Any]], Any]:
+    return lambda tree: tree["currents"].update({name: value})
+
+
+@pytest.mark.parametrize("change", [
+    lambda tree: tree.pop("joints"), put("phi", [1.0]), put("phi", "many"), put("noise", [1.0]),
+    put("noise", [1.0, 0.0]), put("gravity", [9.81]),
+    put("delay", None), put("terms", {"viscous": True}), put("terms", []), put("joints", 3),
+    put_gain("gain", [2.0]), put_gain("gain", [2.0, -3.0]), put_gain("spread", [[0.01]]),
+    put_gain("follow", [[1.0]]), lambda tree: tree["currents"].pop("gain")])
+def test_a_file_whose_values_do_not_fit_is_named(
+        tmp_path: Path, change: Callable[[dict[str, Any]], Any]) -> None:
+    path = tmp_path / "a.robot"
+    save_robot(path, replace(robot(2), currents=CURRENTS))
+    document = json.loads(path.read_text())
+    (tree,) = [part for part in document.values() if isinstance(part, dict)]
+    change(tree)
+    path.write_text(format_document(document["format"], document["version"], tree))
+    with pytest.raises(InvalidData, match="a.robot"):
+        load_robot(path)
+
+
+def test_a_file_that_cannot_be_read_or_written_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InvalidSetting, match="nowhere"):
+        load_robot(tmp_path / "nowhere")
+    with pytest.raises(InvalidSetting, match="nowhere"):
+        save_robot(tmp_path / "nowhere" / "a.robot", robot(1))
+
+
+def test_another_description_is_no_model_of_the_robot() -> None:
+    made = robot_model(bags.URDF)
+    fits = replace(robot(1), joints=made.joint_names, bodies=made.bodies, phi=np.zeros(made.size))
+    assert fits.model(bags.URDF).size == made.size
+    for wrong in (replace(fits, bodies=("a",)), replace(fits, phi=np.zeros(3)),
+                  replace(fits, joints=("nothing",)), replace(fits, joints=fits.joints[::-1])):
+        with pytest.raises(InvalidModel):
+            wrong.model(bags.URDF)

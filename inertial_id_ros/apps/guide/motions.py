@@ -110,12 +110,15 @@ class MotionSource:
         """Plan by an estimate from now on.
 
         Args:
-            report: (10,) mass, centre of mass, inertia about it; covariance: (10, 10) of it.
+            report: (10,) mass, centre of mass, inertia about it; covariance: (10, 10) of it; one
+                that is not finite and positive tells nothing.
         """
+        if not np.isfinite(covariance).all():
+            return
         phi = phi_from_body(report[0], report[1:4], tensor_from_six(report[4:]))
         back = np.linalg.inv(report_jacobian(phi))
         of_phi = back @ covariance @ back.T
-        if np.isfinite(of_phi).all() and np.linalg.eigvalsh(of_phi)[0] > 0.0:
+        if np.linalg.eigvalsh(of_phi)[0] > 0.0:
             self._knowledge = self._knowledge.revised(phi, of_phi)
 
     def describe_outside(self, com: Array, sigma: Array) -> str:
