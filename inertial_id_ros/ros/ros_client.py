@@ -65,8 +65,10 @@ class RosClient:
                                  f"{' '.join(str(error).split())}") from None
 
     def services(self) -> dict[str, str]:
-        """The type of each service in the graph, by its full name."""
-        return {name: types[0] for name, types in self._node.get_service_names_and_types()}
+        """The type of each service in the graph that somebody offers, by its full name: clients
+        alone, such as those of this node, make a name known, too."""
+        return {name: types[0] for name, types in self._node.get_service_names_and_types()
+                if self._node.count_services(name)}
 
     def topics(self) -> dict[str, str]:
         """The type of each topic in the graph, by its full name."""
