@@ -11,7 +11,7 @@ from inertial_id_ros.apps.guide.received import Received
 from inertial_id_ros.apps.simulation.description import load_description
 from inertial_id_ros.apps.simulation.payload import PAYLOADS
 from inertial_id_ros.errors import UnknownFrame
-from inertial_id_ros.io.input_topics import TRANSFORMS, WRENCH
+from inertial_id_ros.io.input_topics import ROBOT_DESCRIPTION, STATIC_TRANSFORMS, TRANSFORMS, WRENCH
 from inertial_id_ros.settings import Settings
 
 NAMES = load_description().joint_names
@@ -22,11 +22,12 @@ def received() -> Received:
     return receive(seconds=4.0)
 
 
-def transforms_bytes(stamp: int, children: list[str]) -> bytes:
-    still = message("geometry_msgs/Transform", message("geometry_msgs/Vector3", 0.0, 0.0, 0.0),
+def transforms_bytes(stamp: int, children: list[str], parent: str = "base",
+                     at: tuple[float, ...] = (0.0, 0.0, 0.0)) -> bytes:
+    still = message("geometry_msgs/Transform", message("geometry_msgs/Vector3", *at),
                     message("geometry_msgs/Quaternion", 0.0, 0.0, 0.0, 1.0))
     return bytes(STORE.serialize_cdr(message("tf2_msgs/TFMessage", [message(
-        "geometry_msgs/TransformStamped", header(stamp, "base"), child, still)
+        "geometry_msgs/TransformStamped", header(stamp, parent), child, still)
         for child in children]), "tf2_msgs/msg/TFMessage"))
 
 
@@ -82,3 +83,32 @@ def test_the_link_that_is_published_least_often_speaks_for_the_transforms() -> N
         made.add(TRANSFORMS, EPOCH + k, transforms_bytes(
             EPOCH + k, ["arm", "tool"] if k % 10 == 0 else ["arm"]))
     assert len(made.transforms()) == 10
+
+
+def test_nothing_has_no_rate_delay_or_motion() -> None:
+    nothing = Received(Settings())
+    for stream in (nothing.wrench(), nothing.joints(), nothing.transforms()):
+        assert len(stream) == 0 and stream.rate == 0.0 and np.isnan(stream.lag)
+    assert nothing.newest_positions() == {} and nothing.description == ""
+
+
+def test_the_newest_description_that_can_be_read_counts() -> None:
+    made, kind = Received(Settings()), "std_msgs/msg/String"
+    texts = [bytes(STORE.serialize_cdr(STORE.types[kind](said), kind)) for said in ("<a/>", "<b/>")]
+    for k, data in enumerate([*texts, texts[1][:6]]):
+        made.add(ROBOT_DESCRIPTION, EPOCH + k, data)
+    assert made.description == "<b/>"
+
+
+def test_the_distance_of_the_tcp_is_read_where_the_driver_publishes_it() -> None:
+    for child, distance in (("tool0_controller", 0.05), ("camera", 0.0)):
+        made = Received(Settings())
+        made.add(STATIC_TRANSFORMS, EPOCH, transforms_bytes(
+            EPOCH, [child], "tool0", (0.0, 0.03, 0.04)))
+        for k in range(100):
+            stamp = EPOCH + 5_000_000 * k
+            made.add(WRENCH, stamp, wrench_bytes(stamp, "tool0", np.arange(6.0) + 0.01 * k))
+            made.add(TRANSFORMS, stamp, transforms_bytes(stamp, ["tool0"]))
+        seen = made.see(EPOCH, EPOCH + 10**9)
+        assert seen.frame == "tool0" and seen.tcp == pytest.approx(distance)
+        np.testing.assert_allclose(made.place_in_root(child, "base")[:3, 3], [0.0, 0.03, 0.04])
