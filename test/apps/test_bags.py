@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import bags
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 
 from inertial_id_ros.apps.recordings.bag_reader import BagReader, RecordedTopic
+from inertial_id_ros.apps.recordings.bags import read_bag
 from inertial_id_ros.apps.recordings.topics import describe_topics, select_topics
 from inertial_id_ros.errors import RecordingError
 from inertial_id_ros.io.input_topics import JOINT_STATES, ROBOT_DESCRIPTION, TRANSFORMS, WRENCH
@@ -185,3 +187,18 @@ def test_a_long_list_of_topics_is_cut() -> None:
     some = [RecordedTopic(f"/t{k:02}", "a/msg/B", 1) for k in range(23)]
     assert "/t19" in describe_topics(some) and "/t20" not in describe_topics(some)
     assert "3" in describe_topics(some).split("/t19")[1] and "/t" not in describe_topics([])
+
+
+def test_a_damaged_robot_description_is_counted_and_the_rest_is_used(tmp_path: Path) -> None:
+    text = bags.Stream(DESCRIPTION.topic, DESCRIPTION.type, [
+        (bags.START, b"\0\1\0\0\xff\xff\0\0abc"), (bags.START + 10**6, b"")], latched=True)
+    path = bags.write_bag(tmp_path / "bag", [WRENCHES, bags.tf_stream(0.1), text])
+    with BagReader(path) as reader:
+        recording = read_bag(reader, Settings())
+        samples = [some for part in recording.parts for some in part.samples]
+    assert recording.description == "" and len(samples) >= 2
+    assert recording.damaged["/robot_description"][0] == 1
+    both = replace(text, samples=[*text.samples, *DESCRIPTION.samples])
+    good = bags.write_bag(tmp_path / "good", [WRENCHES, bags.tf_stream(0.1), both])
+    with BagReader(good) as reader:
+        assert read_bag(reader, Settings()).description == bags.URDF

@@ -55,7 +55,7 @@ def read_bag(bag: BagReader, settings: Settings, asked: Collection[str] = (),
     description, fixed = "", list[FixedFrame]()
     for message in bag.messages(latched):  # live, they are there at once
         if topics[message.topic] is ROBOT_DESCRIPTION:
-            description = description or cdr.text(message.data).data
+            description = description or _text(message.data)[0]
         else:
             fixed += _fixed(decoding.transforms([message.data]))
     reader = _Parts(bag, settings, topics, recorded_stamps)
@@ -68,6 +68,14 @@ def _fixed(decoded: decoding.Decoded) -> Iterator[FixedFrame]:
         assert isinstance(edge, Edges)
         pose = edge.rows[-1].tolist()
         yield edge.parent, edge.child, tuple(pose[:3]), tuple(pose[3:])
+
+
+def _text(data: bytes) -> tuple[str, str]:
+    """The text of a message, and why it cannot be read; one of both is empty."""
+    try:
+        return cdr.text(data).data, ""
+    except ValueError as error:
+        return "", str(error)
 
 
 class _Parts:
@@ -103,20 +111,24 @@ class _Parts:
             self.counts[name] += len(some)
             topic = self._topics[name]
             if topic is ROBOT_DESCRIPTION:
-                description = cdr.text(some[-1].data).data
+                description, why = _text(some[-1].data)
+                if why:
+                    self._note_damage(name, 1, why)
             elif topic in PAYLOADS.values():
                 payload = self._payload(topic, some[-1]) or payload
             elif topic is not STATIC_TRANSFORMS:
                 decoded = self._decoded(topic, [message.data for message in some])
                 if decoded.damaged:
-                    before = self.damaged.get(name, (0, ""))[0]
-                    self.damaged[name] = before + decoded.damaged, decoded.why
+                    self._note_damage(name, decoded.damaged, decoded.why)
                 times = np.array([message.log_time for message in some])
                 samples += [self._stamped(block, times) for block in decoded.blocks]
                 if decoded.payload is not None and self._reads_payload:
                     payload = StatedPayload("", decoded.payload)
         seconds = 1e-9 * (messages[-1].log_time - self._bag.start)
         return Part(samples, seconds, payload, description)
+
+    def _note_damage(self, name: str, count: int, why: str) -> None:
+        self.damaged[name] = self.damaged.get(name, (0, ""))[0] + count, why
 
     @property
     def _reads_payload(self) -> bool:
