@@ -9,7 +9,10 @@ from inertial_id_ros.apps.simulation.cobot import SimulatedCobot
 from inertial_id_ros.apps.simulation.description import load_description
 from inertial_id_ros.apps.simulation.motion import (
     START_POSE,
+    STOPPING,
+    CommandedMotion,
     PointToPoint,
+    Trajectory,
     sinusoid,
 )
 from inertial_id_ros.apps.simulation.settings import CobotSettings
@@ -103,3 +106,50 @@ def test_point_to_point_moves_to_poses_spread_over_the_workspace():
     assert np.all(np.ptp(q, axis=0) > np.radians([60, 20, 30, 80, 80, 200]))
     height = ARM.tool_point(q, np.array([0.0, 0.0, 0.08]))[:, 2]
     assert height.min() > 0.2
+
+
+# ---- a motion that is commanded ------------------------------------------------------------------
+
+def cubic(t):
+    """Points of q = t^3 of one joint; a quintic between them is that polynomial itself."""
+    t = np.asarray(t, float)[:, None]
+    return Trajectory(t[:, 0], t**3, 3.0 * t**2, 6.0 * t)
+
+
+def test_a_trajectory_is_followed_from_the_newest_time_on_and_holds_its_end():
+    motion = CommandedMotion([0.0])
+    assert not np.any(motion(np.linspace(-1.0, 2.0, 7)).q)
+    assert motion.follow(cubic([0.0, 0.3, 1.0])) == motion.newest == 2.0
+    t = np.array([1.5, 2.0, 2.2, 2.77, 3.0, 9.0])
+    run = np.clip(t - 2.0, 0.0, 1.0)
+    got = motion(t)
+    np.testing.assert_allclose(got.q[:, 0], run**3, atol=1e-12)
+    np.testing.assert_allclose(got.dq[:, 0], 3.0 * run**2, atol=1e-12)
+    np.testing.assert_allclose(got.ddq[:, 0], 6.0 * run, atol=1e-12)
+    assert cubic([0.0, 0.3, 1.0]).duration == 1.0
+
+
+def test_a_stop_comes_to_rest_without_a_jump_and_changes_nothing_that_was_seen():
+    motion = CommandedMotion([0.0])
+    motion.follow(cubic([0.0, 1.0]))
+    seen = motion(np.linspace(0.0, 0.6, 61))
+    end = motion.stop()
+    assert end == pytest.approx(0.6 + STOPPING)
+    np.testing.assert_array_equal(motion(np.linspace(0.0, 0.6, 61)).q, seen.q)
+    after = motion(np.linspace(0.6 + 1e-9, end, 400))
+    for before, part in zip(seen, after, strict=True):
+        np.testing.assert_allclose(part[0], before[-1], atol=1e-6)
+    step = STOPPING / 399
+    np.testing.assert_allclose(np.gradient(after.q[:, 0], step)[1:-1], after.dq[1:-1, 0],
+                               atol=1e-3)
+    held = motion([end, end + 5.0])
+    assert not np.any(held.dq[0]) and held.q[0] == held.q[1] == after.q[-1]
+
+
+def test_a_command_after_many_others_holds():
+    motion = CommandedMotion([0.0])
+    for k in range(40):
+        motion([float(k)])
+        motion.follow(Trajectory(np.array([0.0, 0.5]), np.array([[k], [k + 1.0]]),
+                                 np.zeros((2, 1)), np.zeros((2, 1))))
+    np.testing.assert_allclose(motion([38.5, 39.0, 39.5, 50.0]).q[:, 0], [39.0, 39.0, 40.0, 40.0])

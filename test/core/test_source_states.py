@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 from test_source import ARM, FRAME, LAW, NOISE, STAMPS, Q, poses, with_arm
 
 from benchmarks.referee.generator import START_NS
@@ -145,3 +146,29 @@ def test_streams_that_stop_are_named_while_the_other_goes_on() -> None:
     streams.add_joint_states(STAMPS[600:1200], ARM.names, Q[600:1200])
     streams.advance()
     assert dict(streams.findings())["samples_missing.wrench"]["seconds"] == pytest.approx(3.0)
+
+
+def test_a_tcp_that_is_set_elsewhere_begins_anew_and_small_noise_does_not() -> None:
+    """The driver of Universal Robots tells where its TCP lies by transforms alone."""
+    streams, rows = with_arm(**{"wrench.sensor_frame": FRAME}), poses()
+    turn, restarts = Rotation.from_quat(rows[:, 3:]), list[int]()
+    for k in range(0, 1800, 100):
+        part, tcp = slice(k, k + 100), [0.0, 0.05, 0.1 + 1e-6 * (k % 3) + 0.1 * (k >= 900)]
+        at = np.hstack([rows[part, :3] + turn[part].apply(tcp), rows[part, 3:]])
+        streams.add_transforms(STAMPS[part], "link0", "tool0_controller", at)
+        moved(streams, frame="tool0_controller", part=part)
+        streams.advance()
+        restarts.append(streams.restarts)
+    assert restarts[8] == 0 and restarts[-1] == 1
+
+
+def test_of_many_joint_states_that_come_before_the_description_the_newest_are_kept() -> None:
+    streams, n = Streams(Settings()), 70_000
+    stamps = START_NS + 1_000_000 * np.arange(4 * n)
+    for k in range(4):
+        streams.add_joint_states(stamps[k * n:(k + 1) * n], ARM.names, np.full((n, 6), float(k)))
+    streams.set_robot_description(ARM.urdf)
+    streams.add_wrenches(stamps[-600:], FRAME, NOISE[:600])
+    first = streams.advance()[0].number[0] * BIN_NS
+    assert stamps[n] < first < stamps[3 * n]
+    assert streams.newest_positions() == dict.fromkeys(ARM.names, (int(stamps[-1]), 3.0))
