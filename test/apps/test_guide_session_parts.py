@@ -17,6 +17,7 @@ from inertial_id_ros.apps.guide.checks import Row, Verdict, describe_failed
 from inertial_id_ros.apps.guide.motions import USUAL_BOX, MotionSource, as_phi
 from inertial_id_ros.apps.guide.page import End, Record, session_page
 from inertial_id_ros.apps.guide.progress import (
+    Part,
     Progress,
     Wanted,
     is_at_its_limit,
@@ -255,3 +256,42 @@ def test_a_person_is_shown_motion_and_proof_and_is_asked(monkeypatch, answer, ag
                   " 5 N ", "beside the goal", "Apply?", "not done"):
         assert words in text, words
     assert WRONG.expected not in text
+
+
+# ---- how near the goal is ------------------------------------------------------------------------
+
+@pytest.mark.parametrize(("width", "goal", "known", "share"), [
+    (0.5, 1.0, True, 1.0), (1.0, 1.0, True, 1.0), (10.0, 1.0, True, 0.5), (1e6, 1.0, True, 0.0),
+    (1.001, 1.0, True, 0.99), (0.5, 1.0, False, 0.99), (np.inf, 1.0, True, 0.0),
+    (0.0, 1.0, False, 0.0), (5.0, np.nan, True, 1.0), (5.0, np.nan, False, 0.0)])
+def test_a_bar_is_full_where_the_goal_is_reached_and_loses_half_in_a_decade(
+        width, goal, known, share):
+    part = Part("mass", "1 kg", width, goal, "kg", known)
+    assert part.share == pytest.approx(share) and part.is_reached == (share == 1.0)
+
+
+def test_nothing_is_known_or_reached_before_an_estimate():
+    before = Progress(1.0, 9.0, (), "move")
+    assert not before.is_known and not before.is_reached
+    exact = parts_of(TRUTH, np.full(10, 1e-6), [2] * 10, Wanted(0.02, 0.003, 0.1))
+    done = replace(PROGRESS, parts=exact)
+    assert done.is_known and done.is_reached
+    vague = replace(done, parts=(*exact[:2], exact[2]._replace(width=50.0)))
+    assert vague.is_known and not vague.is_reached
+
+
+def test_no_more_is_wanted_than_the_mounting_allows():
+    loose = Settings().replace({"alignment.position_sd": 0.01})
+    wanted = Wanted(0.02, 0.003)
+    assert wanted.reachable(loose).com >= 0.02 and wanted.reachable(loose).mass == 0.02
+    exact = Settings().replace({"alignment.position_sd": 0.0})
+    assert wanted.reachable(exact) == wanted
+
+
+def test_a_short_motion_proves_nothing_and_an_unknown_zero_is_the_mean_reading():
+    stretch = record(motion=wiggle(angle=30.0, move=0.9), seconds=1.5)
+    short = stretch._replace(readings=stretch.readings[:49])
+    assert prove(short, None, np.zeros(10), PAYLOADS["drill"].phi, SETTINGS) is None
+    proof = prove(stretch, None, np.zeros(10), PAYLOADS["drill"].phi, SETTINGS)
+    assert proof is not None
+    np.testing.assert_allclose(proof.measured.mean(axis=0), 0.0, atol=1e-9)
