@@ -64,15 +64,18 @@ def make_reference(phi: ArrayLike, bodies: int, term_size: float = 1.0) -> Refer
 
 def description_reference(model: RobotModel, term_size: float = 1.0) -> Reference:
     """The description as a reference, as `make_reference` makes one; a body that is not consistent
-    there is a ball of 1 kg at its joint, of 0.05 m along each axis (rms).
+    there is a ball of its mass about its centre, of 0.05 m along each axis (rms), and of 1 kg at
+    its joint where it has no mass.
 
     Args:
         term_size: of friction, offset and drive inertia, see `make_reference`.
     """
-    ball = phi_from_body(DEFAULT_MASS, np.zeros(3),
-                         2.0 * DEFAULT_MASS * DEFAULT_RADIUS**2 * np.eye(3))
     phi = model.nominal
     for k in range(len(model.bodies)):
-        if not is_consistent(phi[model.body_slice(k)]):
-            phi[model.body_slice(k)] = ball
+        own = phi[model.body_slice(k)]
+        if not is_consistent(own):
+            mass, centre = (own[0], own[1:4] / own[0]) if own[0] > 0.0 else (
+                DEFAULT_MASS, np.zeros(3))
+            phi[model.body_slice(k)] = phi_from_body(
+                mass, centre, 2.0 * mass * DEFAULT_RADIUS**2 * np.eye(3))
     return make_reference(phi, len(model.bodies), term_size)

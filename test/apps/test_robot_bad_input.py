@@ -6,14 +6,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
+from xml.etree import ElementTree
 
 import numpy as np
+import pinocchio as pin
 import pytest
 from torque_arm import SimulatedTorques, simulate, wide_motion
 
 from inertial_id_ros.apps.report.results import interval
 from inertial_id_ros.apps.robot.identify_robot import main
+from inertial_id_ros.apps.robot.input_checks import check_description
 from inertial_id_ros.apps.simulation.description import load_description
+from inertial_id_ros.inertia import is_consistent
+from inertial_id_ros.robot.reference import description_reference
+from inertial_id_ros.robot.robot_file import robot_model
 
 NAMES = load_description().joint_names
 DURATION = 12.0
@@ -87,6 +93,14 @@ def rests_first(r: SimulatedTorques) -> Bad:
     return Bad(r.t, q + 1e-5 * rng.normal(size=q.shape), effort + 0.1 * rng.normal(size=q.shape))
 
 
+def weightless(r: SimulatedTorques) -> Bad:
+    """Efforts from which a controller has taken the gravity of the described bodies."""
+    model = pin.buildModelFromXML(load_description().urdf)
+    data = model.createData()
+    gravity = [pin.computeGeneralizedGravity(model, data, q).copy() for q in r.q]
+    return Bad(r.t, r.q, r.effort - gravity)
+
+
 SHORT, ALL = slice(0, 300), tuple(range(6))
 CASES: dict[str, tuple[Callable[[SimulatedTorques], Bad], int, str]] = {
     "no motion": (still, 1, "no joint moves ("),
@@ -95,6 +109,11 @@ CASES: dict[str, tuple[Callable[[SimulatedTorques], Bad], int, str]] = {
     "a short motion": (rests_first, 1, " s only; the 6 joints of this robot need"),
     **{f"{NAMES[j]} turned": (lambda r, j=j: turned(r, j), 2,
                               f"of '{NAMES[j]}' have the opposite sign") for j in ALL},
+    "lift and a wrist turned": (
+        lambda r: turned(r, LIFT, WRIST_2), 2,
+        f"efforts of '{NAMES[WRIST_2]}' have the opposite sign; and the efforts of "
+        f"'{NAMES[LIFT]}' have"),
+    "no gravity": (weightless, 2, "the efforts hold no gravity"),
     "all turned": (lambda r: turned(r, *ALL), 2, "efforts of all joints have the opposite sign"),
     "pan and elbow named as each other": (
         lambda r: exchanged(r, PAN, ELBOW, True), 2, "are named as each other"),
@@ -154,6 +173,20 @@ def test_what_may_be_right_is_a_note(
         np.where(np.arange(6) == WRIST_3, 0.0, x) for x in wide_motion(DURATION, 11)(t)), DURATION)
     status, printed, written = run(Bad(*resting))
     assert status == 0 and f"{NAMES[WRIST_3]} does not move" in printed
+
+
+def test_an_impossible_inertia_is_named_and_its_mass_is_used():
+    """The upper arm's largest moment of inertia a thousand times as large."""
+    root = ElementTree.fromstring(load_description().urdf)
+    link = next(each for each in root.iter("link") if each.get("name") == "upper_arm_link")
+    moments, mass = link.find("inertial/inertia"), float(link.find("inertial/mass").get("value"))
+    moments.set("izz", str(1000.0 * float(moments.get("izz"))))
+    model = robot_model(ElementTree.tostring(root, encoding="unicode"))
+    (note,) = check_description(model)
+    assert "upper_arm_link" in note
+    reference = description_reference(model)
+    where = model.body_slice("upper_arm_link")
+    assert is_consistent(reference.phi[where]) and reference.phi[where][0] == mass
 
 
 def test_intervals_of_masses_end_at_zero():

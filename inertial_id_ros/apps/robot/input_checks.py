@@ -17,7 +17,7 @@ import numpy as np
 from scipy.optimize import nnls
 
 from ...errors import InvalidData, NotEnoughData, RecordingError
-from ...inertia import Array
+from ...inertia import Array, body_from_phi, is_consistent
 from ...motion.motion import BIN
 from ...robot.base_parameters import structural_base_parameters
 from ...robot.joint_terms import mean_sign
@@ -34,6 +34,7 @@ _BEYOND_LIMIT = 10.0  # times the description's limit, which no root mean square
 _LOADED = 0.5  # part of a joint's torque that is the description's, where its scale is judged
 _BETTER = float(np.log(2.0))  # by which the sum of the logarithms of all errors falls at least
 _FAR_BETTER = 2.0  # the same where no fit confirms it: radians that are right lose 2 and more
+_MOST_MISTAKES = 3  # that are named, one after the other
 _FITTED, _ALIKE = 3, 1.0  # mistakes that are fitted at most; their sums differ by less than this
 _OUTSIDE = 0.1  # share of the samples beyond a limit from which on it is not a few bad samples
 _TURNS = 4.0 * np.pi  # rad beyond a limit: encoders may count from another turn
@@ -132,6 +133,35 @@ def check_angles(model: RobotModel, recording: JointRecording, low_pass: float) 
                               "description far better; positions must be in rad")
 
 
+def check_gravity(model: RobotModel, recording: JointRecording, low_pass: float) -> None:
+    """Raise InvalidData where efforts follow the description far better without its gravity: some
+    drivers publish them so, and bodies without weight would explain them."""
+    part = _beginning(recording)
+    weighing, weightless = (_Followed(each, part, low_pass).score()
+                            for each in (model, model.with_gravity(np.zeros(3))))
+    if weighing - weightless > _FAR_BETTER:
+        raise InvalidData("the efforts hold no gravity: they follow the robot description far "
+                          "better without it; record what the joints bear in all, with gravity")
+
+
+def check_description(model: RobotModel) -> list[str]:
+    """Notes on bodies of the description that cannot exist, with link and values."""
+    notes = []
+    for k, body in enumerate(model.bodies):
+        phi = model.nominal[model.body_slice(k)]
+        if is_consistent(phi):
+            continue
+        if phi[0] <= 0.0:
+            notes.append(f"{body} has a mass of {phi[0]:g} kg in the robot description, which is "
+                         "not used")
+            continue
+        moments = np.linalg.eigvalsh(body_from_phi(phi).inertia_com)
+        notes.append(f"the inertia of {body} in the robot description is impossible (principal "
+                     f"moments {', '.join(f'{m:.3g}' for m in moments)} kg m^2: none may exceed "
+                     "the sum of the others); its mass and centre are used")
+    return notes
+
+
 def check_measured(model: RobotModel, recording: JointRecording) -> None:
     """Raise InvalidData where the efforts of a joint are not measured."""
     for name, effort in zip(model.joint_names, recording.effort.T, strict=True):
@@ -203,8 +233,22 @@ def find_mistake(model: RobotModel, recording: JointRecording, low_pass: float,
         errors: gives the torques (joints,) that a fit leaves of a recording [N m].
         order: of the joints, those first of whose torque most is unexplained.
     """
+    texts: list[str] = []
     part = _beginning(recording)
+    while len(texts) < _MOST_MISTAKES:
+        found = _best_mistakes(model, part, low_pass, errors, order)
+        texts += [", or ".join(mistake.text for mistake in found)] if found else []
+        if len(found) != 1:
+            break
+        part = found[0].undo(part)
+    return "; and ".join(texts)
 
+
+def _best_mistakes(model: RobotModel, part: JointRecording, low_pass: float,
+                   errors: Callable[[JointRecording], Array], order: Sequence[int]
+                   ) -> list[Mistake]:
+    """The mistakes, about as likely as each other, without each of which a robot explains the
+    recording far better."""
     def score(recorded: JointRecording) -> float:
         return _Followed(model, recorded, low_pass).score()
 
@@ -214,11 +258,11 @@ def find_mistake(model: RobotModel, recording: JointRecording, low_pass: float,
     likely = [mistake for value, _, mistake in scored[:_FITTED]
               if value < min(now - _BETTER, scored[0][0] + _ALIKE)]
     if not likely:
-        return ""
+        return []
     left = [float(np.sum(np.log(errors(mistake.undo(part))))) for mistake in likely]
     before = float(np.sum(np.log(errors(part))))
     most = min(before - _BETTER, min(left) + _ALIKE)
-    return ", or ".join(m.text for m, value in zip(likely, left, strict=True) if value < most)
+    return [m for m, value in zip(likely, left, strict=True) if value < most]
 
 
 def _in_degrees(model: RobotModel, q: Array) -> list[Mistake]:

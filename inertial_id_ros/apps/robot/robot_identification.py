@@ -27,6 +27,8 @@ from ...robot.robot_file import IdentifiedRobot, RobotCurrents, robot_model
 from ...robot.tilt_and_delay import Alignment, align_recording
 from .input_checks import (
     check_angles,
+    check_description,
+    check_gravity,
     check_joints_there,
     check_measured,
     check_motion,
@@ -312,6 +314,8 @@ def identify_described_robot(urdf: str, recorded: NamedRecording | Sequence[Name
         samples, first = drives.torques(samples), drives.torques(first)
         test = test and drives.torques(test)
     notes += check_scale(model, samples, low_pass)
+    check_gravity(model, samples, low_pass)
+    notes += check_description(model)
     plain, fades = model, find_fading and used.coulomb
     if find_fading:
         model = make_model(find_coulomb_velocity(make_model, first, low_pass) if fades else 0.0)
