@@ -16,7 +16,7 @@ from scipy.spatial.transform import Rotation
 from std_msgs.msg import String
 
 from inertial_id_ros.apps.simulation.payload import load_payload
-from inertial_id_ros.srv import Apply
+from inertial_id_ros.srv import Apply, Save
 
 # Pose of a frame 'tilted' on the flange: what is told in it is told neither along the axes of the
 # sensor nor about its origin, which lies 40 mm in front of the flange.
@@ -44,18 +44,27 @@ class ApplyStage(Stage):
 
     def begin(self, **settings: object) -> None:
         """Start the node, move the arm until there is an estimate, and let it rest."""
-        settings = {"load__rated_payload": 5.0, "estimator__rate": 2.0,
-                    "buffer__window": 120.0, **settings}
-        self.node = self.start_node(**settings)
+        self.node = self.start_node(
+            **{"load__rated_payload": 5.0, "estimator__rate": 2.0, **settings})
         self.robot = Robot(self.client)
         words = (" ".join(map(str, SHIFT)), " ".join(map(str, TILT.as_euler("xyz"))))
         urdf = self.robot.cobot.urdf.replace("</robot>", _FRAME.format(*words))
         self.robot.publish_description()
         self.client.publish("/robot_description", String(data=urdf), LATCHED)
+        self.identify()
+
+    def identify(self) -> None:
+        """Move the arm until there is an estimate, and let it rest: at rest it is known for as long
+        as the window holds the motion."""
         self.robot.play(8.0)
         wait_for_valid(self)
         self.begin_rest()
         wait_for_valid(self, 4)
+
+    def save(self, name: str) -> None:
+        """Save the estimate under a name."""
+        answer = self.client.call(Save, f"{NODE}/save", Save.Request(name=name))
+        assert answer.success, answer.message
 
     def begin_rest(self) -> None:
         """Have a thread publish the arm at rest."""

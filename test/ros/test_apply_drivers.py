@@ -25,7 +25,7 @@ from std_msgs.msg import String  # noqa: E402
 
 from inertial_id_ros.apps.simulation.payload import load_payload  # noqa: E402
 from inertial_id_ros.msg import InertialParameters  # noqa: E402
-from inertial_id_ros.srv import Apply, Save  # noqa: E402
+from inertial_id_ros.srv import Apply  # noqa: E402
 
 pytestmark = pytest.mark.slow
 TRUE = load_payload("hammer")
@@ -40,7 +40,7 @@ def stage(types, tmp_path_factory):
     with ApplyStage() as stage:
         stage.folder = tmp_path_factory.mktemp("state")
         stage.begin(state__directory=str(stage.folder), precompensated__source="none")
-        assert stage.client.call(Save, f"{NODE}/save", Save.Request(name=SAVED)).success
+        stage.save(SAVED)
         yield stage
 
 
