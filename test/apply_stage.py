@@ -10,12 +10,13 @@ import time
 from pathlib import Path
 
 import numpy as np
-from node_client import NODE, wait_for_valid
+from node_client import NODE, PARAMETERS, wait_for_valid
 from ros_process import LATCHED, PATIENCE, Robot, RosProcess, Stage, wait_until
 from scipy.spatial.transform import Rotation
 from std_msgs.msg import String
 
 from inertial_id_ros.apps.simulation.payload import load_payload
+from inertial_id_ros.msg import InertialParameters
 from inertial_id_ros.srv import Apply, Save
 
 # Pose of a frame 'tilted' on the flange: what is told in it is told neither along the axes of the
@@ -59,7 +60,10 @@ class ApplyStage(Stage):
         self.robot.play(8.0)
         wait_for_valid(self)
         self.begin_rest()
-        wait_for_valid(self, 4)
+        heard = self.client.listen(InertialParameters, PARAMETERS)
+        count = len(heard) + 4
+        self.client.spin_until(lambda: len(heard) >= count and heard[-1].valid and all(
+            v == InertialParameters.IDENTIFIED for v in heard[-1].verdict[:4]))
 
     def save(self, name: str) -> None:
         """Save the estimate under a name."""

@@ -107,7 +107,7 @@ def test_the_gravity_filter_is_found_in_the_chain_and_takes_kilograms(stage, bro
     (REFUSES, "node '/refuses' refuses gravity_compensation.CoG.pos, gravity_compensation.CoG.force"
      ": not while I run"),
     ("force_torque_sensor_broadcaster", "'gravity_compensation.frame.id' of node "
-     "'force_torque_sensor_broadcaster' names no frame"),
+     "'/force_torque_sensor_broadcaster' names no frame"),
     ("nobody", "there is no node '/nobody' that takes parameters")])
 def test_a_node_that_cannot_take_it_is_named_with_the_parameter(stage, broadcaster, name, words):
     use(stage, "apply.service", name)
