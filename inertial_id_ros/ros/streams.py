@@ -40,7 +40,7 @@ WAKE = 0.2  # s until a request to stop is seen when nothing else happens
 LISTED = 10  # names in a sentence, at most
 # s between threads that run Python code: a wrench that comes while an estimate is made must not
 # wait for long where it is compensated; without that, a busy machine has better to do.
-QUICK, USUAL = 0.0005, 0.005
+QUICK, USUAL = 0.001, 0.005
 
 
 class Streams:
