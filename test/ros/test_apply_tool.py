@@ -53,4 +53,4 @@ def test_an_empty_tool_is_applied(tmp_path) -> None:
             return answers[-1].success
         wait_until(is_applied)
         mass = load_payload("hammer").mass
-        assert f"{mass:.2f}"[:3] in answers[-1].message and len(told(controller)) == 1
+        assert f"{mass:.2f}"[:3] in answers[-1].message and len(told(controller, 1)) == 1

@@ -13,7 +13,12 @@ pytest.importorskip("tf2_msgs.msg")
 pytest.importorskip("inertial_id_ros.msg")
 from apply_stage import SENSOR, ApplyStage, told  # noqa: E402
 from geometry_msgs.msg import TransformStamped  # noqa: E402
-from node_client import NODE, set_parameter, wait_for_finding  # noqa: E402
+from node_client import (  # noqa: E402
+    NODE,
+    play_until_valid,
+    set_parameter,
+    wait_for_finding,
+)
 from ros_process import LATCHED, Listener, Robot, queued, wait_until  # noqa: E402
 from tf2_msgs.msg import TFMessage  # noqa: E402
 
@@ -75,12 +80,17 @@ def test_a_wrench_at_the_tcp_reaches_the_driver_about_the_flange_or_not_at_all(
 
         def is_decided() -> bool:
             answers.append(stage.apply("universal_robots", send=True))
-            return answers[-1].success if is_told else WHERE in answers[-1].message
+            decided = answers[-1].success if is_told else WHERE in answers[-1].message
+            if not decided:  # samples were lost, or the machine is busy: more motion
+                stage.end_rest()
+                stage.robot.play(4.0, frame=TCP)
+                stage.begin_rest()
+            return decided
         wait_until(is_decided)
         if not is_told:
             assert not answers[-1].success and not answers[-1].calls and not told(driver)
             return
-        (got,) = told(driver)
+        (got,) = told(driver, 1)
         np.testing.assert_allclose(
             list(got["center_of_gravity"].values()), load_payload("hammer").com + SENSOR,
             atol=4e-3)
@@ -91,6 +101,7 @@ def is_doubted(message: InertialParameters) -> bool:
     return bool(message.doubt & InertialParameters.DOUBT_PRESENT)
 
 
+@pytest.mark.alone
 @pytest.mark.slow
 def test_a_contact_is_doubted_at_once_at_any_rate_and_not_when_it_is_over(tmp_path):
     """Arms stop by it, and the next estimate is up to ten seconds away."""
@@ -98,7 +109,8 @@ def test_a_contact_is_doubted_at_once_at_any_rate_and_not_when_it_is_over(tmp_pa
         stage.node = stage.start_node(state__directory=str(tmp_path), motion__execute=True)
         stage.robot = Robot(stage.client)
         stage.robot.publish_description()
-        stage.robot.play(8.0)
+        play_until_valid(stage, stage.robot)
+        stage.robot.play(6.0)
         listener = Listener(stage.domain)
         listener.subscribe(f"{NODE}/inertial_parameters", InertialParameters, LATCHED)
         got = listener.got[f"{NODE}/inertial_parameters"]
