@@ -12,7 +12,6 @@ findings of the result. Where the data do not suffice, the result is a `NoEstima
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -22,7 +21,6 @@ from .errors import InertialIdError, InvalidData, InvalidModel, InvalidSetting, 
 from .estimate import Estimate, NoEstimate, ParameterVerdict
 from .export.formats import ExportedPayload, export
 from .export.payload import DEFAULT_LINK, payload_from_estimate, read_saved_estimate
-from .export.usd import mesh_of_file
 from .findings import Finding
 from .identify.make import make_identifier, required_shape
 from .identify.measured_motion import MeasuredMotion, identify_measured
@@ -447,8 +445,8 @@ def _currents(urdf: str, names: Sequence[str], gains: ArrayLike | None, error: f
 
 
 def export_payload(estimate: Estimate | NoEstimate | str | Path, format: str,
-                   robot_description: str = "", parent: str = "", link: str = DEFAULT_LINK,
-                   mesh: str | Path = "") -> ExportedPayload:
+                   robot_description: str = "", parent: str = "", link: str = DEFAULT_LINK
+                   ) -> ExportedPayload:
     """Write a payload for planners, simulators and controllers, as `export_payload` does.
 
     Args:
@@ -458,7 +456,6 @@ def export_payload(estimate: Estimate | NoEstimate | str | Path, format: str,
             frame of the estimate.
         parent: link that carries the payload, fixed to that frame; empty: that frame.
         link: name of the payload in the document.
-        mesh: format usd: file of what it looks like [m], in the frame of the estimate.
 
     Returns:
         Text, and notes on what its user must know.
@@ -470,8 +467,6 @@ def export_payload(estimate: Estimate | NoEstimate | str | Path, format: str,
     payload = (payload_from_estimate(estimate, link)
                if isinstance(estimate, Estimate | NoEstimate)
                else read_saved_estimate(Path(estimate), link))
-    if mesh:
-        payload = replace(payload, mesh=mesh_of_file(Path(mesh)))
     urdf = _urdf_text(robot_description) if robot_description else ""
     return export(payload, format, parent, urdf)
 

@@ -125,12 +125,6 @@ def usd_custom_data(text: str, link: str) -> dict[str, Any]:
     return dict(prim.GetCustomDataByKey("inertial_id_ros"))
 
 
-def usd_body(text: str, link: str) -> Body:
-    """The body in the custom data, which have double precision."""
-    data = usd_custom_data(text, link)
-    return Body(data["mass"], np.array(data["centerOfMass"]), np.array(data["inertia"]))
-
-
 def franka_body(text: str) -> Body:
     tree = json.loads(text)
     assert sorted(tree) == ["centerOfMass", "inertia", "mass", "transformation"]

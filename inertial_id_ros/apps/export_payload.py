@@ -6,7 +6,6 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from ..arguments import Parser
@@ -14,7 +13,6 @@ from ..cli import OK, exit_status
 from ..errors import printable
 from ..export.formats import FORMATS, check_format, export
 from ..export.payload import DEFAULT_LINK, read_saved_estimate
-from ..export.usd import mesh_of_file
 from ..io.files import user_path
 from ..motion.description import read_description
 from .bag.output import check_outputs, write_text
@@ -37,8 +35,6 @@ def make_parser() -> argparse.ArgumentParser:
         help="link that carries the payload (default: the sensor frame of the estimate)")
     add("--link", metavar="NAME", default=DEFAULT_LINK,
         help="name of the payload's link or body (default: %(default)s)")
-    add("--mesh", metavar="FILE", type=Path,
-        help="format usd: what the payload looks like [m], in the frame of the estimate")
     add("--output", metavar="FILE", type=Path, help="write to this file (default: standard output)")
     return parser
 
@@ -56,11 +52,8 @@ def run(args: argparse.Namespace) -> int:
     """
     check_format(args.format)
     (output,) = check_outputs({"--output": args.output}, {
-        "the estimate": args.estimate, "the robot description": args.robot,
-        "the mesh": args.mesh})
+        "the estimate": args.estimate, "the robot description": args.robot})
     payload = read_saved_estimate(user_path(args.estimate), args.link)
-    if args.mesh:
-        payload = replace(payload, mesh=mesh_of_file(user_path(args.mesh)))
     urdf = read_description(user_path(args.robot)) if args.robot else ""
     document = export(payload, args.format, args.parent.lstrip("/"), urdf)
     if output is None:

@@ -48,7 +48,7 @@ def run(recorded: SimulatedTorques, tmp_path: Path, capsys: pytest.CaptureFixtur
         (tmp_path / "arm.urdf").write_text(load_description().urdf)
         np.savez(tmp_path / "a.npz", t=bad.t, q=bad.q, effort=bad.effort,
                  names=np.array(bad.names))
-        outputs = {"--write-urdf": "x.urdf", "--write-mjcf": "x.xml", "--write-robot": "x.robot",
+        outputs = {"--write-urdf": "x.urdf", "--write-robot": "x.robot",
                    "--json": "x.json"}
         words = [w for option, name in outputs.items() for w in (option, str(tmp_path / name))]
         status = main([str(tmp_path / "a.npz"), "--urdf", str(tmp_path / "arm.urdf"), *words])

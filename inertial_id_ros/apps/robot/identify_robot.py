@@ -20,7 +20,7 @@ import pinocchio as pin
 from ...arguments import Parser, names, numbers
 from ...cli import NO_ESTIMATE, OK, exit_status
 from ...errors import InvalidModel, InvalidSetting, printable
-from ...export.urdf import number, urdf_inertial
+from ...export.documents import number, urdf_inertial
 from ...extras import optional_packages
 from ...inertia import Array, body_from_phi, is_consistent, phi_from_pinocchio, transform_phi
 from ...io.files import user_path
@@ -79,25 +79,12 @@ def set_inertias(urdf: str, model: RobotModel, phi: Array) -> str:
             for old in links[member].findall("inertial"):
                 links[member].remove(old)
         rest = body_from_phi(total - share * described)
-        links[name].append(ElementTree.fromstring("".join(urdf_inertial(rest))))
+        links[name].append(urdf_inertial(rest))
     for joint in root.findall("joint"):
         if joint.get("name") in model.joint_names:
             _set_friction(joint, model, phi)
     ElementTree.indent(root)
     return '<?xml version="1.0"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
-
-
-def described_mjcf(urdf: str, model: RobotModel, phi: Array) -> str:
-    """The text of an MJCF with the bodies, frictions and drive inertias of phi (p,).
-
-    Raises:
-        InvalidModel: see `set_inertias` and `robot_mjcf`.
-    """
-    from ...export.robot_mjcf import robot_mjcf  # needs MuJoCo
-
-    drives = {} if DRIVE not in model.terms.names else {
-        name: max(float(phi[model.term_index(name, DRIVE)]), 0.0) for name in model.joint_names}
-    return robot_mjcf(set_inertias(urdf, model, phi), drives)
 
 
 def _bodies(full: pin.Model, model: RobotModel) -> list[tuple[_Part, list[_Part]]]:
@@ -228,8 +215,6 @@ def make_parser() -> argparse.ArgumentParser:
         "JSON file, and the nearest that one can have; exit status 1 if not")
     add("--base-parameters", action="store_true", help="print the base parameters")
     add("--write-urdf", metavar="OUT", type=Path, help="write the description with these bodies")
-    add("--write-mjcf", metavar="OUT", type=Path,
-        help="write it for MuJoCo, without shapes, with armature, damping and frictionloss")
     add("--write-robot", metavar="OUT", type=Path,
         help="write a robot file, for payloads from joint torques (load.robot)")
     add("--json", metavar="OUT", type=Path, help="write the result to this file")
@@ -257,11 +242,10 @@ def run(args: argparse.Namespace, words: Sequence[str] = ()) -> int:
     if args.check_feasibility:
         return _check_feasibility(args, known)
     _check(args)
-    out = {"--write-urdf": args.write_urdf, "--write-mjcf": args.write_mjcf,
-           "--write-robot": args.write_robot, "--json": args.json,
+    out = {"--write-urdf": args.write_urdf, "--write-robot": args.write_robot, "--json": args.json,
            "--report": args.report and report_file(args.report, args.recording[0])}
     given = [*args.recording, *args.test, *([args.loaded] if args.loaded else [])]
-    *descriptions, robot_out, json_out, report_out = check_outputs(
+    urdf_out, robot_out, json_out, report_out = check_outputs(
         out, {"the robot description": args.urdf,
               **{f"the recording {path}": path for path in given}})
     gravity = numbers(f"--gravity {args.gravity}", args.gravity, "three numbers", 3)
@@ -291,9 +275,9 @@ def run(args: argparse.Namespace, words: Sequence[str] = ()) -> int:
         if not args.quiet:
             print_written(report_out)
     result.check_explained()
-    _write(result, urdf, title, descriptions, robot_out, json_out)
+    _write(result, urdf, title, urdf_out, robot_out, json_out)
     if not args.quiet:
-        print_written(*descriptions, robot_out, json_out)
+        print_written(urdf_out, robot_out, json_out)
     return OK
 
 
@@ -339,12 +323,11 @@ def _wide_console() -> Console:
     return console if console.is_terminal else Console(width=max(console.width, _TABLE_WIDTH))
 
 
-def _write(result: RobotResult, urdf: str, recording: str, descriptions: Sequence[Path | None],
+def _write(result: RobotResult, urdf: str, recording: str, urdf_out: Path | None,
            robot_out: Path | None, json_out: Path | None) -> None:
-    """Write the files that were asked for: description as URDF and MJCF, robot file, JSON."""
-    for path, writer in zip(descriptions, (set_inertias, described_mjcf), strict=True):
-        if path is not None:
-            write_text(path, writer(urdf, result.model, result.identified.phi))
+    """Write the files that were asked for: description, robot file, JSON."""
+    if urdf_out is not None:
+        write_text(urdf_out, set_inertias(urdf, result.model, result.identified.phi))
     if robot_out is not None:
         save_robot(robot_out, result.robot)
     if json_out is not None:
