@@ -50,7 +50,7 @@ def test_a_doubt_closes_apply_and_export(name: str) -> None:
     with pytest.raises(NotEnoughData, match="this is wrong"):
         payload_from_estimate(outcome)
     if isinstance(outcome, Estimate):
-        payload = payload_of(outcome)
+        payload = payload_of(outcome.to_json(), outcome.bias)
         assert UNOBSERVED in (payload.mass_verdict, payload.com_verdict)
         assert np.isinf(payload.com_width)
 
@@ -60,7 +60,7 @@ def test_without_a_doubt_apply_and_export_are_open() -> None:
                 for name, kind in KINDS.items() if not kind.doubt]
     outcome = withdraw_doubted(known_estimate(), harmless)
     assert isinstance(outcome, Estimate) and set(outcome.verdict) == {IDENTIFIED}
-    payload = payload_of(outcome)
+    payload = payload_of(outcome.to_json(), outcome.bias)
     assert payload.mass_verdict == payload.com_verdict == IDENTIFIED and payload.com_width < 1e-3
     payload_from_estimate(outcome)
 

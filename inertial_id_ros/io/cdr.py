@@ -2,45 +2,39 @@
 """The message types that every recording has, decoded without building message objects.
 
 CDR (XCDR1) as ROS 2 writes it: four bytes of encapsulation, the second of which tells the byte
-order, then fields aligned to their own size, counted from after the encapsulation. Decoding these
-types with the general decoder takes longer than identifying a payload from them.
+order, then fields aligned to their own size, counted from after the encapsulation. Decoding by
+rclpy takes ten times as long, and longer than identifying a payload from the messages.
 
 Messages of one topic differ in stamps and numbers alone, hardly ever in names and lengths. So the
-first message is read field by field, and its template, where numbers stand and which bytes lie
-between them, then serves for all that have the same bytes there: one by one as they come live, or
-all at once from a recording.
+first message is read field by field, and where its numbers stand then serves for all that have the
+same bytes between them: one by one as they come live, or all at once from a recording.
 """
 
 from __future__ import annotations
 
-import re
 import struct
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
 from operator import itemgetter
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
-_START = 4
-_LONGEST = 100_000  # bytes of a name, and elements of a sequence: more is damage
+START = 4
+LONGEST = 100_000  # bytes of a name, and elements of a sequence: more is damage
 # Bytes at most after the last field: writers pad to a multiple of four, and rclpy's
 # `serialize_message` reserves four bytes for the alignment of each of three empty sequences.
-_PADDING = 15
-_SECOND = 1_000_000_000  # ns
-_TEMPLATES = 32  # of one type; publishers that vary their names must not grow memory
-_FIELD = re.compile(r"(\d*)([a-zA-Z])")
-_NUMBERS = {"i": "i4", "I": "u4", "d": "f8"}  # formats of `struct` and of NumPy
-T = TypeVar("T")
+PADDING = 15
+SECOND = 1_000_000_000  # ns
+TEMPLATES = 32  # of one type; publishers that vary their names must not grow memory
+Fields = Any  # those of one message, or columns of many
 
 
 class Wrench(NamedTuple):
-    """geometry_msgs/WrenchStamped: force [N], torque [N m]."""
+    """geometry_msgs/WrenchStamped: force [N] and torque [N m] (6,)."""
 
     stamp_ns: int
     frame_id: str
-    force: tuple[float, ...]
-    torque: tuple[float, ...]
+    wrench: tuple[float, ...]
 
 
 class JointState(NamedTuple):
@@ -69,250 +63,202 @@ class DynamicJointState(NamedTuple):
     values: dict[tuple[str, str], float]
 
 
-class Text(NamedTuple):
-    """std_msgs/String."""
+class Layout:
+    """Reads one message field by field (all methods raise ValueError), and records its fields.
 
-    data: str
-
-
-class _Cursor:
-    """Reads the fields of one message in their order, and records where its numbers stand."""
+    Attributes:
+        fields: format in `struct` ("s": bytes between numbers), place and size [bytes] of each.
+    """
 
     def __init__(self, data: bytes) -> None:
-        if len(data) < _START:
+        if len(data) < START:
             raise ValueError(f"it has {len(data)} bytes")
         if data[0] != 0 or data[1] > 1:
             raise ValueError(f"its encoding 0x{data[0]:02x}{data[1]:02x} is not plain CDR")
-        self._data, self._at = data, _START
-        self._order = "<" if data[1] else ">"
-        self._format, self._between = "", 0
-        self._constants: list[int] = []
-        self._fields = 0
+        self._data, self._at = data, 0
+        self.order = "<" if data[1] else ">"
+        self.fields: list[tuple[str, int, int]] = []
+        self._add("s", START)
 
-    def stamp(self) -> int:
-        """Read a stamp; returns the index of its seconds among the fields. Nanoseconds follow."""
-        return self._numbers("iI", 2, 4, 8)
-
-    def count(self, largest: int = _LONGEST) -> int:
-        """Read the length of a text or a sequence (raises ValueError)."""
-        self._align(4)
-        if self._at + 4 > len(self._data):
-            raise ValueError("it is cut off")
-        (count,) = struct.unpack_from(self._order + "I", self._data, self._at)
-        if count > largest:
-            raise ValueError(f"a length of {count}; at most {largest} is allowed")
-        self._at += 4
-        return int(count)
-
-    def text(self, longest: int = _LONGEST) -> str:
-        """Read a text (raises ValueError)."""
-        length = self.count(longest)
-        end = self._at + length
-        if end > len(self._data) or length == 0 or self._data[end - 1] != 0:
-            raise ValueError("a text that does not end")
-        text = str(self._data[self._at:end - 1], "utf-8")
-        self._at = end
-        return text
-
-    def doubles(self, count: int) -> slice:
-        """Read so many doubles; returns their place among the fields."""
-        if count == 0:  # then nothing is aligned either
-            return slice(0, 0)
-        first = self._numbers(f"{count}d", count, 8, 8 * count)
-        return slice(first, first + count)
-
-    def finish(self) -> tuple[struct.Struct, list[int]]:
-        """End the message: its fields, and the indices of those that are bytes between numbers.
-
-        Raises:
-            ValueError: more bytes follow.
-        """
-        if len(self._data) - self._at > _PADDING:
-            raise ValueError(f"{len(self._data) - self._at} bytes follow its end")
-        self._close_constant()
-        return struct.Struct(self._order + self._format), self._constants
-
-    def _numbers(self, kind: str, count: int, alignment: int, size: int) -> int:
-        """Read numbers with these formats of `struct`; returns the index of the first field."""
-        self._align(alignment)
+    def _add(self, kind: str, size: int) -> None:
         if self._at + size > len(self._data):
             raise ValueError("it is cut off")
-        self._close_constant()
-        first = self._fields
-        self._format += kind
-        self._fields += count
+        last, place, length = self.fields[-1] if self.fields else ("", 0, 0)
+        if kind == last == "s" and place + length == self._at:
+            self.fields[-1] = (kind, place, length + size)
+        else:
+            self.fields.append((kind, self._at, size))
         self._at += size
-        self._between = self._at
-        return first
-
-    def _close_constant(self) -> None:
-        """Make one field of the bytes since the last number."""
-        if self._at > self._between:
-            self._format += f"{self._at - self._between}s"
-            self._constants.append(self._fields)
-            self._fields += 1
 
     def _align(self, size: int) -> None:
         """Skip padding, which may hold any bytes."""
-        padding = -(self._at - _START) % size
-        if padding:
-            self._close_constant()
-            self._format += f"{padding}x"
-            self._at += padding
-            self._between = self._at
+        self._at += -(self._at - START) % size
+
+    def stamp(self) -> int:
+        """Read a stamp; returns the index of its seconds among the fields. Nanoseconds follow."""
+        self._align(4)
+        self._add("i", 4)
+        self._add("I", 4)
+        return len(self.fields) - 2
+
+    def count(self, largest: int = LONGEST) -> int:
+        """Read the length of a text or a sequence."""
+        self._align(4)
+        self._add("s", 4)
+        count = int(struct.unpack_from(self.order + "I", self._data, self._at - 4)[0])
+        if count > largest:
+            raise ValueError(f"a length of {count}; at most {largest} is allowed")
+        return count
+
+    def text(self, longest: int = LONGEST) -> str:
+        """Read a text."""
+        size = self.count(longest)
+        if size == 0 or self._data[self._at + size - 1:self._at + size] != b"\0":
+            raise ValueError("a text that does not end")
+        self._add("s", size)
+        return str(self._data[self._at - size:self._at - 1], "utf-8")
+
+    def doubles(self, count: int) -> slice:
+        """Read so many doubles; returns their place among the fields."""
+        first = len(self.fields)
+        if count:  # else nothing is aligned either
+            self._align(8)
+        for _ in range(count):
+            self._add("d", 8)
+        return slice(first, first + count)
+
+    def finish(self) -> None:
+        """End the message."""
+        if len(self._data) - self._at > PADDING:
+            raise ValueError(f"{len(self._data) - self._at} bytes follow its end")
 
 
-class _Template(Generic[T]):
+Learn = Callable[[Layout], Callable[[Fields], Any]]
+
+
+class Template:
     """Reads messages that have the layout of a first one.
 
     Args:
-        cursor: has read the first one, `data`, to its end.
-        build: makes the result of all fields.
+        learn: reads the first one, `data`, and gives what makes the result of all fields.
 
     Raises:
-        ValueError: more bytes follow.
+        ValueError: what is wrong with the first one.
     """
 
-    def __init__(self, cursor: _Cursor, data: bytes, build: Callable[[tuple[Any, ...]], T]) -> None:
-        self._struct, constants = cursor.finish()
-        self._pick = itemgetter(*constants)
-        self.fields = self._struct.unpack_from(data)
-        self._expected = self._pick(self.fields)
-        self._build = build
+    def __init__(self, learn: Learn, data: bytes) -> None:
+        layout = Layout(data)
+        self._build = learn(layout)
+        layout.finish()
+        self._order, self._fields = layout.order, layout.fields
+        text, at = layout.order, 0
+        for kind, place, size in self._fields:
+            text += f"{place - at}x" + (f"{size}s" if kind == "s" else kind)
+            at = place + size
+        self._struct = struct.Struct(text)
+        places = [k for k, (kind, _, _) in enumerate(self._fields) if kind == "s"]
+        self._pick = itemgetter(*places)
+        self._expected = self._pick(self._struct.unpack_from(data))
 
-    def read(self, data: bytes) -> T | None:
-        """The message; None where its bytes between the numbers are others."""
+    def read(self, data: bytes) -> Any:
+        """The content of a message; None where its bytes between the numbers are others."""
         fields = self._struct.unpack_from(data)
         return self._build(fields) if self._pick(fields) == self._expected else None
 
     def group(self, messages: Sequence[bytes]) -> tuple[np.ndarray, Any]:
         """Of n messages of one length (n,) True where the bytes between the numbers are those of
         the first one, and the columns of these messages."""
-        kind = _row_type(self._struct.format, len(messages[0]))
-        rows = np.frombuffer(b"".join(messages), dtype=kind)
-        fields = [rows[name] for name in kind.names or ()]
-        same: np.ndarray = np.ones(len(rows), dtype=bool)
-        for field in fields:
-            if field.ndim > 1:
-                same &= (field == field[0]).all(axis=1)
-        return same, self._build(tuple(
-            field[same].astype(np.int64) if field.dtype.kind in "iu" else field[same]
-            for field in fields))
+        rows = np.frombuffer(b"".join(messages), np.uint8).reshape(len(messages), -1)
+        between = np.zeros(rows.shape[1], dtype=bool)
+        for kind, place, size in self._fields:
+            between[place:place + size] = kind == "s"
+        same = (rows[:, between] == rows[0, between]).all(axis=1)
+        rows = np.ascontiguousarray(rows[same])
+        return same, self._build([None if kind == "s" else np.ndarray(
+            len(rows), f"{self._order}{'f' if kind == 'd' else 'u' if kind == 'I' else 'i'}{size}",
+            rows, place, rows.strides[:1]).astype(float if kind == "d" else np.int64)
+            for kind, place, size in self._fields])
 
 
-@lru_cache(maxsize=3 * _TEMPLATES)
-def _row_type(fields: str, length: int) -> np.dtype[Any]:
-    """NumPy's type for messages of that length [bytes] with these fields of a `struct.Struct`."""
-    formats: list[Any] = []
-    offsets, at = [], 0
-    for digits, kind in _FIELD.findall(fields):
-        count = int(digits or 1)
-        if kind in _NUMBERS:
-            number = np.dtype(fields[0] + _NUMBERS[kind])
-            formats += [number] * count
-            offsets += [at + k * number.itemsize for k in range(count)]
-            at += count * number.itemsize
-            continue
-        if kind == "s":
-            formats.append(("u1", (count,)))
-            offsets.append(at)
-        at += count
-    return np.dtype({"names": [str(k) for k in range(len(formats))], "formats": formats,
-                     "offsets": offsets, "itemsize": length})
-
-
-class Decoder(Generic[T]):
+class Decoder:
     """Decodes messages of one type; not to be shared by threads.
 
     Args:
-        learn: reads a message field by field; gives what makes the result of its fields.
+        learn: as `Template` takes it.
     """
 
-    def __init__(self, learn: Callable[[_Cursor], Callable[[tuple[Any, ...]], T]]) -> None:
-        self.learn = learn
-        self._templates: dict[int, _Template[T]] = {}  # by length of the message
+    def __init__(self, learn: Learn) -> None:
+        self._learn = learn
+        self._templates: dict[int, Template] = {}  # by length of the message
 
-    def __call__(self, data: bytes) -> T:
+    def __call__(self, data: bytes) -> Any:
         """The content of a serialised message (raises ValueError, saying what is wrong)."""
         template = self._templates.get(len(data))
         message = template.read(data) if template is not None else None
-        return self._read_and_learn(data) if message is None else message
-
-    def groups(self, messages: Sequence[bytes]) -> Iterator[tuple[np.ndarray, Any]]:
-        """Messages that differ in numbers alone, by their places (n,), with columns (n,) in place
-        of the numbers; a damaged one alone with the ValueError that says what is wrong."""
-        lengths = np.fromiter(map(len, messages), dtype=np.int64, count=len(messages))
-        for length in dict.fromkeys(lengths.tolist()):
-            left = np.flatnonzero(lengths == length)
-            while len(left):
-                first = messages[left[0]]
-                try:
-                    cursor = _Cursor(first)
-                    template = _Template(cursor, first, self.learn(cursor))
-                except ValueError as error:
-                    yield left[:1], error
-                    left = left[1:]
-                    continue
-                same, columns = template.group([messages[k] for k in left.tolist()])
-                yield left[same], columns
-                left = left[~same]
-
-    def _read_and_learn(self, data: bytes) -> T:
-        """Read a message field by field; its template reads those of the same length from then on,
-        unless it is very long."""
-        cursor = _Cursor(data)
-        build = self.learn(cursor)
-        template = _Template(cursor, data, build)
-        if len(self._templates) >= _TEMPLATES:
-            self._templates.clear()
-        if len(data) <= _LONGEST:
+        if message is None:
+            template = Template(self._learn, data)
+            if len(self._templates) >= TEMPLATES:
+                self._templates.clear()
             self._templates[len(data)] = template
-        return build(template.fields)
+            message = template.read(data)
+        return message
 
 
-def _learn_wrench(cursor: _Cursor) -> Callable[[tuple[Any, ...]], Wrench]:
-    at, frame, values = cursor.stamp(), cursor.text(), cursor.doubles(6)
-    force, torque = slice(values.start, values.start + 3), slice(values.start + 3, values.stop)
-    return lambda f: Wrench(f[at] * _SECOND + f[at + 1], frame, f[force], f[torque])
+def groups(learn: Learn, messages: Sequence[bytes]) -> Iterator[tuple[np.ndarray, Any]]:
+    """Messages of one type that differ in numbers alone, by their places (n,), with columns (n,) in
+    place of the numbers; a damaged one alone with the ValueError that says what is wrong."""
+    lengths = np.fromiter(map(len, messages), dtype=np.int64, count=len(messages))
+    for length in dict.fromkeys(lengths.tolist()):
+        left = np.flatnonzero(lengths == length)
+        while len(left):
+            try:
+                template = Template(learn, messages[left[0]])
+            except ValueError as error:
+                yield left[:1], error
+                left = left[1:]
+                continue
+            same, columns = template.group([messages[k] for k in left.tolist()])
+            yield left[same], columns
+            left = left[~same]
 
 
-def _learn_joint_state(cursor: _Cursor) -> Callable[[tuple[Any, ...]], JointState]:
-    at, _ = cursor.stamp(), cursor.text()
-    names = tuple([cursor.text() for _ in range(cursor.count())])
-    positions, _, efforts = (cursor.doubles(cursor.count()) for _ in range(3))
-    return lambda f: JointState(f[at] * _SECOND + f[at + 1], names, f[positions], f[efforts])
+def learn_wrench(layout: Layout) -> Callable[[Fields], Wrench]:
+    """geometry_msgs/WrenchStamped."""
+    at, frame, values = layout.stamp(), layout.text(), layout.doubles(6)
+    return lambda f: Wrench(f[at] * SECOND + f[at + 1], frame, f[values])
 
 
-def _learn_transforms(cursor: _Cursor) -> Callable[[tuple[Any, ...]], list[Edge]]:
-    where = []
-    for _ in range(cursor.count()):
-        at, parent, child = cursor.stamp(), cursor.text(), cursor.text()
-        begin = cursor.doubles(7).start
-        where.append((at, parent, child, slice(begin, begin + 3), slice(begin + 3, begin + 7)))
-    return lambda f: [Edge(f[at] * _SECOND + f[at + 1], parent, child, f[p], f[q])
+def learn_joint_state(layout: Layout) -> Callable[[Fields], JointState]:
+    """sensor_msgs/JointState."""
+    at, _ = layout.stamp(), layout.text()
+    names = tuple([layout.text() for _ in range(layout.count())])
+    positions, _, efforts = (layout.doubles(layout.count()) for _ in range(3))
+    return lambda f: JointState(f[at] * SECOND + f[at + 1], names, f[positions], f[efforts])
+
+
+def learn_transforms(layout: Layout) -> Callable[[Fields], list[Edge]]:
+    """tf2_msgs/TFMessage."""
+    where = [(layout.stamp(), layout.text(), layout.text(), layout.doubles(3), layout.doubles(4))
+             for _ in range(layout.count())]
+    return lambda f: [Edge(f[at] * SECOND + f[at + 1], parent, child, f[p], f[q])
                       for at, parent, child, p, q in where]
 
 
-def _learn_dynamic(cursor: _Cursor) -> Callable[[tuple[Any, ...]], DynamicJointState]:
-    at, _ = cursor.stamp(), cursor.text()
-    names = [cursor.text() for _ in range(cursor.count())]
+def learn_dynamic(layout: Layout) -> Callable[[Fields], DynamicJointState]:
+    """control_msgs/DynamicJointState."""
+    at, _ = layout.stamp(), layout.text()
+    names = [layout.text() for _ in range(layout.count())]
     where: dict[tuple[str, str], int] = {}
-    for k in range(cursor.count()):
-        kinds = [cursor.text() for _ in range(cursor.count())]
-        values = cursor.doubles(cursor.count())
+    for k in range(layout.count()):
+        kinds = [layout.text() for _ in range(layout.count())]
+        values = layout.doubles(layout.count())
         if k < len(names):
             places = range(values.start, values.stop)
             where.update(zip([(names[k], kind) for kind in kinds], places, strict=False))
-    return lambda f: DynamicJointState(f[at] * _SECOND + f[at + 1],
+    return lambda f: DynamicJointState(f[at] * SECOND + f[at + 1],
                                        {key: f[place] for key, place in where.items()})
 
 
-def text(data: bytes) -> Text:
-    """A serialised std_msgs/String (raises ValueError)."""
-    return Text(_Cursor(data).text(longest=len(data)))
-
-
-wrench = Decoder(_learn_wrench)  # geometry_msgs/WrenchStamped
-joint_state = Decoder(_learn_joint_state)  # sensor_msgs/JointState
-transforms = Decoder(_learn_transforms)  # tf2_msgs/TFMessage
-dynamic_joint_state = Decoder(_learn_dynamic)  # control_msgs/DynamicJointState
+def text(data: bytes) -> str:
+    """The content of a serialised std_msgs/String (raises ValueError)."""
+    return Layout(data).text(longest=len(data))

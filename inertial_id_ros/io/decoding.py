@@ -51,8 +51,8 @@ class Decoded(NamedTuple):
 
 def wrenches(messages: Sequence[bytes]) -> Decoded:
     """Of geometry_msgs/WrenchStamped."""
-    return _decode(cdr.wrench, messages, lambda w, n: [
-        Wrenches(w.stamp_ns, w.frame_id, _rows(w.force + w.torque, n))])
+    return _decode(cdr.learn_wrench, messages, lambda w, n: [
+        Wrenches(w.stamp_ns, w.frame_id, _rows(w.wrench, n))])
 
 
 def joint_states(messages: Sequence[bytes]) -> Decoded:
@@ -62,7 +62,7 @@ def joint_states(messages: Sequence[bytes]) -> Decoded:
                  f"{MAX_JOINTS} are accepted")
         efforts = _rows(state.efforts, n) if len(state.efforts) == len(state.names) else None
         return [JointStates(state.stamp_ns, state.names, _rows(state.positions, n), efforts)]
-    return _decode(cdr.joint_state, messages, samples)
+    return _decode(cdr.learn_joint_state, messages, samples)
 
 
 def transforms(messages: Sequence[bytes]) -> Decoded:
@@ -70,9 +70,9 @@ def transforms(messages: Sequence[bytes]) -> Decoded:
     def samples(edges: Any, n: int) -> list[Samples]:
         _require(len(edges) <= MAX_TRANSFORMS, f"it has {len(edges)} transforms; at most "
                  f"{MAX_TRANSFORMS} are accepted")
-        return [Edges(e.stamp_ns, e.parent, e.child, _rows(e.translation + e.quaternion, n))
+        return [Edges(e.stamp_ns, e.parent, e.child, _rows([*e.translation, *e.quaternion], n))
                 for e in edges]
-    return _decode(cdr.transforms, messages, samples)
+    return _decode(cdr.learn_transforms, messages, samples)
 
 
 def dynamic_joint_states(messages: Sequence[bytes], settings: DynamicJointStatesSettings,
@@ -104,7 +104,7 @@ def dynamic_joint_states(messages: Sequence[bytes], settings: DynamicJointStates
             newest.append((int(state.stamp_ns[-1]), payload))
         return out
 
-    decoded = _decode(cdr.dynamic_joint_state, messages, samples)
+    decoded = _decode(cdr.learn_dynamic, messages, samples)
     return decoded._replace(payload=max(newest, key=lambda p: p[0])[1] if newest else None)
 
 
@@ -117,12 +117,12 @@ def stated_payload(values: Interfaces, name: str) -> Array | None:
     return np.array([np.ravel(values.get((name, kind), 0.0))[-1] for kind in PAYLOAD + INERTIA])
 
 
-def _decode(decoder: cdr.Decoder[Any], messages: Sequence[bytes],
+def _decode(learn: cdr.Learn, messages: Sequence[bytes],
             samples: Callable[[Any, int], list[Samples]]) -> Decoded:
     """Decode messages; samples: of columns, and their length (raises ValueError)."""
     blocks: list[Block] = []
     damaged, why = 0, ""
-    for index, content in decoder.groups(messages):
+    for index, content in cdr.groups(learn, messages):
         try:
             if isinstance(content, ValueError):
                 raise content

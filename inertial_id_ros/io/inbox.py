@@ -124,6 +124,6 @@ def _add(out: Inputs, topic: InputTopic, decoded: Decoded, settings: Settings) -
 
 def _read_description(out: Inputs, data: bytes) -> None:
     try:
-        out.description = cdr.text(data).data
+        out.description = cdr.text(data)
     except ValueError as error:
         out.damaged[ROBOT_DESCRIPTION] = 1, str(error)

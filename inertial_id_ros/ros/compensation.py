@@ -63,10 +63,9 @@ class CompensatedWrench:
         self._due = 0.0
         self.is_used = False
         # decoders of their own, since they are not to be shared by threads
-        self._wrench: Any = cdr.Decoder(cdr.wrench.learn)
-        self._joints: Any = cdr.Decoder(cdr.joint_state.learn)
-        self._transforms: Any = cdr.Decoder(cdr.transforms.learn)
-        self._dynamic: Any = cdr.Decoder(cdr.dynamic_joint_state.learn)
+        self._wrench, self._joints = map(cdr.Decoder, (cdr.learn_wrench, cdr.learn_joint_state))
+        self._transforms, self._dynamic = map(
+            cdr.Decoder, (cdr.learn_transforms, cdr.learn_dynamic))
 
     # ---- from any thread ------------------------------------------------------------------------
 
@@ -100,10 +99,10 @@ class CompensatedWrench:
         """Publish a serialised wrench without the load; nothing for damaged bytes, which whoever
         owns the identifier reports, or where no load is known."""
         try:
-            stamp, frame, force, torque = self._wrench(data)
+            stamp, frame, wrench = self._wrench(data)
         except ValueError:
             return
-        self._compensate(stamp, frame, (*force, *torque))
+        self._compensate(stamp, frame, wrench)
 
     def add_joint_state(self, data: bytes) -> None:
         """Take a serialised joint state."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import DamagedFile
-from ..estimate import IDENTIFIED, UNOBSERVED, Estimate, ParameterVerdict
+from ..estimate import IDENTIFIED, UNOBSERVED, ParameterVerdict
 from ..identify.verdict import limits
 from ..inertia import (
     PARAMETERS,
@@ -62,11 +62,6 @@ class TargetPayload:
         return body_from_phi(self.phi).com.tolist()
 
     @property
-    def com_mm(self) -> list[float]:
-        """Centre of mass x, y, z [mm]."""
-        return [1e3 * x for x in self.com]
-
-    @property
     def inertia(self) -> Array:
         """Inertia about the centre of mass (3, 3) [kg m^2]."""
         return body_from_phi(self.phi).inertia_com
@@ -88,49 +83,33 @@ class TargetPayload:
 
     def describe(self) -> str:
         """Mass, centre of mass and frame in words."""
-        com = ", ".join(f"{x:.1f}" for x in self.com_mm)
+        com = ", ".join(f"{1e3 * x:.1f}" for x in self.com)
         where = (f"from the origin of '{self.origin}' along the axes of '{self.frame_id}'"
                  if self.origin else f"in '{self.frame_id}'")
         return f"{self.mass:.3f} kg at [{com}] mm {where}"
 
 
-def payload_of(estimate: Estimate, tool: Array | None = None) -> TargetPayload:
+def payload_of(report: dict[str, Any], bias: Array | None = None, tool: Array | None = None
+               ) -> TargetPayload:
     """What is told of an estimate, in its own frame.
 
     Args:
+        report: as `Estimate.to_json` gives it; bias: (6,) of the sensor, as in `TargetPayload`.
         tool: phi (10,) of the tool that the estimate is without, to be told as well; None: the
             estimate as it is.
-    """
-    verdict = estimate.verdict
-    return TargetPayload(estimate.frame_id, estimate.phi if tool is None else estimate.phi + tool,
-                         verdict[0], min(verdict[1:4]), min(verdict[4:]),
-                         _com_width(estimate.covariance, estimate.doubted), estimate.bias)
-
-
-def _com_width(covariance: Array, doubted: str) -> float:
-    """`TargetPayload.com_width` of an estimate whose report has this covariance (10, 10)."""
-    return math.inf if doubted else 2.0 * math.sqrt(max(covariance.diagonal()[1:4].max(), 0.0))
-
-
-def payload_of_report(content: dict[str, Any]) -> tuple[TargetPayload, bool]:
-    """What is told of a saved estimate, in its frame, and whether it is without a tool that was
-    stored then.
-
-    Args:
-        content: as `Estimate.to_json` gives it.
 
     Raises:
         DamagedFile: it is no such report.
     """
-    verdict = fields.verdict(content, "verdict")
-    phi = phi_from_body(fields.number(content, "mass", 0.0), fields.numbers(content, "com", 3),
-                        fields.numbers(content, "inertia_com", 3, 3))
+    verdict = fields.verdict(report, "verdict")
+    phi = phi_from_body(fields.number(report, "mass", 0.0), fields.numbers(report, "com", 3),
+                        fields.numbers(report, "inertia_com", 3, 3))
     if not is_consistent(phi):
         raise DamagedFile("no body has its mass and inertia")
-    width = _com_width(fields.numbers(content, "covariance", PARAMETERS, PARAMETERS),
-                       str(content.get("doubted", "")))
-    return TargetPayload(fields.text(content, "frame_id"), phi, verdict[0], min(verdict[1:4]),
-                         min(verdict[4:]), width, None), bool(content.get("tool_apart"))
+    variances = fields.numbers(report, "covariance", PARAMETERS, PARAMETERS).diagonal()
+    width = math.inf if report.get("doubted") else 2.0 * math.sqrt(max(variances[1:4].max(), 0.0))
+    return TargetPayload(fields.text(report, "frame_id"), phi if tool is None else phi + tool,
+                         verdict[0], min(verdict[1:4]), min(verdict[4:]), width, bias)
 
 
 def payload_of_tool(tool: Tool, bias: Array) -> TargetPayload:

@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..errors import InvalidSetting
 from ..settings import Settings
 from .drivers import Dobot, Doosan, Fanuc, Franka, UniversalRobots, XArm
 from .ros2_control import AdmittanceController, BroadcasterOffsets, GravityFilter
-from .target import Robot, Target
+from .target import Target
 
 TARGETS: dict[str, type[Target]] = {
     "admittance_controller": AdmittanceController,
@@ -22,7 +24,7 @@ TARGETS: dict[str, type[Target]] = {
 }
 
 
-def load_target(name: str, robot: Robot, settings: Settings) -> Target:
+def load_target(name: str, robot: Any, settings: Settings) -> Target:
     """The target of this name (raises InvalidSetting, which names all)."""
     if not name:
         raise InvalidSetting("apply.target is empty; name one of: " + ", ".join(TARGETS))

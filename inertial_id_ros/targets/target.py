@@ -1,8 +1,8 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""A driver or controller that takes a payload: what it has, and how it is told another one.
+"""A driver or controller that takes a payload: what it has, and how it is sent another one.
 
-Its code is the same for a rehearsal, for sending and for taking back: the robot that it talks to
-may be a recorder, and the values may be those that it had before.
+Its code is the same for a rehearsal, for sending and for taking back: the client by which it talks
+to other nodes may be a recorder, and the values may be those that it had before.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import math
 import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,38 +31,6 @@ ENTRIES = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
 class Refused(InertialIdError):
     """A target that was asked did not take what it was told."""
-
-
-class Robot(Protocol):
-    """What a target sees of the graph; `ros.ros_client.RosClient` is one."""
-
-    def services(self) -> dict[str, str]:
-        """The type of each service, by its full name."""
-
-    def topics(self) -> dict[str, str]:
-        """The type of each topic, by its full name."""
-
-    def resolve(self, name: str) -> str:
-        """The full name of a service, topic or node."""
-
-    def request_fields(self, service: str) -> dict[str, str]:
-        """Types of the fields of a service's request; empty where that is not there or installed.
-        """
-
-    def call(self, kind: str, service: str, request: Values) -> Any:
-        """The response of a service; None in a rehearsal."""
-
-    def wait_for_message(self, kind: str, topic: str, timeout: float) -> Any:
-        """The next message of a topic; None where it is silent."""
-
-    def parameters(self, node: str, prefixes: list[str]) -> dict[str, Any]:
-        """Values of a node's parameters whose names begin so."""
-
-    def read_only(self, node: str, names: list[str]) -> frozenset[str]:
-        """Those of a node's parameters that cannot be set."""
-
-    def set_parameters(self, node: str, values: Values) -> None:
-        """Set parameters of a node, all or none."""
 
 
 class PayloadFrame(NamedTuple):
@@ -95,7 +63,7 @@ class Target:
     """See the module.
 
     Args:
-        robot: that all methods talk to.
+        robot: client of other nodes, as `ros.ros_client.RosClient` is.
 
     Attributes:
         takes_tool: it takes all that hangs on the flange, not the load beside a tool that is
@@ -116,7 +84,7 @@ class Target:
     tells = ""
     confirms = True
 
-    def __init__(self, robot: Robot, settings: Settings) -> None:
+    def __init__(self, robot: Any, settings: Settings) -> None:
         self.robot, self.settings, self.told = robot, settings, 0
 
     def services(self) -> dict[str, tuple[str, ...]]:
@@ -176,7 +144,7 @@ class Target:
 
 
 class ArmDriver(Target):
-    """The driver of an arm, which a service tells all that hangs on its flange.
+    """The driver of an arm, a service of which takes all that hangs on its flange.
 
     Attributes:
         default: name of the service; types: of it; flange: frame.
@@ -211,27 +179,22 @@ def difference(sent: Values, told: Values) -> str:
     for name, value in sent.items():
         if name not in told:
             return f"{name} is not told"
-        if isinstance(value, str):
-            if value != told[name]:
-                return f"{name} is '{told[name]}', and '{value}' was sent"
-            continue
         tolerance, unit = TOLERANCES.get(name, (0.0, ""))
-        wanted, got = _numbers(value), _numbers(told[name])
-        if len(wanted) != len(got) or not all(abs(a - b) <= tolerance + ROUNDING * abs(a)
-                                              for a, b in zip(wanted, got, strict=True)):
-            return f"{name} is {_words(got)}{unit and f' {unit}'}, and {_words(wanted)} was sent"
+        got = told[name]
+        try:
+            same = value == got or np.shape(value) == np.shape(got) and np.allclose(
+                got, value, rtol=ROUNDING, atol=tolerance)
+        except TypeError:  # a name, and another one or a number
+            same = False
+        if not same:
+            return f"{name} is {_words(got)}{unit and f' {unit}'}, and {_words(value)} was sent"
     return ""
 
 
-def _numbers(value: Any) -> list[float]:
-    """A value as a list of numbers; one that is none is NaN, which equals nothing."""
-    values = value if isinstance(value, (list, tuple)) else [value]
-    return [float(v) if isinstance(v, (int, float)) else math.nan for v in values]
-
-
-def _words(numbers: list[float]) -> str:
-    words = ", ".join(f"{x:.6g}" for x in numbers)
-    return words if len(numbers) == 1 else f"[{words}]"
+def _words(value: Any) -> str:
+    if isinstance(value, str):
+        return f"'{value}'"
+    return np.array2string(np.asarray(value), precision=6, separator=", ")
 
 
 def service_line(kind: str, service: str, request: Values) -> str:

@@ -15,12 +15,7 @@ from inertial_id_ros.errors import DamagedFile
 from inertial_id_ros.estimate import IDENTIFIED, PRIOR_DOMINATED, UNOBSERVED, Estimate
 from inertial_id_ros.inertia import phi_from_body
 from inertial_id_ros.model.tool import Tool
-from inertial_id_ros.targets.payload import (
-    TargetPayload,
-    payload_of,
-    payload_of_report,
-    payload_of_tool,
-)
+from inertial_id_ros.targets.payload import TargetPayload, payload_of, payload_of_tool
 
 PAYLOAD = TargetPayload("sensor",
                         phi_from_body(1.4, np.array([0.0, 0.0, 0.1078]), 0.01 * np.eye(3)),
@@ -51,19 +46,17 @@ def estimate(doubted: str = "") -> Estimate:
         np.zeros(6), np.zeros(6), 500, 5.0, 10.0, 1e-4, 0.01, tool_apart=True, doubted=doubted)
 
 
-def test_an_estimate_and_its_file_are_told_alike_but_for_the_bias() -> None:
+def test_what_is_told_is_what_the_report_says() -> None:
     for doubted in ("", "the wrench froze"):
         made = estimate(doubted)
-        told, (saved, apart) = payload_of(made), payload_of_report(
-            json.loads(json.dumps(made.to_json())))
-        assert apart and saved.bias is None and told.bias is BIAS
-        for one in (told, saved):
-            assert (one.mass_verdict, one.com_verdict, one.inertia_verdict) == (
-                made.verdict[0], PRIOR_DOMINATED, UNOBSERVED) and not one.inertia_is_known
-            np.testing.assert_allclose(one.phi, PHI, atol=1e-12)
-            assert one.com_width == pytest.approx(math.inf if doubted else WIDTH, rel=1e-6)
+        told = payload_of(json.loads(json.dumps(made.to_json())), BIAS)
+        assert told.bias is BIAS and not told.inertia_is_known
+        assert (told.mass_verdict, told.com_verdict, told.inertia_verdict) == (
+            made.verdict[0], PRIOR_DOMINATED, UNOBSERVED)
+        np.testing.assert_allclose(told.phi, PHI, atol=1e-12)
+        assert told.com_width == pytest.approx(math.inf if doubted else WIDTH, rel=1e-6)
     tool = phi_from_body(0.5, np.array([0.0, 0.0, 0.05]), 1e-3 * np.eye(3))
-    both = payload_of(estimate(), tool)
+    both = payload_of(estimate().to_json(), None, tool)
     assert both.mass == pytest.approx(in_sensor().mass + 0.5)
     assert_close(both.com, (PHI[1:4] + [0.0, 0.0, 0.025]) / (PHI[0] + 0.5))
 
@@ -72,7 +65,7 @@ def test_an_estimate_and_its_file_are_told_alike_but_for_the_bias() -> None:
                                     {"verdict": ["sure"] * 10}, {"frame_id": 3}, {"mass": None}])
 def test_a_damaged_file_of_an_estimate_is_refused(change: dict[str, object]) -> None:
     with pytest.raises(DamagedFile):
-        payload_of_report({**estimate().to_json(), **change})
+        payload_of({**estimate().to_json(), **change})
 
 
 def test_a_tool_alone_is_trusted_as_far_as_its_file_tells_it() -> None:

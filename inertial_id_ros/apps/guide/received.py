@@ -183,7 +183,7 @@ class Received:
         """The robot description; empty: none was received."""
         for data in reversed(self._data(ROBOT_DESCRIPTION, 0, ALWAYS)[1]):
             try:
-                return self._urdf or cdr.text(data).data
+                return self._urdf or cdr.text(data)
             except ValueError:
                 continue
         return self._urdf

@@ -73,7 +73,7 @@ def _fixed(decoded: decoding.Decoded) -> Iterator[FixedFrame]:
 def _text(data: bytes) -> tuple[str, str]:
     """The text of a message, and why it cannot be read; one of both is empty."""
     try:
-        return cdr.text(data).data, ""
+        return cdr.text(data), ""
     except ValueError as error:
         return "", str(error)
 
@@ -156,11 +156,8 @@ def stated_payload(bag: BagReader, topic: InputTopic, message: RawMessage, setti
     """The payload that a message of the driver states; None: it states none (raises
     RecordingError)."""
     if topic is DYNAMIC_PAYLOAD:
-        try:
-            values = cdr.dynamic_joint_state(message.data).values
-        except ValueError:
-            return None
-        found = decoding.stated_payload(values, settings.dynamic_joint_states.payload)
+        found = decoding.dynamic_joint_states(
+            [message.data], settings.dynamic_joint_states, "").payload
         return None if found is None else StatedPayload("", found)
     content = bag.decode(message, topic.type)
     given = content.inertia_load if topic is FRANKA_PAYLOAD else content

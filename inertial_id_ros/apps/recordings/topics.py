@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from itertools import islice
 
 from ...errors import RecordingError
-from ...io import cdr
+from ...io import decoding
 from ...io.input_topics import (
     DYNAMIC_JOINT_STATES,
     JOINT_STATES,
@@ -19,6 +19,7 @@ from ...io.input_topics import (
     InputTopic,
     input_topics,
 )
+from ...io.sample_blocks import JointStates
 from ...settings import Settings
 from .bag_reader import BagReader, RecordedTopic
 
@@ -130,10 +131,8 @@ def _joint_topics(bag: BagReader, candidates: Sequence[str], notes: list[str]) -
 
 
 def _joints_of(data: bytes) -> Sequence[str]:
-    try:
-        return cdr.joint_state(data).names
-    except ValueError:
-        return ()
+    return next((block.samples.names for block in decoding.joint_states([data]).blocks
+                 if isinstance(block.samples, JointStates)), ())
 
 
 def _find_by_name(topics: Sequence[RecordedTopic], wanted: InputTopic, name: str) -> str:

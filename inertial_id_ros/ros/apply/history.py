@@ -1,12 +1,10 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""What was sent to which target: one line of JSON for each application, for the record and for
-undo."""
+"""The applications of a node, for the record and for undo: one line of JSON each."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from ...errors import InertialIdError
@@ -14,8 +12,6 @@ from ...io.files import without_nonfinite
 from ..files import CannotSave, own_name, state_folder
 
 FILE = "applications.jsonl"
-LONGEST = 10_000_000  # bytes of a file, which then begins anew
-TAIL = 1_000_000  # bytes in which the last application is looked for
 
 
 class NothingToUndo(InertialIdError):
@@ -30,27 +26,35 @@ class History:
     """
 
     def __init__(self, directory: str, node: str) -> None:
-        self.path: Path = state_folder(directory) / own_name(node, FILE)
+        self.path = state_folder(directory) / own_name(node, FILE)
 
     def append(self, entry: Mapping[str, Any]) -> None:
         """Add an application (raises CannotSave)."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            if self.path.exists() and self.path.stat().st_size > LONGEST:
-                self.path.replace(self.path.with_suffix(".old.jsonl"))
             with self.path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(without_nonfinite(dict(entry)), allow_nan=False) + "\n")
-        except (OSError, TypeError, ValueError) as error:
-            raise CannotSave(f"cannot write {self.path}: "
-                             f"{getattr(error, 'strerror', None) or error}") from error
+                file.write(json.dumps(without_nonfinite(dict(entry))) + "\n")
+        except OSError as error:
+            raise CannotSave(f"cannot write {self.path}: {error.strerror}") from error
 
     def last(self, target: str) -> dict[str, Any] | None:
         """The last application to a target that changed something, and was not undone since; None:
         there is none. An undo that failed leaves it to be undone again."""
-        entries = [entry for entry in self._entries()
-                   if entry.get("target") == target and entry.get("sent")
-                   and not (entry.get("undo_of") and entry.get("failure"))]
-        return None if not entries or entries[-1].get("undo_of") else entries[-1]
+        try:
+            lines = self.path.read_text(encoding="utf-8", errors="replace").splitlines()
+        except OSError:
+            return None
+        for line in reversed(lines):
+            try:
+                entry = json.loads(line)
+            except ValueError:  # written in part
+                continue
+            if entry.get("target") == target and entry.get("sent"):
+                if not entry.get("undo_of"):
+                    return dict(entry)
+                if not entry.get("failure"):
+                    return None
+        return None
 
     def before(self, target: str) -> tuple[dict[str, Any], str]:
         """What a target had before the last application, and the time of that (raises
@@ -59,26 +63,7 @@ class History:
         if entry is None:
             raise NothingToUndo(f"nothing was applied to '{target}' that was not undone already; "
                                 "nothing is sent")
-        before, time = entry.get("before"), str(entry.get("time", "then"))
-        if not isinstance(before, dict):
+        if entry["before"] is None:
             raise NothingToUndo(f"'{target}' did not tell what it had before the application of "
-                                f"{time}; nothing is sent: set it by hand")
-        return before, time
-
-    def _entries(self) -> list[dict[str, Any]]:
-        """The newest entries; a line that was written in part is left out."""
-        try:
-            with self.path.open("rb") as file:
-                file.seek(0, 2)
-                file.seek(max(0, file.tell() - TAIL))
-                lines = file.read().decode("utf-8", "replace").splitlines()
-        except OSError:
-            return []
-        return [entry for line in lines if isinstance(entry := _parsed(line), dict)]
-
-
-def _parsed(line: str) -> Any:
-    try:
-        return json.loads(line)
-    except ValueError:
-        return None
+                                f"{entry['time']}; nothing is sent: set it by hand")
+        return entry["before"], entry["time"]

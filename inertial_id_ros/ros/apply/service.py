@@ -24,7 +24,7 @@ from ...errors import DamagedFile, InertialIdError, InvalidData, NotEnoughData, 
 from ...estimate import Estimate
 from ...identify.state import state_of
 from ...settings import Settings
-from ...targets.payload import TargetPayload, payload_of, payload_of_report, payload_of_tool
+from ...targets.payload import TargetPayload, payload_of, payload_of_tool
 from ...targets.registry import load_target
 from ...targets.target import Plan, Target, Values, difference, parameter_lines, service_line
 from ..estimation import Estimation
@@ -181,20 +181,21 @@ class ApplyService:
             raise NotEnoughData(f"the estimate is stale: {outcome.stale_reason}")
         tool = self._estimation.identifier.beliefs.tool
         tool = tool if target.takes_tool and outcome.tool_apart else None
-        record = {**outcome.to_json(), "with_tool": tool.describe() if tool is not None else None}
+        report = outcome.to_json()
+        record = {**report, "with_tool": tool.describe() if tool is not None else None}
         if tool is not None and outcome.carries_nothing:
             return payload_of_tool(tool, outcome.bias), record
-        return payload_of(outcome, None if tool is None else tool.phi), record
+        return payload_of(report, outcome.bias, None if tool is None else tool.phi), record
 
     def _saved(self, name: str, target: Target, settings: Settings
                ) -> tuple[TargetPayload, dict[str, Any]]:
         """The payload of a saved estimate (raises InvalidData where it is without its tool)."""
         report = read_saved(settings.state.directory, name)
         try:
-            payload, tool_apart = payload_of_report(report)
+            payload = payload_of(report)
         except DamagedFile as error:
             raise InvalidData(f"saved estimate '{name}' cannot be used: {error}") from error
-        if tool_apart and target.takes_tool:
+        if report.get("tool_apart") and target.takes_tool:
             raise InvalidData(f"saved estimate '{name}' is of the object without its tool, and the "
                               "target takes both")
         return payload, {**report, "saved_as": name}
