@@ -17,7 +17,7 @@ from inertial_id_ros.errors import InvalidData
 from inertial_id_ros.inertia import Array, report_from_phi
 from inertial_id_ros.settings import Settings
 
-from .payloads import random_body
+from .payloads import bounds, random_body
 
 MASSES = (0.3, 8.0)  # kg
 MASS_SHARE, COM, INERTIA = 0.02, 0.003, 0.2  # of the mass, m, of the mean moment
@@ -78,7 +78,7 @@ def _payload(rng: np.random.Generator) -> tuple[Payload, Array]:
     pose, and a box around it."""
     while True:
         body = random_body(rng, float(np.exp(rng.uniform(*np.log(MASSES)))))
-        low, high = (np.asarray(part) for part in body.bounding_box)
+        low, high = bounds(body)
         lengths = (high - low) * (1.0 + rng.uniform(0.0, GROWTH, 3))
         moment = _GRAVITY * float(np.linalg.norm(body.phi[1:4]))
         if lengths.max() <= LARGEST and moment <= _CARRIED:

@@ -144,8 +144,9 @@ def test_the_check_names_each_limit_that_a_motion_exceeds(arm, motions, limits, 
 @pytest.mark.parametrize("shape", ["sphere", "cylinder", "box"])
 def test_the_check_names_an_obstacle_in_the_way_and_no_motion_starts_in_one(motions, shape):
     pose = np.eye(4)
-    pose[:3, 3] = load_description().tool_point(motions[0].positions[[0, -1]],
-                                                np.array([0.0, 0.0, 0.1]))[1]
+    end = motions[0].positions[-1:]
+    sensor = load_description().motion(end)
+    pose[:3, 3] = sensor.position[0] + sensor.rotation[0] @ [0.0, 0.0, 0.1]
     size = {"sphere": (0.05,), "cylinder": (0.3, 0.02), "box": (0.06, 0.06, 0.06)}[shape]
     arm = Arm(URDF, SENSOR_FRAME, BOX, obstacles=[Obstacle("crate", shape, size, pose)])
     assert any("crate" in problem for problem in violations(arm, motions[0], START, LIMITS))

@@ -109,16 +109,6 @@ def test_latched_messages_hold_the_description_and_the_truth(recorded):
     assert truth.inertia.izz == hammer.inertia_com[2, 2]
 
 
-def test_a_bag_has_no_velocities_where_they_are_off(tmp_path):
-    cobot = SimulatedCobot(CobotSettings(velocities=False))
-    recording = cobot.run(0.1)
-    write_bag(tmp_path / "bag", cobot, recording)
-    messages, _ = read(tmp_path / "bag")
-    joints = [m for _, m in messages["/joint_states"]]
-    np.testing.assert_array_equal([m.position for m in joints], recording.q)
-    assert all(len(m.velocity) == 0 for m in joints)
-
-
 def test_an_existing_folder_is_refused_and_nothing_is_touched(tmp_path):
     cobot = SimulatedCobot()
     (tmp_path / "kept").write_text("x")
@@ -141,29 +131,23 @@ def test_interrupted_bag_is_removed(tmp_path):
 
 def test_options_of_the_command_line_become_settings():
     options = parse(["--payload", "hammer", "--speed", "1.5", "--bias=-1e-3,2,3,4,5,6",
-                     "--noise", "0", "0", "--velocities", "false", "--seed", "3",
-                     "--write", "x", "--duration", "2"])
+                     "--noise", "0,0", "--seed", "3", "--write", "x", "--duration", "2"])
     assert options.settings == CobotSettings(
-        payload="hammer", speed=1.5, bias=(-1e-3, 2, 3, 4, 5, 6), noise=(0, 0), velocities=False,
-        seed=3, duration=2.0)
+        payload="hammer", speed=1.5, bias=(-1e-3, 2, 3, 4, 5, 6), noise=(0, 0), seed=3,
+        duration=2.0)
     assert options.write == "x"
 
 
-@pytest.mark.parametrize(("words", "text"), [
-    (["--write", "bag"], "duration is 0 s; --write needs a --duration above 0 s"),
-    (["--write", "bag", "--duration", "1", "--payload", "anvil"], "payload is 'anvil'"),
-    (["--write", ".", "--duration", "1"], "exists already"),
-    (["--speed", "fast"], "argument --speed: invalid float value: 'fast'"),
-    (["--bias", "1", "two"], "bias is '1 two'; it must be a list of numbers"),
-    (["--rate", "1"], "rate is 1 Hz; allowed: at least 10 and at most 2000 Hz"),
-    (["--velocities", "perhaps"], "must be true or false"),
-    (["--frobnicate"], "unrecognized arguments: --frobnicate"),
-    ([], "no bag is named"),
-])
-def test_bad_command_line_gives_one_line_and_status_two(words, text, capsys):
+@pytest.mark.parametrize(("words", "named"), [
+    (["--write", "bag"], "--duration"),
+    (["--write", "bag", "--duration", "1", "--payload", "anvil"], "anvil"),
+    (["--write", ".", "--duration", "1"], "exists"), (["--speed", "fast"], "fast"),
+    (["--bias", "1,two"], "1,two"), (["--rate", "1"], "rate is 1 Hz"),
+    (["--frobnicate"], "--frobnicate"), ([], "--write")])
+def test_bad_command_line_gives_one_line_and_status_two(words, named, capsys):
     assert main(words) == 2
     error = capsys.readouterr().err
-    assert error.startswith("error: ") and text in error and error.count("\n") == 1
+    assert error.startswith("error: ") and named in error and error.count("\n") == 1
 
 
 @pytest.mark.slow

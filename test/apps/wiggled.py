@@ -8,7 +8,7 @@ from rosbags.typesys import Stores, get_typestore
 
 from inertial_id_ros.apps.guide.received import Received, Stretch
 from inertial_id_ros.apps.simulation.cobot import SimulatedCobot
-from inertial_id_ros.apps.simulation.motion import START_POSE, JointMotion, minimum_jerk
+from inertial_id_ros.apps.simulation.motion import START_POSE, Trajectory
 from inertial_id_ros.apps.simulation.settings import CobotSettings
 from inertial_id_ros.io.input_topics import JOINT_STATES, WRENCH
 from inertial_id_ros.settings import Settings
@@ -46,22 +46,12 @@ def joint_bytes(stamp: int, names: tuple[str, ...], q: np.ndarray) -> bytes:
 
 def wiggle(angle: float = 18.0, move: float = 1.4, joints: tuple[int, ...] = (3, 4)):
     """A motion that turns joints by an angle [deg] to either side, in moves of some time [s]."""
-    poses = [np.zeros(6)]
+    poses = [START_POSE, START_POSE]
     for joint in joints:
-        poses += [np.radians(angle) * side * np.eye(6)[joint] for side in (1, -1, 0)]
-
-    def motion(t) -> JointMotion:
-        t = np.atleast_1d(np.asarray(t, dtype=float))
-        out = JointMotion(np.tile(START_POSE, (len(t), 1)), np.zeros((len(t), 6)),
-                          np.zeros((len(t), 6)))
-        for k, step in enumerate(np.diff(poses, axis=0)):
-            progress = minimum_jerk((t - 0.5 - k * move) / move)
-            out.q[:] += progress.value[:, None] * step
-            out.dq[:] += progress.rate[:, None] * step / move
-            out.ddq[:] += progress.acceleration[:, None] * step / move**2
-        return out
-
-    return motion
+        poses += [START_POSE + np.radians(angle) * side * np.eye(6)[joint] for side in (1, -1, 0)]
+    still = np.zeros((len(poses), 6))
+    stamps = np.r_[0.0, 0.5 + move * np.arange(len(poses) - 1)]
+    return Trajectory(stamps, np.array(poses), still, still).sample
 
 
 def receive(order=None, motion=None, seconds: float = 9.5, given: Settings | None = None,

@@ -42,8 +42,8 @@ class Cobot:
         domain = own_domain()
         self.process = RosProcess(
             domain, sys.executable, "-m", "inertial_id_ros.ros.tools.simulate_cobot", "--motion",
-            "commanded", "--payload", "drill", "--rate", "200", "--noise", "0", "0",
-            "--velocity-noise", "0", "--encoder-noise", "0")
+            "commanded", "--payload", "drill", "--rate", "200", "--noise", "0,0",
+            "--encoder-noise", "0")
         self.client = Client(domain)
         self.joints = self.client.listen(JointState, "joint_states", 10)
         self.wrenches = self.client.listen(WrenchStamped, "wrench", 10)

@@ -109,7 +109,7 @@ def test_node_publishes_its_samples_at_the_wanted_rate_with_transforms_at_100_hz
 
 
 def test_latched_topics_reach_a_late_listener(listen):
-    process = start("--payload", "drill", "--tilt", "10", "0")
+    process = start("--payload", "drill", "--tilt", "10,0")
     late = ("/tf_static", "/robot_description", "/simulate_cobot/truth")
     try:
         assert "drill" in process.stderr.readline()  # logged after they were published

@@ -8,23 +8,21 @@ and the latched ``/tf_static`` and ``/robot_description``; besides these the tru
 
 from __future__ import annotations
 
-import argparse
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from ...arguments import Parser
+from ...arguments import Parser, numbers
 from ...cli import OK, exit_status
-from ...errors import InvalidSetting, RecordingError
+from ...errors import DamagedFile, InvalidSetting, RecordingError
 from ...extras import optional_packages
 from ...inertia import six_from_tensor
 from ...io.bag_writing import JOINTS, TRANSFORMS, WRENCH, MessageWriter
-from ...settings.spec import Spec, allowed_range, iter_group
+from ...io.yaml_files import parse_yaml
+from ...settings.spec import allowed_range, iter_group
 from .cobot import Recording, SimulatedCobot
 from .settings import CobotSettings
 
@@ -55,65 +53,50 @@ def write_bag(path: str | Path, cobot: SimulatedCobot, blocks: Recording | Itera
         raise RecordingError(f"bag {folder} exists already; name a folder that does not")
     try:
         with Writer(folder, version=9, storage_plugin=StoragePlugin.MCAP) as writer:
-            bag = _CobotWriter(writer, cobot, round(start * 1e9))
+            bag, begin = MessageWriter(writer), round(start * 1e9)
+            topics = [bag.add_topic("/joint_states", JOINTS), bag.add_topic("/wrench", WRENCH),
+                      bag.add_topic("/tf", TRANSFORMS)]
+            _write_latched(bag, cobot, begin)
             for block in [blocks] if isinstance(blocks, Recording) else blocks:
-                bag.add(block)
-    except (OSError, WriterError) as error:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise RecordingError(f"bag {folder} cannot be written: {error}") from error
-    except BaseException:
+                _write_samples(bag, topics, cobot, block, begin)
+    except BaseException as error:
         # A bag that stops half-way looks like a complete one.
         shutil.rmtree(folder, ignore_errors=True)
+        if isinstance(error, OSError | WriterError):
+            raise RecordingError(f"bag {folder} cannot be written: {error}") from error
         raise
 
 
-class _CobotWriter:
-    """Writes the messages of a cobot to one bag."""
-
-    def __init__(self, writer: Writer, cobot: SimulatedCobot, start: int) -> None:
-        self._bag, self._cobot, self._start = MessageWriter(writer), cobot, start
-        self._written = 0  # samples so far
-        self._joint_states = self._bag.add_topic("/joint_states", JOINTS)
-        self._wrench = self._bag.add_topic("/wrench", WRENCH)
-        self._tf = self._bag.add_topic("/tf", TRANSFORMS)
-        self._write_latched()
-
-    def add(self, recording: Recording) -> None:
-        """Writes all messages of a recording in the order of their stamps."""
-        bag, cobot = self._bag, self._cobot
-        stamps = self._start + np.round(recording.t * 1e9).astype(np.int64)
-        quaternions = cobot.description.joint_quaternions(recording.q)
-        for i, stamp in enumerate(stamps.tolist()):
-            velocity = np.empty(0) if recording.dq is None else recording.dq[i]
-            bag.write(self._joint_states, stamp, bag.joints(
-                stamp, cobot.joint_names, recording.q[i], velocity, recording.effort[i]))
-            bag.write(self._wrench, stamp,
-                      bag.wrench(stamp, cobot.sensor_frame, recording.wrench[i]))
-            if self._written % cobot.tf_step == 0:
-                bag.write(self._tf, stamp, bag.transforms([
-                    bag.transform(stamp, j.parent, j.child, j.translation, quaternion)
-                    for j, quaternion in zip(cobot.description.moving, quaternions[i],
-                                             strict=True)]))
-            self._written += 1
-
-    def _write_latched(self) -> None:
-        """Write the transforms that are fixed, the robot description and the truth."""
-        bag, cobot, start, payload = self._bag, self._cobot, self._start, self._cobot.payload
-        inertia = bag.make("geometry_msgs/msg/Inertia", payload.mass, bag.vector(payload.com),
-                           *six_from_tensor(payload.inertia_com).tolist())
-        for topic, kind, message in (
-                ("/tf_static", TRANSFORMS, bag.transforms([
-                    bag.transform(start, *edge) for edge in cobot.static_transforms()])),
-                ("/robot_description", "std_msgs/msg/String",
-                 bag.make("std_msgs/msg/String", cobot.urdf)),
-                (TRUTH_TOPIC, "geometry_msgs/msg/InertiaStamped",
-                 bag.make("geometry_msgs/msg/InertiaStamped",
-                          bag.header(start, cobot.sensor_frame), inertia))):
-            bag.write(bag.add_topic(topic, kind, latched=True), start, message)
+def _write_samples(bag: MessageWriter, topics: Sequence[Any], cobot: SimulatedCobot,
+                   recording: Recording, start: int) -> None:
+    """Write all messages of a recording in the order of their stamps; start: of time 0 [ns]."""
+    joint_states, wrench, tf = topics
+    quaternions = cobot.description.joint_quaternions(recording.q)
+    for i, t in enumerate(recording.t.tolist()):
+        stamp = start + round(1e9 * t)
+        bag.write(joint_states, stamp, bag.joints(
+            stamp, cobot.joint_names, recording.q[i], recording.dq[i], recording.effort[i]))
+        bag.write(wrench, stamp, bag.wrench(stamp, cobot.sensor_frame, recording.wrench[i]))
+        if round(t * cobot.settings.rate) % cobot.tf_step == 0:
+            bag.write(tf, stamp, bag.transforms([
+                bag.transform(stamp, j.parent, j.child, j.translation, quaternion)
+                for j, quaternion in zip(cobot.description.moving, quaternions[i], strict=True)]))
 
 
-# Argument types; a vector is read word by word and joined later.
-_SCALARS: dict[type, Callable[[str], Any]] = {float: float, int: int, str: str}
+def _write_latched(bag: MessageWriter, cobot: SimulatedCobot, start: int) -> None:
+    """Write the transforms that are fixed, the robot description and the truth."""
+    payload = cobot.payload
+    inertia = bag.make("geometry_msgs/msg/Inertia", payload.mass, bag.vector(payload.com),
+                       *six_from_tensor(payload.inertia_com).tolist())
+    for topic, kind, message in (
+            ("/tf_static", TRANSFORMS, bag.transforms([
+                bag.transform(start, *edge) for edge in cobot.static_transforms()])),
+            ("/robot_description", "std_msgs/msg/String",
+             bag.make("std_msgs/msg/String", cobot.urdf)),
+            (TRUTH_TOPIC, "geometry_msgs/msg/InertiaStamped",
+             bag.make("geometry_msgs/msg/InertiaStamped",
+                      bag.header(start, cobot.sensor_frame), inertia))):
+        bag.write(bag.add_topic(topic, kind, latched=True), start, message)
 
 
 @dataclass(frozen=True)
@@ -131,18 +114,31 @@ def parse(arguments: Sequence[str], program: str = "simulate_cobot") -> Options:
         InvalidSetting: an unknown option, or a value that is not allowed.
     """
     parser = Parser(prog=program, description="A simulated cobot with a wrist sensor.")
-    for name, default, spec in iter_group(CobotSettings()):
-        _add_option(parser, name, default, spec)
+    defaults = CobotSettings()
+    for name, default, spec in iter_group(defaults):
+        shown = ",".join(f"{v:g}" for v in default) if isinstance(default, tuple) else default
+        text = f"{spec.description} ({allowed_range(spec)}; default: {shown})"
+        parser.add_argument("--" + name.replace("_", "-"), dest=name, metavar="VALUE",
+                            help=text.replace("%", "%%"))
     parser.add_argument("--write", metavar="BAG", default="",
                         help="write a bag of --duration seconds and exit, without ROS")
     given = vars(parser.parse_args(list(arguments)))
     write = given.pop("write")
-    changes = {name: _vector(name, value) if isinstance(value, list) else value
-               for name, value in given.items() if value is not None}
-    settings = CobotSettings().replace(changes)
+    settings = defaults.replace({name: _value(name, text, getattr(defaults, name))
+                                 for name, text in given.items() if text is not None})
     if write and not settings.duration > 0.0:
         raise InvalidSetting("duration is 0 s; --write needs a --duration above 0 s")
     return Options(settings, write)
+
+
+def _value(name: str, text: str, default: Any) -> Any:
+    """The value of an option (raises InvalidSetting); numbers of a list are separated by commas."""
+    if isinstance(default, tuple):
+        return numbers(f"{name} is '{text}'", text, "numbers")
+    try:
+        return text if isinstance(default, str) else parse_yaml(text)
+    except DamagedFile:
+        raise InvalidSetting(f"{name} is '{text:.200}'; it must be a number") from None
 
 
 def write_simulation(options: Options) -> None:
@@ -167,39 +163,3 @@ def _write(arguments: Sequence[str]) -> int:
         raise InvalidSetting("no bag is named; give --write BAG (live: simulate_cobot in ROS)")
     write_simulation(options)
     return OK
-
-
-def _add_option(parser: argparse.ArgumentParser, name: str, default: Any, spec: Spec) -> None:
-    """Add the option of a setting, with its description, range and default as help."""
-    option = "--" + name.replace("_", "-")
-    unit = f" [{spec.unit}]" if spec.unit else ""
-    notes = [] if allowed_range(spec).startswith("finite") else [allowed_range(spec)]
-    if isinstance(default, bool):
-        notes.append(f"default: {str(default).lower()}")
-    elif isinstance(default, tuple):
-        notes.append("default: " + " ".join(f"{v:g}" for v in default))
-    elif default != "":
-        notes.append(f"default: {default}")
-    text = f"{spec.description}{unit}" + (f" ({'; '.join(notes)})" if notes else "")
-    common: dict[str, Any] = {"dest": name, "default": None, "help": text.replace("%", "%%")}
-    if isinstance(default, bool):
-        parser.add_argument(option, type=_boolean, metavar="true|false", **common)
-    elif isinstance(default, tuple):
-        parser.add_argument(option, nargs="+", metavar="X", **common)
-    else:
-        parser.add_argument(option, type=_SCALARS[type(default)], metavar=name.upper(), **common)
-
-
-def _boolean(text: str) -> bool:
-    if text.lower() not in ("true", "false"):
-        raise argparse.ArgumentTypeError("must be true or false")
-    return text.lower() == "true"
-
-
-def _vector(name: str, words: Sequence[str]) -> tuple[float, ...]:
-    """Numbers separated by blanks or commas (``--bias=-1e-3,0,0,0,0,0`` keeps signs safe)."""
-    try:
-        return tuple(float(x) for word in words for x in word.replace(",", " ").split())
-    except ValueError:
-        raise InvalidSetting(
-            f"{name} is '{' '.join(words)}'; it must be a list of numbers") from None

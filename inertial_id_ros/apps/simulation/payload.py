@@ -1,18 +1,17 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Payloads built of primitives, with their mass, centre of mass and inertia in closed form."""
+"""Payloads built of homogeneous primitives."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
 
 import numpy as np
-from scipy.spatial.transform import Rotation
+import pinocchio as pin
 
 from ...errors import InvalidSetting, InvalidShape
-from ...inertia import Array, parallel_axis, phi_from_body
+from ...inertia import Array, phi_from_body
 from ...io.files import user_path
 from ...io.yaml_files import read_yaml
 
@@ -44,13 +43,12 @@ class Part:
     rpy: Vector3 = (0.0, 0.0, 0.0)
 
     def __post_init__(self) -> None:
-        if self.shape not in SIZES:
+        names = SIZES.get(self.shape)
+        if names is None:
             raise InvalidShape(f"payload shape is '{self.shape}'; allowed: {', '.join(SIZES)}")
-        names = SIZES[self.shape]
         if len(self.size) != len(names) or not all(0.0 < s < math.inf for s in self.size):
-            raise InvalidShape(
-                f"size of a {self.shape} is {list(self.size)}; it needs {len(names)} positive "
-                f"number{'s' * (len(names) > 1)} in metres: {', '.join(names)}")
+            raise InvalidShape(f"size of a {self.shape} is {list(self.size)}; it needs "
+                               f"{len(names)} numbers above 0 [m]: {', '.join(names)}")
         if not 0.0 < self.density < math.inf:
             raise InvalidSetting(
                 f"density of a {self.shape} is {self.density:g} kg/m^3; it must be positive")
@@ -62,49 +60,23 @@ class Part:
     @property
     def rotation(self) -> Array:
         """Rotation (3, 3) from the part's axes to the sensor's."""
-        return Rotation.from_euler("xyz", self.rpy).as_matrix()
-
-    @property
-    def volume(self) -> float:
-        """Volume [m^3]."""
-        if self.shape == "box":
-            return math.prod(self.size)
-        if self.shape == "cylinder":
-            return math.pi * self.size[0] ** 2 * self.size[1]
-        return 4.0 / 3.0 * math.pi * self.size[0] ** 3
+        return np.asarray(pin.rpy.rpyToMatrix(*self.rpy))
 
     @property
     def mass(self) -> float:
         """Mass [kg]."""
-        return self.density * self.volume
+        volume = {"box": math.prod(self.size),
+                  "cylinder": math.pi * self.size[0] ** 2 * self.size[-1],
+                  "sphere": 4.0 / 3.0 * math.pi * self.size[0] ** 3}[self.shape]
+        return self.density * volume
 
     @property
-    def inertia_com(self) -> Array:
-        """Tensor (3, 3) about the part's centre, along the sensor's axes [kg m^2]."""
-        return self.rotation @ np.diag(self._principal_moments()) @ self.rotation.T
-
-    def _principal_moments(self) -> Array:
-        """Moments (3,) about the part's own axes [kg m^2]."""
-        if self.shape == "box":
-            squares = np.square(self.size)
-            return self.mass / 12.0 * (squares.sum() - squares)
-        if self.shape == "cylinder":
-            r2, h2 = np.square(self.size)
-            across = (3.0 * r2 + h2) / 12.0
-            return self.mass * np.array([across, across, 0.5 * r2])
-        return np.full(3, 0.4 * self.mass * self.size[0] ** 2)
-
-    def half_extent(self) -> Array:
-        """Half lengths (3,) of the bounding box along the sensor's axes [m]."""
-        r = self.rotation
-        if self.shape == "box":
-            return np.abs(r) @ (0.5 * np.array(self.size))
-        if self.shape == "cylinder":
-            radius, height = self.size
-            # A disc with unit normal n reaches radius * sqrt(1 - n_i^2) along axis i.
-            return radius * np.sqrt(np.clip(1.0 - r[:, 2] ** 2, 0.0, None)) + (
-                0.5 * height * np.abs(r[:, 2]))
-        return np.full(3, self.size[0])
+    def inertia(self) -> pin.Inertia:
+        """Mass, centre of mass and inertia, in the sensor frame."""
+        of_shape = {"box": pin.Inertia.FromBox, "cylinder": pin.Inertia.FromCylinder,
+                    "sphere": pin.Inertia.FromSphere}[self.shape]
+        return of_shape(self.mass, *self.size).se3Action(
+            pin.SE3(self.rotation, np.array(self.center)))
 
 
 @dataclass(frozen=True)
@@ -122,36 +94,29 @@ class Payload:
         if not self.parts:
             raise InvalidShape(f"payload '{self.name}' has no parts; it needs at least one")
 
+    @cached_property
+    def _inertia(self) -> pin.Inertia:
+        return sum((part.inertia for part in self.parts), pin.Inertia.Zero())
+
     @property
     def mass(self) -> float:
         """Mass [kg]."""
-        return sum(part.mass for part in self.parts)
+        return float(self._inertia.mass)
 
     @property
     def com(self) -> Array:
         """Centre of mass (3,) in the sensor frame [m]."""
-        moment = sum((part.mass * np.array(part.center) for part in self.parts), np.zeros(3))
-        return moment / self.mass
+        return np.array(self._inertia.lever)
 
     @property
     def inertia_com(self) -> Array:
         """Tensor (3, 3) about the centre of mass, along the sensor's axes [kg m^2]."""
-        com = self.com
-        return sum(
-            (part.inertia_com + parallel_axis(part.mass, np.array(part.center) - com)
-             for part in self.parts), np.zeros((3, 3)))
+        return np.array(self._inertia.inertia)
 
     @property
     def phi(self) -> Array:
         """The ten parameters (10,) about the sensor frame's origin, in the order of `inertia`."""
         return phi_from_body(self.mass, self.com, self.inertia_com)
-
-    @property
-    def bounding_box(self) -> tuple[Array, Array]:
-        """Lower and upper corner (3,) along the sensor's axes [m]."""
-        centers = np.array([part.center for part in self.parts])
-        halves = np.array([part.half_extent() for part in self.parts])
-        return (centers - halves).min(axis=0), (centers + halves).max(axis=0)
 
 
 # Steel, aluminium, wood, plastic; the rest of the densities make up a wanted mass.
@@ -176,22 +141,8 @@ PAYLOADS: dict[str, Payload] = {
 }
 
 
-def payload_from_mapping(data: Any, name: str = "payload") -> Payload:
-    """A payload from ``{name: ..., parts: [{shape, size, density, center, rpy}, ...]}``.
-
-    Raises:
-        InvalidShape: unknown shape, no volume, or no parts.
-        InvalidSetting: an entry is missing, unknown, or not allowed.
-    """
-    if not isinstance(data, Mapping) or not isinstance(data.get("parts"), list):
-        raise InvalidSetting(f"{name} has no list 'parts'; a payload needs one")
-    _check_entries(data, ("parts",), ("name",), name)
-    return Payload(str(data.get("name", name)), tuple(
-        _part(item, f"part {k + 1} of {name}") for k, item in enumerate(data["parts"])))
-
-
 def load_payload(name_or_file: str) -> Payload:
-    """A named payload, or one from a YAML file.
+    """A named payload, or one from a YAML file: ``parts: [{shape, size, density, center, rpy}]``.
 
     Raises:
         InvalidShape: unknown shape, no volume, or no parts.
@@ -203,33 +154,16 @@ def load_payload(name_or_file: str) -> Payload:
     if not path.is_file():
         raise InvalidSetting(
             f"payload is '{name_or_file}'; allowed: {', '.join(PAYLOADS)}, or an existing file")
-    return payload_from_mapping(read_yaml(path, f"payload file {path}"), path.stem)
-
-
-def _part(item: Any, where: str) -> Part:
-    """The part that a mapping describes (raises InvalidSetting, InvalidShape)."""
-    if not isinstance(item, Mapping):
-        raise InvalidSetting(f"{where} is {repr(item)[:200]}; it must be a mapping with shape, "
-                             "size, density")
-    _check_entries(item, ("shape", "size", "density"), ("center", "rpy"), where)
-    numbers: dict[str, tuple[float, ...]] = {}
-    for key in ("size", "density", "center", "rpy"):
+    tree = read_yaml(path, f"payload file {path}")
+    if not isinstance(tree, dict) or not isinstance(tree.get("parts"), list):
+        raise InvalidSetting(f"payload file {path} has no list 'parts'; a payload needs one")
+    parts = []
+    for item in tree["parts"]:
         try:
-            numbers[key] = tuple(np.atleast_1d(np.asarray(item.get(key, (0.0,) * 3), float)))
-        except (TypeError, ValueError):
-            raise InvalidSetting(f"{key} of {where} is {repr(item[key])[:200]}; it must be "
-                                 "numbers") from None
-    return Part(str(item["shape"]), numbers["size"], numbers["density"][0],
-                numbers["center"], numbers["rpy"])  # type: ignore[arg-type]  # lengths: Part
-
-
-def _check_entries(data: Mapping[str, Any], needed: tuple[str, ...], others: tuple[str, ...],
-                   where: str) -> None:
-    """Raise InvalidSetting where an entry is missing or unknown."""
-    for key in needed:
-        if key not in data:
-            raise InvalidSetting(f"{where} has no '{key}'; it needs {', '.join(needed)}")
-    for key in data:
-        if key not in (*needed, *others):
-            raise InvalidSetting(f"{where} has an unknown entry '{str(key)[:200]}'; "
-                                 f"known: {', '.join((*needed, *others))}")
+            numbers = {key: tuple(np.atleast_1d(np.asarray(item[key], float)).tolist())
+                       for key in ("size", "center", "rpy") if key in item}
+            parts.append(Part(**{**item, **numbers, "density": float(item["density"])}))
+        except (TypeError, ValueError, KeyError):
+            raise InvalidSetting(f"payload file {path} holds the part {str(item):.200}; it needs "
+                                 "shape, size and density, and may have center and rpy") from None
+    return Payload(path.stem, tuple(parts))

@@ -16,7 +16,7 @@ from ...settings.spec import Vector, check, coerce, iter_group, setting, unknown
 
 CONVENTIONS = ("on_sensor", "on_environment")
 COMMANDED = "commanded"
-MOTIONS = ("sinusoid", "point_to_point", COMMANDED)
+MOTIONS = ("sinusoid", COMMANDED)
 NO_ERRORS = "none"
 
 
@@ -42,21 +42,10 @@ class CobotSettings:
         0.0, "Mass of the payload that a commanded arm's driver knows at first, a point 0.05 m "
         "before the sensor; the driver subtracts it from the wrench.", unit="kg", low=0.0)
     speed: float = setting(
-        1.0, "Angular speed of the tool: mean of the sinusoids, peak of point-to-point moves.",
-        unit="rad/s", above=0.0, high=4.0)
-    tool_speed: float = setting(
-        0.25, "Peak linear speed of the tool in point-to-point moves.", unit="m/s",
-        above=0.0, high=2.0)
-    rest: float = setting(
-        1.0, "Rest between point-to-point moves.", unit="s", low=0.0, high=60.0)
-    ramp: float = setting(
-        1.0, "Time in which sinusoids gain and lose their speed.", unit="s", low=0.1, high=60.0)
+        1.0, "Mean angular speed of the tool in sinusoids.", unit="rad/s", above=0.0, high=4.0)
     duration: float = setting(0.0, "Length of the simulation; 0: endless.", unit="s", low=0.0)
     rate: float = setting(
         500.0, "Samples of wrench and joint states a second.", unit="Hz", low=10.0, high=2000.0)
-    tf_rate: float = setting(
-        100.0, "Transforms a second, rounded to every n-th sample.", unit="Hz", low=1.0,
-        high=2000.0)
     convention: str = setting(
         "on_sensor", "Sign of the published wrench.", choices=CONVENTIONS)
     noise: Vector = setting(
@@ -75,27 +64,20 @@ class CobotSettings:
     clock_offset: float = setting(
         0.0, "A wrench stamped t was measured at t minus this.", unit="s", low=-1.0, high=1.0)
     encoder_noise: float = setting(
-        1e-4, "Standard deviation of the white noise of one joint position.", unit="rad",
-        low=0.0, high=0.1)
-    velocity_noise: float = setting(
-        1e-3, "Standard deviation of the white noise of one joint velocity.", unit="rad/s",
-        low=0.0, high=1.0)
+        1e-4, "Standard deviation of the white noise of one joint position; ten times as much "
+        "a second in a velocity.", unit="rad", low=0.0, high=0.1)
     effort_noise: float = setting(
         0.1, "Standard deviation of the white noise of one joint torque.", unit="N m",
         low=0.0, high=100.0)
-    friction: Vector = setting(
-        (0.0, 0.0), "Coulomb [N m] and viscous [N m s/rad] friction of every joint, in its torque.",
-        low=0.0, lengths=(2,))
     prefix: str = setting(
         "", "Put before the names of all joints and links (left_), for several arms.")
-    velocities: bool = setting(True, "Whether joint states hold velocities.")
     tilt: Vector = setting(
         (0.0, 0.0), "Roll and pitch of the robot base against the world, declared in TF.",
         unit="deg", low=-180.0, high=180.0, lengths=(2,))
     tilt_error: Vector = setting(
         (0.0, 0.0), "Further roll and pitch of the base about the world's axes, not declared.",
         unit="deg", low=-45.0, high=45.0, lengths=(2,))
-    seed: int = setting(0, "Seed of the noise and of the random poses.", low=0)
+    seed: int = setting(0, "Seed of the noise.", low=0)
 
     def __post_init__(self) -> None:
         for name, value, spec in iter_group(self):
