@@ -129,7 +129,7 @@ def _judge(load: TorqueLoad, rows: LoadColumns, residual: Array, phi: Array, sd:
                 f" (residual {large}): the robot file is of another robot or out of date, "
                 "wrench.sensor_frame is carried by another body, or something touches the arm")
                 }),), ()
-        return (), (("robot_wrong.residual", {"level": "info", "why": (
+        return (), (("robot_wrong.residual", {"why": (
             f" exactly: the residual is {large}; contact, friction that has changed, or another "
             "payload within the window")}),)
     if negative:

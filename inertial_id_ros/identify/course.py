@@ -13,10 +13,13 @@ import numpy as np
 from ..compensation.latch import Latch, LoadInUse
 from ..detect.row import HALF
 from ..detect.scan import Event, Scan
+from ..detect.torque_row import TorqueRows, torque_sheet
 from ..explain.explain import Explanation
 from ..model.history import History, Window
 from ..motion.faults import Fault
 from ..motion.motion import BIN, BIN_NS, Array, IntArray, Motion
+from ..motion.robot import Chain
+from ..robot.payload import TorqueLoad
 from .beliefs import is_weight_alone
 from .conclusion import Basis, Conclusion
 from .estimate import estimate
@@ -58,19 +61,25 @@ class Known(NamedTuple):
 class Course:
     """See the module.
 
+    Args:
+        now: newest stamp [ns]; torques: the robot in whose joints the load is measured, and its
+            chain to the payload's frame; None: a wrench is.
+
     Attributes:
         basis: of estimates from now on; history, scan, latch: as their classes say.
         newest: what was concluded last; None before anything.
     """
 
-    def __init__(self, basis: Basis, now: int) -> None:
+    def __init__(self, basis: Basis, now: int, torques: tuple[TorqueLoad, Chain] | None = None
+                 ) -> None:
         tool = basis.beliefs.tool
-        self.basis = basis
+        self.basis, self._torques = basis, torques
         by_driver, own = basis.beliefs.compensated, basis.settings
         self.history, self.latch = History(weighed=by_driver[:4] if (
             by_driver is not None and is_weight_alone(own)) else None), Latch()
-        self.scan = Scan(basis.beliefs.sheet(basis.settings, now), None if tool is None else (
-            tool.phi, np.sqrt(np.diag(tool.covariance))))
+        stays = None if tool is None else (tool.phi, np.sqrt(np.diag(tool.covariance)))
+        self.scan = Scan(basis.beliefs.sheet(basis.settings, now), stays) if torques is None else (
+            Scan(torque_sheet(torques[0]), stays, TorqueRows(*torques)))
         self.newest: Conclusion | None = None
         self._judged = 0
         self._faults: list[Fault] = []
@@ -123,12 +132,14 @@ class Course:
         events = self.scan.update(self.history, end - HALF - late)
         if not settings.contact.detect:
             self.history.marks = before
-        for event in events:
-            self.latch.update(self.scan, event)
+        if self._torques is None:
+            for event in events:
+                self.latch.update(self.scan, event)
         if end % EVERY == 0:
             self._conclude(end)
         due = self.conclusion(end) if end % self.period == 0 else None
-        self.latch.update(self.scan)
+        if self._torques is None:
+            self.latch.update(self.scan)
         return Step(end, events, due)
 
     def _mark_faults(self, end: int) -> None:
@@ -171,7 +182,11 @@ class Course:
     def _estimate(self, end: int) -> Conclusion:
         """The estimate before a bin, by the models of the last search if it was of this payload."""
         known = self._known_now()
-        return estimate(self._window(end), end, self.basis, known and known.found)
+        return self._by_models(self._window(end), end, known and known.found)
+
+    def _by_models(self, window: Window, end: int, found: Explanation | None = None) -> Conclusion:
+        torques = self._torques and (self._torques[0], self.history.marks.zero_moved > 0)
+        return estimate(window, end, self.basis, found, torques)
 
     def _window(self, end: int) -> Window:
         return self.history.window(end, self.basis.settings.buffer.window)
@@ -185,10 +200,10 @@ class Course:
         """The estimate before a bin, after a search where one is due."""
         window, known = self._window(end), self._known_now()
         if known is not None and not known.is_outdated(end, window):
-            said = estimate(window, end, self.basis, known.found)
+            said = self._by_models(window, end, known.found)
             if not (isinstance(said.explained, Explanation) and known.is_refuted(said.explained)):
                 return said
-        said = estimate(window, end, self.basis)
+        said = self._by_models(window, end)
         if isinstance(said.explained, Explanation):
             self._known = Known(end, self.history.marks.first, said.explained)
         return said

@@ -13,14 +13,16 @@ from ..detect.contradictions import contradictions
 from ..estimate import IDENTIFIED, UNOBSERVED, Estimate, NoEstimate
 from ..explain.explain import Explanation, explain
 from ..explain.fit import Region
+from ..explain.torques import explain_torques
 from ..inertia import is_consistent, min_eigenvalue
 from ..kinds import why
 from ..model.history import Window
 from ..model.rows import stretches
 from ..motion.motion import BIN, BIN_NS, Array
+from ..robot.payload import TorqueLoad
 from ..settings import Settings
 from .beliefs import Beliefs
-from .conclusion import Basis, Conclusion, surprise
+from .conclusion import Basis, Conclusion, Explained, surprise
 from .solving import solve
 from .verdict import judge, vague
 
@@ -28,60 +30,70 @@ FEWEST = 12  # rows
 HARDLY = 2.0  # deviations of a mass from zero
 
 
-def estimate(window: Window, end: int, basis: Basis, known: Explanation | None = None
-             ) -> Conclusion:
+def estimate(window: Window, end: int, basis: Basis, known: Explanation | None = None,
+             torques: tuple[TorqueLoad, bool] | None = None) -> Conclusion:
     """Estimate the payload from a window before a bin.
 
     A pure function: equal arguments give an equal answer.
 
     Args:
         known: see `explain`.
+        torques: of the joints of which robot the window is, and whether its zeros have moved; None:
+            it is of a wrench.
     """
     begun = time.perf_counter()
     settings, beliefs, stamp = basis.settings, basis.beliefs, end * BIN_NS
     if sum(stretch.n for stretch in stretches(window.used)) < FEWEST:
-        return Conclusion(NoEstimate(stamp, basis.frame, too_short(window)))
-    sheet = beliefs.sheet(settings, stamp)
-    explained = explain(window, sheet, _region(beliefs, settings), known)
-    refused = tuple(contradictions(explained, sheet, settings.load.reference_mass))
+        return Conclusion(NoEstimate(stamp, basis.frame, _too_short(window)))
+    explained: Explained
+    if torques is None:
+        sheet = beliefs.sheet(settings, stamp)
+        explained = explain(window, sheet, _region(beliefs, settings), known)
+        refused = tuple(contradictions(explained, sheet, settings.load.reference_mass))
+        left = surprise(explained, sheet)
+    else:
+        explained = explain_torques(window, *torques)
+        refused, left = explained.refused, 1.0
     if refused:
         reason = NoEstimate(stamp, basis.frame, why(*refused[0]), is_finding=True)
         return Conclusion(reason, explained, refused)
     phi, covariance = solve(explained, basis)
-    left = surprise(explained, sheet)
     if phi is None or not is_consistent(phi):
         reason = NoEstimate(stamp, basis.frame, "no body fits the data yet: move more")
         return Conclusion(reason, explained, surprise=left)
     if beliefs.tool is None and beliefs.compensated is None:
         covariance = widened(phi, covariance, float(explained.wide_phi[0]),
                              float(np.sqrt(explained.wide_covariance[0, 0])))
-    seconds = time.perf_counter() - begun
-    made = _made(phi, covariance, explained, basis, stamp, seconds)
-    said = Conclusion(made, explained, surprise=left)
-    rate, speed = said.walk
-    return said._replace(outcome=replace(made, mass_rate=rate, com_speed=speed))
-
-
-def _made(phi: Array, covariance: Array, explained: Explanation, basis: Basis, stamp: int,
-          seconds: float) -> Estimate:
-    verdict, fit, settings = judge(phi, covariance, vague(phi[0])), explained.best, basis.settings
-    used, count = fit.rows.window.used, fit.rows.window.count
-    words, tool = verdict.verdict, basis.beliefs.tool
-    if tool is not None and phi[0] < 2.0 * np.sqrt(covariance[0, 0]):  # `nothing_beside` the tool
-        words = (IDENTIFIED, *9 * (UNOBSERVED,))
-    return Estimate(
+    verdict = judge(phi, covariance, vague(phi[0]))
+    words = verdict.verdict
+    if beliefs.tool is not None and phi[0] < 2.0 * np.sqrt(covariance[0, 0]):
+        words = (IDENTIFIED, *9 * (UNOBSERVED,))  # nothing is carried beside the tool
+    said = Conclusion(Estimate(
         stamp_ns=stamp, frame_id=basis.frame, phi=phi, phi_covariance=covariance,
-        bias=settings.wrench.sign * fit.values["bias"], method=settings.estimator.method,
-        weighting=settings.estimator.weighting, data_share=verdict.share, verdict=words,
-        alignment=_alignment({**fit.values, "delay": np.r_[explained.setup.delay]}),
-        alignment_sigma=np.abs(_alignment(fit.sigma)),
-        residual_rms=_residual(explained), samples=round(float(count[used].sum())),
-        window=BIN * float(used.sum()), condition_number=condition(explained.covariance),
-        min_eigenvalue=min_eigenvalue(phi), solve_time=seconds,
-        tool_apart=tool is not None)
+        method=settings.estimator.method, weighting=settings.estimator.weighting,
+        data_share=verdict.share, verdict=words, condition_number=_condition(explained.covariance),
+        samples=round(float(window.count[window.used].sum())),
+        window=BIN * float(window.used.sum()), min_eigenvalue=min_eigenvalue(phi),
+        solve_time=time.perf_counter() - begun, tool_apart=beliefs.tool is not None,
+        **_of_sensor(explained, settings.wrench.sign)), explained, surprise=left)
+    rate, speed = said.walk
+    return said._replace(outcome=replace(said.outcome, mass_rate=rate, com_speed=speed))
 
 
-def too_short(window: Window) -> str:
+def _of_sensor(explained: Explained, sign: float) -> dict[str, Array]:
+    """What an estimate says of the sensor and its mounting; joints have neither."""
+    if not isinstance(explained, Explanation):
+        return {name: np.zeros(6) for name in (
+            "bias", "alignment", "alignment_sigma", "residual_rms")}
+    fit, solution = explained.best, explained.best.solution
+    left = solution.residual.reshape(solution.variance.shape) ** 2 * solution.variance
+    return {"bias": sign * fit.values["bias"],
+            "alignment": _alignment({**fit.values, "delay": np.r_[explained.setup.delay]}),
+            "alignment_sigma": np.abs(_alignment(fit.sigma)),
+            "residual_rms": np.sqrt(left.sum(0) / fit.rows.n)}
+
+
+def _too_short(window: Window) -> str:
     """Why there is no estimate of a window."""
     seconds = BIN * float(window.used.sum())
     return f"{seconds:.1f} s of usable samples; {BIN * 8 * FEWEST:.1f} s in a row are needed"
@@ -122,14 +134,7 @@ def _alignment(values: dict[str, Array]) -> Array:
     return np.r_[values.get("rotation", np.zeros(3)), values.get("tilt", np.zeros(2)), -delay]
 
 
-def _residual(explained: Explanation) -> Array:
-    """Root mean square (6,) of what the best fit leaves of the rows [N, N m]."""
-    solution = explained.best.solution
-    left = solution.residual.reshape(solution.variance.shape) ** 2 * solution.variance
-    return np.asarray(np.sqrt(left.sum(0) / explained.best.rows.n))
-
-
-def condition(covariance: Array) -> float:
+def _condition(covariance: Array) -> float:
     """Condition number of a regressor with columns of unit length, by a covariance (10, 10)."""
     sd = np.sqrt(np.diag(covariance))
     return float(np.sqrt(np.linalg.cond(covariance / np.outer(sd, sd))))

@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from ..compensation.latch import LoadInUse
-from ..detect.bank import Kind
-from ..errors import InvalidShape
+from ..errors import InvalidShape, NotEnoughData
 from ..estimate import Outcome
 from ..estimators import create
 from ..findings import Finding
@@ -26,6 +25,7 @@ from .answers import Answers
 from .beliefs import Beliefs, compensated_by_driver, describe_tare, tare_of
 from .conclusion import Basis
 from .course import Course
+from .torque_streams import TorqueStreams
 from .watch import Watch
 
 BATCH = 2000  # samples that settle at once
@@ -35,28 +35,32 @@ class Identifier:
     """See the module.
 
     Args:
-        settings: of all groups but those of topics and services; streams: empty ones; names: of
-            events that have another name than usual.
+        settings: of all groups but those of topics and services; streams: empty ones.
 
     Attributes:
         streams: the inputs.
     """
 
     def __init__(self, settings: Settings, beliefs: Beliefs | None = None,
-                 streams: Streams | None = None, names: Mapping[Kind, str] | None = None) -> None:
+                 streams: Streams | None = None) -> None:
         self.streams = streams or Streams(settings)
         self._basis = Basis(settings, beliefs or Beliefs(), create(settings))
-        self._watch, self._finished = Watch(names), False
+        self._watch, self._finished = Watch(self._joints is not None), False
         self._begin()
 
     def _begin(self) -> None:
         """Forget what was measured."""
-        self._course = self._new_course()
+        joints, torques = self._joints, None
+        if joints is not None and joints.load is not None and joints.chain is not None:
+            torques = joints.load, joints.chain
+        self._course = Course(self._basis, self.streams.newest, torques)
         self._restarts = self.streams.restarts
         self._answers = Answers(self.streams, self._course, self._watch)
 
-    def _new_course(self) -> Course:
-        return Course(self._basis, self.streams.newest)
+    @property
+    def _joints(self) -> TorqueStreams | None:
+        """The streams where joints measure the load; None: a sensor in the wrist does."""
+        return self.streams if isinstance(self.streams, TorqueStreams) else None
 
     @property
     def settings(self) -> Settings:
@@ -97,7 +101,8 @@ class Identifier:
         if isinstance(samples, Wrenches):
             self.streams.add_wrenches(samples.stamps, samples.frame_id.lstrip("/"), samples.rows)
         elif isinstance(samples, JointStates):
-            self.streams.add_joint_states(samples.stamps, samples.names, samples.positions)
+            self.streams.add_joint_states(samples.stamps, samples.names, samples.positions,
+                                          samples.efforts)
         elif isinstance(samples, Edges):
             self.streams.add_transforms(samples.stamps, samples.parent.lstrip("/"),
                                         samples.child.lstrip("/"), samples.rows)
@@ -184,17 +189,24 @@ class Identifier:
         """Use the mean wrench of the last second, at rest, as the zero.
 
         Raises:
-            NotEnoughData: too few samples, or the sensor is not at rest.
+            NotEnoughData: too few samples, the sensor is not at rest, or joints measure the load.
         """
+        self._require_zero()
         tare = tare_of(self._course.history, self.settings, self.streams.frame)
         self.believe(replace(self.beliefs, tare=tare))
         return describe_tare(tare)
 
     def untare(self) -> str:
-        """Drop the tare; says whether there was one."""
+        """Drop the tare; says whether there was one (raises NotEnoughData where joints measure)."""
+        self._require_zero()
         had = self.beliefs.tare is not None
         self.believe(replace(self.beliefs, tare=None))
         return "the tare is dropped" if had else "there was no tare"
+
+    def _require_zero(self) -> None:
+        if self._joints is not None:
+            raise NotEnoughData("joint torques have no bias to tare; identify the robot without "
+                                "payload anew (identify_robot)")
 
     def set_tool(self, tool: Tool | None) -> None:
         """Estimate the object apart from a tool from now on; None: all that is carried."""

@@ -3,15 +3,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ..errors import InvalidShape
 from ..estimators import create
 from ..geometry.mesh import package_roots
 from ..geometry.shape import Shape, shape_from_settings
 from ..model.tool import load_tool
+from ..robot.robot_file import load_robot
 from ..settings import Settings
 from .beliefs import Beliefs, compensated_by_driver
 from .identifier import Identifier
-from .joint_torque import TorqueIdentifier
+from .torque_streams import TorqueStreams
 
 
 def make_identifier(settings: Settings) -> Identifier:
@@ -21,10 +24,11 @@ def make_identifier(settings: Settings) -> Identifier:
         InertialIdError: a setting, the shape, the tool or the estimator cannot be used.
     """
     tool = load_tool(settings.tool.file) if settings.tool.file else None
+    beliefs = Beliefs(tool=tool, shape=required_shape(settings))
     if settings.load.source == "joint_torque":
-        return TorqueIdentifier(settings, Beliefs(tool=tool, shape=required_shape(settings)))
-    return Identifier(settings, Beliefs(
-        tool=tool, shape=required_shape(settings), compensated=compensated_by_driver(settings)))
+        return Identifier(settings, beliefs, TorqueStreams(settings, load_robot(
+            settings.load.robot)))
+    return Identifier(settings, replace(beliefs, compensated=compensated_by_driver(settings)))
 
 
 def required_shape(settings: Settings) -> Shape | None:

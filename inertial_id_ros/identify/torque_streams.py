@@ -67,6 +67,12 @@ class TorqueStreams(Streams):
     def _resolve(self) -> None:
         """The chain is known with the description."""
 
+    def add_wrenches(self, stamps: IntArray, frame: str, wrench: Array) -> None:
+        """A wrench counts for nothing, and so do transforms."""
+
+    def add_transforms(self, stamps: IntArray, parent: str, child: str, poses: Array) -> None:
+        """See `add_wrenches`."""
+
     def add_joint_states(self, stamps: IntArray, names: Sequence[str], positions: Array,
                          efforts: Array | None = None) -> None:
         """As `Streams.add_joint_states`, with efforts (m, k) [N m or N]."""

@@ -21,6 +21,7 @@ NAMES = {Kind.PAYLOAD: "payload_changed", Kind.RELEASED: "payload_changed",
          Kind.RETURNED: "payload_changed", Kind.ZEROED: "zero_moved.wrench",
          Kind.OFFSET: "zero_or_contact", Kind.POURS: "payload_walks", Kind.LOST: "estimate_lost"}
 RENAMED = {"sensor_filter1": "wrench_filtered", "sensor_filter2": "wrench_filtered"}
+MILD = ("sensor_frame.replaced", "robot_wrong.residual")  # as asked for; it only doubts a little
 MISSING = {"no_wrench": "no wrench received on '{topic}'",
            "no_frame": "the wrench on '{topic}' names no frame; set wrench.sensor_frame",
            "no_motion": "no motion: neither joint states with a robot description on '{topic}' nor "
@@ -30,14 +31,10 @@ MISSING = {"no_wrench": "no wrench received on '{topic}'",
 
 
 class Watch:
-    """Counts events, and makes findings of all there is.
+    """Counts events, and makes findings of all there is; is_of_joints: these measure the load."""
 
-    Args:
-        names: of events that have another name than usual.
-    """
-
-    def __init__(self, names: Mapping[Kind, str] | None = None) -> None:
-        self._names = {**NAMES, **(names or {})}
+    def __init__(self, is_of_joints: bool) -> None:
+        self._names = NAMES | ({Kind.OFFSET: "zero_moved.joints"} if is_of_joints else {})
         self._counts: Counter[str] = Counter()
         self._events: dict[str, tuple[int, dict[str, float]]] = {}
         self._reset = ""
@@ -84,5 +81,5 @@ def why_missing(streams: Streams) -> str:
 def finding_of(kind: str, numbers: Mapping[str, float | str]) -> Finding:
     """A finding of a kind; numbers that its sentence needs and that are missing are left empty."""
     given: dict[str, Any] = {"why": "", "where": "", "seconds": 0.0, **numbers}
-    level = "info" if kind == "sensor_frame.replaced" else ""  # as the user asked for it
+    level = "info" if kind in MILD else ""
     return kinds.made(RENAMED.get(kind, kind), level, **given)

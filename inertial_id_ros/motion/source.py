@@ -82,8 +82,10 @@ class Streams:
             self._links = links_of(urdf)
             self._urdf, self._version = urdf, self._version + 1
 
-    def add_joint_states(self, stamps: IntArray, names: Sequence[str], positions: Array) -> None:
-        """Positions (m, k) of k joints, or of some of them [rad or m]; others' are left out."""
+    def add_joint_states(self, stamps: IntArray, names: Sequence[str], positions: Array,
+                         efforts: Array | None = None) -> None:
+        """Positions (m, k) of k joints, or of some of them [rad or m]; others' are left out, and so
+        are efforts."""
         self._joints.add(np.asarray(stamps), tuple(names), np.asarray(positions, float))
 
     def add_transforms(self, stamps: IntArray, parent: str, child: str, poses: Array) -> None:
