@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from string import Formatter
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from inertial_id_ros.kinds import doubt_list, table  # noqa: E402
+from inertial_id_ros.findings import Doubt  # noqa: E402
+from inertial_id_ros.kinds import KINDS, SECTIONS, Kind  # noqa: E402
 
 PAGE = ROOT / "docs" / "troubleshooting.md"
 HEAD = """# Troubleshooting
@@ -33,6 +36,33 @@ measured now, an estimate from before is held as stale and nothing is applied. F
 `info`, and all others, leave an estimate as it is.
 
 """
+
+WORDS = {Doubt.MASS: "mass", Doubt.COM: "centre of mass", Doubt.INERTIA: "inertia",
+          Doubt.FRAME: "frame", Doubt.PRESENT: "what is measured now"}
+
+
+def doubt_list() -> str:
+    """What is put in doubt, and by which kinds, as a list in Markdown."""
+    doubts = dict.fromkeys(kind.doubt for kind in KINDS.values() if kind.doubt)
+    return "".join(
+        f"- {', '.join(word for part, word in WORDS.items() if part in doubt)}: "
+        f"{', '.join(f'`{name}`' for name, kind in KINDS.items() if kind.doubt == doubt)}\n"
+        for doubt in doubts)
+
+
+def without_numbers(text: str) -> str:
+    """A sentence with a mark in place of its numbers."""
+    return "".join(before + ("" if field is None else "…") for before, field, _, _ in
+                   Formatter().parse(text.removeprefix("{about}: ")))
+
+
+def table() -> str:
+    """All kinds as Markdown: name, level, what it means, what to do."""
+    def rows(kinds: Mapping[str, Kind]) -> str:
+        return "| name | level | sentence | what to do |\n|---|---|---|---|\n" + "".join(
+            f"| `{name}` | {kind.level} | {without_numbers(kind.text)} | {kind.remedy} |\n"
+            for name, kind in kinds.items())
+    return "\n".join(f"## {title}\n\n{rows(kinds)}" for title, kinds in SECTIONS.items())
 
 
 def page() -> str:

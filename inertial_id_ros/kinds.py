@@ -7,7 +7,7 @@ is about, where that may be one of several (`samples_late.wrench`).
 
 `withdraw_doubted` is the one rule for all who pass an estimate on: messages, parameters, goals,
 `~/apply`, exports, the client, the report and exit statuses follow `valid` and the verdict, which
-are made there. ``python -m inertial_id_ros.kinds`` prints the table for docs/troubleshooting.md.
+are made there. `docs/make_troubleshooting_page.py` prints the table.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import reduce
 from operator import or_
-from string import Formatter
 from typing import Any, NamedTuple
 
 from .estimate import UNOBSERVED, Estimate, NoEstimate, Outcome
@@ -219,11 +218,12 @@ RUN = {
 SECTIONS = {"Inputs": INPUTS, "Frames, signs, set-up": SETUP, "Payload, zero, contact": PAYLOAD,
             "Estimate and node": RUN}
 KINDS: dict[str, Kind] = {name: kind for kinds in SECTIONS.values() for name, kind in kinds.items()}
+_RENAMED = {"sensor_filter1": "wrench_filtered", "sensor_filter2": "wrench_filtered"}
+_MILD = ("sensor_frame.replaced", "robot_wrong.residual")  # as asked for; it doubts but little
 # Names whose samples are left out before anything is made of them.
 _LEFT_OUT = ("streams_mixed.joints", "streams_mixed.transforms")
 _GROUPS = ((Doubt.MASS, 0, 1), (Doubt.COM, 1, 4), (Doubt.INERTIA, 4, 10))  # of the report (10,)
-_WORDS = {Doubt.MASS: "mass", Doubt.COM: "centre of mass", Doubt.INERTIA: "inertia",
-          Doubt.FRAME: "frame", Doubt.PRESENT: "what is measured now"}
+
 
 
 def made(name: str, level: str = "", **numbers: Any) -> Finding:
@@ -241,10 +241,10 @@ def made(name: str, level: str = "", **numbers: Any) -> Finding:
     return Finding(name, level or row.level, row.text.format(**{"about": about, **numbers}))
 
 
-def why(name: str, numbers: Mapping[str, float | str]) -> str:
-    """The sentence of a finding."""
-    given: dict[str, Any] = {**numbers}
-    return made(name, **given).text
+def finding_of(name: str, numbers: Mapping[str, float | str]) -> Finding:
+    """As `made`, where numbers may lack the usual ones, and a cause may have another name."""
+    given: dict[str, Any] = {"why": "", "where": "", "seconds": 0.0, **numbers}
+    return made(_RENAMED.get(name, name), "info" if name in _MILD else "", **given)
 
 
 def doubt_of(finding: Finding) -> Doubt:
@@ -292,29 +292,8 @@ def withdraw_doubted(outcome: Outcome, findings: Iterable[Finding]) -> Outcome:
                    doubted=outcome.doubted if worst is None else worst.text)
 
 
-def doubt_list() -> str:
-    """What is put in doubt, and by which kinds, as a list in Markdown."""
-    doubts = dict.fromkeys(kind.doubt for kind in KINDS.values() if kind.doubt)
-    return "".join(
-        f"- {', '.join(word for part, word in _WORDS.items() if part in doubt)}: "
-        f"{', '.join(f'`{name}`' for name, kind in KINDS.items() if kind.doubt == doubt)}\n"
-        for doubt in doubts)
-
-
-def _without_numbers(text: str) -> str:
-    """A sentence with a mark in place of its numbers."""
-    return "".join(before + ("" if field is None else "…") for before, field, _, _ in
-                   Formatter().parse(text.removeprefix("{about}: ")))
-
-
-def table() -> str:
-    """All kinds as Markdown: name, level, what it means, what to do."""
-    def rows(kinds: Mapping[str, Kind]) -> str:
-        return "| name | level | sentence | what to do |\n|---|---|---|---|\n" + "".join(
-            f"| `{name}` | {kind.level} | {_without_numbers(kind.text)} | {kind.remedy} |\n"
-            for name, kind in kinds.items())
-    return "\n".join(f"## {title}\n\n{rows(kinds)}" for title, kinds in SECTIONS.items())
-
-
-if __name__ == "__main__":
-    print(f"{table()}\n## What is in doubt\n\n{doubt_list()}", end="")
+def with_findings(outcome: Outcome, findings: Iterable[Finding]) -> Outcome:
+    """The outcome with these findings, and without what they put in doubt."""
+    findings = tuple(findings)
+    texts = tuple(finding.text for finding in findings)
+    return withdraw_doubted(replace(outcome, findings=texts), findings)

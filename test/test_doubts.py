@@ -5,14 +5,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from conftest import ROOT
 
 from inertial_id_ros.errors import NotEnoughData
 from inertial_id_ros.estimate import IDENTIFIED, UNOBSERVED, Estimate, NoEstimate
 from inertial_id_ros.export.payload import payload_from_estimate
 from inertial_id_ros.findings import NOTHING, Doubt, Finding
 from inertial_id_ros.inertia import phi_from_body
-from inertial_id_ros.kinds import KINDS, doubt_list, doubt_of, table, withdraw_doubted
+from inertial_id_ros.kinds import KINDS, doubt_of, withdraw_doubted
 from inertial_id_ros.targets.payload import payload_of
 
 GROUPS = {Doubt.MASS: slice(0, 1), Doubt.COM: slice(1, 4), Doubt.INERTIA: slice(4, 10)}
@@ -71,8 +70,3 @@ def test_a_finding_for_information_puts_nothing_in_doubt(name: str) -> None:
     assert doubt_of(finding) == NOTHING
     outcome = withdraw_doubted(known_estimate(), [finding])
     assert isinstance(outcome, Estimate) and set(outcome.verdict) == {IDENTIFIED}
-
-
-def test_the_page_is_that_of_the_table() -> None:
-    page = (ROOT / "docs" / "troubleshooting.md").read_text()
-    assert table() in page and page.endswith(doubt_list())

@@ -1,32 +1,101 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Conclusions as they are handed out: with findings, without what is in doubt, fresh or stale."""
+"""What is handed out: findings, and outcomes with them, without what is in doubt, fresh or stale.
+
+The finding of an event stands for a while, that of a cause as long as it lasts.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from .. import kinds
+from ..detect.bank import Kind
+from ..detect.scan import Event
 from ..estimate import Estimate, NoEstimate, Outcome
-from ..motion.motion import BIN_NS
+from ..findings import Finding, sort_findings
+from ..kinds import finding_of, made, with_findings
+from ..motion.motion import BIN, BIN_NS
 from ..motion.source import Streams
 from .conclusion import Conclusion
 from .course import Course
-from .watch import Watch, why_missing
 
 OLD_NS = 1_000_000_000  # beyond the time from one estimate to the next
+SHOWN_NS = 3_000_000_000  # for which the finding of an event stands
+NAMES = {Kind.PAYLOAD: "payload_changed", Kind.RELEASED: "payload_changed",
+         Kind.RETURNED: "payload_changed", Kind.ZEROED: "zero_moved.wrench",
+         Kind.OFFSET: "zero_or_contact", Kind.POURS: "payload_walks", Kind.LOST: "estimate_lost"}
+MISSING = {"no_wrench": "no wrench received on '{topic}'",
+           "no_frame": "the wrench on '{topic}' names no frame; set wrench.sensor_frame",
+           "no_motion": "no motion: neither joint states with a robot description on '{topic}' nor "
+                        "transforms of the sensor",
+           "no_joints": "{text}", "joints_missing": "no joint states of {names}",
+           "sensor_frame.unknown": "{text}"}
 
 
 class Answers:
-    """Those of one course. A due one never uses older samples than the one before."""
+    """Those of one course after the other.
 
-    def __init__(self, streams: Streams, course: Course, watch: Watch) -> None:
-        self._streams, self._course, self._watch = streams, course, watch
+    A due outcome never uses older samples than the one before.
+
+    Args:
+        is_of_joints: True if these measure the load.
+    """
+
+    def __init__(self, is_of_joints: bool) -> None:
+        self._names = NAMES | ({Kind.OFFSET: "zero_moved.joints"} if is_of_joints else {})
+        self._counts: Counter[str] = Counter()
+        self._events: dict[str, tuple[int, dict[str, float]]] = {}
+        self._reset = ""
+
+    def begin(self, streams: Streams, course: Course) -> None:
+        """From now on they are those of another course."""
+        self._streams, self._course = streams, course
         self._last: Outcome | None = None
         self._asked: tuple[int, Conclusion] | None = None
 
+    def forget_asked(self) -> None:
+        """The basis is another one."""
+        self._asked = None
+
+    # ---- findings -------------------------------------------------------------------------------
+
+    def note(self, events: Sequence[Event]) -> None:
+        """Take note of what the scan found."""
+        for event in events:
+            if name := self._names.get(event.kind):
+                self._counts[name] += 1
+                self._events[name] = event.number * BIN_NS, {
+                    "change": event.change, "count": self._counts[name]}
+
+    def note_reset(self, reason: str) -> None:
+        """Take note that all samples were dropped."""
+        self._reset = reason
+
+    def findings(self, said: Conclusion | None) -> tuple[Finding, ...]:
+        """Everything that deserves attention, errors first."""
+        return sort_findings({one.name: one for one in self._all_findings(said)}.values())
+
+    def _all_findings(self, said: Conclusion | None) -> Iterator[Finding]:
+        course = self._course
+        for name, numbers in self._streams.findings():
+            yield finding_of(name, numbers)
+        if self._reset:
+            yield made("reset", why=self._reset)
+        for name, (stamp, values) in self._events.items():
+            if course.ready * BIN_NS - stamp < SHOWN_NS:
+                yield finding_of(name, values)
+        if course.scan.onset is not None:
+            yield made("contact", seconds=BIN * (course.ready - course.scan.onset),
+                       count=len(course.history.marks.contacts))
+        for kind, given in said.findings if said else ():
+            yield finding_of(kind, given)
+
+    # ---- outcomes -------------------------------------------------------------------------------
+
     def due(self, said: Conclusion) -> Outcome:
         """The outcome of a conclusion that is due."""
-        last, outcome = self._last, self._withdrawn(said)
+        last, outcome = self._last, self._outcome(said)
         if isinstance(last, Estimate) and isinstance(outcome, Estimate) and (
                 outcome.stamp_ns <= last.stamp_ns):
             outcome = self._as_stale(replace(last, findings=outcome.findings))
@@ -38,8 +107,9 @@ class Answers:
     @property
     def newest(self) -> Outcome:
         """The newest due outcome, stale where nothing fresh follows from the samples since."""
-        reason = why_missing(self._streams) or ("" if self._last else "too few samples yet")
-        if reason or self._last is None:
+        missing = self._streams.missing()
+        if missing is not None or self._last is None:
+            reason = MISSING[missing[0]].format(**missing[1]) if missing else "too few samples yet"
             return NoEstimate(self._streams.newest, self._streams.frame, reason)
         age = self._streams.newest - self._last.stamp_ns
         is_old = age > OLD_NS + self._course.period * BIN_NS
@@ -53,21 +123,14 @@ class Answers:
         if self._asked is None or self._asked[0] != course.ready:
             self._asked = course.ready, course.conclusion(course.ready)
         said = self._asked[1]
-        outcome = self._withdrawn(said)
+        outcome = self._outcome(said)
         if self._last is not None and outcome.stamp_ns < self._last.stamp_ns:
             return self.newest
         is_stale = said.is_outdated or course.is_suspect
         return self._as_stale(outcome, said) if is_stale else outcome
 
-    def forget_asked(self) -> None:
-        """The basis is another one."""
-        self._asked = None
-
-    def _withdrawn(self, said: Conclusion) -> Outcome:
-        """An outcome with the findings of now, without what they put in doubt."""
-        findings = self._watch.findings(self._streams, self._course, said)
-        named = replace(said.outcome, findings=tuple(f.text for f in findings))
-        return kinds.withdraw_doubted(named, findings)
+    def _outcome(self, said: Conclusion) -> Outcome:
+        return with_findings(said.outcome, self.findings(said))
 
     def _as_stale(self, outcome: Outcome, said: Conclusion | None = None) -> Outcome:
         if not isinstance(outcome, Estimate):

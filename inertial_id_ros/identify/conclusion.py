@@ -51,12 +51,6 @@ class Conclusion(NamedTuple):
         return self.explained is not None and self.explained.is_outdated
 
     @property
-    def walk(self) -> tuple[float, float]:
-        """Change of the mass [kg/s], speed of the centre [m/s]; 0 where the payload is steady."""
-        numbers = dict(self.explained.named).get("payload_walks", {}) if self.explained else {}
-        return float(numbers.get("mass_rate", 0.0)), float(numbers.get("speed", 0.0))
-
-    @property
     def findings(self) -> tuple[Reason, ...]:
         """Kinds and numbers of findings about the window."""
         return (*self.explained.named, *self.refused) if self.explained else ()
@@ -67,7 +61,7 @@ class Conclusion(NamedTuple):
             return None
         wrong = np.inf if self.refused else self.surprise
         return WindowSays(end, self.explained.setup, [kind for kind, _ in self.explained.named],
-                          wrong, any(self.walk))
+                          wrong, any(walk_of(self.explained)))
 
 
 def surprise(explained: Explanation, sheet: Sheet) -> float:
@@ -77,3 +71,9 @@ def surprise(explained: Explanation, sheet: Sheet) -> float:
     walks = np.exp(explained.best.log_noise[:, 2:]).sum(1)
     least = np.square(sheet.accuracy) + np.square(sheet.drift) / 4.0
     return float(np.sqrt((walks / least).max()))
+
+
+def walk_of(explained: Explained) -> tuple[float, float]:
+    """Change of the mass [kg/s], speed of the centre [m/s]; 0 where the payload is steady."""
+    numbers = dict(explained.named).get("payload_walks", {})
+    return float(numbers.get("mass_rate", 0.0)), float(numbers.get("speed", 0.0))

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 
 import numpy as np
 from scipy.special import log_ndtr
@@ -15,14 +14,14 @@ from ..explain.explain import Explanation, explain
 from ..explain.fit import Region
 from ..explain.torques import explain_torques
 from ..inertia import is_consistent, min_eigenvalue
-from ..kinds import why
+from ..kinds import finding_of
 from ..model.history import Window
 from ..model.rows import stretches
 from ..motion.motion import BIN, BIN_NS, Array
 from ..robot.payload import TorqueLoad
 from ..settings import Settings
 from .beliefs import Beliefs
-from .conclusion import Basis, Conclusion, Explained, surprise
+from .conclusion import Basis, Conclusion, Explained, surprise, walk_of
 from .solving import solve
 from .verdict import judge, vague
 
@@ -55,7 +54,7 @@ def estimate(window: Window, end: int, basis: Basis, known: Explanation | None =
         explained = explain_torques(window, *torques)
         refused, left = explained.refused, 1.0
     if refused:
-        reason = NoEstimate(stamp, basis.frame, why(*refused[0]), is_finding=True)
+        reason = NoEstimate(stamp, basis.frame, finding_of(*refused[0]).text, is_finding=True)
         return Conclusion(reason, explained, refused)
     phi, covariance = solve(explained, basis)
     if phi is None or not is_consistent(phi):
@@ -68,29 +67,28 @@ def estimate(window: Window, end: int, basis: Basis, known: Explanation | None =
     words = verdict.verdict
     if beliefs.tool is not None and phi[0] < 2.0 * np.sqrt(covariance[0, 0]):
         words = (IDENTIFIED, *9 * (UNOBSERVED,))  # nothing is carried beside the tool
-    said = Conclusion(Estimate(
-        stamp_ns=stamp, frame_id=basis.frame, phi=phi, phi_covariance=covariance,
+    bias, alignment, alignment_sigma, residual = _of_sensor(explained, settings.wrench.sign)
+    rate, speed = walk_of(explained)
+    return Conclusion(Estimate(
+        stamp_ns=stamp, frame_id=basis.frame, phi=phi, phi_covariance=covariance, bias=bias,
+        alignment=alignment, alignment_sigma=alignment_sigma, residual_rms=residual,
         method=settings.estimator.method, weighting=settings.estimator.weighting,
         data_share=verdict.share, verdict=words, condition_number=_condition(explained.covariance),
         samples=round(float(window.count[window.used].sum())),
         window=BIN * float(window.used.sum()), min_eigenvalue=min_eigenvalue(phi),
         solve_time=time.perf_counter() - begun, tool_apart=beliefs.tool is not None,
-        **_of_sensor(explained, settings.wrench.sign)), explained, surprise=left)
-    rate, speed = said.walk
-    return said._replace(outcome=replace(said.outcome, mass_rate=rate, com_speed=speed))
+        mass_rate=rate, com_speed=speed), explained, surprise=left)
 
 
-def _of_sensor(explained: Explained, sign: float) -> dict[str, Array]:
-    """What an estimate says of the sensor and its mounting; joints have neither."""
+def _of_sensor(explained: Explained, sign: float) -> tuple[Array, Array, Array, Array]:
+    """Bias, alignment, its deviations and residual, (6,) each, of a sensor; joints have none."""
     if not isinstance(explained, Explanation):
-        return {name: np.zeros(6) for name in (
-            "bias", "alignment", "alignment_sigma", "residual_rms")}
+        return np.zeros(6), np.zeros(6), np.zeros(6), np.zeros(6)
     fit, solution = explained.best, explained.best.solution
     left = solution.residual.reshape(solution.variance.shape) ** 2 * solution.variance
-    return {"bias": sign * fit.values["bias"],
-            "alignment": _alignment({**fit.values, "delay": np.r_[explained.setup.delay]}),
-            "alignment_sigma": np.abs(_alignment(fit.sigma)),
-            "residual_rms": np.sqrt(left.sum(0) / fit.rows.n)}
+    return (sign * fit.values["bias"],
+            _alignment({**fit.values, "delay": np.r_[explained.setup.delay]}),
+            np.abs(_alignment(fit.sigma)), np.sqrt(left.sum(0) / fit.rows.n))
 
 
 def _too_short(window: Window) -> str:

@@ -26,7 +26,6 @@ from .beliefs import Beliefs, compensated_by_driver, describe_tare, tare_of
 from .conclusion import Basis
 from .course import Course
 from .torque_streams import TorqueStreams
-from .watch import Watch
 
 BATCH = 2000  # samples that settle at once
 
@@ -45,7 +44,7 @@ class Identifier:
                  streams: Streams | None = None) -> None:
         self.streams = streams or Streams(settings)
         self._basis = Basis(settings, beliefs or Beliefs(), create(settings))
-        self._watch, self._finished = Watch(self._joints is not None), False
+        self._answers, self._finished = Answers(self._joints is not None), False
         self._begin()
 
     def _begin(self) -> None:
@@ -55,7 +54,7 @@ class Identifier:
             torques = joints.load, joints.chain
         self._course = Course(self._basis, self.streams.newest, torques)
         self._restarts = self.streams.restarts
-        self._answers = Answers(self.streams, self._course, self._watch)
+        self._answers.begin(self.streams, self._course)
 
     @property
     def _joints(self) -> TorqueStreams | None:
@@ -125,7 +124,7 @@ class Identifier:
         self._course.append(motion, stamps, self.streams.sign * rows, self.streams.take_faults())
         out: list[Outcome] = []
         while (step := self._course.step()) is not None:
-            self._watch.note(step.events)
+            self._answers.note(step.events)
             if step.due is not None:
                 out.append(self._answers.due(step.due))
         return out
@@ -147,7 +146,7 @@ class Identifier:
 
     def findings(self) -> tuple[Finding, ...]:
         """Everything about the samples so far that deserves attention, errors first."""
-        return self._watch.findings(self.streams, self._course, self._course.newest)
+        return self._answers.findings(self._course.newest)
 
     def load_in_use(self) -> LoadInUse:
         """The load that may be removed from the wrench."""
@@ -218,7 +217,7 @@ class Identifier:
 
     def reset(self, reason: str) -> None:
         """Forget all samples; what was said stays."""
-        self._watch.note_reset(reason)
+        self._answers.note_reset(reason)
         self.streams = self.streams.emptied()
         self._begin()
 

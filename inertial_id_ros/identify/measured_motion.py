@@ -9,11 +9,11 @@ from typing import NamedTuple
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from .. import kinds
 from ..errors import NotEnoughData
 from ..estimate import Outcome
 from ..estimators import create
 from ..geometry.shape import Shape
+from ..kinds import finding_of, with_findings
 from ..model.history import History
 from ..motion.motion import BIN_NS, Array, IntArray, Motion
 from ..motion.quartic import fit_quartics, is_covered, near, window_length
@@ -22,7 +22,6 @@ from ..settings import Settings
 from .beliefs import Beliefs, compensated_by_driver
 from .conclusion import Basis
 from .estimate import estimate
-from .watch import finding_of
 
 FEWEST = 20  # samples
 SPARE_NS = 1_000_000_000
@@ -64,10 +63,8 @@ def identify_measured(measured: MeasuredMotion, wrench: Array, settings: Setting
     basis = Basis(settings, Beliefs(shape=shape, compensated=compensated_by_driver(settings)),
                   create(settings), settings.wrench.sensor_frame)
     said = estimate(history.window(history.end, seconds), history.end, basis)
-    findings = [finding_of(*given) for given in said.findings]
-    named = replace(said.outcome, stamp_ns=int(stamps[-1]),
-                    findings=tuple(finding.text for finding in findings))
-    return kinds.withdraw_doubted(named, findings)
+    return with_findings(replace(said.outcome, stamp_ns=int(stamps[-1])),
+                         (finding_of(*given) for given in said.findings))
 
 
 def _in_bins(measured: MeasuredMotion) -> Motion:

@@ -13,8 +13,7 @@ from scipy.spatial.transform import Rotation
 from benchmarks.referee import faults
 from benchmarks.referee.generator import ARMS, FRAME, START_NS, Arm, Law, random_law
 from inertial_id_ros.errors import InvalidData
-from inertial_id_ros.identify.watch import finding_of
-from inertial_id_ros.kinds import doubt_in
+from inertial_id_ros.kinds import doubt_in, finding_of
 from inertial_id_ros.motion.causal import PoseNow
 from inertial_id_ros.motion.frames import Frames, place_of
 from inertial_id_ros.motion.motion import BIN_NS, Motion, joined

@@ -10,8 +10,7 @@ from ...estimators import create
 from ...identify.conclusion import Basis
 from ...identify.estimate import estimate
 from ...identify.make import make_identifier
-from ...identify.watch import finding_of
-from ...kinds import withdraw_doubted
+from ...kinds import finding_of, withdraw_doubted
 from ...model.history import History
 from ...motion.motion import BIN, BIN_NS, Motion
 from ...settings import Settings
