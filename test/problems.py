@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +13,10 @@ from inertial_id_ros.geometry.shape import Shape, shape_from_primitive
 from inertial_id_ros.inertia import Array, phi_from_points
 from inertial_id_ros.model.newton_euler import regressor
 from inertial_id_ros.model.problem import Problem, blend, channel_triangles, dynamism_weight
+from inertial_id_ros.motion.motion import Motion
+from inertial_id_ros.motion.robot import chain_of
+from inertial_id_ros.motion.track import Track
+from inertial_id_ros.samples.ring import Ring
 
 GRAVITY = np.array([0.0, 0.0, -9.81])
 NOISE = np.repeat([0.1, 0.005], 3)
@@ -149,3 +154,13 @@ def box(size: tuple[float, float, float] = (0.1, 0.06, 0.2),
     pose = np.eye(4)
     pose[:3, 3] = center
     return shape_from_primitive("box", size, pose)
+
+
+def motion_from_arrays(urdf: str, frame: str, names: Sequence[str], at: np.ndarray,
+                       positions: np.ndarray) -> Motion:
+    """Motion in all bins that joint positions (m, k) at stamps (m,) [ns] cover."""
+    chain = chain_of(urdf, frame)
+    track = Track(Ring(len(names)), np.array([chain.turning.get(name, False) for name in names]))
+    track.ring.push(at, positions)
+    signal = track.advance(finished=True)
+    return chain.motion(signal.number, names, signal.value, signal.rate, signal.acceleration)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -110,15 +111,11 @@ class MotionNow:
     """
 
     def __init__(self, chain: Chain) -> None:
-        self._names = chain.names
-        self._model = _model_of(chain)
-        self._data = self._model.createData()
-        place = {name: k for k, name in enumerate(self._names)}
-        self._index = [place[joint.name] for joint in chain.joints]
+        self._names, self._chain = chain.names, replace(chain)  # with data of its own thread
+        self._index = [self._names.index(joint.name) for joint in chain.joints]
         self._scale = np.array([[joint.scale for joint in chain.joints]])
         self._shift = np.array([joint.shift for joint in chain.joints])
-        turns = {joint.name: joint.turns for joint in chain.joints}
-        self._signal = Signal(np.array([turns[name] for name in self._names], bool))
+        self._signal = Signal(np.array([chain.turning[name] for name in self._names]))
         self._orders: dict[tuple[str, ...], list[int] | None] = {}
 
     def update(self, stamp: int, names: Sequence[str], positions: Sequence[float]) -> None:
@@ -140,13 +137,8 @@ class MotionNow:
         if terms != TERMS[-1]:
             ddq = np.zeros_like(ddq)
             dq = dq if terms == TERMS[1] else ddq
-        pin.forwardKinematics(self._model, self._data, q + self._shift, dq, ddq)
-        frame = self._model.nframes - 1
-        turn = pin.updateFramePlacement(self._model, self._data, frame).rotation
-        felt = pin.getFrameClassicalAcceleration(self._model, self._data, frame, pin.LOCAL)
-        omega = pin.getFrameVelocity(self._model, self._data, frame, pin.LOCAL).angular
-        return Now(felt.linear + 9.81 * turn[2], np.array(omega), np.array(felt.angular),
-                   np.array(turn))
+        place, felt, omega, alpha = self._chain.move(q + self._shift, dq, ddq)
+        return Now(felt + 9.81 * place.rotation[2], omega, alpha, place.rotation)
 
 
 class PoseNow:
@@ -197,15 +189,3 @@ def _vector(matrix: Array) -> Array:
     """The vector (3,) of the skew part of a matrix (3, 3)."""
     skew = 0.5 * (matrix - matrix.T)
     return np.array([skew[2, 1], skew[0, 2], skew[1, 0]])
-
-
-def _model_of(chain: Chain) -> pin.Model:
-    """Pinocchio's model of a chain alone; mimic joints have been made joints of their own."""
-    model, parent = pin.Model(), 0
-    for k, joint in enumerate(chain.joints):
-        kind = (pin.JointModelRevoluteUnaligned if joint.turns
-                else pin.JointModelPrismaticUnaligned)(joint.axis)
-        place = chain.root * joint.place if k == 0 else joint.place
-        parent = model.addJoint(parent, kind, place, f"joint{k}")
-    model.addFrame(pin.Frame("sensor", parent, 0, chain.tip, pin.FrameType.OP_FRAME))
-    return model

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 from xml.etree import ElementTree
 
@@ -14,12 +14,9 @@ import numpy as np
 import pinocchio as pin
 
 from ..errors import InvalidModel, UnknownFrame
-from ..inertia import skew
 from ..limits import MAX_ARM_JOINTS
-from ..samples.ring import Ring
 from .description import link_names, parse_urdf
-from .motion import Array, IntArray, Motion, no_motion
-from .track import Track
+from .motion import Array, IntArray, Motion
 
 BEYOND, TURN = 1.2, 2.0 * math.pi + 0.5  # of a joint's limits: no position in rad lies beyond
 
@@ -89,81 +86,48 @@ class Chain:
         Args:
             number: (n,) bins; names: of k joints; q, dq, ddq: (n, k).
         """
-        if not len(number):
-            return no_motion(len(self.joints))
-        n, column = len(number), {name: k for k, name in enumerate(names)}
-        walk = _Walk(n, self.root.rotation)
-        walk.move(self.root)
-        axes, at, along, slides = [], [], [], []
-        for joint in self.joints:
-            k = column[joint.name]
-            walk.move(joint.place)
-            walk.push(joint, joint.scale * q[:, k] + joint.shift, joint.scale * dq[:, k],
-                      joint.scale * ddq[:, k])
-            axes.append(walk.rotation)
-            at.append(walk.position)
-            along.append(walk.rotation @ joint.axis)
-            slides.append(not joint.turns)
-        walk.move(self.tip)
-        twists = [np.hstack([w, np.zeros((n, 3))]) if slide else np.hstack([_cross(p, w), w])
-                  for p, w, slide in zip(at, along, slides, strict=True)]
-        j = len(self.joints)
-        return Motion(number, walk.rotation, walk.position, walk.acceleration, walk.omega,
-                      walk.alpha, np.stack(axes, 1) if j else np.empty((n, 0, 3, 3)),
-                      np.stack(twists, 1) if j else np.empty((n, 0, 6)))
+        n, j, column = len(number), len(self.joints), {name: k for k, name in enumerate(names)}
+        which = [column[joint.name] for joint in self.joints]
+        scale = np.array([joint.scale for joint in self.joints])
+        shift = np.array([joint.shift for joint in self.joints])
+        position, acceleration, omega, alpha = np.empty((4, n, 3))
+        out = Motion(number, np.empty((n, 3, 3)), position, acceleration, omega, alpha,
+                     np.empty((n, j, 3, 3)), np.empty((n, j, 6)))
+        state = scale * q[:, which] + shift, scale * dq[:, which], scale * ddq[:, which]
+        for k, now in enumerate(zip(*state, strict=True)):
+            place, acceleration[k], omega[k], alpha[k] = self.move(*now)
+            out.rotation[k], position[k] = place.rotation, place.translation
+            out.twists[k] = pin.computeJointJacobians(self.model, self._data).T
+            for i in range(j):
+                out.joints[k, i] = self._data.oMi[i + 1].rotation
+        return out
 
+    def move(self, q: Array, dq: Array, ddq: Array) -> tuple[pin.SE3, Array, Array, Array]:
+        """Pose of the sensor in the base, and along its axes acceleration, angular velocity and
+        angular acceleration (3,) of it, by positions, velocities, accelerations (j,) of the joints.
+        """
+        model, data, frame = self.model, self._data, self.model.nframes - 1
+        pin.forwardKinematics(model, data, q, dq, ddq)
+        place = pin.updateFramePlacement(model, data, frame)
+        felt = pin.getFrameClassicalAcceleration(model, data, frame, pin.LOCAL)
+        omega = pin.getFrameVelocity(model, data, frame, pin.LOCAL).angular
+        return place, felt.linear, omega, felt.angular
 
-class _Walk:
-    """Pose, velocity and acceleration of a frame that goes along the chain, in its own axes."""
+    @cached_property
+    def model(self) -> pin.Model:
+        """Pinocchio's model of the chain alone, in which mimic joints are joints of their own."""
+        model, parent = pin.Model(), 0
+        for k, joint in enumerate(self.joints):
+            kind = (pin.JointModelRevoluteUnaligned if joint.turns
+                    else pin.JointModelPrismaticUnaligned)(joint.axis)
+            place = self.root * joint.place if k == 0 else joint.place
+            parent = model.addJoint(parent, kind, place, f"joint{k}")
+        model.addFrame(pin.Frame("sensor", parent, 0, self.tip, pin.FrameType.OP_FRAME))
+        return model
 
-    def __init__(self, n: int, root: Array) -> None:
-        self.rotation = np.broadcast_to(np.eye(3), (n, 3, 3))
-        self.position = np.zeros((n, 3))
-        self.acceleration, self.omega, self.alpha = np.zeros((3, n, 3))
-
-    def move(self, place: pin.SE3) -> None:
-        """Go on to a fixed place in the present axes."""
-        step, turn = np.asarray(place.translation), np.asarray(place.rotation)
-        if step.any():
-            self.position = self.position + self.rotation @ step
-            self.acceleration = self.acceleration + self._of_rotation(step)
-        self.rotation = self.rotation @ turn
-        self.acceleration, self.omega, self.alpha = (
-            v @ turn for v in (self.acceleration, self.omega, self.alpha))
-
-    def push(self, joint: Joint, q: Array, dq: Array, ddq: Array) -> None:
-        """Go through a joint at n positions, velocities, accelerations."""
-        u, rate = joint.axis, dq[:, None] * joint.axis
-        if not joint.turns:
-            step = q[:, None] * u
-            self.position = self.position + np.einsum("nij,nj->ni", self.rotation, step)
-            self.acceleration = (self.acceleration + self._of_rotation(step)
-                                 + 2.0 * _cross(self.omega, rate) + ddq[:, None] * u)
-            return
-        turn = _about(u, q)
-        self.rotation = self.rotation @ turn
-        self.acceleration, self.omega, self.alpha = (
-            np.einsum("nij,ni->nj", turn, v) for v in (self.acceleration, self.omega, self.alpha))
-        self.alpha = self.alpha + _cross(self.omega, rate) + ddq[:, None] * u
-        self.omega = self.omega + rate
-
-    def _of_rotation(self, step: Array) -> Array:
-        turned = _cross(self.omega, step)
-        return np.asarray(_cross(self.alpha, step) + _cross(self.omega, turned))
-
-
-def _cross(a: Array, b: Array) -> Array:
-    """Cross products (n, 3) of vectors (n, 3) and (n, 3) or (3,); NumPy's takes ten times as long
-    for few of them."""
-    (ax, ay, az), (bx, by, bz) = a.T, b.T
-    return np.stack([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx], axis=1)
-
-
-def _about(axis: Array, angle: Array) -> Array:
-    """Rotation matrices (n, 3, 3) about a unit axis (3,) by angles (n,) (Rodrigues)."""
-    k = skew(axis)
-    s, c = np.sin(angle)[:, None, None], np.cos(angle)[:, None, None]
-    return np.asarray(np.eye(3) + s * k + (1.0 - c) * (k @ k))
+    @cached_property
+    def _data(self) -> pin.Data:
+        return self.model.createData()
 
 
 def chain_of(urdf: str, frame: str, gravity_frame: str = "") -> Chain:
@@ -262,13 +226,3 @@ def _joint(model: pin.Model, k: int, mimics: dict[str, tuple[str, float, float]]
         name, factor, offset = mimics[name]
         scale, shift = scale * factor, scale * offset + shift
     return Joint(name, scale, shift, model.jointPlacements[k], axis, turns, farthest)
-
-
-def motion_from_arrays(urdf: str, frame: str, names: Sequence[str], stamps: IntArray,
-                       positions: Array) -> Motion:
-    """Motion in all bins that joint positions (m, k) at stamps (m,) [ns] cover."""
-    chain = chain_of(urdf, frame)
-    track = Track(Ring(len(names)), np.array([chain.turning.get(name, False) for name in names]))
-    track.ring.push(stamps, positions)
-    signal = track.advance(finished=True)
-    return chain.motion(signal.number, names, signal.value, signal.rate, signal.acceleration)

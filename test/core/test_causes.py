@@ -7,6 +7,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from problems import motion_from_arrays
 
 from benchmarks.referee import situations
 from benchmarks.referee.generator import FRAME, WHITE, applied
@@ -22,7 +23,6 @@ from inertial_id_ros.model.rows import Rows
 from inertial_id_ros.model.setup import Setup
 from inertial_id_ros.model.sheet import sheet_of
 from inertial_id_ros.motion.motion import BIN
-from inertial_id_ros.motion.robot import motion_from_arrays
 from inertial_id_ros.settings import Settings
 
 SEED = 400000

@@ -6,7 +6,7 @@ from string import Formatter
 import pytest
 
 from inertial_id_ros.findings import LEVELS, NOTHING, NUMBERS
-from inertial_id_ros.kinds import KINDS, doubt_of, made
+from inertial_id_ros.kinds import KINDS, doubt_of, finding_of, made
 
 
 def test_there_are_few_kinds_and_each_has_a_remedy() -> None:
@@ -29,3 +29,6 @@ def test_an_info_puts_nothing_in_doubt() -> None:
     assert doubt_of(made("mass_at_bound", "info", **numbers)) == NOTHING
 
 
+def test_a_robot_that_fits_but_roughly_is_no_wrong_one() -> None:
+    finding = finding_of("robot_wrong.residual", {"why": " exactly"})
+    assert finding.kind == "robot_wrong" and doubt_of(finding) == NOTHING

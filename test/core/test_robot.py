@@ -6,11 +6,12 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 import pytest
+from problems import motion_from_arrays
 
 from benchmarks.referee.generator import ARMS, FRAME
 from inertial_id_ros.errors import InvalidModel, UnknownFrame
 from inertial_id_ros.motion.causal import MotionNow
-from inertial_id_ros.motion.robot import chain_of, links_of, motion_from_arrays
+from inertial_id_ros.motion.robot import chain_of, links_of
 
 JOINTS = (("base", "a", "continuous", "0 0 1", ""), ("a", "b", "prismatic", "1 0 1", ""),
           ("b", "c", "revolute", "0 1 1", ""),

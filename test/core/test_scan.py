@@ -9,6 +9,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from problems import motion_from_arrays
 
 from benchmarks.referee import situations
 from benchmarks.referee.generator import FRAME, applied
@@ -21,7 +22,6 @@ from inertial_id_ros.model.history import History
 from inertial_id_ros.model.setup import Setup, low_pass
 from inertial_id_ros.model.sheet import Sheet, sheet_of
 from inertial_id_ros.motion.motion import BIN_NS, Array, IntArray, Motion
-from inertial_id_ros.motion.robot import motion_from_arrays
 from inertial_id_ros.settings import Settings
 
 SEED = 400_000

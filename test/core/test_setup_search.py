@@ -8,6 +8,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from problems import motion_from_arrays
 from scipy.spatial.transform import Rotation
 
 from benchmarks.referee.generator import FRAME, Recording, Scenario
@@ -19,7 +20,6 @@ from inertial_id_ros.model.history import History, Window
 from inertial_id_ros.model.newton_euler import static_wrench
 from inertial_id_ros.model.sheet import Sheet, sheet_of
 from inertial_id_ros.motion.motion import Motion
-from inertial_id_ros.motion.robot import motion_from_arrays
 from inertial_id_ros.settings import Settings
 
 SEED, G = 400000, 9.81

@@ -8,6 +8,7 @@ from dataclasses import replace
 import cvxpy as cp
 import numpy as np
 import pytest
+from problems import motion_from_arrays
 from synthetic import BODY, RICH, URDF, PointMasses, Scene, recording, settings
 
 from inertial_id_ros.errors import InvalidSetting
@@ -23,7 +24,6 @@ from inertial_id_ros.inertia import phi_from_points, pseudo_inertia
 from inertial_id_ros.io.sample_blocks import JointStates, Wrenches
 from inertial_id_ros.model.history import History
 from inertial_id_ros.model.tool import Tool
-from inertial_id_ros.motion.robot import motion_from_arrays
 from inertial_id_ros.settings import ESTIMATORS, Settings
 
 FRAME = "tool0"

@@ -7,6 +7,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from problems import motion_from_arrays
 from scipy.optimize import minimize
 
 from benchmarks.referee.generator import FRAME, Motion, Recording, Scenario, wrench_of
@@ -24,7 +25,6 @@ from inertial_id_ros.model.setup import Setup
 from inertial_id_ros.model.sheet import Sheet, sheet_of
 from inertial_id_ros.motion.motion import BIN, BIN_NS, no_motion
 from inertial_id_ros.motion.motion import Motion as CoreMotion
-from inertial_id_ros.motion.robot import motion_from_arrays
 from inertial_id_ros.settings import Settings
 
 SEED = 400000
