@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from wiggled import BIAS, DELAY, EPOCH, STORE, header, message, receive, wrench_bytes
 
+from inertial_id_ros.apps.guide.proof import prove
 from inertial_id_ros.apps.guide.received import Received
 from inertial_id_ros.apps.simulation.description import load_description
 from inertial_id_ros.apps.simulation.payload import PAYLOADS
@@ -41,12 +42,14 @@ def test_streams_have_rate_delay_names_and_frame(received: Received) -> None:
     assert [newest[name] for name in NAMES] == joints.rows[-1].tolist()
 
 
-def test_a_stretch_is_what_newton_and_euler_say(received: Received) -> None:
-    stretch = received.stretch(EPOCH, EPOCH + 4 * 10**9)
-    assert stretch is not None and len(stretch.readings) > 350
-    left = BIAS - stretch.readings - stretch.regressor @ PAYLOADS["drill"].phi
-    assert (left.std(axis=0) < 3.0 * np.repeat([0.1, 0.005], 3)).all()
-    assert stretch.samples == pytest.approx(2.0, abs=0.1)
+def test_a_window_is_what_newton_and_euler_say(received: Received) -> None:
+    window = received.window(EPOCH, EPOCH + 4 * 10**9)
+    assert window.used.sum() > 350
+    proof = prove(window, np.array(BIAS), np.zeros(10), PAYLOADS["drill"].phi, Settings())
+    assert proof is not None
+    left = (proof.measured - proof.after).std(axis=0)
+    assert (left < 3.0 * np.repeat([0.1, 0.005], 3)).all()
+    assert window.samples == pytest.approx(2.0, abs=0.1)
 
 
 def test_the_chain_holds_the_joints_that_move_the_sensor(received: Received) -> None:
@@ -57,7 +60,7 @@ def test_the_chain_holds_the_joints_that_move_the_sensor(received: Received) -> 
         {"wrench.sensor_frame": "forearm_link"})).see(0, 2 * EPOCH)
     assert set(elsewhere.beyond) == {name for name in NAMES if name.startswith("wrist")}
     nothing = Received(Settings())
-    assert nothing.see(0, 1).missing and nothing.stretch(0, 1) is None and nothing.frame == ""
+    assert nothing.see(0, 1).missing and not nothing.window(0, 1).used.any() and nothing.frame == ""
 
 
 def test_a_frame_has_its_place_in_the_root(received: Received) -> None:

@@ -13,18 +13,12 @@ import pytest
 from wiggled import BIAS, record, wiggle
 
 from inertial_id_ros.apps.excitation.motions import MotionLimits
-from inertial_id_ros.apps.guide.checks import Row, Verdict, describe_failed
+from inertial_id_ros.apps.guide.checks import Row, Verdict
 from inertial_id_ros.apps.guide.motions import USUAL_BOX, MotionSource, as_phi
 from inertial_id_ros.apps.guide.page import End, Record, session_page
-from inertial_id_ros.apps.guide.progress import (
-    Part,
-    Progress,
-    Wanted,
-    is_at_its_limit,
-    parts_of,
-)
+from inertial_id_ros.apps.guide.progress import Progress, Wanted, is_at_its_limit, parts_of
 from inertial_id_ros.apps.guide.proof import Proof, prove
-from inertial_id_ros.apps.guide.show import Console, Show, Terminal, make_show
+from inertial_id_ros.apps.guide.show import Show
 from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description
 from inertial_id_ros.apps.simulation.motion import START_POSE
 from inertial_id_ros.apps.simulation.payload import PAYLOADS
@@ -97,64 +91,6 @@ def test_more_motion_is_in_vain_where_no_lacking_interval_narrows():
     assert not is_at_its_limit([np.empty(0)] * 14)
 
 
-def test_events_are_lines_of_json_and_progress_comes_once_a_second():
-    out = io.StringIO()
-    show = Show(out, yes=False)
-    show.step("check")
-    show.row(WRONG)
-    for k in range(20):
-        show.progress(replace(PROGRESS, elapsed=0.1 * k))
-    assert show.ask("Move?") is False
-    show.end("not done", 4)
-    events = [json.loads(line) for line in out.getvalue().splitlines()]
-    assert [e["event"] for e in events] == ["step", "check", "progress", "progress", "question",
-                                            "end"]
-    assert events[1]["advice"] == WRONG.advice and events[-1]["status"] == 4
-    unknown = parts_of(TRUTH, np.full(10, 0.01), [0] * 10, Wanted(0.02, 0.003))
-    json.dumps(replace(PROGRESS, parts=unknown).to_json())
-    assert events[2]["mass"]["goal"] == pytest.approx(0.02 * PAYLOADS["drill"].mass)
-
-
-def test_the_terminal_shows_what_is_wrong_and_what_to_do():
-    out = io.StringIO()
-    terminal = Terminal(Console(file=out, width=100, force_terminal=True), yes=True)
-    terminal.step("check", "at rest")
-    terminal.row(WRONG)
-    terminal.progress(PROGRESS)
-    terminal.say("saved", True)
-    assert terminal.ask("Move?") is True
-    terminal.end("done", 0)
-    terminal.close()
-    text = out.getvalue()
-    for words in ("0.30 s apart", "less than 0.1 s", "Synchronise", "wanted ±", "tilt the sensor",
-                  "saved"):
-        assert words in text, words
-
-
-@pytest.mark.slow
-def test_the_report_holds_checks_and_proof_and_is_well_formed():
-    stretch = record(motion=wiggle(angle=30.0, move=0.9))
-    proof = prove(stretch, np.array(BIAS), np.zeros(10), PAYLOADS["drill"].phi, SETTINGS)
-    kept = Record({WRONG.name: WRONG}, [replace(PROGRESS, elapsed=float(k)) for k in range(4)],
-                  [("turn the wrist", 3.0), ("tilt it", 0.0)], TRUTH, np.full(10, 0.01),
-                  PROGRESS.parts, "ft_sensor", 1, proof, proof, "told", "name")
-    page = session_page(kept, End(4, describe_failed(kept.rows.values())))
-    root = ElementTree.fromstring(page.split("\n", 1)[1] if page.startswith("<!") else page)
-    assert len(root.findall(".//{*}figure")) >= 10
-    text = "".join(root.itertext())
-    for words in ("Synchronise <both>.", "0.30 s apart", "what the robot has now", "by hand",
-                  f"1 check is wrong: {WRONG.name}."):
-        assert words in text, words
-
-
-def test_the_report_of_a_session_that_was_stopped_says_what_was_known_and_what_to_do():
-    kept = Record(progress=[replace(PROGRESS, elapsed=float(k)) for k in range(4)])
-    page = session_page(kept, End(4, "The arm has stopped: contact.", "Look for what touches it."))
-    text = "".join(ElementTree.fromstring(page.split("\n", 1)[1]).itertext())
-    for words in ("contact.", "What to do", "Look for what touches it.", PROGRESS.parts[0].value):
-        assert words in text, words
-
-
 def test_a_centre_of_mass_outside_the_box_that_motions_are_checked_with_is_named(source):
     inside = USUAL_BOX.mean(axis=0)
     assert source.describe_outside(inside, np.full(3, 0.5)) == ""
@@ -208,71 +144,79 @@ def test_a_wrist_without_room_can_make_no_motion():
             motion(POSE)
 
 
-# ---- what is shown -------------------------------------------------------------------------------
+# ---- what is printed and reported ----------------------------------------------------------------
 
 PROOF = Proof(np.arange(3.0), np.tile([3.0, 0.0, 4.0, 0.0, 0.6, 0.8], (3, 1)), np.zeros((3, 6)),
               np.tile([3.0, 0.0, 3.5, 0.0, 0.6, 0.7], (3, 1)), (0.7, 0.2))
+UNKNOWN = replace(PROGRESS, parts=parts_of(TRUTH, np.full(10, 0.01), [0] * 10, Wanted(0.02, 0.003)))
 
 
-def test_what_remains_is_a_length_of_force_and_of_torque():
-    (before, after) = PROOF.residuals
+def test_the_proof_is_the_length_of_the_residual_force_and_torque():
+    before, after = PROOF.residuals
     assert before == pytest.approx((5.0, 1.0)) and after == pytest.approx((0.5, 0.1))
-    assert PROOF.is_given and PROOF.to_json()["left_after"] == pytest.approx([0.5, 0.1])
+    assert PROOF.is_given
     assert not PROOF._replace(allowed=(0.4, 0.2)).is_given
     assert not PROOF._replace(before=PROOF.measured).is_given  # what it has now is better
 
 
-def test_motions_proof_and_notes_are_lines_of_json(capsys):
-    show = make_show(yes=True, as_json=True)
-    show.motion("tilt it", 1.234)
-    show.proof(PROOF)
-    show.say("saved")
-    assert show.ask("Apply?") is True
-    show.close()
-    motion, proof, note, question = map(json.loads, capsys.readouterr().out.splitlines())
-    assert motion == {"event": "motion", "words": "tilt it", "seconds": 1.23}
-    assert proof["event"] == "proof" and proof["allowed"] == [0.7, 0.2] and proof["readings"] == 3
-    assert note == {"event": "note", "text": "saved", "good": None}
-    assert question["answer"] is True
-
-
-@pytest.mark.parametrize(("answer", "agreed"), [("y\n", True), ("n\n", False), ("\n", False)])
-def test_a_person_is_shown_motion_and_proof_and_is_asked(monkeypatch, answer, agreed):
+def run_show(**options):
+    """Every event of a session; what was printed, and the answer."""
     out = io.StringIO()
+    show = Show(out=out, **options)
+    show.step("check", "at rest")
+    show.row(WRONG)
+    show.motion("tilt it", 1.234)
+    for k in range(20):
+        show.progress(replace(PROGRESS, elapsed=0.1 * k))
+    show.progress(replace(UNKNOWN, elapsed=9.0))
+    show.proof(PROOF)
+    show.say("saved", True)
+    agreed = show.ask("Move?")
+    show.end("not done", 4)
+    return out.getvalue(), agreed
+
+
+def test_events_are_lines_of_json_and_progress_comes_once_a_second():
+    text, agreed = run_show(yes=False, as_json=True)
+    events = [json.loads(line) for line in text.splitlines()]
+    assert [e["event"] for e in events] == ["step", "check", "motion", *3 * ["progress"], "proof",
+                                            "note", "question", "end"] and not agreed
+    assert events[1]["advice"] == WRONG.advice and events[1]["verdict"] == "wrong"
+    assert events[3]["mass"]["goal"] == pytest.approx(0.02 * PAYLOADS["drill"].mass)
+    assert events[6]["given"] and events[6]["left_after"] == pytest.approx([0.5, 0.1])
+    assert events[-1]["status"] == 4
+
+
+@pytest.mark.parametrize(("answer", "agreed"), [("y\n", True), ("n\n", False), ("\n", False),
+                                                ("", False)])
+def test_a_person_reads_what_is_wrong_and_what_to_do_and_is_asked(monkeypatch, answer, agreed):
     monkeypatch.setattr("sys.stdin", io.StringIO(answer))
-    terminal = Terminal(Console(file=out, width=100, force_terminal=True), yes=False)
-    terminal.motion("tilt it", 1.23)
-    terminal.row(WRONG._replace(verdict=Verdict.PASSED, advice=""))
-    terminal.progress(PROGRESS)
-    terminal.motion("turn it by hand", 0.0)
-    terminal.progress(replace(PROGRESS, parts=parts_of(
-        TRUTH, np.full(10, 0.01), [0] * 10, Wanted(0.02, 0.003))))
-    terminal.proof(PROOF)
-    terminal.say("beside the goal", False)
-    assert terminal.ask("Apply?") is agreed
-    terminal.end("stopped", 4)
-    text = out.getvalue()
-    for words in ("tilt it (1.2 s)", "turn it by hand", "not known yet", "0.5 N", "0.1 N m",
-                  " 5 N ", "beside the goal", "Apply?", "not done"):
+    text, agrees = run_show(yes=False, as_json=False)
+    assert agrees is agreed
+    for number in ("0.30 s apart", WRONG.expected, WRONG.advice, "tilt it (1.2 s)", "0.5 N"):
+        assert number in text, number
+
+
+@pytest.mark.slow
+def test_the_report_holds_checks_and_proof_and_is_well_formed():
+    proof = prove(record(motion=wiggle(angle=30.0, move=0.9)), np.array(BIAS), np.zeros(10),
+                  PAYLOADS["drill"].phi, SETTINGS)
+    kept = Record({WRONG.check: WRONG}, UNKNOWN.parts, [("turn the wrist", 3.0), ("tilt it", 0.0)],
+                  TRUTH, np.full(10, 0.01), "ft_sensor", 1, proof, proof, "told", "name")
+    page = session_page(kept, End(4, "stopped: contact.", "Look for what touches it."))
+    root = ElementTree.fromstring(page.split("\n", 1)[1] if page.startswith("<!") else page)
+    assert len(root.findall(".//{*}figure")) == 4
+    text = "".join(root.itertext())
+    for words in (WRONG.advice, WRONG.measured, "contact.", "Look for what touches it.", "by hand",
+                  UNKNOWN.parts[0].value):
         assert words in text, words
-    assert WRONG.expected not in text
 
 
 # ---- how near the goal is ------------------------------------------------------------------------
 
-@pytest.mark.parametrize(("width", "goal", "known", "share"), [
-    (0.5, 1.0, True, 1.0), (1.0, 1.0, True, 1.0), (10.0, 1.0, True, 0.5), (1e6, 1.0, True, 0.0),
-    (1.001, 1.0, True, 0.99), (0.5, 1.0, False, 0.99), (np.inf, 1.0, True, 0.0),
-    (0.0, 1.0, False, 0.0), (5.0, np.nan, True, 1.0), (5.0, np.nan, False, 0.0)])
-def test_a_bar_is_full_where_the_goal_is_reached_and_loses_half_in_a_decade(
-        width, goal, known, share):
-    part = Part("mass", "1 kg", width, goal, "kg", known)
-    assert part.share == pytest.approx(share) and part.is_reached == (share == 1.0)
-
-
 def test_nothing_is_known_or_reached_before_an_estimate():
     before = Progress(1.0, 9.0, (), "move")
-    assert not before.is_known and not before.is_reached
+    assert not before.is_known and not before.is_reached and not UNKNOWN.is_known
     exact = parts_of(TRUTH, np.full(10, 1e-6), [2] * 10, Wanted(0.02, 0.003, 0.1))
     done = replace(PROGRESS, parts=exact)
     assert done.is_known and done.is_reached
@@ -283,15 +227,6 @@ def test_nothing_is_known_or_reached_before_an_estimate():
 def test_no_more_is_wanted_than_the_mounting_allows():
     loose = Settings().replace({"alignment.position_sd": 0.01})
     wanted = Wanted(0.02, 0.003)
-    assert wanted.reachable(loose).com >= 0.02 and wanted.reachable(loose).mass == 0.02
+    assert wanted.reachable(loose).com > 1.96 * 0.01 and wanted.reachable(loose).mass == 0.02
     exact = Settings().replace({"alignment.position_sd": 0.0})
     assert wanted.reachable(exact) == wanted
-
-
-def test_a_short_motion_proves_nothing_and_an_unknown_zero_is_the_mean_reading():
-    stretch = record(motion=wiggle(angle=30.0, move=0.9), seconds=1.5)
-    short = stretch._replace(readings=stretch.readings[:49])
-    assert prove(short, None, np.zeros(10), PAYLOADS["drill"].phi, SETTINGS) is None
-    proof = prove(stretch, None, np.zeros(10), PAYLOADS["drill"].phi, SETTINGS)
-    assert proof is not None
-    np.testing.assert_allclose(proof.measured.mean(axis=0), 0.0, atol=1e-9)

@@ -6,11 +6,12 @@ from __future__ import annotations
 import numpy as np
 from rosbags.typesys import Stores, get_typestore
 
-from inertial_id_ros.apps.guide.received import Received, Stretch
+from inertial_id_ros.apps.guide.received import Received
 from inertial_id_ros.apps.simulation.cobot import SimulatedCobot
 from inertial_id_ros.apps.simulation.motion import START_POSE, Trajectory
 from inertial_id_ros.apps.simulation.settings import CobotSettings
 from inertial_id_ros.io.input_topics import JOINT_STATES, WRENCH
+from inertial_id_ros.model.history import Window
 from inertial_id_ros.settings import Settings
 
 BIAS = (2.0, -1.5, 3.0, 0.05, -0.08, 0.03)
@@ -75,8 +76,6 @@ def receive(order=None, motion=None, seconds: float = 9.5, given: Settings | Non
     return received
 
 
-def record(**changes) -> Stretch:
+def record(**changes) -> Window:
     """The same as wrench and motion."""
-    stretch = receive(**changes).stretch(0, 2 * EPOCH)
-    assert stretch is not None
-    return stretch
+    return receive(**changes).window(0, 2 * EPOCH)

@@ -56,7 +56,7 @@ WRONG = {  # row that names it
     "joint order": "order of the joints", "wrong link": "frame of the wrench",
     "wrong TCP": "frame of the wrench", "stale stamps": "stamps",
     "payload set": "payload set on the robot", "saturated": "range of the sensor",
-    "unplugged": "sensor is connected", "slow TF": "transforms arrive",
+    "unplugged": "sensor is connected", "slow TF": "motion arrives",
     "two publishers": "publishers", "protective stop": "robot may move",
     "not allowed": "motion is allowed", "no controller": "controller"}
 
@@ -68,7 +68,7 @@ AT_REST = (("stale stamps", "payload set", "two publishers", "no controller", "p
            ("wrong link", "saturated", "not allowed"), ("unplugged", "slow TF"),
            ("clock offset", "wrong TCP"))
 # What is wrong with a simulated robot for which the machine has no time.
-LATE = {"stamps", "wrench arrives", "joint states arrive"}
+LATE = {"stamps", "wrench arrives", "motion arrives"}
 RESTING = 0.01  # rad, within a tenth of a second
 
 

@@ -1,7 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""The checks of a set-up at rest, as a table of functions.
+"""The checks of a set-up at rest, in the order in which a person corrects what they find.
 
-Each returns what was measured, what was expected, and what to do; None where it measured nothing.
 Sign, frame and gravity need a motion, see `by_motion`.
 """
 
@@ -31,7 +30,7 @@ NAMED = 6  # names in a sentence
 CHANNELS = ("fx", "fy", "fz", "tx", "ty", "tz")
 
 
-class Verdict(Enum):
+class Verdict(str, Enum):
     """Result of a check."""
 
     PASSED = "ok"
@@ -43,38 +42,27 @@ class Row(NamedTuple):
     """One check.
 
     Attributes:
-        name: what is checked; measured, expected: in words, with units.
+        check: its name; measured, expected: in words, with units.
         advice: what to do where it is wrong or open; empty: nothing.
     """
 
-    name: str
+    check: str
     verdict: Verdict
     measured: str
     expected: str
     advice: str = ""
 
-    def to_json(self) -> dict[str, str]:
-        """The fields of a JSON line."""
-        return {"check": self.name, "verdict": self.verdict.value, "measured": self.measured,
-                "expected": self.expected, "advice": self.advice}
 
-
-def judged(name: str, is_wrong: object, measured: str, expected: str, advice: str) -> Row:
+def judged(check: str, is_wrong: object, measured: str, expected: str, advice: str) -> Row:
     """A row that is wrong or right."""
     if is_wrong:
-        return Row(name, Verdict.FAILED, measured, expected, advice)
-    return Row(name, Verdict.PASSED, measured, expected)
+        return Row(check, Verdict.FAILED, measured, expected, advice)
+    return Row(check, Verdict.PASSED, measured, expected)
 
 
 def failed(rows: Iterable[Row]) -> tuple[Row, ...]:
     """The rows that are wrong."""
     return tuple(row for row in rows if row.verdict is Verdict.FAILED)
-
-
-def describe_failed(rows: Iterable[Row]) -> str:
-    """Which rows are wrong, in a sentence."""
-    names = [row.name for row in failed(rows)]
-    return f"{len(names)} check{'s are' if len(names) > 1 else ' is'} wrong: {', '.join(names)}."
 
 
 class Controller(NamedTuple):
@@ -137,125 +125,125 @@ class Snapshot:
     driver: Driver = Driver()
     scene: Scene | None = None
 
+    @property
+    def fitting(self) -> list[str]:
+        """Names of the controllers that move all joints which move the sensor."""
+        return [c.name for c in self.controllers
+                if not c.joints or set(self.motion.chain) <= set(c.joints)]
+
+
+# True where something is wrong; what was measured, what is expected; what to do, empty: what the
+# first kind of finding about the same says.
+Result = tuple[object, str, str, str]
+
+
+class Check(NamedTuple):
+    """A check: its name, the function that judges it (None: nothing was measured), kinds of
+    findings about the same."""
+
+    name: str
+    judge: Callable[[Snapshot, Settings], Result | None]
+    kinds: tuple[str, ...]
+
+
+AT_REST: list[Check] = []
+TO_MOVE: list[Check] = []  # where the arm is to be moved by this program
+
+
+def _check(checks: list[Check], name: str, *kinds: str
+           ) -> Callable[[Callable[[Snapshot, Settings], Result | None]], object]:
+    return lambda judge: checks.append(Check(name, judge, kinds))
+
 
 def check_at_rest(seen: Snapshot, settings: Settings, may_move: bool = True) -> tuple[Row, ...]:
-    """The rows of all checks at rest, in the order in which a person corrects them.
+    """The rows of all checks at rest.
 
     Args:
         may_move: True if the arm is to be moved by this program, so that a controller is needed.
     """
     rows = []
-    for check, kinds in (*AT_REST, *(TO_MOVE if may_move else ())):
-        row = check(seen, settings)
+    for name, judge, kinds in (*AT_REST, *(TO_MOVE if may_move else ())):
+        result = judge(seen, settings)
+        if result is None:
+            continue
+        is_wrong, measured, expected, advice = result
         finding = next((f for f in seen.motion.findings
                         if f.is_one_of(kinds) and f.level != "info"), None)
-        if row is not None and finding is not None and row.verdict is not Verdict.FAILED:
-            row = row._replace(verdict=Verdict.FAILED, measured=finding.text,
-                               advice=KINDS[finding.kind].remedy)
-        rows += [] if row is None else [row]
+        if finding is not None and not is_wrong:
+            is_wrong, measured, advice = True, finding.text, KINDS[finding.kind].remedy
+        rows.append(judged(name, is_wrong, measured, expected, advice or KINDS[kinds[0]].remedy))
     return tuple(rows)
 
 
-# ---- the sensor ----------------------------------------------------------------------------------
-
-
-def wrench_arrives(seen: Snapshot, _: Settings) -> Row:
+@_check(AT_REST, "wrench arrives", "message_malformed")
+def _wrench(seen: Snapshot, _: Settings) -> Result:
     advice = "Start the driver of the sensor, check cable and power, or set wrench.topic."
     if seen.wrench_topics:
         advice += f" Wrenches come on: {listed(seen.wrench_topics)}."
-    return _of_rate("wrench arrives", seen.wrench, seen.topics["wrench"], seen.seconds, advice)
+    return _rate(seen.wrench, seen.topics["wrench"], seen.seconds, advice)
 
 
-def sensor_is_connected(seen: Snapshot, _: Settings) -> Row | None:
-    rows = seen.wrench.rows
-    if len(rows) < 2:
+@_check(AT_REST, "sensor is connected", "input_stuck", "samples_invalid.wrench")
+def _connected(seen: Snapshot, _: Settings) -> Result | None:
+    if len(seen.wrench) < 2:
         return None
-    still = np.ptp(rows, axis=0) == 0.0
-    dead = ", ".join(np.array(CHANNELS)[still])
-    measured = (f"{'all six channels are' if still.all() else f'{dead} is'} the same to the last "
-                "bit" if still.any() else "all six channels change")
-    return judged("sensor is connected", still.any(), f"{measured} in {len(rows)} readings",
-                  "readings that change in their last digits",
-                  "Check cable and power of the sensor and restart its driver, which repeats an "
-                  "old value; a single channel is broken, saturated or not wired.")
+    still = np.ptp(seen.wrench.rows, axis=0) == 0.0
+    dead = "all six channels" if still.all() else ", ".join(np.array(CHANNELS)[still])
+    return (still.any(), f"in {len(seen.wrench)} readings " + (
+        f"{dead} the same to the last bit" if still.any() else "all six channels change"),
+        "readings that change in their last digits", "")
 
 
-def range_of_the_sensor(seen: Snapshot, settings: Settings) -> Row | None:
-    wrench = settings.wrench
-    if not len(seen.wrench) or not all(wrench.range):
+@_check(AT_REST, "range of the sensor", "samples_saturated", "wrong_units.wrench")
+def _range(seen: Snapshot, settings: Settings) -> Result | None:
+    limits = settings.wrench.range
+    if not len(seen.wrench) or not all(limits):
         return None
     largest = np.abs(seen.wrench.rows).reshape(-1, 2, 3).max(axis=(0, 2))
-    used = (largest / wrench.range).max()
-    return judged("range of the sensor", used >= NEAR_RANGE,
-                  f"{largest[0]:.1f} N and {largest[1]:.2f} N m, {100 * used:.0f} % of the range",
-                  f"below {100 * NEAR_RANGE:.0f} % of {wrench.range[0]:g} N and "
-                  f"{wrench.range[1]:g} N m",
-                  "Take the load off, zero the sensor without load, or use one with more range. Is "
-                  "something pressing on it?")
+    used = (largest / limits).max()
+    return (used >= NEAR_RANGE,
+            f"{largest[0]:.1f} N and {largest[1]:.2f} N m, {100 * used:.0f} % of the range",
+            f"below {100 * NEAR_RANGE:.0f} % of {limits[0]:g} N and {limits[1]:g} N m", "")
 
 
-def noise_at_rest(seen: Snapshot, settings: Settings) -> Row | None:
-    if len(seen.wrench) < FEW or _fastest(seen.joints)[0] > REST_SPEED:
-        return None
-    # Half of the mean square of differences is the variance, whatever drifts.
-    noise = np.sqrt(0.5 * np.mean(np.diff(seen.wrench.rows, axis=0)**2, axis=0)).reshape(2, 3)
-    largest, usual = noise.max(axis=1), np.array(settings.wrench.noise)
-    return judged("noise at rest", (largest > NOISY * usual).any(),
-                  "{:.2g} N and {:.2g} N m".format(*largest),
-                  "at most {:.2g} N and {:.2g} N m, three times the data sheet".format(
-                      *(NOISY * usual)),
-                  "Shield the cable and stiffen the mounting; or name the right sensor "
-                  f"(wrench.sensor is '{settings.wrench.sensor}').")
-
-
-# ---- the motion ----------------------------------------------------------------------------------
-
-
-def motion_arrives(seen: Snapshot, settings: Settings) -> Row:
+@_check(AT_REST, "motion arrives", "motion_slow", "samples_missing.motion")
+def _motion(seen: Snapshot, settings: Settings) -> Result:
     if settings.kinematics.source == "tf" or (not len(seen.joints) and len(seen.transforms)):
-        return _of_rate("transforms arrive", seen.transforms, seen.topics["transforms"],
-                        seen.seconds, "Publish the joint states, or transforms at 50 Hz or more.")
-    return _of_rate("joint states arrive", seen.joints, seen.topics["joints"], seen.seconds,
-                    "Start the joint_state_broadcaster, or set joint_states.topic.")
+        return _rate(seen.transforms, seen.topics["transforms"], seen.seconds,
+                     "Publish the joint states, or transforms at 50 Hz or more.")
+    return _rate(seen.joints, seen.topics["joints"], seen.seconds,
+                 "Start the joint_state_broadcaster, or set joint_states.topic.")
 
 
-def robot_description(seen: Snapshot, settings: Settings) -> Row | None:
+@_check(AT_REST, "robot description", "robot_description_invalid")
+def _description(seen: Snapshot, settings: Settings) -> Result | None:
     if seen.has_description and not (len(seen.wrench) or settings.wrench.sensor_frame):
         return None
-    missing = seen.motion.missing
-    chain = seen.motion.chain
-    measured = (f"{len(chain)} joints move the sensor" if chain else
-                "the motion comes from transforms")
+    missing, chain = seen.motion.missing, seen.motion.chain
+    measured = f"{len(chain)} joints move the sensor" if chain else "the motion is of transforms"
     if missing:
         measured = missing if seen.has_description else "none was received"
-    return judged("robot description", missing, measured,
-                  "a description that holds the frame of the wrench",
-                  "Start the robot_state_publisher, or set robot_description.file; set "
-                  "wrench.sensor_frame to the link that lies at the sensor.")
+    return (missing, measured, "a description that holds the frame of the wrench",
+            "Start the robot_state_publisher, or set robot_description.file; set "
+            "wrench.sensor_frame to the link that lies at the sensor.")
 
 
-def joint_names(seen: Snapshot, _: Settings) -> Row | None:
+@_check(AT_REST, "joint names", "wrong_units.joints", "joint_states_incomplete",
+        "samples_invalid.joints")
+def _names(seen: Snapshot, _: Settings) -> Result | None:
     chain, names = seen.motion.chain, seen.joints.names
     if not chain or not names:
         return None
     absent = [joint for joint in chain if joint not in names]
-    measured = (f"{listed(absent)} of the description is not among {listed(names)}" if absent else
-                f"{len(chain)} of {len(names)} joint states move the sensor")
-    return judged("joint names", absent, measured, "all joints that move the sensor, once each",
-                  "Use the description of this robot (prefix, hand), or have the driver publish "
-                  "these names.")
+    return (absent, f"{listed(absent)} of the description is not among {listed(names)}" if absent
+            else f"{len(chain)} of {len(names)} joint states move the sensor",
+            "all joints that move the sensor, once each",
+            "Use the description of this robot (prefix, hand), or have the driver publish these "
+            "names.")
 
 
-def arm_at_rest(seen: Snapshot, _: Settings) -> Row | None:
-    speed, joint = _fastest(seen.joints)
-    if not joint:
-        return None
-    return judged("arm at rest", speed > REST_SPEED, f"joint '{joint}' moves at {speed:.2g} rad/s",
-                  f"no joint faster than {REST_SPEED:g} rad/s",
-                  "Stop the program that moves the arm.")
-
-
-def frame_of_the_wrench(seen: Snapshot, _: Settings) -> Row | None:
+@_check(AT_REST, "frame of the wrench", "sensor_frame")
+def _frame(seen: Snapshot, _: Settings) -> Result | None:
     chain, frame = seen.motion.chain, seen.motion.frame
     if not chain:
         return None
@@ -263,34 +251,27 @@ def frame_of_the_wrench(seen: Snapshot, _: Settings) -> Row | None:
     # A gripper moves behind its sensor, too; what a controller of the arm moves does not.
     beyond = [joint for joint in seen.motion.beyond
               if joint in arm or (not arm and joint in seen.joints.names)]
-    measured = (f"'{frame}' does not move with {listed(beyond)}" if beyond else
-                f"'{frame}', behind {len(chain)} joints")
-    if shifted := seen.motion.tcp > SHIFTED:
-        measured = f"the TCP of the robot lies {1e3 * seen.motion.tcp:.0f} mm from '{frame}'"
-    return judged("frame of the wrench", beyond or shifted, measured,
-                  "a frame behind all joints of the arm, in which the wrench is expressed",
-                  "Set the TCP of the robot to zero." if shifted else
-                  "Set wrench.sensor_frame to the link of the description at the sensor, or have "
-                  "its driver name that in frame_id.")
+    expected = "a frame behind all joints of the arm, in which the wrench is expressed"
+    if seen.motion.tcp > SHIFTED:
+        return (True, f"the TCP of the robot lies {1e3 * seen.motion.tcp:.0f} mm from '{frame}'",
+                expected, "Set the TCP of the robot to zero.")
+    return (beyond, f"'{frame}' does not move with {listed(beyond)}" if beyond else
+            f"'{frame}', behind {len(chain)} joints", expected, "")
 
 
-# ---- time ----------------------------------------------------------------------------------------
-
-
-def stamps(seen: Snapshot, _: Settings) -> Row | None:
-    ages, faults = [], []
-    for what, stream in (("wrench", seen.wrench), ("joint states", seen.joints)):
-        if len(stream):
-            fault = _fault_of_stamps(stream, seen.is_simulated)
-            faults += [f"{what}: {fault}"] if fault else []
-            ages.append(f"{what} {1e3 * stream.lag:.0f} ms")
-    if not ages:
+@_check(AT_REST, "stamps", "stamp_stray", "clock_stopped")
+def _stamps(seen: Snapshot, _: Settings) -> Result | None:
+    streams = [(what, stream) for what, stream in (
+        ("wrench", seen.wrench), ("joint states", seen.joints)) if len(stream)]
+    if not streams:
         return None
-    return judged("stamps", faults, "; ".join(faults) or f"age on arrival: {', '.join(ages)}",
-                  f"stamps that go on, at most {LATEST:g} s old when they arrive",
-                  "Have the driver stamp when it measures, with the clock of this machine's ROS: "
-                  "synchronise both machines (chrony, NTP); in simulation set use_sim_time for all "
-                  "or for none.")
+    faults = [f"{what}: {fault}" for what, stream in streams
+              if (fault := _fault_of_stamps(stream, seen.is_simulated))]
+    ages = ", ".join(f"{what} {1e3 * stream.lag:.0f} ms" for what, stream in streams)
+    return (faults, "; ".join(faults) or f"age on arrival: {ages}",
+            f"stamps that go on, at most {LATEST:g} s old when they arrive",
+            "Have the driver stamp when it measures; synchronise both machines (chrony, NTP); in "
+            "simulation set use_sim_time for all or for none.")
 
 
 def _fault_of_stamps(stream: Stream, is_simulated: bool) -> str:
@@ -305,127 +286,120 @@ def _fault_of_stamps(stream: Stream, is_simulated: bool) -> str:
     return ""
 
 
-CLOCK_ADVICE = ("Have both drivers stamp with one clock, when they measure: synchronise the "
-                "machines (chrony, NTP), and take filters with a delay off the wrench.")
-
-
-def clocks(seen: Snapshot, settings: Settings) -> Row | None:
+@_check(AT_REST, "clocks", "clocks_differ")
+def _clocks(seen: Snapshot, settings: Settings) -> Result | None:
     motion = seen.joints if len(seen.joints) else seen.transforms
     if not len(seen.wrench) or not len(motion):
         return None
     limit, apart = APART * settings.alignment.delay_sd, seen.wrench.lag - motion.lag
-    when = "before" if apart > 0.0 else "after"
-    return judged("clocks", abs(apart) > limit, f"the wrench is stamped {1e3 * abs(apart):.0f} ms "
-                  f"{when} joint states that arrive with it", f"at most {1e3 * limit:g} ms apart",
-                  CLOCK_ADVICE)
+    return (abs(apart) > limit, f"the wrench is stamped {1e3 * abs(apart):.0f} ms "
+            f"{'before' if apart > 0.0 else 'after'} joint states that arrive with it",
+            f"at most {1e3 * limit:g} ms apart", "")
 
 
-def publishers(seen: Snapshot, _: Settings) -> Row | None:
+@_check(AT_REST, "publishers", "streams_mixed")
+def _publishers(seen: Snapshot, _: Settings) -> Result | None:
     if not len(seen.wrench):
         return None
     several = [f"{len(nodes)} on '{seen.topics[what]}' ({listed(nodes)})"
                for what, nodes in seen.publishers.items() if len(nodes) > 1]
-    return judged("publishers", len(seen.publishers.get("wrench", ())) > 1,
-                  "; ".join(several) or "one each", "one for the wrench",
-                  "Stop all but one of these nodes, or remap their topics.")
+    return (len(seen.publishers.get("wrench", ())) > 1, "; ".join(several) or "one each",
+            "one for the wrench", "")
 
 
-# ---- the robot -----------------------------------------------------------------------------------
-
-
-def payload_set_on_the_robot(seen: Snapshot, settings: Settings) -> Row | None:
+@_check(AT_REST, "payload set on the robot", "payload_not_added")
+def _payload(seen: Snapshot, settings: Settings) -> Result | None:
     stated, compensated = seen.driver.payload, settings.precompensated
     if stated is None:
         return None
     is_added = compensated.mass > 0.0 or compensated.source != "settings"
-    return judged("payload set on the robot", stated > 1e-3 and not is_added,
-                  f"{stated:.3f} kg" + (", which is added" if stated > 1e-3 and is_added else ""),
-                  "0 kg, or added by precompensated.*",
-                  "The driver compensates this payload in its wrench. Set the payload on the robot "
-                  "to 0 kg, or set precompensated.source so that it is added again.")
+    return (stated > 1e-3 and not is_added, f"{stated:.3f} kg",
+            "0 kg, or added by precompensated.*", "")
 
 
-def motion_is_allowed(_: Snapshot, settings: Settings) -> Row:
-    return judged("motion is allowed", not settings.motion.execute,
-                  f"motion.execute is {str(settings.motion.execute).lower()}",
-                  "motion.execute of the node is true",
-                  "Ask whoever runs the node, and set motion.execute to true (ros2 param set). Or "
-                  "move by hand: --no-motion.")
+@_check(AT_REST, "arm at rest")
+def _rest(seen: Snapshot, _: Settings) -> Result | None:
+    speed, joint = _fastest(seen.joints)
+    if not joint:
+        return None
+    return (speed > REST_SPEED, f"joint '{joint}' moves at {speed:.2g} rad/s",
+            f"no joint faster than {REST_SPEED:g} rad/s", "Stop the program that moves the arm.")
 
 
-def controller(seen: Snapshot, _: Settings) -> Row:
-    fitting = [c for c in seen.controllers
-               if not c.joints or set(seen.motion.chain) <= set(c.joints)]
+@_check(AT_REST, "noise at rest")
+def _noise(seen: Snapshot, settings: Settings) -> Result | None:
+    if len(seen.wrench) < FEW or _fastest(seen.joints)[0] > REST_SPEED:
+        return None
+    # Half of the mean square of differences is the variance, whatever drifts.
+    noise = np.sqrt(0.5 * np.mean(np.diff(seen.wrench.rows, axis=0)**2, axis=0)).reshape(2, 3)
+    largest, allowed = noise.max(axis=1), NOISY * np.array(settings.wrench.noise)
+    return ((largest > allowed).any(), "{:.2g} N and {:.2g} N m".format(*largest),
+            "at most {:.2g} N and {:.2g} N m, three times the data sheet".format(*allowed),
+            "Shield the cable and stiffen the mounting; or name the right sensor "
+            f"(wrench.sensor is '{settings.wrench.sensor}').")
+
+
+@_check(TO_MOVE, "motion is allowed")
+def _allowed(_: Snapshot, settings: Settings) -> Result:
+    return (not settings.motion.execute,
+            f"motion.execute is {str(settings.motion.execute).lower()}",
+            "motion.execute of the node is true",
+            "Ask whoever runs the node, and set motion.execute to true (ros2 param set). Or move "
+            "by hand: --no-motion.")
+
+
+@_check(TO_MOVE, "controller")
+def _controller(seen: Snapshot, _: Settings) -> Result:
     others = "; ".join(f"'{c.name}' moves {listed(c.joints)}" for c in seen.controllers)
-    measured = listed(f"'{c.name}'" for c in fitting) or others or (
-        "no node offers follow_joint_trajectory")
-    return judged("controller", len(fitting) != 1, measured,
-                  "one that takes trajectories of the joints that move the sensor",
-                  "Name the one to use with --controller." if fitting else
-                  "Start it: ros2 control switch_controllers --activate "
-                  "joint_trajectory_controller (on UR, External Control must run). Or move by "
-                  "hand: --no-motion.")
+    return (len(seen.fitting) != 1, listed(f"'{name}'" for name in seen.fitting) or others or
+            "no node offers follow_joint_trajectory",
+            "one that takes trajectories of the joints that move the sensor",
+            "Name the one to use with --controller." if seen.fitting else
+            "Start it: ros2 control switch_controllers --activate joint_trajectory_controller (on "
+            "UR, External Control must run). Or move by hand: --no-motion.")
 
 
-def speed_scaling(seen: Snapshot, _: Settings) -> Row | None:
+@_check(TO_MOVE, "speed scaling")
+def _speed(seen: Snapshot, _: Settings) -> Result | None:
     speed = seen.driver.speed
     if speed is None:
         return None
     slower = "" if speed > FULL_SPEED else "; motions take longer, and identify less"
-    return judged("speed scaling", speed <= 0.0, f"{100.0 * speed:.0f} %{slower}", "100 %",
-                  "Set the speed slider of the teach pendant to 100 %, and end reduced mode.")
+    return (speed <= 0.0, f"{100.0 * speed:.0f} %{slower}", "100 %",
+            "Set the speed slider of the teach pendant to 100 %, and end reduced mode.")
 
 
-def robot_may_move(seen: Snapshot, _: Settings) -> Row | None:
+@_check(TO_MOVE, "robot may move")
+def _may_move(seen: Snapshot, _: Settings) -> Result | None:
     stopped = seen.driver.stopped
     if stopped is None:
         return None
-    return judged("robot may move", stopped, stopped or "the driver says so",
-                  "no stop, program running",
-                  "Find out why it stopped, clear it on the teach pendant, and start the program "
-                  "again.")
+    return (stopped, stopped or "the driver says so", "no stop, program running",
+            "Find out why it stopped, clear it on the teach pendant, and start the program again.")
 
 
-def surroundings(seen: Snapshot, _: Settings) -> Row | None:
+@_check(TO_MOVE, "surroundings")
+def _surroundings(seen: Snapshot, _: Settings) -> Result | None:
     scene = seen.scene
     if scene is None:
         return None
     carried = ("; kept clear itself as far as --payload-box holds it, as the robot carries it: "
                + listed(scene.attached) if scene.attached else "")
-    return judged("surroundings", scene.problem, scene.problem or (
+    return (scene.problem, scene.problem or (
         f"kept clear of objects of the planning scene: {listed(scene.names) or 'none'}{carried}"),
         "a planning scene that can be read, or none",
         "Correct or remove the object; or stop what publishes the scene, and give its objects by "
         "--keep-out.")
 
 
-# ---- parts ---------------------------------------------------------------------------------------
-
-# A check, and kinds of findings about the same.
-Check = tuple[Callable[[Snapshot, Settings], Row | None], tuple[str, ...]]
-AT_REST: tuple[Check, ...] = (
-    (wrench_arrives, ("message_malformed",)),
-    (sensor_is_connected, ("input_stuck", "samples_invalid.wrench")),
-    (range_of_the_sensor, ("samples_saturated", "wrong_units.wrench")),
-    (motion_arrives, ("motion_slow", "samples_missing.motion")),
-    (robot_description, ("robot_description_invalid",)),
-    (joint_names, ("wrong_units.joints", "joint_states_incomplete", "samples_invalid.joints")),
-    (frame_of_the_wrench, ("sensor_frame",)),
-    (stamps, ("stamp_stray", "clock_stopped")), (clocks, ("clocks_differ",)),
-    (publishers, ("streams_mixed",)), (payload_set_on_the_robot, ("payload_not_added",)),
-    (arm_at_rest, ()), (noise_at_rest, ()))
-TO_MOVE: tuple[Check, ...] = tuple((check, ()) for check in (
-    motion_is_allowed, controller, speed_scaling, robot_may_move, surroundings))
-
-
-def _of_rate(name: str, stream: Stream, topic: str, seconds: float, advice: str) -> Row:
+def _rate(stream: Stream, topic: str, seconds: float, advice: str) -> Result:
     """Whether a topic is fast enough."""
     expected = f"{LEAST_RATE:g} Hz or more on '{topic}'"
     if not len(stream):
-        return Row(name, Verdict.FAILED, f"nothing in {seconds:.1f} s", expected, advice)
-    return judged(name, stream.rate < LEAST_RATE, f"{stream.rate:.3g} Hz", expected,
-                  "Raise the rate of the driver (update_rate of the controller manager, "
-                  "publish_rate of the broadcaster).")
+        return True, f"nothing in {seconds:.1f} s", expected, advice
+    return (stream.rate < LEAST_RATE, f"{stream.rate:.3g} Hz", expected,
+            "Raise the rate of the driver (update_rate of the controller manager, publish_rate of "
+            "the broadcaster).")
 
 
 def _fastest(joints: Stream) -> tuple[float, str]:

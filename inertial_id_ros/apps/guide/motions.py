@@ -16,6 +16,7 @@ from ..excitation.knowledge import Knowledge, SensorModel
 from ..excitation.motions import MotionLimits, Pace, PlannedMotion, RestToRest, shortest_moves
 from ..excitation.planner import BY_ARM, BY_HAND, WRIST, MotionPlanner
 from ..excitation.violations import positions_of, violations
+from ..report.results import CONFIDENCE_95
 from .progress import Wanted
 
 # A box around the payload in the frame of the sensor, corners [m], where nobody gave one.
@@ -84,7 +85,7 @@ class MotionSource:
         self._seed += 1
         return self._planner.next_motion(
             self.positions(pose), self._knowledge,
-            wanted.sigma(report_from_phi(self._knowledge.phi)), self._seed,
+            wanted.widths(report_from_phi(self._knowledge.phi)) / CONFIDENCE_95, self._seed,
             BY_HAND if by_hand else BY_ARM)
 
     def large_motion(self, pose: Mapping[str, float]) -> PlannedMotion:

@@ -13,9 +13,8 @@ import numpy as np
 from ...estimate import UNOBSERVED
 from ...inertia import Array
 from ...settings import Settings
+from ..report.results import CONFIDENCE_95
 
-CONFIDENCE_95 = 1.96  # standard deviations
-DECADES = 2.0  # of a bar: an interval so many powers of ten too wide is an empty one
 IN_VAIN, PROGRESS = 12, 0.95  # motions that leave more than this share of each interval
 MARGIN = 1.25  # of the accuracy that no motion surpasses
 LONGEST_MOTION = 45.0  # s of motion, after which what is known is good enough
@@ -42,15 +41,6 @@ class Part(NamedTuple):
         """True if the interval is as narrow as was asked for, and the data identify the part."""
         return self.is_known and not self.width > self.goal
 
-    @property
-    def share(self) -> float:
-        """Length of the bar, 0 to 1: the interval over the goal, on a logarithmic scale."""
-        if self.is_reached:
-            return 1.0
-        if not (self.width > 0.0 and math.isfinite(self.width) and self.goal > 0.0):
-            return 0.0
-        return min(max(1.0 - math.log10(self.width / self.goal) / DECADES, 0.0), 0.99)
-
 
 @dataclass(frozen=True)
 class Wanted:
@@ -67,8 +57,7 @@ class Wanted:
 
     def reachable(self, settings: Settings) -> Wanted:
         """The same, or what the mounting of the sensor allows."""
-        known = settings.alignment
-        least = MARGIN * 2.0 * known.position_sd
+        least = MARGIN * CONFIDENCE_95 * settings.alignment.position_sd
         return Wanted(self.mass, max(self.com, least), self.inertia)
 
     def widths(self, report: Array) -> Array:
@@ -76,10 +65,6 @@ class Wanted:
         moment = abs(float(report[[4, 7, 9]].sum())) / 3.0
         return np.repeat([self.mass * abs(float(report[0])), self.com,
                           self.inertia * moment or np.inf], [1, 3, 6])
-
-    def sigma(self, report: Array) -> Array:
-        """Standard deviations (10,) at which the goal is reached."""
-        return self.widths(report) / CONFIDENCE_95
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ...inertia import Array
+from ...model.history import Window
+from ...model.newton_euler import GRAVITY, regressor
+from ...motion.motion import BIN
 from ...settings import Settings
-from .received import Stretch
 
 FORCE, TORQUE = slice(0, 3), slice(3, 6)
 LEAST = 50  # bins: half a second
@@ -34,10 +36,9 @@ class Proof(NamedTuple):
     @property
     def residuals(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Rms lengths of force [N] and torque [N m] that remain: before, and after."""
-        before, after = (tuple(_length((self.measured - predicted)[:, part])
-                               for part in (FORCE, TORQUE))
-                         for predicted in (self.before, self.after))
-        return (before[0], before[1]), (after[0], after[1])
+        before, after = (self.measured - predicted for predicted in (self.before, self.after))
+        return (_length(before[:, FORCE]), _length(before[:, TORQUE])), (
+            _length(after[:, FORCE]), _length(after[:, TORQUE]))
 
     @property
     def is_given(self) -> bool:
@@ -46,21 +47,14 @@ class Proof(NamedTuple):
         return all(after <= allowed and after <= max(before, allowed / TIMES)
                    for before, after, allowed in zip(*self.residuals, self.allowed, strict=True))
 
-    def sentence(self) -> str:
-        """What remains, in a sentence."""
-        (f0, t0), (f1, t1) = self.residuals
-        return (f"of a motion that the estimate has not seen, {f1:.2g} N and {t1:.2g} N m remain "
-                f"({f0:.3g} N and {t0:.2g} N m with the payload that the robot has; the sensor "
-                f"explains {self.allowed[0]:.2g} N and {self.allowed[1]:.2g} N m)")
-
-    def to_json(self) -> dict[str, object]:
-        """The numbers of a JSON line."""
+    def rows(self) -> list[tuple[str, float, float]]:
+        """What remains, force [N] and torque [N m], by payload."""
         before, after = self.residuals
-        return {"given": self.is_given, "left_before": list(before), "left_after": list(after),
-                "allowed": list(self.allowed), "readings": len(self.time)}
+        return [("with what the robot has now", *before), ("with the new payload", *after),
+                ("explained by the sensor's errors", *self.allowed)]
 
 
-def prove(stretch: Stretch, bias: Array | None, present: Array, new: Array, settings: Settings
+def prove(window: Window, bias: Array | None, present: Array, new: Array, settings: Settings
           ) -> Proof | None:
     """Compare two payloads with the wrench of a motion; None where it was too short.
 
@@ -68,17 +62,20 @@ def prove(stretch: Stretch, bias: Array | None, present: Array, new: Array, sett
         bias: (6,) reading without load, sign of the topic [N, N m]; None: the mean reading.
         present, new: phi (10,) that the robot has, and that was found.
     """
-    if len(stretch.readings) < LEAST:
+    used, motion, wrench = window.used, window.motion, settings.wrench
+    if used.sum() < LEAST:
         return None
-    rows, wrench = stretch.regressor, settings.wrench
-    bias = stretch.readings.mean(axis=0) if bias is None else bias
+    proper = motion.acceleration - motion.rotation.transpose(0, 2, 1) @ GRAVITY
+    rows = regressor(proper, motion.omega, motion.alpha)[used]
+    measured = window.wrench[used]
+    measured = measured - (measured.mean(axis=0) if bias is None else wrench.sign * bias)
     allowed = []
     for k, part in enumerate((FORCE, TORQUE)):
         gain = np.hypot(wrench.gain_error, wrench.cross_talk) * _length(rows[:, part] @ new)
-        channel = np.sqrt(wrench.noise[k]**2 / max(stretch.samples, 1.0) + wrench.accuracy[k]**2
+        channel = np.sqrt(wrench.noise[k]**2 / window.samples + wrench.accuracy[k]**2
                           + wrench.drift[k]**2)
         allowed.append(float(TIMES * np.hypot(np.sqrt(3.0) * channel, gain)))
-    return Proof(stretch.time, wrench.sign * (stretch.readings - bias), rows @ present, rows @ new,
+    return Proof(BIN * np.flatnonzero(used), measured, rows @ present, rows @ new,
                  (allowed[0], allowed[1]))
 
 

@@ -7,12 +7,12 @@ import threading
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ...findings import Finding
+from ...identify.watch import finding_of, why_missing
 from ...inertia import Array
 from ...io import cdr, decoding
 from ...io.input_topics import (
@@ -25,12 +25,10 @@ from ...io.input_topics import (
     InputTopic,
 )
 from ...io.sample_blocks import Edges, JointStates, Samples, Wrenches
-from ...kinds import KINDS, made
-from ...model.newton_euler import regressor
+from ...model.history import LONGEST, History, Window
 from ...motion.description import parse_urdf
 from ...motion.frames import place_of
 from ...motion.lookup import Tree
-from ...motion.motion import BIN_NS, Motion
 from ...motion.source import Streams
 from ...settings import Settings
 
@@ -57,45 +55,17 @@ class Stream:
     def __len__(self) -> int:
         return len(self.arrivals)
 
-    @cached_property
+    @property
     def rate(self) -> float:
         """Samples a second [Hz], by their arrival; 0 where too few came."""
         if len(self) < ENOUGH:
             return 0.0
         return float((len(self) - 1) / max((self.arrivals[-1] - self.arrivals[0]) * 1e-9, 1e-9))
 
-    @cached_property
+    @property
     def lag(self) -> float:
         """Median time from the stamp to the arrival [s]; NaN without samples."""
         return float(np.median(self.arrivals - self.stamps)) * 1e-9 if len(self) else float("nan")
-
-
-class Stretch(NamedTuple):
-    """Readings and motion in n bins.
-
-    Attributes:
-        readings: (n, 6) means of the wrench [N, N m]; motion: of the sensor.
-        samples: raw samples behind a reading, on average.
-    """
-
-    readings: Array
-    motion: Motion
-    samples: float
-
-    @property
-    def time(self) -> Array:
-        """Times (n,) since the first bin [s]."""
-        return np.asarray((self.motion.number - self.motion.number[:1]) * BIN_NS * 1e-9)
-
-    @property
-    def proper(self) -> Array:
-        """Acceleration less gravity (n, 3) in axes of the sensor [m/s^2]."""
-        return self.motion.acceleration + 9.81 * self.motion.rotation[:, 2]
-
-    @property
-    def regressor(self) -> Array:
-        """Of the wrench on the payload (n, 6, 10)."""
-        return regressor(self.proper, self.motion.omega, self.motion.alpha)
 
 
 class Seen(NamedTuple):
@@ -142,39 +112,27 @@ class Received:
 
     def wrench(self, first_ns: int = 0, last_ns: int = ALWAYS) -> Stream:
         """The wrenches that came between two times."""
-        parts = [(at, s) for at, s in self._samples(first_ns, last_ns) if isinstance(s, Wrenches)]
-        if not parts:
-            return Stream()
-        at, some = max(parts, key=lambda part: len(part[0]))
-        return Stream(at, some.stamps, some.rows, (some.frame_id,))
+        return max((Stream(at, some.stamps, some.rows, (some.frame_id,))
+                    for at, some in self._samples(first_ns, last_ns)
+                    if isinstance(some, Wrenches)), key=len, default=Stream())
 
     def joints(self, first_ns: int = 0, last_ns: int = ALWAYS) -> Stream:
         """The joint positions that came between two times, of the layout that came most."""
-        parts = [(at, s) for at, s in self._samples(first_ns, last_ns)
-                 if isinstance(s, JointStates) and s.positions.shape[1] == len(s.names)]
-        if not parts:
-            return Stream()
-        at, some = max(parts, key=lambda part: len(part[0]))
-        return Stream(at, some.stamps, some.positions, tuple(some.names))
+        return max((Stream(at, some.stamps, some.positions, some.names)
+                    for at, some in self._samples(first_ns, last_ns)
+                    if isinstance(some, JointStates)), key=len, default=Stream())
 
     def transforms(self, first_ns: int = 0, last_ns: int = ALWAYS) -> Stream:
         """The times of the transforms of the link that is published least often."""
-        by_child: dict[str, list[tuple[np.ndarray, Edges]]] = {}
-        for at, some in self._samples(first_ns, last_ns):
-            if isinstance(some, Edges):
-                by_child.setdefault(some.child, []).append((at, some))
-        if not by_child:
-            return Stream()
-        least = min(by_child.values(), key=lambda parts: sum(len(at) for at, _ in parts))
-        return Stream(np.concatenate([at for at, _ in least]),
-                      np.concatenate([some.stamps for _, some in least]))
+        return min((Stream(at, some.stamps) for at, some in self._samples(first_ns, last_ns)
+                    if isinstance(some, Edges)), key=len, default=Stream())
 
     def newest_positions(self) -> dict[str, float]:
         """The last position of each joint [rad or m]."""
         out: dict[str, float] = {}
         newest = self._newest(JOINT_STATES, DYNAMIC_JOINT_STATES)
         for _, some in self._samples(newest - 500_000_000, ALWAYS):
-            if isinstance(some, JointStates) and some.positions.shape[1] == len(some.names):
+            if isinstance(some, JointStates):
                 out.update(zip(some.names, some.positions[-1].tolist(), strict=True))
         return out
 
@@ -191,30 +149,26 @@ class Received:
     @property
     def frame(self) -> str:
         """The frame of the wrench; empty: not known."""
-        names = self.wrench(self._newest(WRENCH) - 1_000_000_000).names
-        return self.settings.wrench.sensor_frame or (names[0].lstrip("/") if names else "")
+        names = self.wrench(self._newest(WRENCH, DYNAMIC_JOINT_STATES) - 1_000_000_000).names
+        return self.settings.wrench.sensor_frame or "".join(names).lstrip("/")
 
     # ---- wrench and motion -----------------------------------------------------------------------
 
-    def stretch(self, first_ns: int, last_ns: int) -> Stretch | None:
-        """Wrench and motion of a time; None where they are not known together."""
-        motion, stamps, rows = self._streams(first_ns, last_ns).advance(finished=True)
-        number, which, count = np.unique(stamps // BIN_NS, return_inverse=True, return_counts=True)
-        both, own, other = np.intersect1d(number, motion.number, return_indices=True)
-        if not len(both):
-            return None
-        means = np.column_stack([np.bincount(which, weights=rows[:, c]) for c in range(6)])
-        return Stretch((means / count[:, None])[own], motion.part(other), float(count.mean()))
+    def window(self, first_ns: int, last_ns: int) -> Window:
+        """Wrench and motion of a time; of no bin where they are not known together."""
+        streams, history = self._streams(first_ns, last_ns), History()
+        motion, stamps, rows = streams.advance(finished=True)
+        history.append(motion, stamps, streams.sign * rows)
+        return history.window(history.end, LONGEST)
 
     def see(self, first_ns: int, last_ns: int) -> Seen:
         """What the messages of a time say of the sensor's motion."""
         streams = self._streams(first_ns, last_ns)
         streams.advance(finished=True)
         chain = streams.chain.names if streams.chain is not None else ()
-        missing = streams.missing()
-        text = "" if missing is None else str(next(iter(missing[1].values()), missing[0]))
-        return Seen(chain, _beyond(self.description, chain) if chain else (), streams.frame, text,
-                    tuple(_findings(streams)), _distance_of_tcp(streams))
+        return Seen(chain, _beyond(self.description, chain) if chain else (), streams.frame,
+                    why_missing(streams), tuple(finding_of(*some) for some in streams.findings()),
+                    _distance_of_tcp(streams))
 
     def place_in_root(self, frame: str, root: str) -> Array:
         """(4, 4) from axes of a frame to those of a link (raises UnknownFrame)."""
@@ -229,21 +183,21 @@ class Received:
             streams.set_robot_description(self.description)
         for block in decoding.transforms(self._data(STATIC_TRANSFORMS, 0, ALWAYS)[1]).blocks:
             edge = block.samples
-            if isinstance(edge, Edges):
-                streams.add_static_transform(edge.parent, edge.child, place_of(
-                    edge.rows[-1, :3].tolist(), edge.rows[-1, 3:].tolist()))
+            assert isinstance(edge, Edges)
+            streams.add_static_transform(edge.parent, edge.child, place_of(
+                edge.rows[-1, :3].tolist(), edge.rows[-1, 3:].tolist()))
         for _, some in self._samples(first_ns, last_ns):
             if isinstance(some, Wrenches):
                 streams.add_wrenches(some.stamps, some.frame_id, some.rows)
             elif isinstance(some, JointStates):
                 streams.add_joint_states(some.stamps, some.names, some.positions)
-            elif isinstance(some, Edges):
+            else:
                 streams.add_transforms(some.stamps, some.parent, some.child, some.rows)
         return streams
 
     def _samples(self, first_ns: int, last_ns: int) -> Iterator[tuple[np.ndarray, Samples]]:
-        """Times of arrival and samples of what came between two times; damaged messages are left
-        out."""
+        """Times of arrival and samples of what came between two times; damaged messages, and joint
+        states that lack positions, are left out."""
         settings = self.settings
         for topic, decode in (
                 (WRENCH, decoding.wrenches), (JOINT_STATES, decoding.joint_states),
@@ -252,7 +206,9 @@ class Received:
                     data, settings.dynamic_joint_states, settings.wrench.sensor_frame))):
             arrivals, messages = self._data(topic, first_ns, last_ns)
             for block in decode(messages).blocks if messages else ():
-                yield arrivals[block.messages], block.samples
+                some = block.samples
+                if not isinstance(some, JointStates) or some.positions.shape[1] == len(some.names):
+                    yield arrivals[block.messages], some
 
     def _newest(self, *topics: InputTopic) -> int:
         """Time of arrival of the newest message of some topics [ns]."""
@@ -266,13 +222,6 @@ class Received:
         with self._lock:
             log = [entry for entry in self._logs.get(topic, ()) if first_ns <= entry[0] <= last_ns]
         return np.array([at for at, _ in log], np.int64), [data for _, data in log]
-
-
-def _findings(streams: Streams) -> Iterator[Finding]:
-    for name, numbers in streams.findings():
-        if name.partition(".")[0] in KINDS:
-            given: dict[str, Any] = {"why": "", "where": "", "seconds": 0.0, **numbers}
-            yield made(name, **given)
 
 
 def _distance_of_tcp(streams: Streams) -> float:

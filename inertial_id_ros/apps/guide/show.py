@@ -1,199 +1,109 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""What a session shows, and asks: in a terminal for a person, or as lines of JSON."""
+"""What a session prints, and asks: lines of text for a person, or of JSON for a program."""
 
 from __future__ import annotations
 
 import json
-import math
 import sys
-from collections.abc import Mapping
+import textwrap
+from shutil import get_terminal_size
 from typing import TextIO
 
 from ...cli import OK
-from ...extras import optional_packages
 from ..report.results import two_digits
 from .checks import Row, Verdict
 from .progress import Part, Progress
 from .proof import Proof
 
-with optional_packages("identify_payload"):
-    from rich.console import Console, Group
-    from rich.live import Live
-    from rich.panel import Panel
-    from rich.prompt import Confirm
-    from rich.table import Table
-    from rich.text import Text
-
 PERIOD = 1.0  # s between two lines of progress
-BAR = 24  # characters
-MARKS = {Verdict.PASSED: ("✓", "green"), Verdict.OPEN: ("?", "yellow"),
-         Verdict.FAILED: ("✗", "red")}
-
-
-def make_show(yes: bool, as_json: bool) -> Show:
-    """A terminal for a person, else lines of JSON.
-
-    Args:
-        yes: answer of every question; as_json: lines of JSON on a terminal, too.
-    """
-    console = Console(highlight=False)
-    return Terminal(console, yes) if console.is_terminal and not as_json else Show(sys.stdout, yes)
+NAME = 24  # characters of a name
+MARKS = {Verdict.PASSED: "✓", Verdict.OPEN: "?", Verdict.FAILED: "✗"}
 
 
 class Show:
-    """A line of JSON for each event; nobody is asked, as nobody sits there.
+    """A line for each event.
 
     Args:
-        yes: answer of every question.
+        yes: answer of every question; else a person is asked, and nobody where lines are JSON.
+        as_json: lines of JSON.
     """
 
-    def __init__(self, out: TextIO, yes: bool) -> None:
-        self._out, self._yes = out, yes
+    def __init__(self, yes: bool, as_json: bool, out: TextIO = sys.stdout) -> None:
+        self._yes, self._as_json, self._out = yes, as_json, out
         self._shown = -PERIOD  # when progress was shown last [s]
 
-    def _write(self, event: str, fields: Mapping[str, object]) -> None:
-        print(json.dumps({"event": event, **fields}, ensure_ascii=False), file=self._out,
-              flush=True)
+    def _write(self, event: str, lines: str, **fields: object) -> None:
+        """An event with its fields, or what a person reads of it."""
+        if self._as_json:
+            lines = json.dumps({"event": event, **fields}, ensure_ascii=False)
+        print(lines, file=self._out, flush=True)
 
     def step(self, name: str, text: str = "") -> None:
         """A step begins: check, wiggle, identify, prove, apply or report."""
-        self._write("step", {"name": name, "text": text})
+        self._write("step", f"\n{name.capitalize()}  {text}", name=name, text=text)
 
     def row(self, row: Row) -> None:
         """A check was made."""
-        self._write("check", row.to_json())
+        lines = [_line(MARKS[row.verdict], row.measured, row.check)]
+        if row.verdict is Verdict.FAILED:
+            lines.append(_line("", row.expected, "expected"))
+        if row.advice:
+            lines.append(_line("→", row.advice))
+        self._write("check", "\n".join(lines), **row._asdict())
 
     def progress(self, progress: Progress) -> None:
         """What is known now; written once a second."""
-        if not 0.0 <= progress.elapsed - self._shown < PERIOD:
-            self._shown = progress.elapsed
-            self._write("progress", progress.to_json())
+        if 0.0 <= progress.elapsed - self._shown < PERIOD:
+            return
+        self._shown = progress.elapsed
+        known = ", ".join(map(_interval, progress.parts)) or progress.missing
+        self._write("progress", _line("·", known, f"{progress.elapsed:.0f} s, "
+                                      f"{progress.left:.0f} s remain"), **progress.to_json())
 
     def motion(self, words: str, seconds: float) -> None:
         """The arm is about to move, or is to be moved by hand (0 s)."""
-        self._write("motion", {"words": words, "seconds": round(seconds, 2)})
+        self._write("motion", _line("↻", f"{words} ({seconds:.1f} s)" if seconds else words),
+                    words=words, seconds=round(seconds, 2))
 
     def proof(self, proof: Proof) -> None:
         """The payload was compared with a motion it has not seen."""
-        self._write("proof", proof.to_json())
+        self._write("proof", "\n".join(
+            f"  {name:34}{two_digits(force):>6} N{two_digits(torque):>8} N m"
+            for name, force, torque in proof.rows()), given=proof.is_given, **{
+                name: [force, torque] for name, (_, force, torque) in zip(
+                    ("left_before", "left_after", "allowed"), proof.rows(), strict=True)})
 
     def say(self, text: str, good: bool | None = None) -> None:
         """Something worth a line; good: whether it went well, None: neither."""
-        self._write("note", {"text": text, "good": good})
+        self._write("note", _line({True: "✓", False: "✗", None: "·"}[good], text), text=text,
+                    good=good)
 
     def ask(self, question: str) -> bool:
         """True if a person agrees."""
-        self._write("question", {"text": question, "answer": self._yes})
-        return self._yes
+        if self._yes or self._as_json:
+            answer = " yes" if self._yes else " no"
+            self._write("question", f"  ? {question}{answer}", text=question, answer=self._yes)
+            return self._yes
+        try:
+            return input(f"  ? {question} [y/N] ").strip().lower() in ("y", "yes")
+        except EOFError:
+            return False
 
     def end(self, text: str, status: int) -> None:
         """The session has ended, with its exit status."""
-        self._write("end", {"text": text, "status": status})
-
-    def close(self) -> None:
-        """Show nothing any more."""
+        self._write("end", f"\n{'Done' if status == OK else 'Not done'}: {text}", text=text,
+                    status=status)
 
 
-class Terminal(Show):
-    """For a person: a table of checks, bars against the goal, the proof."""
-
-    def __init__(self, console: Console, yes: bool) -> None:
-        super().__init__(sys.stdout, yes)
-        self._console = console
-        self._live: Live | None = None
-        self._motion = ""
-
-    def step(self, name: str, text: str = "") -> None:
-        """As `Show`."""
-        self.close()
-        self._console.print(Text.assemble("\n", (name.capitalize(), "bold"), f"  {text}"))
-
-    def row(self, row: Row) -> None:
-        """As `Show`."""
-        mark, colour = MARKS[row.verdict]
-        self._line(mark, colour, row.measured, row.name)
-        if row.verdict is Verdict.FAILED:
-            self._line("", "dim", row.expected, "expected")
-        if row.advice:
-            self._line("→", colour, row.advice)
-
-    def progress(self, progress: Progress) -> None:
-        """As `Show`."""
-        if self._live is None:
-            self._live = Live(console=self._console, refresh_per_second=5)
-            self._live.start()
-        table = Table.grid(padding=(0, 2))
-        for part in progress.parts:
-            table.add_row(f"  {part.name}", part.value, _bar(part), _interval(part))
-        said = (("now", self._motion), ("missing", progress.missing),
-                ("time", f"{progress.elapsed:.0f} s, {progress.left:.0f} s remain"))
-        self._live.update(Group(table, *(f"  {name:10} {text}" for name, text in said if text)))
-
-    def motion(self, words: str, seconds: float) -> None:
-        """As `Show`."""
-        self._motion = f"{words} ({seconds:.1f} s)" if seconds else words
-        if self._live is None:
-            self._line("↻", "cyan", self._motion)
-
-    def proof(self, proof: Proof) -> None:
-        """As `Show`."""
-        self.close()
-        table = Table("  remains of the wrench", "force", "torque", box=None, padding=(0, 2))
-        for name, (force, torque) in zip(
-                ("with what the robot has now", "with the new payload",
-                 "the sensor's errors explain"), (*proof.residuals, proof.allowed), strict=True):
-            table.add_row(f"  {name}", f"{two_digits(force)} N", f"{two_digits(torque)} N m")
-        self._console.print(table)
-
-    def say(self, text: str, good: bool | None = None) -> None:
-        """As `Show`."""
-        self.close()
-        self._line(*{True: ("✓", "green"), False: ("✗", "red"), None: ("·", "dim")}[good], text)
-
-    def ask(self, question: str) -> bool:
-        """As `Show`."""
-        self.close()
-        if self._yes:
-            self._line("?", "yellow", f"{question} yes")
-            return True
-        return bool(Confirm.ask(Text(f"  ? {question}"), console=self._console, default=False))
-
-    def end(self, text: str, status: int) -> None:
-        """As `Show`."""
-        self.close()
-        good = status == OK
-        self._console.print(Panel(Text(text), title="done" if good else "not done", expand=False,
-                                  border_style="green" if good else "red"))
-
-    def close(self) -> None:
-        """As `Show`."""
-        if self._live is not None:
-            self._live.stop()
-            self._live, self._motion = None, ""
-
-    def _line(self, mark: str, colour: str, text: str, name: str = "") -> None:
-        """A mark, a name, and a text that wraps beside them."""
-        table = Table.grid(padding=(0, 1))
-        table.add_column(width=3)
-        if name:
-            table.add_column(width=24)
-        table.add_column()
-        table.add_row(*(cell for cell in (Text(f"  {mark}", colour), Text(name), Text(text))
-                        if cell.plain))
-        self._console.print(table)
-
-
-def _bar(part: Part) -> Text:
-    """How near a part is to its goal."""
-    if math.isnan(part.goal):
-        return Text("")
-    full = round(part.share * BAR)
-    return Text.assemble(("█" * full, "green" if part.is_reached else "yellow"),
-                         ("░" * (BAR - full), "dim"))
+def _line(mark: str, text: str, name: str = "") -> str:
+    """A mark, a name, and a text that wraps beside them."""
+    head = f"  {mark:2}{name:{NAME}} " if name else f"  {mark:2}"
+    return textwrap.fill(text, max(get_terminal_size().columns, 60), initial_indent=head,
+                         subsequent_indent=" " * len(head))
 
 
 def _interval(part: Part) -> str:
     """The interval against the goal, in words."""
     width = f"± {two_digits(part.width)}" if part.is_known else "not known yet"
-    goal = "" if math.isnan(part.goal) else f", wanted ± {two_digits(part.goal)}"
-    return f"{width}{goal} {part.unit}"
+    wanted = f" of {two_digits(part.goal)}" if part.goal > 0.0 else ""
+    return f"{part.name} {part.value} {width}{wanted} {part.unit}"

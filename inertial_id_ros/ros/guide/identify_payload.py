@@ -16,7 +16,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from ...apps.guide.page import End, Record, write_page
-from ...apps.guide.show import Show, make_show
+from ...apps.guide.show import Show
 from ...cli import INTERRUPTED, exit_status, identify_payload
 from .. import compat
 from ..program import Children, ignore_signals, stop_flag
@@ -43,7 +43,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(options: Options) -> int:
-    return run(options, stop_flag(), make_show(options.yes, options.json)).end.status
+    show = Show(options.yes, options.json or not sys.stdout.isatty())
+    return run(options, stop_flag(), show).end.status
 
 
 def run(options: Options, stop: threading.Event, show: Show,
@@ -71,7 +72,6 @@ def run(options: Options, stop: threading.Event, show: Show,
             except Stopped:
                 return Outcome(End(INTERRUPTED, "interrupted; nothing was applied"), None)
             finally:
-                show.close()
                 if stop.is_set():
                     ignore_signals()
     finally:

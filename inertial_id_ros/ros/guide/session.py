@@ -14,7 +14,7 @@ import numpy as np
 
 from ...apps.excitation.motions import PlannedMotion
 from ...apps.guide.by_motion import check_by_motion, check_joint_order, rejected_row
-from ...apps.guide.checks import Row, check_at_rest, describe_failed, failed
+from ...apps.guide.checks import Row, check_at_rest, failed
 from ...apps.guide.motions import as_phi
 from ...apps.guide.page import End, Record
 from ...apps.guide.progress import LONGEST_MOTION, Progress, is_at_its_limit
@@ -156,11 +156,8 @@ class Session:
 
     def _judge_motion(self, begin_ns: int) -> None:
         """Sign, frame, gravity and clocks, by the motion since a time (raises Finished)."""
-        received = self.listening.received
-        stretch = received.stretch(begin_ns, self.guide.now_ns())
-        if stretch is None:
-            raise Finished(CHECK_FAILED, "The motion of the sensor is not known.")
-        self._note(check_by_motion(stretch, self.link.settings, received.frame),
+        window = self.listening.received.window(begin_ns, self.guide.now_ns())
+        self._note(check_by_motion(window, self.link.settings),
                    "The arm has stopped; nothing was applied.")
 
     # ---- identify --------------------------------------------------------------------------------
@@ -242,7 +239,10 @@ class Session:
         proof = self.record.proof = self._compare(bias, present, new)
         self.show.proof(proof)
         if not proof.is_given:
-            raise Finished(NOT_APPLIED, f"Not proved: {proof.sentence()}. Nothing was applied.")
+            remains = ", ".join(f"{force:.2g} N and {torque:.2g} N m {name}"
+                                for name, force, torque in proof.rows())
+            raise Finished(NOT_APPLIED, f"Not proved: of the wrench of another motion remain "
+                           f"{remains}. Nothing was applied.")
         self.show.say("proved", True)
 
     def _compare(self, bias: Array | None, present: Array, new: Array) -> Proof:
@@ -258,8 +258,8 @@ class Session:
             self._have_moved("turn the wrist about other axes than before, for some seconds, and "
                              "hold it still again")
         self.guide.wait(SETTLED)
-        stretch = self.listening.received.stretch(begin, self.guide.now_ns())
-        proof = None if stretch is None else prove(stretch, bias, present, new, self.link.settings)
+        window = self.listening.received.window(begin, self.guide.now_ns())
+        proof = prove(window, bias, present, new, self.link.settings)
         if proof is None:
             raise Finished(NOT_APPLIED, "The motion for the proof was not recorded.")
         return proof
@@ -363,16 +363,15 @@ class Session:
     def _show_progress(self) -> Progress:
         """Show what is known, and keep it."""
         progress = self.link.progress(self.wanted, self.options.timeout)
-        last = self.record.progress[-1].elapsed if self.record.progress else -SHOWN
-        if self._is_identifying and abs(progress.elapsed - last) >= SHOWN:
+        if self._is_identifying:
             self.show.progress(progress)
-            self.record.progress.append(progress)
+            self.record.parts = progress.parts
         return progress
 
     def _note(self, rows: tuple[Row, ...], ending: str) -> None:
         """Show rows and keep them (raises Finished where some are wrong)."""
         for row in rows:
             self.show.row(row)
-            self.record.rows[row.name] = row
-        if failed(rows):
-            raise Finished(CHECK_FAILED, f"{describe_failed(rows)} {ending}")
+            self.record.rows[row.check] = row
+        if wrong := ", ".join(row.check for row in failed(rows)):
+            raise Finished(CHECK_FAILED, f"Wrong: {wrong}. {ending}")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +20,7 @@ import numpy as np
 from geometry_msgs.msg import Inertia, InertiaStamped
 from rclpy.qos import DurabilityPolicy, QoSProfile
 
-from ...apps.guide.show import make_show
+from ...apps.guide.show import Show
 from ...apps.simulation.payload import load_payload
 from ...apps.simulation.settings import CobotSettings
 from ...arguments import Parser
@@ -146,7 +147,7 @@ def _run(options: argparse.Namespace) -> int:
                 [*ACCURACY, *SILENCE, *([] if options.ask else ["--yes"]), "--report",
                  str(options.report)],
                 [word for name, value in node.items() for word in ("-p", f"{name}:={value}")])
-            show = make_show(session.yes, session.json)
+            show = Show(session.yes, session.json or not sys.stdout.isatty())
             end, record = run(session, stop, show, judge.observe, children)
             if end.status == INTERRUPTED or record is None or record.report is None or (
                     record.sigma is None):
