@@ -43,11 +43,15 @@ class ApplyStage(Stage):
     frame: str | None = None
     _rng = np.random.default_rng(5)
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.refusals: list[str] = []
+
     def begin(self, **settings: object) -> None:
         """Start the node, move the arm until there is an estimate, and let it rest."""
         self.node = self.start_node(
             **{"load__rated_payload": 5.0, "estimator__rate": 2.0, **settings})
-        self.robot = Robot(self.client)
+        self.robot = Robot(self.client, motion="point_to_point")
         words = (" ".join(map(str, SHIFT)), " ".join(map(str, TILT.as_euler("xyz"))))
         urdf = self.robot.cobot.urdf.replace("</robot>", _FRAME.format(*words))
         self.robot.publish_description()
@@ -57,7 +61,7 @@ class ApplyStage(Stage):
     def identify(self) -> None:
         """Move the arm until there is an estimate, and let it rest: at rest it is known for as long
         as the window holds the motion."""
-        self.robot.play(8.0)
+        self.robot.play_to_rest(8.0)
         wait_for_valid(self)
         self.begin_rest()
         heard = self.client.listen(InertialParameters, PARAMETERS)
@@ -111,6 +115,23 @@ class ApplyStage(Stage):
             answer = self.client.call(Apply, f"{NODE}/apply", request)
             if not answer.message.startswith("busy with") or time.monotonic() > end:
                 return answer
+
+    def apply_once_known(self, target: str, **fields: object) -> Apply.Response:
+        """What ~/apply answers when it succeeds, with more motion after each refusal.
+
+        A busy machine loses samples, or takes so long that the window holds nothing but rest.
+        """
+        while not (answer := self.apply(target, **fields)).success:
+            assert len(self.refusals) < 8, self.refusals
+            self.refusals.append(answer.message)
+            self.move_again()
+        return answer
+
+    def move_again(self) -> None:
+        """Move the resting arm for a while."""
+        self.end_rest()
+        self.robot.play_to_rest(4.0, self.frame)
+        self.begin_rest()
 
     def __exit__(self, *error: object) -> None:
         if hasattr(self, "_rest"):

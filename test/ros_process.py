@@ -277,6 +277,13 @@ class Robot:
         self.truth = block.truth
         self._next += 0 if rest else count
 
+    def play_to_rest(self, seconds: float, frame: str | None = None) -> None:
+        """Publish so many seconds of a motion from point to point, and on until the arm rests: one
+        that stopped at once would be an impact."""
+        self.play(seconds, frame=frame)
+        while np.ptp(self.cobot.samples(self._next - 12, 25).truth.rotation, axis=0).max() > 1e-9:
+            self.play(0.1, frame=frame)
+
     def _digits(self) -> np.ndarray:
         return 1e-6 * self._rng.normal(size=6)
 

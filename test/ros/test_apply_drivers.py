@@ -251,7 +251,7 @@ def test_what_the_driver_removes_from_then_on_is_counted_once(types, tmp_path):
         driver = stage.driver = stage.stand_in("stand_in_driver.py", "ur")
         stage.begin(state__directory=str(tmp_path), precompensated__source="dynamic_joint_states",
                     precompensated__topic="dynamic_joint_states", precompensated__frame="tool0")
-        wait_until(lambda: stage.apply("universal_robots").success)
+        stage.apply_once_known("universal_robots")
         answer = stage.apply("universal_robots", send=True)
         assert answer.success and "counted once" in answer.message, answer.message
         (got,) = told(driver)

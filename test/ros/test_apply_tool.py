@@ -11,7 +11,6 @@ pytest.importorskip("tf2_msgs.msg")
 pytest.importorskip("inertial_id_ros.msg")
 from apply_stage import ApplyStage, told  # noqa: E402
 from node_client import NODE, wait_for_valid  # noqa: E402
-from ros_process import wait_until  # noqa: E402
 
 from inertial_id_ros.apps.simulation.payload import load_payload  # noqa: E402
 from inertial_id_ros.estimate import IDENTIFIED, UNOBSERVED  # noqa: E402
@@ -43,14 +42,9 @@ def test_an_empty_tool_is_applied(tmp_path) -> None:
                                    SetTool.Request(action=SetTool.Request.STORE))
         assert stored.success, stored.message
         stage.end_rest()
-        stage.robot.play(8.0)
+        stage.robot.play_to_rest(8.0)
         stage.begin_rest()
         wait_for_valid(stage, 2)
-        answers = []
-
-        def is_applied() -> bool:
-            answers.append(stage.apply("", send=True))
-            return answers[-1].success
-        wait_until(is_applied)
+        answer = stage.apply_once_known("", send=True)
         mass = load_payload("hammer").mass
-        assert f"{mass:.2f}"[:3] in answers[-1].message and len(told(controller, 1)) == 1
+        assert f"{mass:.2f}"[:3] in answer.message and len(told(controller, 1)) == 1

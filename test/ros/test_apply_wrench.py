@@ -55,7 +55,7 @@ def test_what_the_driver_removes_from_then_on_is_not_removed_twice(types, tmp_pa
         stage.begin(state__directory=str(tmp_path), **settings)
         states = stage.client.listen(CompensationState, f"{NODE}/compensation_state")
         wrenches = stage.client.listen(WrenchStamped, f"{NODE}/wrench_compensated", 10000)
-        wait_until(lambda: stage.apply("universal_robots").success)
+        stage.apply_once_known("universal_robots")
         stage.client.spin_until(lambda: wrenches and states[-1].mode == CompensationState.PAYLOAD)
         changed: list[int] = []
         watcher = threading.Thread(target=change_wrench, args=(stage, driver, *moment, changed))
