@@ -99,7 +99,8 @@ def test_the_gravity_filter_is_found_in_the_chain_and_takes_kilograms(stage, bro
     assert got[f"{prefix}mass"] == pytest.approx(TRUE.mass, abs=MASS_TOLERANCE)
     np.testing.assert_allclose(got[f"{prefix}CoG"], COM, atol=COM_TOLERANCE)
     assert stage.apply("gravity_compensation", send=True, undo=True).success
-    assert told(broadcaster, count + 2)[-1] == {f"{prefix}mass": 0.5, f"{prefix}CoG": [0.0, 0.0, 0.0]}
+    assert told(broadcaster, count + 2)[-1] == {
+        f"{prefix}mass": 0.5, f"{prefix}CoG": [0.0, 0.0, 0.0]}
 
 
 @pytest.mark.parametrize(("name", "words"), [
