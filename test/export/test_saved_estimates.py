@@ -156,7 +156,7 @@ def test_the_command_writes_what_the_library_gives(
 
 def test_the_command_of_the_page_works_as_it_stands(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = (ROOT / "docs" / "export.md").read_text()
+    page = (ROOT / "docs" / "apply.md").read_text()
     (command,) = re.findall(r"^export_payload (.*)$", page, re.M)
     saved(tmp_path, estimate())
     (tmp_path / "arm.urdf").write_text(ROBOT)
