@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...errors import InvalidData
 from ...estimators import create
 from ...identify.conclusion import Basis
 from ...identify.estimate import estimate
@@ -19,7 +18,6 @@ from ..report.results import Identification, Snapshot
 
 HELD, EVERY = 90, 100  # bins for which a pose is held; after which the next one follows
 START = 170_000_000_000  # bin of the first one
-MOST = 1000  # poses
 
 
 def identify_poses(poses: PosesAtRest, settings: Settings) -> Identification:
@@ -29,14 +27,11 @@ def identify_poses(poses: PosesAtRest, settings: Settings) -> Identification:
     set-ups counts as for any motion.
 
     Raises:
-        InvalidData: too many poses; InertialIdError: a setting cannot be used.
+        InertialIdError: a setting cannot be used.
     """
     n = len(poses.wrench)
-    if n > MOST:
-        raise InvalidData(f"the table has {n} rows, taken for poses at rest; at most {MOST} are "
-                          "used: a column of the time makes them a motion")
     seconds = BIN * EVERY * (n + 1)
-    settings = settings.replace({"buffer.window": max(seconds, 1.0)})
+    settings = settings.replace({"buffer.window": seconds})
     number = START + (np.arange(n)[:, None] * EVERY + np.arange(HELD)).ravel()
     still = np.zeros((n * HELD, 3))
     history = History(seconds)

@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import struct
+from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...errors import RecordingError
@@ -24,7 +25,7 @@ MCAP_MAGIC = b"\x89MCAP0\r\n"
 
 @dataclass(frozen=True)
 class RecordedTopic:
-    """One topic of a bag."""
+    """One topic of a bag, with the number of its messages."""
 
     name: str
     type: str
@@ -56,42 +57,35 @@ class BagReader:
     def __init__(self, path: str | Path) -> None:
         self.path = user_path(path)
         self.notes: list[str] = []
-        self._types: dict[str, Typestore] = {}
+        self._store: Typestore | None = None
         with optional_packages("reading a recording"):  # the node may lack rosbags
             from rosbags.rosbag2 import Reader
         storage = self._locate()
-        damage = _damage(storage)
-        if damage:
-            raise RecordingError(f"recording {self.path} cannot be read: {damage}")
-        try:
+        with _named(f"recording {self.path} cannot be read"):
+            for file in sorted(storage.iterdir()) if storage.is_dir() else [storage]:
+                if file.suffix in SUFFIXES:
+                    _check_ends(file)
             self._reader = Reader(storage)
             self._reader.open()
             self._use_the_services_of_metadata()
-        except Exception as error:  # damaged files raise errors of many kinds
-            raise RecordingError(_describe_error(self.path, error)) from error
 
     def _locate(self) -> Path:
         """The folder or file to hand to the library (raises RecordingError)."""
         path = self.path
         if not path.exists():
             raise RecordingError(f"recording {path} does not exist")
-        if path.is_file():
-            if path.name != "metadata.yaml":
-                _check_suffix(path)
-                return path
+        if path.name == "metadata.yaml":
             path = path.parent
         if not path.is_dir():
-            raise RecordingError(f"{path} is neither a folder nor a regular file")
+            _check_suffix(path)
+            return path
         files = sorted(f for f in path.iterdir() if f.suffix in SUFFIXES)
         metadata = path / "metadata.yaml"
         if metadata.is_file() and not (len(files) == 1 and _names_no_storage(metadata)):
             return path
-        if not files:
-            raise RecordingError(f"folder {path} is not a rosbag2 recording: it holds neither "
-                                 "metadata.yaml nor a .mcap or .db3 file")
-        if len(files) > 1:
-            raise RecordingError(f"folder {path} has no metadata.yaml but {len(files)} storage "
-                                 f"files; run 'ros2 bag reindex {path}', or name one of the files")
+        if len(files) != 1:
+            raise RecordingError(f"folder {path} has no metadata.yaml and {len(files)} .mcap or "
+                                 f".db3 files; run 'ros2 bag reindex {path}', or name one file")
         self.notes.append(f"{path} has no metadata.yaml that names the kind of its file; reading "
                           f"{files[0].name} alone")
         return files[0]
@@ -107,18 +101,16 @@ class BagReader:
     def __enter__(self) -> BagReader:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
-                 trace: TracebackType | None) -> None:
-        if self._reader.is_open:
-            self._reader.close()
+    def __exit__(self, *_: object) -> None:
+        self._reader.close()
 
     @property
     def topics(self) -> tuple[RecordedTopic, ...]:
         """All topics, sorted by name; a topic recorded with two types appears twice."""
-        counts: dict[tuple[str, str], int] = {}
+        counts: Counter[tuple[str, str]] = Counter()
         for c in self._reader.connections:
-            counts[c.topic, c.msgtype] = counts.get((c.topic, c.msgtype), 0) + c.msgcount
-        return tuple(RecordedTopic(name, kind, n) for (name, kind), n in sorted(counts.items()))
+            counts[c.topic, c.msgtype] += c.msgcount
+        return tuple(RecordedTopic(*topic, n) for topic, n in sorted(counts.items()))
 
     @property
     def start(self) -> int:
@@ -128,7 +120,7 @@ class BagReader:
     @property
     def duration(self) -> float:
         """Seconds from the first to the last message."""
-        return max(0, self._reader.duration - 1) * 1e-9 if self._reader.message_count else 0.0
+        return max(0, self._reader.duration - 1) * 1e-9
 
     def messages(self, types: Mapping[str, str]) -> Iterator[RawMessage]:
         """Serialised messages of topics (type by name) in the order of their log times; what has
@@ -137,55 +129,50 @@ class BagReader:
         Raises:
             RecordingError: the file is damaged further on.
         """
-        wanted = set(types.items())
-        chosen = [c for c in self._reader.connections if (c.topic, c.msgtype) in wanted]
-        if not chosen:
+        chosen = [c for c in self._reader.connections if types.get(c.topic) == c.msgtype]
+        if not chosen:  # rosbags would read all
             return
-        try:
+        with _named(f"recording {self.path} cannot be read"):
             for connection, log_time, data in self._reader.messages(connections=chosen):
                 if len(data) > MAX_MESSAGE_BYTES:
                     raise ValueError(f"a message of {connection.topic} has {len(data)} bytes; at "
                                      f"most {MAX_MESSAGE_BYTES} are allowed")
                 yield RawMessage(connection.topic, log_time, data)
-        except Exception as error:  # as in the constructor: the damage may lie further on
-            raise RecordingError(_describe_error(self.path, error)) from error
 
     def decode(self, message: RawMessage, kind: str) -> Any:
         """The content of a message, with the fields of its type: by standard definitions or, for
         others, as of a robot's driver, by those of the file (raises RecordingError)."""
-        try:
-            if kind not in self._types:
-                self._types[kind] = self._store(kind)
-            return self._types[kind].deserialize_cdr(message.data, kind)
-        except Exception as error:  # a cut payload raises struct, index or decoding errors
-            raise RecordingError(
-                f"a message of {message.topic} ({kind}) at "
-                f"{(message.log_time - self.start) * 1e-9:.3f} s cannot be decoded: {error}"
-            ) from error
+        seconds = 1e-9 * (message.log_time - self.start)
+        with _named(f"a message of {message.topic} ({kind}) at {seconds:.3f} s cannot be decoded"):
+            from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
-    def _store(self, kind: str) -> Typestore:
-        """Definitions that hold this type (raises errors of many kinds)."""
-        from rosbags.interfaces import MessageDefinitionFormat
-        from rosbags.typesys import Stores, get_types_from_msg, get_typestore
+            store = self._store = self._store or get_typestore(Stores.ROS2_JAZZY)
+            if kind not in store.types:
+                text = next((c.msgdef.data for c in self._reader.connections
+                             if c.msgtype == kind), "")
+                if not text:
+                    raise ValueError("the file does not define this type")
+                store.register({name: fields for name, fields in get_types_from_msg(
+                    text, kind).items() if name not in store.types})
+            return store.deserialize_cdr(message.data, kind)
 
-        store = get_typestore(Stores.ROS2_JAZZY)
-        if kind not in store.types:
-            text = next((c.msgdef.data for c in self._reader.connections if c.msgtype == kind
-                         and c.msgdef.format is MessageDefinitionFormat.MSG), "")
-            if not text:
-                raise ValueError(f"the file does not define the type {kind}")
-            store.register({name: fields for name, fields in get_types_from_msg(text, kind).items()
-                            if name not in store.types})
-        return store
+
+@contextmanager
+def _named(what: str) -> Iterator[None]:
+    """Errors within as one RecordingError: damaged files and messages raise many kinds."""
+    try:
+        yield
+    except Exception as error:
+        reason = " ".join(str(error).split())[:500].rstrip(".") or type(error).__name__
+        raise RecordingError(f"{what}: {reason}") from error
 
 
 def _names_no_storage(metadata: Path) -> bool:
     """True where metadata.yaml names no plugin that stores the messages."""
-    for line in metadata.read_text(encoding="utf-8", errors="replace").splitlines():
-        name, _, value = line.partition(":")
-        if name.strip() == "storage_identifier":
-            return not value.strip(" \"'")
-    return True
+    lines = metadata.read_text(encoding="utf-8", errors="replace").splitlines()
+    named = [value.strip(" \"'") for name, _, value in (line.partition(":") for line in lines)
+             if name.strip() == "storage_identifier"]
+    return not any(named)
 
 
 def _check_suffix(path: Path) -> None:
@@ -199,40 +186,22 @@ def _check_suffix(path: Path) -> None:
                              "of a LeRobot dataset")
 
 
-def _describe_error(path: Path, error: Exception) -> str:
-    """One sentence that says why the recording cannot be read."""
-    reason = " ".join(str(error).split())[:500].rstrip(".") or type(error).__name__
-    return f"recording {path} cannot be read: {reason}"
-
-
-def _damage(storage: Path) -> str:
-    """What is wrong with the sizes and ends of a recording's files; empty if nothing is."""
-    files = storage.iterdir() if storage.is_dir() else [storage]
-    found = (_damage_of(f) for f in sorted(files) if f.suffix in SUFFIXES)
-    return next(filter(None, found), "")
-
-
-def _damage_of(file: Path) -> str:
-    """What is wrong with the size or end of a file, as when the recorder was killed; empty if
-    nothing is. (SQLite reads zeros beyond the end without an error.)"""
-    if not file.is_file():  # a named pipe would be waited for
-        return f"{file.name} is no regular file"
-    size = file.stat().st_size
-    if size == 0:
-        return f"{file.name} is empty"
-    if size > MAX_BAG_BYTES:
-        return f"{file.name} has {size} bytes; at most {MAX_BAG_BYTES} are allowed"
+def _check_ends(file: Path) -> None:
+    """Raise ValueError where a file is empty, cut off, as when the recorder was killed, too large
+    or no file. (SQLite reads zeros beyond the end without an error.)"""
+    size = file.stat().st_size if file.is_file() else 0  # a named pipe would be waited for
+    if not 0 < size <= MAX_BAG_BYTES:
+        raise ValueError(f"{file.name} is empty or no regular file of at most {MAX_BAG_BYTES} "
+                         "bytes")
     with file.open("rb") as stream:
         head = stream.read(32)
         stream.seek(max(0, size - len(MCAP_MAGIC)))
         tail = stream.read()
-    if file.suffix == ".mcap" and head.startswith(MCAP_MAGIC) and tail != MCAP_MAGIC:
-        return (f"{file.name} is cut off (no end record after {size} bytes); repair it with "
-                f"'mcap recover {file.name} -o new.mcap'")
-    if file.suffix == ".db3" and len(head) == 32:
+    if head.startswith(MCAP_MAGIC) and tail != MCAP_MAGIC:
+        raise ValueError(f"{file.name} is cut off; repair it with "
+                         f"'mcap recover {file.name} -o new.mcap'")
+    if head.startswith(b"SQLite format 3\0") and len(head) == 32:
         page_size, pages = struct.unpack_from(">H10xI", head, 16)
-        expected = pages * (65536 if page_size == 1 else page_size)
-        if head.startswith(b"SQLite format 3\0") and size < expected:
-            return (f"{file.name} is cut off ({size} of {expected} bytes); repair it with "
-                    f"'sqlite3 {file.name} .recover'")
-    return ""
+        if size < pages * (65536 if page_size == 1 else page_size):
+            raise ValueError(f"{file.name} is cut off; repair it with "
+                             f"'sqlite3 {file.name} .recover'")

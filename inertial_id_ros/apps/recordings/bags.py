@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from math import isfinite
+from typing import Any
 
 import numpy as np
 
 from ...errors import RecordingError
 from ...findings import Finding
-from ...inertia import Array
 from ...io import cdr, decoding
 from ...io.input_topics import (
     DYNAMIC_JOINT_STATES,
@@ -51,23 +51,19 @@ def read_bag(bag: BagReader, settings: Settings, asked: Collection[str] = (),
     """
     notes = list(bag.notes)
     topics = select_topics(bag, settings, asked, notes)
-    latched = {name: t.type for name, t in topics.items() if t.latched}
     description, fixed = "", list[FixedFrame]()
-    for message in bag.messages(latched):  # live, they are there at once
+    for message in bag.messages({name: t.type for name, t in topics.items() if t.latched}):
+        # Live, they are there at once.
         if topics[message.topic] is ROBOT_DESCRIPTION:
             description = description or _text(message.data)[0]
-        else:
-            fixed += _fixed(decoding.transforms([message.data]))
+            continue
+        for _, edge in decoding.transforms([message.data]).blocks:
+            assert isinstance(edge, Edges)
+            pose = edge.rows[-1].tolist()
+            fixed.append((edge.parent, edge.child, tuple(pose[:3]), tuple(pose[3:])))
     reader = _Parts(bag, settings, topics, recorded_stamps)
     return Recording(reader.parts(), bag.duration, reader.counts, description, tuple(fixed),
-                     tuple(notes), payload_not_added(bag, settings), reader.damaged)
-
-
-def _fixed(decoded: decoding.Decoded) -> Iterator[FixedFrame]:
-    for _, edge in decoded.blocks:
-        assert isinstance(edge, Edges)
-        pose = edge.rows[-1].tolist()
-        yield edge.parent, edge.child, tuple(pose[:3]), tuple(pose[3:])
+                     tuple(notes), _payload_not_added(bag, settings), reader.damaged)
 
 
 def _text(data: bytes) -> tuple[str, str]:
@@ -90,9 +86,8 @@ class _Parts:
 
     def parts(self) -> Iterator[Part]:
         """Parts in the order of the times of recording."""
-        types = {name: topic.type for name, topic in self._topics.items()}
         together: list[RawMessage] = []
-        for message in self._bag.messages(types):
+        for message in self._bag.messages({name: t.type for name, t in self._topics.items()}):
             if together and (len(together) >= TOGETHER
                              or message.log_time - together[0].log_time > LONGEST):
                 yield self._part(together)
@@ -102,39 +97,33 @@ class _Parts:
             yield self._part(together)
 
     def _part(self, messages: Sequence[RawMessage]) -> Part:
-        by_topic: dict[str, list[RawMessage]] = {}
-        for message in messages:
-            by_topic.setdefault(message.topic, []).append(message)
         samples: list[Samples] = []
         payload, description = None, ""
-        for name, some in by_topic.items():
+        for name in dict.fromkeys(message.topic for message in messages):
+            some = [message for message in messages if message.topic == name]
             self.counts[name] += len(some)
             topic = self._topics[name]
             if topic is ROBOT_DESCRIPTION:
                 description, why = _text(some[-1].data)
-                if why:
-                    self._note_damage(name, 1, why)
+                self._note_damage(name, bool(why), why)
             elif topic in PAYLOADS.values():
-                payload = self._payload(topic, some[-1]) or payload
+                payload = _stated_payload(self._bag, topic, some[-1], self._settings) or payload
             elif topic is not STATIC_TRANSFORMS:
                 decoded = self._decoded(topic, [message.data for message in some])
-                if decoded.damaged:
-                    self._note_damage(name, decoded.damaged, decoded.why)
+                self._note_damage(name, decoded.damaged, decoded.why)
                 times = np.array([message.log_time for message in some])
-                samples += [self._stamped(block, times) for block in decoded.blocks]
-                if decoded.payload is not None and self._reads_payload:
+                samples += [block.samples._replace(stamps=times[block.messages])
+                            if self._recorded_stamps else block.samples
+                            for block in decoded.blocks]
+                driver = self._settings.precompensated
+                if decoded.payload is not None and not driver.topic and (
+                        driver.source == "dynamic_joint_states"):  # in the message of the wrench
                     payload = StatedPayload("", decoded.payload)
-        seconds = 1e-9 * (messages[-1].log_time - self._bag.start)
-        return Part(samples, seconds, payload, description)
+        return Part(samples, 1e-9 * (messages[-1].log_time - self._bag.start), payload, description)
 
     def _note_damage(self, name: str, count: int, why: str) -> None:
-        self.damaged[name] = self.damaged.get(name, (0, ""))[0] + count, why
-
-    @property
-    def _reads_payload(self) -> bool:
-        """True if wrench, joints and payload come in one message."""
-        driver = self._settings.precompensated
-        return driver.source == "dynamic_joint_states" and not driver.topic
+        if count:
+            self.damaged[name] = self.damaged.get(name, (0, ""))[0] + count, why
 
     def _decoded(self, topic: InputTopic, data: Sequence[bytes]) -> decoding.Decoded:
         if topic is DYNAMIC_JOINT_STATES:
@@ -143,16 +132,9 @@ class _Parts:
         return {WRENCH: decoding.wrenches, JOINT_STATES: decoding.joint_states,
                 TRANSFORMS: decoding.transforms}[topic](data)
 
-    def _stamped(self, block: decoding.Block, times: np.ndarray) -> Samples:
-        return block.samples._replace(stamps=times[block.messages]) if self._recorded_stamps else (
-            block.samples)
 
-    def _payload(self, topic: InputTopic, message: RawMessage) -> StatedPayload | None:
-        return stated_payload(self._bag, topic, message, self._settings)
-
-
-def stated_payload(bag: BagReader, topic: InputTopic, message: RawMessage, settings: Settings
-                   ) -> StatedPayload | None:
+def _stated_payload(bag: BagReader, topic: InputTopic, message: RawMessage, settings: Settings
+                    ) -> StatedPayload | None:
     """The payload that a message of the driver states; None: it states none (raises
     RecordingError)."""
     if topic is DYNAMIC_PAYLOAD:
@@ -160,43 +142,33 @@ def stated_payload(bag: BagReader, topic: InputTopic, message: RawMessage, setti
             [message.data], settings.dynamic_joint_states, "").payload
         return None if found is None else StatedPayload("", found)
     content = bag.decode(message, topic.type)
-    given = content.inertia_load if topic is FRANKA_PAYLOAD else content
-    return StatedPayload(given.header.frame_id.lstrip("/"), _values(given.inertia))
+    given: Any = content.inertia_load if topic is FRANKA_PAYLOAD else content
+    i = given.inertia
+    return StatedPayload(given.header.frame_id.lstrip("/"), np.array([
+        i.m, i.com.x, i.com.y, i.com.z, i.ixx, i.ixy, i.ixz, i.iyy, i.iyz, i.izz]))
 
 
-def _values(i: object) -> Array:
-    """Numbers (10,) of a geometry_msgs/Inertia."""
-    com = getattr(i, "com")  # noqa: B009 (made by rosbags from the definition)
-    return np.array([getattr(i, "m"), com.x, com.y, com.z, *(  # noqa: B009
-        getattr(i, name) for name in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"))])
-
-
-def payload_not_added(bag: BagReader, settings: Settings) -> tuple[Finding, ...]:
+def _payload_not_added(bag: BagReader, settings: Settings) -> tuple[Finding, ...]:
     """At most one finding: a driver states a payload, which it may compensate in the wrench, and
     the settings do not say so. Only the first messages of each topic are read."""
     driver = settings.precompensated
     if settings.load.source != "wrench" or driver.source != "settings" or driver.mass:
         return ()
-    for topic in (DYNAMIC_PAYLOAD, FRANKA_PAYLOAD):
+    for source, topic in PAYLOADS.items():
         for recorded in bag.topics:
-            if recorded.type == topic.type and recorded.count:
-                mass = _first_mass(bag, topic, recorded.name, settings)
-                if mass > LEAST:
-                    source = next(s for s, t in PAYLOADS.items() if t is topic)
-                    return (made("payload_not_added", why=(
-                        f"{recorded.name} states that a payload of {mass:.3f} kg is configured on "
-                        "the robot, whose driver compensates it in its own wrench (where that is "
-                        f"this one: precompensated.source={source} and precompensated.topic="
-                        f"{recorded.name}; else precompensated.source=none)")),)
+            if recorded.type != topic.type or topic not in (DYNAMIC_PAYLOAD, FRANKA_PAYLOAD):
+                continue
+            try:
+                first = [_stated_payload(bag, topic, message, settings) for message in islice(
+                    bag.messages({recorded.name: topic.type}), FIRST)]
+            except RecordingError:  # the type is not defined in the file
+                continue
+            masses = [float(p.values[0]) for p in first if p is not None]
+            mass = next((m for m in masses if isfinite(m) and m > LEAST), 0.0)
+            if mass:
+                return (made("payload_not_added", why=(
+                    f"{recorded.name} states that a payload of {mass:.3f} kg is configured on "
+                    "the robot, whose driver compensates it in its own wrench (where that is "
+                    f"this one: precompensated.source={source} and precompensated.topic="
+                    f"{recorded.name}; else precompensated.source=none)")),)
     return ()
-
-
-def _first_mass(bag: BagReader, topic: InputTopic, name: str, settings: Settings) -> float:
-    """Mass [kg] that the first messages state; 0 where they state none, or cannot be decoded."""
-    try:
-        found = [stated_payload(bag, topic, message, settings)
-                 for message in islice(bag.messages({name: topic.type}), FIRST)]
-    except RecordingError:  # the type is not defined in the file
-        return 0.0
-    return next((mass for payload in found if payload is not None
-                 and isfinite(mass := float(payload.values[0])) and mass > LEAST), 0.0)

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -15,6 +14,7 @@ from scipy.spatial.transform import Rotation
 from ...errors import InvalidData, InvalidSetting
 from ...inertia import Array
 from ...io.arrays import as_rotations
+from ...io.yaml_files import read_yaml
 from .table_files import Table
 
 TIMES = ("time", "t", "stamp", "timestamp")
@@ -31,7 +31,6 @@ UNIT = 0.05  # by which the length of a quaternion may miss one
 SLOWEST = 0.5  # s between rows; slower ones are poses at rest, or in another unit
 START = 1_700_000_000 * 10**9  # ns: added to stamps near zero, which mean "no stamp" in ROS
 EARLIEST = 1e6  # s
-INDEX = re.compile(r"(.+)\[(\d+)\]")
 
 
 @dataclass(frozen=True)
@@ -51,6 +50,9 @@ class Columns:
         frame: name of the sensor's frame.
         rate: of the rows [Hz], where no column holds the time; 0: rows are poses at rest then.
         time_unit: s, ms, us or ns; position_unit: m or mm.
+
+    Raises:
+        InvalidSetting: an unknown unit, another number of columns, or two orientations.
     """
 
     time: str = ""
@@ -74,7 +76,7 @@ class Columns:
                 raise InvalidSetting(f"{name} is '{unit}'; allowed: {', '.join(known)}")
         for name, size in SIZES.items():
             count = len(getattr(self, name))
-            if count not in (0, 1, size, *((2,) if name == "wrench" else ())):
+            if count not in (0, 1, size) and (name, count) != ("wrench", 2):
                 others = ", ".join(other for other in ORIENTATIONS if SIZES[other] == count)
                 more = f"; {count} are those of {others}" if name in ORIENTATIONS and others else ""
                 raise InvalidSetting(f"{name} names {count} columns; it needs {size}, or one that "
@@ -95,39 +97,31 @@ def columns_from_file(path: Path) -> Columns:
     Raises:
         InvalidSetting: unreadable, an unknown key, or a value that is not allowed.
     """
-    from ...io.yaml_files import read_yaml  # loading is needed for a file alone
-
     tree = read_yaml(path, f"file of columns {path}")
-    known = {f.name for f in fields(Columns)}
-    if not isinstance(tree, dict) or set(tree) - known:
-        wrong = ", ".join(map(str, sorted(set(tree) - known))) if isinstance(tree, dict) else tree
-        raise InvalidSetting(f"file of columns {path}: '{wrong}' is not known; allowed: "
-                             f"{', '.join(sorted(known))}")
+    known = [f.name for f in fields(Columns)]
+    unknown = [name for name in tree if name not in known] if isinstance(tree, dict) else [tree]
+    if unknown:
+        raise InvalidSetting(f"file of columns {path}: '{str(unknown[0]):.100}' is not known; "
+                             f"allowed: {', '.join(known)}")
     return Columns(**{name: _value(path, name, value) for name, value in tree.items()})
 
 
 def _value(path: Path, name: str, value: Any) -> Any:
     """The value of a key in the type that it needs (raises InvalidSetting)."""
-    wanted = ""
-    if name in ("joints", "efforts"):
-        if not isinstance(value, dict) or not all(
-                isinstance(x, str) for pair in value.items() for x in pair):
-            wanted = "names of joints and names of columns"
-    elif name in SIZES:
-        value = [value] if isinstance(value, str) else value
-        if not isinstance(value, list) or not all(isinstance(n, str) for n in value):
-            wanted = "a list of names, or one name"
-        else:
-            return tuple(value)
+    wanted, fits = "text", isinstance(value, str)
+    if name in SIZES:
+        value = (value,) if isinstance(value, str) else value
+        wanted, fits = "a list of names, or one name", isinstance(value, list | tuple) and all(
+            isinstance(n, str) for n in value)
+    elif name in ("joints", "efforts"):
+        wanted, fits = "names of joints and names of columns", isinstance(value, dict) and all(
+            isinstance(x, str) for pair in value.items() for x in pair)
     elif name == "rate":
-        if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0.0:
-            wanted = "a number above 0"
-    elif not isinstance(value, str):
-        wanted = "text"
-    if wanted:
+        wanted, fits = "a number above 0", type(value) in (int, float) and value > 0.0
+    if not fits:
         raise InvalidSetting(f"file of columns {path}: {name} is {str(value):.200}; it must be "
                              f"{wanted}")
-    return value
+    return tuple(value) if name in SIZES else value
 
 
 class Reader:
@@ -138,46 +132,39 @@ class Reader:
     """
 
     def __init__(self, table: Table, columns: Columns, what: str) -> None:
-        self.table, self.columns, self.what = table, columns, what
+        self.columns, self.what = columns, what
+        self.present = f"{', '.join(sorted(table)) or 'none':.400}"  # names, for messages
+        self.table = dict(table)
+        for name, column in table.items():
+            if column.ndim == 2:
+                self.table |= {f"{name}[{k}]": values for k, values in enumerate(column.T)}
 
     @property
     def time_column(self) -> str:
         """The column of the stamps; empty: there is none."""
         return self.columns.time or next((n for n in TIMES if n in self.table), "")
 
-    @property
-    def rows(self) -> int:
-        """Number of rows."""
-        return min((len(column) for column in self.table.values()), default=0)
-
-    @property
-    def present(self) -> str:
-        """The names of the columns that are there."""
-        return f"{', '.join(sorted(self.table)) or 'none':.400}"
-
     def column(self, name: str) -> Array:
         """A column of single numbers (raises InvalidData)."""
-        element = INDEX.fullmatch(name) if name not in self.table else None
-        held, k = (element[1], int(element[2])) if element else (name, 0)
-        if held not in self.table:
+        column = self._there(name)
+        if column.ndim == 1:
+            return column
+        width = column.shape[1]
+        if width == 1:
+            return column[:, 0]
+        raise InvalidData(f"column '{name}' of {self.what} holds {width} numbers in a row; name "
+                          f"one of them: {name}[0] to {name}[{width - 1}]")
+
+    def _there(self, name: str) -> Array:
+        if name not in self.table:
             raise InvalidData(f"{self.what} has no column '{name}' (--columns names them); it has "
                               f"{self.present}")
-        column = np.asarray(self.table[held], dtype=float)
-        if column.ndim == 1 and not element:
-            return column
-        width = column.shape[1] if column.ndim == 2 else 1
-        if column.ndim != 2 or k >= width or (width > 1 and not element):
-            raise InvalidData(f"column '{held}' of {self.what} holds {width} numbers in a row; "
-                              f"name one of them: {held}[0] to {held}[{width - 1}]")
-        return column[:, k]
+        return self.table[name]
 
     def vectors(self, names: Sequence[str], size: int) -> Array:
         """Rows (n, size), from a column of each number, or columns of several (raises
         InvalidData)."""
-        parts = [np.asarray(self.table[name], dtype=float)
-                 if np.ndim(self.table.get(name, 0.0)) == 2 else self.column(name)[:, None]
-                 for name in names]
-        rows = np.hstack(parts)
+        rows = np.column_stack([self._there(name) for name in names])
         if rows.shape[1] != size:
             raise InvalidData(f"column '{names[0]}' of {self.what} gives {rows.shape[1]} numbers "
                               f"in a row; {size} are needed")
@@ -186,49 +173,41 @@ class Reader:
     def joints(self, named: Mapping[str, str]) -> dict[str, Array]:
         """Columns (n,) by name of joint. Joints that name one vector are its first numbers, in
         their order (raises InvalidData)."""
-        shared = [name for name in named.values() if np.ndim(self.table.get(name, 0.0)) == 2]
-        seen: dict[str, int] = {}
-        out = {}
-        for joint, name in named.items():
-            if name in shared and shared.count(name) > 1:
-                seen[name] = seen.get(name, -1) + 1
-                out[joint] = self.column(f"{name}[{seen[name]}]")
-            else:
-                out[joint] = self.column(name)
+        names, out = list(named.values()), {}
+        for k, (joint, name) in enumerate(named.items()):
+            shared = self._there(name).ndim == 2 and names.count(name) > 1
+            out[joint] = self.column(f"{name}[{names[:k].count(name)}]" if shared else name)
         return out
-
-    def has_any(self, names: Sequence[str]) -> bool:
-        """True if one of these columns is there."""
-        return any(name in self.table for name in names)
 
     def orientation(self) -> Array | None:
         """Unit quaternions (n, 4) x, y, z, w; None where no column tells an orientation (raises
         InvalidData)."""
-        said = [name for name in ORIENTATIONS if getattr(self.columns, name)]
-        kind = next(iter(said), next((name for name, usual in ORIENTATIONS.items()
-                                      if self.has_any(usual)), None))
-        if kind is None:
+        said = [name for name in ORIENTATIONS if getattr(self.columns, name)] or [
+            name for name, usual in ORIENTATIONS.items() if self.table.keys() & usual]
+        if not said:
             return None
+        kind = said[0]
         rows = self.vectors(getattr(self.columns, kind) or ORIENTATIONS[kind], SIZES[kind])
-        if not np.isfinite(rows).all():
-            k = int(np.argmin(np.isfinite(rows).all(axis=1)))
-            raise InvalidData(f"the orientation of row {k + 1} of {self.what} holds what is no "
-                              "number")
+        self.require_numbers(rows, "orientation")
         if kind == "quaternion":
             length = np.linalg.norm(rows, axis=1)
-            if (wrong := np.abs(length - 1.0) > UNIT).any():
-                k = int(np.argmax(wrong))
+            k = int(np.argmax(np.abs(length - 1.0)))
+            if abs(length[k] - 1.0) > UNIT:
                 raise InvalidData(f"the quaternion of row {k + 1} of {self.what} has length "
                                   f"{length[k]:.3g}; it must be 1")
             return rows
         if kind == "rotation":
-            turn = Rotation.from_matrix(as_rotations(f"the rotation of {self.what}",
-                                                     rows.reshape(-1, 3, 3), len(rows)))
-        elif kind == "rotation_vector":
-            turn = Rotation.from_rotvec(rows)
-        else:
-            turn = Rotation.from_euler("xyz", rows)
+            rows = as_rotations(f"the rotation of {self.what}", rows.reshape(-1, 3, 3), len(rows))
+        turn = {"rotation": Rotation.from_matrix, "rotation_vector": Rotation.from_rotvec,
+                "rpy": lambda angles: Rotation.from_euler("xyz", angles)}[kind](rows)
         return np.asarray(turn.as_quat())
+
+    def require_numbers(self, rows: Array, name: str) -> None:
+        """Raise InvalidData where a row (n, k) holds what is no number."""
+        good = np.isfinite(rows).all(axis=1)
+        if not good.all():
+            raise InvalidData(f"{name} of row {int(np.argmin(good)) + 1} of {self.what} is not a "
+                              "number")
 
     def stamps(self) -> np.ndarray | None:
         """Stamps (n,) [ns], increasing; None where there is neither a time nor a rate (raises
@@ -237,13 +216,12 @@ class Reader:
         if not name:
             if not self.columns.rate:
                 return None
-            return START + np.round(1e9 * np.arange(self.rows) / self.columns.rate).astype(np.int64)
+            count = min((len(column) for column in self.table.values()), default=0)
+            return START + np.round(1e9 * np.arange(count) / self.columns.rate).astype(np.int64)
         time = self.column(name)
         if len(time) < 2:
             raise InvalidData(f"{self.what} has {len(time)} rows; it needs at least two")
-        if not np.isfinite(time).all():
-            raise InvalidData(f"column '{name}' of row {int(np.argmin(np.isfinite(time))) + 1} of "
-                              f"{self.what} is not a number")
+        self.require_numbers(time[:, None], f"column '{name}'")
         back = np.flatnonzero(np.diff(time) < 0.0)
         if len(back):
             before, now = time[back[0]:back[0] + 2].tolist()

@@ -22,7 +22,6 @@ INFO = Path("meta") / "info.json"
 # Separator (None: blanks) and decimal point; of those that fit, the one with the most columns.
 DIALECTS = tuple((cell, point) for point in ".," for cell in (",", ";", "\t", None)
                  if cell != point)
-HEADER_LINES = 200  # in which the names are looked for
 UNITS = {"", "-", "1", "s", "ms", "us", "ns", "sec", "n", "nm", "n m", "n*m", "n·m", "nmm", "m",
          "mm", "rad", "deg", "m/s^2", "m/s2", "rad/s", "a", "kg", "hz", "°"}
 
@@ -51,53 +50,48 @@ def read_table(path: Path, episode: int = 0) -> Table:
         return _read_episode(path, episode)
     if not path.is_file() or path.stat().st_size > MAX_TABLE_BYTES:
         raise RecordingError(f"table {path} is no regular file of at most {MAX_TABLE_BYTES} bytes")
-    read = {".npz": _read_npz, ".parquet": _read_parquet}.get(path.suffix.lower(), _read_csv)
-    try:
-        return read(path)
-    except OSError as error:
-        raise RecordingError(f"table {path} cannot be read: {error.strerror or error}") from error
+    if path.suffix.lower() == ".parquet":
+        return _read_parquet(path)
+    if path.suffix.lower() == ".npz":
+        return {name: np.asarray(values, dtype=float) for name, values in _arrays(path).items()
+                if values.dtype.kind in "iuf"}
+    return _read_csv(path)
 
 
 def read_words(path: Path, name: str) -> tuple[str, ...]:
     """An array of words in an NPZ file that `read_table` reads; empty where it is not there."""
     if path.suffix.lower() != ".npz":
         return ()
-    with np.load(path, allow_pickle=False) as file:
-        return tuple(map(str, np.ravel(file[name]))) if name in file.files else ()
+    return tuple(map(str, np.ravel(_arrays(path).get(name, np.empty(0)))))
 
 
-def _read_parquet(path: Path) -> Table:
-    """The columns of numbers, or of lists of numbers of one length."""
-    with optional_packages("reading a Parquet file"):
-        import pyarrow as pa
-        from pyarrow import parquet
-    try:
-        table = parquet.read_table(path)
-    except pa.ArrowException as error:
-        raise RecordingError(f"table {path} cannot be read: {error}") from error
-    columns: dict[str, Array] = {}
-    for name in table.column_names:
-        values = table.column(name).to_numpy()
-        try:
-            rows = np.stack(list(values)) if values.dtype == object else values
-            columns[name] = np.asarray(rows, dtype=float)
-        except (TypeError, ValueError):
-            continue  # text, images, lists of different lengths
-    return columns
-
-
-def _read_npz(path: Path) -> Table:
-    """Arrays of numbers; nothing in the file is executed."""
+def _arrays(path: Path) -> dict[str, np.ndarray]:
+    """The arrays of an NPZ file (raises RecordingError); nothing in the file is executed."""
     try:
         with np.load(path, allow_pickle=False) as file:
-            return {name: np.asarray(file[name], dtype=float) for name in file.files
-                    if file[name].dtype.kind in "iuf"}
+            return dict(file)
     except Exception as error:  # damaged archives raise errors of many kinds
         why = " ".join(str(error).split()) or type(error).__name__
         raise RecordingError(f"table {path} cannot be read: {why:.300}") from error
 
 
-# ---- text ----------------------------------------------------------------------------------------
+def _read_parquet(path: Path) -> Table:
+    """The columns of numbers, or of lists of numbers of one length (raises RecordingError)."""
+    with optional_packages("reading a Parquet file"):
+        import pyarrow as pa
+        from pyarrow import parquet
+    try:
+        table = parquet.read_table(path)
+    except (pa.ArrowException, OSError) as error:
+        raise RecordingError(f"table {path} cannot be read: {error}") from error
+    columns: dict[str, Array] = {}
+    for name in table.column_names:
+        try:
+            columns[name] = np.array(table.column(name).to_pylist(), dtype=float)
+        except (TypeError, ValueError):
+            continue  # text, images, lists of different lengths
+    return columns
+
 
 def _read_csv(path: Path) -> Table:
     """Columns of numbers below a line of names; what is no number becomes NaN."""
@@ -106,17 +100,26 @@ def _read_csv(path: Path) -> Table:
     first = next(k for k, line in enumerate(lines)
                  if len(cells := _cells(line, cell)) == width and _are_numbers(cells, point))
     names = _names(path, lines[:first], cell, width)
-    rows = lines[first:] if point == "." else [line.replace(",", ".") for line in lines[first:]]
+    rows = [line.replace('"', "") for line in lines[first:]]
+    if point == ",":
+        rows = [line.replace(",", ".") for line in rows]
     try:
-        table: Array = np.loadtxt(rows, dtype=float, delimiter=cell, ndmin=2, comments=None)
-    except ValueError:  # with empty cells, or words
-        table = _slowly(path, rows, cell, width)
+        try:
+            table = np.loadtxt(rows, dtype=float, delimiter=cell, ndmin=2, comments=None)
+        except ValueError:  # empty cells, or words: ten times slower
+            table = np.genfromtxt(rows, delimiter=cell, comments="\0", ndmin=2)
+    except ValueError as error:
+        why = " ".join(str(error).split())
+        raise RecordingError(f"the rows of table {path} differ in length: {why:.300}") from error
     return {name: column for name, column in zip(names, table.T, strict=True) if name}
 
 
 def _text(path: Path) -> str:
-    """The text of a file, as Excel and its like write it."""
-    data = path.read_bytes()
+    """The text of a file, as Excel and its like write it (raises RecordingError)."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise RecordingError(f"table {path} cannot be read: {error.strerror}") from error
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return data.decode("utf-16", errors="replace")
     if b"\0" in data[:1000]:
@@ -134,7 +137,7 @@ def _dialect(path: Path, lines: Sequence[str]) -> tuple[str | None, str, int]:
     found = [(len(cells), cell, point) for cell, point in DIALECTS
              if len(cells := _cells(sample, cell)) > 1 and _are_numbers(cells, point)]
     if not found:
-        what = (f"'{lines[0][:60]}' in its first line" if lines else "nothing in it")
+        what = f"'{lines[0][:60]}' in its first line" if lines else "nothing in it"
         raise RecordingError(f"table {path} cannot be read: it has {what} and no rows of numbers; "
                              "names of the columns and rows of numbers are needed, separated by "
                              "commas, semicolons, tabs or blanks")
@@ -151,72 +154,56 @@ def _cells(line: str, cell: str | None) -> list[str]:
 def _are_numbers(cells: Sequence[str], point: str) -> bool:
     """True if more than half of the cells that hold anything are numbers."""
     full = [text for text in cells if text]
-    return 2 * sum(_is_number(text, point) for text in full) > len(full)
-
-
-def _is_number(text: str, point: str) -> bool:
-    try:
-        float(text.replace(",", ".") if point == "," else text)
-    except ValueError:
-        return False
-    return True
+    numbers = 0
+    for text in full:
+        try:
+            float(text.replace(point, "."))
+            numbers += 1
+        except ValueError:
+            continue
+    return 2 * numbers > len(full)
 
 
 def _names(path: Path, above: Sequence[str], cell: str | None, width: int) -> list[str]:
-    """Names of the columns, from the lines above the numbers; below them may be a line of units."""
-    heads = [_cells(line.lstrip("# "), cell) for line in above[-HEADER_LINES:]]  # NumPy comments
-    while heads and len(heads[-1]) == width and len(heads) > 1 and len(heads[-2]) == width and all(
-            text.lower().strip("[]() ") in UNITS for text in heads[-1]):
-        del heads[-1]
-    if not heads or len(heads[-1]) != width:
-        raise RecordingError(f"table {path} has {width} columns and "
-                             + (f"{len(heads[-1])} names above them" if heads else
-                                "no line of names above them"))
-    twice = [name for name, count in Counter(heads[-1]).items() if name and count > 1]
+    """Names of the columns, from the lines above the numbers; below them may be a line of units
+    (raises RecordingError)."""
+    heads = [_cells(line.lstrip("# "), cell) for line in above[-2:]]  # NumPy comments
+    if len(heads) == 2 and len(heads[0]) == width and {
+            text.lower().strip("[]() ") for text in heads[1]} <= UNITS:
+        del heads[1]
+    names = heads[-1] if heads else []
+    if len(names) != width:
+        raise RecordingError(f"table {path} has {width} columns and {len(names)} names above them")
+    twice = [name for name, count in Counter(names).items() if name and count > 1]
     if twice:
         raise RecordingError(f"table {path} has two columns with the name '{twice[0]}'; each needs "
                              "a name of its own")
-    return heads[-1]
+    return names
 
-
-def _slowly(path: Path, rows: Sequence[str], cell: str | None, width: int) -> Array:
-    table = np.full((len(rows), width), np.nan)
-    for k, line in enumerate(rows):
-        cells = _cells(line, cell)
-        if len(cells) != width:
-            raise RecordingError(f"row {k + 1} of table {path} has {len(cells)} columns; the "
-                                 f"others have {width}")
-        table[k] = [float(text) if _is_number(text, ".") else np.nan for text in cells]
-    return table
-
-
-# ---- datasets ------------------------------------------------------------------------------------
 
 def _read_episode(path: Path, episode: int) -> Table:
-    """The rows of one episode. A feature with names gives a column for each of them, too."""
+    """The rows of one episode. A feature with names gives a column for each of them, too (raises
+    RecordingError, InvalidSetting)."""
     try:
         info = json.loads((path / INFO).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise RecordingError(f"{path / INFO} cannot be read: {error}") from error
-    if not isinstance(info, dict) or not isinstance(info.get("features"), dict):
-        raise RecordingError(f"{path / INFO} names no features")
+        features = {name: dict(described) for name, described in info["features"].items()}
+    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+        raise RecordingError(f"{path / INFO} cannot be read, or names no features: {error}"
+                             ) from error
     for file in sorted((path / "data").rglob("*.parquet")):
         table = _read_parquet(file)
-        if "episode_index" not in table:
-            raise RecordingError(f"{file} has no column 'episode_index'")
-        rows = np.ravel(table["episode_index"] == episode)
+        rows = table.get("episode_index", np.empty(0)) == episode
         if rows.any():
-            return _with_names({name: column[rows] for name, column in table.items()}, info)
+            return _with_names({name: column[rows] for name, column in table.items()}, features)
     total = info.get("total_episodes", "?")
     raise InvalidSetting(f"--episode is {episode}; {path} holds {total}, counted from 0")
 
 
-def _with_names(table: Table, info: dict[str, Any]) -> Table:
+def _with_names(table: dict[str, Array], features: dict[str, dict[str, Any]]) -> Table:
     """The columns, and those of vectors apart: ``observation.state/gripper``."""
-    apart: dict[str, np.ndarray] = dict(table)
+    apart = dict(table)
     for feature, column in table.items():
-        described = info["features"].get(feature, {})
-        names = described.get("names") if isinstance(described, dict) else None
+        names = features.get(feature, {}).get("names")
         if isinstance(names, dict) and len(names) == 1:  # {"motors": [...]}
             (names,) = names.values()
         if column.ndim == 2 and isinstance(names, list) and len(names) == column.shape[1]:
