@@ -107,9 +107,8 @@ class Compensation:
         if not np.isfinite(reading).all() or (
                 self._limits is not None and (np.abs(reading) >= self._limits).any()):
             return "wrench_invalid"
-        reason = self._is_refused(load, stamp)
-        if reason:
-            return reason
+        if load.mode is Mode.SILENT:
+            return load.reason
         now = None if motion is None else motion.at(
             stamp - round(1e9 * load.setup.delay), self.settings.terms)
         if now is None:
@@ -119,15 +118,6 @@ class Compensation:
         out = self._sign * reading - self._of_load(load, now, step)
         out = self._sign * out
         return out if load.target is None else load.target @ out
-
-    def _is_refused(self, load: LoadInUse, stamp: int) -> str:
-        """Why a load may not be removed; empty: it may."""
-        if load.mode is Mode.SILENT:
-            return load.reason
-        if load.mode is Mode.ROUGH and self.settings.unknown_payload == "silent":
-            return "payload_unknown"
-        age = 1e-9 * (stamp - load.stamp)
-        return "estimate_old" if 0.0 < self.settings.stop_after < age else ""
 
     def _of_load(self, load: LoadInUse, now: Now, step: float) -> Array:
         """W and bias (6,) of a load; goes over from the one before smoothly."""

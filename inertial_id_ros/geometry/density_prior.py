@@ -188,9 +188,9 @@ def shape_covariance(shape: Shape, phi: Array, settings: ShapeSettings) -> Array
     middle, axes = shape.middle, shape.axes
     steps = np.zeros((9, 4, 4))  # J moves by ``step J + J step'``
     for k, (axis, own) in enumerate(zip(np.eye(3), axes.T, strict=True)):
-        steps[k, :3, 3] = settings.position_sd * axis
-        steps[3 + k, :3, :3] = np.deg2rad(settings.rotation_sd) * skew(axis)
-        steps[6 + k, :3, :3] = settings.scale_sd * np.outer(own, own)
+        steps[k, :3, 3] = 0.01 * settings.error * axis
+        steps[3 + k, :3, :3] = np.deg2rad(5.0 * settings.error) * skew(axis)
+        steps[6 + k, :3, :3] = 0.2 * settings.error * np.outer(own, own)
     steps[3:, :3, 3] = -steps[3:, :3, :3] @ middle
     moved = steps @ pseudo_inertia(phi)
     columns = np.stack([phi_from_pseudo_inertia(m + m.T) for m in moved], axis=1)

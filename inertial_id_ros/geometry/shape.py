@@ -137,12 +137,6 @@ class Shape:
         cloud = np.concatenate([self.surface, self.points])
         return cloud[farthest_points(cloud, count)]
 
-    def displacement(self, settings: ShapeSettings) -> float:
-        """Standard deviation [m] of where its nearest face lies, by the errors of the settings."""
-        half = 0.5 * float(self.lengths.min())
-        turned = np.hypot(np.deg2rad(settings.rotation_sd), settings.scale_sd)
-        return float(np.hypot(settings.position_sd, half * turned))
-
     def place(self, pose: ArrayLike, bounding: bool | None = None) -> Shape:
         """The shape moved by a homogeneous transform (4, 4); as a bound or not (None: as it was).
 
@@ -378,7 +372,7 @@ def shape_from_settings(settings: ShapeSettings,
     if settings.type == "none":
         return None
     if settings.type == "mesh":
-        return shape_from_file(resolve_resource(settings.mesh, roots), settings.mesh_scale,
+        return shape_from_file(resolve_resource(settings.mesh, roots), 1.0,
                                _poses(settings, 1)[0], settings.bounding)
     each = SIZES[settings.type]
     if len(settings.size) % each:  # no whole number of primitives

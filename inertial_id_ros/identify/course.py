@@ -127,11 +127,8 @@ class Course:
             return None
         self._judged = end
         self._mark_faults(end)
-        settings, before = self.basis.settings, self.history.marks
         late = max(round(self.scan.setup.delay / BIN), 0)
         events = self.scan.update(self.history, end - HALF - late)
-        if not settings.contact.detect:
-            self.history.marks = before
         if self._torques is None:
             for event in events:
                 self.latch.update(self.scan, event)

@@ -34,7 +34,6 @@ REASONS = {
     "wrench_stuck": "the wrench stands still to the last bit",
     "wrench_invalid": "the wrench is saturated, or no number",
     "frame_wrong": "the wrench is given in another frame than before",
-    "estimate_old": "the estimate is older than compensation.stop_after",
     "load_unexplained": "nothing explains the wrench",
 }
 

@@ -9,7 +9,6 @@ from .inputs import SENSORS, DynamicJointStatesSettings, WrenchSettings
 from .node import ApplySettings
 from .payload import (
     ESTIMATORS,
-    ContactSettings,
     PrecompensatedSettings,
     ShapeSettings,
 )
@@ -19,7 +18,6 @@ __all__ = [
     "ESTIMATORS",
     "SENSORS",
     "ApplySettings",
-    "ContactSettings",
     "DynamicJointStatesSettings",
     "PrecompensatedSettings",
     "Settings",

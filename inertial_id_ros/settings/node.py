@@ -41,13 +41,6 @@ class CompensationSettings:
         "wrench is given; empty: that of the incoming wrench.")
     # Age of the estimate from which on a finding calls it old [s].
     max_age: ClassVar[float] = 120.0
-    stop_after: float = setting(
-        0.0, "Age of the estimate from which on nothing is published. 0: never; a finding names an "
-        "estimate that is older than two minutes.", unit="s", low=0.0, runtime=True)
-    unknown_payload: str = setting(
-        "tool", "What is removed while a payload was gripped or released and is not known yet: "
-        "tool: bias and tool; silent: nothing is published.", choices=("tool", "silent"),
-        runtime=True)
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Settings of the payload, and of which data count for it: the rolling buffer, contact, changes of
-the payload, its shape, the tool, what the driver removes; which estimator, and its options.
-"""
+"""Settings of the payload: the rolling buffer, what the driver compensates, its shape, the tool;
+which estimator, and its options."""
 
 from __future__ import annotations
 
@@ -14,15 +13,6 @@ from .spec import Vector, setting
 @dataclass(frozen=True)
 class BufferSettings:
     window: float = setting(30.0, "Length of the rolling buffer.", unit="s", low=0.5, high=120.0)
-
-
-@dataclass(frozen=True)
-class ContactSettings:
-    """What else moves the wrench."""
-
-    detect: bool = setting(
-        True, "Leave out intervals in which the environment touches the payload, and forget what "
-        "was measured before it was gripped or released, or the sensor was zeroed.")
 
 
 @dataclass(frozen=True)
@@ -74,9 +64,8 @@ class ShapeSettings:
                               lengths=_OF_PRIMITIVES)
     rpy: Vector = setting((0.0, 0.0, 0.0), "Roll, pitch, yaw.", unit="rad",
                            lengths=_OF_PRIMITIVES)
-    mesh: str = setting("", "Mesh file, or file:// or package:// resource; of points without "
-                        "triangles (PLY, XYZ, NPY) the convex hull is taken.")
-    mesh_scale: float = setting(1.0, "Metres per unit of the mesh file.", unit="m", above=0.0)
+    mesh: str = setting("", "Mesh file in metres, or file:// or package:// resource; of points "
+                        "without triangles (PLY, XYZ, NPY) the convex hull is taken.")
     error: float = setting(
         1.0, "How wrong the shape may be, where 1 stands for 0.01 m in its position along each "
         "axis, 5 deg in its rotation about each axis through the middle of its bounding box, and "
@@ -87,21 +76,6 @@ class ShapeSettings:
     max_reach: float = setting(
         0.5, "Farthest that an object of unknown shape (type none) reaches from the sensor frame's "
         "origin; for density.", unit="m", low=0.01, high=5.0)
-
-    @property
-    def position_sd(self) -> float:
-        """Standard deviation of its position along each axis [m]."""
-        return 0.01 * self.error
-
-    @property
-    def rotation_sd(self) -> float:
-        """The same of its rotation about each axis [deg]."""
-        return 5.0 * self.error
-
-    @property
-    def scale_sd(self) -> float:
-        """The same of its size along each of its axes, as a share of it."""
-        return 0.2 * self.error
 
 
 @dataclass(frozen=True)
@@ -136,8 +110,7 @@ class PmdSettings:
         "norm", "norm: Euclidean norms, torque weighed against force by the sensor noise; "
         "squared: norm as a quadratic program.", choices=("norm", "squared"), runtime=True)
     regularization: ClassVar[float] = 0.1  # weight of the norm of the point masses
-    points: int = setting(
-        136, "Point masses to spread over the shape.", low=4, high=1000, runtime=True)
+    points: ClassVar[int] = 136  # point masses, spread over the shape
 
 
 @dataclass(frozen=True)

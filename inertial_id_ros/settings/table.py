@@ -9,37 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import InvalidSetting
-from .inputs import (
-    SENSORS,
-    AlignmentSettings,
-    DynamicJointStatesSettings,
-    GravitySettings,
-    JointStatesSettings,
-    KinematicsSettings,
-    LoadSettings,
-    RobotDescriptionSettings,
-    TfSettings,
-    WrenchSettings,
-)
-from .node import (
-    ApplySettings,
-    CompensationSettings,
-    LifecycleSettings,
-    MotionSettings,
-    ResourcesSettings,
-    StateSettings,
-)
-from .payload import (
-    BufferSettings,
-    ContactSettings,
-    EntropicSettings,
-    EstimatorSettings,
-    LmiSettings,
-    PmdSettings,
-    PrecompensatedSettings,
-    ShapeSettings,
-    ToolSettings,
-)
+from . import inputs, node, payload
+from .inputs import SENSORS
 from .spec import Spec, check, coerce, iter_group, unknown_setting
 
 
@@ -85,31 +56,32 @@ class Settings:
         InvalidSetting: a value is outside its range; the text names it.
     """
 
-    wrench: WrenchSettings = field(default_factory=WrenchSettings)
-    load: LoadSettings = field(default_factory=LoadSettings)
-    joint_states: JointStatesSettings = field(default_factory=JointStatesSettings)
-    dynamic_joint_states: DynamicJointStatesSettings = field(
-        default_factory=DynamicJointStatesSettings)
-    robot_description: RobotDescriptionSettings = field(default_factory=RobotDescriptionSettings)
-    tf: TfSettings = field(default_factory=TfSettings)
-    gravity: GravitySettings = field(default_factory=GravitySettings)
-    kinematics: KinematicsSettings = field(default_factory=KinematicsSettings)
-    buffer: BufferSettings = field(default_factory=BufferSettings)
-    contact: ContactSettings = field(default_factory=ContactSettings)
-    alignment: AlignmentSettings = field(default_factory=AlignmentSettings)
-    estimator: EstimatorSettings = field(default_factory=EstimatorSettings)
-    pmd: PmdSettings = field(default_factory=PmdSettings)
-    lmi: LmiSettings = field(default_factory=LmiSettings)
-    entropic: EntropicSettings = field(default_factory=EntropicSettings)
-    precompensated: PrecompensatedSettings = field(default_factory=PrecompensatedSettings)
-    shape: ShapeSettings = field(default_factory=ShapeSettings)
-    tool: ToolSettings = field(default_factory=ToolSettings)
-    compensation: CompensationSettings = field(default_factory=CompensationSettings)
-    motion: MotionSettings = field(default_factory=MotionSettings)
-    apply: ApplySettings = field(default_factory=ApplySettings)
-    state: StateSettings = field(default_factory=StateSettings)
-    resources: ResourcesSettings = field(default_factory=ResourcesSettings)
-    lifecycle: LifecycleSettings = field(default_factory=LifecycleSettings)
+    wrench: inputs.WrenchSettings = field(default_factory=inputs.WrenchSettings)
+    load: inputs.LoadSettings = field(default_factory=inputs.LoadSettings)
+    joint_states: inputs.JointStatesSettings = field(default_factory=inputs.JointStatesSettings)
+    dynamic_joint_states: inputs.DynamicJointStatesSettings = field(
+        default_factory=inputs.DynamicJointStatesSettings)
+    robot_description: inputs.RobotDescriptionSettings = field(
+        default_factory=inputs.RobotDescriptionSettings)
+    tf: inputs.TfSettings = field(default_factory=inputs.TfSettings)
+    gravity: inputs.GravitySettings = field(default_factory=inputs.GravitySettings)
+    kinematics: inputs.KinematicsSettings = field(default_factory=inputs.KinematicsSettings)
+    buffer: payload.BufferSettings = field(default_factory=payload.BufferSettings)
+    alignment: inputs.AlignmentSettings = field(default_factory=inputs.AlignmentSettings)
+    estimator: payload.EstimatorSettings = field(default_factory=payload.EstimatorSettings)
+    pmd: payload.PmdSettings = field(default_factory=payload.PmdSettings)
+    lmi: payload.LmiSettings = field(default_factory=payload.LmiSettings)
+    entropic: payload.EntropicSettings = field(default_factory=payload.EntropicSettings)
+    precompensated: payload.PrecompensatedSettings = field(
+        default_factory=payload.PrecompensatedSettings)
+    shape: payload.ShapeSettings = field(default_factory=payload.ShapeSettings)
+    tool: payload.ToolSettings = field(default_factory=payload.ToolSettings)
+    compensation: node.CompensationSettings = field(default_factory=node.CompensationSettings)
+    motion: node.MotionSettings = field(default_factory=node.MotionSettings)
+    apply: node.ApplySettings = field(default_factory=node.ApplySettings)
+    state: node.StateSettings = field(default_factory=node.StateSettings)
+    resources: node.ResourcesSettings = field(default_factory=node.ResourcesSettings)
+    lifecycle: node.LifecycleSettings = field(default_factory=node.LifecycleSettings)
 
     def __post_init__(self) -> None:
         for name, value, spec in iter_settings(self):

@@ -155,16 +155,6 @@ def test_loads_that_may_not_be_removed(change: dict[str, object], reason: str) -
     assert live.silence == reason
 
 
-def test_an_unknown_payload_and_an_old_estimate_may_be_silent() -> None:
-    rough = replace(true_load(), mode=Mode.ROUGH)
-    assert np.isfinite(compensated(made(rough))[100:]).all()
-    assert np.isnan(compensated(made(rough, unknown_payload="silent"))).all()
-    known = replace(true_load(), stamp=int(scene().stamps[0]))
-    out = compensated(made(known, stop_after=2.0))
-    assert np.isfinite(out[100:499]).all()
-    assert np.isnan(out[502:]).all()
-
-
 def test_samples_that_are_wrong_are_not_published() -> None:
     live, readings = made(), scene().clean.copy()
     readings[300, 2] = np.nan

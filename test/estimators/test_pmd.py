@@ -24,14 +24,14 @@ REFEREE = {"norm": least_sum_of_norms, "squared": least_sum_of_squares}
 def test_pmd_reaches_the_optimum_of_all_rows(form, make, monkeypatch):
     """That of active sets on all rows, which prove it from below; 150 problems each."""
     kept, gaps = {}, []
+    monkeypatch.setattr(PmdSettings, "points", 24)
     for seed in range(150):
         rows, problem, shape = (*make(seed), BOX)[:3]
         weighting = ("noise", "dynamism")[(seed // 2) % 2]
         weight = (0.1, 1.0, 1e-2)[seed % 3]
         key = weighting, weight
         if key not in kept:
-            kept[key] = estimator(
-                "pmd", pmd__form=form, estimator__weighting=weighting, pmd__points=24)
+            kept[key] = estimator("pmd", pmd__form=form, estimator__weighting=weighting)
         monkeypatch.setattr(PmdSettings, "regularization", weight)
         try:
             got = kept[key].solve(problem, shape)
@@ -79,6 +79,7 @@ def test_pmd_with_a_single_active_point_still_has_extent(monkeypatch):
     rows = make_rows(rng, phi_from_points(corner[None], [0.8]), motion(rng, 200, 5.0, 2.0),
                      noise=NOISE * 1e-3)
     monkeypatch.setattr(PmdSettings, "regularization", 1e-4)
-    got = estimator("pmd", pmd__points=8).solve(compress(rows), BOX)
+    monkeypatch.setattr(PmdSettings, "points", 8)
+    got = estimator("pmd").solve(compress(rows), BOX)
     assert is_consistent(got.phi)
     np.testing.assert_allclose(got.phi[:4], phi_from_points(corner[None], [0.8])[:4], rtol=1e-3)

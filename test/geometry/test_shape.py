@@ -151,9 +151,8 @@ def test_settings_describe_a_shape(tmp_path):
     np.testing.assert_allclose(shape.lengths, [0.2, 0.1, 0.4], atol=1e-9)
     assert shape.unit_phi[3] == pytest.approx(0.3) and not shape.bounding
     file = tmp_path / "part.stl"
-    trimesh.creation.box(extents=(100.0, 200.0, 400.0)).export(file)
-    settings = Settings().replace({"shape.type": "mesh", "shape.mesh": str(file),
-                                   "shape.mesh_scale": 0.001})
+    trimesh.creation.box(extents=(0.1, 0.2, 0.4)).export(file)
+    settings = Settings().replace({"shape.type": "mesh", "shape.mesh": str(file)})
     shape = shape_from_settings(settings.shape)
     np.testing.assert_allclose(shape.lengths, [0.1, 0.2, 0.4], atol=1e-6)
     assert shape.name == "part.stl"

@@ -165,7 +165,7 @@ def test_nobody_but_the_node_writes_the_payload_parameters(identified):
     ("estimator.rate", "fast", "type"),
     ("estimator.method", "magic", "estimator.method is 'magic'; allowed: "),
     ("wrench.topic", "/ft", "wrench.topic"),
-    ("pmd.points", 2, "pmd.points"),
+    ("load.rated_payload", -2.0, "load.rated_payload"),
     ("estimator.method", "pmd", "'pmd' needs the shape of the object"),
     ("use_sim_time", True, "use_sim_time"),
 ])
