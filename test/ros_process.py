@@ -8,7 +8,9 @@ import contextlib
 import functools
 import os
 import pwd
+import random
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -30,7 +32,6 @@ from tf2_msgs.msg import TFMessage
 
 from inertial_id_ros.apps.simulation.cobot import SimulatedCobot
 from inertial_id_ros.apps.simulation.settings import CobotSettings
-from inertial_id_ros.ros.program import unused_domain as own_domain
 
 ROOT = Path(__file__).resolve().parent.parent
 NODE = (sys.executable, "-m", "inertial_id_ros.ros.main")
@@ -39,6 +40,17 @@ PATIENCE = 60.0
 _SHAKE = 1e-5  # rad, noise of encoders at rest
 LATCHED = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE,
                      durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+
+def own_domain() -> int:
+    """A random ROS domain in which nobody on this machine seems to be: the port of its first
+    participant is free (DDSI-RTPS 2.5, 9.6.1.1)."""
+    for domain in random.SystemRandom().sample(range(1, 101), 100):
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe, contextlib.suppress(
+                OSError):
+            probe.bind(("", 7410 + 250 * domain))
+            return domain
+    raise RuntimeError("every ROS domain of this machine is in use")
 
 
 def environment(domain: int) -> dict[str, str]:

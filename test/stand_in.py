@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from threading import Event
 
 import rclpy
@@ -12,9 +11,7 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 
 from inertial_id_ros.ros import compat
-from inertial_id_ros.ros.program import leave_in_time, stop_flag
-
-_LONGEST_END = 2.0  # s
+from inertial_id_ros.ros.program import stop_flag
 
 
 def serve(make: Callable[[Event], Node]) -> None:
@@ -24,8 +21,7 @@ def serve(make: Callable[[Event], Node]) -> None:
     Args:
         make: makes it; gets what a signal sets.
     """
-    stop, leave = stop_flag(), partial(compat.exit_process, 0)
-    leave_in_time(stop, _LONGEST_END, leave)
+    stop = stop_flag()
     compat.init()
     executor, node = SingleThreadedExecutor(), make(stop)
     executor.add_node(node)
@@ -33,4 +29,4 @@ def serve(make: Callable[[Event], Node]) -> None:
     compat.spin(executor, stop)
     node.destroy_node()  # or the others would hold its services for 20 s more
     rclpy.shutdown()
-    leave()
+    compat.exit_process(0)

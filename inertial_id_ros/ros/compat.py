@@ -4,11 +4,9 @@
 from __future__ import annotations
 
 import importlib
-import inspect
 import os
 import sys
 import threading
-from collections.abc import Callable
 from typing import Any
 
 import rclpy
@@ -53,18 +51,6 @@ def exit_process(status: int) -> None:
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(status)
-
-
-def with_message_info(callback: Callable[[Any, Any], None]) -> Callable[..., None]:
-    """A subscriber's callback of message and message info that every executor can call: the events
-    executor (Jazzy, Kilted) hands over both as one tuple, the others as two arguments."""
-
-    def take(*arrived: Any) -> None:
-        callback(*(arrived[0] if len(arrived) == 1 else arrived))
-
-    # By its signature rclpy knows that the callback wants the message info.
-    take.__signature__ = inspect.signature(callback)  # type: ignore[attr-defined]
-    return take
 
 
 def message_type(name: str, required_by: str = "") -> Any:

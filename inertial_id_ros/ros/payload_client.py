@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import time
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 from rclpy.node import Node
@@ -19,12 +20,13 @@ from ..errors import InvalidData
 from ..estimate import UNOBSERVED, VERDICT_WORDS, ParameterVerdict
 from ..findings import STOPPING, Doubt
 from ..inertia import Array, Body, is_consistent, phi_from_body, tensor_from_six
-from .compat import with_message_info
 from .contract import TOPIC, received_qos
 from .conversions import stamp_ns
 
 GROUPS = {"mass": slice(0, 1), "com": slice(1, 4), "inertia": slice(4, 10)}
 _DOUBTED = {Doubt.MASS: "mass", Doubt.COM: "com", Doubt.INERTIA: "inertia"}
+_ROUNDING = 1e-6  # share of the largest variance by which a covariance may miss its definition
+_TWO_BREAKS = 10.0  # s within which a second break means that two programs publish
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +38,7 @@ class Payload:
             and about the origin of `frame_id`.
         covariance: (10, 10), SI units, of mass, com and the inertia's xx, xy, xz, yy, yz, zz.
         verdict: for each of these ten (10,); what is UNOBSERVED must not be used.
-        tool_apart: whether a stored tool is no part of it.
+        tool_apart: True if a stored tool is no part of it.
         stamp_ns: stamp of the newest sample used [ns]; sequence: number of the message.
         arrived: steady time at which that sample arrived at the latest [s]; expires: steady time
             from which on the payload is too old.
@@ -61,7 +63,7 @@ class Payload:
 
     @property
     def has_expired(self) -> bool:
-        """Whether it is too old by now; ask the client for another one."""
+        """True if it is too old by now; ask the client for another one."""
         return time.monotonic() > self.expires
 
     @property
@@ -70,7 +72,7 @@ class Payload:
         return np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
 
     def is_known(self, group: str) -> bool:
-        """Whether all of "mass", "com" or "inertia" may be used."""
+        """True if all of "mass", "com" or "inertia" may be used."""
         return UNOBSERVED not in self.verdict[GROUPS[group]]
 
 
@@ -88,7 +90,113 @@ class NoPayload:
         return False
 
 
-_ROUNDING = 1e-6  # share of the largest variance by which a covariance may miss its definition
+class PayloadClient:
+    """Subscribes to the payload of a node, and judges what comes by the steady clock alone.
+
+    How long a message waited for the executor is told by the middleware in times of the system
+    clock, which may be set meanwhile; that it did not come before the message before was taken,
+    is certain but for the time that it is under way. So its age counts from the earlier of the two:
+    a message after a silence, and the first one, are used only when another follows, which takes a
+    period of estimator.rate, or .85 s.
+
+    The node gives each message a number of its own, its heartbeats too. So the numbers of two
+    publishers go back again and again, or repeat with other contents where they run in step; one
+    such break alone may be a publisher that was started again.
+
+    `newest` may be called from any thread. The node's executor must run.
+
+    Args:
+        node: of the program. topic: of the node that identifies.
+        max_age: bound on the time since the newest sample used has arrived [s]; at 2 Hz, ages
+            reach a second and a half.
+        frame_id: in which the numbers must be given; empty: that of the first message.
+        require: "mass", "com" or "inertia", which must be known; each includes those before.
+
+    Raises:
+        InvalidData: max_age is not positive, or require is none of these.
+    """
+
+    def __init__(self, node: Node, topic: str = TOPIC, max_age: float = 2.0, frame_id: str = "",
+                 require: str = "mass") -> None:
+        if not max_age > 0.0:
+            raise InvalidData(f"max_age is {max_age:g} s; it must be above 0")
+        if require not in GROUPS:
+            raise InvalidData(f"require is '{require}'; allowed: {', '.join(GROUPS)}")
+        self.topic, self.max_age, self.require = topic, max_age, require
+        self._frame_id = frame_id.lstrip("/")
+        # The newest message, and the steady time at which its newest sample arrived at the latest
+        # [s]; None: not known.
+        self._received: tuple[InertialParameters, float | None] | None = None
+        self._taken = -math.inf  # steady time of that [s]
+        self._conflicting = -1  # the last number that was given to two contents
+        self._breaks: deque[float] = deque([-math.inf] * 2, maxlen=2)  # steady times [s]
+        self._node = node
+
+        def take(*arrived: Any) -> None:  # some executors hand over both as one tuple
+            self._take(*(arrived[0] if len(arrived) == 1 else arrived))
+
+        # By its signature rclpy knows that the callback wants the message info.
+        take.__signature__ = inspect.signature(self._take)  # type: ignore[attr-defined]
+        self._subscription = node.create_subscription(InertialParameters, topic, take,
+                                                      received_qos())
+
+    def close(self) -> None:
+        """Subscribe no more."""
+        self._node.destroy_subscription(self._subscription)
+
+    def _take(self, message: InertialParameters, info: Mapping[str, int]) -> None:
+        """Keep a message; it is judged when somebody asks.
+
+        Args:
+            info: of the middleware: when it arrived, by the system clock [ns].
+        """
+        now, received = time.monotonic(), info.get("received_timestamp", 0)
+        waited = max(0.0, 1e-9 * (time.time_ns() - received)) if received > 0 else 0.0
+        last, before = self._received or (None, None)
+        arrived = None
+        if last is not None and message.sequence > last.sequence:
+            arrived = min(self._taken, now - waited) - message.age
+            if before is not None and last.header.stamp == message.header.stamp:
+                arrived = min(arrived, before)  # the same sample gets no younger
+        elif last is not None:
+            if (message.sequence, message.header.stamp, message.inertia.m, message.stale) == (
+                    last.sequence, last.header.stamp, last.inertia.m, last.stale):
+                return  # it says nothing new, nor that the node lives
+            if message.sequence < last.sequence or message.sequence != self._conflicting:
+                self._breaks.append(now)
+            if message.sequence == last.sequence:
+                self._conflicting = message.sequence
+        self._received, self._taken = (message, arrived), now
+
+    def newest(self) -> Payload | NoPayload:
+        """The newest payload, if it may be used now, or the reason why there is none.
+
+        The newest message alone decides: what came before may be of another payload.
+        """
+        if self._received is None:
+            return NoPayload(f"no message has arrived on '{self.topic}'")
+        message, arrived = self._received
+        now, frame = time.monotonic(), message.header.frame_id.lstrip("/")
+        if now - self._breaks[0] < _TWO_BREAKS:
+            return NoPayload(f"the numbers of the messages on '{self.topic}' go back or repeat "
+                             "again and again: more than one program publishes there")
+        reason = why_unusable(message, self.require)
+        if reason:
+            return NoPayload(reason)
+        if self._frame_id and frame != self._frame_id:
+            return NoPayload(f"the numbers are given in '{frame}', and not in '{self._frame_id}'")
+        if arrived is None:
+            return NoPayload("the first message of a run has arrived, and how long it waited is "
+                             "not known before the next")
+        self._frame_id = frame
+        if now - arrived > self.max_age:
+            return NoPayload(f"the newest sample used is {now - arrived:.2f} s old; max_age is "
+                             f"{self.max_age:g} s")
+        body = body_of(message)
+        return Payload(
+            body.mass, body.com, body.inertia_com, message.covariance.reshape(10, 10).copy(),
+            verdicts_of(message), message.header.frame_id, message.tool_apart,
+            stamp_ns(message.header.stamp), message.sequence, arrived, arrived + self.max_age)
 
 
 def body_of(message: InertialParameters) -> Body:
@@ -125,13 +233,7 @@ def why_unusable(message: InertialParameters, require: str) -> str:
         return "the message has no sequence number"
     if not message.header.frame_id:
         return "the message names no frame"
-    return _why_impossible(message) or _why_unknown(message, require)
-
-
-def _why_impossible(message: InertialParameters) -> str:
-    """Why no rigid body has the numbers of a message; empty where one may."""
-    body = body_of(message)
-    covariance = np.array(message.covariance, dtype=float).reshape(10, 10)
+    body, covariance = body_of(message), np.reshape(message.covariance, (10, 10))
     if not all(np.isfinite(part).all() for part in (*body, covariance)):
         return "the message holds numbers that are not finite"
     if body.mass <= 0.0:
@@ -140,194 +242,18 @@ def _why_impossible(message: InertialParameters) -> str:
         return "no rigid body has the inertia of the message"
     if not _is_covariance(covariance):
         return "the covariance of the message is none"
-    return ""
+    if not all(0 <= v < len(VERDICT_WORDS) for v in message.verdict):
+        return "the message holds verdicts that do not exist"
+    verdict, names = verdicts_of(message), list(GROUPS)
+    unknown = [name for name in names[:names.index(require) + 1]
+               if UNOBSERVED in verdict[GROUPS[name]]]
+    return f"the motion so far does not tell the {unknown[0]}" if unknown else ""
 
 
 def _is_covariance(matrix: Array) -> bool:
-    """Whether a matrix is symmetric and positive semidefinite, scaled to unit variances."""
+    """True if a matrix is symmetric and positive semidefinite, scaled to unit variances."""
     variance = np.diag(matrix)
-    if (variance < 0.0).any():
-        return False
     scale = np.sqrt(np.maximum(variance, np.finfo(float).tiny))
     scaled = matrix / scale / scale[:, None]
-    return bool(np.allclose(scaled, scaled.T, atol=_ROUNDING)
+    return bool((variance >= 0.0).all() and np.allclose(scaled, scaled.T, atol=_ROUNDING)
                 and np.linalg.eigvalsh(0.5 * (scaled + scaled.T))[0] >= -10.0 * _ROUNDING)
-
-
-def _why_unknown(message: InertialParameters, require: str) -> str:
-    """Which of the quantities that are needed the data do not tell; empty where they tell all."""
-    if not all(0 <= v < len(VERDICT_WORDS) for v in message.verdict):
-        return "the message holds verdicts that do not exist"
-    verdict = verdicts_of(message)
-    names = list(GROUPS)
-    for name in names[:names.index(require) + 1]:
-        if UNOBSERVED in verdict[GROUPS[name]]:
-            return f"the motion so far does not tell the {name}"
-    return ""
-
-
-class SequenceWatch:
-    """Follows the numbers of messages: the node gives each one of its own, its heartbeats too.
-
-    So the numbers of two publishers go back again and again, or repeat with other contents where
-    they run in step. One such break alone may be a publisher that was started again; a number that
-    stands is one break, however often it is repeated.
-
-    Attributes:
-        lost: messages that were left out; restarts: how often the number has gone back.
-        broken: steady times of the last two breaks, the older one first [s].
-    """
-
-    def __init__(self) -> None:
-        self._last: InertialParameters | None = None
-        self._conflicting = -1  # the last number that was given to two contents
-        self.lost = self.restarts = 0
-        self.broken: deque[float] = deque([-math.inf] * 2, maxlen=2)
-
-    def follow(self, message: InertialParameters, now: float) -> str:
-        """How a message stands to the one before: "first", "next" (perhaps after some that were
-        lost), "repeated", or "broken".
-
-        Args:
-            now: steady time [s].
-        """
-        last, self._last = self._last, message
-        if last is None:
-            return "first"
-        number, before = message.sequence, last.sequence
-        if number > before:
-            self.lost += number - before - 1
-            return "next"
-        if number == before:
-            if (message.header.stamp, message.inertia.m, message.stale) == (
-                    last.header.stamp, last.inertia.m, last.stale):
-                return "repeated"
-            if number != self._conflicting:
-                self.broken.append(now)
-            self._conflicting = number
-        else:
-            self.broken.append(now)
-            self.restarts += 1
-        return "broken"
-
-
-_TWO_BREAKS = 10.0  # s within which a second break means that two programs publish
-
-
-class _Received(NamedTuple):
-    """A message, and the steady time at which its newest sample arrived at the latest [s], where
-    that is known."""
-
-    message: InertialParameters
-    arrived: float | None
-
-
-class PayloadClient:
-    """Subscribes to the payload of a node, and judges what comes by the steady clock alone.
-
-    How long a message waited for the executor is told by the middleware in times of the system
-    clock, which may be set meanwhile; that it did not come before the message before was taken,
-    is certain but for the time that it is under way. So its age counts from the earlier of the two:
-    a message after a silence, and the first one, are used only when another follows, which takes a
-    period of estimator.rate, or .85 s.
-
-    `newest` may be called from any thread. The node's executor must run.
-
-    Args:
-        node: of the program. topic: of the node that identifies.
-        max_age: bound on the time since the newest sample used has arrived [s]; at 2 Hz, ages
-            reach a second and a half.
-        frame_id: in which the numbers must be given; empty: that of the first message.
-        require: "mass", "com" or "inertia", which must be known; each includes those before.
-
-    Raises:
-        InvalidData: max_age is not positive, or require is none of these.
-    """
-
-    def __init__(self, node: Node, topic: str = TOPIC, max_age: float = 2.0, frame_id: str = "",
-                 require: str = "mass") -> None:
-        if not max_age > 0.0:
-            raise InvalidData(f"max_age is {max_age:g} s; it must be above 0")
-        if require not in GROUPS:
-            raise InvalidData(f"require is '{require}'; allowed: {', '.join(GROUPS)}")
-        self.topic, self.max_age, self.require = topic, max_age, require
-        self._frame_id = frame_id.lstrip("/")
-        self._sequence = SequenceWatch()
-        self._received: _Received | None = None
-        self._last_taken = -math.inf  # steady time [s]
-        self._node = node
-        self._subscription = node.create_subscription(
-            InertialParameters, topic, with_message_info(self._take), received_qos())
-
-    @property
-    def lost(self) -> int:
-        """Messages that did not arrive, or were replaced by newer ones before they were taken."""
-        return self._sequence.lost
-
-    @property
-    def restarts(self) -> int:
-        """How often the numbers of the messages have gone back."""
-        return self._sequence.restarts
-
-    def close(self) -> None:
-        """Subscribe no more."""
-        self._node.destroy_subscription(self._subscription)
-
-    def _take(self, message: InertialParameters, info: Mapping[str, int]) -> None:
-        """Keep a message; it is judged when somebody asks.
-
-        Args:
-            info: of the middleware: when it arrived, by the system clock [ns].
-        """
-        received = info.get("received_timestamp", 0)
-        waited = max(0.0, 1e-9 * (time.time_ns() - received)) if received > 0 else 0.0
-        order = self._sequence.follow(message, time.monotonic())
-        if order == "repeated":  # it says nothing new, nor that the node lives
-            return
-        arrived = None
-        if order == "next":
-            arrived = min(self._last_taken, time.monotonic() - waited) - message.age
-            last = self._received
-            if (last is not None and last.arrived is not None
-                    and last.message.header.stamp == message.header.stamp):
-                arrived = min(arrived, last.arrived)  # the same sample gets no younger
-        self._received, self._last_taken = _Received(message, arrived), time.monotonic()
-
-    def newest(self) -> Payload | NoPayload:
-        """The newest payload, if it may be used now, or the reason why there is none.
-
-        The newest message alone decides: what came before may be of another payload.
-        """
-        received = self._received
-        if received is None:
-            return NoPayload(f"no message has arrived on '{self.topic}'")
-        message, arrived = received
-        if time.monotonic() - self._sequence.broken[0] < _TWO_BREAKS:
-            return NoPayload(f"the numbers of the messages on '{self.topic}' go back or repeat "
-                             "again and again: more than one program publishes there")
-        reason = why_unusable(message, self.require)
-        if reason:
-            return NoPayload(reason)
-        frame = message.header.frame_id.lstrip("/")
-        if self._frame_id and frame != self._frame_id:
-            return NoPayload(f"the numbers are given in '{frame}', and not in '{self._frame_id}'")
-        if arrived is None:
-            return NoPayload("the first message of a run has arrived, and how long it waited is "
-                             "not known before the next")
-        self._frame_id = frame
-        return self._hand_out(message, arrived)
-
-    def _hand_out(self, message: InertialParameters, arrived: float) -> Payload | NoPayload:
-        """The payload of a message that may be used, if it is not too old.
-
-        Args:
-            arrived: steady time at which its newest sample arrived at the latest [s].
-        """
-        body, age = body_of(message), time.monotonic() - arrived
-        if age > self.max_age:
-            return NoPayload(f"the newest sample used is {age:.2f} s old; max_age is "
-                             f"{self.max_age:g} s")
-        return Payload(
-            body.mass, body.com, body.inertia_com, message.covariance.reshape(10, 10).copy(),
-            verdicts_of(message), message.header.frame_id, message.tool_apart,
-            stamp_ns(message.header.stamp), message.sequence, arrived, arrived + self.max_age)

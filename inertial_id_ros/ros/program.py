@@ -9,13 +9,12 @@ import os
 import random
 import re
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
 from typing import IO
@@ -80,18 +79,6 @@ def stop_flag() -> threading.Event:
     return stop
 
 
-def leave_in_time(stop: threading.Event, patience: float, leave: Callable[[], object]) -> None:
-    """Call `leave` this long [s] after a stop, wherever the other threads are by then; a process
-    that has ended before is not affected."""
-
-    def wait() -> None:
-        stop.wait()
-        time.sleep(patience)
-        leave()
-
-    threading.Thread(target=wait, name="end", daemon=True).start()
-
-
 def ignore_signals() -> None:
     """Have signals do nothing any more: while Python ends, it puts the default actions back, and a
     launch file sends SIGINT twice."""
@@ -100,33 +87,15 @@ def ignore_signals() -> None:
 
 
 GRACE = 4.0  # s to end after a signal
-PARTICIPANTS = 16  # of a domain, of which the first may have left
 
 
 def private_environment() -> dict[str, str]:
     """This process's environment, in a ROS domain of its own on this machine if none is set."""
     environment = dict(os.environ)
     if "ROS_DOMAIN_ID" not in environment:
-        environment["ROS_DOMAIN_ID"] = str(unused_domain())
+        environment["ROS_DOMAIN_ID"] = str(random.SystemRandom().randint(1, 100))
         environment.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
     return environment
-
-
-def unused_domain() -> int:
-    """A random ROS domain, 1 to 100, in which nobody on this machine seems to be."""
-    domains = random.SystemRandom().sample(range(1, 101), 100)
-    return next((domain for domain in domains if _is_empty(domain)), domains[0])
-
-
-def _is_empty(domain: int) -> bool:
-    """True if the ports of the domain's first participants are free (DDSI-RTPS 2.5, 9.6.1.1)."""
-    for participant in range(PARTICIPANTS):
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-            try:
-                probe.bind(("", 7400 + 250 * domain + 10 + 2 * participant))
-            except OSError:
-                return False
-    return True
 
 
 class Children:

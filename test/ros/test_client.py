@@ -163,7 +163,7 @@ def test_options_that_make_no_sense_are_refused(monkeypatch):
 def test_after_a_restart_the_payload_of_the_run_before_is_not_used(bench):
     bench.after(0.0, a_message(500))
     assert bench.after(0.2, a_message(501))
-    assert not bench.after(0.2, a_message(1, m=9.0)) and bench.client.restarts == 1
+    assert not bench.after(0.2, a_message(1, m=9.0))
     got = bench.after(0.2, a_message(2, m=9.0))
     assert got.mass == 9.0
 
@@ -209,9 +209,9 @@ def test_a_number_that_stands_is_refused_and_forgiven(bench):
     assert bench.after(0.2, a_message(3, stamp=113))
 
 
-def test_lost_messages_are_counted_and_harm_nothing(bench):
+def test_lost_messages_harm_nothing(bench):
     bench.after(0.0, a_message(3))
-    assert bench.after(0.5, a_message(7)) and bench.client.lost == 3
+    assert bench.after(0.5, a_message(7))
 
 
 def test_a_message_that_is_repeated_or_repeats_its_sample_makes_nothing_younger(bench):

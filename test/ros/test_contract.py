@@ -211,7 +211,6 @@ def test_the_client_of_a_node_that_hangs_dies_and_restarts_never_gives_an_old_pa
         late = died + max_age + queued() - waits
         assert not any(answer for t, answer in consumer.answers if t > late)
         play_until(partial(robot.play, speed=1.0), consumer.has_payload)
-        assert consumer.client.restarts == 1
 
         again.stop()
         wait_until(lambda: not consumer.has_payload())

@@ -11,11 +11,13 @@
 
 from __future__ import annotations
 
+import time
 from functools import partial
 from typing import Any
 
 import numpy as np
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import Bool
@@ -31,7 +33,7 @@ from ..conversions import time_message
 ACTION = "joint_trajectory_controller/follow_joint_trajectory"
 SET_PAYLOAD, PAYLOAD_TOPIC = "io_and_status_controller/set_payload", "dynamic_joint_states"
 _LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-_LOOK = 0.01  # s between two looks at a goal
+_PERIOD = 0.01  # s between two checks of a goal
 _TELL = 0.1  # s between two messages about the payload
 _START = 0.05  # rad, between a trajectory's start and the arm
 _PATH, _GOAL = 0.2, 0.02  # rad, default tolerances
@@ -57,18 +59,18 @@ class CobotDriver:
                                  "choose another motion")
         self._node, self._cobot, self._kind = node, cobot, kind
         self._motion: CommandedMotion = cobot.commanded
-        self._goal: _Goal | None = None
+        self._is_busy = False
         self._stopped = ""  # why a protective stop holds
         self._stated = Body(cobot.settings.stated_mass,
                             np.array([0.0, 0.0, STATED_POINT - _TOOL0_Z]), np.zeros((3, 3)))
         self._efforts = _effort_limits(cobot)
         self._server = ActionServer(
-            node, kind, ACTION, self._end, goal_callback=self._take_goal,
-            handle_accepted_callback=self._begin, cancel_callback=lambda _: CancelResponse.ACCEPT)
+            node, kind, ACTION, self._follow, goal_callback=self._take_goal,
+            cancel_callback=lambda _: CancelResponse.ACCEPT,
+            callback_group=ReentrantCallbackGroup())
         self._stop_publisher = node.create_publisher(Bool, "~/protective_stop", _LATCHED)
         self._stop_publisher.publish(Bool(data=False))
         node.create_service(Trigger, "~/unlock", self._unlock)
-        node.create_timer(_LOOK, self._look)
         self._offer_payload()
 
     def watch(self, block: Recording, push: Array) -> None:
@@ -100,7 +102,7 @@ class CobotDriver:
     def _take_goal(self, request: Any) -> GoalResponse:
         """Accept what a controller would: one goal at a time, of this arm, from where it is."""
         try:
-            if self._goal is not None:
+            if self._is_busy:
                 raise InvalidData("a trajectory is being followed")
             if self._stopped:
                 raise InvalidData(self._stopped)
@@ -108,6 +110,7 @@ class CobotDriver:
         except InertialIdError as error:
             self._node.get_logger().warning(f"trajectory rejected: {error}")
             return GoalResponse.REJECT
+        self._is_busy = True
         return GoalResponse.ACCEPT
 
     def _read(self, message: Any) -> Trajectory:
@@ -135,51 +138,47 @@ class CobotDriver:
             raise InvalidData(f"it starts {off.max():.3f} rad from where {names[off.argmax()]} is")
         return trajectory
 
-    def _begin(self, handle: Any) -> None:
-        """Follow an accepted goal. Its callback is called when it ends: one that waited for that
-        would keep the executor busy."""
+    def _follow(self, handle: Any) -> Any:
+        """Follow an accepted goal to its end, in a thread of the executor; gives its result."""
         request = handle.request
         trajectory = self._read(request.trajectory)
-        self._goal = _Goal(handle, trajectory, self._motion.follow(trajectory),
-                           _tolerances(request.path_tolerance, self._cobot, _PATH),
-                           _tolerances(request.goal_tolerance, self._cobot, _GOAL))
-
-    def _end(self, handle: Any) -> Any:
-        """The result of a goal that has ended."""
-        goal, self._goal = self._goal, None
-        assert goal is not None
-        result = self._kind.Result(error_code=goal.code, error_string=goal.words)
+        code, text = self._watch(handle, trajectory, self._motion.follow(trajectory),
+                                 _tolerances(request.path_tolerance, self._cobot, _PATH),
+                                 _tolerances(request.goal_tolerance, self._cobot, _GOAL))
+        self._is_busy = False
         if handle.is_cancel_requested:
             handle.canceled()
-        elif goal.code == self._kind.Result.SUCCESSFUL:
+        elif code == self._kind.Result.SUCCESSFUL:
             handle.succeed()
         else:
             handle.abort()
-        return result
+        return self._kind.Result(error_code=code, error_string=text)
 
-    def _look(self) -> None:
-        """Look at the goal: cancelled, stopped, off its path, or at its end."""
-        goal, result = self._goal, self._kind.Result
-        if goal is None or goal.words is not None:
-            return
-        now = self._motion.newest
-        if goal.rest:  # on the way to rest
-            if now >= goal.rest:
-                goal.end(result.SUCCESSFUL, "cancelled")
-        elif self._stopped:
-            goal.end(result.PATH_TOLERANCE_VIOLATED, self._stopped)
-        elif goal.handle.is_cancel_requested:
-            goal.rest = self._motion.stop()
-        else:
-            off = np.abs(self._motion(now).q[0] - goal.trajectory.sample([now - goal.began]).q[0])
-            if (off > goal.path).any():
-                goal.end(result.PATH_TOLERANCE_VIOLATED, "off the path")
-            elif now < goal.began + goal.trajectory.duration:
-                pass
-            elif (off <= goal.goal).all():
-                goal.end(result.SUCCESSFUL, "")
-            else:
-                goal.end(result.GOAL_TOLERANCE_VIOLATED, "the end was not reached")
+    def _watch(self, handle: Any, trajectory: Trajectory, began: float, path: Array, goal: Array
+               ) -> tuple[int, str]:
+        """Wait until a goal is cancelled, stopped, off its path, or at its end; code and text.
+
+        Args:
+            began: time of the motion [s]; path, goal: tolerances (k,) [rad].
+        """
+        result = self._kind.Result
+        while self._node.context.ok():
+            time.sleep(_PERIOD)
+            if self._stopped:
+                return result.PATH_TOLERANCE_VIOLATED, self._stopped
+            if handle.is_cancel_requested:
+                rest = self._motion.stop()
+                while self._motion.newest < rest and self._node.context.ok():
+                    time.sleep(_PERIOD)
+                return result.SUCCESSFUL, "cancelled"
+            now = self._motion.newest
+            off = np.abs(self._motion(now).q[0] - trajectory.sample([now - began]).q[0])
+            if (off > path).any():
+                return result.PATH_TOLERANCE_VIOLATED, "off the path"
+            if now >= began + trajectory.duration:
+                return ((result.SUCCESSFUL, "") if (off <= goal).all() else
+                        (result.GOAL_TOLERANCE_VIOLATED, "the end was not reached"))
+        return result.INVALID_GOAL, "the arm is switched off"
 
     # Payload
 
@@ -214,27 +213,6 @@ class CobotDriver:
             values=[float(body.mass), *body.com.tolist(),
                     *body.inertia_com[np.triu_indices(3)].tolist()])]
         publisher.publish(message)
-
-
-class _Goal:
-    """A goal that is followed.
-
-    Attributes:
-        began: time of the motion [s]; path, goal: tolerances (k,) [rad]; rest: when the arm comes
-            to rest, 0 unless it was told to; code, words: how it ended, None before.
-    """
-
-    def __init__(self, handle: Any, trajectory: Trajectory, began: float, path: Array, goal: Array
-                 ) -> None:
-        self.handle, self.trajectory, self.began = handle, trajectory, began
-        self.path, self.goal, self.rest = path, goal, 0.0
-        self.code = 0
-        self.words: str | None = None
-
-    def end(self, code: int, words: str) -> None:
-        """Note how it ended, and have the result sent."""
-        self.code, self.words = code, words
-        self.handle.execute()
 
 
 def _tolerances(given: Any, cobot: SimulatedCobot, default: float) -> Array:

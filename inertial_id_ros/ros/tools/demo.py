@@ -25,7 +25,7 @@ from ...apps.simulation.payload import load_payload
 from ...apps.simulation.settings import CobotSettings
 from ...arguments import Parser
 from ...cli import INTERRUPTED, exit_status, inertial_id_demo
-from ...inertia import Array
+from ...inertia import Array, is_consistent, phi_from_body, tensor_from_six
 from ...msg import InertialParameters
 from ...settings import SENSORS, Settings
 from ..guide.command_line import parse
@@ -53,13 +53,9 @@ def numbers_of(inertia: Inertia) -> Array:
 
 
 def can_exist(report: Array) -> bool:
-    """True if a rigid body can have these numbers (10,): positive mass, and principal moments that
-    obey the triangle inequalities (Traversaro et al. 2016)."""
-    if not np.isfinite(report).all():
-        return False
-    xx, xy, xz, yy, yz, zz = report[4:]
-    low, middle, high = np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-    return bool(report[0] > 0.0 and low > 0.0 and low + middle > high)
+    """True if a rigid body can have these numbers (10,)."""
+    return bool(np.isfinite(report).all() and is_consistent(
+        phi_from_body(report[0], report[1:4], tensor_from_six(report[4:]))))
 
 
 @dataclass

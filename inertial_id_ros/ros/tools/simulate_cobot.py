@@ -31,7 +31,7 @@ from geometry_msgs.msg import (
 from rcl_interfaces.msg import ParameterDescriptor
 from rclpy.duration import Duration
 from rclpy.exceptions import InvalidParameterValueException
-from rclpy.executors import SingleThreadedExecutor
+from rclpy.executors import MultiThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
@@ -49,7 +49,7 @@ from ...inertia import Body
 from ...settings.spec import allowed_range, iter_group
 from .. import compat
 from ..conversions import inertia_message, time_message, vector, wrench_message
-from ..program import ignore_signals, leave_in_time, start_ros, stop_flag, without_ros_arguments
+from ..program import ignore_signals, start_ros, stop_flag, without_ros_arguments
 from .cobot_driver import CobotDriver
 
 _NAME = "simulate_cobot"
@@ -60,7 +60,6 @@ _LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 _AHEAD = 0.1  # s
 _AHEAD_COMMANDED = 0.02  # s, where what comes next depends on what the arm is told
 _MAX_LAG = 0.5  # s behind schedule after which samples are skipped rather than sent in a burst
-_LONGEST_END = 5.0  # s from a signal to the end, whatever the middleware waits for
 
 
 class SimulateCobotNode(Node):
@@ -214,12 +213,11 @@ def _write(options: Options) -> int:
 
 def _run_node(arguments: list[str], defaults: CobotSettings) -> int:
     stop = stop_flag()
-    leave_in_time(stop, _LONGEST_END, lambda: compat.exit_process(0))
     start_ros(_NAME, arguments)
     node = None
     try:
         node = SimulateCobotNode(defaults)
-        executor = SingleThreadedExecutor()
+        executor = MultiThreadedExecutor(4)
         executor.add_node(node)
         node.start()
         while rclpy.ok() and not stop.is_set() and not node.finished.is_set():
