@@ -14,8 +14,6 @@ from ..findings import LEVELS, Finding
 from ..kinds import INPUTS
 from .conversions import payload_text
 
-_LEVELS = {"info": DiagnosticStatus.OK, "warning": DiagnosticStatus.WARN,
-           "error": DiagnosticStatus.ERROR}
 WARNED = "warnings"  # key whose value names the findings that are more than information
 _LOG_PERIOD = 10.0  # s between log lines of one finding
 
@@ -46,48 +44,44 @@ def statuses(node_name: str, findings: Iterable[Finding], outcome: Outcome,
         rates: rate [Hz] and number of the messages of each topic, that which brings the load first.
         longest: of the rounds of the worker [s].
     """
-    findings = tuple(findings)
-    about_inputs = [f for f in findings if f.kind in INPUTS]
+    about_inputs, others = list[Finding](), list[Finding]()
+    for finding in findings:
+        (about_inputs if finding.kind in INPUTS else others).append(finding)
     values = {f"{topic} [Hz]": f"{rate:.1f}" for topic, (rate, _) in rates.items()}
     values |= {f"{topic} [messages]": str(n) for topic, (_, n) in rates.items()}
-    inputs = _status(f"{node_name}: inputs", about_inputs, "receiving", values)
     load = next(iter(rates), "wrench")
-    if inputs.level == DiagnosticStatus.OK and rates.get(load, (0.0, 0))[0] == 0.0:
-        inputs.level, inputs.message = DiagnosticStatus.WARN, f"no message arrives: {load}"
-    return [inputs, _estimate_status(
-        node_name, [f for f in findings if f not in about_inputs], outcome, longest)]
-
-
-def _estimate_status(node_name: str, findings: list[Finding], outcome: Outcome, longest: float
-                     ) -> DiagnosticStatus:
-    """The status of the estimate; a warning where there is none."""
+    silent = rates.get(load, (0.0, 0))[0] == 0.0
+    inputs = _status(f"{node_name}: inputs", about_inputs, values, not silent,
+                     f"no message arrives: {load}" if silent else "receiving")
     values = {"longest round [s]": f"{longest:.4f}"}
     if isinstance(outcome, Estimate):
-        body = outcome.body
+        mass = outcome.body.mass
         values |= {"valid": "true", "stale": str(outcome.stale).lower(),
-                   "method": outcome.method, "mass [kg]": f"{body.mass:.4f}",
+                   "method": outcome.method, "mass [kg]": f"{mass:.4f}",
                    "samples": str(outcome.samples), "buffer length [s]": f"{outcome.window:.2f}",
                    "solve time [s]": f"{outcome.solve_time:.5f}",
                    "condition number": f"{outcome.condition_number:.3g}"}
-        return _status(f"{node_name}: estimate", findings, f"{body.mass:.3f} kg", values)
-    status = _status(f"{node_name}: estimate", findings, outcome.reason, values | {
-        "valid": "false"})
-    if status.level == DiagnosticStatus.OK:
-        status.level, status.message = DiagnosticStatus.WARN, outcome.reason
-    return status
+        return [inputs, _status(f"{node_name}: estimate", others, values, True, f"{mass:.3f} kg")]
+    return [inputs, _status(f"{node_name}: estimate", others, values | {"valid": "false"}, False,
+                            outcome.reason)]
 
 
-def _status(name: str, findings: list[Finding], otherwise: str,
-            values: Mapping[str, str]) -> DiagnosticStatus:
-    """A status at the level of its worst finding, with that one's text."""
-    worst = max(findings, key=lambda f: _LEVELS[f.level][0], default=None)
-    status = DiagnosticStatus(level=DiagnosticStatus.OK, name=name, message=otherwise)
-    if worst is not None and worst.level != "info":
-        status.level, status.message = _LEVELS[worst.level], worst.text
-    pairs = {**values, **{f.name: f.text for f in findings}}
-    warned = [f.name for f in findings if f.level != "info"]
+def _status(name: str, findings: list[Finding], values: Mapping[str, str], fine: bool,
+            otherwise: str) -> DiagnosticStatus:
+    """A status at the level of its worst finding, with that one's text.
+
+    Args:
+        fine, otherwise: False for a warning, and the text, where no finding is one.
+    """
+    warned = [f for f in findings if f.level != "info"]
+    status = DiagnosticStatus(name=name, message=otherwise, level=(
+        DiagnosticStatus.OK if fine else DiagnosticStatus.WARN))
     if warned:
-        pairs[WARNED] = ", ".join(warned)
+        worst = max(warned, key=lambda f: LEVELS.index(f.level))
+        status.message, status.level = worst.text, (
+            DiagnosticStatus.ERROR if worst.level == "error" else DiagnosticStatus.WARN)
+        values = {**values, WARNED: ", ".join(f.name for f in warned)}
+    pairs = {**values, **{f.name: f.text for f in findings}}
     status.values = [KeyValue(key=key, value=value) for key, value in pairs.items()]
     return status
 
@@ -102,21 +96,19 @@ class FindingLogger:
     def __init__(self, logger: Any) -> None:
         self._logger = logger
         self._logged: dict[str, tuple[Finding, float]] = {}
-        self._present: dict[str, str] = {}
 
-    def update(self, findings: Iterable[Finding]) -> bool:
-        """Log new findings; True where one appeared, disappeared or changed its level."""
-        now, present = time.monotonic(), {}
+    def update(self, findings: Iterable[Finding]) -> None:
+        """Log what is new."""
+        now, present = time.monotonic(), set()
         for finding in findings:
-            present[finding.name] = finding.level
-            if self._is_due(finding, now):
+            present.add(finding.name)
+            last, at = self._logged.get(finding.name, (None, 0.0))
+            if last is None or LEVELS.index(finding.level) > LEVELS.index(last.level) or (
+                    finding != last and now - at >= _LOG_PERIOD):
                 self._write(finding.level, finding.text)
                 self._logged[finding.name] = (finding, now)
-        for name in [n for n, (_, at) in self._logged.items()
-                     if n not in present and now - at >= _LOG_PERIOD]:
-            del self._logged[name]
-        changed, self._present = present != self._present, present
-        return changed
+        self._logged = {name: (finding, at) for name, (finding, at) in self._logged.items()
+                        if name in present or now - at < _LOG_PERIOD}
 
     def _write(self, level: str, text: str) -> None:
         # rclpy knows a call by its line and refuses another severity from the same line.
@@ -126,15 +118,6 @@ class FindingLogger:
             self._logger.warning(text)
         else:
             self._logger.info(text)
-
-    def _is_due(self, finding: Finding, now: float) -> bool:
-        """Whether to log a finding: it is new, it got worse, or it changed some time ago."""
-        if finding.name not in self._logged:
-            return True
-        last, at = self._logged[finding.name]
-        if LEVELS.index(finding.level) > LEVELS.index(last.level):
-            return True
-        return finding != last and now - at >= _LOG_PERIOD
 
 
 class PayloadLogger:

@@ -148,10 +148,6 @@ class Estimation:
             self._lock.wait_for(lambda: condition(self.outcome), timeout)
             return self.outcome
 
-    def wait_for_other(self, outcome: Outcome, timeout: float) -> Outcome:
-        """What is shown as soon as it is another than this, or after a time [s]."""
-        return self.wait_for(lambda shown: shown is not outcome, timeout)
-
     # ---- rounds ---------------------------------------------------------------------------------
 
     def _advance(self) -> None:

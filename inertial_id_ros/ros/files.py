@@ -76,13 +76,11 @@ def find(directory: str, kind: str, name: str) -> Path:
             are.
     """
     folder = state_folder(directory) / kind
-    for path in (folder / n for n in dict.fromkeys((check_plain_name(name), with_ending(name)))):
-        if path.is_file():
-            return path
-    there = sorted(path.name for path in folder.glob("*.json"))
-    listed = ", ".join(there[:LISTED]) + (", ..." if len(there) > LISTED else "")
-    raise CannotSave(f"there is no '{name}' in {folder}; " + (
-        f"there are: {listed}" if there else "there is none at all"))
+    path = folder / with_ending(check_plain_name(name))
+    if path.is_file():
+        return path
+    there = sorted(path.name for path in folder.glob("*.json"))[:LISTED]
+    raise CannotSave(f"there is no '{name}' in {folder}; there are: {', '.join(there) or 'none'}")
 
 
 def read_saved(directory: str, name: str) -> dict[str, Any]:

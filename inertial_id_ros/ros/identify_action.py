@@ -7,6 +7,8 @@ import math
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
+from operator import is_not
 from typing import Any
 
 import numpy as np
@@ -16,14 +18,13 @@ from rclpy.lifecycle import LifecycleNode
 
 from inertial_id_ros.action import Identify
 
-from ..errors import InertialIdError, InvalidData, printable
+from ..errors import InvalidData, printable
 from ..estimate import UNOBSERVED, VERDICT_WORDS, Estimate, NoEstimate, Outcome
 from ..inertia import PARAMETER_NAMES
 from ..settings import Settings
 from .conversions import parameters_message, summary_message
 from .estimation import Estimation
-from .services import explain, place_shape, require_active
-from .shapes import read_shape
+from .services import explain, require_active
 
 TIMEOUT, LONGEST = 60.0, 3600.0  # s
 BETWEEN_FEEDBACK = 1.0  # s
@@ -43,7 +44,6 @@ class IdentifyAction:
                  settings: Callable[[], Settings]) -> None:
         self._node, self._estimation, self._settings = node, estimation, settings
         self._running = threading.Lock()
-        self._holds_shape = False
         self._server = ActionServer(
             node, Identify, "~/identify", self._execute, goal_callback=self._on_request,
             cancel_callback=lambda _: CancelResponse.ACCEPT,
@@ -57,12 +57,6 @@ class IdentifyAction:
     def close(self) -> None:
         """Offer the action no more."""
         self._server.destroy()
-
-    def require_free_shape(self) -> None:
-        """Raise InvalidData while a goal holds a shape of its own."""
-        if self._holds_shape:
-            raise InvalidData("a goal of ~/identify holds its own shape; cancel it, or wait for "
-                              "its end")
 
     def _on_request(self, request: Any) -> GoalResponse:
         """Accept a goal, or reject it; the log says why, as rclpy has no word for its client."""
@@ -85,14 +79,13 @@ class IdentifyAction:
         """Wait in a thread of the pool until a goal is reached, cancelled, or out of time."""
         goal, began = handle.request, time.monotonic()
         outcome: Outcome = NoEstimate(0, "", "no estimate since the goal began")
-        before = self._estimation.identifier.beliefs.shape
         try:
-            self._begin(goal)
+            if not goal.keep_data:
+                self._estimation.worker.call(self._forget)
             outcome, message, end = self._wait(handle, goal, began, outcome)
         except Exception as error:  # its client is told
             message, end = explain(self._node, "identify", error), handle.abort
         finally:
-            self._end(before)
             self._running.release()
         result = Identify.Result(message=message, success=end == handle.succeed,
                                  parameters=parameters_message(
@@ -101,43 +94,16 @@ class IdentifyAction:
             end()
         return result
 
-    def _begin(self, goal: Any) -> None:
-        """Use the goal's method and shape, and forget the data unless it keeps them."""
-        estimation, settings = self._estimation, self._settings()
-        shape = read_shape(goal.shape, settings)
-        if goal.method:
-            settings = settings.replace({"estimator.method": goal.method})
-
-        def begin() -> None:
-            if shape is not None:
-                self._holds_shape = True
-                estimation.identifier.set_shape(
-                    place_shape(estimation, shape, goal.shape.frame_id))
-            if goal.method:
-                estimation.identifier.set_settings(settings)
-            if not goal.keep_data:
-                estimation.identifier.reset("a goal of ~/identify began")
-            estimation.solve()
-        estimation.worker.call(begin)
-
-    def _end(self, shape: Any) -> None:
-        """Use the node's own method and shape again."""
-        def end() -> None:
-            if self._holds_shape:
-                self._estimation.identifier.set_shape(shape)
-                self._holds_shape = False
-            self._estimation.identifier.set_settings(self._settings())
-        try:
-            self._estimation.worker.post(end)
-        except InertialIdError:  # it is shutting down
-            self._holds_shape = False
+    def _forget(self) -> None:
+        self._estimation.identifier.reset("a goal of ~/identify began")
+        self._estimation.solve()
 
     def _wait(self, handle: Any, goal: Any, began: float, outcome: Outcome
               ) -> tuple[Outcome, str, Callable[[], None]]:
         """The last outcome, a sentence, and the method of the handle that ends it."""
         timeout, fed_back, last = goal.timeout or TIMEOUT, -math.inf, self._estimation.outcome
         while True:
-            newest = self._estimation.wait_for_other(last, POLL)
+            newest = self._estimation.wait_for(partial(is_not, last), POLL)
             is_new, last = newest is not last, newest
             outcome = newest if is_new else outcome
             missing, elapsed = describe_missing(outcome, goal), time.monotonic() - began
@@ -166,10 +132,7 @@ def check(goal: Any, settings: Settings) -> None:
     if not (math.isfinite(goal.timeout) and 0.0 <= goal.timeout <= LONGEST):
         raise InvalidData(f"timeout is {goal.timeout:g} s; allowed: 0 to {LONGEST:g} s, 0 for "
                           f"{TIMEOUT:g} s")
-    if goal.method:
-        settings.replace({"estimator.method": goal.method})
-    known = settings.alignment
-    least = 2.0 * known.position_sd
+    least = 2.0 * settings.alignment.position_sd
     if settings.load.source == "wrench" and 0.0 < goal.com_accuracy < least:
         raise InvalidData(
             f"com_accuracy is {1e3 * goal.com_accuracy:.3g} mm; no motion gives less than "

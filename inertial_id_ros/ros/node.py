@@ -31,6 +31,7 @@ from .estimation import Estimation, Notes
 from .files import StateKeeper
 from .identify_action import IdentifyAction
 from .parameters import Parameters
+from .program import without_sources
 from .publishing import Publishing
 from .services import Services
 from .streams import Streams
@@ -55,6 +56,17 @@ class InertialIdNode(LifecycleNode):
         self.failure: Exception | None = None
         self._estimation: Estimation | None = None
         self._declared = Parameters(self, self._change_settings)
+        change_state = self._service_change_state.callback
+
+        def answer(request: Any, response: Any) -> Any:
+            try:
+                return change_state(request, response)
+            except Exception as error:  # rclpy raises at an impossible transition, and is silent
+                self.get_logger().error(without_sources(str(error)))
+                response.success = False
+                return response
+
+        self._service_change_state.callback = answer
         # /clock may come at 1 kHz, too fast for this executor: the thread of the streams hears it.
         self._sim_time = bool(self.get_parameter("use_sim_time").value)
         if self._sim_time:
@@ -128,8 +140,7 @@ class InertialIdNode(LifecycleNode):
         self._publishing = Publishing(self, self._declared.write_payload)
         self._estimation = Estimation(identifier, self._publishing, notes, self._log_error)
         self._action = IdentifyAction(self, self._estimation, lambda: self.settings)
-        self._offered = Services(self, self._estimation, keeper, lambda: self.settings,
-                                  self._action.require_free_shape)
+        self._offered = Services(self, self._estimation, keeper, lambda: self.settings)
         self._apply = ApplyService(self, self._estimation, keeper, lambda: self.settings)
         self._loggers = FindingLogger(self.get_logger()), PayloadLogger(self.get_logger())
         self._rates: dict[str, Rate] = {}

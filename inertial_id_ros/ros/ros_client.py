@@ -7,16 +7,19 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
 from rcl_interfaces.msg import ParameterType
-from rcl_interfaces.srv import DescribeParameters
+from rcl_interfaces.srv import (
+    DescribeParameters,
+    GetParameters,
+    ListParameters,
+    SetParametersAtomically,
+)
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.node import Node
 from rclpy.parameter import Parameter, parameter_value_to_python
-from rclpy.parameter_client import AsyncParameterClient
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
 
 from ..errors import InertialIdError, InvalidData, InvalidSetting
@@ -51,7 +54,6 @@ class RosClient:
         self._node, self.timeout = node, timeout
         self._group = ReentrantCallbackGroup()
         self._clients: dict[tuple[Any, str], Any] = {}
-        self._parameters: dict[str, AsyncParameterClient] = {}
         self._lock = threading.Lock()
 
     # ---- names ----------------------------------------------------------------------------------
@@ -144,25 +146,16 @@ class RosClient:
         Raises:
             NoAnswer: there is no such node.
         """
-        client = self._parameter_client(node)
-        listed = self._answer(node, lambda: client.list_parameters(list(prefixes)))
-        names = list(listed.result.names)
-        if not names:
-            return {}
-        got = self._answer(node, lambda: client.get_parameters(names)).values
-        if len(got) == len(names):
-            return {name: _plain(value) for name, value in zip(names, got, strict=True)}
-        found: dict[str, Any] = {}  # a parameter without a value leaves out all others
-        for name in names:
-            one = self._answer(node, partial(client.get_parameters, [name])).values
-            found[name] = _plain(one[0]) if one else None
+        listed = self._ask(ListParameters, node, "list_parameters", prefixes=list(prefixes))
+        found = {}
+        for name in listed.result.names:  # one without a value would leave out all others
+            got = self._ask(GetParameters, node, "get_parameters", names=[name]).values
+            found[name] = _plain(got[0]) if got else None
         return found
 
     def read_only(self, node: str, names: Sequence[str]) -> frozenset[str]:
         """Those of a node's parameters that cannot be set (raises NoAnswer)."""
-        request = DescribeParameters.Request(names=list(names))
-        described = self.call(DescribeParameters, f"{node}/describe_parameters", request,
-                              times=TIMES)
+        described = self._ask(DescribeParameters, node, "describe_parameters", names=list(names))
         return frozenset(d.name for d in described.descriptors if d.read_only)
 
     def set_parameters(self, node: str, values: Mapping[str, Any]) -> None:
@@ -171,36 +164,22 @@ class RosClient:
         Raises:
             InvalidData: it refuses; NoAnswer: there is no such node; NoResponse: it was asked.
         """
-        client = self._parameter_client(node)
-        future = client.set_parameters_atomically([
-            Parameter(name, value=[float(v) for v in value] if np.ndim(value) else value)
-            for name, value in values.items()])
-        if not self._done(future, time.monotonic() + self.timeout):
-            raise NoResponse(f"node '{node}' did not answer within {self.timeout:g} s")
-        result = future.result().result
+        result = self._ask(SetParametersAtomically, node, "set_parameters_atomically", 1, parameters=[
+            Parameter(name, value=[float(v) for v in value] if np.ndim(value) else value
+                      ).to_parameter_msg() for name, value in values.items()]).result
         if not result.successful:
             raise InvalidData(f"node '{node}' refuses {', '.join(values)}: {result.reason}")
 
-    def _parameter_client(self, node: str) -> AsyncParameterClient:
-        """The client of a node that is there (raises NoAnswer)."""
+    def _ask(self, kind: Any, node: str, service: str, times: int = TIMES, **fields: Any) -> Any:
+        """The response of a node's parameter service (raises NoAnswer, NoResponse)."""
         name = self.resolve(node)
-        with self._lock:
-            if name not in self._parameters:
-                self._parameters[name] = AsyncParameterClient(
-                    self._node, name, callback_group=self._group)
-            client = self._parameters[name]
-        if not self._until(client.services_are_ready, time.monotonic() + self.timeout):
+        try:
+            return self.call(kind, f"{name}/{service}", kind.Request(**fields), times=times)
+        except NoResponse:
+            raise
+        except NoAnswer:
             raise NoAnswer(f"there is no node '{name}' that takes parameters; is it running, and "
-                           "its name right?")
-        return client
-
-    def _answer(self, node: str, ask: Callable[[], Any]) -> Any:
-        """The answer to a question that may be asked several times (raises NoResponse)."""
-        for _ in range(TIMES):
-            future = ask()
-            if self._done(future, time.monotonic() + self.timeout / TIMES):
-                return future.result()
-        raise NoResponse(f"node '{node}' did not answer within {self.timeout:g} s")
+                           "its name right?") from None
 
     # ---- topics ---------------------------------------------------------------------------------
 

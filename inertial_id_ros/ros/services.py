@@ -49,13 +49,12 @@ class Services:
 
     Args:
         settings: gives those of now; state: keeps tool and tare.
-        hold: raises InvalidData while a goal holds a shape of its own.
     """
 
     def __init__(self, node: LifecycleNode, estimation: Estimation, state: StateKeeper,
-                 settings: Callable[[], Settings], hold: Callable[[], None]) -> None:
+                 settings: Callable[[], Settings]) -> None:
         self._node, self._estimation, self._state = node, estimation, state
-        self._settings, self._hold = settings, hold
+        self._settings = settings
         # One change at a time; who only asks need not wait for it.
         changing, asking = MutuallyExclusiveCallbackGroup(), MutuallyExclusiveCallbackGroup()
         self._services = [node.create_service(
@@ -112,8 +111,6 @@ class Services:
         return self._estimation.worker.call(lambda: self._estimation.lookup(target, source))
 
     def _save(self, request: Any, response: Any) -> str:
-        if request.inputs_only:
-            raise InvalidData("inputs_only is no longer supported; record them with ros2 bag")
         name = check_plain_name(
             request.name or own_name(self._node.get_fully_qualified_name(), DEFAULT_NAME))
         outcome = self._estimation.outcome
@@ -157,7 +154,6 @@ class Services:
 
     def _set_shape(self, request: Any, response: Any) -> str:
         shape = read_shape(request, self._settings())
-        self._hold()
 
         def use() -> str:
             placed = place_shape(self._estimation, shape, request.frame_id)

@@ -1,5 +1,5 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Shapes that requests describe: `SetShape.Request` and `Shape` have the same fields."""
+"""The shape that a request of ~/set_shape describes."""
 
 from __future__ import annotations
 

@@ -10,14 +10,8 @@ from action_msgs.msg import GoalStatus  # noqa: E402
 from node_client import NODE, wait_for_valid, wait_until_all_is_used  # noqa: E402
 from rclpy.action import ActionClient  # noqa: E402
 from ros_process import Robot, Stage  # noqa: E402
-from shape_msgs.msg import SolidPrimitive  # noqa: E402
 
 from inertial_id_ros.action import Identify  # noqa: E402
-from inertial_id_ros.msg import Shape  # noqa: E402
-from inertial_id_ros.srv import SetShape  # noqa: E402
-
-BOX = Shape(primitive=SolidPrimitive(type=SolidPrimitive.BOX, dimensions=[0.9, 0.3, 0.3]),
-            bounding=True)
 
 
 class Goals:
@@ -85,35 +79,23 @@ def test_at_the_timeout_the_goal_is_aborted_with_what_is_missing(goals):
     assert result.message.startswith("timeout of 1.5 s: ") and not result.parameters.valid
 
 
-def test_method_and_shape_hold_for_the_goal_and_one_goal_runs_at_a_time(goals):
-    handle = goals.send(method="lmi", shape=BOX, keep_data=True, inertia_accuracy=1e-6)
+def test_one_goal_runs_at_a_time_and_can_be_cancelled(goals):
+    handle = goals.send(keep_data=True, inertia_accuracy=1e-6)
     goals.play(lambda: any(f.summary.valid for f in goals.feedback))
     assert not goals.send().accepted
     goals.stage.node.wait_for_text("another goal runs")
-    held = goals.client.call(SetShape, f"{NODE}/set_shape")
-    assert not held.success and "holds its own shape" in held.message
     goals.client.spin_until(handle.cancel_goal_async().done)
     status, result = goals.result(handle)
     assert status == GoalStatus.STATUS_CANCELED and result.message.startswith("cancelled after")
-    assert result.parameters.method == "lmi"
-    goals.play(seconds=1.0)
-    goals.client.spin_until(lambda: wait_for_valid(goals.stage, 1).method == "density")
-    assert goals.client.call(SetShape, f"{NODE}/set_shape").success
 
 
 @pytest.mark.parametrize(("fields", "said"), [
     ({"timeout": -3.0}, "timeout is -3 s; allowed"),
     ({"mass_accuracy": float("nan")}, "mass_accuracy is nan"),
-    ({"com_accuracy": 0.001}, "no motion gives less than"),
-    ({"method": "magic"}, "estimator.method is 'magic'")])
+    ({"com_accuracy": 0.001}, "no motion gives less than")])
 def test_a_goal_that_cannot_be_reached_is_rejected_and_the_log_says_why(goals, fields, said):
     assert not goals.send(**fields).accepted
     goals.stage.node.wait_for_text(said)
-
-
-def test_a_goal_whose_method_needs_a_shape_is_aborted_in_words(goals):
-    status, result = goals.result(goals.send(method="pmd"))
-    assert status == GoalStatus.STATUS_ABORTED and "needs the shape" in result.message
 
 
 def test_a_goal_is_aborted_when_the_node_stops(goals):
