@@ -88,8 +88,7 @@ class StateFile:
         A file that cannot be used is set aside under another name, never used in part.
         """
         try:
-            return _from_content(read_document(self.path, FORMAT, VERSION,
-                                               checksum_required=True)), ""
+            return _from_content(read_document(self.path, FORMAT, VERSION)), ""
         except FileNotFoundError:
             return State(), ""
         except OSError as error:

@@ -1,13 +1,11 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Small files of this package: of limited size, and written completely or not at all.
 
-A document is JSON with a format name, a version, a content and the content's SHA-256, so that a
-damaged file is recognised. Kinds of files that users write by hand may leave the checksum out.
+A document is JSON with a format name, a version and a content.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import os
@@ -111,18 +109,15 @@ def read_text(path: Path, limit: int) -> str:
 
 def format_document(kind: str, version: int, content: Content) -> str:
     """The text of a document with this content."""
-    return json.dumps({"format": kind, "version": version, "sha256": _digest(content),
-                       "content": content}, indent=1, allow_nan=False) + "\n"
+    return json.dumps({"format": kind, "version": version, "content": content}, indent=1,
+                      allow_nan=False) + "\n"
 
 
-def read_document(path: Path, kind: str, version: int, checksum_required: bool = False,
-                  limit: int = MAX_JSON_BYTES) -> Content:
-    """The content of a document, checked against its checksum.
+def read_document(path: Path, kind: str, version: int, limit: int = MAX_JSON_BYTES) -> Content:
+    """The content of a document.
 
     Args:
-        version: of the content.
-        checksum_required: refuse a document without a checksum.
-        limit: most bytes that the file may have.
+        version: of the content; limit: most bytes that the file may have.
 
     Raises:
         DamagedFile: the file is not such a document; the text says why.
@@ -136,10 +131,6 @@ def read_document(path: Path, kind: str, version: int, checksum_required: bool =
         raise DamagedFile(f"it has version {str(found)[:20]}; this program reads version {version}")
     if not isinstance(content, dict):
         raise DamagedFile("it has no content")
-    if checksum_required and "sha256" not in tree:
-        raise DamagedFile("it has no checksum (sha256)")
-    if "sha256" in tree and tree["sha256"] != _digest(content):
-        raise DamagedFile("its content does not match its checksum")
     return content
 
 
@@ -171,11 +162,6 @@ def without_nonfinite(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [without_nonfinite(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _digest(content: Content) -> str:
-    """SHA-256 of a document's content."""
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def _refuse(word: str) -> NoReturn:

@@ -164,9 +164,10 @@ class RosClient:
         Raises:
             InvalidData: it refuses; NoAnswer: there is no such node; NoResponse: it was asked.
         """
-        result = self._ask(SetParametersAtomically, node, "set_parameters_atomically", 1, parameters=[
-            Parameter(name, value=[float(v) for v in value] if np.ndim(value) else value
-                      ).to_parameter_msg() for name, value in values.items()]).result
+        parameters = [Parameter(name, value=[float(v) for v in value] if np.ndim(value) else value)
+                      for name, value in values.items()]
+        result = self._ask(SetParametersAtomically, node, "set_parameters_atomically", 1,
+                           parameters=[p.to_parameter_msg() for p in parameters]).result
         if not result.successful:
             raise InvalidData(f"node '{node}' refuses {', '.join(values)}: {result.reason}")
 

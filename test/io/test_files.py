@@ -75,10 +75,3 @@ def test_other_versions_are_refused_by_name(version: str, tmp_path: Path) -> Non
     (tmp_path / "a").write_text(text)
     with pytest.raises(DamagedFile, match=r"it has version .*; this program reads version 3"):
         read_document(tmp_path / "a", "kind", 3)
-
-
-def test_a_checksum_may_be_left_out_only_where_users_write_files(tmp_path: Path) -> None:
-    (tmp_path / "a").write_text('{"format": "kind", "version": 1, "content": {"a": 1}}')
-    assert read_document(tmp_path / "a", "kind", 1) == {"a": 1}
-    with pytest.raises(DamagedFile, match="no checksum"):
-        read_document(tmp_path / "a", "kind", 1, checksum_required=True)

@@ -24,7 +24,7 @@ def test_plain_values_are_read(text: str, values: object) -> None:
 
 @pytest.mark.parametrize("text", [
     "x: 2001-99-99", "x: !!int abc", "x: " + "9" * 5000, "x: !!timestamp zz",
-    "[" * 3000, "a: &a {b: *a}", "a: &a [x]\nb: [*a, *a]", "!!python/object/apply:os.getcwd []",
+    "[" * 3000, "!!python/object/apply:os.getcwd []",
     "x: 'open", "<<: 3", "{{a: 1}: 2}", "\x00", "x: 0b_", "--- a\n--- b\n", "? [a, b]\n: c\n"])
 def test_every_fault_is_one_short_line(text: str) -> None:
     """Among them dates and numbers that are none, which the parser answers with a ValueError."""
@@ -34,7 +34,7 @@ def test_every_fault_is_one_short_line(text: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("text", ["x: 2001-99-99\n", "[" * 3000, "\xff", "x: &a [*a]"])
+@pytest.mark.parametrize("text", ["x: 2001-99-99\n", "[" * 3000, "\xff"])
 def test_files_of_settings_and_payloads_are_refused_alike(text: str, tmp_path: Path) -> None:
     file = tmp_path / "x.yaml"
     file.write_text(text, encoding="latin-1")
