@@ -20,6 +20,13 @@ from ..compensation.live import BLEND, Compensation
 from ..inertia import body_from_phi
 from ..io import cdr
 from ..io.decoding import FORCES
+from ..io.input_topics import (
+    DYNAMIC_JOINT_STATES,
+    JOINT_STATES,
+    TRANSFORMS,
+    WRENCH,
+    InputTopic,
+)
 from ..settings import Settings
 from .conversions import NAN, inertia_message, time_message, vector
 
@@ -61,10 +68,12 @@ class CompensatedWrench:
         self._said: tuple[object, ...] = ()
         self._due = 0.0
         self.is_used = False
-        # decoders of their own, since they are not to be shared by threads
-        self._wrench, self._joints = map(cdr.Decoder, (cdr.learn_wrench, cdr.learn_joint_state))
-        self._transforms, self._dynamic = map(
-            cdr.Decoder, (cdr.learn_transforms, cdr.learn_dynamic))
+        self._ways: dict[InputTopic, tuple[cdr.Decoder, Callable[[Any], None]]] = {
+            WRENCH: (cdr.Decoder(cdr.learn_wrench), lambda w: self._compensate(*w)),
+            JOINT_STATES: (cdr.Decoder(cdr.learn_joint_state),
+                           lambda s: self._live.add_joint_state(s.stamp_ns, s.names, s.positions)),
+            TRANSFORMS: (cdr.Decoder(cdr.learn_transforms), self._add_transforms),
+            DYNAMIC_JOINT_STATES: (cdr.Decoder(cdr.learn_dynamic), self._add_dynamic)}
 
     # ---- from any thread ------------------------------------------------------------------------
 
@@ -94,38 +103,25 @@ class CompensatedWrench:
 
     # ---- from the thread of the streams ---------------------------------------------------------
 
-    def add_wrench(self, data: bytes) -> None:
-        """Publish a serialised wrench without the load; nothing for damaged bytes, which whoever
-        owns the identifier reports, or where no load is known."""
+    def receive(self, topic: InputTopic, data: bytes) -> None:
+        """Take a serialised message, and publish what follows from it; nothing for damaged bytes,
+        which whoever owns the identifier reports, or where no load is known."""
+        if topic not in self._ways:
+            return
+        decode, use = self._ways[topic]
         try:
-            stamp, frame, wrench = self._wrench(data)
+            content = decode(data)
         except ValueError:
             return
-        self._compensate(stamp, frame, wrench)
+        use(content)
 
-    def add_joint_state(self, data: bytes) -> None:
-        """Take a serialised joint state."""
-        try:
-            stamp, names, positions, _ = self._joints(data)
-        except ValueError:
-            return
-        self._live.add_joint_state(stamp, names, positions)
-
-    def add_transforms(self, data: bytes) -> None:
-        """Take serialised transforms."""
-        try:
-            edges = self._transforms(data)
-        except ValueError:
-            return
+    def _add_transforms(self, edges: Sequence[cdr.Edge]) -> None:
         for edge in edges:
             self._live.add_transform(*edge)
 
-    def add_dynamic_joint_state(self, data: bytes) -> None:
-        """Take joint positions and wrench out of one serialised message."""
-        try:
-            stamp, values = self._dynamic(data)
-        except ValueError:
-            return
+    def _add_dynamic(self, message: cdr.DynamicJointState) -> None:
+        """Take joint positions and wrench out of one message."""
+        stamp, values = message
         positions = {name: value for (name, kind), value in values.items() if kind == "position"}
         if positions:
             self._live.add_joint_state(stamp, tuple(positions), tuple(positions.values()))

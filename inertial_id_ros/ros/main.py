@@ -1,17 +1,29 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Main program of ``inertial_id_node``; the node itself is `node.InertialIdNode`.
-
-It prints its help without loading the libraries, for which `cli` chooses the number of threads.
-"""
+"""Main program of ``inertial_id_node``: from the start of ROS to a clean end of the node."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from itertools import takewhile
+
+import rclpy
+from rclpy.exceptions import ParameterException
+from rclpy.executors import MultiThreadedExecutor
+from rclpy.lifecycle import TransitionCallbackReturn
 
 from ..arguments import VERSION
 from ..cli import exit_status, inertial_id_node
+from ..errors import InvalidSetting
+from .compat import exit_process
+from .node import NAME, InertialIdNode
+from .program import start_ros, stop_flag, without_ros_arguments, without_sources
+
+THREADS = 10  # more than callbacks that may wait at once: with all of them waiting, rclpy spins
+WAKE = 0.2  # s until a signal is seen when nothing else happens
+RESULT_TIME = 0.3  # s to deliver the result of a goal that is aborted because the node stops
+
 
 HELP = """usage: inertial_id_node [--help] [--version] [--ros-args ROS_ARGUMENTS]
 
@@ -48,9 +60,67 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if "--version" in own:
         print(f"inertial_id_ros {VERSION}")
         return 0
-    from .run import run
-
     return exit_status(lambda: run(words))
+
+
+def run(words: list[str]) -> int:
+    """Run the node with these arguments until SIGINT or SIGTERM; returns the exit status.
+
+    Raises:
+        InertialIdError: a setting or an argument that cannot be used.
+    """
+    rest = without_ros_arguments(NAME, words)
+    if rest:
+        raise InvalidSetting(f"unknown argument '{rest[0]}'; settings are given as "
+                             "--ros-args -p <name>:=<value> (see --help)")
+    start_ros(NAME, words)
+    stop = stop_flag()  # rclpy's own handlers would end ROS before the last messages are out
+    node = None
+    try:
+        node = _make_node()
+        executor = MultiThreadedExecutor(THREADS)
+        executor.add_node(node)
+        if node.settings.lifecycle.autostart:
+            _start(node)
+        else:
+            node.get_logger().info("unconfigured: waiting for a lifecycle manager, because "
+                                   "lifecycle.autostart is false")
+        _spin(executor, stop.is_set)
+    finally:
+        if node is not None:
+            was_asked = node.close()
+            end = time.monotonic() + RESULT_TIME * was_asked
+            _spin(executor, lambda: time.monotonic() > end)
+        rclpy.try_shutdown()
+    exit_process(0)  # a solver or a service that has not come to its end must not keep it
+    return 0
+
+
+def _make_node() -> InertialIdNode:
+    """The node (raises InvalidSetting where a setting, or a middleware without the security that is
+    asked for, prevents that)."""
+    try:
+        return InertialIdNode()
+    except ParameterException as error:
+        raise InvalidSetting(str(error)) from error
+    except RuntimeError as error:  # what rclpy raises has no other public class
+        if "creating node" not in str(error):
+            raise
+        raise InvalidSetting(without_sources(str(error))) from error
+
+
+def _start(node: InertialIdNode) -> None:
+    """Configure and activate; raises what prevents that."""
+    for transition in (node.trigger_configure, node.trigger_activate):
+        if transition() != TransitionCallbackReturn.SUCCESS:
+            assert node.failure is not None
+            raise node.failure
+
+
+def _spin(executor: MultiThreadedExecutor, ended: Callable[[], bool]) -> None:
+    """Run callbacks until that has ended."""
+    while not ended() and rclpy.ok():
+        executor.spin_once(timeout_sec=WAKE)
 
 
 if __name__ == "__main__":

@@ -26,7 +26,6 @@ from ..io.inbox import Inbox
 from ..io.input_topics import (
     DYNAMIC_JOINT_STATES,
     JOINT_STATES,
-    TRANSFORMS,
     WRENCH,
     InputTopic,
     input_topics,
@@ -81,15 +80,10 @@ class Streams:
             raise
 
     def _subscribe(self, topic: InputTopic, name: str) -> Any:
-        add, live = self.inbox.add, self.compensation
-        at_once = {WRENCH: live.add_wrench, JOINT_STATES: live.add_joint_state,
-                   TRANSFORMS: live.add_transforms,
-                   DYNAMIC_JOINT_STATES: live.add_dynamic_joint_state}.get(topic)
-
         def receive(data: bytes) -> None:
-            if live.is_used and at_once is not None:
-                at_once(data)
-            add(topic, data)
+            if self.compensation.is_used:
+                self.compensation.receive(topic, data)
+            self.inbox.add(topic, data)
 
         try:
             validate_topic_name(name)
