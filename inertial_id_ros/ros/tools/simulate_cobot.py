@@ -19,7 +19,6 @@ import time
 from collections.abc import Sequence
 
 import numpy as np
-import rclpy
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import (
     InertiaStamped,
@@ -63,7 +62,7 @@ _MAX_LAG = 0.5  # s behind schedule after which samples are skipped rather than 
 
 
 class SimulateCobotNode(Node):
-    """Publishes a simulated cobot in real time from a thread of its own.
+    """Publishes a simulated cobot in real time.
 
     Args:
         defaults: settings where no parameter is given.
@@ -89,12 +88,9 @@ class SimulateCobotNode(Node):
         self._driver = None if self.cobot.commanded is None else CobotDriver(self, self.cobot)
         self._push = np.zeros(6)  # of what touches the payload, with the sign of the readings
         self.create_subscription(Wrench, "~/push", self._take_push, 1)
-        self._stop, self.finished = threading.Event(), threading.Event()
-        self.failure: BaseException | None = None
-        self._thread = threading.Thread(target=self._run, name="samples", daemon=True)
 
-    def start(self) -> None:
-        """Publishes what is latched, then starts the stream of samples."""
+    def publish_latched(self) -> None:
+        """Publish what every subscriber gets once."""
         now = self.get_clock().now().nanoseconds
         publish = self._publishers_by_name
         publish["tf_static"].publish(TFMessage(transforms=[
@@ -106,18 +102,11 @@ class SimulateCobotNode(Node):
         self.get_logger().info(
             f"{settings.motion} with payload '{self.cobot.payload.name}' "
             f"({self.cobot.payload.mass:.3f} kg) at {settings.rate:g} Hz")
-        self._thread.start()
 
     def _take_push(self, message: Wrench) -> None:
         sign = 1.0 if self.cobot.settings.convention == "on_sensor" else -1.0
         f, t = message.force, message.torque
         self._push = sign * np.array([f.x, f.y, f.z, t.x, t.y, t.z])
-
-    def stop(self) -> None:
-        """Ends the stream of samples."""
-        self._stop.set()
-        if self._thread.is_alive():
-            self._thread.join(timeout=2.0)
 
     def _declare_parameters(self, defaults: CobotSettings) -> CobotSettings:
         values = {}
@@ -130,16 +119,7 @@ class SimulateCobotNode(Node):
             values[name] = self.declare_parameter(name, start, descriptor).value
         return defaults.replace(values)
 
-    def _run(self) -> None:
-        try:
-            self._publish_samples()
-        except Exception as error:  # handed to the main thread, which reports it
-            if self.context.ok():
-                self.failure = error
-        finally:
-            self.finished.set()
-
-    def _publish_samples(self) -> None:
+    def publish_samples(self, stop: threading.Event) -> None:
         """Compute samples ahead and publish each when it is due, until stopped."""
         settings = self.cobot.settings
         total = round(settings.duration * settings.rate) if settings.duration else None
@@ -147,7 +127,7 @@ class SimulateCobotNode(Node):
         start, ros_start = time.monotonic(), self.get_clock().now().nanoseconds
         ahead = _AHEAD if self._driver is None else _AHEAD_COMMANDED
         number, chunk = 0, max(1, round(ahead * settings.rate))
-        while not self._stop.is_set() and number != total:
+        while not stop.is_set() and number != total:
             count = chunk if total is None else min(chunk, total - number)
             block = self.cobot.samples(number, count)
             if self._driver is not None:
@@ -157,7 +137,7 @@ class SimulateCobotNode(Node):
                 if late > _MAX_LAG:
                     start, ros_start = start + late, ros_start + round(late * 1e9)
                     self.get_logger().warning("behind schedule; samples were left out")
-                elif self._stop.wait(max(-late, 0.0)):
+                elif stop.wait(max(-late, 0.0)):
                     return
                 self._publish(block, i, Header(stamp=time_message(
                     ros_start + round((number + i) / settings.rate * 1e9))),
@@ -214,25 +194,19 @@ def _write(options: Options) -> int:
 def _run_node(arguments: list[str], defaults: CobotSettings) -> int:
     stop = stop_flag()
     start_ros(_NAME, arguments)
-    node = None
+    executor = MultiThreadedExecutor(4)
     try:
         node = SimulateCobotNode(defaults)
-        executor = MultiThreadedExecutor(4)
         executor.add_node(node)
-        node.start()
-        while rclpy.ok() and not stop.is_set() and not node.finished.is_set():
-            executor.spin_once(timeout_sec=0.2)
+        threading.Thread(target=executor.spin, name="executor", daemon=True).start()
+        node.publish_latched()
+        node.publish_samples(stop)
     except InvalidParameterValueException as error:
         raise InvalidSetting(" ".join(str(error).split())) from error
     finally:
-        if node is not None:
-            node.stop()
-            node.destroy_node()
+        executor.shutdown(timeout_sec=1.0)
         compat.shutdown()
         ignore_signals()
-    if node is not None and node.failure is not None:
-        print(f"error: {type(node.failure).__name__}: {node.failure}", file=sys.stderr)
-        return 1
     return 0
 
 
