@@ -15,8 +15,7 @@ import numpy as np
 from ...detect.contradictions import contradictions
 from ...explain.explain import Explanation, explain
 from ...explain.fit import Region
-from ...identify.watch import finding_of
-from ...kinds import KINDS
+from ...kinds import KINDS, finding_of
 from ...model.history import Window
 from ...model.sheet import sheet_of
 from ...settings import Settings

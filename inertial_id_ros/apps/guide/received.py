@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...findings import Finding
-from ...identify.watch import finding_of, why_missing
+from ...identify.answers import MISSING
 from ...inertia import Array
 from ...io import cdr, decoding
 from ...io.input_topics import (
@@ -25,6 +25,7 @@ from ...io.input_topics import (
     InputTopic,
 )
 from ...io.sample_blocks import Edges, JointStates, Samples, Wrenches
+from ...kinds import finding_of
 from ...model.history import LONGEST, History, Window
 from ...motion.description import parse_urdf
 from ...motion.frames import place_of
@@ -166,8 +167,10 @@ class Received:
         streams = self._streams(first_ns, last_ns)
         streams.advance(finished=True)
         chain = streams.chain.names if streams.chain is not None else ()
+        missing = streams.missing()
         return Seen(chain, _beyond(self.description, chain) if chain else (), streams.frame,
-                    why_missing(streams), tuple(finding_of(*some) for some in streams.findings()),
+                    MISSING[missing[0]].format(**missing[1]) if missing else "",
+                    tuple(finding_of(*some) for some in streams.findings()),
                     _distance_of_tcp(streams))
 
     def place_in_root(self, frame: str, root: str) -> Array:
