@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
 from concurrent.futures import TimeoutError as FutureTimeout
 from typing import TypeVar
 
@@ -12,7 +12,6 @@ from ..errors import InertialIdError
 
 T = TypeVar("T")
 PATIENCE = 20.0  # s that a service waits, in a thread of its own; much for a machine that is busy
-MOST = 50  # jobs that may wait
 
 
 class Busy(InertialIdError):
@@ -24,23 +23,8 @@ class Worker:
 
     def __init__(self) -> None:
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="worker")
-        self._waiting = 0
         self._stopped = False
         self._next: Future[None] | None = None
-
-    def post(self, job: Callable[[], T]) -> Future[T]:
-        """Have a job run, without waiting for it (raises Busy)."""
-        if self._stopped:
-            raise Busy("the node is shutting down")
-        if self._waiting > MOST:
-            raise Busy(f"{MOST} requests wait already; try again later")
-        self._waiting += 1
-        future = self._pool.submit(job)
-        future.add_done_callback(self._count_down)
-        return future
-
-    def _count_down(self, _: Future[T]) -> None:
-        self._waiting -= 1
 
     def request(self, routine: Callable[[], None]) -> None:
         """Have a routine run soon; nothing, where it was requested and has not ended."""
@@ -54,7 +38,9 @@ class Worker:
             Busy: not in that time; a job that had not begun will not run any more.
             Exception: what the job raised.
         """
-        future = self.post(job)
+        if self._stopped:
+            raise Busy("the node is shutting down")
+        future = self._pool.submit(job)
         try:
             return future.result(timeout)
         except CancelledError:
@@ -66,14 +52,8 @@ class Worker:
                 return future.result()
             raise Busy(f"not finished within {timeout:g} s; it goes on") from None
 
-    def stop(self, timeout: float) -> bool:
-        """Drop the jobs that wait; False where the one that runs takes longer than a time [s]."""
+    def stop(self, timeout: float) -> None:
+        """Finish what was posted, within a time [s]; what has not begun by then is dropped."""
         self._stopped = True
-        end: Future[None] = self._pool.submit(lambda: None)
-        self._pool.shutdown(wait=False)
-        try:
-            end.result(timeout)
-        except FutureTimeout:
-            self._pool.shutdown(wait=False, cancel_futures=True)
-            return False
-        return True
+        wait([self._pool.submit(lambda: None)], timeout)
+        self._pool.shutdown(wait=False, cancel_futures=True)

@@ -11,11 +11,10 @@ pytest.importorskip("tf2_msgs.msg")
 pytest.importorskip("inertial_id_ros.msg")
 from array import array  # noqa: E402
 
-from node_client import NODE, com_of, is_physical, wait_for_valid, wait_until_all_is_used  # noqa: E402
+from node_client import com_of, is_physical, wait_for_valid, wait_until_all_is_used  # noqa: E402
 from ros_process import LATCHED, Stage, time_message  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from std_msgs.msg import String  # noqa: E402
-from std_srvs.srv import Trigger  # noqa: E402
 from torque_arm import (  # noqa: E402
     FRAME,
     NAMES,
@@ -59,9 +58,3 @@ def test_the_payload_is_found_from_efforts(stage):
     assert message.header.frame_id == FRAME
     assert message.inertia.m == pytest.approx(MASS, rel=0.03)
     np.testing.assert_allclose(com_of(message.inertia), truth.com, atol=0.010)
-
-
-def test_taring_says_that_there_is_no_sensor(stage):
-    answer = stage.client.call(Trigger, f"{NODE}/tare")
-    assert not answer.success
-    assert "no bias to tare" in answer.message

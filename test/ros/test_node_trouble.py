@@ -32,14 +32,11 @@ from node_client import (  # noqa: E402
 from ros_process import (  # noqa: E402
     LATCHED,
     Robot,
-    RosProcess,
     Stage,
-    own_domain,
     play_until,
     queued,
     wait_until,
 )
-from ros_process import NODE as COMMAND  # noqa: E402
 from rosgraph_msgs.msg import Clock  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from std_msgs.msg import String  # noqa: E402
@@ -143,17 +140,6 @@ def test_messages_that_cannot_be_decoded_are_named_and_dropped():
         assert status == 0 and "Traceback" not in text
 
 
-def test_an_unknown_sensor_frame_is_named_and_nothing_is_published():
-    with Stage() as stage:
-        stage.start_node()
-        got = stage.client.listen(InertialParameters, PARAMETERS, 100)
-        robot = Robot(stage.client)
-        robot.publish_description()
-        robot.play(3.0, frame="gripper_of_another_robot")
-        stage.client.spin_until(lambda: got and "gripper_of_another_robot" in got[-1].status)
-        assert all(not m.valid and all_numbers_nan(m) for m in got)
-
-
 def test_a_wrong_sign_is_named_and_no_estimate_is_published():
     with Stage() as stage:
         stage.start_node(wrench__convention="on_environment")
@@ -210,13 +196,3 @@ def test_a_signal_ends_the_running_node_cleanly(number):
         status, text = node.finish()
         assert status == 0 and "Traceback" not in text, text
         assert took < 1.0 + max(waits) - waits[0]
-
-
-@pytest.mark.parametrize("delay", [0.0, 0.3, 0.8])
-def test_a_signal_at_startup_ends_the_node_cleanly(delay):
-    for number in (signal.SIGINT, signal.SIGTERM):
-        node = RosProcess(own_domain(), *COMMAND)
-        node.wait_for_handlers()
-        time.sleep(delay)
-        status, text = node.stop(number)
-        assert status == 0 and "Traceback" not in text, text

@@ -15,9 +15,9 @@ from rclpy.parameter import Parameter  # noqa: E402
 from ros_process import NODE, RosProcess, own_domain  # noqa: E402
 
 from inertial_id_ros.arguments import VERSION  # noqa: E402
-from inertial_id_ros.errors import InertialIdError, InvalidShape  # noqa: E402
+from inertial_id_ros.errors import InertialIdError  # noqa: E402
 from inertial_id_ros.ros.parameters import Parameters  # noqa: E402
-from inertial_id_ros.settings import SENSORS, Settings, iter_settings  # noqa: E402
+from inertial_id_ros.settings import Settings, iter_settings  # noqa: E402
 from inertial_id_ros.settings.spec import allowed_range  # noqa: E402
 
 TYPES = {bool: ParameterType.PARAMETER_BOOL, int: ParameterType.PARAMETER_INTEGER,
@@ -78,13 +78,6 @@ def test_given_values_are_used_and_whole_numbers_stand_for_decimals(make):
     assert list(node.get_parameter("shape.center").value) == [1.0, 2.0, 3.0]
 
 
-def test_a_sensor_gives_the_parameters_of_its_data_sheet_but_for_those_that_are_given(make):
-    node, parameters = make(wrench__sensor="ati_gamma", wrench__noise=[0.25, 0.01])
-    assert parameters.settings == Settings().replace(
-        {"wrench.sensor": "ati_gamma", "wrench.noise": (0.25, 0.01)})
-    assert list(node.get_parameter("wrench.range").value) == list(SENSORS["ati_gamma"].range)
-
-
 @pytest.mark.parametrize(("values", "said"), [
     ({"wrench__noise": [-1.0, 0.1]}, "wrench.noise is -1 N, N m; allowed: above 0 N, N m"),
     ({"wrench__gain_error": "low"}, "wrench.gain_error is 'low'; it must be a number"),
@@ -119,25 +112,6 @@ def test_a_good_change_reaches_the_settings_in_its_declared_type(make):
     assert node.get_parameter("estimator.rate").value == 4.0 and seen == [parameters.settings]
 
 
-def test_a_change_that_cannot_be_used_is_refused_with_the_reason(make):
-    def refuse(settings):
-        raise InvalidShape("it needs a shape")
-
-    node, parameters = make(refuse)
-    result = node.set_parameters_atomically([Parameter("estimator.method", value="pmd")])
-    assert not result.successful and result.reason == "it needs a shape"
-    assert parameters.settings.estimator.method == "density"
-
-
-def test_without_an_estimate_the_payload_parameters_are_not_a_number(make):
-    node, _ = make()
-    assert math.isnan(node.get_parameter("payload.mass").value)
-    for name, count in (("com", 3), ("inertia", 6), ("sigma", 10)):
-        values = node.get_parameter(f"payload.{name}").value
-        assert len(values) == count and all(math.isnan(v) for v in values)
-    assert node.get_parameter("payload.valid").value is False
-
-
 def started(*words):
     """Status and output of a node that is expected to end by itself."""
     return RosProcess(own_domain(), *NODE, *words).finish()
@@ -159,11 +133,6 @@ def test_what_cannot_be_used_ends_the_node_with_one_sentence(words, said):
     lines = [x for x in text.splitlines() if not x.startswith("[ERROR]")]  # in the log as well
     assert len(lines) == 1 and lines[0].startswith("error: ") and said in lines[0], text
     assert ".c:" not in lines[0]
-
-
-def test_an_argument_that_is_no_ros_argument_is_refused():
-    status, text = started("wrench.topic:=/ft")
-    assert status == 2 and text.startswith("error: unknown argument 'wrench.topic:=/ft'")
 
 
 def test_help_tells_topics_services_and_where_settings_are_documented():

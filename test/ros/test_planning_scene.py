@@ -81,12 +81,6 @@ def test_a_mesh_keeps_its_corners_and_faces():
     np.testing.assert_array_equal(found.triangles, [[0, 1, 2]])
 
 
-def test_an_object_that_was_removed_is_no_obstacle():
-    gone = thing([(primitive(SolidPrimitive.SPHERE, 0.1), pose_message((0, 0, 0)))],
-                 operation=b"\x01")
-    assert read_obstacles(scene(gone), lambda frame: WORLD) == []
-
-
 @pytest.mark.parametrize(("message", "words"), [
     (scene(thing(planes=[1])), "plane"),
     (scene(thing([(primitive(SolidPrimitive.CONE, 1.0, 1.0), pose_message((0, 0, 0)))])),
@@ -163,12 +157,6 @@ def test_what_the_robot_carries_is_told_and_no_obstacle(installed):
     watch = Graph(scene(attached=[CRATE])).watch()
     watch.read(lambda frame: WORLD)
     assert watch.scene.attached == ("crate",) and not watch.obstacles
-
-
-def test_a_scene_that_cannot_be_kept_clear_is_a_problem(installed):
-    watch = Graph(scene(CRATE, octomap=[1])).watch()
-    watch.read(lambda frame: WORLD)
-    assert "octomap" in watch.scene.problem and watch.obstacles == []
 
 
 def test_without_a_scene_or_its_types_nothing_is_known(installed, monkeypatch):
