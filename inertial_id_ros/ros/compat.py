@@ -25,7 +25,7 @@ def init(arguments: list[str] | None = None) -> None:
 
 
 def make_executor() -> Any:
-    """The events executor, which needs a third of the processor time at 1 kHz topics."""
+    """The events executor: it needs a third of the processor time of others at 1 kHz topics."""
     return EventsExecutor()
 
 

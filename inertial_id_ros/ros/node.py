@@ -104,7 +104,10 @@ class InertialIdNode(LifecycleNode):
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Forget the data, and say so in a last message."""
-        return self._attempt("deactivate", self._deactivate) or super().on_deactivate(state)
+        estimation = self._estimation
+        assert estimation is not None
+        return self._attempt("deactivate", lambda: estimation.end("the node is inactive")) or (
+            super().on_deactivate(state))
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
         """End what configuring has begun."""
@@ -151,21 +154,15 @@ class InertialIdNode(LifecycleNode):
             for period, routine in ((LOOK, self._estimation.look), (REPORT, self._report))]
 
     def _activate(self) -> None:
-        assert self._estimation is not None
-        streams = Streams(self, self.settings, self._sim_time, self._age_of)
+        estimation = self._estimation
+        assert estimation is not None
+        streams = Streams(self, self.settings, self._sim_time,
+                          lambda stamp: estimation.freshness.age_of(stamp, monotonic()))
         self._rates = {}
-        self._estimation.start(streams)
+        estimation.start(streams)
         self.get_logger().info(
             f"{self.settings.estimator.method} at {self.settings.estimator.rate:g} Hz from "
             f"{self.resolve_topic_name(streams.load_topic.name(self.settings))}")
-
-    def _age_of(self, stamp: int) -> float:
-        assert self._estimation is not None
-        return self._estimation.freshness.age_of(stamp, monotonic())
-
-    def _deactivate(self) -> None:
-        assert self._estimation is not None
-        self._estimation.end("the node is inactive")
 
     def _clean_up(self) -> None:
         estimation, self._estimation = self._estimation, None

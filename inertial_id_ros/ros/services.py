@@ -19,7 +19,6 @@ from ..errors import InertialIdError, InvalidData, NotEnoughData, printable
 from ..estimate import Estimate, NoEstimate
 from ..geometry.shape import Shape
 from ..identify.state import save_estimate, state_of
-from ..inertia import Array
 from ..model.tool import load_tool, save_tool, tool_from_estimate
 from ..settings import Settings
 from .conversions import in_frame, parameters_message
@@ -62,7 +61,8 @@ class Services:
             callback_group=asking if name == "get_inertial_parameters" else changing)
             for kind, name, answer in (
                 (GetInertialParameters, "get_inertial_parameters", self._get_parameters),
-                (Trigger, "tare", self._tare), (Trigger, "untare", self._untare),
+                (Trigger, "tare", lambda *_: self._change(estimation.identifier.tare)),
+                (Trigger, "untare", lambda *_: self._change(estimation.identifier.untare)),
                 (SetTool, "set_tool", self._set_tool), (Trigger, "reset", self._reset),
                 (SetShape, "set_shape", self._set_shape), (Save, "save", self._save))]
 
@@ -92,7 +92,8 @@ class Services:
         age = estimation.age(outcome)
         if target and outcome.frame_id and target != outcome.frame_id:
             try:
-                rotation, translation, moment = self._lookup(target, outcome.frame_id)
+                rotation, translation, moment = estimation.worker.call(
+                    lambda: estimation.lookup(target, outcome.frame_id))
             except InertialIdError:
                 # Numbers in another frame than asked for would be taken for the right ones.
                 response.parameters = parameters_message(NoEstimate(
@@ -106,9 +107,6 @@ class Services:
         if isinstance(outcome, NoEstimate):
             raise NotEnoughData(outcome.reason)
         return str(response.parameters.status)
-
-    def _lookup(self, target: str, source: str) -> tuple[Array, Array, int | None]:
-        return self._estimation.worker.call(lambda: self._estimation.lookup(target, source))
 
     def _save(self, request: Any, response: Any) -> str:
         name = check_plain_name(
@@ -138,12 +136,6 @@ class Services:
             self._estimation.solve()
             return text + self._state.note()
         return self._estimation.worker.call(change_and_solve)
-
-    def _tare(self, request: Any, response: Any) -> str:
-        return self._change(self._estimation.identifier.tare)
-
-    def _untare(self, request: Any, response: Any) -> str:
-        return self._change(self._estimation.identifier.untare)
 
     def _reset(self, request: Any, response: Any) -> str:
         def reset() -> str:

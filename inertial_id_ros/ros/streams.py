@@ -14,11 +14,9 @@ from typing import Any
 
 from rclpy.clock import Clock, ClockType
 from rclpy.exceptions import InvalidTopicNameException
-from rclpy.experimental import EventsExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
-from rclpy.task import Future
 from rclpy.validate_topic_name import validate_topic_name
 
 from ..errors import InvalidSetting
@@ -31,11 +29,10 @@ from ..io.input_topics import (
     input_topics,
 )
 from ..settings import Settings
-from .compat import message_type
+from . import compat
 from .compensation import CompensatedWrench
 
 HAND_OVER = 0.05  # s
-WAKE = 0.2  # s until a request to stop is seen when nothing else happens
 LISTED = 10  # names in a sentence, at most
 # s between threads that run Python code: a wrench that comes while an estimate is made must not
 # wait for long where it is compensated; without that, a busy machine has better to do.
@@ -66,9 +63,10 @@ class Streams:
             f"_{owner.get_name()}_io", context=owner.context, namespace=owner.get_namespace(),
             enable_rosout=False, start_parameter_services=False, use_global_arguments=False,
             parameter_overrides=[Parameter("use_sim_time", value=sim_time)])
-        self._executor = EventsExecutor(context=owner.context)
-        self._stop, self._thread = threading.Event(), threading.Thread(
-            target=self._spin, name="io", daemon=True)
+        self._executor = compat.make_executor()
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=compat.spin, args=(self._executor, self._stop),
+                                        name="io", daemon=True)
         try:
             self.compensation = CompensatedWrench(
                 self.node, owner.resolve_topic_name("~/wrench_compensated"),
@@ -88,8 +86,8 @@ class Streams:
         try:
             validate_topic_name(name)
             return self.node.create_subscription(
-                message_type(topic.type, topic.required_by), self._owner.resolve_topic_name(name),
-                receive, subscription_qos(topic), raw=True)
+                compat.message_type(topic.type, topic.required_by),
+                self._owner.resolve_topic_name(name), receive, subscription_qos(topic), raw=True)
         except (InvalidTopicNameException, ValueError) as error:
             reason = " ".join(str(error).split())
             raise InvalidSetting(f"{topic.setting} is '{name}'; it must be a topic name: "
@@ -107,11 +105,6 @@ class Streams:
         self.node.create_timer(HAND_OVER, serve, clock=Clock(clock_type=ClockType.STEADY_TIME))
         self._executor.add_node(self.node)
         self._thread.start()
-
-    def _spin(self) -> None:
-        never: Any = Future()  # spin() burns a core in some releases
-        while not self._stop.is_set() and self.node.context.ok():
-            self._executor.spin_until_future_complete(never, timeout_sec=WAKE)
 
     def close(self, reason: str) -> None:
         """End the thread, and say why the compensated wrench ends."""
