@@ -90,9 +90,8 @@ def test_the_plain_inertia_topic_carries_the_same_numbers_while_they_are_fresh(i
     wait_for_valid(identified, 1)
     got = identified.client.listen(InertialParameters, PARAMETERS)
     identified.client.spin_until(lambda: got[-1].stale)
-    message = got[-1]
+    message = next(m for m in reversed(got) if m.header == plain[-1].header)
     assert plain[-1].inertia == message.inertia
-    assert plain[-1].header == message.header
     count = len(plain)
     wait_for_valid(identified, 3)
     assert len(plain) == count  # it has no mark that could say that the numbers are held

@@ -192,20 +192,24 @@ def _write(options: Options) -> int:
 
 
 def _run_node(arguments: list[str], defaults: CobotSettings) -> int:
-    stop = stop_flag()
+    stop, ended = stop_flag(), threading.Event()
     start_ros(_NAME, arguments)
     executor = MultiThreadedExecutor(4)
+    spinning = threading.Thread(target=compat.spin, args=(executor, ended), name="executor")
     try:
         node = SimulateCobotNode(defaults)
         executor.add_node(node)
-        threading.Thread(target=executor.spin, name="executor", daemon=True).start()
+        spinning.start()
         node.publish_latched()
         node.publish_samples(stop)
     except InvalidParameterValueException as error:
         raise InvalidSetting(" ".join(str(error).split())) from error
     finally:
-        executor.shutdown(timeout_sec=1.0)
+        ended.set()
+        if spinning.is_alive():
+            spinning.join()
         compat.shutdown()
+        executor.shutdown()
         ignore_signals()
     return 0
 
