@@ -62,10 +62,6 @@ class RecordingError(InertialIdError):
     """A recording that cannot be read or lacks what identification needs."""
 
 
-class UnknownEstimator(InertialIdError):
-    """A name of no estimator."""
-
-
 class NotEnoughData(InertialIdError):
     """Too few samples, or too little motion, for what was asked."""
 

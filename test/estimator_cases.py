@@ -28,7 +28,8 @@ class Asked:
     """An estimator that is given the problem of its weighting."""
 
     def __init__(self, settings, name):
-        self._weighting, self.made = settings.estimator.weighting, estimators.create(settings, name)
+        self._weighting, self.made = settings.estimator.weighting, estimators.create(
+            settings.replace({"estimator.method": name} if name else {}))
 
     def solve(self, data, shape):
         return self.made.solve(data.problems[self._weighting], shape)

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Protocol
 
-from ..errors import UnknownEstimator
 from ..geometry.shape import Shape
 from ..inertia import Array
 from ..model.problem import Problem
-from ..settings import ESTIMATORS, Settings
+from ..settings import Settings
 
 
 @dataclass(frozen=True)
@@ -26,14 +25,11 @@ class Solution:
         phi: (10,) inertial parameters about the sensor origin.
         prior_information: (10, 10) information about phi that came from a prior, not from data.
         covariance: (10, 10) of phi, where it is not that of data and prior information together.
-        prior_covariance: (10, 10) of phi before the data, where rounding spoils the inverse of
-            prior_information.
     """
 
     phi: Array
     prior_information: Array
     covariance: Array | None = None
-    prior_covariance: Array | None = None
 
 
 class Estimator(Protocol):
@@ -43,13 +39,11 @@ class Estimator(Protocol):
         name: as in ``estimator.method``.
         needs_shape: True if it cannot answer without a shape.
         needs_wrench: True if it needs to know what a sample of the wrench is, not phi alone.
-        keeps_mass_inside: True if no body with mass outside of the shape can be its answer.
     """
 
     name: str
     needs_shape: bool
     needs_wrench: bool
-    keeps_mass_inside: bool
 
     def solve(self, problem: Problem, shape: Shape | None) -> Solution:
         """The most plausible body.
@@ -61,18 +55,12 @@ class Estimator(Protocol):
         ...
 
 
-def create(settings: Settings, name: str | None = None) -> Estimator:
-    """The estimator of that name (default: ``settings.estimator.method``), configured.
+def create(settings: Settings) -> Estimator:
+    """The estimator of ``settings.estimator.method``, configured.
 
     Only its own module is loaded: estimators need libraries that take long to load.
-
-    Raises:
-        UnknownEstimator: no such name; the text lists those that exist.
     """
-    method = settings.estimator.method if name is None else name
-    if method not in ESTIMATORS:
-        raise UnknownEstimator(
-            f"estimator.method is '{method[:200]}'; allowed: {', '.join(ESTIMATORS)}")
+    method = settings.estimator.method
     module = import_module(f"{__package__}.{'wls' if method == 'ols' else method}")
     estimator: Estimator = getattr(module, method.capitalize())(settings)
     return estimator

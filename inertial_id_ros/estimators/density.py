@@ -35,7 +35,7 @@ from ..inertia import PARAMETERS, Array, body_from_phi, is_consistent, phi_from_
 from ..model.problem import Problem, triangle
 from ..settings import Settings
 from .base import Solution
-from .reference_body import ReferenceBodyCache, regularise
+from .reference_body import reference_body, regularise
 
 UNKNOWN_WIDTH = 5.0  # of an object of unknown shape, whose sizes are weighted by evidence
 LOOSE_WIDTH = 3.0  # of an object in a shape that may be wrong
@@ -74,7 +74,7 @@ class Density:
     """
 
     name = "density"
-    needs_shape = needs_wrench = keeps_mass_inside = False
+    needs_shape = needs_wrench = False
 
     def __init__(self, settings: Settings) -> None:
         if settings.estimator.weighting != "noise":
@@ -84,11 +84,10 @@ class Density:
         self._max_mass = settings.estimator.max_mass
         self._settings = settings.shape
         balls(self._settings.max_reach)  # made once in a process, and now: no estimate waits
-        self._bodies = ReferenceBodyCache()
 
     def solve(self, problem: Problem, shape: Shape | None) -> Solution:
         """The body of the most probable densities, averaged over widths or sizes by evidence."""
-        regularise(problem.matrix, problem.target, self._bodies.of(shape)).require_mass()
+        regularise(problem.matrix, problem.target, reference_body(shape)).require_mass()
         information, vector = problem.information, problem.matrix.T @ problem.target
         phi, covariance = self._posterior(information, vector, shape)
         if 0.0 < self._max_mass < phi[0]:

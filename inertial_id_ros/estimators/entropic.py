@@ -27,7 +27,7 @@ from ..model.problem import Problem
 from ..settings import Settings
 from .barrier import NEAR, BarrierFit, Step
 from .base import Solution
-from .reference_body import FIRST, SIDE, UNIT, ReferenceBodyCache, no_load, smat, svec
+from .reference_body import FIRST, SIDE, UNIT, no_load, reference_body, smat, svec
 
 SMALLEST = 1e-9  # second moment added, in units of J0, so that rounding cannot spoil J > 0
 # Weights among which the evidence chooses, strongest first.
@@ -39,12 +39,11 @@ class Entropic:
 
     name = "entropic"
     needs_shape = True
-    needs_wrench = keeps_mass_inside = False
+    needs_wrench = False
 
     def __init__(self, settings: Settings) -> None:
         self._gamma, self._largest = settings.entropic.gamma, settings.entropic.largest_gamma
         self._shape_settings = settings.shape
-        self._bodies = ReferenceBodyCache()
 
     def solve(self, problem: Problem, shape: Shape | None) -> Solution:
         """The body of least sum of squares and divergence.
@@ -59,7 +58,7 @@ class Entropic:
         """
         if shape is None:
             raise InvalidShape("the estimator 'entropic' needs a shape")
-        body = self._bodies.of(shape)
+        body = reference_body(shape)
         rows = problem.matrix @ body.to_phi
         mass = measure_mass(rows, problem.target)
         gammas = (self._gamma,) if self._gamma else EVIDENCE_GAMMAS

@@ -32,9 +32,9 @@ from .reference_body import (
     SIDE,
     UNIT,
     ReferenceBody,
-    ReferenceBodyCache,
     RegularisedProblem,
     margin_matrix,
+    reference_body,
     regularise,
     smat,
     svec,
@@ -104,8 +104,7 @@ class Lmi:
     def __init__(self, settings: Settings) -> None:
         self._max_mass = settings.estimator.max_mass
         self._support = settings.lmi.support
-        self.needs_shape = self.keeps_mass_inside = self._support != "none"
-        self._bodies = ReferenceBodyCache()
+        self.needs_shape = self._support != "none"
         self._margin = margin_matrix(settings.lmi.epsilon)
         self._statement: tuple[Shape | None, _Statement] | None = None
 
@@ -118,7 +117,7 @@ class Lmi:
         """
         if self._support != "none" and shape is None:
             raise InvalidShape(f"lmi.support is '{self._support}', which needs a shape")
-        body = self._bodies.of(shape)
+        body = reference_body(shape)
         data = regularise(problem.matrix, problem.target, body)
         data.require_mass()
         rows, limits = self._linear_constraints(data, body, shape)

@@ -26,9 +26,9 @@ from .base import Solution
 from .reference_body import (
     MASS,
     MASS_FLOOR,
-    ReferenceBodyCache,
     margin_matrix,
     no_load,
+    reference_body,
     regularise,
     smat,
     svec,
@@ -77,11 +77,10 @@ class Manifold:
     """Least squares over bodies by mass, centre, principal axes and second moments."""
 
     name = "manifold"
-    needs_shape = needs_wrench = keeps_mass_inside = False
+    needs_shape = needs_wrench = False
 
     def __init__(self, settings: Settings) -> None:
         self._max_mass = settings.estimator.max_mass
-        self._bodies = ReferenceBodyCache()
         self._margin = margin_matrix(settings.lmi.epsilon)
         self._from_margin = np.linalg.inv(self._margin)
 
@@ -91,7 +90,7 @@ class Manifold:
         Raises:
             NotEnoughData: no information about the mass, or no positive mass fits the data.
         """
-        body = self._bodies.of(shape)
+        body = reference_body(shape)
         data = regularise(problem.matrix, problem.target, body)
         data.require_mass()
         scale = data.mass_scale

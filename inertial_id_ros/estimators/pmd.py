@@ -93,7 +93,7 @@ class Pmd:
     """Nonnegative point masses at points of the shape."""
 
     name = "pmd"
-    needs_shape = needs_wrench = keeps_mass_inside = True
+    needs_shape = needs_wrench = True
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings.pmd

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -85,6 +85,7 @@ class ReferenceBody:
         return phi[0] * self.unit_phi
 
 
+@lru_cache(maxsize=8)
 def reference_body(shape: Shape | None) -> ReferenceBody:
     """The shape filled evenly, or a ball of usual size at the sensor origin."""
     if shape is None:
@@ -104,20 +105,6 @@ def body_coordinates(unit: Array) -> ReferenceBody:
     to_phi = [phi_from_pseudo_inertia(factor @ smat(e) @ factor.T) for e in _EYE]
     from_phi = [svec(inverse @ pseudo_inertia(e) @ inverse.T) for e in _EYE]
     return ReferenceBody(unit, np.stack(to_phi, axis=1), np.stack(from_phi, axis=1))
-
-
-class ReferenceBodyCache:
-    """Remembers the reference body of the last shape, so that an estimate does not rebuild it."""
-
-    def __init__(self) -> None:
-        self._shape: Shape | None = None
-        self._body = reference_body(None)
-
-    def of(self, shape: Shape | None) -> ReferenceBody:
-        """The reference body of that shape."""
-        if shape is not self._shape:
-            self._shape, self._body = shape, reference_body(shape)
-        return self._body
 
 
 def no_load(mass: float) -> str:

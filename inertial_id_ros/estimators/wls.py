@@ -14,17 +14,17 @@ from ..geometry.shape import Shape
 from ..model.problem import Problem
 from ..settings import Settings
 from .base import Solution
-from .reference_body import ReferenceBodyCache, regularise
+from .reference_body import reference_body, regularise
 
 
 class Wls:
     """Least squares, every row by its noise."""
 
     name = "wls"
-    needs_shape = needs_wrench = keeps_mass_inside = False
+    needs_shape = needs_wrench = False
 
     def __init__(self, settings: Settings) -> None:
-        self._bodies = ReferenceBodyCache()
+        """There is nothing to set."""
 
     def solve(self, problem: Problem, shape: Shape | None) -> Solution:
         """The unconstrained optimum.
@@ -32,7 +32,7 @@ class Wls:
         Raises:
             NotEnoughData: no information about the mass.
         """
-        body = self._bodies.of(shape)
+        body = reference_body(shape)
         data = regularise(problem.matrix, problem.target, body)
         return Solution(body.to_phi @ data.optimum, data.prior_information(body))
 

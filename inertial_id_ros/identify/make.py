@@ -36,7 +36,6 @@ def required_shape(settings: Settings) -> Shape | None:
 
     Raises:
         InvalidShape: it cannot be used, or the estimator needs one.
-        UnknownEstimator: there is no estimator of that name.
     """
     if create(settings).needs_shape and settings.shape.type == "none":
         raise InvalidShape(f"estimator.method '{settings.estimator.method}' needs the shape of the "
