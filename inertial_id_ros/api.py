@@ -426,22 +426,20 @@ def _currents(urdf: str, names: Sequence[str], gains: ArrayLike | None, error: f
     from .apps.robot.robot_identification import GAIN_ERROR, Currents
     from .robot.robot_file import robot_model
 
-    if (loaded is None) != (mass is None):
-        raise InvalidSetting("loaded and payload_mass belong together: gains come from a recording "
-                             "with a payload and its mass")
-    if error is not None and gains is None:
-        raise InvalidSetting("gain_error is that of given gains; give gains too")
-    if gains is None:
-        if loaded is None or mass is None:
-            return None
-        if not mass > 0.0:
-            raise InvalidSetting(f"payload_mass is {mass:g} kg; it must be positive")
-        return Currents(loaded=loaded, mass=mass)
-    if loaded is not None:
-        raise InvalidSetting("gains gives what loaded is to find; leave one of them out")
-    each = dict(zip(names, as_finite_rows("gains", gains, (len(names),)).tolist(), strict=True))
-    return Currents(tuple(each[name] for name in robot_model(urdf).joint_names if name in each),
-                    GAIN_ERROR if error is None else error)
+    is_given, is_sought = gains is not None, loaded is not None
+    if is_sought != (mass is not None) or (is_given and is_sought) or (
+            error is not None and not is_given):
+        raise InvalidSetting("of motor currents give either gains, with their gain_error if it is "
+                             "known, or both loaded and payload_mass, which tell the gains")
+    if mass is not None and not mass > 0.0:
+        raise InvalidSetting(f"payload_mass is {mass:g} kg; it must be positive")
+    if gains is not None:
+        each = dict(zip(names, as_finite_rows("gains", gains, (len(names),)).tolist(),
+                        strict=True))
+        order = robot_model(urdf).joint_names
+        return Currents(tuple(each[name] for name in order if name in each),
+                        GAIN_ERROR if error is None else error)
+    return None if loaded is None or mass is None else Currents(loaded=loaded, mass=mass)
 
 
 def export_payload(estimate: Estimate | NoEstimate | str | Path, format: str,

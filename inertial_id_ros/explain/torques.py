@@ -39,7 +39,8 @@ class TorqueExplanation:
     """The payload in the torques of a window.
 
     Attributes:
-        phi, covariance: (10,), (10, 10), the robot's errors marginalised; wide_*: the same.
+        phi, covariance: (10,), (10, 10), the robot's errors marginalised; wide_phi,
+        wide_covariance: the same.
         residual: (j,) root mean square that is left [N m]; rows: (r, j, 11) ``[A | torque]``,
             each scaled by its weight.
         refused: why the payload cannot be true; named: kinds and numbers of findings.
@@ -48,6 +49,8 @@ class TorqueExplanation:
 
     phi: Array
     covariance: Array
+    wide_phi: Array
+    wide_covariance: Array
     residual: Array
     rows: Array
     refused: tuple[Reason, ...]
@@ -60,16 +63,6 @@ class TorqueExplanation:
         r, j, _ = self.rows.shape
         return PlainRows(self.rows, self.rows, np.ones(r), np.maximum(self.residual, 1e-9),
                          np.zeros(j), float(np.sqrt(r * j)))
-
-    @property
-    def wide_phi(self) -> Array:
-        """(10,)."""
-        return self.phi
-
-    @property
-    def wide_covariance(self) -> Array:
-        """(10, 10)."""
-        return self.covariance
 
 
 def explain_torques(window: Window, load: TorqueLoad, zero_moved: bool) -> TorqueExplanation:
@@ -99,7 +92,8 @@ def explain_torques(window: Window, load: TorqueLoad, zero_moved: bool) -> Torqu
     refused, named = _judge(load, rows, residual, phi, float(np.sqrt(covariance[0, 0])))
     plain = np.concatenate([rows.A, (rows.A @ phi)[..., None]], axis=2) * weight[..., None]
     plain[..., 10] += left
-    return TorqueExplanation(phi, covariance[:10, :10], residual, plain, refused, named)
+    covariance = covariance[:10, :10]
+    return TorqueExplanation(phi, covariance, phi, covariance, residual, plain, refused, named)
 
 
 def _solve(X: Array, y: Array) -> tuple[Array, Array]:

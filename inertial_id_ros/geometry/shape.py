@@ -107,11 +107,6 @@ class Shape:
         return np.linalg.eigh(pseudo[:3, :3] - np.outer(com, com))[1]
 
     @cached_property
-    def farthest(self) -> float:
-        """Distance of its farthest point from the origin of the sensor [m]."""
-        return float(np.linalg.norm(self.surface, axis=1).max())
-
-    @cached_property
     def hull(self) -> Array:
         """Faces (k, 4) of the convex hull: ``n . x + d`` is the distance outside of each [m]."""
         from scipy.spatial import ConvexHull  # loads slowly, and most runs have no shape
@@ -148,23 +143,12 @@ class Shape:
             raise InvalidShape(f"{self.name} is placed {np.abs(matrix[:3, 3]).max():.4g} m from "
                                f"the sensor; allowed: at most {FARTHEST:g} m (are the units "
                                "metres?)")
-        return replace(self._mapped(matrix[:3, :3], matrix[:3, 3]),
+        turn, shift = matrix[:3, :3], matrix[:3, 3]
+        return replace(self, points=self.points @ turn.T + shift,
+                       surface=self.surface @ turn.T + shift,
+                       parts=tuple(p @ turn.T + shift for p in self.parts),
+                       unit_phi=transform_phi(self.unit_phi, turn, shift),
                        bounding=self.bounding if bounding is None else bounding)
-
-    def grow(self, length: float) -> Shape:
-        """The shape stretched along its axes, so that it reaches farther by a length [m] both ways.
-        """
-        half = np.abs((self.surface - self.middle) @ self.axes).max(axis=0)
-        stretch = (self.axes * (1.0 + length / half)) @ self.axes.T
-        return self._mapped(stretch, self.middle - stretch @ self.middle)
-
-    def _mapped(self, matrix: Array, shift: Array) -> Shape:
-        """The shape whose points x are at ``matrix x + shift``."""
-        return replace(self, points=self.points @ matrix.T + shift,
-                       surface=self.surface @ matrix.T + shift,
-                       volumes=self.volumes * abs(np.linalg.det(matrix)),
-                       parts=tuple(p @ matrix.T + shift for p in self.parts),
-                       unit_phi=transform_phi(self.unit_phi, matrix, shift))
 
 
 def _smallest_ellipsoid(surface: Array) -> Array:

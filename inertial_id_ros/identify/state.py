@@ -9,9 +9,8 @@ measured.
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,30 +23,15 @@ from ..settings import Settings
 from .beliefs import Beliefs, Tare
 
 FORMAT, VERSION = "inertial_id_ros state", 3
-UNITS = (("days", 86400.0), ("h", 3600.0), ("min", 60.0), ("s", 1.0))
-LONGEST_AGE = 3.0e9  # s; longer ones are of simulated time
 DAMAGED = ".damaged"  # appended to the name of a file that is set aside
 
 
 @dataclass(frozen=True)
 class State:
-    """Tool and tare of a run; None for those that it did not have.
-
-    Attributes:
-        saved_ns: when it was saved, by the clock of the machine; 0: not known.
-    """
+    """Tool and tare of a run; None for those that it did not have."""
 
     tool: Tool | None = None
     tare: Tare | None = None
-    saved_ns: int = field(default=0, compare=False)
-
-    def describe(self) -> str:
-        """What this state holds, for the log."""
-        parts = [] if self.tool is None else [self.tool.describe()]
-        if self.tare is not None:
-            parts.append(f"bias of a tare {_age(self.tare.stamp_ns)}")
-        when = f" (saved {_age(self.saved_ns)})" if self.saved_ns else ""
-        return (", ".join(parts) or "nothing") + when
 
 
 def state_of(beliefs: Beliefs) -> State:
@@ -104,22 +88,12 @@ class StateFile:
                              f"{aside.name}")
 
 
-def _age(stamp_ns: int) -> str:
-    """How long ago a time was, by the clock of this machine, in words."""
-    seconds = time.time() - 1e-9 * stamp_ns
-    if not 0.0 <= seconds < LONGEST_AGE:
-        return "at an unknown time"
-    unit, length = next(u for u in UNITS if seconds >= u[1] or u is UNITS[-1])
-    return f"{seconds / length:.3g} {unit} ago"
-
-
 def _to_content(state: State) -> Content:
     tare = state.tare
     return {"tool": None if state.tool is None else state.tool.content(),
             "tare": None if tare is None else {
                 "reading": tare.reading.tolist(), "stamp_ns": tare.stamp_ns,
-                "frame_id": tare.frame_id, "conditions": dict(tare.conditions)},
-            "saved_ns": time.time_ns()}
+                "frame_id": tare.frame_id, "conditions": dict(tare.conditions)}}
 
 
 def _from_content(content: Mapping[str, Any]) -> State:
@@ -127,7 +101,7 @@ def _from_content(content: Mapping[str, Any]) -> State:
     if not all(part is None or isinstance(part, dict) for part in (tool, tare)):
         raise DamagedFile("its 'tool' or 'tare' is no group of values")
     return State(None if tool is None else tool_from_content(tool),
-                 None if tare is None else _tare(tare), fields.stamp(content, "saved_ns"))
+                 None if tare is None else _tare(tare))
 
 
 def _tare(content: dict[str, Any]) -> Tare:

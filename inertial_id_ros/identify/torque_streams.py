@@ -9,7 +9,7 @@ import numpy as np
 
 from ..motion.motion import BIN_NS, Array, IntArray, Motion, no_motion
 from ..motion.robot import chain_of
-from ..motion.source import Numbers, Streams
+from ..motion.source import Numbers, Streams, counted
 from ..motion.track import Signal, joined_signals
 from ..robot.payload import TorqueLoad
 from ..robot.robot_file import IdentifiedRobot
@@ -169,9 +169,7 @@ class TorqueStreams(Streams):
     def findings(self) -> Iterator[tuple[str, Numbers]]:
         """As `Streams.findings`, and those of efforts."""
         yield from super().findings()
-        for kind, why in (("samples_invalid", "an effort is no number"),
-                          ("samples_saturated", ""), ("joint_states_incomplete", self._why)):
-            count = self._counts[{"samples_invalid": "invalid", "samples_saturated": "clipped"}.get(
-                kind, "incomplete")]
-            if count:
-                yield f"{kind}.joints", {"count": count, "why": why}
+        yield from counted("samples_invalid.joints", self._counts["invalid"],
+                           "an effort is no number")
+        yield from counted("samples_saturated.joints", self._counts["clipped"])
+        yield from counted("joint_states_incomplete.joints", self._counts["incomplete"], self._why)

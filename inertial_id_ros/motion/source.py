@@ -296,21 +296,21 @@ class Streams:
                  "transforms": [ring for _, ring in self.frames.moving.values()]}
         for name, some in rings.items():
             for kind in ("repeated", "late", "reordered"):
-                yield from _counted(f"samples_{kind}.{name}", sum(r.counts[kind] for r in some))
-            yield from _counted(f"stamp_stray.{name}", sum(r.counts["stray"] for r in some))
+                yield from counted(f"samples_{kind}.{name}", sum(r.counts[kind] for r in some))
+            yield from counted(f"stamp_stray.{name}", sum(r.counts["stray"] for r in some))
         own = self._wrenches.counts
-        yield from _counted("samples_saturated.wrench", own["saturated"])
+        yield from counted("samples_saturated.wrench", own["saturated"])
         for name, count, why in (("wrench", own["invalid"], NO_NUMBER),
                                  ("joints", self._joints.counts["invalid"], NO_NUMBER),
                                  ("transforms", self.frames.invalid, NO_POSE)):
-            yield from _counted(f"samples_invalid.{name}", count, why)
+            yield from counted(f"samples_invalid.{name}", count, why)
         if self._wrenches.are_of_other_units:
             yield "wrong_units.wrench", {"why": "most readings lie far beyond the range of the "
                                                 "sensor (wrench.range); they must be in N and N m"}
-        yield from _counted("input_stuck.wrench", own["zero"])
-        yield from _counted("joint_states_incomplete", self._joints.counts["others"],
+        yield from counted("input_stuck.wrench", own["zero"])
+        yield from counted("joint_states_incomplete", self._joints.counts["others"],
                             "they name no joint that moves the sensor, or lack its position")
-        yield from _counted("reset", self._counts["restarted"])
+        yield from counted("reset", self._counts["restarted"])
         for name, (stamp, seconds, count) in self._named.items():
             if self.newest - stamp < SHOWN_NS:
                 yield name, {"count": count, "seconds": seconds, "where": ""}
@@ -482,7 +482,8 @@ class _Poses:
         return bool(len(rows) and (self._high == self._low).all() and np.ptp(rows[:, 3:], 0).any())
 
 
-def _counted(name: str, count: int, why: str = "") -> Iterable[tuple[str, Numbers]]:
+def counted(name: str, count: int, why: str = "") -> Iterable[tuple[str, Numbers]]:
+    """The finding that counts something; none where there is nothing to count."""
     return [(name, {"count": count, "where": "", "why": why})] if count else []
 
 
