@@ -47,4 +47,4 @@ def identify_poses(poses: PosesAtRest, settings: Settings) -> Identification:
     return Identification(outcome, (Snapshot(0.0, outcome, findings),), findings, 0.0,
                           {"poses at rest": n}, ("each row is taken for a pose at rest, as there "
                                                  "is no time, or rows are far apart",),
-                          beliefs.tool, beliefs.shape)
+                          beliefs.tool)

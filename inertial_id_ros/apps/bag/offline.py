@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -22,15 +21,15 @@ from ..report.results import Identification, Snapshot
 from .driver_payload import DriverPayload
 
 UNUSED = 1.0  # s of a recording; more than that is worth a note
-Progress = Callable[[float], AbstractContextManager[Callable[[float], None] | None]]
 
 
 def identify_recording(source: Source, settings: Settings,
-                       progress: Progress = lambda _: nullcontext()) -> Identification:
+                       progress: Callable[[float, float], None] = lambda reached, whole: None
+                       ) -> Identification:
     """Identify the payload of a recording.
 
     Args:
-        progress: gives, for the length of the recording [s], the context that shows its progress.
+        progress: called now and then with the recorded time reached, and the whole [s].
 
     Raises:
         RecordingError, InvalidData: the recording cannot be read, or lacks something.
@@ -43,13 +42,10 @@ def identify_recording(source: Source, settings: Settings,
             return identify_poses(recording, settings)
         if source.whole:
             settings = settings.replace({"buffer.window": longest_window(recording.duration)})
-        run = Run(recording, settings)
-        with progress(recording.duration) as on_progress:
-            run.read(on_progress)
-        return run.result()
+        return _Run(recording, settings).result(progress)
 
 
-class Run:
+class _Run:
     """One pass over a recording (raises InertialIdError)."""
 
     def __init__(self, recording: Recording, settings: Settings) -> None:
@@ -59,12 +55,24 @@ class Run:
         self._history: list[Snapshot] = []
         self._origin: int | None = None  # stamp of the start [ns]
 
-    def read(self, on_progress: Callable[[float], None] | None = None) -> None:
-        """Read and process everything.
+    def result(self, progress: Callable[[float, float], None]) -> Identification:
+        """Read and process everything; what came out."""
+        self._read(progress)
+        identifier, recording, findings = self._identifier, self._recording, self._findings()
+        outcomes = [item.outcome for item in self._history]
+        outcome = outcomes[-1] if outcomes else withdraw_doubted(identifier.outcome, findings)
+        notes = list(recording.notes)
+        window, duration = self._settings.buffer.window, recording.duration
+        if isinstance(outcome, Estimate) and window < duration - UNUSED:
+            offer = ("--window all uses the whole recording"
+                     if window < longest_window(duration) else "the most allowed")
+            notes.append(f"only the last {window:g} s of {duration:.0f} s are used "
+                         f"(buffer.window); {offer}")
+        return Identification(outcome, tuple(self._history), findings, duration, recording.counts,
+                              tuple(notes), identifier.beliefs.tool,
+                              prediction_of(identifier, outcomes, self._origin or 0))
 
-        Args:
-            on_progress: called now and then with the recorded time reached [s].
-        """
+    def _read(self, progress: Callable[[float, float], None]) -> None:
         identifier, file = self._identifier, self._settings.robot_description.file
         described = read_description(Path(file).expanduser()) if file else (
             self._recording.description)
@@ -79,8 +87,7 @@ class Run:
                 self._origin = min(int(some.stamps[0]) for some in part.samples)
             self._keep(identifier.add_arrays(part.samples))
             self._driver.update(part.payload)
-            if on_progress is not None:
-                on_progress(part.seconds)
+            progress(part.seconds, self._recording.duration)
         self._keep(identifier.finish())
 
     def _keep(self, outcomes: list[Outcome]) -> None:
@@ -93,28 +100,6 @@ class Run:
     def _findings(self) -> tuple[Finding, ...]:
         return sort_findings((*self._recording.findings(), *self._driver.findings(),
                               *self._identifier.findings()))
-
-    def result(self) -> Identification:
-        """What came out."""
-        identifier, findings = self._identifier, self._findings()
-        outcome = self._history[-1].outcome if self._history else withdraw_doubted(
-            identifier.outcome, findings)
-        outcomes = [item.outcome for item in self._history]
-        return Identification(outcome, tuple(self._history), findings, self._recording.duration,
-                              self._recording.counts, self._notes(outcome),
-                              identifier.beliefs.tool, identifier.beliefs.shape,
-                              prediction_of(identifier, outcomes, self._origin or 0))
-
-    def _notes(self, outcome: Outcome) -> tuple[str, ...]:
-        """Choices that were made, and how much of the recording is in the estimate."""
-        window, duration = self._settings.buffer.window, self._recording.duration
-        notes = list(self._recording.notes)
-        if isinstance(outcome, Estimate) and window < duration - UNUSED:
-            offer = ("--window all uses the whole recording"
-                     if window < longest_window(duration) else "the most allowed")
-            notes.append(f"only the last {window:g} s of {duration:.0f} s are used "
-                         f"(buffer.window); {offer}")
-        return tuple(notes)
 
 
 def longest_window(duration: float) -> float:

@@ -17,6 +17,7 @@ from ...arguments import Parser, numbers
 from ...errors import DamagedFile, InvalidSetting
 from ...geometry.shape import check_sizes
 from ...io.files import config_file, user_path
+from ...io.yaml_files import parse_yaml, read_yaml
 from ...settings import SENSORS, Settings, flatten
 from ..recordings.columns import Columns, columns_from_file
 from ..recordings.source import Source
@@ -112,62 +113,45 @@ def read_settings_file(path: Path) -> dict[str, Any]:
     Raises:
         InvalidSetting: no such file, no YAML, or no mapping.
     """
-    from ...io.yaml_files import read_yaml
-
-    tree = read_yaml(path, f"settings file {path}")
-    if tree is None:
-        return {}
+    tree = read_yaml(path, f"settings file {path}") or {}
     if not isinstance(tree, Mapping):
-        raise InvalidSetting(f"settings file {path} must hold names and values, not "
-                             f"{'a list' if isinstance(tree, list) else repr(tree)[:200]}")
+        raise InvalidSetting(f"settings file {path} must hold names and values, not {tree!r:.200}")
     return {name: value for name, value in flatten(tree).items()
             if not name.startswith(NODE_PARAMETERS)}
 
 
 def _settings_given(args: argparse.Namespace) -> dict[str, Any]:
-    """Dotted settings that the command line gives."""
+    """Dotted settings that the command line gives (raises InvalidSetting)."""
+    given: dict[str, Any] = {}
+    for text in args.assignments:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise InvalidSetting(f"--set {text}: write NAME=VALUE, e.g. estimator.rate=5")
+        try:
+            given[name] = parse_yaml(value) if value else ""
+        except DamagedFile as error:
+            raise InvalidSetting(f"--set {text[:200]}: {error}") from error
     named = {"wrench.sensor": args.sensor, "wrench.sensor_frame": args.sensor_frame,
              "robot_description.file": args.urdf}
-    given = dict(_parse_assignment(text) for text in args.assignments)
-    given.update({name: value for name, value in named.items() if value is not None})
+    given |= {name: value for name, value in named.items() if value is not None}
     if args.window not in (None, WHOLE):
         given["buffer.window"], = numbers(f"--window {args.window}", args.window,
                                           f"seconds or '{WHOLE}'", 1)
-    if args.shape is not None:
-        given.update(parse_shape(args.shape))
-    return given
-
-
-def _parse_assignment(text: str) -> tuple[str, Any]:
-    """Name and value of one ``--set NAME=VALUE`` (raises InvalidSetting)."""
-    name, equals, value = text.partition("=")
-    if not equals or not name:
-        raise InvalidSetting(f"--set {text}: write NAME=VALUE, e.g. estimator.rate=5")
-    from ...io.yaml_files import parse_yaml
-
-    try:
-        return name, parse_yaml(value) if value else ""
-    except DamagedFile as error:
-        raise InvalidSetting(f"--set {text[:200]}: {error}") from error
+    return given | (parse_shape(args.shape) if args.shape else {})
 
 
 def parse_shape(text: str) -> dict[str, Any]:
-    """Settings from the short form: a primitive with its sizes, and centre, or a mesh file.
+    """Settings from the short form: a primitive with its sizes, and centre, or a mesh file that
+    the object fills.
 
     Raises:
         InvalidSetting: numbers that cannot be read.
     """
     kind, colon, rest = text.partition(":")
     if not colon or kind not in PRIMITIVES:
-        return _mesh_settings(text)
+        return {"shape.type": "mesh", "shape.bounding": False, "shape.mesh": text}
     sizes, _, center = rest.partition("@")
     size = numbers(f"--shape {text}", sizes, PRIMITIVES[kind])
     check_sizes(kind, np.array(size))
-    return {"shape.type": kind, "shape.bounding": True, "shape.size": size,
-            "shape.center": numbers(f"--shape {text}", center, "three numbers after @")
-            if center else (0.0, 0.0, 0.0)}
-
-
-def _mesh_settings(path: str) -> dict[str, Any]:
-    """Settings of a mesh file that the object fills."""
-    return {"shape.type": "mesh", "shape.bounding": False, "shape.mesh": path}
+    return {"shape.type": kind, "shape.bounding": True, "shape.size": size, "shape.center": numbers(
+        f"--shape {text}", center or "0,0,0", "three numbers after @")}

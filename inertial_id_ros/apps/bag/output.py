@@ -7,8 +7,7 @@ Files are checked before a long run, and written completely or not at all.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping
 from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,56 +17,44 @@ import numpy as np
 from ...errors import InvalidSetting, printable
 from ...estimate import Estimate
 from ...extras import optional_packages
-from ...findings import Finding
-from ...io.files import replace_file, strict_json, user_path
-from ...model.tool import Tool, save_tool
+from ...io.files import strict_json, user_path, write_atomically
 from ..report.diagnosis import BAD, GOOD, Diagnosis, sentence
 from ..report.page import Cell, Table, parameter_table, sensor_table
-from ..report.results import Identification, Snapshot
+from ..report.results import Identification
 
 if TYPE_CHECKING:  # files are written without it
     from rich.console import Console
 
 _COLORS = {"bad": "red", "fair": "yellow", "good": "green"}
+_LEVELS = {"error": "red", "warning": "yellow", "info": "cyan"}
+write_text = write_atomically
 
 
 def print_report(console: Console, result: Identification, title: str, found: Diagnosis
                  ) -> None:
-    """Print the tables, the findings and, last, the verdict with what to do."""
+    """Print the tables, the findings and, last, the verdict: what came out, why, what to do."""
     outcome = result.outcome
+    lines = [f"{as_markup(title)}: {result.duration:.1f} s recorded"]
     if isinstance(outcome, Estimate):
-        console.print(as_markup(title), highlight=False)
         print_table(console, parameter_table(outcome))
         if np.any(outcome.residual_rms):  # joint torques know no channels of a sensor
             print_table(console, sensor_table(outcome))
-        console.print(
-            f"{outcome.samples} samples, {outcome.window:.1f} s of {result.duration:.1f} s "
-            f"recorded, {outcome.method} estimator ({outcome.weighting} weighting), "
-            f"frame {as_markup(outcome.frame_id)}"
-            + (", object apart from the tool" if outcome.tool_apart else ""), highlight=False)
+        lines.append(f"{outcome.samples} samples, {outcome.window:.1f} s, {outcome.method} "
+                     f"estimator ({outcome.weighting} weighting), "
+                     f"frame {as_markup(outcome.frame_id)}"
+                     + (", object apart from the tool" if outcome.tool_apart else ""))
     else:
-        console.print(f"{as_markup(title)}: {result.duration:.1f} s", highlight=False)
-        for topic, count in result.counts.items():
-            console.print(f"  {as_markup(topic)}: {count}", highlight=False)
-    for line in finding_lines(result.findings, result.notes):
+        lines += [f"  {as_markup(topic)}: {count}" for topic, count in result.counts.items()]
+    lines += [f"[{_LEVELS[f.level]}]{f.level}[/]: {as_markup(f.text)}" for f in result.findings]
+    lines += [f"[cyan]note[/]: {as_markup(text)}" for text in result.notes]
+    style = {GOOD: "bold green", BAD: "bold red"}.get(found.tone, "bold yellow")
+    lines.append(f"[{style}]{as_markup(f'{found.word}: {found.said}')}[/]")
+    if found.tone != GOOD:
+        known = {sentence(f.text) for f in result.findings}  # they stand above already
+        lines += [f"  why: {as_markup(text)}" for text in found.reasons if text not in known]
+        lines += [f"  to do: {as_markup(text)}" for text in found.mends]
+    for line in lines:
         console.print(line, highlight=False)
-    for line in verdict_lines(found, {f.text for f in result.findings}):
-        console.print(line, highlight=False)
-
-
-def verdict_lines(found: Diagnosis, printed: Collection[str]) -> list[str]:
-    """The verdict of the report in marked-up lines: what came out, why, and what to do.
-
-    Args:
-        printed: sentences that stand above already.
-    """
-    if found.tone == GOOD:
-        return [f"[bold green]{found.word}[/]: {as_markup(found.said)}"]
-    style = "bold red" if found.tone == BAD else "bold yellow"
-    known = {sentence(text) for text in printed}
-    return [f"[{style}]{as_markup(f'{found.word}: {found.said}')}[/]",
-            *(f"  why: {as_markup(text)}" for text in found.reasons if text not in known),
-            *(f"  to do: {as_markup(text)}" for text in found.mends)]
 
 
 def as_markup(text: str) -> str:
@@ -75,13 +62,6 @@ def as_markup(text: str) -> str:
     with optional_packages("printing the result"):
         from rich.markup import escape
     return escape(printable(text))
-
-
-def finding_lines(findings: Sequence[Finding], notes: Sequence[str]) -> list[str]:
-    """One marked-up line for each finding and note."""
-    colors = {"error": "red", "warning": "yellow", "info": "cyan"}
-    return [*(f"[{colors[f.level]}]{f.level}[/]: {as_markup(f.text)}" for f in findings),
-            *(f"[cyan]note[/]: {as_markup(text)}" for text in notes)]
 
 
 def print_table(console: Console, table: Table) -> None:
@@ -147,10 +127,8 @@ def check_writable(path: Path, option: str) -> Path:
     """
     path = user_path(path)
     folder = path.parent
-    if path.is_dir():
-        raise InvalidSetting(f"{option} {path} is a folder; name a file")
     if path.exists() and not path.is_file():
-        raise InvalidSetting(f"{option} {path} is no regular file; name another")
+        raise InvalidSetting(f"{option} {path} is a folder or no regular file; name another file")
     if not folder.is_dir():
         raise InvalidSetting(f"{option} {path} cannot be written: folder {folder} does not exist")
     if not os.access(folder, os.W_OK | os.X_OK) or (path.exists() and not os.access(path, os.W_OK)):
@@ -158,63 +136,25 @@ def check_writable(path: Path, option: str) -> Path:
     return path
 
 
-@contextmanager
-def replace_when_complete(path: Path) -> Iterator[Path]:
-    """A temporary file beside a path; it replaces the file there when the block ends well.
-
-    Raises:
-        InvalidSetting: the file cannot be written.
-    """
-    try:
-        with replace_file(path) as temporary:
-            yield temporary
-    except OSError as error:
-        raise InvalidSetting(f"{path} cannot be written: {error.strerror or error}") from error
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a text file, which appears when it is complete (raises InvalidSetting)."""
-    with replace_when_complete(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
-
-
 def write_json(path: Path, result: dict[str, Any]) -> None:
-    """Write strict JSON: numbers that are not finite become null.
-
-    Raises:
-        InvalidSetting: the file cannot be written.
-    """
-    write_text(path, strict_json(result, indent=1))
-
-
-def write_tool(path: Path, tool: Tool) -> None:
-    """Write a tool file (raises InvalidSetting where it cannot be written)."""
-    try:
-        save_tool(path, tool)
-    except OSError as error:
-        raise InvalidSetting(f"{path} cannot be written: {error.strerror or error}") from error
+    """Write strict JSON: numbers that are not finite become null (raises OSError)."""
+    write_atomically(path, strict_json(result, indent=1))
 
 
 def result_json(result: Identification, recording: Path) -> dict[str, Any]:
     """The JSON report (SI units, sensor axes), with the estimate over time as `history`."""
     tree = result.outcome.to_json()
     said = [*tree["diagnostics"], *(f.text for f in result.findings), *result.notes]
-    tree["diagnostics"] = list(dict.fromkeys(said))
-    tree["findings"] = [{"name": f.name, "level": f.level, "text": f.text}
-                        for f in result.findings]
-    tree["recording"] = str(recording)
-    tree["duration"] = result.duration
-    tree["messages"] = result.counts
-    tree["history"] = [_history_entry(item) for item in result.history]
-    return tree
-
-
-def _history_entry(item: Snapshot) -> dict[str, Any]:
-    """One estimate of the history as JSON."""
-    outcome = item.outcome
-    tree = outcome.to_json()
-    valid = isinstance(outcome, Estimate)
-    return {"stamp": outcome.stamp_ns * 1e-9, "t": item.time, "mass": tree["mass"],
-            "com": tree["com"], "inertia_com": tree["inertia_com"],
-            "sigma": outcome.sigma.tolist() if isinstance(outcome, Estimate) else None,
-            "valid": valid, "verdict": tree["verdict"] if valid else None}
+    history = []
+    for time, outcome, _ in result.history:
+        entry = {"stamp": outcome.stamp_ns * 1e-9, "t": time, "sigma": None, "verdict": None}
+        if isinstance(outcome, Estimate):
+            entry["sigma"] = outcome.sigma.tolist()
+        known = outcome.to_json()
+        history.append(entry | {key: known.get(key) for key in (
+            "mass", "com", "inertia_com", "valid", "verdict")})
+    return {**tree, "diagnostics": list(dict.fromkeys(said)),
+            "findings": [{"name": f.name, "level": f.level, "text": f.text}
+                         for f in result.findings],
+            "recording": str(recording), "duration": result.duration, "messages": result.counts,
+            "history": history}

@@ -6,15 +6,15 @@ Sentences and advice are those of the table of findings.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
-from ...estimate import UNOBSERVED, Estimate, NoEstimate
+from ...estimate import UNOBSERVED, Estimate
 from ...findings import Finding, sort_findings
 from ...kinds import KINDS, doubt_of
-from .prediction import FORCE, HeldOut, held_out
+from .prediction import FORCE, held_out
 from .results import (
     CONFIDENCE_95,
+    GROUPS,
     Identification,
     is_identified,
     round_to_spread,
@@ -26,8 +26,6 @@ GOOD, FAIR, BAD = "good", "fair", "bad"  # tones of the style
 MOST = 3  # findings in the verdict
 NO_ADVICE = ("nothing", "fine as it is", "as the text says")  # remedies that ask for nothing
 CHANGES = ("payload_changed", "estimate_lost")
-# Share of a recording, and time [s], without an estimate that are worth a word.
-LATE, LATE_TIME = 0.3, 4.0
 TILT = "tilt the sensor by 60\u00b0 and more about two axes"
 TURN = "turn the sensor quickly about all three axes, with changes of speed"
 
@@ -54,33 +52,32 @@ def diagnose(result: Identification) -> Diagnosis:
     reasons = [sentence(f.text) for f in found]
     mends = list(dict.fromkeys(advice for f in found if (advice := advice_of(f))))
     if not isinstance(outcome, Estimate):
-        return _without_estimate(result, outcome, found, reasons, mends)
+        said = reasons[0] if found and found[0].level == "error" else sentence(outcome.reason)
+        if not any(doubt_of(f) for f in found) and "move more" in outcome.reason:
+            mends.append(sentence(TILT))
+        return Diagnosis(BAD, "No estimate", said, tuple(r for r in reasons if r != said),
+                         tuple(mends))
     if any(f.kind in CHANGES for f in found):
         reasons += _earlier_payloads(result)
-    reasons += _late_start(result) + _of_prediction(held_out(result.prediction))
+    unseen = held_out(result.prediction)
+    if unseen is not None:
+        without, with_ = unseen.lengths(FORCE)
+        reasons.append("On data that it had not seen, the estimate leaves "
+                       f"{two_digits(with_)} N of force; without it there are {without:.3g} N.")
     if outcome.stale:
         reasons.append(sentence("the estimate is held: " + (
             outcome.stale_reason or "there are no new data")))
-    reasons.append(summary(outcome))
-    if not found:
-        mends += _motions(outcome)
-    usable = is_identified(outcome)
     known = UNOBSERVED not in outcome.verdict or outcome.carries_nothing
-    if usable and known and not outcome.stale and not found:
-        return Diagnosis(GOOD, "Identified", summary(outcome), tuple(reasons[:-1]), ())
-    word = "Not identified" if not usable else (
-        "Identified, with a reservation" if known else "Mass and centre of mass identified")
-    return Diagnosis(FAIR if usable else BAD, word, summary(outcome), tuple(reasons[:-1]),
-                     tuple(mends))
-
-
-def _without_estimate(result: Identification, outcome: NoEstimate, found: Sequence[Finding],
-                      reasons: list[str], mends: list[str]) -> Diagnosis:
-    said = reasons[0] if found and found[0].level == "error" else sentence(outcome.reason)
-    if not outcome.is_finding and not any(doubt_of(f) for f in found):
-        mends += [TILT] if "move more" in outcome.reason else []
-    return Diagnosis(BAD, "No estimate", said, tuple(r for r in reasons if r != said),
-                     tuple(map(sentence, mends)))
+    if not found and not outcome.carries_nothing:
+        mends += _motions(outcome)
+    if not is_identified(outcome):
+        tone, word = BAD, "Not identified"
+    elif known and not outcome.stale and not found:
+        tone, word, mends = GOOD, "Identified", []
+    else:
+        tone, word = FAIR, ("Identified, with a reservation" if known else
+                            "Mass and centre of mass identified")
+    return Diagnosis(tone, word, summary(outcome), tuple(reasons), tuple(mends))
 
 
 def worth_saying(result: Identification) -> list[Finding]:
@@ -109,34 +106,11 @@ def sentence(text: str) -> str:
 
 def _motions(estimate: Estimate) -> list[str]:
     """The motions that identify what is not, where no limit keeps it from being known better."""
-    if estimate.carries_nothing:
-        return []
-    hints = []
-    groups = zip((slice(0, 1), slice(1, 4), slice(4, 10)), estimate.limits, strict=True)
-    for (members, limit), motion in zip(groups, (TILT, TILT, TURN), strict=True):
-        if UNOBSERVED in estimate.verdict[members]:
-            hints.append(sentence(f"more motion does not help: {limit}" if limit else motion))
+    hints = [sentence(f"more motion does not help: {limit}" if limit else motion)
+             for (_, members), limit, motion in zip(GROUPS, estimate.limits, (TILT, TILT, TURN),
+                                                    strict=True)
+             if UNOBSERVED in estimate.verdict[members]]
     return list(dict.fromkeys(hints))
-
-
-def _of_prediction(found: HeldOut | None) -> list[str]:
-    if found is None:
-        return []
-    without, with_ = found.lengths(FORCE)
-    return [f"On data that it had not seen, the estimate leaves {two_digits(with_)} N of force; "
-            f"without it there are {without:.3g} N."]
-
-
-def _late_start(result: Identification) -> list[str]:
-    """Why much of the recording passed without an estimate."""
-    first = next((k for k, item in enumerate(result.history)
-                  if isinstance(item.outcome, Estimate)), 0)
-    if not first or result.history[first].time < max(LATE * result.duration, LATE_TIME):
-        return []
-    before = result.history[first // 2].outcome  # in the midst of the time without
-    assert isinstance(before, NoEstimate)
-    return [f"There was no estimate until {result.history[first].time:.1f} s of "
-            f"{result.duration:.1f} s: {before.reason}."]
 
 
 def _earlier_payloads(result: Identification) -> list[str]:

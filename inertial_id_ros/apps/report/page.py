@@ -6,20 +6,25 @@
 
 from __future__ import annotations
 
+import json
 import platform
 from collections.abc import Sequence
-from importlib import metadata
 from typing import Any, NamedTuple
 
+import numpy as np
+import pinocchio as pin
+import scipy
+
+from ...arguments import VERSION
 from ...errors import printable
 from ...estimate import VERDICT_WORDS, Estimate
 from ...extras import optional_packages
 from ...settings import Settings, iter_settings
 from .diagnosis import Diagnosis
-from .results import CHANNELS, CONFIDENCE_95, NAMES, SCALES, UNITS, round_to_spread, two_digits
+from .results import CONFIDENCE_95, NAMES, SCALES, UNITS, round_to_spread, two_digits
 
 TONES = ("bad", "fair", "good")  # of the verdicts
-_PACKAGES = ("inertial_id_ros", "numpy", "scipy", "pin")
+CHANNELS = ("fx", "fy", "fz", "tx", "ty", "tz")
 
 
 class ReportOrigin(NamedTuple):
@@ -63,23 +68,11 @@ class Note(NamedTuple):
     text: str
 
 
-class Code(NamedTuple):
-    """A text with its line breaks."""
-
-    text: str
-
-
-class Items(NamedTuple):
-    """A list of texts."""
-
-    items: Sequence[str | Cell]
-
-
 class Folded(NamedTuple):
     """A part that is shown on demand."""
 
     summary: str
-    part: Table | Code
+    part: Table
 
 
 class Figure(NamedTuple):
@@ -100,7 +93,7 @@ class Figures(NamedTuple):
     figures: Sequence[Figure]
 
 
-Part = str | Table | Note | Code | Items | Folded | Figures
+Part = str | Table | Note | Folded | Figures
 
 
 class Section(NamedTuple):
@@ -120,7 +113,7 @@ def render(title: str, verdict: Diagnosis, sections: Sequence[Section],
     def shown(value: Any) -> Any:
         """Texts hold names from outside: without characters that no page may hold."""
         plain = isinstance(value, str) and not hasattr(value, "__html__")  # which markup has
-        return "\n".join(map(printable, value.split("\n"))) if plain else value
+        return printable(value) if plain else value
 
     environment = Environment(loader=PackageLoader(__package__ or ""), autoescape=True,
                               undefined=StrictUndefined, trim_blocks=True, finalize=shown)
@@ -131,40 +124,17 @@ def render(title: str, verdict: Diagnosis, sections: Sequence[Section],
 
 def provenance_section(origin: ReportOrigin, settings: Settings | None = None) -> Section:
     """Command, versions, and the settings that were changed."""
-    parts: list[Part] = [f"Source: {origin.source}"]
-    if origin.command:
-        parts.append(Code(origin.command))
-    rows = [(name, version(name)) for name in _PACKAGES]
-    rows.append(("Python", f"{platform.python_version()} on {platform.machine()}"))
-    parts.append(Table("Versions", ("package", "version"), rows))
+    versions = (("inertial_id_ros", VERSION), ("numpy", np.__version__),
+                ("scipy", scipy.__version__), ("pin", pin.__version__),
+                ("Python", f"{platform.python_version()} on {platform.machine()}"))
+    parts: list[Part] = [f"Source: {origin.source}. Command: {origin.command or 'none'}",
+                         Table("Versions", ("package", "version"), versions)]
     if settings is not None:
-        changed = [(name, Cell(_shown(value), "text"), Cell(_shown(default), "text"))
-                   for (name, value, _), (_, default, _) in zip(
-                       iter_settings(settings), iter_settings(Settings()), strict=True)
-                   if value != default]
-        if changed:
-            parts.append(Table("Settings other than the default", ("setting", "value", "default"),
-                               changed))
+        defaults = {name: value for name, value, _ in iter_settings(Settings())}
+        parts.append(Table("Settings other than the default", ("setting", "value", "default"), [
+            (name, Cell(json.dumps(value), "text"), Cell(json.dumps(defaults[name]), "text"))
+            for name, value, _ in iter_settings(settings) if value != defaults[name]]))
     return Section("How to reproduce it", "reproduce", parts)
-
-
-def version(package: str) -> str:
-    """The version of an installed package."""
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return "not installed as a package"
-
-
-def _shown(value: object) -> str:
-    """The value of a setting as one writes it in YAML."""
-    if isinstance(value, tuple):
-        return "[" + ", ".join(_shown(v) for v in value) + "]"
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, float):
-        return f"{value:.12g}"
-    return str(value) if value != "" else "\u2013"
 
 
 def parameter_table(estimate: Estimate) -> Table:
@@ -182,8 +152,8 @@ def parameter_table(estimate: Estimate) -> Table:
 def sensor_table(estimate: Estimate) -> Table:
     """Bias and residual of the six wrench channels."""
     rows = []
-    for k, (name, bias, rms) in enumerate(zip(CHANNELS, estimate.bias, estimate.residual_rms,
-                                              strict=True)):
+    for k, name in enumerate(CHANNELS):
         digits, unit = (3, "N") if k < 3 else (4, "N m")
-        rows.append((name, f"{round(bias, digits) + 0.0:.{digits}f}", two_digits(rms), unit))
+        rows.append((name, f"{round(estimate.bias[k], digits) + 0.0:.{digits}f}",
+                     two_digits(estimate.residual_rms[k]), unit))
     return Table("Sensor", ("channel", "bias", "residual rms", "unit"), rows)

@@ -35,21 +35,16 @@ class Prediction(NamedTuple):
     without: Array
     free: np.ndarray
 
-    def part(self, which: slice) -> Prediction:
+    def part(self, which: slice | np.ndarray) -> Prediction:
         """The prediction in some bins."""
         return Prediction(*(column[which] for column in self))
 
 
 class HeldOut(NamedTuple):
-    """What remains of the wrench on unseen data, as rms per channel (6,) [N, N m].
-
-    Attributes:
-        bins: that were predicted; left_out: how many more, during a contact.
-        without, with_: without and with the payload; the bias is taken out either way.
-    """
+    """What remains of the wrench on unseen data outside contacts, as rms per channel (6,)
+    [N, N m]: without and with the payload; the bias is taken out either way. bins: how many."""
 
     bins: int
-    left_out: int
     without: Array
     with_: Array
 
@@ -104,27 +99,18 @@ def predict(window: Window, free: np.ndarray, estimates: Sequence[Outcome], sign
             wrench = rows[first - late:end - late] @ (estimate.phi + tool)
             without[first:end] = estimate.bias
             model[first:end] = sign * wrench + estimate.bias
-    known = window.used & np.isfinite(model[:, 0])
-    model[~known] = np.nan
-    time = (motion.number + 0.5) * BIN - 1e-9 * origin
+    model[~window.used] = np.nan
     measured = np.where(window.used[:, None], sign * window.wrench, np.nan)
-    return Prediction(time, measured, model, without, free)
+    return Prediction((motion.number + 0.5) * BIN - 1e-9 * origin, measured, model, without, free)
 
 
 def held_out(prediction: Prediction | None) -> HeldOut | None:
     """What remains on unseen data; None where too little was predicted."""
     if prediction is None:
         return None
-    known = np.isfinite(prediction.model[:, 0])
-    used = known & prediction.free
-    if used.sum() < LEAST:
+    used = prediction.part(prediction.free & np.isfinite(prediction.model[:, 0]))
+    if len(used.time) < LEAST:
         return None
-    measured = prediction.measured[used]
-    return HeldOut(int(used.sum()), int((known & ~used).sum()),
-                   _rms(measured - prediction.without[used]),
-                   _rms(measured - prediction.model[used]))
-
-
-def _rms(values: Array) -> Array:
-    """Root mean square (6,) of rows (n, 6)."""
-    return np.asarray(np.sqrt(np.mean(values**2, axis=0)))
+    without, with_ = (np.sqrt(np.mean((used.measured - model)**2, axis=0))
+                      for model in (used.without, used.model))
+    return HeldOut(len(used.time), without, with_)

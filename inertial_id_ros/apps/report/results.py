@@ -11,7 +11,6 @@ import numpy as np
 
 from ...estimate import NOTHING_CARRIED, UNOBSERVED, Estimate, NoEstimate, Outcome
 from ...findings import Finding
-from ...geometry.shape import Shape
 from ...model.tool import Tool
 from .prediction import Prediction
 
@@ -21,31 +20,27 @@ NAMES = ("mass", "COM x", "COM y", "COM z", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "
 # In tables, whose inertia is copied into files that want kg m^2.
 UNITS = ("kg", *("mm",) * 3, *("kg m^2",) * 6)
 SCALES = (1.0, *(1e3,) * 3, *(1.0,) * 6)
-INERTIA_UNIT, INERTIA_SCALE = "g m\u00b2", 1e3  # in charts and on the card, to be read
-CHANNELS = ("fx", "fy", "fz", "tx", "ty", "tz")
 GROUPS = (("mass", slice(0, 1)), ("centre of mass", slice(1, 4)), ("inertia", slice(4, 10)))
 
 
-def summary(outcome: Estimate | NoEstimate) -> str:
+def summary(outcome: Outcome) -> str:
     """What came out in one sentence, or why there is no estimate."""
-    if not isinstance(outcome, Estimate):
+    if isinstance(outcome, NoEstimate):
         return f"No valid estimate: {outcome.reason}"
     if outcome.doubted:
         return f"The result is in doubt: {outcome.doubted}."
     walk = f", and changes: {outcome.walk}" if outcome.walk else ""
     if outcome.carries_nothing:
         return f"{NOTHING_CARRIED[0].upper()}{NOTHING_CARRIED[1:]}{walk}."
-    known, unknown = list[str](), list[str]()
-    for name, members in GROUPS:
-        (unknown if UNOBSERVED in outcome.verdict[members] else known).append(name)
-    said = [f"{_listed(some)} {'is' if len(some) == 1 else 'are'} {word}" for some, word in (
-        (known, "identified"), (unknown, "not identified by this motion")) if some]
+    said = []
+    for word, unknown in (("identified", False), ("not identified by this motion", True)):
+        names = [name for name, members in GROUPS
+                 if (UNOBSERVED in outcome.verdict[members]) == unknown]
+        if names:
+            listed = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+            said.append(f"{listed} {'is' if len(names) == 1 else 'are'} {word}")
     text = "; ".join(said)
     return f"{text[0].upper()}{text[1:]}{walk}."
-
-
-def _listed(names: list[str]) -> str:
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def is_identified(outcome: Outcome) -> bool:
@@ -125,7 +120,7 @@ class Identification:
         findings: of the recording, and of the identifier at the end.
         duration: length of the recording [s]; counts: messages read, by topic.
         notes: choices that were made for the user.
-        tool: that was taken out of the estimate; shape: of the object; None: none.
+        tool: that was taken out of the estimate; None: none.
         prediction: of the wrench at the end of the recording; None: there is none.
     """
 
@@ -136,18 +131,4 @@ class Identification:
     counts: dict[str, int]
     notes: tuple[str, ...] = ()
     tool: Tool | None = None
-    shape: Shape | None = None
     prediction: Prediction | None = None
-
-    def contact_spans(self) -> list[tuple[float, float]]:
-        """First and last time [s] of the stretches in which a contact lasted."""
-        spans: list[tuple[float, float]] = []
-        before = 0.0
-        for item in self.history:
-            if any(f.name == "contact" and f.level == "warning" for f in item.findings):
-                if spans and spans[-1][1] == before:
-                    spans[-1] = (spans[-1][0], item.time)
-                else:
-                    spans.append((before, item.time))
-            before = item.time
-        return spans
