@@ -14,7 +14,7 @@ import numpy as np
 
 from inertial_id_ros.apps.excitation.arm import Arm
 from inertial_id_ros.apps.excitation.knowledge import Knowledge
-from inertial_id_ros.apps.excitation.motions import RestToRest, shortest_moves
+from inertial_id_ros.apps.excitation.motions import through
 from inertial_id_ros.apps.excitation.violations import violations
 from inertial_id_ros.apps.simulation.motion import Sinusoid, Trajectory
 from inertial_id_ros.inertia import Array
@@ -61,8 +61,7 @@ class Planned:
     def next(self, knowledge: Knowledge) -> Segment:
         self._motion = self._planner.next_motion(
             self._pose, knowledge, goals(knowledge.phi)["all"], self._seed)
-        self.problems += violations(self._arm, self._motion, dict(zip(
-            self._arm.joint_names, self._pose.tolist(), strict=True)), LIMITS)
+        self.problems += violations(self._arm, self._motion, self._pose, LIMITS)
         self._before, self._pose = self._pose, self._motion.positions[-1]
         self._seed += 1
         m = self._motion
@@ -123,10 +122,9 @@ class FourPosesAndRandom(_Usual):
 
 def _move(arm: Arm, begin: Array, end: Array, stand: float) -> Trajectory:
     """From rest to rest, as quick as the limits allow, and some seconds in the new pose."""
-    move = RestToRest(np.stack([begin, end]),
-                      shortest_moves(arm, LIMITS, begin[None], end[None]))
+    move = through(arm, LIMITS, np.stack([begin, end]))
     t = np.linspace(0.0, move.duration, int(move.duration / _POINTS) + 2)
-    parts = [np.vstack([part, part[-1:]]) if stand else part for part in move(t)]
+    parts = [np.vstack([part, part[-1:]]) if stand else part for part in move.at(t)]
     return Trajectory(np.append(t, t[-1] + stand) if stand else t, *parts)
 
 

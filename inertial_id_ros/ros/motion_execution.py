@@ -22,8 +22,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from action_msgs.msg import GoalStatus
-from geometry_msgs.msg import PoseStamped
-from nav_msgs.msg import Path
 from rclpy.action import ActionClient
 from rclpy.node import Node
 from rclpy.qos import qos_profile_sensor_data
@@ -31,12 +29,10 @@ from rclpy.task import Future
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from ..apps.excitation.arm import Arm
 from ..apps.excitation.motions import PlannedMotion
 from ..errors import MissingPackage, printable
-from ..inertia import Array
 from .compat import find_type
-from .conversions import duration_message, time_message
+from .conversions import duration_message
 
 ACTION_TYPE, ENDING = "control_msgs/action/FollowJointTrajectory", "/follow_joint_trajectory"
 PERIOD = 0.02  # s between two looks at everything that would stop the motion
@@ -51,7 +47,6 @@ READY = 3.0  # s until controller and joint states are there
 ANSWER = 2.0  # s that the controller may take to accept, or to stop
 LATE = 1.0  # s that a motion may take longer than planned
 SLOWEST = 0.05  # of the programmed speed; a robot that is slower stands
-PATH_STEP = 0.05  # s between two poses of the path that is shown
 
 
 class Ended(NamedTuple):
@@ -275,21 +270,3 @@ def trajectory_message(motion: PlannedMotion) -> JointTrajectory:
         JointTrajectoryPoint(positions=q.tolist(), velocities=dq.tolist(),
                              accelerations=ddq.tolist(), time_from_start=duration_message(t))
         for t, q, dq, ddq in zip(motion.stamps.tolist(), *motion.trajectory[1:], strict=True)])
-
-
-def path_message(motion: PlannedMotion, arm: Arm, start: Array, now_ns: int) -> Path:
-    """The path of the frame that carries the payload, for RViz, from a pose (joints,) of the arm.
-    """
-    times = np.linspace(0.0, motion.duration, int(motion.duration / PATH_STEP) + 2)
-    message = Path()
-    message.header.frame_id, message.header.stamp = arm.root, time_message(now_ns)
-    poses = arm.poses(motion.of_all(arm, start, times).q)
-    for t, (position, quaternion) in zip(times.tolist(), poses, strict=True):
-        pose = PoseStamped()
-        pose.header.frame_id = arm.root
-        pose.header.stamp = time_message(now_ns + round(1e9 * t))
-        at, turn = pose.pose.position, pose.pose.orientation
-        at.x, at.y, at.z = position.tolist()
-        turn.x, turn.y, turn.z, turn.w = quaternion.tolist()
-        message.poses.append(pose)
-    return message

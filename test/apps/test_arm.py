@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import trimesh
 
-from inertial_id_ros.apps.excitation.arm import Arm, proper_acceleration
+from inertial_id_ros.apps.excitation.arm import Arm
 from inertial_id_ros.apps.excitation.collision import Obstacle, box_obstacle
 from inertial_id_ros.apps.simulation.cobot import ArmEngine
 from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description
@@ -78,7 +78,7 @@ def test_motion_of_the_sensor_and_torques_are_those_of_mujoco() -> None:
     arm = Arm(URDF, SENSOR_FRAME, phi=payload.phi)
     motion = arm.motion(q, dq, ddq)
     truth = ArmEngine(URDF, payload, np.array([0.0, 0.0, -9.81])).evaluate(q, dq, ddq)
-    np.testing.assert_allclose(proper_acceleration(motion), truth.a_g, atol=1e-8)
+    np.testing.assert_allclose(motion.proper, truth.a_g, atol=1e-8)
     np.testing.assert_allclose(motion.omega, truth.omega, atol=1e-10)
     np.testing.assert_allclose(arm.torque(q, dq, ddq), truth.effort, atol=1e-6)
 
@@ -86,9 +86,9 @@ def test_motion_of_the_sensor_and_torques_are_those_of_mujoco() -> None:
 def test_gravity_turns_what_is_up() -> None:
     arm = Arm(URDF, SENSOR_FRAME, gravity=(9.81, 0.0, 0.0))
     q = np.random.default_rng(1).uniform(-2.0, 2.0, (5, 6))
-    up = arm.motion(q, 0.0 * q, 0.0 * q).rotation[:, 2]
-    level = Arm(URDF, SENSOR_FRAME).motion(q, 0.0 * q, 0.0 * q).rotation
-    np.testing.assert_allclose(up, -level[:, 0], atol=1e-12)
+    turn = load_description().motion(q).rotation  # from the sensor to the root
+    np.testing.assert_allclose(arm.motion(q, 0.0 * q, 0.0 * q).up, -turn[:, 0], atol=1e-12)
+    np.testing.assert_allclose(Arm(URDF, SENSOR_FRAME).motion(q, q, q).up, turn[:, 2], atol=1e-12)
 
 
 def test_only_a_link_that_turns_about_the_vertical_does_not_rise() -> None:

@@ -21,10 +21,9 @@ from inertial_id_ros.apps.excitation.plan_excitation import expected_payload, ma
 from inertial_id_ros.apps.excitation.violations import violations
 from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description
 from inertial_id_ros.apps.simulation.motion import START_POSE, sinusoid
-from inertial_id_ros.errors import InvalidData, InvalidSetting
 
 WRIST, PERIOD = np.array([3, 4, 5]), 8.0
-LIMITS = MotionLimits(range=2.5)
+LIMITS = MotionLimits()
 NAMES = load_description().joint_names
 START = "--start=0,-1.5708,1.0472,-1.5708,-1.5708,0"
 
@@ -51,22 +50,13 @@ def test_a_fourier_motion_rests_in_its_start_pose_and_has_its_derivatives() -> N
 def test_a_planned_motion_keeps_its_limits_and_beats_the_published_sinusoid(arm: Arm) -> None:
     rows = payload_rows(arm, expected_payload(1.0, None)[0])
     motion = plan_fourier(arm, START_POSE, WRIST, rows, LIMITS, PERIOD, budget=6.0)
-    pose = dict(zip(NAMES, START_POSE.tolist(), strict=True))
-    assert violations(arm, motion.as_planned(arm), pose, LIMITS) == ()
+    assert violations(arm, motion.as_planned(arm), START_POSE, LIMITS) == ()
     t = np.linspace(0.0, PERIOD, 800)
     published = sinusoid(load_description(), 1.0)(t)
     slower = LIMITS.link_speed / arm.links(published.q, published.dq).speed.max()
     own, other = (information_gain(rows(*state), 500.0 * PERIOD) for state in (
         motion(t), sinusoid(load_description(), slower)(t)))
     assert own > other + 2.0
-
-
-def test_a_start_beyond_the_limits_or_no_time_are_errors(arm: Arm) -> None:
-    rows = payload_rows(arm, expected_payload(1.0, None)[0])
-    with pytest.raises(InvalidData):
-        plan_fourier(arm, START_POSE, WRIST, rows, MotionLimits(floor=2.0), PERIOD)
-    with pytest.raises(InvalidSetting):
-        plan_fourier(arm, START_POSE, WRIST, rows, LIMITS, 0.0)
 
 
 @pytest.fixture(scope="module")
@@ -106,7 +96,7 @@ def test_a_robot_is_planned_for_with_all_its_joints(
     (["--frame", "hand"], "'hand'"),
     (["--frame", "ft_sensor", "--joints", "knee"], "'knee'"),
     (["--frame", "ft_sensor", "--start=0,1"], "--start"),
-    (["--frame", "ft_sensor", "--link-speed", "0"], "link_speed"),
+    (["--frame", "ft_sensor", "--link-speed", "0"], "--link-speed"),
     (["--frame", "ft_sensor", "--duration", "-1"], "--duration"),
     (["--frame", "ft_sensor", "--payload-box", "1,2"], "--payload-box"),
     (["--frame", "base_link"], "base_link"),

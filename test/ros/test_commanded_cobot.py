@@ -18,11 +18,7 @@ from sensor_msgs.msg import JointState  # noqa: E402
 from std_msgs.msg import Bool  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
 
-from inertial_id_ros.apps.excitation.motions import (  # noqa: E402
-    Pace,
-    PlannedMotion,  # noqa: E402
-    RestToRest,
-)
+from inertial_id_ros.apps.excitation.motions import PlannedMotion, RestToRest  # noqa: E402
 from inertial_id_ros.apps.simulation.description import load_description  # noqa: E402
 from inertial_id_ros.apps.simulation.payload import load_payload  # noqa: E402
 from inertial_id_ros.inertia import transform_phi  # noqa: E402
@@ -70,10 +66,10 @@ class Cobot:
         """The wrist turns from where it is."""
         goal = self.pose
         goal[4] += turn
-        pace = Pace(np.array([duration]), np.array([0.5 * duration]))
-        path = RestToRest(np.stack([self.pose, goal]), pace)
+        path = RestToRest(np.stack([self.pose, goal]), np.array([duration]),
+                          np.array([0.5 * duration]))
         t = np.linspace(0.0, duration, 60)
-        q, dq, ddq = path(t)
+        q, dq, ddq = path.at(t)
         dq[[0, -1]] = ddq[[0, -1]] = 0.0
         return PlannedMotion(NAMES, t, q, dq, ddq)
 

@@ -22,7 +22,7 @@ import numpy as np
 from scipy.linalg import null_space
 from scipy.optimize import minimize
 
-from ...errors import InvalidData, InvalidSetting
+from ...errors import InvalidData
 from ...inertia import Array
 from ..simulation.motion import JointMotion
 from .arm import Arm
@@ -103,28 +103,21 @@ def plan_fourier(arm: Arm, start: Array, active: np.ndarray, rows: Rows, limits:
 
     Raises:
         InvalidData: the start pose itself is beyond a limit, or leaves no room to move.
-        InvalidSetting: a period that is not positive.
     """
-    if not 0.0 < period < np.inf:
-        raise InvalidSetting(f"duration is {period:g} s; it must be positive")
     search = _Search(arm, start, active, rows, limits, period, rate * period)
     if problem := search.problem(0.0 * search.random(np.random.default_rng(0))):
         raise InvalidData(f"the start pose is beyond the limits: {problem}")
-    rng, end = np.random.default_rng(0), time.thread_time() + budget
-    best: tuple[float, FourierMotion] | None = None
+    rng, begin = np.random.default_rng(0), time.thread_time()
+    found: list[Array] = []
     for k in range(STARTS):
-        if best is not None and time.thread_time() > end:
+        if found and time.thread_time() > begin + budget:
             break
-        x = search.climb(search.random(rng), time.thread_time() + (end - time.thread_time()) / (
-            STARTS - k))
-        factor = next((size for size in SIZES if not search.problem(size * x)), 0.0)
-        gain = search.gain(factor * x)
-        if factor and (best is None or gain > best[0]):
-            best = gain, FourierMotion(period, start, active, factor * x)
-    if best is None:
+        x = search.climb(search.random(rng), begin + budget * (k + 1) / STARTS)
+        found += [size * x for size in SIZES if not search.problem(size * x)][:1]
+    if not found:
         raise InvalidData("no motion from the start pose was found within the limits: "
                           + search.problem(SIZES[-1] * x))
-    return best[1]
+    return search.motion(max(found, key=search.gain))
 
 
 class _Search:
@@ -137,8 +130,6 @@ class _Search:
         count = PER_HARMONIC * HARMONICS
         self._times = (np.arange(count) + 0.5) * period / count
         self._functions = basis(period, self._times)
-        self._lower = np.maximum(arm.lower, start - limits.range)
-        self._upper = np.minimum(arm.upper, start + limits.range)
 
     def random(self, rng: np.random.Generator) -> Array:
         """Coefficients of a random motion."""
@@ -147,15 +138,16 @@ class _Search:
 
     def problem(self, x: Array) -> str:
         """What the check finds first; empty: nothing."""
-        motion = FourierMotion(self._period, self._start, self._active, x)
-        pose = dict(zip(self._arm.joint_names, self._start.tolist(), strict=True))
-        far = np.abs(motion(self._times).q - self._start).max()
-        found = violations(self._arm, motion.as_planned(self._arm), pose, self._limits)
-        return next(iter(found), "" if far <= self._limits.range else "range of the joints")
+        planned = self.motion(x).as_planned(self._arm)
+        return next(iter(violations(self._arm, planned, self._start, self._limits)), "")
+
+    def motion(self, x: Array) -> FourierMotion:
+        """The motion of coefficients."""
+        return FourierMotion(self._period, self._start, self._active, x)
 
     def gain(self, x: Array) -> float:
         """Information of a period [nats]."""
-        return information_gain(self._rows(*self._state(x)), self._samples)
+        return information_gain(self._rows(*self.motion(x)(self._times)), self._samples)
 
     def climb(self, x: Array, end: float) -> Array:
         """Better coefficients, as far as they come until a time of `time.thread_time`."""
@@ -169,14 +161,11 @@ class _Search:
                             callback=stop, options={"maxiter": ITERATIONS}).x
         return np.asarray(flat.reshape(x.shape))
 
-    def _state(self, x: Array) -> JointMotion:
-        return FourierMotion(self._period, self._start, self._active, x)(self._times)
-
     def _excess(self, q: Array, dq: Array, ddq: Array) -> Array:
         """By how much a motion exceeds limits (n, m), 0 where it does not."""
         arm, limits = self._arm, self._limits
         links = arm.links(q, dq)
-        parts = [self._lower - q, q - self._upper,
+        parts = [arm.lower - q, q - arm.upper,
                  np.abs(dq) / np.minimum(limits.share * arm.speed, limits.joint_speed) - 1.0,
                  np.abs(ddq) / limits.joint_acceleration - 1.0,
                  np.abs(arm.torque(q, dq, ddq)) / (limits.share * arm.effort) - 1.0,
@@ -189,7 +178,7 @@ class _Search:
     def _cost(self, flat: Array, weight: float, shape: tuple[int, int]) -> tuple[float, Array]:
         """Penalty less gain, and its slope (k c,)."""
         x = flat.reshape(shape)
-        state = self._state(x)
+        state = self.motion(x)(self._times)
         rows, over = self._rows(*state), self._excess(*state)
         weight /= len(self._times)
         value = weight * float((over**2).sum()) - information_gain(rows, self._samples)

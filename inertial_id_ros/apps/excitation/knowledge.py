@@ -20,9 +20,9 @@ from ...estimators.reference_body import body_coordinates
 from ...inertia import PARAMETERS, Array, phi_from_body, report_jacobian, skew, transform_matrix
 from ...model.newton_euler import regressor, rotation
 from ...model.rows import HALF
-from ...motion.motion import BIN, Motion
+from ...motion.motion import BIN
 from ...settings import Settings
-from .arm import proper_acceleration
+from .arm import FrameMotion
 
 STEP = 0.06  # s between the instants at which the rows of a motion are computed
 CHANNELS = 6
@@ -118,7 +118,7 @@ class Knowledge:
         unit = np.linalg.inv(mass * body_coordinates(ball / mass).to_phi)
         return cls(ball, unit.T @ unit, np.zeros((CHANNELS, WIDTH, WIDTH)), sensor)
 
-    def after(self, motion: Motion) -> Knowledge:
+    def after(self, motion: FrameMotion) -> Knowledge:
         """What is known after a motion of the sensor, at n instants `STEP` apart."""
         return replace(self, products=self.products + motion_products(
             motion, np.array([len(motion.omega)]), self.sensor)[0])
@@ -168,7 +168,7 @@ class Knowledge:
         return np.sqrt(np.maximum(np.diagonal(covariance, axis1=-2, axis2=-1), 0.0))
 
 
-def motion_products(motion: Motion, lengths: np.ndarray, sensor: SensorModel) -> Array:
+def motion_products(motion: FrameMotion, lengths: np.ndarray, sensor: SensorModel) -> Array:
     """Products (b, 6, 14, 14) of whitened rows of b motions.
 
     Args:
@@ -177,7 +177,7 @@ def motion_products(motion: Motion, lengths: np.ndarray, sensor: SensorModel) ->
     """
     count = len(lengths)
     n = len(motion.omega) // count
-    proper = proper_acceleration(motion)
+    proper = motion.proper
     wide = np.empty((count, n, CHANNELS, WIDTH))
     wide[..., :PARAMETERS] = regressor(proper, motion.omega, motion.alpha).reshape(
         count, n, CHANNELS, PARAMETERS)

@@ -10,12 +10,11 @@ would remove what faster swings identify.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from ...errors import InvalidSetting
 from ...inertia import Array
 from ..simulation.motion import JointMotion, Trajectory
 from .arm import Arm
@@ -29,8 +28,7 @@ ACCELERATION, JERK = 1.5, 6.0  # peaks of the ramp 3 x^2 - 2 x^3 of duration and
 SMALLEST = np.radians(0.5)  # a joint that turns by less is left out of the words
 
 
-@dataclass(frozen=True)
-class MotionLimits:
+class MotionLimits(NamedTuple):
     """Limits of a motion, beside those of the robot description.
 
     Attributes:
@@ -41,9 +39,6 @@ class MotionLimits:
         clearance: least distance between shapes [m].
         floor: least height of every link that rises and falls, and of the payload, above the
             description's root, against gravity [m]; minus infinity: none.
-
-    Raises:
-        InvalidSetting: a number out of range.
     """
 
     link_speed: float = COBOT_SPEED
@@ -55,16 +50,6 @@ class MotionLimits:
     clearance: float = 0.01
     floor: float = -math.inf
 
-    def __post_init__(self) -> None:
-        for item in fields(self):
-            value = getattr(self, item.name)
-            low, high = {"clearance": (-1e-12, math.inf), "floor": (-math.inf, math.inf),
-                         "share": (0.0, 1.0 + 1e-12), "range": (0.0, math.nan)}.get(
-                             item.name, (0.0, math.inf))
-            if math.isnan(value) or value >= high or (value <= low and item.name != "floor"):
-                raise InvalidSetting(f"{item.name} of a motion is {value:g}; it must be above zero "
-                                     f"and {'at most 1' if item.name == 'share' else 'finite'}")
-
 
 @dataclass(frozen=True, eq=False)
 class PlannedMotion:
@@ -75,7 +60,7 @@ class PlannedMotion:
         stamps: (n,) from the start, 0 first [s].
         positions, velocities, accelerations: (n, k) [rad, rad/s, rad/s^2, or m for sliding joints];
             at rest at the first and the last point.
-        words: what to do, for a person who moves the arm.
+        words: what turns, in words.
     """
 
     joint_names: tuple[str, ...]
@@ -107,41 +92,33 @@ class PlannedMotion:
         return JointMotion(*out)
 
 
-class Pace(NamedTuple):
-    """Durations (...,) of moves and of the ramps at both of their ends [s]."""
-
-    durations: Array
-    ramps: Array
-
-
-@dataclass(frozen=True, eq=False)
-class RestToRest:
-    """Poses with moves between them.
+class RestToRest(NamedTuple):
+    """Poses (k + 1, joints) [rad or m] with moves between them.
 
     Attributes:
-        poses: (k + 1, joints) [rad or m]; pace: of the k moves.
+        durations: (k,) of the moves [s]; ramps: (k,) of the ramps at both of their ends [s].
     """
 
     poses: Array
-    pace: Pace
+    durations: Array
+    ramps: Array
 
     @property
     def duration(self) -> float:
         """Time from the first to the last pose [s]."""
-        return float(self.pace.durations.sum())
+        return float(self.durations.sum())
 
     def begin(self, longest: float) -> RestToRest:
         """The first moves, as many as end within a time [s], and one at least."""
-        ends = np.cumsum(self.pace.durations)
+        ends = np.cumsum(self.durations)
         count = max(1, int(np.searchsorted(ends, longest, side="right")))
-        return RestToRest(self.poses[:count + 1], Pace(*(part[:count] for part in self.pace)))
+        return RestToRest(self.poses[:count + 1], self.durations[:count], self.ramps[:count])
 
-    def __call__(self, t: Array) -> JointMotion:
+    def at(self, t: Array) -> JointMotion:
         """Joint motion (n, joints) at times (n,) [s]; at rest before and after."""
-        durations, ramps = self.pace
-        begins = np.concatenate([[0.0], np.cumsum(durations)])
-        k = np.clip(np.searchsorted(begins, t, side="right") - 1, 0, len(durations) - 1)
-        duration, ramp = durations[k][:, None], ramps[k][:, None]
+        begins = np.concatenate([[0.0], np.cumsum(self.durations)])
+        k = np.clip(np.searchsorted(begins, t, side="right") - 1, 0, len(self.durations) - 1)
+        duration, ramp = self.durations[k][:, None], self.ramps[k][:, None]
         after = (np.asarray(t) - begins[k])[:, None]
         up, down = _ramp(after / ramp), _ramp((after - duration + ramp) / ramp)
         value, rate, acceleration = (a - b for a, b in zip(up, down, strict=True))
@@ -151,19 +128,28 @@ class RestToRest:
 
     def as_planned(self, arm: Arm) -> PlannedMotion:
         """Points of all joints that move the frame: controllers want them all."""
-        ends = np.concatenate([[0.0], np.cumsum(self.pace.durations)])
+        ends = np.concatenate([[0.0], np.cumsum(self.durations)])
         parts = [np.linspace(a, b, max(int(np.ceil((b - a) / POINTS)), 2) + 1)[1:]
                  for a, b in zip(ends[:-1], ends[1:], strict=True)]
         stamps, chain = np.concatenate([[0.0], *parts]), arm.index(arm.chain)
-        q, dq, ddq = (part[:, chain] for part in self(stamps))
+        q, dq, ddq = (part[:, chain] for part in self.at(stamps))
         dq[[0, -1]] = ddq[[0, -1]] = 0.0  # what remains there is rounding
         return PlannedMotion(arm.chain, stamps, q, dq, ddq,
                              describe(arm.chain, self.poses[:, chain]))
 
 
-def shortest_moves(arm: Arm, limits: MotionLimits, begins: Array, ends: Array) -> Pace:
-    """Pace of moves from begins to ends (m, joints) within all limits of speed, acceleration and
-    jerk."""
+def through(arm: Arm, limits: MotionLimits, poses: Array, slowest: float = 0.0) -> RestToRest:
+    """The quickest moves through poses (k + 1, joints) within the limits, each of so many seconds
+    at least."""
+    durations, ramps = shortest_moves(arm, limits, poses[:-1], poses[1:])
+    slower = np.maximum(slowest / durations, 1.0)
+    return RestToRest(poses, slower * durations, slower * ramps)
+
+
+def shortest_moves(arm: Arm, limits: MotionLimits, begins: Array, ends: Array
+                   ) -> tuple[Array, Array]:
+    """Durations (m,) of moves from begins to ends (m, joints) and of their ramps [s], within all
+    limits of speed, acceleration and jerk."""
     step = ends - begins
     q = begins[:, None] + NODES[:, None] * step[:, None]
     joints = step.shape[1]
@@ -178,11 +164,11 @@ def shortest_moves(arm: Arm, limits: MotionLimits, begins: Array, ends: Array) -
     ramps = np.maximum(RAMP, np.maximum(forced / full, np.sqrt(jerked / full)))
     ramps = np.where(  # too short to reach the full speed: one ramp up, one down
         ramps > full, np.maximum(RAMP, np.maximum(np.sqrt(forced), np.cbrt(jerked))), ramps)
-    return Pace(ramps + np.maximum(full, ramps), ramps)
+    return ramps + np.maximum(full, ramps), ramps
 
 
 def describe(names: tuple[str, ...], poses: Array) -> str:
-    """What to turn, move after move.
+    """What turns, move after move.
 
     Args:
         names: of the k joints; poses: (m, k) at which the arm rests [rad].
@@ -191,15 +177,10 @@ def describe(names: tuple[str, ...], poses: Array) -> str:
         >>> describe(("wrist_1_joint", "wrist_2_joint"), np.radians([[0, 0], [25, -40]]))
         'turn wrist_1_joint by +25° and wrist_2_joint by -40°'
     """
-    parts = []
-    for step in np.diff(poses, axis=0):
-        turns = [f"{name} by {np.degrees(angle):+.0f}°"
-                 for name, angle in zip(names, step, strict=True) if abs(angle) >= SMALLEST]
-        if turns:
-            parts.append("turn " + " and ".join(turns))
-    if len(poses) > 2 and parts and np.allclose(poses[0], poses[-1], atol=SMALLEST):
-        parts[-1] += ", back to where it was"
-    return "; then ".join(parts)
+    moves = [" and ".join(f"{name} by {np.degrees(angle):+.0f}°"
+                          for name, angle in zip(names, step, strict=True)
+                          if abs(angle) >= SMALLEST) for step in np.diff(poses, axis=0)]
+    return "; then ".join(f"turn {move}" for move in moves if move)
 
 
 def _ramp(t: Array) -> tuple[Array, Array, Array]:

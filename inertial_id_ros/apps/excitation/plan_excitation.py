@@ -7,9 +7,11 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from io import StringIO
 from pathlib import Path
 
 import numpy as np
+import yaml
 
 from ...arguments import Parser, names, numbers
 from ...cli import OK, exit_status
@@ -20,7 +22,7 @@ from ...io.files import user_path, write_atomically
 from ...model.newton_euler import regressor
 from ...motion.description import read_description
 from ...settings import Settings
-from .arm import Arm, proper_acceleration
+from .arm import Arm
 from .collision import box_obstacle
 from .fourier import FourierMotion, Rows, information_gain, plan_fourier
 from .motions import COBOT_SPEED, MotionLimits, PlannedMotion
@@ -58,8 +60,6 @@ def make_parser() -> argparse.ArgumentParser:
     add("--duration", type=float, default=10.0, metavar="S", help="default: 10 s")
     add("--link-speed", type=float, default=COBOT_SPEED, metavar="M/S",
         help="of every point of every link and of the payload's box (default: %(default)s)")
-    add("--range", type=float, default=np.inf, metavar="RAD",
-        help="largest distance of a joint from the start pose (default: none)")
     add("--floor", type=float, default=-np.inf, metavar="M",
         help="least height of every moving link above the URDF's root (default: none)")
     add("--keep-out", metavar="SX,SY,SZ,CX,CY,CZ", action="append", default=[],
@@ -85,11 +85,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def run(options: argparse.Namespace) -> int:
     """Plan, write files, report; returns the exit status (raises InertialIdError)."""
-    for name in ("duration", "payload_mass", "budget"):
+    for name in ("duration", "payload_mass", "budget", "link_speed"):
         if not 0.0 < getattr(options, name) < np.inf:
             raise InvalidSetting(f"--{name.replace('_', '-')} is {getattr(options, name):g}; it "
                                  "must be above 0")
-    limits = MotionLimits(link_speed=options.link_speed, range=options.range, floor=options.floor)
+    if not options.floor < np.inf:
+        raise InvalidSetting(f"--floor is {options.floor:g}; it must be a height in metres")
+    limits = MotionLimits(link_speed=options.link_speed, floor=options.floor)
     phi, box = expected_payload(options.payload_mass, options.payload_box)
     arm = Arm(read_description(user_path(options.urdf)), options.frame, box,
               phi if options.goal == PAYLOAD else None,
@@ -161,7 +163,7 @@ def payload_rows(arm: Arm, phi: Array) -> Rows:
 
     def rows(q: Array, dq: Array, ddq: Array) -> Array:
         motion = arm.motion(q, dq, ddq)
-        y = regressor(proper_acceleration(motion), motion.omega, motion.alpha) @ unit
+        y = regressor(motion.proper, motion.omega, motion.alpha) @ unit
         biases = np.broadcast_to(bias, (len(y), 6, 6))
         return np.concatenate([y, biases], axis=2) / noise[:, None]
 
@@ -191,41 +193,38 @@ def as_csv(motion: PlannedMotion) -> str:
     """Columns ``time``, then position, velocity and acceleration of every joint."""
     header = ["time", *(f"{kind}.{name}" for kind in ("position", "velocity", "acceleration")
                         for name in motion.joint_names)]
-    rows = np.hstack([motion.stamps[:, None], motion.positions, motion.velocities,
-                      motion.accelerations])
-    return "\n".join([",".join(header), *(",".join(f"{x:.{DIGITS}g}" for x in row)
-                                          for row in rows)]) + "\n"
+    out = StringIO()
+    np.savetxt(out, np.column_stack(motion.trajectory), f"%.{DIGITS}g", ",", comments="",
+               header=",".join(header))
+    return out.getvalue()
 
 
 def as_trajectory(motion: PlannedMotion) -> str:
     """A trajectory_msgs/JointTrajectory in the YAML that `ros2 topic pub` reads."""
-    def numbers_of(values: Array) -> str:
-        # A bare 0 would be read as a whole number, which a field of floats refuses.
-        return "[" + ", ".join(repr(round(float(x), DIGITS) + 0.0) for x in values) + "]"
-
-    text = [f"joint_names: [{', '.join(motion.joint_names)}]", "points:"]
-    for at, *point in zip(*motion.trajectory, strict=True):
+    points = []
+    for at, *parts in zip(*motion.trajectory, strict=True):
         seconds, nanoseconds = divmod(round(float(at) * 1e9), 1_000_000_000)
-        q, dq, ddq = map(numbers_of, point)
-        text += [f"- positions: {q}", f"  velocities: {dq}", f"  accelerations: {ddq}",
-                 f"  time_from_start: {{sec: {seconds}, nanosec: {nanoseconds}}}"]
-    return "\n".join(text) + "\n"
+        points.append({
+            **{kind: np.round(part, DIGITS).tolist() for kind, part in zip(
+                ("positions", "velocities", "accelerations"), parts, strict=True)},
+            "time_from_start": {"sec": seconds, "nanosec": nanoseconds}})
+    return yaml.safe_dump({"joint_names": list(motion.joint_names), "points": points},
+                          sort_keys=False, default_flow_style=None)
 
 
 def summary(arm: Arm, motion: FourierMotion, rows: Rows) -> list[str]:
     """What was planned, in words."""
-    state = motion(np.linspace(0.0, motion.period, 1000))
-    found = rows(*state)
+    q, dq, ddq = motion(np.linspace(0.0, motion.period, 1000))
+    found = rows(q, dq, ddq)
     factor = np.exp(information_gain(found, RATE * motion.period) / found.shape[2])
-    lines = [f"in {motion.period:g} s the standard deviations of {found.shape[2]} parameters "
-             f"become {factor:.2g} times smaller (geometric mean)",
-             f"fastest point of a link: {arm.links(state.q, state.dq).speed.max():.3f} m/s"]
-    for joint in motion.active:
-        q, dq, ddq = (part[:, joint] for part in state)
-        lines.append(f"  {arm.joint_names[joint]}: {q.min():.3f} to {q.max():.3f} rad, "
-                     f"{np.abs(dq).max():.3f} rad/s, {np.abs(ddq).max():.3f} rad/s^2")
-    return [*lines, "start pose: " + ", ".join(
-        f"{name} {value:.4f}" for name, value in zip(arm.joint_names, motion.start, strict=True))]
+    return [f"in {motion.period:g} s the standard deviations of {found.shape[2]} parameters "
+            f"become {factor:.2g} times smaller (geometric mean)",
+            f"fastest point of a link: {arm.links(q, dq).speed.max():.3f} m/s",
+            *(f"  {arm.joint_names[k]}: {q[:, k].min():.3f} to {q[:, k].max():.3f} rad, "
+              f"{np.abs(dq[:, k]).max():.3f} rad/s, {np.abs(ddq[:, k]).max():.3f} rad/s^2"
+              for k in motion.active),
+            "start pose: " + ", ".join(f"{name} {value:.4f}" for name, value in zip(
+                arm.joint_names, motion.start, strict=True))]
 
 
 if __name__ == "__main__":

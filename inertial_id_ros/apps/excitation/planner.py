@@ -20,7 +20,7 @@ from ...errors import InvalidData
 from ...inertia import Array
 from .arm import Arm
 from .knowledge import STEP, Knowledge, motion_products
-from .motions import MotionLimits, Pace, PlannedMotion, RestToRest, shortest_moves
+from .motions import MotionLimits, PlannedMotion, RestToRest, shortest_moves
 from .violations import violations
 
 DRAWN, VARIED = 48, 6  # motions of a kind; variations of each
@@ -49,18 +49,8 @@ class Kind(NamedTuple):
 
 
 ONE, TO_AND_FRO, TWICE, SWING = KINDS = Kind(1, 1), Kind(2, 0), Kind(4, 0), Kind(5, 1)
-
-
-class Way(NamedTuple):
-    """Who moves: kinds of motions, smallest and largest move [rad], pause after a motion [s]."""
-
-    kinds: tuple[Kind, ...]
-    steps: tuple[float, float]
-    pause: float
-
-
-BY_ARM = Way(KINDS, (0.2, 3.0), 1.0)
-BY_HAND = Way((ONE, TO_AND_FRO, TWICE), (0.35, 1.3), 5.0)  # as a person can, who is told the words
+STEPS = (0.2, 3.0)  # rad, smallest and largest move
+PAUSE = 1.0  # s after a motion
 
 
 class Plan(NamedTuple):
@@ -88,11 +78,11 @@ class MotionPlanner:
         self._upper = np.minimum(arm.upper - SLACK, home + limits.range)
         still = np.tile(home[self._chain], (2, 1))
         rest = PlannedMotion(arm.chain, np.array([0.0, 0.1]), still, 0.0 * still, 0.0 * still)
-        if problems := violations(arm, rest, self._named(home), limits):
+        if problems := violations(arm, rest, home, limits):
             raise InvalidData(f"no motion can start here: {problems[0]}")
 
-    def next_motion(self, start: Array, knowledge: Knowledge, wanted: Array, seed: int = 0,
-                    way: Way = BY_ARM) -> PlannedMotion:
+    def next_motion(self, start: Array, knowledge: Knowledge, wanted: Array, seed: int = 0
+                    ) -> PlannedMotion:
         """The motion from a pose (joints,) that lowers the uncertainty most per second, and that
         violates no limit.
 
@@ -107,13 +97,13 @@ class MotionPlanner:
         wanted = knowledge.still_to_show(wanted)
         best: tuple[float, PlannedMotion] | None = None
         for active in (self._chain[-WRIST:], self._chain):
-            pool = [plan for kind in way.kinds for plan in self._candidates(
-                _Draw(start, active, kind, way.steps, rng), knowledge, wanted, way.pause)]
+            pool = [plan for kind in KINDS for plan in self._candidates(
+                _Draw(start, active, kind, rng), knowledge, wanted)]
             for plan in sorted(pool, key=lambda p: -p.gain):
                 if best is not None and plan.gain <= best[0]:
                     break
                 motion = plan.motion.begin(LONGEST).as_planned(self._arm)
-                if not violations(self._arm, motion, self._named(start), self._limits):
+                if not violations(self._arm, motion, start, self._limits):
                     best = plan.gain, motion
                     break
             if best is not None and best[0] > LEAST_GAIN:
@@ -129,24 +119,20 @@ class MotionPlanner:
         state = motion.of_all(self._arm, start, _instants(motion.duration))
         return knowledge.after(self._arm.motion(*state))
 
-    def _named(self, pose: Array) -> dict[str, float]:
-        return dict(zip(self._arm.joint_names, pose.tolist(), strict=True))
-
-    def _candidates(self, draw: _Draw, knowledge: Knowledge, wanted: Array, pause: float
-                    ) -> list[Plan]:
+    def _candidates(self, draw: _Draw, knowledge: Knowledge, wanted: Array) -> list[Plan]:
         """The best plans of a kind, whose speeds are within the limits."""
-        first = found = self._evaluate(draw.poses(), draw, knowledge, wanted, pause)
+        first = found = self._evaluate(draw.poses(), draw.active, knowledge, wanted)
         for _ in range(ROUNDS):
             if found:
                 varied = draw.vary(np.stack([plan.motion.poses for plan in found[:KEPT]]))
                 found = sorted(found[:KEPT] + self._evaluate(
-                    varied, draw, knowledge, wanted, pause), key=lambda plan: -plan.gain)
+                    varied, draw.active, knowledge, wanted), key=lambda plan: -plan.gain)
         return found[:TRIES] + first[:TRIES]  # variations of a few may all be in the way
 
-    def _evaluate(self, poses: Array, draw: _Draw, knowledge: Knowledge, wanted: Array,
-                  pause: float) -> list[Plan]:
+    def _evaluate(self, poses: Array, active: Array, knowledge: Knowledge, wanted: Array
+                  ) -> list[Plan]:
         """Plans through poses (c, k + 1, joints) within the limits of position, best first."""
-        active, joints = draw.active, poses.shape[2]
+        joints = poses.shape[2]
         poses[:, 1:, active] = np.clip(poses[:, 1:, active], self._lower[active],
                                        self._upper[active])
         pace = shortest_moves(self._arm, self._limits, poses[:, :-1].reshape(-1, joints),
@@ -154,24 +140,23 @@ class MotionPlanner:
         durations, ramps = (part.reshape(poses.shape[0], -1) for part in pace)
         within = ((durations.sum(axis=1) <= HORIZON) & (durations.max(axis=1) <= LONGEST)
                   & (np.ptp(poses, axis=1).max(axis=1) > 0.0))
-        motions = [RestToRest(q, Pace(d, r)) for q, d, r in zip(
+        motions = [RestToRest(*plan) for plan in zip(
             poses[within], durations[within], ramps[within], strict=True)]
         if not motions:
             return []
-        gains = self._gains(motions, knowledge, wanted, pause)
+        gains = self._gains(motions, knowledge, wanted)
         return [Plan(float(gains[k]), motions[k]) for k in np.argsort(-gains)]
 
-    def _gains(self, motions: list[RestToRest], knowledge: Knowledge, wanted: Array, pause: float
-               ) -> Array:
+    def _gains(self, motions: list[RestToRest], knowledge: Knowledge, wanted: Array) -> Array:
         """Gains (c,) [nats/s] of motions."""
         total = np.array([motion.duration for motion in motions])
         times = _instants(float(total.max()))
-        state = np.stack([motion(times) for motion in motions], axis=1)
+        state = np.stack([motion.at(times) for motion in motions], axis=1)
         motion = self._arm.motion(*state.reshape(3, -1, state.shape[-1]))
         lengths = np.array([len(_instants(duration)) for duration in total.tolist()])
         sigma = knowledge.sigma(motion_products(motion, lengths, knowledge.sensor))
         gained = _missing(knowledge.sigma(), wanted) - _missing(sigma, wanted)
-        return np.asarray(gained / (total + pause))
+        return np.asarray(gained / (total + PAUSE))
 
 
 class _Draw(NamedTuple):
@@ -180,7 +165,6 @@ class _Draw(NamedTuple):
     start: Array
     active: Array
     kind: Kind
-    steps: tuple[float, float]
     rng: np.random.Generator
 
     def poses(self) -> Array:
@@ -189,7 +173,7 @@ class _Draw(NamedTuple):
         direction = rng.normal(size=size)
         # Some turn few joints: a single one may go farther.
         direction *= rng.random((DRAWN, 1, size[2])) < rng.choice([0.35, 1.0], (DRAWN, 1, 1))
-        low, high = np.log(self.steps)
+        low, high = np.log(STEPS)
         length = np.exp(rng.uniform(low, high, (*size[:2], 1)))
         steps = length * direction / np.maximum(_norm(direction), TINY)
         if self.kind is SWING:
@@ -202,7 +186,7 @@ class _Draw(NamedTuple):
         there = _norm(steps) > 0.0
         steps = steps + SPREAD * np.abs(steps).max(axis=2, keepdims=True) * self.rng.normal(
             size=steps.shape)
-        steps *= there * np.maximum(self.steps[0] / np.maximum(_norm(steps), TINY), 1.0)
+        steps *= there * np.maximum(STEPS[0] / np.maximum(_norm(steps), TINY), 1.0)
         return self._through(steps)
 
     def _through(self, steps: Array) -> Array:

@@ -23,18 +23,17 @@ REST = 1e-6  # rad/s, rad/s^2
 START = 0.02  # rad, between where a trajectory starts and where the arm is
 
 
-def violations(arm: Arm, motion: PlannedMotion, pose: Mapping[str, float], limits: MotionLimits
+def violations(arm: Arm, motion: PlannedMotion, pose: Array, limits: MotionLimits
                ) -> tuple[str, ...]:
     """What is wrong with a motion, a sentence each; empty where nothing is.
 
     Args:
-        pose: where every joint of the description is now, by name [rad or m].
+        pose: (joints,) where every joint of the description is now [rad or m].
     """
-    if problems := tuple(_of_points(arm, motion, pose)):
-        return problems
-    start = positions_of(arm, pose)
+    if problem := _of_points(arm, motion, pose):
+        return (problem,)
     t = np.linspace(0.0, motion.duration, int(np.ceil(motion.duration / STEP)) + 1)
-    q, dq, ddq = motion.of_all(arm, start, t)
+    q, dq, ddq = motion.of_all(arm, pose, t)
     if problems := (*_of_joints(arm, q, t[1], limits), *_exceeded(
             arm, "torque", "N m", arm.torque(q, dq, ddq), limits.share * arm.effort),
             *_of_links(arm, q, dq, limits)):
@@ -51,30 +50,19 @@ def positions_of(arm: Arm, pose: Mapping[str, float]) -> Array:
     return np.array([pose[name] for name in arm.joint_names])
 
 
-def _of_points(arm: Arm, motion: PlannedMotion, pose: Mapping[str, float]) -> Iterator[str]:
-    """Whether the points are a trajectory of this robot, from where it is, from rest to rest."""
-    lacking = [name for name in arm.joint_names if name not in pose]
-    unknown = [name for name in motion.joint_names if name not in arm.joint_names]
+def _of_points(arm: Arm, motion: PlannedMotion, pose: Array) -> str:
+    """Why the points are no trajectory of this robot from where it is, from rest to rest."""
     parts = (motion.positions, motion.velocities, motion.accelerations)
-    shape = (len(motion.stamps), len(motion.joint_names))
-    if lacking:
-        yield f"it is not known where joint '{lacking[0]}' is"
-    elif unknown:
-        yield f"the robot description has no joint {', '.join(unknown)}"
-    elif shape[0] < 2 or any(np.shape(part) != shape for part in parts):
-        yield ("the trajectory does not have a position, velocity and acceleration of every joint "
-               "at two points or more")
-    elif not all(np.isfinite(part).all() for part in (motion.stamps, *parts)):
-        yield "the trajectory holds numbers that are not finite"
-    elif motion.stamps[0] != 0.0 or not (np.diff(motion.stamps) > 0.0).all():
-        yield "the times of the trajectory do not increase from zero"
-    else:
-        if max(np.abs(part[[0, -1]]).max() for part in parts[1:]) > REST:
-            yield "the trajectory does not begin and end at rest"
-        away = np.abs(motion.positions[0] - [pose[name] for name in motion.joint_names])
-        k = int(np.argmax(away))
-        if away[k] > START:
-            yield f"the trajectory starts {away[k]:.3f} rad from where {motion.joint_names[k]} is"
+    if not all(np.isfinite(part).all() for part in (motion.stamps, *parts)):
+        return "the trajectory holds numbers that are not finite"
+    if motion.stamps[0] != 0.0 or not (np.diff(motion.stamps) > 0.0).all():
+        return "the times of the trajectory do not increase from zero"
+    if max(np.abs(part[[0, -1]]).max() for part in parts[1:]) > REST:
+        return "the trajectory does not begin and end at rest"
+    away = np.abs(motion.positions[0] - pose[arm.index(motion.joint_names)])
+    k = int(np.argmax(away))
+    return (f"the trajectory starts {away[k]:.3f} rad from where {motion.joint_names[k]} is"
+            if away[k] > START else "")
 
 
 def _of_joints(arm: Arm, q: Array, step: float, limits: MotionLimits) -> Iterator[str]:
@@ -102,11 +90,11 @@ def _exceeded(arm: Arm, what: str, unit: str, values: Array, allowed: Array) -> 
 
 def _of_links(arm: Arm, q: Array, dq: Array, limits: MotionLimits) -> Iterator[str]:
     """Links that are too fast, or below the floor."""
-    state = arm.links(q, dq)
-    for name, speed, lowest, rises in zip(arm.joint_names, state.speed.max(axis=0),
-                                          state.height.min(axis=0), arm.rises, strict=True):
-        if speed > ROUNDING * limits.link_speed:
-            yield (f"what {name} moves would move at {speed:.3f} m/s, and may at "
+    speed, height = arm.links(q, dq)
+    for name, fastest, lowest, rises in zip(
+            arm.joint_names, speed.max(axis=0), height.min(axis=0), arm.rises, strict=True):
+        if fastest > ROUNDING * limits.link_speed:
+            yield (f"what {name} moves would move at {fastest:.3f} m/s, and may at "
                    f"{limits.link_speed:g} m/s")
         if rises and lowest < limits.floor:
             yield f"what {name} moves would be {limits.floor - lowest:.3f} m below the floor"

@@ -4,86 +4,68 @@ the node or the driver finds a fault."""
 
 from __future__ import annotations
 
+import argparse
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 
 import numpy as np
-from nav_msgs.msg import Path
-from rclpy.qos import DurabilityPolicy, QoSProfile
 
+from ...apps.excitation.arm import Arm
 from ...apps.excitation.collision import box_obstacle
 from ...apps.excitation.motions import MotionLimits, PlannedMotion
 from ...apps.guide.checks import Snapshot
 from ...apps.guide.motions import MotionSource
 from ...kinds import STOPPING
-from ..motion_execution import ENDING, Ended, MotionExecution, path_message
-from .command_line import Options
+from ..motion_execution import ENDING, Ended, MotionExecution
 from .guide_node import GuideNode
 from .listening import Listening
 from .node_link import NodeLink
 
-CHECKED = 0.005  # rad that a joint may have moved since a motion was checked
 BY_HAND, STILL = 0.15, 0.01  # rad that a joint moves at least by hand; within which an arm rests
 JUMP_TIME, JUMP = 0.15, 8.0  # s, N: a swung weight of 8 kg changes by 5 N, noise by 1 N
 
 
 class MovedArm:
-    """Plans motions around the pose that the arm has first, and makes them.
+    """Makes motions around the pose that the arm has first.
 
     Attributes:
+        source: plans them, after `prepare`.
         is_small: True while motions go on where the node doubts frames and sign: small ones, which
             are made to find that out.
     """
 
-    def __init__(self, guide: GuideNode, listening: Listening, link: NodeLink, options: Options
-                 ) -> None:
+    source: MotionSource
+
+    def __init__(self, guide: GuideNode, listening: Listening, link: NodeLink,
+                 options: argparse.Namespace) -> None:
         self._guide, self._listening, self._link, self._options = guide, listening, link, options
-        self._source: MotionSource | None = None
-        self._frame = self._controller = ""
+        self._controller = ""
         self.is_small = False
-        self._path = guide.node.create_publisher(Path, "identify_payload/next_path", QoSProfile(
-            depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL))
 
     @property
     def pose(self) -> dict[str, float]:
         """Where every joint is now [rad or m]."""
         return self._listening.received.newest_positions()
 
-    def use(self, seen: Snapshot) -> None:
-        """Move the sensor that was seen, by the controller that fits."""
-        self._frame = seen.motion.frame
-        fitting = [c.name for c in seen.controllers
-                   if not c.joints or set(seen.motion.chain) <= set(c.joints)]
-        self._controller = (fitting or [""])[0]
-
-    @property
-    def source(self) -> MotionSource:
-        """What plans motions (raises InertialIdError)."""
-        if self._source is None:
-            options = self._options
-            around = [box_obstacle(f"keep-out box {k + 1}", corners)
-                      for k, corners in enumerate(options.keep_out)]
-            self._source = MotionSource(
-                self._listening.received.description, self._frame, self.pose, self._link.settings,
-                MotionLimits(link_speed=options.link_speed, floor=options.floor), options.box,
-                [*around, *self._listening.scene.obstacles])
-        return self._source
-
-    def display(self, motion: PlannedMotion) -> None:
-        """Show in RViz where a motion leads from here."""
-        start = self.source.positions(self.pose)
-        self._path.publish(path_message(motion, self.source.arm, start, self._guide.now_ns()))
+    def prepare(self, seen: Snapshot) -> None:
+        """Plan motions of the sensor that was seen, to be made by the controller that fits, around
+        the pose that the arm has now (raises InertialIdError: none can be made)."""
+        options, self._controller = self._options, seen.fitting[0]
+        around = [box_obstacle(f"keep-out box {k + 1}", corners)
+                  for k, corners in enumerate(options.keep_out)]
+        arm = Arm(self._listening.received.description, seen.motion.frame, options.box,
+                  obstacles=[*around, *self._listening.scene.obstacles])
+        self.source = MotionSource(arm, MotionLimits(
+            link_speed=options.link_speed, floor=options.floor), self.pose, self._link.settings)
 
     def move(self, motion: PlannedMotion, told: Callable[[], object]) -> Ended:
         """Make a motion; told: called now and then meanwhile."""
-        pose = self.pose
-        found = self.source.problems(motion, pose)
         execution = MotionExecution(
             self._guide.node, motion, f"{self._controller}{ENDING}",
-            self._listening.joint_states_topic, lambda _, now: found or moved(pose, now),
-            self.find_fault, self._options.silence,
-            lambda: self._listening.driver().speed or 1.0)
+            self._listening.joint_states_topic,
+            lambda planned, _: self.source.problems(planned, self.pose), self.find_fault,
+            self._options.silence, lambda: self._listening.driver().speed or 1.0)
         with ThreadPoolExecutor(1, "motion") as watch:
             ended = watch.submit(execution.run)
             while not wait([ended], 0.05).done:
@@ -133,12 +115,6 @@ class MovedArm:
         return float(np.linalg.norm(force[-part:].mean(axis=0) - force[:part].mean(axis=0)))
 
 
-def moved(checked: Mapping[str, float], now: Mapping[str, float]) -> tuple[str, ...]:
-    """Which joints have moved since a motion was checked."""
-    return tuple(f"{name} has moved since the motion was checked" for name, position in now.items()
-                 if name in checked and abs(position - checked[name]) > CHECKED)
-
-
-def _farthest(a: Mapping[str, float], b: Mapping[str, float]) -> float:
+def _farthest(a: dict[str, float], b: dict[str, float]) -> float:
     """Largest difference between two poses [rad or m]."""
     return max((abs(a[name] - b[name]) for name in a if name in b), default=0.0)

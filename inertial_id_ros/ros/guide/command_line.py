@@ -5,14 +5,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from ...apps.excitation.plan_excitation import box_corners
-from ...apps.guide.motions import USUAL_BOX
 from ...apps.guide.progress import Wanted
 from ...arguments import Parser, add_motion_options, check_motion_options
-from ...inertia import Array
 from ...io.files import config_file
 from ...settings import SENSORS
 
@@ -24,43 +23,9 @@ _EPILOG = (
     "Exit status: 0 identified, proved and applied (or as far as was asked for); 2 a mistake in "
     "the command; 3 not identified; 4 a check failed, nothing was identified; 5 identified, but "
     "not proved or not applied; 130 interrupted. Without a terminal each event is a line of JSON.")
-
-
 _WINDOW = 90.0  # s: all motions of a session count, with the pauses between them
-
-
-@dataclass(frozen=True)
-class Options:
-    """What was asked for on the command line.
-
-    Attributes:
-        node: full name of the node; arguments: ROS arguments of one that is started.
-        motion: whether the arm is moved by this program.
-        link_speed: of every link and the payload [m/s]; box: around the payload, corners (2, 3) [m]
-            in the frame of the sensor; keep_out: corners (2, 3) [m] of boxes in axes of the
-            description's root, floor: least height above it [m].
-        silence: longest time without joint states while the arm moves [s]; None: as their rate
-            allows.
-        report: folder of the report; json: lines of JSON on a terminal, too.
-    """
-
-    node: str
-    arguments: tuple[str, ...]
-    wanted: Wanted
-    timeout: float
-    only_check: bool
-    dry_run: bool
-    motion: bool
-    yes: bool
-    target: str
-    controller: str
-    link_speed: float
-    box: Array
-    keep_out: tuple[Array, ...]
-    floor: float
-    silence: float | None
-    report: Path
-    json: bool
+# A box around the payload in the frame of the sensor, corners [m], where nobody gave one.
+USUAL_BOX = np.array([[-0.1, -0.1, 0.0], [0.1, 0.1, 0.2]])
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -70,7 +35,7 @@ def make_parser() -> argparse.ArgumentParser:
     add("--check", action="store_true",
         help="only check the set-up: at rest, and by a small motion if you agree")
     add("--dry-run", action="store_true", help="do all, but tell the robot nothing")
-    add("--no-motion", action="store_true",
+    add("--no-motion", action="store_false", dest="motion",
         help="do not move the arm: say which motion is needed, and wait for it")
     add("--yes", "-y", action="store_true",
         help="agree to every question: the arm then moves without being asked for")
@@ -106,8 +71,9 @@ def make_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def parse(words: Sequence[str], ros_words: Sequence[str] = ()) -> Options:
-    """Checked options (raises InvalidSetting).
+def parse(words: Sequence[str], ros_words: Sequence[str] = ()) -> argparse.Namespace:
+    """Checked options (raises InvalidSetting): those of the command line, boxes as corners (2, 3)
+    [m], the accuracy as `wanted`, and `arguments` of a node that is started.
 
     Args:
         ros_words: the ROS arguments of the command line, which go to the node.
@@ -118,29 +84,26 @@ def parse(words: Sequence[str], ros_words: Sequence[str] = ()) -> Options:
         ("--com-accuracy", args.com_accuracy, 0.01, 1000.0),
         ("--inertia-accuracy", args.inertia_accuracy, 0.0, 1000.0),
         ("--timeout", args.timeout, 5.0, 600.0)))
-    node = args.node if args.node.startswith("/") else f"/{args.node}"
-    return Options(
-        node, _arguments(args, node, ros_words),
-        Wanted(args.mass_accuracy / 100.0, args.com_accuracy / 1000.0,
-               args.inertia_accuracy / 100.0),
-        args.timeout, args.check, args.dry_run, not args.no_motion, args.yes, args.target,
-        args.controller, args.link_speed, (
-            USUAL_BOX if args.payload_box is None
-            else box_corners("--payload-box", args.payload_box)),
-        tuple(box_corners("--keep-out", text) for text in args.keep_out), args.floor,
-        args.silence, args.report, args.json)
+    args.node = f"/{args.node.removeprefix('/')}"
+    args.wanted = Wanted(args.mass_accuracy / 100.0, args.com_accuracy / 1000.0,
+                         args.inertia_accuracy / 100.0)
+    args.box = USUAL_BOX if args.payload_box is None else box_corners(
+        "--payload-box", args.payload_box)
+    args.keep_out = [box_corners("--keep-out", text) for text in args.keep_out]
+    args.arguments = _arguments(args, ros_words)
+    return args
 
 
-def _arguments(args: argparse.Namespace, node: str, ros_words: Sequence[str]) -> tuple[str, ...]:
+def _arguments(args: argparse.Namespace, ros_words: Sequence[str]) -> list[str]:
     """Arguments of a node that is started."""
-    namespace, name = node.rsplit("/", 1)
+    namespace, name = args.node.rsplit("/", 1)
     out = ["--ros-args", "-r", f"__node:={name}", "-p", f"buffer.window:={_WINDOW}"]
     if namespace:
         out += ["-r", f"__ns:={namespace}"]
-    if not args.no_motion:
+    if args.motion:
         out += ["-p", "motion.execute:=true"]  # whoever calls this command asks for it
     if args.config:
         out += ["--params-file", str(config_file(args.config))]
     if args.sensor:
         out += ["-p", f"wrench.sensor:={args.sensor}"]
-    return (*out, *ros_words)
+    return [*out, *ros_words]

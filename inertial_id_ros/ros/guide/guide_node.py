@@ -39,11 +39,12 @@ class GuideNode:
         self.node = rclpy.create_node(f"identify_payload_{os.getpid()}",
                                       start_parameter_services=False, enable_rosout=False)
         self.client = RosClient(self.node)
-        self._executor = compat.make_executor()
-        self._executor.add_node(self.node)
+        executor = compat.make_executor()
+        executor.add_node(self.node)
         self._unsettled: list[MotionExecution] = []
         self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._spin, name="executor", daemon=True)
+        self._thread = threading.Thread(target=compat.spin, args=(executor, self._ended),
+                                        name="executor", daemon=True)
 
     def __enter__(self) -> GuideNode:
         self._thread.start()
@@ -58,9 +59,6 @@ class GuideNode:
         self._ended.set()
         self._thread.join(2.0)
         self.node.destroy_node()
-
-    def _spin(self) -> None:
-        compat.spin(self._executor, self._ended)
 
     def release(self, execution: MotionExecution) -> None:
         """Close a motion: now, or when this node leaves, where its goal is not settled yet. Until
@@ -89,7 +87,7 @@ class GuideNode:
             self.stop.wait(POLL)
         return True
 
-    def subscribe(self, kind: Any, topic: str, take: Callable[[Any], None], qos: Any,
+    def subscribe(self, kind: Any, topic: str, keep: Callable[[Any], None], qos: Any,
                   raw: bool = False) -> Any:
         """A subscription, whose callback runs in the executor's thread."""
-        return self.node.create_subscription(kind, topic, take, qos, raw=raw)
+        return self.node.create_subscription(kind, topic, keep, qos, raw=raw)

@@ -8,31 +8,27 @@ cannot harm a node that others use.
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 import threading
 from collections.abc import Callable, Sequence
 from itertools import takewhile
-from typing import NamedTuple
 
 from ...apps.guide.page import End, Record, write_page
 from ...apps.guide.show import Show
 from ...cli import INTERRUPTED, exit_status, identify_payload
+from ...errors import InertialIdError, InvalidData
 from .. import compat
 from ..program import Children, ignore_signals, stop_flag
-from .command_line import Options, parse
+from .command_line import parse
 from .guide_node import GuideNode, Stopped
-from .node_link import find_node, wait_for_node
 from .session import Session
 
-START = 30.0  # s in which a node that is started must answer
-
-
-class Outcome(NamedTuple):
-    """How a session ended, and what happened; None where it did not begin."""
-
-    end: End
-    record: Record | None
+# s in which a node that runs is found: where its first announcements are lost, DDS repeats them
+# after 3 s, and two nodes of one name would answer the same goals; in which one that is started
+# must answer.
+LOOK, START = 7.0, 30.0
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -42,18 +38,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return exit_status(lambda: _run(parse(own, words[len(own) + 1:])))
 
 
-def _run(options: Options) -> int:
+def _run(options: argparse.Namespace) -> int:
     show = Show(options.yes, options.json or not sys.stdout.isatty())
-    return run(options, stop_flag(), show).end.status
+    return run(options, stop_flag(), show)[0].status
 
 
-def run(options: Options, stop: threading.Event, show: Show,
+def run(options: argparse.Namespace, stop: threading.Event, show: Show,
         observe: Callable[[GuideNode], None] = lambda guide: None,
-        beside: Children | None = None) -> Outcome:
-    """Run a session.
+        beside: Children | None = None) -> tuple[End, Record | None]:
+    """Run a session; how it ended, and what happened: None where it did not begin.
 
     Args:
-        stop: set when the user wants to end.
+        options: see `parse`; stop: set when the user wants to end.
         observe: called with the command's node before the session.
         beside: processes that must live as long as the session.
     """
@@ -62,15 +58,15 @@ def run(options: Options, stop: threading.Event, show: Show,
         with Children(dict(os.environ)) as children, GuideNode(stop) as guide:
             try:
                 observe(guide)
-                _find_or_start(options, guide, [children, *filter(None, [beside])], show)
+                _find_or_start(options, guide, children, beside, show)
                 session = Session(guide, options, show)
                 end = session.run()
                 show.step("report")
                 show.say(f"report: {write_page(options.report, session.record, end)}")
                 show.end(end.text, end.status)
-                return Outcome(end, session.record)
+                return end, session.record
             except Stopped:
-                return Outcome(End(INTERRUPTED, "interrupted; nothing was applied"), None)
+                return End(INTERRUPTED, "interrupted; nothing was applied"), None
             finally:
                 if stop.is_set():
                     ignore_signals()
@@ -78,14 +74,24 @@ def run(options: Options, stop: threading.Event, show: Show,
         compat.shutdown()
 
 
-def _find_or_start(options: Options, guide: GuideNode, children: Sequence[Children], show: Show
-                   ) -> None:
-    """Find the node that identifies, or start one."""
-    if not find_node(guide, options.node):
-        show.say(f"no node '{options.node}' runs; one is started")
-        children[0].start("inertial_id_ros.ros.main", options.arguments)
-        wait_for_node(guide, options.node, lambda: "; ".join(
-            filter(None, (some.describe_ended() for some in children))), START)
+def _find_or_start(options: argparse.Namespace, guide: GuideNode, children: Children,
+                   beside: Children | None, show: Show) -> None:
+    """Find the node that identifies, or start one (raises InertialIdError: it ended, or does not
+    answer)."""
+    if guide.wait_until(lambda: f"{options.node}/get_inertial_parameters"
+                        in guide.client.services(), LOOK):
+        return
+    show.say(f"no node '{options.node}' runs; one is started")
+    children.start("inertial_id_ros.ros.main", options.arguments)
+
+    def answers() -> bool:
+        for some in filter(None, (children, beside)):
+            if text := some.describe_ended():
+                raise InvalidData(text)
+        return f"{options.node}/apply" in guide.client.services()
+
+    if not guide.wait_until(answers, START):
+        raise InertialIdError(f"node '{options.node}' does not answer within {START:g} s")
 
 
 if __name__ == "__main__":

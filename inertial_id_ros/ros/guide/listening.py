@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from rclpy.action import get_action_names_and_types
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.qos import QoSProfile, ReliabilityPolicy, qos_profile_best_available
 
 from ...apps.guide.checks import Controller, Driver, Snapshot
 from ...apps.guide.received import Received
@@ -19,7 +19,7 @@ from ...settings import Settings
 from ..compat import find_type, message_type
 from ..motion_execution import ACTION_TYPE, ENDING
 from ..planning_scene import SceneWatch
-from ..ros_client import NoAnswer
+from ..ros_client import LATCHED, NoAnswer
 from .guide_node import GuideNode
 
 
@@ -76,7 +76,7 @@ class Listening:
         self._said: dict[str, dict[str, Any]] = {}  # by the driver, by topic
         self._heard: set[str] = set()
         self.scene = SceneWatch(guide.node, guide.client, lambda kind, name, take: guide.subscribe(
-            kind, name, take, self._qos(name)))
+            kind, name, take, qos_profile_best_available))
         for topic in input_topics(settings):
             self._listen(topic)
         self.discover()
@@ -96,44 +96,28 @@ class Listening:
             message_type(topic.type, topic.required_by),
             self.full_name(topic.name(self._settings)),
             lambda data: self.received.add(topic, self._guide.now_ns(), bytes(data)),
-            QoSProfile(depth=topic.depth,
-                       reliability=(ReliabilityPolicy.RELIABLE if topic.latched else
-                                    ReliabilityPolicy.BEST_EFFORT),
-                       durability=(DurabilityPolicy.TRANSIENT_LOCAL if topic.latched else
-                                   DurabilityPolicy.VOLATILE)), raw=True)
+            LATCHED if topic.latched else QoSProfile(
+                depth=topic.depth, reliability=ReliabilityPolicy.BEST_EFFORT), raw=True)
 
     # ---- the driver ------------------------------------------------------------------------------
 
     def discover(self) -> None:
-        """Subscribe to what drivers and planning scenes say, as far as it is there by now."""
+        """Subscribe to what drivers and planning scenes say, as far as it is there by now, and its
+        type is installed."""
         self.scene.discover()
         for name, types in self._guide.node.get_topic_names_and_types():
             for source in SOURCES:
-                if source.type in types and name.endswith(source.ending):
+                if source.type in types and name.endswith(source.ending) and (
+                        name not in self._heard and self._guide.node.count_publishers(name)):
+                    self._heard.add(name)
                     self._hear(name, source)
 
     def _hear(self, name: str, source: Source) -> None:
-        """Keep what a topic says of the robot, if its type is installed."""
-        if name in self._heard or not self._guide.node.count_publishers(name):
-            return
-        self._heard.add(name)
-        kind = find_type(source.type)
-        if kind is not None:
-            self._guide.subscribe(kind, name, lambda m: self._said.setdefault(name, {}).update(
-                source.read(m)), self._qos(name))
+        def keep(message: Any) -> None:
+            self._said.setdefault(name, {}).update(source.read(message))
 
-    def _qos(self, name: str) -> QoSProfile:
-        """What the publishers of a topic offer: its last message, where it is latched."""
-        offered = [info.qos_profile for info in
-                   self._guide.node.get_publishers_info_by_topic(name)]
-        latched = offered and all(qos.durability == DurabilityPolicy.TRANSIENT_LOCAL
-                                  for qos in offered)
-        reliable = latched and all(qos.reliability == ReliabilityPolicy.RELIABLE for qos in offered)
-        return QoSProfile(
-            depth=10, durability=(DurabilityPolicy.TRANSIENT_LOCAL if latched else
-                                  DurabilityPolicy.VOLATILE),
-            reliability=(ReliabilityPolicy.RELIABLE if reliable else
-                         ReliabilityPolicy.BEST_EFFORT))
+        if (kind := find_type(source.type)) is not None:
+            self._guide.subscribe(kind, name, keep, qos_profile_best_available)
 
     def driver(self) -> Driver:
         """What the driver says of itself: the first stop of several sources."""

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,9 +14,9 @@ from inertial_id_ros.action import Identify
 from inertial_id_ros.msg import InertialParameters
 from inertial_id_ros.srv import Apply, GetInertialParameters, Save
 
-from ...apps.guide.progress import Part, Progress, Wanted, parts_of
-from ...errors import InertialIdError, InvalidData
-from ...inertia import Array
+from ...apps.guide.progress import Progress, Wanted, parts_of
+from ...errors import InvalidData
+from ...inertia import Array, phi_from_body, report_jacobian, tensor_from_six
 from ...kinds import STOPPING, Doubt
 from ...settings import Settings, iter_settings, settings_from_mapping
 from ..contract import DEADLINE, received_qos
@@ -25,10 +25,7 @@ from ..ros_client import TIMES, NoAnswer, NoResponse
 from .guide_node import GuideNode
 
 APPLY = 100.0  # s: longer than the node takes, which waits for up to three services and reads back
-# s in which a node that runs is found: where its first announcements are lost, DDS repeats them
-# after 3 s. Two nodes of one name would answer the same goals.
-LOOK = 7.0
-GOAL = 10.0  # s until a goal is accepted
+GOAL = 10.0  # s until a goal is accepted, or has ended
 
 
 class Numbers(NamedTuple):
@@ -47,15 +44,26 @@ class Numbers(NamedTuple):
         """Standard deviations (10,)."""
         return np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
 
+    @property
+    def phi(self) -> Array:
+        """phi (10,)."""
+        return phi_from_body(self.report[0], self.report[1:4], tensor_from_six(self.report[4:]))
+
+    @property
+    def phi_covariance(self) -> Array:
+        """Covariance (10, 10) of phi."""
+        back = np.linalg.inv(report_jacobian(self.phi))
+        return np.asarray(back @ self.covariance @ back.T)
+
     @classmethod
     def of(cls, message: InertialParameters) -> Numbers:
         """Those of a message."""
-        i, b, header = message.inertia, message.bias, message.header
+        i, force, torque = message.inertia, message.bias.force, message.bias.torque
         return cls(
             np.array([i.m, i.com.x, i.com.y, i.com.z, i.ixx, i.ixy, i.ixz, i.iyy, i.iyz, i.izz]),
             np.array(message.covariance).reshape(10, 10), tuple(int(v) for v in message.verdict),
-            np.array([b.force.x, b.force.y, b.force.z, b.torque.x, b.torque.y, b.torque.z]),
-            stamp_ns(header.stamp), header.frame_id)
+            np.array([force.x, force.y, force.z, torque.x, torque.y, torque.z]),
+            stamp_ns(message.header.stamp), message.header.frame_id)
 
 
 class NodeLink:
@@ -82,11 +90,11 @@ class NodeLink:
         self._missing = ""
         self._goal: Any = None  # handle in rclpy
         self._result: Any = None
-        guide.subscribe(InertialParameters, f"{name}/inertial_parameters", self._take,
+        guide.subscribe(InertialParameters, f"{name}/inertial_parameters", self._keep,
                         received_qos())
         self._client = ActionClient(guide.node, Identify, f"{name}/identify")
 
-    def _take(self, message: InertialParameters) -> None:
+    def _keep(self, message: InertialParameters) -> None:
         self._message, self._heard = message, time.monotonic()
 
     # ---- what is known ---------------------------------------------------------------------------
@@ -95,8 +103,9 @@ class NodeLink:
     def estimate(self) -> Numbers | None:
         """The newest estimate since the goal began; None before any."""
         message = self._message
-        return Numbers.of(message) if message and message.valid and self._heard > self._since else (
-            None)
+        if message is None or not message.valid or self._heard <= self._since:
+            return None
+        return Numbers.of(message)
 
     @property
     def is_fresh(self) -> bool:
@@ -111,17 +120,14 @@ class NodeLink:
             return STOPPING, f"node '{self.name}' has sent nothing for {DEADLINE:g} s"
         return Doubt(message.doubt), next(iter(message.diagnostics), message.status)
 
-    def parts(self, wanted: Wanted) -> tuple[Part, ...]:
-        """Mass, centre of mass and inertia as far as they are known."""
-        known = self.estimate
-        return () if known is None else parts_of(known.report, known.sigma, known.verdicts, wanted)
-
     def progress(self, wanted: Wanted, timeout: float) -> Progress:
         """What is known, what is missing, and the time since the goal began."""
-        elapsed, parts = time.monotonic() - self._since, self.parts(wanted)
-        reached = parts and all(part.is_reached for part in parts)
+        known, elapsed = self.estimate, time.monotonic() - self._since
+        parts = () if known is None else parts_of(
+            known.report, known.sigma, known.verdicts, wanted)
         text = self._missing or ("" if parts or self._message is None else self._message.status)
-        return Progress(elapsed, max(timeout - elapsed, 0.0), parts, "" if reached else text)
+        progress = Progress(elapsed, max(timeout - elapsed, 0.0), parts, text)
+        return replace(progress, missing="") if progress.is_reached else progress
 
     # ---- goals -----------------------------------------------------------------------------------
 
@@ -137,7 +143,7 @@ class NodeLink:
             raise InvalidData(f"node '{self.name}' has no action ~/identify")
         sent = self._client.send_goal_async(Identify.Goal(
             mass_accuracy=float(mass), com_accuracy=float(com), inertia_accuracy=float(inertia),
-            timeout=float(timeout), keep_data=keep_data), self._take_feedback)
+            timeout=float(timeout), keep_data=keep_data), self._keep_feedback)
         if not guide.wait_until(sent.done, GOAL) or not sent.result().accepted:
             raise InvalidData(f"node '{self.name}' refuses to identify; its log says why")
         if not keep_data:
@@ -145,7 +151,7 @@ class NodeLink:
         self._goal, self._missing = sent.result(), ""
         self._result = self._goal.get_result_async()
 
-    def _take_feedback(self, message: Any) -> None:
+    def _keep_feedback(self, message: Any) -> None:
         self._missing = message.feedback.missing
 
     def end(self) -> None:
@@ -189,31 +195,5 @@ class NodeLink:
             return self._guide.client.call(
                 Apply, f"{self.name}/apply",
                 Apply.Request(target=target, estimate=estimate, send=send), APPLY)
-        except NoResponse as error:
-            return Apply.Response(sent=send, message=str(error))
         except NoAnswer as error:
-            return Apply.Response(message=str(error))
-
-
-def find_node(guide: GuideNode, name: str) -> bool:
-    """True if a node of this name identifies already."""
-    return guide.wait_until(
-        lambda: f"{name}/get_inertial_parameters" in guide.client.services(), LOOK)
-
-
-def wait_for_node(guide: GuideNode, name: str, ended: Callable[[], str], seconds: float) -> None:
-    """Wait until a node that was started answers.
-
-    Args:
-        ended: says in words that it has ended by itself; empty while it runs.
-
-    Raises:
-        InertialIdError: it ended, or does not answer.
-    """
-    def answers() -> bool:
-        if text := ended():
-            raise InvalidData(text)
-        return f"{name}/apply" in guide.client.services()
-
-    if not guide.wait_until(answers, seconds):
-        raise InertialIdError(f"node '{name}' does not answer within {seconds:g} s")
+            return Apply.Response(sent=send and isinstance(error, NoResponse), message=str(error))

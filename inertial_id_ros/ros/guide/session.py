@@ -8,31 +8,28 @@ rest of the checks; nothing is applied that was not proved.
 
 from __future__ import annotations
 
+import argparse
 import time
 
 import numpy as np
 
-from ...apps.excitation.motions import PlannedMotion
 from ...apps.guide.by_motion import check_by_motion, check_joint_order, rejected_row
 from ...apps.guide.checks import Row, check_at_rest, failed
-from ...apps.guide.motions import as_phi
 from ...apps.guide.page import End, Record
 from ...apps.guide.progress import LONGEST_MOTION, Progress, is_at_its_limit
 from ...apps.guide.proof import Proof, prove
 from ...apps.guide.show import Show
 from ...cli import CHECK_FAILED, INTERRUPTED, NOT_APPLIED, NOT_IDENTIFIED, OK
 from ...errors import InertialIdError
-from ...inertia import Array
 from ...kinds import Doubt
 from ...targets.registry import TARGETS
-from .arm import MovedArm
-from .command_line import Options
+from .arm import MovedArm, PlannedMotion
 from .guide_node import LATEST, GuideNode, Stopped
 from .listening import Listening
-from .node_link import NodeLink
+from .node_link import NodeLink, Numbers
 
 ARRIVAL = 6.0  # s until wrench and joint states have come once
-LISTENED, LOOKS = 2.5, 2  # s of a check at rest; what is wrong must be so each time
+LISTENED, TRIES = 2.5, 2  # s of a check at rest; what is wrong must be so each time
 SETTLED = 0.7  # s after a motion until its last rows count
 SHOWN = 0.2  # s between two looks at what is known
 AFTER_A_STOP = ("Correct what stopped the arm, make sure that nothing touches it, and run the "
@@ -57,7 +54,7 @@ class Session:
         record: what happened.
     """
 
-    def __init__(self, guide: GuideNode, options: Options, show: Show) -> None:
+    def __init__(self, guide: GuideNode, options: argparse.Namespace, show: Show) -> None:
         self.guide, self.options, self.show, self.record = guide, options, show, Record()
         self.link = NodeLink(guide, options.node)
         self.wanted = options.wanted.reachable(self.link.settings)
@@ -70,11 +67,11 @@ class Session:
         try:
             self.check()
             self.wiggle()
-            if self.options.only_check:
+            if self.options.check:
                 return End(OK, "The set-up is right, as far as it can be checked.")
-            bias = self.identify()
-            self.prove(bias)
-            return self.apply()
+            found = self.identify()
+            self.prove(found)
+            return self.apply(found)
         except Finished as error:
             return error.end
         except Stopped:
@@ -92,7 +89,7 @@ class Session:
         self.show.step("check", f"at rest, for {LISTENED:g} s")
         self.guide.wait_until(
             lambda: self.arm.pose and len(self.listening.received.wrench()), ARRIVAL)
-        for _ in range(LOOKS):
+        for _ in range(TRIES):
             self.listening.discover()
             begin = self.guide.now_ns()
             self.guide.wait(LISTENED)
@@ -101,27 +98,44 @@ class Session:
             rows = check_at_rest(seen, self.link.settings, self.options.motion)
             if not failed(rows):
                 break
-        self.arm.use(seen)
         self._note(rows, "Nothing has moved.")
+        if self.options.motion:
+            try:
+                self.arm.prepare(seen)
+            except InertialIdError as error:
+                raise Finished(CHECK_FAILED, f"The arm cannot be moved from here: {error}"
+                               ) from None
 
     def wiggle(self) -> None:
         """Sign, frame, gravity, clocks, order of the joints, by a small motion (raises Finished).
         """
+        self.show.step("wiggle", "a small motion of the wrist")
         question = ("The arm will move by itself. Is everybody clear of it?" if self.options.motion
                     else "Sign, frame and gravity are open. Can you tilt the wrist by hand?")
-        motions: list[PlannedMotion] = []
-        try:
-            if self.options.motion:
-                motions = self.arm.source.wiggle(self.arm.pose)
-        except InertialIdError as error:
-            raise Finished(CHECK_FAILED, f"The arm cannot be moved from here: {error}") from None
-        self.show.step("wiggle", "a small motion of the wrist")
-        if (self.options.motion or self.options.only_check) and not self.show.ask(question):
-            if self.options.only_check:
+        if (self.options.motion or self.options.check) and not self.show.ask(question):
+            if self.options.check:
                 return
             raise Finished(INTERRUPTED, "not agreed to; nothing has moved")
-        self._begin_goal()
+        self._forget()
         begin, self.arm.is_small = self.guide.now_ns(), True
+        if self.options.motion:
+            self._wiggle(begin)
+        else:
+            self._have_moved("tilt the wrist by about 20° to either side, about two axes, and hold "
+                             "it still again")
+        self.arm.is_small = False
+        self._judge_motion(begin)
+        doubt, text = self.link.doubt()
+        if doubt & (Doubt.MASS | Doubt.FRAME) and not self.options.check:
+            raise Finished(CHECK_FAILED, f"The node doubts the set-up: {text}. Nothing was "
+                           "applied.")
+
+    def _wiggle(self, begin_ns: int) -> None:
+        """Make the small motions; the order of the joints by each (raises Finished)."""
+        try:
+            motions = self.arm.source.wiggle(self.arm.pose)
+        except InertialIdError as error:
+            raise Finished(CHECK_FAILED, f"The arm cannot be moved from here: {error}") from None
         for motion in motions:
             first, stopped = self.guide.now_ns(), None
             try:
@@ -131,28 +145,16 @@ class Session:
                 if error.end.advice != AFTER_A_STOP:
                     raise
                 stopped = Finished(CHECK_FAILED, error.end.text, error.end.advice)
-            self._judge_joint(motion, first, stopped is not None)
+            seen = self.listening.received.joints(first)
+            moved = np.ptp(seen.rows, axis=0).tolist() if len(seen) else []
+            self._note(check_joint_order(
+                dict(zip(motion.joint_names, np.ptp(motion.positions, axis=0).tolist(),
+                         strict=True)),
+                dict(zip(seen.names, moved, strict=True)), stopped is not None),
+                "The arm has stopped.")
             if stopped:
-                self._judge_motion(begin)  # which perhaps says why
+                self._judge_motion(begin_ns)  # which perhaps says why
                 raise stopped
-        if not motions:
-            self._have_moved("tilt the wrist by about 20° to either side, about two axes, and hold "
-                             "it still again")
-        self.arm.is_small = False
-        self._judge_motion(begin)
-        doubt, text = self.link.doubt()
-        if doubt & (Doubt.MASS | Doubt.FRAME) and not self.options.only_check:
-            raise Finished(CHECK_FAILED, f"The node doubts the set-up: {text}. Nothing was "
-                           "applied.")
-
-    def _judge_joint(self, motion: PlannedMotion, first_ns: int, is_part: bool) -> None:
-        """Check that the joint states show the joint that was to move, as far as the motion came
-        (raises Finished)."""
-        seen = self.listening.received.joints(first_ns)
-        self._note(check_joint_order(
-            dict(zip(motion.joint_names, np.ptp(motion.positions, axis=0).tolist(), strict=True)),
-            dict(zip(seen.names, np.ptp(seen.rows, axis=0).tolist(), strict=True)) if len(seen)
-            else {}, is_part), "The arm has stopped.")
 
     def _judge_motion(self, begin_ns: int) -> None:
         """Sign, frame, gravity and clocks, by the motion since a time (raises Finished)."""
@@ -162,18 +164,18 @@ class Session:
 
     # ---- identify --------------------------------------------------------------------------------
 
-    def identify(self) -> Array:
-        """Motions until the payload is known as well as was asked for, or as can be had; the bias
-        (6,) of the sensor (raises Finished)."""
+    def identify(self) -> Numbers:
+        """Motions until the payload is known as well as was asked for, or as can be had (raises
+        Finished)."""
         timeout, made = self.options.timeout, len(self.record.motions)
         self.show.step("identify", f"until the goal, at most {timeout:g} s")
         self.link.end()
-        parts = self.link.parts(self.wanted)
+        parts = self._show_progress().parts
         mass = parts[0].goal if parts and parts[0].is_known else 0.0
         self.link.begin(mass, self.wanted.com, self.wanted.inertia, timeout, keep_data=True)
-        shares: list[Array] = []  # intervals over the goal, after each motion
+        shares = []  # intervals over the goal, after each motion
         while True:
-            progress = self._follow(SETTLED)
+            progress = self._wait(SETTLED)
             if progress.is_reached and self.link.is_fresh:
                 break
             shares.append(np.array([part.width / part.goal if part.goal > 0.0 else 0.0
@@ -186,57 +188,50 @@ class Session:
             if is_late or is_vain:
                 raise Finished(NOT_IDENTIFIED, f"Not identified in {progress.elapsed:.0f} s: "
                                + (progress.missing or "the intervals are too wide"))
-            self._improve(progress)
+            if self.options.motion:
+                self._improve(len(shares))
+            else:
+                self._have_moved(progress.missing or "tilt the wrist by 20° about two axes")
         self._is_identifying = False
         return self._keep_estimate()
 
-    def _improve(self, progress: Progress) -> None:
-        """Make the next motion, or have a person make it."""
-        pose, known, by_hand = self.arm.pose, self.link.estimate, not self.options.motion
+    def _improve(self, seed: int) -> None:
+        """Make the next motion (raises Finished)."""
+        known = self.link.estimate
+        if known is not None:
+            self.arm.source.learn(known.phi, known.phi_covariance)
         try:
-            source = self.arm.source
-            if known is not None:
-                source.learn_estimate(known.report, known.covariance)
-            motion = source.next_motion(pose, self.wanted, by_hand)
-            source.learn(motion, pose)
+            motion = self.arm.source.next_motion(self.arm.pose, self.wanted, seed)
         except InertialIdError as error:
-            if not by_hand:
-                raise Finished(NOT_IDENTIFIED, str(error)) from None
-            return self._have_moved(progress.missing or "tilt the wrist by 20° about two axes")
-        if not by_hand:
-            return self._move(motion)
-        self.arm.display(motion)
-        self._have_moved(motion.words)
+            raise Finished(NOT_IDENTIFIED, str(error)) from None
+        self._move(motion)
 
-    def _keep_estimate(self) -> Array:
-        """Keep the estimate, as file of the node and in the record; its bias (6,)."""
+    def _keep_estimate(self) -> Numbers:
+        """Keep the estimate, as file of the node and in the record (raises Finished)."""
         record, name = self.record, f"identify_payload_{time.strftime('%Y%m%d-%H%M%S')}"
         try:
             found = self.link.newest()
             self.show.say(self.link.save(name), True)
-            outside = self.arm.source.describe_outside(found.report[1:4], found.sigma[1:4])
         except InertialIdError as error:
             raise Finished(NOT_IDENTIFIED, str(error)) from None
         record.report, record.sigma, record.frame = found.report, found.sigma, found.frame
         record.stamp_ns, record.saved = found.stamp_ns, name
-        record.parts = self.link.parts(self.wanted)
-        if outside:
-            self.show.say(outside, False)
+        record.parts = self.link.progress(self.wanted, self.options.timeout).parts
+        outside = np.abs(found.report[1:4] - self.options.box.mean(axis=0)) - 2.0 * found.sigma[1:4]
+        if (outside > 0.5 * np.ptp(self.options.box, axis=0)).any():
+            self.show.say("the centre of mass lies outside the box around the payload that motions "
+                          "are checked with: set --payload-box", False)
         self.link.end()
-        return found.bias
+        return found
 
     # ---- prove -----------------------------------------------------------------------------------
 
-    def prove(self, bias: Array) -> None:
-        """Compare the payload with a motion that its estimate has not seen (raises Finished).
-
-        Args:
-            bias: (6,) of the sensor.
-        """
+    def prove(self, found: Numbers) -> None:
+        """Compare the payload with a motion that its estimate has not seen (raises Finished)."""
         self.show.step("prove", "a motion that the estimate has not seen")
-        new, stated = as_phi(self.record.report), self.listening.driver().payload
-        present = new * (stated / new[0]) if stated else np.zeros(10)
-        proof = self.record.proof = self._compare(bias, present, new)
+        stated = self.listening.driver().payload
+        present = found.phi * (stated / found.phi[0]) if stated else np.zeros(10)
+        proof = self.record.proof = self._compare(found.bias, present, found.phi)
         self.show.proof(proof)
         if not proof.is_given:
             remains = ", ".join(f"{force:.2g} N and {torque:.2g} N m {name}"
@@ -245,7 +240,7 @@ class Session:
                            f"{remains}. Nothing was applied.")
         self.show.say("proved", True)
 
-    def _compare(self, bias: Array | None, present: Array, new: Array) -> Proof:
+    def _compare(self, bias: np.ndarray | None, present: np.ndarray, new: np.ndarray) -> Proof:
         """Make another motion, and compare two payloads phi (10,) with its wrench."""
         begin = self.guide.now_ns()
         if self.options.motion:
@@ -266,7 +261,7 @@ class Session:
 
     # ---- apply -----------------------------------------------------------------------------------
 
-    def apply(self) -> End:
+    def apply(self, found: Numbers) -> End:
         """Hand the payload to the robot, through ~/apply and its conditions."""
         self.show.step("apply", "through ~/apply")
         target = self.options.target or self.link.settings.apply.target
@@ -287,7 +282,7 @@ class Session:
         self.show.say(answer.message, answer.success)
         if answer.success:
             self.record.applied = answer.message
-            return self._verify(target)
+            return self._verify(found, target)
         if not answer.sent:
             return End(NOT_APPLIED, f"Identified and proved, not applied: {answer.message}")
         stated = self.listening.driver().payload
@@ -296,14 +291,14 @@ class Session:
                    f"it is not known whether {target} has it: {answer.message}.{said}",
                    f"Read the payload of the robot, or ask ~/apply of {self.link.name} with undo.")
 
-    def _verify(self, target: str) -> End:
+    def _verify(self, found: Numbers, target: str) -> End:
         """Whether the driver's own wrench is near zero, where it compensates the payload."""
         if not TARGETS[target].changes_wrench:
             return End(OK, "Identified, proved and applied.")
         self.guide.wait(SETTLED)
-        proof = self._compare(None, as_phi(self.record.report), np.zeros(10))
-        allowed = np.maximum(proof.allowed, self.record.proof.allowed if self.record.proof else 0.0)
-        self.record.proof_after, (force, torque) = proof, proof.residuals[1]
+        proof = self.record.proof_after = self._compare(None, found.phi, np.zeros(10))
+        (force, torque), before = proof.residuals[1], self.record.proof
+        allowed = np.maximum(proof.allowed, before.allowed if before else 0.0)
         good = bool(force <= allowed[0] and torque <= allowed[1])
         text = (f"the driver's own wrench varies by {force:.2g} N and {torque:.2g} N m while the "
                 f"arm moves (allowed {allowed[0]:.2g} N, {allowed[1]:.2g} N m)")
@@ -316,7 +311,6 @@ class Session:
 
     def _move(self, motion: PlannedMotion) -> None:
         """Make a motion (raises Finished where it does not come to its end, Stopped)."""
-        self.arm.display(motion)
         self.show.motion(motion.words, motion.duration)
         self.record.motions.append((motion.words, motion.duration))
         ended = self.arm.move(motion, self._show_progress)
@@ -338,13 +332,13 @@ class Session:
         """Tell a person a motion, and wait until the arm has moved and rests again."""
         self.show.motion(words, 0.0)
         self.record.motions.append((words, 0.0))
-        if not self.arm.is_moved_by_hand(lambda: self._follow(0.5), self.options.timeout):
+        if not self.arm.is_moved_by_hand(lambda: self._wait(0.5), self.options.timeout):
             raise Finished(NOT_IDENTIFIED,
                            f"No one has moved the arm for {self.options.timeout:g} s.")
 
-    def _begin_goal(self) -> None:
+    def _forget(self) -> None:
         """Have the node forget what it knew, and begin."""
-        if self.options.only_check:
+        if self.options.check:
             return
         try:
             self.link.begin(0.0, 0.0, 0.0, self.options.timeout, keep_data=False)
@@ -352,7 +346,7 @@ class Session:
             raise Finished(CHECK_FAILED, str(error)) from None
         self._is_identifying = True
 
-    def _follow(self, seconds: float) -> Progress:
+    def _wait(self, seconds: float) -> Progress:
         """Show what is known, for so long."""
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0.0:
