@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from inertial_id_ros.apps.excitation.knowledge import Knowledge, SensorModel
+from inertial_id_ros.apps.excitation.knowledge import Knowledge
 from inertial_id_ros.apps.guide.progress import LONGEST_MOTION, is_at_its_limit
 from inertial_id_ros.errors import InvalidData
 from inertial_id_ros.estimate import Estimate, NoEstimate
@@ -72,7 +72,7 @@ def run(task: Task, sensor: str, motion: str) -> Row:
     """Move until a session would end."""
     arm = RunningIdentification(task, sensor)
     arm.advance(_BEFORE)
-    knowledge = Knowledge.usual(SensorModel.from_settings(task.settings(sensor)))
+    knowledge = Knowledge.usual(task.settings(sensor))
     way = MOTIONS[motion](task)
     times: dict[str, float] = {}
     shares: list[Array] = []

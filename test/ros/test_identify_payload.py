@@ -41,6 +41,7 @@ pytestmark = pytest.mark.alone
 COBOT = (sys.executable, "-m", "inertial_id_ros.ros.tools.simulate_cobot")
 # A simulated arm may be late where the machine is busy.
 COMMAND = (sys.executable, "-c",
+           "from inertial_id_ros.apps.guide import checks; checks.LATEST = 2.0; "
            "from inertial_id_ros.ros import motion_execution; motion_execution.DELAY = 1.0; "
            "from inertial_id_ros.ros.guide.identify_payload import main; raise SystemExit(main())")
 SILENCE = ("--silence", "1.0")

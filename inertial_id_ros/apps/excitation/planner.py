@@ -19,7 +19,7 @@ import numpy as np
 from ...errors import InvalidData
 from ...inertia import Array
 from .arm import Arm
-from .knowledge import STEP, Knowledge, motion_products
+from .knowledge import STEP, Knowledge
 from .motions import MotionLimits, PlannedMotion, RestToRest, shortest_moves
 from .violations import violations
 
@@ -94,7 +94,6 @@ class MotionPlanner:
             InvalidData: no motion from there is within the limits.
         """
         rng = np.random.default_rng(seed)
-        wanted = knowledge.still_to_show(wanted)
         best: tuple[float, PlannedMotion] | None = None
         for active in (self._chain[-WRIST:], self._chain):
             pool = [plan for kind in KINDS for plan in self._candidates(
@@ -154,7 +153,7 @@ class MotionPlanner:
         state = np.stack([motion.at(times) for motion in motions], axis=1)
         motion = self._arm.motion(*state.reshape(3, -1, state.shape[-1]))
         lengths = np.array([len(_instants(duration)) for duration in total.tolist()])
-        sigma = knowledge.sigma(motion_products(motion, lengths, knowledge.sensor))
+        sigma = knowledge.sigma(knowledge.information_of(motion, lengths))
         gained = _missing(knowledge.sigma(), wanted) - _missing(sigma, wanted)
         return np.asarray(gained / (total + PAUSE))
 

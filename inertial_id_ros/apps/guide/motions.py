@@ -12,7 +12,7 @@ from ...errors import InvalidData, InvalidModel
 from ...inertia import Array, report_from_phi
 from ...settings import Settings
 from ..excitation.arm import Arm
-from ..excitation.knowledge import Knowledge, SensorModel
+from ..excitation.knowledge import Knowledge
 from ..excitation.motions import MotionLimits, PlannedMotion, through
 from ..excitation.planner import WRIST, MotionPlanner
 from ..excitation.violations import positions_of, violations
@@ -43,7 +43,7 @@ class MotionSource:
         self._arm, self._limits = arm, limits
         self._wrist = arm.index(arm.chain[-WRIST:])
         self._planner = MotionPlanner(arm, limits, positions_of(arm, pose))
-        self._knowledge = Knowledge.usual(SensorModel.from_settings(settings))
+        self._knowledge = Knowledge.usual(settings)
         self._rng = np.random.default_rng()
 
     def problems(self, motion: PlannedMotion, pose: Mapping[str, float]) -> tuple[str, ...]:
