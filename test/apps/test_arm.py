@@ -145,8 +145,8 @@ def test_without_meshes_nothing_is_checked_and_obstacles_are_refused(meshes: Non
         Arm(ROBOT.format(name), "arm", obstacles=[Obstacle("ball", "sphere", (0.1,))])
 
 
-@pytest.mark.parametrize(("shape", "size"), [("cone", (1.0,)), ("box", (1.0, 1.0)),
-                                             ("sphere", (-1.0,)), ("mesh", ())])
+@pytest.mark.parametrize(("shape", "size"), [("box", (1.0, 1.0)), ("sphere", (-1.0,)),
+                                             ("mesh", ())])
 def test_obstacles_that_cannot_be_are_refused(shape: str, size: tuple[float, ...]) -> None:
     with pytest.raises(InvalidShape):
         Obstacle("thing", shape, size)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import product
 
 import coal
 import numpy as np
@@ -21,7 +22,6 @@ from ...limits import MAX_FACES
 # Shape -> its sizes [m].
 SIZES = {"box": ("x", "y", "z"), "sphere": ("radius",), "cylinder": ("height", "radius"),
          "mesh": ()}
-LONGEST = 200  # characters of a name
 MOST_CORNERS = 60  # of a convex hull; beyond that its box stands for it
 POSES = 100  # random ones: shapes that meet in all of them are neighbours drawn too large
 
@@ -38,7 +38,7 @@ class Obstacle:
         vertices: (n, 3) [m] and triangles: (m, 3), of a mesh.
 
     Raises:
-        InvalidShape: unknown shape, sizes that are not positive, or a pose that is none.
+        InvalidShape: sizes that are not positive, a pose or a mesh that is none.
     """
 
     name: str
@@ -49,22 +49,19 @@ class Obstacle:
     triangles: np.ndarray = field(default_factory=lambda: np.empty((0, 3), dtype=int))
 
     def __post_init__(self) -> None:
-        name = self.name[:LONGEST]
-        if self.shape not in SIZES:
-            raise InvalidShape(f"obstacle '{name}' is a {self.shape}; allowed: {', '.join(SIZES)}")
-        wanted = SIZES[self.shape]
+        wanted, turn = SIZES[self.shape], np.asarray(self.pose)[:3, :3]
         if len(self.size) != len(wanted) or not all(0.0 < s < np.inf for s in self.size):
-            raise InvalidShape(f"size of the {self.shape} '{name}' is {list(self.size)}; it needs "
-                               f"{len(wanted)} positive numbers: {', '.join(wanted)}")
-        turn = np.asarray(self.pose)[:3, :3]
+            raise InvalidShape(f"size of the {self.shape} '{self.name}' is {list(self.size)}; it "
+                               f"needs {len(wanted)} positive numbers: {', '.join(wanted)}")
         if not (np.isfinite(self.pose).all() and np.allclose(turn @ turn.T, np.eye(3), atol=1e-6)):
-            raise InvalidShape(f"pose of the obstacle '{name}' is no rotation and translation")
-        corners, faces = np.asarray(self.vertices), np.asarray(self.triangles)
+            raise InvalidShape(f"pose of the obstacle '{self.name}' is no rotation and translation")
+        corners, faces = self.vertices, self.triangles
         if self.shape == "mesh" and not (
                 0 < len(faces) <= MAX_FACES and np.isfinite(corners).all()
                 and faces.min() >= 0 and faces.max() < len(corners)):
-            raise InvalidShape(f"mesh '{name}' has {len(faces)} faces (allowed: 1 to {MAX_FACES}), "
-                               "a corner that is not finite, or a face without its corner")
+            raise InvalidShape(f"mesh '{self.name}' has {len(faces)} faces (allowed: 1 to "
+                               f"{MAX_FACES}), a corner that is not finite, or a face without its "
+                               "corner")
 
     def solid(self) -> coal.CollisionGeometry:
         """The shape in its own axes."""
@@ -106,35 +103,29 @@ class CollisionShapes:
     def __init__(self, model: pin.Model, shapes: pin.GeometryModel, obstacles: Sequence[Obstacle],
                  poses: Array) -> None:
         self._model, self._data = model, model.createData()
-        self._exact = pin.GeometryModel(shapes)
-        own = self._exact.ngeoms
+        self._exact = exact = pin.GeometryModel(shapes)
+        own, parents = exact.ngeoms, model.parents
         for obstacle in obstacles:
-            self._exact.addGeometryObject(pin.GeometryObject(
+            exact.addGeometryObject(pin.GeometryObject(
                 obstacle.name, 0, 0, pin.SE3(obstacle.pose), obstacle.solid()))
-        self._add_pairs(own)
-        self._simple = _hulls_of(self._exact)
+        joints = [shape.parentJoint for shape in exact.geometryObjects]
+        for i, first in enumerate(joints[:own]):
+            for j, second in enumerate(joints[i + 1:], i + 1):
+                # Links that a joint ties together touch in it.
+                tied = j < own and (first == parents[second] or second == parents[first])
+                if first != second and not tied:
+                    exact.addCollisionPair(pin.CollisionPair(i, j))
+        self._simple = _hulls_of(exact)
         always = self.near(poses, 0.0).all(axis=0)
         for k in reversed(np.flatnonzero(always).tolist()):
-            pair = self._exact.collisionPairs[k]
+            pair = exact.collisionPairs[k]
             if max(pair.first, pair.second) < own:  # obstacles are meant as they stand
-                self._exact.removeCollisionPair(pair)
+                exact.removeCollisionPair(pair)
                 self._simple.removeCollisionPair(pair)
-        objects = self._exact.geometryObjects
+        objects = exact.geometryObjects
         self.pairs: tuple[tuple[str, str], ...] = tuple(
-            (objects[p.first].name, objects[p.second].name) for p in self._exact.collisionPairs)
+            (objects[p.first].name, objects[p.second].name) for p in exact.collisionPairs)
         self._distances = self._simple.createData()
-
-    def _add_pairs(self, own: int) -> None:
-        """Compare the first `own` shapes with each other and with the obstacles behind them, but
-        links that a joint ties together, which touch in it."""
-        parents = self._model.parents
-        joints = [shape.parentJoint for shape in self._exact.geometryObjects]
-        for i in range(own):
-            for j in range(i + 1, len(joints)):
-                first, second = joints[i], joints[j]
-                tied = first == parents[second] or second == parents[first]
-                if first != second and not (tied and j < own):
-                    self._exact.addCollisionPair(pin.CollisionPair(i, j))
 
     def near(self, configurations: Array, margin: float) -> np.ndarray:
         """True (n, pairs) where shapes are nearer than a margin [m]."""
@@ -191,15 +182,9 @@ def corners_of(shape: pin.GeometryObject) -> Array:
                                                                solid.halfLength)])
     else:
         solid.computeLocalAABB()
-        low, high = np.array(solid.aabb_local.min_), np.array(solid.aabb_local.max_)
-        corners = corners_of_box(low, high)
+        corners = np.array(list(product(*zip(
+            solid.aabb_local.min_, solid.aabb_local.max_, strict=True))))
     return np.asarray(corners @ shape.placement.rotation.T + shape.placement.translation)
-
-
-def corners_of_box(low: Array, high: Array) -> Array:
-    """The eight corners (8, 3) of a box."""
-    return np.array([(x, y, z) for x in (low[0], high[0]) for y in (low[1], high[1])
-                     for z in (low[2], high[2])])
 
 
 def _hulls_of(shapes: pin.GeometryModel) -> pin.GeometryModel:

@@ -37,9 +37,9 @@ class Knowledge(NamedTuple):
 
     phi: Array
     information: Array
-    noise: tuple[float, float]
-    walk: tuple[float, float]
-    bias: tuple[float, float]
+    noise: tuple[float, ...]
+    walk: tuple[float, ...]
+    bias: tuple[float, ...]
 
     @classmethod
     def usual(cls, settings: Settings, mass: float = 0.5) -> Knowledge:
