@@ -89,7 +89,7 @@ def test_a_robot_is_planned_for_with_all_its_joints(
     assert main([urdf, "--frame", "tool0", "--for", "robot", START, "--duration", "4",
                  "--budget", "1"]) == 0
     said = capsys.readouterr().out
-    assert all(f"  {name}:" in said for name in NAMES)
+    assert all(f"\n{name}: from " in said for name in NAMES)
 
 
 @pytest.mark.parametrize(("words", "said"), [

@@ -33,7 +33,7 @@ BOX = np.array([[-0.1, -0.1, 0.0], [0.1, 0.1, 0.2]])
 POSE = dict(zip(DESCRIPTION.joint_names, START_POSE.tolist(), strict=True))
 TRUTH = report_from_phi(PAYLOADS["drill"].phi)
 PROGRESS = Progress(7.0, 83.0, parts_of(TRUTH, np.array([0.05] + 9 * [0.001]), [2] * 10,
-                                        Wanted(0.02, 0.003)), "tilt the sensor")
+                                        Wanted(0.02, 0.003)))
 WRONG = Row("clocks", Verdict.FAILED, "0.30 s apart", "less than 0.1 s", "Synchronise <both>.")
 
 
@@ -193,7 +193,7 @@ def test_nothing_is_known_or_reached_before_an_estimate():
     assert not before.is_known and not before.is_reached and not UNKNOWN.is_known
     exact = parts_of(TRUTH, np.full(10, 1e-6), [2] * 10, Wanted(0.02, 0.003, 0.1))
     done = replace(PROGRESS, parts=exact)
-    assert done.is_known and done.is_reached
+    assert done.is_known and done.is_reached and not done.missing
     vague = replace(done, parts=(*exact[:2], exact[2]._replace(width=50.0)))
     assert vague.is_known and not vague.is_reached
 

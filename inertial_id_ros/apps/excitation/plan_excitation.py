@@ -101,7 +101,10 @@ def run(options: argparse.Namespace) -> int:
     if arm.unchecked:
         print(f"warning: {printable(arm.unchecked)}: self-collision is not checked",
               file=sys.stderr)
-    start, active = start_pose(arm, options.start), moving_joints(arm, options)
+    start, active = np.zeros(len(arm.joint_names)), moving_joints(arm, options)
+    if options.start:
+        start = np.array(numbers(f"--start {options.start}", options.start, "positions of "
+                                 + ", ".join(arm.joint_names), len(arm.joint_names)))
     rows = payload_rows(arm, phi) if options.goal == PAYLOAD else robot_rows(arm, active)
     motion = plan_fourier(arm, start, active, rows, limits, options.duration, RATE, options.budget)
     planned = motion.as_planned(arm)
@@ -130,14 +133,6 @@ def box_corners(option: str, text: str) -> Array:
     if not (np.isfinite(values).all() and (lengths > 0.0).all()):
         raise InvalidSetting(f"{option} {text}: the three lengths must be positive")
     return np.stack([center - 0.5 * lengths, center + 0.5 * lengths])
-
-
-def start_pose(arm: Arm, given: str) -> Array:
-    """The start pose (joints,), zero where none is given (raises InvalidSetting)."""
-    if not given:
-        return np.zeros(len(arm.joint_names))
-    return np.array(numbers(f"--start {given}", given, "positions of " + ", ".join(
-        arm.joint_names), len(arm.joint_names)))
 
 
 def moving_joints(arm: Arm, options: argparse.Namespace) -> np.ndarray:
@@ -220,11 +215,8 @@ def summary(arm: Arm, motion: FourierMotion, rows: Rows) -> list[str]:
     return [f"in {motion.period:g} s the standard deviations of {found.shape[2]} parameters "
             f"become {factor:.2g} times smaller (geometric mean)",
             f"fastest point of a link: {arm.links(q, dq).speed.max():.3f} m/s",
-            *(f"  {arm.joint_names[k]}: {q[:, k].min():.3f} to {q[:, k].max():.3f} rad, "
-              f"{np.abs(dq[:, k]).max():.3f} rad/s, {np.abs(ddq[:, k]).max():.3f} rad/s^2"
-              for k in motion.active),
-            "start pose: " + ", ".join(f"{name} {value:.4f}" for name, value in zip(
-                arm.joint_names, motion.start, strict=True))]
+            *(f"{name}: from {at:.4f} rad, {low:.3f} to {high:.3f} rad" for name, at, low, high in
+              zip(arm.joint_names, motion.start, q.min(axis=0), q.max(axis=0), strict=True))]
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ import numpy as np
 from ...estimate import UNOBSERVED
 from ...inertia import Array
 from ...settings import Settings
+from ..report.diagnosis import TILT, TURN
 from ..report.results import CONFIDENCE_95
 
 IN_VAIN, PROGRESS = 12, 0.95  # motions that leave more than this share of each interval
@@ -74,13 +75,13 @@ class Progress:
     Attributes:
         elapsed: since identification began [s]; left: until it is given up [s].
         parts: mass, centre of mass, inertia; empty while there is no estimate.
-        missing: what is missing, and which motion would identify it; empty where nothing is.
+        status: why there is none.
     """
 
     elapsed: float
     left: float
     parts: tuple[Part, ...]
-    missing: str
+    status: str = ""
 
     @property
     def is_reached(self) -> bool:
@@ -91,6 +92,16 @@ class Progress:
     def is_known(self) -> bool:
         """True if mass and centre of mass are known, as well as was asked or for the verdict."""
         return bool(self.parts) and all(part.is_known for part in self.parts[:2])
+
+    @property
+    def missing(self) -> str:
+        """What is not reached; empty where all is."""
+        return self.status or ", ".join(part.name for part in self.parts if not part.is_reached)
+
+    @property
+    def motion(self) -> str:
+        """What a person should do about it."""
+        return TURN if self.parts and all(part.is_reached for part in self.parts[:2]) else TILT
 
     def to_json(self) -> dict[str, object]:
         """The fields of a JSON line; numbers that are none are null."""

@@ -1,16 +1,14 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""The node that identifies, as the command sees it: its settings, estimates, goals and services."""
+"""The node that identifies, as the command sees it: its settings, estimates and services."""
 
 from __future__ import annotations
 
 import time
-from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from rclpy.action import ActionClient
+from std_srvs.srv import Trigger
 
-from inertial_id_ros.action import Identify
 from inertial_id_ros.msg import InertialParameters
 from inertial_id_ros.srv import Apply, GetInertialParameters, Save
 
@@ -25,7 +23,6 @@ from ..ros_client import TIMES, NoAnswer, NoResponse
 from .guide_node import GuideNode
 
 APPLY = 100.0  # s: longer than the node takes, which waits for up to three services and reads back
-GOAL = 10.0  # s until a goal is accepted, or has ended
 
 
 class Numbers(NamedTuple):
@@ -67,7 +64,7 @@ class Numbers(NamedTuple):
 
 
 class NodeLink:
-    """The topics, services and the action of a node.
+    """The topics and services of a node.
 
     Args:
         name: full name of the node.
@@ -86,13 +83,9 @@ class NodeLink:
         self.settings = settings_from_mapping({
             name: value for name, value in values.items() if value is not None})
         self._message: InertialParameters | None = None
-        self._heard = self._since = 0.0  # steady times of the newest message, and of the goal [s]
-        self._missing = ""
-        self._goal: Any = None  # handle in rclpy
-        self._result: Any = None
+        self._heard = self._since = 0.0  # steady times of the newest message, and of `forget` [s]
         guide.subscribe(InertialParameters, f"{name}/inertial_parameters", self._keep,
                         received_qos())
-        self._client = ActionClient(guide.node, Identify, f"{name}/identify")
 
     def _keep(self, message: InertialParameters) -> None:
         self._message, self._heard = message, time.monotonic()
@@ -101,7 +94,7 @@ class NodeLink:
 
     @property
     def estimate(self) -> Numbers | None:
-        """The newest estimate since the goal began; None before any."""
+        """The newest estimate since `forget`; None before any."""
         message = self._message
         if message is None or not message.valid or self._heard <= self._since:
             return None
@@ -121,56 +114,23 @@ class NodeLink:
         return Doubt(message.doubt), next(iter(message.diagnostics), message.status)
 
     def progress(self, wanted: Wanted, timeout: float) -> Progress:
-        """What is known, what is missing, and the time since the goal began."""
+        """What is known, what is missing, and the time since the session began."""
         known, elapsed = self.estimate, time.monotonic() - self._since
-        parts = () if known is None else parts_of(
-            known.report, known.sigma, known.verdicts, wanted)
-        text = self._missing or ("" if parts or self._message is None else self._message.status)
-        progress = Progress(elapsed, max(timeout - elapsed, 0.0), parts, text)
-        return replace(progress, missing="") if progress.is_reached else progress
-
-    # ---- goals -----------------------------------------------------------------------------------
-
-    def begin(self, mass: float, com: float, inertia: float, timeout: float, keep_data: bool
-              ) -> None:
-        """Have the node identify to this accuracy (raises InvalidData: it refuses).
-
-        Args:
-            mass: [kg]; com: [m]; inertia: share of the mean moment; as in `Identify.action`.
-        """
-        guide = self._guide
-        if not guide.wait_until(self._client.server_is_ready, GOAL):
-            raise InvalidData(f"node '{self.name}' has no action ~/identify")
-        sent = self._client.send_goal_async(Identify.Goal(
-            mass_accuracy=float(mass), com_accuracy=float(com), inertia_accuracy=float(inertia),
-            timeout=float(timeout), keep_data=keep_data), self._keep_feedback)
-        if not guide.wait_until(sent.done, GOAL) or not sent.result().accepted:
-            raise InvalidData(f"node '{self.name}' refuses to identify; its log says why")
-        if not keep_data:
-            self._since = time.monotonic()
-        self._goal, self._missing = sent.result(), ""
-        self._result = self._goal.get_result_async()
-
-    def _keep_feedback(self, message: Any) -> None:
-        self._missing = message.feedback.missing
-
-    def end(self) -> None:
-        """Cancel the goal that runs, if one does, and wait until it has ended, also after a stop:
-        another goal must not find this one."""
-        goal, self._goal = self._goal, None
-        if goal is None or self._result.done():
-            return
-        goal.cancel_goal_async()
-        end = time.monotonic() + GOAL
-        while not self._result.done() and time.monotonic() < end:
-            time.sleep(0.02)
-
-    def close(self) -> None:
-        """End the goal, and release what would outlive the node of this program."""
-        self.end()
-        self._client.destroy()
+        left = max(timeout - elapsed, 0.0)
+        if known is None:
+            return Progress(elapsed, left, (), self._message.status if self._message else "")
+        return Progress(elapsed, left, parts_of(
+            known.report, known.sigma, known.verdicts, wanted))
 
     # ---- services --------------------------------------------------------------------------------
+
+    def forget(self) -> None:
+        """Have the node forget all samples: the time of the session begins (raises InvalidData: it
+        refuses)."""
+        answer = self._guide.client.call(Trigger, f"{self.name}/reset", Trigger.Request())
+        if not answer.success:
+            raise InvalidData(f"node '{self.name}' does not begin anew: {answer.message}")
+        self._since = time.monotonic()
 
     def newest(self) -> Numbers:
         """The last estimate (raises InvalidData where there is none)."""

@@ -79,8 +79,6 @@ class Session:
                 self.options.motion and self.record.motions) else ""
             return End(INTERRUPTED, f"interrupted; {stopped}" + (
                 "the payload was applied" if self.record.applied else "nothing was applied"))
-        finally:
-            self.link.close()
 
     # ---- check -----------------------------------------------------------------------------------
 
@@ -116,7 +114,12 @@ class Session:
             if self.options.check:
                 return
             raise Finished(INTERRUPTED, "not agreed to; nothing has moved")
-        self._forget()
+        if not self.options.check:
+            try:
+                self.link.forget()
+            except InertialIdError as error:
+                raise Finished(CHECK_FAILED, str(error)) from None
+            self._is_identifying = True
         begin, self.arm.is_small = self.guide.now_ns(), True
         if self.options.motion:
             self._wiggle(begin)
@@ -167,12 +170,8 @@ class Session:
     def identify(self) -> Numbers:
         """Motions until the payload is known as well as was asked for, or as can be had (raises
         Finished)."""
-        timeout, made = self.options.timeout, len(self.record.motions)
-        self.show.step("identify", f"until the goal, at most {timeout:g} s")
-        self.link.end()
-        parts = self._show_progress().parts
-        mass = parts[0].goal if parts and parts[0].is_known else 0.0
-        self.link.begin(mass, self.wanted.com, self.wanted.inertia, timeout, keep_data=True)
+        made = len(self.record.motions)
+        self.show.step("identify", f"until the goal, at most {self.options.timeout:g} s")
         shares = []  # intervals over the goal, after each motion
         while True:
             progress = self._wait(SETTLED)
@@ -191,7 +190,7 @@ class Session:
             if self.options.motion:
                 self._improve(len(shares))
             else:
-                self._have_moved(progress.missing or "tilt the wrist by 20° about two axes")
+                self._have_moved(progress.motion)
         self._is_identifying = False
         return self._keep_estimate()
 
@@ -221,7 +220,6 @@ class Session:
         if (outside > 0.5 * np.ptp(self.options.box, axis=0)).any():
             self.show.say("the centre of mass lies outside the box around the payload that motions "
                           "are checked with: set --payload-box", False)
-        self.link.end()
         return found
 
     # ---- prove -----------------------------------------------------------------------------------
@@ -335,16 +333,6 @@ class Session:
         if not self.arm.is_moved_by_hand(lambda: self._wait(0.5), self.options.timeout):
             raise Finished(NOT_IDENTIFIED,
                            f"No one has moved the arm for {self.options.timeout:g} s.")
-
-    def _forget(self) -> None:
-        """Have the node forget what it knew, and begin."""
-        if self.options.check:
-            return
-        try:
-            self.link.begin(0.0, 0.0, 0.0, self.options.timeout, keep_data=False)
-        except InertialIdError as error:
-            raise Finished(CHECK_FAILED, str(error)) from None
-        self._is_identifying = True
 
     def _wait(self, seconds: float) -> Progress:
         """Show what is known, for so long."""
