@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 import argparse
-import math
-from collections.abc import Iterable
 from typing import Any, NoReturn
 
 from .errors import InvalidSetting
@@ -24,35 +22,6 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Raises InvalidSetting."""
         raise InvalidSetting(f"{message} (see {self.prog} --help)")
-
-
-def add_motion_options(parser: argparse._ActionsContainer) -> None:
-    """Add what a user says of a motion that a program makes (see `check_motion_options`)."""
-    add = parser.add_argument
-    add("--controller", default="", help="the trajectory controller, where there are several")
-    add("--link-speed", type=float, default=0.25, metavar="M/S",
-        help="of every link and the payload (default: %(default)s)")
-    add("--silence", type=float, metavar="S",
-        help="longest time without joint states while the arm moves, after which it is stopped "
-        "(default: 8 of their periods, 0.07 to 0.1 s)")
-    add("--keep-out", metavar="SX,SY,SZ,CX,CY,CZ", action="append", default=[],
-        help="lengths and centre [m], in axes of the description's root, of a box (table, wall) "
-        "that nothing may touch; may be repeated")
-    add("--floor", type=float, default=-math.inf, metavar="M",
-        help="least height of the arm and the payload above the description's root (default: none)")
-
-
-def check_motion_options(options: argparse.Namespace,
-                         others: Iterable[tuple[str, float | None, float, float]] = ()) -> None:
-    """Raise InvalidSetting where a number is not allowed.
-
-    Args:
-        others: further options: name, value (None: not given), least and largest.
-    """
-    for name, value, low, high in (("--link-speed", options.link_speed, 0.01, 2.0),
-                                   ("--silence", options.silence, 0.05, 1.0), *others):
-        if value is not None and not (math.isfinite(value) and low <= value <= high):
-            raise InvalidSetting(f"{name} is {value:g}; allowed: {low:g} to {high:g}")
 
 
 def names(text: str) -> tuple[str, ...]:

@@ -3,55 +3,33 @@
 
 from __future__ import annotations
 
-import argparse
 import math
 
 import pytest
 
-from inertial_id_ros.arguments import (
-    VERSION,
-    Parser,
-    add_motion_options,
-    check_motion_options,
-    names,
-    numbers,
-)
+from inertial_id_ros.arguments import VERSION, Parser, names, numbers
 from inertial_id_ros.errors import InvalidSetting
-
-
-def parsed(*words: str) -> argparse.Namespace:
-    parser = Parser(prog="it")
-    add_motion_options(parser)
-    return parser.parse_args(words)
+from inertial_id_ros.ros.guide.command_line import parse
 
 
 def test_options_of_a_motion_have_defaults_that_are_allowed() -> None:
-    options = parsed()
-    check_motion_options(options)
+    options = parse([])
     assert (options.link_speed, options.silence, options.floor) == (0.25, None, -math.inf)
-    assert parsed("--keep-out", "1", "--keep-out", "2").keep_out == ["1", "2"]
+    assert len(parse(2 * ["--keep-out", "1,1,1,0,0,0"]).keep_out) == 2
 
 
 @pytest.mark.parametrize("words", [
     ("--link-speed", "0"), ("--link-speed", "nan"), ("--silence", "2"), ("--link-speed", "fast"),
-    ("--nothing", "1"), ("--silence",)])
+    ("--timeout", "1"), ("--nothing", "1"), ("--silence",), ("--payload-box", "1,2")])
 def test_a_mistake_names_its_option_and_value(words: tuple[str, ...]) -> None:
     with pytest.raises(InvalidSetting) as caught:
-        check_motion_options(parsed(*words))
+        parse(words)
     assert all(word in str(caught.value) for word in words)
-
-
-def test_further_options_are_checked_with_their_bounds() -> None:
-    for value in (None, 1.0, 2.0):
-        check_motion_options(parsed(), [("--x", value, 1.0, 2.0)])
-    for value in (0.9, 2.1, math.inf):
-        with pytest.raises(InvalidSetting, match="--x.*1 to 2"):
-            check_motion_options(parsed(), [("--x", value, 1.0, 2.0)])
 
 
 def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
-        parsed("--version")
+        Parser(prog="it").parse_args(["--version"])
     assert caught.value.code == 0 and capsys.readouterr().out.split()[-1] == VERSION
 
 

@@ -44,7 +44,6 @@ COMMAND = (sys.executable, "-c",
            "from inertial_id_ros.apps.guide import checks; checks.LATEST = 2.0; "
            "from inertial_id_ros.ros import motion_execution; motion_execution.DELAY = 1.0; "
            "from inertial_id_ros.ros.guide.identify_payload import main; raise SystemExit(main())")
-SILENCE = ("--silence", "1.0")
 SETTINGS = ("-p", "wrench.sensor:=ati_gamma", "-p", "motion.execute:=true")
 WRONG = {  # row that names it
     "sign": "sign of the wrench", "frame turned": "axes of the sensor",
@@ -70,19 +69,9 @@ RESTING = 0.01  # rad, within a tenth of a second
 
 
 class Session:
-    """A run of the command: its events, and how it ended.
+    """A run of the command to its end: its events, and how it ended."""
 
-    Args:
-        until: text of an event at which it is interrupted; empty: it is not.
-    """
-
-    def __init__(self, domain: int, folder, *words: str, until: str = "") -> None:
-        process = RosProcess(domain, *COMMAND, "--yes", "--json", *SILENCE, "--report",
-                             str(folder), *words)
-        if until:
-            process.wait_for_text(until)
-            time.sleep(1.0)  # on its way
-            process.process.send_signal(signal.SIGINT)
+    def __init__(self, process: RosProcess) -> None:
         self.status, self.text = process.finish(400.0)
         lines = [line for line in self.text.splitlines() if line.startswith("{")]
         self.events = [json.loads(line) for line in lines]
@@ -111,23 +100,26 @@ class Stage:
                        "rate:=125.0", "-p", "sensor:=ati_gamma", *remaps())]
         self.client = Client(domain)
 
-    def run(self, faults: tuple[str, ...], folder, until: str = "") -> Session:
-        """A session in a faulty set-up."""
+    def start(self, folder, *words: str, faults: tuple[str, ...] = ()) -> RosProcess:
+        """Start the command in a faulty set-up, beside a node that has forgotten all."""
         self.relay.set(*(fault for fault in faults if fault != "not allowed"))
         self.allow("not allowed" not in faults)
         self.client.call(Trigger, "/inertial_id_node/reset")
-        words: tuple[str, ...] = ("--ros-args", *SETTINGS, *self.state)
-        if "no controller" in faults:
-            words = ("--controller", "nowhere", *words)
+        return RosProcess(self.domain, *COMMAND, *words, "--yes", "--json", "--silence", "1.0",
+                          "--report", str(folder), "--ros-args", *SETTINGS, *self.state)
+
+    def run(self, faults: tuple[str, ...], folder) -> Session:
+        """A session in a faulty set-up."""
+        words: tuple[str, ...] = ("--controller", "nowhere") if "no controller" in faults else ()
         if "wrong TCP" in faults:  # a node keeps the frame of its first wrench
-            words = ("--node", "/node_of_this_session", *words)
+            words = ("--node", "/node_of_this_session")
         if "protective stop" in faults:
             for force in (80.0, 0.0):
                 self.client.publish("/simulate_cobot/push", Wrench(force=Vector3(x=force)), 1)
                 time.sleep(0.5)  # samples with it
         try:
             for _ in range(4):
-                session = Session(self.domain, folder, *words, until=until)
+                session = Session(self.start(folder, *words, faults=faults))
                 if not (LATE & session.wrong.keys() - {WRONG[fault] for fault in faults}
                         or any(text in session.text for text in LATE_ARM)):
                     break
@@ -212,57 +204,27 @@ def lines(process: RosProcess, event: str) -> list[dict]:
 
 @pytest.mark.slow
 def test_a_person_who_moves_the_arm_as_told_gets_a_proof(stage, tmp_path):
-    stage.relay.set()
-    stage.allow(False)  # nobody needs to
     person, told = Person(stage.client), []
     home = person.pose()
-    process = RosProcess(stage.domain, *COMMAND, "--no-motion", "--yes", "--json",
-                         "--mass-accuracy", "4", "--com-accuracy", "7", "--inertia-accuracy", "0",
-                         "--report", str(tmp_path), "--ros-args", *SETTINGS, *stage.state)
+    process = stage.start(tmp_path, "--no-motion", "--mass-accuracy", "4", "--com-accuracy", "7",
+                          "--inertia-accuracy", "0", faults=("not allowed",))  # nobody needs to
     while process.process.poll() is None:
         stage.client.spin_until(lambda: len(lines(process, "motion")) > len(told)
                                 or process.process.poll() is not None, 120.0)
         for event in lines(process, "motion")[len(told):]:
-            told.append(event["words"])
+            told.append(event)
             person.turn()
     person.move(np.stack([person.pose(), home]))  # other tests begin there
-    assert process.finish()[0] == 0, process.text
+    assert process.finish()[0] == 0 and len(told) < 10, process.text
     assert lines(process, "proof")[0]["given"], process.text
-    assert len(told) < 10, told
 
 
 @pytest.mark.slow
-def test_interrupted_on_its_way_it_stops_the_arm_and_applies_nothing(stage, tmp_path):
-    session = stage.run((), tmp_path, until='"name": "identify"')
-    assert session.status == 130 and "Traceback" not in session.text, session.text
-    assert "nothing was applied" in session.of("end")[0]["text"]
-    assert len(session.of("motion")) >= 2 and not session.of("proof")
-    states = stage.client.listen(JointState, "/joint_states", 100)
-    seen = len(states)
-    stage.client.spin_until(lambda: len(states) > seen + 10)
-    assert np.ptp([state.position for state in states[seen:]], axis=0).max() < RESTING
-
-
-@pytest.mark.slow
-def test_a_check_without_a_motion_ends_after_the_checks_at_rest(stage, tmp_path):
-    stage.relay.set()
-    stage.allow(True)
-    process = RosProcess(stage.domain, *COMMAND, "--check", "--json", "--report", str(tmp_path),
-                         "--ros-args", *SETTINGS, *stage.state)
-    status, text = process.finish(100.0)
-    assert status == 0 and lines(process, "check"), text
-    assert not lines(process, "motion")
-
-
-@pytest.mark.slow
-def test_interrupted_while_the_arm_moves_the_motion_is_cancelled(stage, tmp_path):
-    stage.relay.set()
-    stage.allow(True)
-    stage.client.call(Trigger, "/inertial_id_node/reset")
+def test_interrupted_while_the_arm_moves_the_motion_is_cancelled_and_nothing_applied(
+        stage, tmp_path):
     goals = stage.client.listen(GoalStatusArray, f"/{ACTION}/_action/status")
     states = stage.client.listen(JointState, "/joint_states", 100)
-    process = RosProcess(stage.domain, *COMMAND, "--yes", "--json", *SILENCE, "--report",
-                         str(tmp_path), "--ros-args", *SETTINGS, *stage.state)
+    process = stage.start(tmp_path)
     stage.client.spin_until(lambda: lines(process, "motion"), 60.0)
     stage.client.spin_until(lambda: states)
     begin = states[-1]
@@ -270,7 +232,8 @@ def test_interrupted_while_the_arm_moves_the_motion_is_cancelled(stage, tmp_path
         lambda: np.abs(np.subtract(states[-1].position, begin.position)).max() > 0.02)
     process.process.send_signal(signal.SIGINT)
     status, text = process.finish(60.0)
-    assert status == 130 and "nothing was applied" in text, text
+    assert status == 130 and "Traceback" not in text, text
+    assert "nothing was applied" in lines(process, "end")[0]["text"]
 
     def last_goal() -> GoalStatus | None:
         found = max(goals[-1].status_list, key=accepted) if goals else None
@@ -279,6 +242,9 @@ def test_interrupted_while_the_arm_moves_the_motion_is_cancelled(stage, tmp_path
     stage.client.spin_until(
         lambda: (goal := last_goal()) and goal.status >= GoalStatus.STATUS_SUCCEEDED)
     assert last_goal().status == GoalStatus.STATUS_CANCELED
+    seen = len(states)
+    stage.client.spin_until(lambda: len(states) > seen + 10)
+    assert np.ptp([state.position for state in states[seen:]], axis=0).max() < RESTING
 
 
 def seconds(stamp):
@@ -293,14 +259,9 @@ def accepted(goal):
 
 @pytest.mark.slow
 def test_a_controller_that_accepts_after_the_session_has_ended_is_told_to_stop(stage, tmp_path):
-    stage.relay.set()
-    stage.allow(True)
-    stage.client.call(Trigger, "/inertial_id_node/reset")
     controller = SlowController(stage.domain, NAMES, np.zeros(len(NAMES)), 6.0)
     try:
-        process = RosProcess(stage.domain, *COMMAND, "--controller", "arm_controller", "--yes",
-                             "--json", *SILENCE, "--report", str(tmp_path),
-                             "--ros-args", *SETTINGS, *stage.state)
+        process = stage.start(tmp_path, "--controller", "arm_controller")
         stage.client.spin_until(lambda: lines(process, "end"), 60.0)
         assert not controller.goals, process.text
         status, text = process.finish(60.0)
@@ -316,19 +277,14 @@ def test_a_controller_that_accepts_after_the_session_has_ended_is_told_to_stop(s
 @pytest.mark.parametrize("faults", [(), ("frame turned",)], ids=["right", "frame turned"])
 def test_a_contact_stops_the_small_motion(stage, tmp_path, faults):
     """Also while a sensor that is turned keeps the node from telling it from the weight."""
-    stage.relay.set(*faults)
-    stage.allow(True)
-    stage.client.call(Trigger, "/inertial_id_node/reset")
-    process = RosProcess(stage.domain, *COMMAND, "--yes", "--json", *SILENCE, "--report",
-                         str(tmp_path), "--ros-args", *SETTINGS, *stage.state)
+    process = stage.start(tmp_path, faults=faults)
     stage.client.spin_until(lambda: lines(process, "motion"), 60.0)
     time.sleep(2.0)  # on its way back, less than the robot itself stops for
     stage.client.publish("/simulate_cobot/push", Wrench(force=Vector3(y=25.0)), 1)
-    status, text = process.finish(100.0)
+    session = Session(process)
     stage.client.publish("/simulate_cobot/push", Wrench(), 1)
-    ended = [json.loads(line) for line in text.splitlines() if '"event": "end"' in line]
-    assert status == 4 and "has stopped" in ended[0]["text"], text
-    assert len([line for line in text.splitlines() if '"event": "motion"' in line]) == 1, text
+    assert session.status == 4 and "has stopped" in session.of("end")[0]["text"], session.text
+    assert len(session.of("motion")) == 1, session.text
 
 
 @pytest.mark.slow

@@ -4,14 +4,17 @@
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
+from ...apps.excitation.motions import COBOT_SPEED
 from ...apps.excitation.plan_excitation import box_corners
 from ...apps.guide.progress import Wanted
-from ...arguments import Parser, add_motion_options, check_motion_options
+from ...arguments import Parser
+from ...errors import InvalidSetting
 from ...io.files import config_file
 from ...settings import SENSORS
 
@@ -49,8 +52,7 @@ def make_parser() -> argparse.ArgumentParser:
         "asked for (default: 20)")
     add("--timeout", type=float, default=120.0, metavar="S",
         help="longest identification, 5 to 600 s (default: 120)")
-    robot = parser.add_argument_group("robot")
-    add = robot.add_argument
+    add = parser.add_argument_group("robot").add_argument
     add("--config", metavar="NAME",
         help="settings of a node that is started: a file, or ur, franka, xarm, kuka_lbr, kinova, "
         "ros2_control")
@@ -63,7 +65,17 @@ def make_parser() -> argparse.ArgumentParser:
     add("--payload-box", metavar="SX,SY,SZ,CX,CY,CZ",
         help="lengths and centre [m] of a box around the payload in the frame of the sensor, kept "
         "clear of the arm (default: a cube of 0.2 m, before the sensor)")
-    add_motion_options(robot)
+    add("--controller", default="", help="the trajectory controller, where there are several")
+    add("--link-speed", type=float, default=COBOT_SPEED, metavar="M/S",
+        help="of every link and the payload, 0.01 to 2 m/s (default: %(default)s)")
+    add("--silence", type=float, metavar="S",
+        help="longest time without joint states while the arm moves, after which it is stopped, "
+        "0.05 to 1 s (default: 8 of their periods, 0.07 to 0.1 s)")
+    add("--keep-out", metavar="SX,SY,SZ,CX,CY,CZ", action="append", default=[],
+        help="lengths and centre [m], in axes of the description's root, of a box (table, wall) "
+        "that nothing may touch; may be repeated")
+    add("--floor", type=float, default=-math.inf, metavar="M",
+        help="least height of the arm and the payload above the description's root (default: none)")
     add = parser.add_argument_group("output").add_argument
     add("--report", type=Path, default=Path("reports"), metavar="FOLDER",
         help="where the report is written (default: reports)")
@@ -79,11 +91,14 @@ def parse(words: Sequence[str], ros_words: Sequence[str] = ()) -> argparse.Names
         ros_words: the ROS arguments of the command line, which go to the node.
     """
     args = make_parser().parse_args(words)
-    check_motion_options(args, (
-        ("--mass-accuracy", args.mass_accuracy, 0.01, 100.0),
-        ("--com-accuracy", args.com_accuracy, 0.01, 1000.0),
-        ("--inertia-accuracy", args.inertia_accuracy, 0.0, 1000.0),
-        ("--timeout", args.timeout, 5.0, 600.0)))
+    for name, low, high in (
+            ("mass_accuracy", 0.01, 100.0), ("com_accuracy", 0.01, 1000.0),
+            ("inertia_accuracy", 0.0, 1000.0), ("timeout", 5.0, 600.0), ("link_speed", 0.01, 2.0),
+            ("silence", 0.05, 1.0), ("floor", -math.inf, 100.0)):
+        value = getattr(args, name)
+        if value is not None and not low <= value <= high:
+            raise InvalidSetting(f"--{name.replace('_', '-')} is {value:g}; allowed: {low:g} to "
+                                 f"{high:g}")
     args.node = f"/{args.node.removeprefix('/')}"
     args.wanted = Wanted(args.mass_accuracy / 100.0, args.com_accuracy / 1000.0,
                          args.inertia_accuracy / 100.0)
