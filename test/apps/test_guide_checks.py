@@ -59,7 +59,7 @@ SEEN = Snapshot(
 def test_a_right_set_up_passes_every_check():
     rows = check_at_rest(SEEN, SETTINGS)
     assert all(row.verdict is Verdict.PASSED and not row.advice for row in rows), rows
-    assert len({row.check for row in rows}) == len(rows) == 18
+    assert len({row.check for row in rows}) == len(rows) == 17
 
 
 def test_without_an_arm_only_what_is_missing_has_a_row():
@@ -92,7 +92,7 @@ def test_without_an_arm_only_what_is_missing_has_a_row():
      "robot description", "none"),
     ({"driver": Driver(1.2, "", 1.0)}, "payload set on the robot", "1.200 kg"),
     ({"driver": Driver(0.0, "protective stop", 1.0)}, "robot may move", "protective stop"),
-    ({"driver": Driver(0.0, "", 0.0)}, "speed scaling", "0 %"),
+    ({"driver": Driver(0.0, "", 0.0)}, "robot may move", "0 %"),
     ({"controllers": ()}, "controller", "no node"),
     ({"controllers": (Controller("/gripper", ("finger",)),)}, "controller", "finger"),
     ({"controllers": 2 * SEEN.controllers}, "controller", "/arm_controller"),
@@ -132,5 +132,4 @@ def test_nothing_of_the_controller_is_checked_where_the_arm_is_moved_by_hand():
 def test_what_nobody_says_has_no_row():
     names = {row.check for row in check_at_rest(SEEN, SETTINGS)}
     few = {row.check for row in check_at_rest(replace(SEEN, driver=Driver(), scene=None), SETTINGS)}
-    assert names - few == {"payload set on the robot", "robot may move", "speed scaling",
-                           "surroundings"}
+    assert names - few == {"payload set on the robot", "robot may move", "surroundings"}

@@ -61,6 +61,7 @@ def test_the_chain_holds_the_joints_that_move_the_sensor(received: Received) -> 
     assert set(elsewhere.beyond) == {name for name in NAMES if name.startswith("wrist")}
     nothing = Received(Settings())
     assert nothing.see(0, 1).missing and not nothing.window(0, 1).used.any() and nothing.frame == ""
+    assert nothing.wrench().rate == 0.0 and nothing.newest_positions() == {}
 
 
 def test_a_frame_has_its_place_in_the_root(received: Received) -> None:
@@ -78,21 +79,6 @@ def test_what_is_damaged_or_older_than_a_minute_is_left_out() -> None:
     late = EPOCH + 100 * 10**9
     some.add(WRENCH, late, wrench_bytes(late, "tool0", np.zeros(6)))
     assert len(some.wrench()) == 1 and some.description
-
-
-def test_the_link_that_is_published_least_often_speaks_for_the_transforms() -> None:
-    made = Received(Settings())
-    for k in range(100):
-        made.add(TRANSFORMS, EPOCH + k, transforms_bytes(
-            EPOCH + k, ["arm", "tool"] if k % 10 == 0 else ["arm"]))
-    assert len(made.transforms()) == 10
-
-
-def test_nothing_has_no_rate_delay_or_motion() -> None:
-    nothing = Received(Settings())
-    for stream in (nothing.wrench(), nothing.joints(), nothing.transforms()):
-        assert len(stream) == 0 and stream.rate == 0.0 and np.isnan(stream.lag)
-    assert nothing.newest_positions() == {} and nothing.description == ""
 
 
 def test_the_newest_description_that_can_be_read_counts() -> None:

@@ -24,7 +24,6 @@ NOISY = 3.0  # times the noise of the data sheet
 SHIFTED = 0.002  # m, of a TCP
 NEAR_RANGE = 0.9  # share of the range
 REST_SPEED = 0.02  # rad/s or m/s
-FULL_SPEED = 0.995
 FEW = 10  # samples that show no noise
 NAMED = 6  # names in a sentence
 CHANNELS = ("fx", "fy", "fz", "tx", "ty", "tz")
@@ -359,23 +358,16 @@ def _controller(seen: Snapshot, _: Settings) -> Result:
             "UR, External Control must run). Or move by hand: --no-motion.")
 
 
-@_check(TO_MOVE, "speed scaling")
-def _speed(seen: Snapshot, _: Settings) -> Result | None:
-    speed = seen.driver.speed
-    if speed is None:
-        return None
-    slower = "" if speed > FULL_SPEED else "; motions take longer, and identify less"
-    return (speed <= 0.0, f"{100.0 * speed:.0f} %{slower}", "100 %",
-            "Set the speed slider of the teach pendant to 100 %, and end reduced mode.")
-
-
 @_check(TO_MOVE, "robot may move")
 def _may_move(seen: Snapshot, _: Settings) -> Result | None:
-    stopped = seen.driver.stopped
-    if stopped is None:
+    stopped, speed = seen.driver.stopped, seen.driver.speed
+    if stopped is None and speed is None:
         return None
-    return (stopped, stopped or "the driver says so", "no stop, program running",
-            "Find out why it stopped, clear it on the teach pendant, and start the program again.")
+    at = "" if speed is None else f", at {100.0 * speed:.0f} % of the programmed speed"
+    return (stopped or speed == 0.0, (stopped or "nothing stops it") + at,
+            "no stop, program running",
+            "Find out why it stopped, clear it on the teach pendant, raise its speed slider, and "
+            "start the program again.")
 
 
 @_check(TO_MOVE, "surroundings")

@@ -113,6 +113,11 @@ class NodeLink:
             return STOPPING, f"node '{self.name}' has sent nothing for {DEADLINE:g} s"
         return Doubt(message.doubt), next(iter(message.diagnostics), message.status)
 
+    def doubts_set_up(self) -> str:
+        """Why the node doubts signs, frames or units, in a sentence; empty: it does not."""
+        doubt, text = self.doubt()
+        return text if doubt & (Doubt.MASS | Doubt.FRAME) else ""
+
     def progress(self, wanted: Wanted, timeout: float) -> Progress:
         """What is known, what is missing, and the time since the session began."""
         known, elapsed = self.estimate, time.monotonic() - self._since

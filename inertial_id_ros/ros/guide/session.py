@@ -21,7 +21,6 @@ from ...apps.guide.proof import Proof, prove
 from ...apps.guide.show import Show
 from ...cli import CHECK_FAILED, INTERRUPTED, NOT_APPLIED, NOT_IDENTIFIED, OK
 from ...errors import InertialIdError
-from ...kinds import Doubt
 from ...targets.registry import TARGETS
 from .arm import MovedArm, PlannedMotion
 from .guide_node import LATEST, GuideNode, Stopped
@@ -29,7 +28,7 @@ from .listening import Listening
 from .node_link import NodeLink, Numbers
 
 ARRIVAL = 6.0  # s until wrench and joint states have come once
-LISTENED, TRIES = 2.5, 2  # s of a check at rest; what is wrong must be so each time
+LISTENED, TRIES = 2.5, 3  # s of a check at rest; what is wrong must be so each time
 SETTLED = 0.7  # s after a motion until its last rows count
 SHOWN = 0.2  # s between two looks at what is known
 AFTER_A_STOP = ("Correct what stopped the arm, make sure that nothing touches it, and run the "
@@ -128,8 +127,7 @@ class Session:
                              "it still again")
         self.arm.is_small = False
         self._judge_motion(begin)
-        doubt, text = self.link.doubt()
-        if doubt & (Doubt.MASS | Doubt.FRAME) and not self.options.check:
+        if (text := self.link.doubts_set_up()) and not self.options.check:
             raise Finished(CHECK_FAILED, f"The node doubts the set-up: {text}. Nothing was "
                            "applied.")
 
