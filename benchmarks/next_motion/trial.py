@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from inertial_id_ros.apps.excitation.knowledge import Knowledge
-from inertial_id_ros.apps.guide.progress import LONGEST_MOTION, is_at_its_limit
+from inertial_id_ros.apps.guide.progress import LONGEST_MOTION
 from inertial_id_ros.errors import InvalidData
 from inertial_id_ros.estimate import Estimate, NoEstimate
 from inertial_id_ros.inertia import Array, report_from_phi
@@ -34,8 +34,8 @@ class Row(NamedTuple):
         reached: time from the start of the first motion until that was had in mass and centre of
             mass [s]; not a number if never; moving: of that, in motion; all_reached: with the
             inertia; asked: time to what was asked for.
-        ended: time at which a session ends, as all is reached, or more motion brings nothing, or
-            after `LONGEST_MOTION` [s]; end_mass, end_com: intervals then [%, mm].
+        ended: time at which a session ends, as all is reached, or after `LONGEST_MOTION` [s];
+            end_mass, end_com: intervals then [%, mm].
         mass_error [%], com_error [mm], inertia_error [% of the mean moment], z: largest error of
             mass and centre in standard deviations; at the end.
         speed: fastest point of any link or of the payload [m/s], contacts: instants with contact,
@@ -75,10 +75,8 @@ def run(task: Task, sensor: str, motion: str) -> Row:
     knowledge = Knowledge.usual(task.settings(sensor))
     way = MOTIONS[motion](task)
     times: dict[str, float] = {}
-    shares: list[Array] = []
     moving, found = 0.0, None
-    while "all" not in times and not is_at_its_limit(shares) and (
-            moving < LONGEST_MOTION and arm.time < _LATEST):
+    while "all" not in times and moving < LONGEST_MOTION and arm.time < _LATEST:
         try:
             segment: Segment = way.next(knowledge)
         except InvalidData:
@@ -100,7 +98,6 @@ def run(task: Task, sensor: str, motion: str) -> Row:
         knowledge = way.knowledge_after(knowledge)
         if isinstance(found, Estimate):
             knowledge = knowledge.revised(found.phi, found.phi_covariance)
-            shares.append(_share(found, goals(knowledge.phi)["all"]))
     seen = look_at(np.concatenate(arm.joints), task)
     report = report_from_phi(task.payload.phi)
     truth = 2.0 * goals(task.payload.phi)["all"] / np.repeat(

@@ -1,5 +1,5 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Parts of a session: its motions, when more motion is in vain, what is shown and reported."""
+"""Parts of a session: its motions, what is printed and reported."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from inertial_id_ros.apps.excitation.motions import MotionLimits
 from inertial_id_ros.apps.guide.checks import Row, Verdict
 from inertial_id_ros.apps.guide.motions import MotionSource
 from inertial_id_ros.apps.guide.page import End, Record, session_page
-from inertial_id_ros.apps.guide.progress import Progress, Wanted, is_at_its_limit, parts_of
+from inertial_id_ros.apps.guide.progress import Progress, Wanted, parts_of
 from inertial_id_ros.apps.guide.proof import Proof, prove
 from inertial_id_ros.apps.guide.show import Show
 from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description
@@ -80,15 +80,6 @@ def test_a_large_motion_is_larger_than_the_wiggle_and_another_each_time(source):
         directions = ups(motion)
         assert max(angle(up, directions[0]) for up in directions) > 25.0
         assert source.problems(motion, POSE) == ()
-
-
-def test_more_motion_is_in_vain_where_no_lacking_interval_narrows():
-    falling = [np.array([8.0 * 0.7**k, 0.5]) for k in range(14)]
-    assert not is_at_its_limit(falling)
-    stuck = [np.array([3.0, 2.0])] + [np.array([2.95, 2.0])] * 12
-    assert is_at_its_limit(stuck)
-    assert not is_at_its_limit([*stuck[:-1], np.array([2.95, 1.5])])
-    assert not is_at_its_limit([np.empty(0)] * 14)
 
 
 # ---- what is planned -----------------------------------------------------------------------------

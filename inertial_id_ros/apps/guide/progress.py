@@ -16,7 +16,6 @@ from ...settings import Settings
 from ..report.diagnosis import TILT, TURN
 from ..report.results import CONFIDENCE_95
 
-IN_VAIN, PROGRESS = 12, 0.95  # motions that leave more than this share of each interval
 MARGIN = 1.25  # of the accuracy that no motion surpasses
 LONGEST_MOTION = 45.0  # s of motion, after which what is known is good enough
 
@@ -131,17 +130,3 @@ def parts_of(report: Array, sigma: Array, verdicts: Sequence[int], wanted: Wante
         Part("inertia", f"({', '.join(f'{1e3 * v:.3g}' for v in moments)}) g m²",
              100.0 * float(width[4:].max()) / mean, 100.0 * wanted.inertia or math.nan, "%",
              bool(known[4:].all()) or not wanted.inertia))
-
-
-def is_at_its_limit(shares: Sequence[Array]) -> bool:
-    """True if the last motions have brought nothing any more.
-
-    Args:
-        shares: intervals (k,) over the goal after each motion; empty while there is no estimate.
-    """
-    before = [share for share in shares[:-IN_VAIN] if len(share)]
-    after = [share for share in shares[-IN_VAIN:] if len(share)]
-    if not before or len(after) < IN_VAIN:
-        return False
-    best = np.min(before, axis=0)
-    return bool((np.min(after, axis=0) > PROGRESS * best)[best > 1.0].all())

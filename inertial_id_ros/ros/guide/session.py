@@ -16,7 +16,7 @@ import numpy as np
 from ...apps.guide.by_motion import check_by_motion, check_joint_order, rejected_row
 from ...apps.guide.checks import Row, check_at_rest, failed
 from ...apps.guide.page import End, Record
-from ...apps.guide.progress import LONGEST_MOTION, Progress, is_at_its_limit
+from ...apps.guide.progress import LONGEST_MOTION, Progress
 from ...apps.guide.proof import Proof, prove
 from ...apps.guide.show import Show
 from ...cli import CHECK_FAILED, INTERRUPTED, NOT_APPLIED, NOT_IDENTIFIED, OK
@@ -170,35 +170,32 @@ class Session:
         Finished)."""
         made = len(self.record.motions)
         self.show.step("identify", f"until the goal, at most {self.options.timeout:g} s")
-        shares = []  # intervals over the goal, after each motion
         while True:
             progress = self._wait(SETTLED)
             if progress.is_reached and self.link.is_fresh:
                 break
-            shares.append(np.array([part.width / part.goal if part.goal > 0.0 else 0.0
-                                    for part in progress.parts]))
             spent = sum(seconds for _, seconds in self.record.motions[made:])
-            is_vain, is_late = is_at_its_limit(shares), progress.left <= 0.0
-            if progress.is_known and (is_vain or is_late or spent > LONGEST_MOTION):
+            if progress.is_known and (spent > LONGEST_MOTION or progress.left <= 0.0):
                 self.show.say("as good as this sensor, its mounting and the time allow")
                 break
-            if is_late or is_vain:
+            if progress.left <= 0.0:
                 raise Finished(NOT_IDENTIFIED, f"Not identified in {progress.elapsed:.0f} s: "
                                + (progress.missing or "the intervals are too wide"))
             if self.options.motion:
-                self._improve(len(shares))
+                self._improve()
             else:
                 self._have_moved(progress.motion)
         self._is_identifying = False
         return self._keep_estimate()
 
-    def _improve(self, seed: int) -> None:
+    def _improve(self) -> None:
         """Make the next motion (raises Finished)."""
         known = self.link.estimate
         if known is not None:
             self.arm.source.learn(known.phi, known.phi_covariance)
         try:
-            motion = self.arm.source.next_motion(self.arm.pose, self.wanted, seed)
+            motion = self.arm.source.next_motion(
+                self.arm.pose, self.wanted, len(self.record.motions))
         except InertialIdError as error:
             raise Finished(NOT_IDENTIFIED, str(error)) from None
         self._move(motion)
