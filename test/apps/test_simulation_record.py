@@ -13,9 +13,10 @@ from rosbags.typesys import Stores, get_typestore
 from scipy.spatial.transform import Rotation
 
 from inertial_id_ros.apps.simulation.cobot import SimulatedCobot
-from inertial_id_ros.apps.simulation.command_line import main, parse, write_bag
+from inertial_id_ros.apps.simulation.command_line import main, parse
 from inertial_id_ros.apps.simulation.payload import PAYLOADS
 from inertial_id_ros.apps.simulation.settings import CobotSettings
+from inertial_id_ros.apps.simulation.write import write_bag
 from inertial_id_ros.errors import RecordingError
 
 ROOT = Path(__file__).resolve().parents[2]

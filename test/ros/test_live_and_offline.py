@@ -18,8 +18,8 @@ from ros_process import RosProcess, Stage  # noqa: E402
 
 from inertial_id_ros.apps.bag.identify_bag import main as identify_bag  # noqa: E402
 from inertial_id_ros.apps.simulation.cobot import SimulatedCobot  # noqa: E402
-from inertial_id_ros.apps.simulation.command_line import write_bag  # noqa: E402
 from inertial_id_ros.apps.simulation.settings import CobotSettings  # noqa: E402
+from inertial_id_ros.apps.simulation.write import write_bag  # noqa: E402
 from inertial_id_ros.msg import InertialParameters  # noqa: E402
 
 PLAYER = Path(__file__).parents[1] / "play_bag.py"

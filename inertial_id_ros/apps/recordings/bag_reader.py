@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -60,17 +61,21 @@ class BagReader:
         self._store: Typestore | None = None
         with optional_packages("reading a recording"):  # the node may lack rosbags
             from rosbags.rosbag2 import Reader
-        storage = self._locate()
+        folder, files = self._locate()
+        storage = folder or files[0]
+        if folder and len(files) == 1 and not _names_its_storage(folder):
+            storage = files[0]
+            self.notes.append(f"no metadata.yaml in {self.path} names the kind of its file; "
+                              f"reading {storage.name} alone")
         with _named(f"recording {self.path} cannot be read"):
-            for file in sorted(storage.iterdir()) if storage.is_dir() else [storage]:
-                if file.suffix in SUFFIXES:
-                    _check_ends(file)
+            for file in files:
+                _check_ends(file)
             self._reader = Reader(storage)
             self._reader.open()
             self._use_the_services_of_metadata()
 
-    def _locate(self) -> Path:
-        """The folder or file to hand to the library (raises RecordingError)."""
+    def _locate(self) -> tuple[Path | None, list[Path]]:
+        """The folder, if there is one, and the files (raises RecordingError)."""
         path = self.path
         if not path.exists():
             raise RecordingError(f"recording {path} does not exist")
@@ -78,17 +83,12 @@ class BagReader:
             path = path.parent
         if not path.is_dir():
             _check_suffix(path)
-            return path
+            return None, [path]
         files = sorted(f for f in path.iterdir() if f.suffix in SUFFIXES)
-        metadata = path / "metadata.yaml"
-        if metadata.is_file() and not (len(files) == 1 and _names_no_storage(metadata)):
-            return path
-        if len(files) != 1:
+        if len(files) != 1 and not (path / "metadata.yaml").is_file():
             raise RecordingError(f"folder {path} has no metadata.yaml and {len(files)} .mcap or "
                                  f".db3 files; run 'ros2 bag reindex {path}', or name one file")
-        self.notes.append(f"{path} has no metadata.yaml that names the kind of its file; reading "
-                          f"{files[0].name} alone")
-        return files[0]
+        return path, files
 
     def _use_the_services_of_metadata(self) -> None:
         """Have topics read of which metadata.yaml states another quality of service than the
@@ -167,12 +167,11 @@ def _named(what: str) -> Iterator[None]:
         raise RecordingError(f"{what}: {reason}") from error
 
 
-def _names_no_storage(metadata: Path) -> bool:
-    """True where metadata.yaml names no plugin that stores the messages."""
-    lines = metadata.read_text(encoding="utf-8", errors="replace").splitlines()
-    named = [value.strip(" \"'") for name, _, value in (line.partition(":") for line in lines)
-             if name.strip() == "storage_identifier"]
-    return not any(named)
+def _names_its_storage(folder: Path) -> bool:
+    """True where metadata.yaml is there and names the plugin that stores the messages."""
+    file = folder / "metadata.yaml"
+    text = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
+    return re.search(r"storage_identifier:[ \"']*\w", text) is not None
 
 
 def _check_suffix(path: Path) -> None:

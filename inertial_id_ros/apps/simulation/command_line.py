@@ -1,106 +1,23 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Command line of the simulated cobot: options from the settings table, and writing a bag.
-
-The bag is written with ``rosbags``, without ROS. It holds what a driver with robot_state_publisher
-would have published: ``/joint_states``, ``/wrench``, ``/tf`` (from the measured joint positions),
-and the latched ``/tf_static`` and ``/robot_description``; besides these the truth, latched, on
-``/simulate_cobot/truth``."""
+"""Command line of the simulated cobot: options from the settings table."""
 
 from __future__ import annotations
 
-import shutil
 import sys
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from ...arguments import Parser, numbers
 from ...cli import OK, exit_status
-from ...errors import DamagedFile, InvalidSetting, RecordingError
-from ...extras import optional_packages
-from ...inertia import six_from_tensor
-from ...io.bag_writing import JOINTS, TRANSFORMS, WRENCH, MessageWriter
+from ...errors import DamagedFile, InvalidSetting
 from ...io.yaml_files import parse_yaml
 from ...settings.spec import allowed_range, iter_group
-from .cobot import Recording, SimulatedCobot
+from .cobot import SimulatedCobot
 from .settings import CobotSettings
-
-with optional_packages("writing a recording"):
-    from rosbags.rosbag2 import StoragePlugin, Writer
-    from rosbags.rosbag2.errors import WriterError
-
-START = 1_700_000_000.0  # s: stamp of the first sample where none is given; never 0, "no stamp"
-TRUTH_TOPIC = "/simulate_cobot/truth"
+from .write import write_bag
 
 
-def write_bag(path: str | Path, cobot: SimulatedCobot, blocks: Recording | Iterable[Recording], *,
-              start: float = START) -> None:
-    """Writes consecutive recordings of a cobot into a new bag.
-
-    Args:
-        path: folder of the bag, which must not exist.
-        cobot: gives names, transforms and the robot description.
-        blocks: one recording, or consecutive blocks (``cobot.blocks(duration)``), which are
-            written as they come.
-        start: ROS time of the sample at t = 0 [s].
-
-    Raises:
-        RecordingError: the folder exists, or cannot be written.
-    """
-    folder = Path(path)
-    if folder.exists():
-        raise RecordingError(f"bag {folder} exists already; name a folder that does not")
-    try:
-        with Writer(folder, version=9, storage_plugin=StoragePlugin.MCAP) as writer:
-            bag, begin = MessageWriter(writer), round(start * 1e9)
-            topics = [bag.add_topic("/joint_states", JOINTS), bag.add_topic("/wrench", WRENCH),
-                      bag.add_topic("/tf", TRANSFORMS)]
-            _write_latched(bag, cobot, begin)
-            for block in [blocks] if isinstance(blocks, Recording) else blocks:
-                _write_samples(bag, topics, cobot, block, begin)
-    except BaseException as error:
-        # A bag that stops half-way looks like a complete one.
-        shutil.rmtree(folder, ignore_errors=True)
-        if isinstance(error, OSError | WriterError):
-            raise RecordingError(f"bag {folder} cannot be written: {error}") from error
-        raise
-
-
-def _write_samples(bag: MessageWriter, topics: Sequence[Any], cobot: SimulatedCobot,
-                   recording: Recording, start: int) -> None:
-    """Write all messages of a recording in the order of their stamps; start: of time 0 [ns]."""
-    joint_states, wrench, tf = topics
-    quaternions = cobot.description.joint_quaternions(recording.q)
-    for i, t in enumerate(recording.t.tolist()):
-        stamp = start + round(1e9 * t)
-        bag.write(joint_states, stamp, bag.joints(
-            stamp, cobot.joint_names, recording.q[i], recording.dq[i], recording.effort[i]))
-        bag.write(wrench, stamp, bag.wrench(stamp, cobot.sensor_frame, recording.wrench[i]))
-        if round(t * cobot.settings.rate) % cobot.tf_step == 0:
-            bag.write(tf, stamp, bag.transforms([
-                bag.transform(stamp, j.parent, j.child, j.translation, quaternion)
-                for j, quaternion in zip(cobot.description.moving, quaternions[i], strict=True)]))
-
-
-def _write_latched(bag: MessageWriter, cobot: SimulatedCobot, start: int) -> None:
-    """Write the transforms that are fixed, the robot description and the truth."""
-    payload = cobot.payload
-    inertia = bag.make("geometry_msgs/msg/Inertia", payload.mass, bag.vector(payload.com),
-                       *six_from_tensor(payload.inertia_com).tolist())
-    for topic, kind, message in (
-            ("/tf_static", TRANSFORMS, bag.transforms([
-                bag.transform(start, *edge) for edge in cobot.static_transforms()])),
-            ("/robot_description", "std_msgs/msg/String",
-             bag.make("std_msgs/msg/String", cobot.urdf)),
-            (TRUTH_TOPIC, "geometry_msgs/msg/InertiaStamped",
-             bag.make("geometry_msgs/msg/InertiaStamped",
-                      bag.header(start, cobot.sensor_frame), inertia))):
-        bag.write(bag.add_topic(topic, kind, latched=True), start, message)
-
-
-@dataclass(frozen=True)
-class Options:
+class Options(NamedTuple):
     """What the command line asks for: settings, and the bag to write (empty: none)."""
 
     settings: CobotSettings

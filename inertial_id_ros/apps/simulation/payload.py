@@ -33,7 +33,7 @@ class Part:
 
     Raises:
         InvalidShape: unknown shape, or sizes that enclose no volume.
-        InvalidSetting: density, centre or angles not allowed.
+        InvalidSetting: density, centre or angles are not allowed.
     """
 
     shape: str
@@ -43,19 +43,17 @@ class Part:
     rpy: Vector3 = (0.0, 0.0, 0.0)
 
     def __post_init__(self) -> None:
-        names = SIZES.get(self.shape)
-        if names is None:
+        names = SIZES.get(self.shape, ())
+        if not names:
             raise InvalidShape(f"payload shape is '{self.shape}'; allowed: {', '.join(SIZES)}")
         if len(self.size) != len(names) or not all(0.0 < s < math.inf for s in self.size):
             raise InvalidShape(f"size of a {self.shape} is {list(self.size)}; it needs "
                                f"{len(names)} numbers above 0 [m]: {', '.join(names)}")
-        if not 0.0 < self.density < math.inf:
-            raise InvalidSetting(
-                f"density of a {self.shape} is {self.density:g} kg/m^3; it must be positive")
-        for name, value in (("center", self.center), ("rpy", self.rpy)):
-            if len(value) != 3 or not np.isfinite(value).all():
-                raise InvalidSetting(
-                    f"{name} of a {self.shape} is {list(value)}; it needs three finite numbers")
+        place = (*self.center, *self.rpy)
+        if len(place) != 6 or not np.isfinite(place).all() or not 0.0 < self.density < math.inf:
+            raise InvalidSetting(f"{self.shape} of density {self.density:g}, center and rpy "
+                                 f"{list(place)}: it needs a density above 0 [kg/m^3], three "
+                                 "numbers for its center and three for its rpy")
 
     @property
     def rotation(self) -> Array:
