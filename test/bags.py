@@ -7,7 +7,7 @@ same motion can be recorded as transforms or as joint states with a robot descri
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -22,12 +22,11 @@ from rosbags.interfaces import (
     QosTime,
 )
 from rosbags.rosbag2 import StoragePlugin, Writer
-from rosbags.typesys import Stores, get_types_from_msg, get_typestore
+from rosbags.typesys import Stores, get_typestore
 from scipy.spatial.transform import Rotation
 
 START = 1_700_000_000_000_000_000  # ns
 STORE = get_typestore(Stores.ROS2_JAZZY)
-STORE.register(get_types_from_msg("float64 value\nstring note\n", "lab_msgs/msg/Reading"))
 WRENCH, JOINTS = "geometry_msgs/msg/WrenchStamped", "sensor_msgs/msg/JointState"
 TF, TEXT = "tf2_msgs/msg/TFMessage", "std_msgs/msg/String"
 
@@ -117,11 +116,22 @@ def nanoseconds(t: np.ndarray) -> list[int]:
     return [START + int(x) for x in np.rint(t * 1e9)]
 
 
+def make(kind: str, *values: Any) -> Any:
+    """A message of a type, such as std_msgs/Header, of the values of its fields."""
+    return STORE.types[kind.replace("/", "/msg/")](*values)
+
+
 def header(stamp: int, frame: str) -> Any:
     """A std_msgs/Header."""
-    types = STORE.types
-    time = types["builtin_interfaces/msg/Time"](sec=stamp // 10**9, nanosec=stamp % 10**9)
-    return types["std_msgs/msg/Header"](stamp=time, frame_id=frame)
+    return make("std_msgs/Header", make("builtin_interfaces/Time", *divmod(stamp, 10**9)), frame)
+
+
+def wrench_messages(stamps: Sequence[int], rows: np.ndarray, frame: str) -> list[tuple[int, Any]]:
+    """Stamp [ns] and geometry_msgs/WrenchStamped of rows (n, 6) [N, N m]."""
+    return [(s, make("geometry_msgs/WrenchStamped", header(s, frame), make(
+        "geometry_msgs/Wrench", *(make("geometry_msgs/Vector3", *part)
+                                  for part in row.reshape(2, 3).tolist()))))
+        for s, row in zip(stamps, rows, strict=True)]
 
 
 def wrench_stream(duration: float, payload: Payload, topic: str = "/wrench", rate: float = 200.0,
@@ -132,33 +142,23 @@ def wrench_stream(duration: float, payload: Payload, topic: str = "/wrench", rat
     rng = np.random.default_rng(7)
     rows = wrench(t, payload, convention)
     rows += noise * rng.normal(size=rows.shape) * np.repeat([0.05, 0.002], 3)
-    vector, both = STORE.types["geometry_msgs/msg/Vector3"], STORE.types["geometry_msgs/msg/Wrench"]
-    stamped = STORE.types[WRENCH]
-    return Stream(topic, WRENCH, [
-        (s, stamped(header=header(s, frame), wrench=both(
-            force=vector(*map(float, row[:3])), torque=vector(*map(float, row[3:])))))
-        for s, row in zip(nanoseconds(t), rows, strict=True)])
+    return Stream(topic, WRENCH, wrench_messages(nanoseconds(t), rows, frame))
 
 
 def joint_stream(duration: float, topic: str = "/joint_states", rate: float = 200.0) -> Stream:
     """Joint positions without noise."""
     t = times(duration, rate)
-    nothing = np.empty(0)
     return Stream(topic, JOINTS, [
-        (s, STORE.types[JOINTS](header=header(s, ""), name=JOINT_NAMES, position=q,
-                                velocity=nothing, effort=nothing))
+        (s, make("sensor_msgs/JointState", header(s, ""), JOINT_NAMES, q, np.empty(0), np.empty(0)))
         for s, q in zip(nanoseconds(t), angles(t), strict=True)])
 
 
 def transform(stamp: int, parent: str, child: str, position: np.ndarray,
               quaternion: np.ndarray) -> Any:
     """A geometry_msgs/TransformStamped."""
-    types = STORE.types
-    return types["geometry_msgs/msg/TransformStamped"](
-        header=header(stamp, parent), child_frame_id=child,
-        transform=types["geometry_msgs/msg/Transform"](
-            translation=types["geometry_msgs/msg/Vector3"](*map(float, position)),
-            rotation=types["geometry_msgs/msg/Quaternion"](*map(float, quaternion))))
+    return make("geometry_msgs/TransformStamped", header(stamp, parent), child, make(
+        "geometry_msgs/Transform", make("geometry_msgs/Vector3", *map(float, position)),
+        make("geometry_msgs/Quaternion", *map(float, quaternion))))
 
 
 def tf_stream(duration: float, rate: float = 100.0, parent: str = "base",
@@ -168,29 +168,19 @@ def tf_stream(duration: float, rate: float = 100.0, parent: str = "base",
     rotation, position = pose(t)
     quaternions = Rotation.from_matrix(rotation).as_quat()
     return Stream("/tf", TF, [
-        (s, STORE.types[TF](transforms=[transform(s, parent, child, p, q)]))
+        (s, make("tf2_msgs/TFMessage", [transform(s, parent, child, p, q)]))
         for s, p, q in zip(nanoseconds(t), position, quaternions, strict=True)])
 
 
-def static_tf_stream(edges: Iterable[tuple[str, str]] = (("map", "base"),),
-                     log_time: int = START) -> Stream:
-    """One latched message for each edge, identity transforms: several publishers."""
-    return Stream("/tf_static", TF, [
-        (log_time, STORE.types[TF](transforms=[
-            transform(START, a, b, np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0]))]))
-        for a, b in edges], latched=True)
+def static_tf_stream() -> Stream:
+    """The base stands in the map, latched."""
+    edge = transform(START, "map", "base", np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0]))
+    return Stream("/tf_static", TF, [(START, make("tf2_msgs/TFMessage", [edge]))], latched=True)
 
 
-def text_stream(topic: str, text: str, log_time: int = START) -> Stream:
+def text_stream(topic: str, text: str) -> Stream:
     """One latched text, such as a robot description."""
-    return Stream(topic, TEXT, [(log_time, STORE.types[TEXT](data=text))], latched=True)
-
-
-def reading_stream(count: int = 5) -> Stream:
-    """A topic of a type that is installed nowhere."""
-    kind = "lab_msgs/msg/Reading"
-    return Stream("/lab", kind, [
-        (START + k * 10**8, STORE.types[kind](value=float(k), note="x")) for k in range(count)])
+    return Stream(topic, TEXT, [(START, make("std_msgs/String", text))], latched=True)
 
 
 def qos(latched: bool) -> list[Qos]:

@@ -21,7 +21,6 @@ from inertial_id_ros.settings import Settings
 
 START = 1_785_000_000_123_456_789  # ns: July 2026
 GRAVITY = np.array([0.0, 0.0, -9.81])
-SECOND = 1_000_000_000  # ns
 NOISE = np.repeat([0.1, 0.005], 3)  # of the data sheet: N, N m
 _STEP = 2e-3  # s, of the finite differences
 
@@ -184,12 +183,6 @@ def second_difference(path: list[np.ndarray], step: float = _STEP) -> np.ndarray
     """Second derivative from five values `step` seconds apart (error of fourth order)."""
     a, b, c, d, e = path
     return (-a + 16.0 * b - 30.0 * c + 16.0 * d - e) / (12.0 * step**2)
-
-
-def first_difference(path: list[np.ndarray], step: float = _STEP) -> np.ndarray:
-    """First derivative from five values `step` seconds apart (error of fourth order)."""
-    a, b, _, d, e = path
-    return (a - 8.0 * b + 8.0 * d - e) / (12.0 * step)
 
 
 def forward(positions: np.ndarray) -> tuple[Rotation, np.ndarray]:

@@ -28,16 +28,16 @@ class DriverPayload:
 
     def update(self, payload: StatedPayload | None) -> None:
         """Take what the driver stated last; None: nothing new."""
-        before = self._stated
-        if payload is not None and (before is None or before.frame != payload.frame or not
-                                    np.array_equal(before.values, payload.values)):
-            if before is not None:  # drivers zero the sensor then
-                self._identifier.reset("the payload that the driver compensates changed")
-            self._stated, self._waiting = payload, "its frame is not known"
-        if self._stated is None or not self._waiting:
+        before, stated = self._stated, payload or self._stated
+        if stated is None:
             return
+        is_new = before is None or before.frame != stated.frame or not np.array_equal(
+            before.values, stated.values)
+        if not is_new and not self._waiting:
+            return
+        self._stated = stated
         try:
-            self._believe(self._stated)
+            self._believe(stated)
             self._waiting = ""
         except InertialIdError as error:
             self._waiting = str(error)
