@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.spatial.transform import Rotation
 
 from benchmarks.referee.generator import FRAME, GRAVITY, Scenario, report
 from inertial_id_ros import api
@@ -21,8 +20,6 @@ from inertial_id_ros.apps.simulation.write import write_bag
 from inertial_id_ros.errors import (
     InvalidData,
     InvalidModel,
-    InvalidSetting,
-    InvalidShape,
     NotEnoughData,
     RecordingError,
 )
@@ -60,19 +57,6 @@ def require_truth(result: Any, times: float = 1.0) -> None:
 # ---- samples -----------------------------------------------------------------------------------
 
 
-def test_the_order_of_streams_and_the_size_of_blocks_do_not_matter() -> None:
-    whole, parts = make(), make()
-    add(whole)
-    for part in np.array_split(np.arange(len(STAMPS)), 40):
-        parts.add_wrenches(STAMPS[part], FRAME, WRENCH[part])
-        parts.add_joint_states(RECORDING.joint_stamps[part], JOINTS, POSITIONS[part])
-        parts.findings()
-    one, other = whole.solve(), parts.solve()
-    require_truth(one)
-    np.testing.assert_allclose(one.phi, other.phi, rtol=1e-9)
-    np.testing.assert_allclose(one.phi_covariance, other.phi_covariance, rtol=1e-9)
-
-
 def test_the_last_samples_count_once_no_more_follow() -> None:
     made = make()
     add(made)
@@ -82,33 +66,6 @@ def test_the_last_samples_count_once_no_more_follow() -> None:
     assert after.stamp_ns >= before.stamp_ns
     assert not after.stale
     require_truth(after)
-
-
-def test_transforms_serve_instead_of_joint_states() -> None:
-    made = Identifier(Settings().replace(dict(RECORDING.settings)))
-    turn = Rotation.from_matrix(RECORDING.motion.axes.transpose(0, 2, 1)).as_quat()
-    made.add_transforms(STAMPS, "base", "flange", np.hstack([RECORDING.motion.position, turn]))
-    made.add_static_transform("flange", FRAME, [0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0])
-    made.add_wrenches(STAMPS, FRAME, WRENCH)
-    require_truth(made.solve())
-
-
-def test_arrays_may_change_after_they_were_added() -> None:
-    made = make()
-    q, wrench = POSITIONS.copy(), WRENCH.copy()
-    made.add_joint_states(RECORDING.joint_stamps, JOINTS, q)
-    made.add_wrenches(STAMPS, FRAME, wrench)
-    q[:], wrench[:] = 0.0, 0.0
-    require_truth(made.solve())
-
-
-def test_bad_samples_are_left_out_and_named() -> None:
-    made, wrench = make(), WRENCH.copy()
-    wrench[300:310, 2] = np.nan
-    made.add_joint_states(RECORDING.joint_stamps, JOINTS, POSITIONS)
-    made.add_wrenches(STAMPS, FRAME, wrench)
-    require_truth(made.solve(), 1.5)
-    assert "samples_invalid.wrench" in {f.name for f in made.findings()}
 
 
 # ---- results -----------------------------------------------------------------------------------
@@ -134,31 +91,6 @@ def test_an_estimate_without_new_samples_is_stale() -> None:
     made = make()
     add(made)
     assert [made.solve().stale, made.solve().stale] == [False, True]
-
-
-def test_a_tool_is_taken_out(tmp_path: Path) -> None:
-    empty = make()
-    empty.add_joint_states(RECORDING.joint_stamps, JOINTS, POSITIONS)
-    empty.add_wrenches(STAMPS, FRAME, 0.25 * WRENCH)
-    file = str(tmp_path / "tool")
-    api.save_tool(file, api.tool_from_estimate(empty.solve()))
-    made, named = make(), make(tool__file=file)
-    made.set_tool(api.load_tool(file))
-    for one in (made, named):
-        add(one)
-        result = one.solve()
-        assert result.tool_apart
-        np.testing.assert_allclose(result.body.mass, 0.75 * TRUTH[0], rtol=0.02)
-
-
-def test_a_tare_is_the_mean_reading_at_rest() -> None:
-    made = make()
-    bias = np.array([1.0, -2.0, 3.0, 0.1, 0.2, -0.3])
-    made.add_wrenches(STAMPS[:300], FRAME, np.tile(bias, (300, 1)))
-    assert "1.0" in made.tare()
-    assert "is dropped" in made.untare() and "no tare" in made.untare()
-    with pytest.raises(NotEnoughData, match="0 were received"):
-        make().tare()
 
 
 def test_reset_begins_anew_also_with_earlier_stamps() -> None:
@@ -207,14 +139,6 @@ def test_wrong_stamps_are_refused_with_what_is_allowed(wrong: Any, message: str)
         made.add_joint_states(wrong, JOINTS, POSITIONS[:N])
 
 
-def test_stamps_of_arrival_of_samples_that_come_together_are_taken() -> None:
-    """Most of them within a microsecond of the one before."""
-    burst = 10**18 + (2_000_000 * np.arange(25)[:, None] + 1000 * np.arange(8)).ravel()
-    made = make()
-    for together in (burst, burst[-1] + 1000 * np.arange(1, 6)):
-        made.add_wrenches(together, FRAME, np.zeros((len(together), 6)))
-
-
 @pytest.mark.parametrize(("name", "wrong", "message"), WRONG_ROWS)
 def test_a_wrong_array_is_refused_and_leaves_no_trace(name: str, wrong: Any, message: str) -> None:
     made, given = make(), {**GOOD, name: wrong}
@@ -247,20 +171,6 @@ def test_samples_before_those_added_are_refused() -> None:
     add(made, 400, 700)
     with pytest.raises(InvalidData, match=r"were added before; add them in order, or call reset"):
         add(made, 0, 400)
-
-
-def test_empty_arrays_are_nothing() -> None:
-    made = make()
-    made.add_wrenches([], FRAME, np.zeros((0, 6)))
-    made.add_joint_states([], JOINTS, np.zeros((0, 6)))
-    assert "no wrench received" in made.solve().reason
-
-
-def test_settings_that_cannot_be_used_are_refused_at_once() -> None:
-    with pytest.raises(InvalidShape, match="needs the shape of the object; set shape.type"):
-        Identifier(Settings().replace({"estimator.method": "pmd"}))
-    with pytest.raises(InvalidSetting, match="tool file .* cannot be read"):
-        Identifier(Settings().replace({"tool.file": "/nowhere/tool"}))
 
 
 # ---- recordings and accelerations --------------------------------------------------------------

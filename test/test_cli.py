@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
@@ -95,12 +94,6 @@ def program(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return stand_in
 
 
-def test_there_is_a_stand_in_for_every_program() -> None:
-    text = Path(cli.__file__).parents[1].joinpath("setup.py").read_text(encoding="utf-8")
-    assert {name for name in PROGRAMS if f" = inertial_id_ros.cli:{name}" in text} == set(PROGRAMS)
-    assert text.count("inertial_id_ros.cli:") == len(PROGRAMS)
-
-
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_an_executable_runs_its_program_which_interrupts_end_in_its_own_way(
         name: str, program: ModuleType) -> None:
@@ -138,13 +131,6 @@ def test_a_package_of_one_feature_is_named_and_a_fault_of_ours_is_none_of_the_us
     program.main = lambda: main(ModuleNotFoundError(name="inertial_id_ros.nowhere"))
     with pytest.raises(ModuleNotFoundError):
         cli.identify_bag()
-
-
-def test_the_user_s_number_of_threads_stays(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OMP_NUM_THREADS", "4")
-    monkeypatch.delenv("MKL_NUM_THREADS")
-    cli.compute_in_one_thread()
-    assert (os.environ["OMP_NUM_THREADS"], os.environ["MKL_NUM_THREADS"]) == ("4", "1")
 
 
 def test_a_reader_that_leaves_early_is_no_error() -> None:

@@ -5,21 +5,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.spatial.transform import Rotation
 
 from benchmarks.referee import situations
 from benchmarks.referee.generator import FRAME, GRAVITY, START_NS, Recording, Scenario, report
-from inertial_id_ros.compensation.latch import Mode
 from inertial_id_ros.compensation.live import Compensation
 from inertial_id_ros.errors import NotEnoughData
 from inertial_id_ros.geometry.shape import shape_from_settings
-from inertial_id_ros.identify.beliefs import Beliefs, Tare, tare_conditions
+from inertial_id_ros.identify.beliefs import Beliefs
 from inertial_id_ros.identify.identifier import Identifier
 from inertial_id_ros.identify.make import make_identifier
-from inertial_id_ros.identify.state import State, restored, state_of
 from inertial_id_ros.inertia import body_from_phi, six_from_tensor
-from inertial_id_ros.io.sample_blocks import Edges, JointStates, Wrenches
-from inertial_id_ros.model.tool import Tool
+from inertial_id_ros.io.sample_blocks import JointStates, Wrenches
 from inertial_id_ros.settings import Settings
 
 
@@ -46,30 +42,6 @@ def white() -> Recording:
     return Scenario("white", 400_500, (8.0,), ("joints",)).record()
 
 
-def test_a_payload_is_identified(white: Recording) -> None:
-    made = identifier_for(white)
-    feed(made, white)
-    made.finish()
-    outcome, truth = made.solve(), report(white.told.phi)
-    assert outcome.valid
-    assert outcome.min_eigenvalue > 0.0
-    gap = np.abs(outcome.report - truth)
-    assert gap[0] < 0.01 * truth[0]
-    assert (gap < 3.0 * outcome.sigma).all()
-    assert made.load_in_use().mode is Mode.KNOWN
-
-
-def test_answers_do_not_depend_on_the_size_of_blocks(white: Recording) -> None:
-    answers = []
-    for step in (7, 100, 10**6):
-        made = identifier_for(white)
-        feed(made, white, step)
-        outcome = made.solve()
-        answers.append(np.r_[outcome.phi, outcome.phi_covariance.ravel(), outcome.bias])
-    for other in answers[1:]:
-        np.testing.assert_allclose(other, answers[0], rtol=1e-9, atol=0.0)
-
-
 def test_an_estimate_is_stale_once_nothing_follows(white: Recording) -> None:
     made = identifier_for(white)
     feed(made, white)
@@ -78,31 +50,6 @@ def test_an_estimate_is_stale_once_nothing_follows(white: Recording) -> None:
     later = white.stamps + white.stamps[-1] - white.stamps[0] + 5_000_000
     made.add_arrays([Wrenches(later, FRAME, white.wrench)])  # the arm is silent
     assert made.outcome.stale
-
-
-@pytest.mark.parametrize("missing", ["wrench", "motion"])
-def test_what_is_missing_is_said(white: Recording, missing: str) -> None:
-    made = identifier_for(white)
-    if missing == "wrench":
-        made.add_arrays([JointStates(white.joint_stamps, white.arm.names, white.positions)])
-    else:
-        made.add_arrays([Wrenches(white.stamps, FRAME, white.wrench)])
-    assert not made.solve().valid
-
-
-def test_transforms_alone_tell_the_motion(white: Recording) -> None:
-    """The same payload from poses of the sensor, and from joint states."""
-    settings = Settings().replace(dict(white.settings))
-    made = Identifier(settings, Beliefs(shape=shape_from_settings(settings.shape, ())))
-    turn = Rotation.from_matrix(white.motion.axes.transpose(0, 2, 1)).as_quat()
-    poses = np.hstack([white.motion.position, turn])
-    made.add_static_transform("map", "base", [0.0, 0.0, 1.0], [0.0, 0.0, 0.0, 1.0])
-    made.add_arrays([Edges(white.stamps, "base", FRAME, poses),
-                     Wrenches(white.stamps, FRAME, white.wrench)])
-    outcome, truth = made.solve(), report(white.told.phi)
-    assert outcome.valid
-    assert abs(outcome.phi[0] / truth[0] - 1.0) < 0.01
-    assert np.linalg.norm(outcome.report[1:4] - truth[1:4]) < 0.003
 
 
 def play(scene: situations.Scene, seed: int) -> tuple[list[tuple[float, str]], np.ndarray]:
@@ -178,21 +125,6 @@ def test_a_reset_forgets_samples_and_keeps_the_robot(white: Recording) -> None:
     assert not made.solve().valid
     feed(made, white)
     assert made.solve().valid
-
-
-def test_what_was_said_is_restored_where_it_still_holds(white: Recording) -> None:
-    reading = np.array([1.0, 2.0, 3.0, 0.1, 0.2, 0.3])
-    tool = Tool(FRAME, white.told.phi, 1e-6 * np.eye(10), 1)
-    made = identifier_for(white)
-    tare = Tare(reading, 1, FRAME, tare_conditions(made.settings), is_old=True)
-    now, changes = restored(made.beliefs, made.settings, State(tool, tare))
-    assert changes == ""
-    assert state_of(now) == State(tool, tare)
-    now, changes = restored(now, made.settings, State(tool, Tare(reading, 1, FRAME)))
-    assert "wrench.topic" in changes
-    assert state_of(now) == State(tool, None)
-    made.set_shape(None)
-    assert made.beliefs.shape is None
 
 
 def test_errors_within_the_accuracy_of_a_sensor_are_no_contact() -> None:

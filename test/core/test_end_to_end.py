@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from synthetic import (
     BODY,
-    JOINTS,
     MOUNT,
     NOISE,
     NOWHERE,
@@ -23,7 +22,6 @@ from synthetic import (
     Scene,
     Sinusoids,
     joint_messages,
-    payload,
     recording,
     settings,
     stamps,
@@ -161,13 +159,6 @@ def test_with_noise_the_truth_lies_within_the_intervals(
     assert outcome.samples == pytest.approx(10.0 * 500.0, rel=0.1)
 
 
-def test_a_payload_that_the_driver_compensates_is_added_again() -> None:
-    tool = payload(seed=8, mass=0.6)
-    made = make(precompensated__mass=tool.report[0], precompensated__com=tool.report[1:4].tolist(),
-                precompensated__inertia=tool.report[4:].tolist())
-    assert_truth(result(made, recording(without=tool)))
-
-
 @pytest.mark.parametrize("cadence", [0.013, 0.1, 0.7])
 def test_live_and_recorded_data_give_the_same_numbers_whatever_arrives_late(
         rng: np.random.Generator, cadence: float) -> None:
@@ -204,21 +195,6 @@ def test_what_is_wrong_is_named_and_nothing_is_claimed(
     assert named in kinds(made)
     assert not any(isinstance(o, Estimate) and not o.stale for o in outcomes[-2:])
     assert isinstance(made.solve(), NoEstimate)
-
-
-@pytest.mark.parametrize(("frame", "named"), [
-    ("nowhere", "nowhere"), ("", "wrench.sensor_frame")])
-def test_a_frame_that_is_unknown_or_missing_is_named(frame: str, named: str) -> None:
-    outcome = result(make(), recording(3.0, frame=frame))
-    assert isinstance(outcome, NoEstimate) and named in outcome.reason
-
-
-def test_a_missing_joint_is_named() -> None:
-    names = tuple(name for name in JOINTS if name != "bend")
-    samples = (joint_messages(Scene(), stamps(3.0, 200.0), names)
-               + wrench_messages(Scene(), BODY, stamps(3.0, 200.0))).sorted()
-    outcome = result(make(), samples)
-    assert isinstance(outcome, NoEstimate) and "bend" in outcome.reason
 
 
 def test_nothing_that_arrives_raises_an_error_or_gives_numbers_that_are_none() -> None:

@@ -5,7 +5,7 @@ from string import Formatter
 
 import pytest
 
-from inertial_id_ros.findings import LEVELS, NOTHING, NUMBERS
+from inertial_id_ros.findings import LEVELS, NOTHING
 from inertial_id_ros.kinds import KINDS, doubt_of, finding_of, made
 
 
@@ -21,12 +21,6 @@ def test_each_sentence_can_be_written_from_its_numbers(name: str) -> None:
                                         for f in fields - {"about"}})
     assert finding.kind == name and finding.level == KINDS[name].level
     assert "{" not in finding.text
-
-
-def test_an_info_puts_nothing_in_doubt() -> None:
-    numbers = {"mass": 50.0, "bound": 50.0}
-    assert doubt_of(made("mass_at_bound", **numbers)) == NUMBERS
-    assert doubt_of(made("mass_at_bound", "info", **numbers)) == NOTHING
 
 
 def test_a_robot_that_fits_but_roughly_is_no_wrong_one() -> None:

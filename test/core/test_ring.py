@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from inertial_id_ros.samples.ring import CONFIRMED, JUMP_NS, REORDER_NS, Ring
-from inertial_id_ros.samples.stamps import evened, spacing_of
+from inertial_id_ros.samples.stamps import spacing_of
 from inertial_id_ros.samples.wrenches import CHUNK, Wrenches
 
 START, STEP = 10**15, 2_000_000
@@ -70,15 +70,6 @@ def test_a_clock_that_jumps_is_followed(by: int, kept: int) -> None:
     assert ring.counts["restarted"] == (by < 0)
 
 
-def test_what_was_used_can_be_dropped() -> None:
-    ring = filled(START + STEP * np.arange(100))
-    ring.drop(START + 90 * STEP)
-    np.testing.assert_array_equal(ring.rows[:, 0], np.arange(90.0, 100.0))
-    ring.drop(START + 900 * STEP)
-    assert len(ring) == 1
-    assert ring.between(START, START + 900 * STEP) == slice(0, 1)
-
-
 def test_spacing_of_bursts_pauses_and_lost_samples() -> None:
     even = START + STEP * np.arange(1000)
     assert spacing_of(even) == (0.002, 0.002, True)
@@ -89,18 +80,6 @@ def test_spacing_of_bursts_pauses_and_lost_samples() -> None:
     assert not spacing.even
     assert spacing.period == pytest.approx(0.002, rel=0.01)
     assert spacing.gap == pytest.approx(0.0096, rel=0.01)
-
-
-def test_jitter_of_stamps_is_evened_out() -> None:
-    rng = np.random.default_rng(1)
-    even = START + STEP * np.arange(1000)
-    jittery = np.maximum.accumulate(even + np.round(rng.exponential(3e6, 1000)).astype(np.int64))
-    jittery += np.arange(1000)
-    off = evened(jittery, 900) - even[900:]
-    assert np.std((jittery - even)[900:]) > 2e6
-    assert np.std(off) < 0.1e6
-    assert evened(even, 900) is not even
-    np.testing.assert_array_equal(evened(even, 900), even[900:])
 
 
 def readings(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

@@ -6,7 +6,6 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 import pytest
-from problems import motion_from_arrays
 
 from benchmarks.referee.generator import ARMS, FRAME
 from inertial_id_ros.errors import InvalidModel, UnknownFrame
@@ -111,24 +110,3 @@ def test_gravity_frame_and_links() -> None:
 def test_what_is_no_robot_description_is_refused(urdf: str) -> None:
     with pytest.raises(InvalidModel):
         chain_of(urdf, "tip")
-
-
-def test_degrees_are_noticed() -> None:
-    chain = chain_of(UNIT, "tip")
-    assert not chain.is_in_degrees(("b", "c"), np.array([1.9, 1.9]))
-    assert not chain.is_in_degrees(("a", "c"), np.array([500.0, -7.0]))  # some turn farther
-    assert chain.is_in_degrees(("b", "c"), np.array([0.1, 90.0]))
-
-
-def test_motion_of_arrays() -> None:
-    stamps = 10**15 + 4_000_000 * np.arange(1000)
-    t = 1e-9 * (stamps - stamps[0])[:, None]
-    q = np.sin(t * np.array([0.5, 0.7, 1.1]))
-    made = motion_from_arrays(UNIT, "tip", ("b", "a", "c"), stamps, q[:, [1, 0, 2]])
-    assert len(made.number) > 390
-    at = (1e7 * (made.number + 0.5) - stamps[0])[:, None] * 1e-9
-    w = np.array([0.5, 0.7, 1.1])
-    want = chain_of(UNIT, "tip").motion(made.number, ("a", "b", "c"), np.sin(at * w),
-                                        w * np.cos(at * w), -w * w * np.sin(at * w))
-    np.testing.assert_allclose(made.acceleration[10:-10], want.acceleration[10:-10], atol=2e-3)
-    np.testing.assert_allclose(made.rotation, want.rotation, atol=1e-5)

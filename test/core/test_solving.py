@@ -104,15 +104,3 @@ def test_a_blend_is_the_dense_statement_of_both_models() -> None:
     cp.Problem(cp.Minimize(cost), [body >> 0]).solve(solver=cp.CLARABEL)
     assert found is not None
     np.testing.assert_allclose(found, phi.value, atol=2e-4)
-
-
-def test_rows_in_time_say_what_the_fit_says() -> None:
-    explained, used = explanation()
-    rows = plain_rows(explained.best, used.estimator.dynamism_c1)
-    X = np.concatenate([rows.full[..., :10], np.broadcast_to(np.eye(6), (len(rows.full), 6, 6))], 2)
-    white = np.concatenate([X, rows.full[..., 10:]], 2) / rows.noise[:, None]
-    white = white.reshape(-1, 17)
-    x = np.linalg.lstsq(white[:, :16], white[:, 16], rcond=None)[0]
-    sd = np.sqrt(np.diag(explained.best.covariance))
-    assert (np.abs(x[:10] - explained.best.phi) < 2.0 * sd + 1e-4).all()
-    assert ((rows.weight >= 0.0) & (rows.weight < 1.0)).all()

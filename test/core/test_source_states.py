@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -12,7 +10,7 @@ from test_source import ARM, FRAME, LAW, NOISE, STAMPS, Q, poses, with_arm
 
 from benchmarks.referee.generator import START_NS
 from inertial_id_ros.motion.frames import place_of
-from inertial_id_ros.motion.motion import BIN_NS, joined
+from inertial_id_ros.motion.motion import BIN_NS
 from inertial_id_ros.motion.source import Streams
 from inertial_id_ros.settings import Settings
 
@@ -29,15 +27,6 @@ def moved(streams: Streams, readings: np.ndarray = NOISE, frame: str = FRAME,
     streams.add_wrenches(STAMPS[part], frame, readings[part])
     streams.add_joint_states(STAMPS[part], ARM.names, Q[part])
     return streams
-
-
-def test_newest_positions_are_those_of_the_joints_that_move_the_sensor() -> None:
-    streams = moved(with_arm())
-    streams.advance()
-    assert streams.urdf == ARM.urdf
-    newest = streams.newest_positions()
-    assert newest == {name: (int(STAMPS[599]), q) for name, q in zip(
-        ARM.names, Q[599].tolist(), strict=True)}
 
 
 def test_joint_states_that_come_late_take_the_place_of_transforms() -> None:
@@ -118,17 +107,6 @@ def test_streams_that_are_emptied_keep_the_robot_and_what_is_fixed() -> None:
     assert empty.frames.fixed_place("b", ["a"]) is not None
 
 
-def test_transforms_are_waited_for_until_their_rate_is_known() -> None:
-    streams, rows, given = Streams(Settings()), poses(), list[Any]()
-    streams.add_wrenches(STAMPS[SOME], FRAME, NOISE[SOME])
-    for part in (slice(0, 2), slice(2, 2), slice(2, 600)):
-        streams.add_transforms(STAMPS[part], "base", FRAME, rows[part])
-        given.append(streams.advance()[0])
-    assert [len(motion.number) > 0 for motion in given] == [False, False, True]
-    streams.advance()  # nothing came
-    assert len(joined(given[2:]).number) > 250
-
-
 def test_a_frame_at_the_tcp_that_nothing_places_is_unknown_and_others_are_replaced() -> None:
     for said, kind in (("tool0_controller", "sensor_frame.unknown"),
                        ("ft", "sensor_frame.replaced")):
@@ -160,15 +138,3 @@ def test_a_tcp_that_is_set_elsewhere_begins_anew_and_small_noise_does_not() -> N
         streams.advance()
         restarts.append(streams.restarts)
     assert restarts[8] == 0 and restarts[-1] == 1
-
-
-def test_of_many_joint_states_that_come_before_the_description_the_newest_are_kept() -> None:
-    streams, n = Streams(Settings()), 70_000
-    stamps = START_NS + 1_000_000 * np.arange(4 * n)
-    for k in range(4):
-        streams.add_joint_states(stamps[k * n:(k + 1) * n], ARM.names, np.full((n, 6), float(k)))
-    streams.set_robot_description(ARM.urdf)
-    streams.add_wrenches(stamps[-600:], FRAME, NOISE[:600])
-    first = streams.advance()[0].number[0] * BIN_NS
-    assert stamps[n] < first < stamps[3 * n]
-    assert streams.newest_positions() == dict.fromkeys(ARM.names, (int(stamps[-1]), 3.0))

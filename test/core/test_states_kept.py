@@ -40,10 +40,6 @@ def test_a_file_gives_back_tool_and_tare(tmp_path: Path) -> None:
     assert state.tare.is_old and not state.tare.describe_changes(SETTINGS)
 
 
-def test_no_file_is_an_empty_state(tmp_path: Path) -> None:
-    assert StateFile(tmp_path / "state.json").load() == (State(), "")
-
-
 @pytest.mark.parametrize("damage", ["", "{}", '{"format": "inertial_id_ros state"}'])
 def test_a_damaged_file_is_set_aside(tmp_path: Path, damage: str) -> None:
     path = tmp_path / "state.json"
@@ -51,11 +47,6 @@ def test_a_damaged_file_is_set_aside(tmp_path: Path, damage: str) -> None:
     state, wrong = StateFile(path).load()
     assert state == State() and "state.json.damaged" in wrong
     assert not path.exists() and (tmp_path / "state.json.damaged").exists()
-
-
-def test_a_tare_of_other_settings_says_which() -> None:
-    other = SETTINGS.replace({"precompensated.mass": 1.5})
-    assert "precompensated.mass" in TARE.describe_changes(other)
 
 
 def test_a_tare_makes_the_zero_known_and_ages() -> None:

@@ -154,12 +154,3 @@ def test_the_same_whatever_the_blocks(change: str) -> None:
         for a, b in zip(signal, answers[0][0], strict=True):
             np.testing.assert_allclose(a, b, rtol=0.0, atol=1e-10)
         assert sorted(faults) == sorted(answers[0][1])
-
-
-def test_a_clock_that_goes_back_begins_anew() -> None:
-    stamps, rows = samples(200.0)
-    stamps[800:] -= 30 * 10**9
-    for block in (100, 10**6):
-        signal, _ = tracked(stamps, rows, block)
-        after = signal.number < START // BIN_NS
-        assert after.sum() > 380

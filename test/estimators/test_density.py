@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -16,8 +15,6 @@ from scipy.optimize import approx_fprime, minimize
 from inertial_id_ros.errors import NotEnoughData
 from inertial_id_ros.estimators import density
 from inertial_id_ros.estimators.density import (
-    LOG_ODDS,
-    LOOSE_WIDTH,
     UNKNOWN_WIDTH,
     find_mode,
     find_modes,
@@ -130,13 +127,6 @@ class _BruteForce:
         hessian = np.eye(len(x)) + numeric.T @ self._information @ numeric
         return numeric @ np.linalg.solve(hessian, numeric.T)
 
-    def numerical_hessian(self) -> np.ndarray:
-        """(n, n) of the objective, by central differences of its gradient."""
-        x, h = self.found.x, 1e-4
-        steps = [(self.gradient(x + h * e) - self.gradient(x - h * e)) / (2.0 * h)
-                 for e in np.eye(len(x))]
-        return 0.5 * (np.array(steps) + np.array(steps).T)
-
 
 def _distance(a: np.ndarray, b: np.ndarray, covariance: np.ndarray) -> float:
     """Largest difference of two phi in standard deviations of any parameter."""
@@ -185,21 +175,6 @@ def test_modes_end_at_the_optimum_of_an_independent_search(name: str, seed: int)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("seed", "width"), CASES[:6])
-def test_the_covariance_is_that_of_the_numerical_hessian(seed: int, width: float) -> None:
-    information, vector, _ = _data(seed, samples=600, speed=2.0)
-    mass = vector[0] / information[0, 0]
-    brute = _BruteForce(information, vector, PRIORS["box"], width, mass, slack=False)
-    found = find_mode(information, vector, PRIORS["box"], width, mass)
-    sd = np.sqrt(np.diag(found.covariance))
-    np.testing.assert_allclose(found.covariance / np.outer(sd, sd),
-                               brute.covariance() / np.outer(sd, sd), atol=0.02)
-    jacobian = brute.jacobian(brute.found.x)
-    exact = jacobian @ np.linalg.solve(brute.numerical_hessian(), jacobian.T)
-    np.testing.assert_allclose(np.sqrt(np.diag(exact)), sd, rtol=0.25)  # curvature left out
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("shape", ["box", "mesh", "cylinder"])
 @pytest.mark.parametrize("seed", range(3))
 def test_with_slack_the_posterior_is_the_joint_optimum_and_its_covariance(
@@ -215,40 +190,6 @@ def test_with_slack_the_posterior_is_the_joint_optimum_and_its_covariance(
     sd = np.sqrt(np.diag(found.covariance))
     np.testing.assert_allclose(found.covariance / np.outer(sd, sd),
                                brute.covariance() / np.outer(sd, sd), atol=0.02)
-
-
-@pytest.mark.parametrize("shape", ["mesh", "cylinder"])
-def test_densities_are_weighted_by_evidence_and_the_loose_gives_intervals(shape: str) -> None:
-    phi = _inside(np.random.default_rng(1), 20, SHAPES[shape])
-    information, vector, _ = _data(1, phi=phi)
-    prior = PRIORS[shape]
-    loose = _one_width(information, vector, replace(prior, slack=prior.wide_slack), LOOSE_WIDTH)
-    single = [loose, *(_one_width(information, vector, prior, w) for w in prior.widths)]
-    evidence = np.array([e - prior.width_penalty * np.log(s) for (_, _, e), s in zip(
-        single, (LOOSE_WIDTH, *prior.widths), strict=True)])
-    evidence[0] -= LOG_ODDS
-    weights = np.exp(evidence - evidence.max()) / np.exp(evidence - evidence.max()).sum()
-    expected = sum(w * phi for w, (phi, _, _) in zip(weights, single, strict=True))
-    phi, covariance = posterior(information, vector, prior)
-    np.testing.assert_allclose(phi, expected, rtol=1e-4)
-    gap = loose[0] - phi
-    np.testing.assert_allclose(covariance, loose[1] + np.outer(gap, gap), rtol=1e-4, atol=1e-10)
-
-
-def _one_width(information: np.ndarray, vector: np.ndarray, prior: DensityPrior,
-               width: float) -> tuple[np.ndarray, np.ndarray, float]:
-    """phi, covariance and evidence of one width, by the data with slack as noise."""
-    mass = vector[0] / information[0, 0]
-    slack = mass**2 * prior.slack
-    # The data's covariance plus the slack's is what densities see.
-    seen = np.linalg.inv(np.linalg.inv(information) + slack)
-    mode = find_mode(seen, seen @ np.linalg.solve(information, vector), prior, width, mass)
-    best = np.linalg.solve(information, vector)
-    phi = mode.phi + slack @ seen @ (best - mode.phi)
-    keep = np.eye(10) - slack @ seen
-    left = slack - slack @ seen @ slack  # of the slack, once the data are seen
-    of_data = 0.5 * (np.linalg.slogdet(seen)[1] - best @ seen @ best)
-    return phi, keep @ mode.covariance @ keep.T + left, mode.evidence + of_data
 
 
 @pytest.mark.slow
@@ -280,23 +221,6 @@ def test_node_volumes_have_the_moments_of_the_even_body(shape: str) -> None:
                                atol=1e-6)
 
 
-def test_nodes_of_a_box_include_its_corners_and_none_lies_outside() -> None:
-    lower, upper = BOX.bounds
-    nodes = PRIORS["box"].columns[1:4].T
-    assert (nodes >= lower - 1e-9).all() and (nodes <= upper + 1e-9).all()
-    np.testing.assert_allclose([nodes.min(axis=0), nodes.max(axis=0)], [lower, upper], atol=1e-9)
-
-
-@pytest.mark.parametrize("shape", ["box", "mesh", "cylinder"])
-def test_modes_have_unit_variance_and_slack_moves_no_mass(shape: str) -> None:
-    prior = PRIORS[shape]
-    variance = (prior.modes**2).sum(axis=1)
-    assert variance.max() < 1.0 + 1e-9 and variance.min() > 0.8  # sixty modes
-    for slack in (prior.slack, prior.wide_slack):
-        assert not slack[:4].any() and np.linalg.eigvalsh(slack).min() > -1e-15
-    assert np.linalg.eigvalsh(prior.wide_slack - prior.slack).min() > -1e-15
-
-
 @pytest.mark.parametrize(("radius", "length"), [(0.004, 0.25), (0.01, 0.3), (0.02, 0.2)])
 def test_intervals_leave_the_depth_of_mass_in_a_thin_rod_open(radius: float,
                                                               length: float) -> None:
@@ -315,17 +239,6 @@ def test_intervals_leave_the_depth_of_mass_in_a_thin_rod_open(radius: float,
     depth = np.random.default_rng(0).uniform(0.0, radius**2, 100_000)
     spread = np.sqrt(covariance[9, 9]) / (0.5 * depth.std())
     assert 0.97 < spread < 1.15, spread
-
-
-def test_the_prior_is_kept_with_its_shape() -> None:
-    shape = box()
-    assert density_prior(shape) is density_prior(shape)
-    first, second = (create(Settings(), "density") for _ in range(2))
-    _, _, problem = _data(0, samples=30)
-    kept = density_prior(shape)
-    first.solve(problem, shape)
-    second.solve(problem, shape)
-    assert density_prior(shape) is kept and density_prior(box()) is not kept
 
 
 def test_more_data_lead_to_least_squares() -> None:
@@ -349,16 +262,6 @@ def test_without_motion_the_mass_comes_from_the_data_and_the_rest_from_the_shape
     np.testing.assert_allclose(report[1:4], even[1:4], atol=2e-3)
     np.testing.assert_allclose(report[4:], even[4:], atol=0.15 * even[4:].max())
     assert np.sqrt(covariance[0, 0]) < 0.002
-
-
-def test_another_shape_is_taken_up() -> None:
-    _, _, problem = _data(0, samples=30, speed=0.1)
-    estimator = create(Settings(), "density")
-    shapes: list[Callable[[], Shape]] = [box, lambda: box((0.3, 0.3, 0.3))]
-    small, large = (estimator.solve(problem, make()).phi for make in shapes)
-    fresh = create(Settings(), "density").solve(problem, box((0.3, 0.3, 0.3))).phi
-    np.testing.assert_allclose(large, fresh, rtol=1e-9)
-    assert np.abs(small - large)[4:].max() > 1e-5
 
 
 EXACT = Settings().replace({"shape.error": 0.0})

@@ -26,7 +26,7 @@ from problems import (
 )
 
 from inertial_id_ros.errors import InvalidSetting, InvalidShape, NotEnoughData
-from inertial_id_ros.estimators.reference_body import reference_body, regularise, smat, svec
+from inertial_id_ros.estimators.reference_body import reference_body, regularise
 from inertial_id_ros.inertia import is_consistent, phi_from_points, pseudo_inertia
 from inertial_id_ros.model.problem import Problem
 from inertial_id_ros.settings import ESTIMATORS, Settings, iter_settings
@@ -35,21 +35,6 @@ from inertial_id_ros.settings import ESTIMATORS, Settings, iter_settings
 def test_every_estimator_of_the_settings_is_there():
     choices = next(s.choices for n, _, s in iter_settings(Settings()) if n == "estimator.method")
     assert [estimator(name).made.name for name in choices] == list(ESTIMATORS) == list(choices)
-
-
-def test_the_triangle_vector_keeps_inner_products():
-    rng = np.random.default_rng(0)
-    a, b = rng.normal(size=(2, 4, 4))
-    a, b = a + a.T, b + b.T
-    assert svec(a) @ svec(b) == pytest.approx(np.trace(a @ b))
-    np.testing.assert_allclose(smat(svec(a)), a)
-
-
-def test_in_its_own_coordinates_the_reference_body_is_the_unit():
-    for shape in (None, BOX):
-        body = reference_body(shape)
-        np.testing.assert_allclose(smat(body.from_phi @ body.unit_phi), np.eye(4), atol=1e-12)
-        np.testing.assert_allclose(body.to_phi @ body.from_phi, np.eye(10), atol=1e-12)
 
 
 @pytest.mark.parametrize("weighting", ["noise", "dynamism"])

@@ -41,10 +41,6 @@ def test_the_covariance_is_that_of_bodies_moved_turned_and_stretched() -> None:
     np.testing.assert_allclose(got[1:, 1:] / scale, want[1:, 1:] / scale, atol=0.1)
 
 
-def test_an_exact_shape_has_no_covariance() -> None:
-    assert not shape_covariance(box(), PHI, Settings().replace(EXACT).shape).any()
-
-
 @pytest.mark.parametrize("method", ["density", "entropic"])
 def test_a_shape_that_may_be_wrong_widens_intervals(method: str) -> None:
     """With hardly any motion about the centre, it is known to the position of the shape only."""

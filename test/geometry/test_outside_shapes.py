@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from inertial_id_ros.errors import InvalidShape
-from inertial_id_ros.geometry.point_sets import merge_points
 from inertial_id_ros.geometry.shape import INTERIOR_POINTS, shape_from_file, shape_from_points
 
 SIZE = np.array([0.1, 0.2, 0.3])
@@ -17,25 +16,6 @@ SIZE = np.array([0.1, 0.2, 0.3])
 
 def cloud(count: int) -> np.ndarray:
     return np.random.default_rng(0).uniform(-0.5, 0.5, (count, 3)) * SIZE + [0.0, 0.1, 0.2]
-
-
-def test_merged_points_keep_mass_and_centre_and_nearly_the_inertia() -> None:
-    points = cloud(50_000)
-    volumes = np.random.default_rng(1).uniform(0.5, 1.5, len(points))
-    few, sums = merge_points(points, volumes, 2000)
-    assert 1000 < len(few) <= 2000 and len(sums) == len(few)
-    assert sums.sum() == pytest.approx(volumes.sum())
-    np.testing.assert_allclose(sums @ few, volumes @ points)
-    spread, before = ((w[:, None] * (p - w @ p / w.sum())).T @ (p - w @ p / w.sum())
-                      for w, p in ((sums, few), (volumes, points)))
-    np.testing.assert_allclose(np.diag(spread), np.diag(before), rtol=0.03)
-
-
-@pytest.mark.parametrize("scale", [[1.0, 1e-4, 1e-4], [1.0, 1.0, 1e-6], [1e-6, 1e-3, 1.0]])
-def test_points_of_any_outline_are_merged_to_the_number_wanted(scale: list[float]) -> None:
-    few, _ = merge_points(np.random.default_rng(0).normal(size=(20_000, 3)) * scale,
-                          np.ones(20_000), 500)
-    assert 50 < len(few) <= 500
 
 
 def test_a_large_set_of_points_has_the_moments_of_all_of_them() -> None:

@@ -10,11 +10,9 @@ import numpy as np
 import pytest
 import trimesh
 
-from inertial_id_ros.errors import InvalidModel, InvalidShape
+from inertial_id_ros.errors import InvalidShape
 from inertial_id_ros.geometry import mesh, shape
 from inertial_id_ros.geometry.mesh import resolve_allowed
-from inertial_id_ros.io.yaml_files import parse_yaml
-from inertial_id_ros.motion.description import parse_urdf
 
 
 @pytest.fixture
@@ -103,17 +101,3 @@ def test_shapes_that_no_robot_carries_are_refused(size: tuple[float, ...], cente
     pose[0, 3] = center
     with pytest.raises(InvalidShape, match="allowed: "):
         shape.shape_from_primitive("box", size, pose)
-
-
-@pytest.mark.parametrize("text", ["1.3e9", "1e-6", "-2.E+3", ".5e1"])
-def test_numbers_with_an_exponent_are_numbers_in_yaml(text: str) -> None:
-    assert parse_yaml(f"a: {text}")["a"] == float(text)
-
-
-@pytest.mark.parametrize("head", ['<!DOCTYPE r [<!ENTITY a "b">]>',
-                                  '<!DOCTYPE r SYSTEM "file:///etc/passwd">'])
-def test_entities_are_refused(head: str) -> None:
-    with pytest.raises(InvalidModel, match="entities"):
-        parse_urdf(f'{head}<robot name="x"><link name="a"/></robot>')
-
-
