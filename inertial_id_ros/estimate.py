@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Any, ClassVar
 
@@ -27,7 +27,7 @@ VERDICT_WORDS = ("unobserved", "prior-dominated", "identified")
 
 
 class ParameterVerdict(IntEnum):
-    """How far one parameter can be trusted (`identification/verdict.py` says when)."""
+    """How far one parameter can be trusted (`identify/verdict.py` says when)."""
 
     UNOBSERVED = 0  # the motion does not tell it
     PRIOR_DOMINATED = 1  # known, but mostly from the prior
@@ -42,12 +42,9 @@ class ParameterVerdict(IntEnum):
 UNOBSERVED, PRIOR_DOMINATED, IDENTIFIED = ParameterVerdict
 
 
-def _numbers(*shape: int | None, low: float = -math.inf) -> dict[str, Any]:
-    """Metadata of a field: it holds finite numbers of this shape (None: any), none below `low`.
-
-    JSON report, state file and, where its definition has a field of that name, the message hold it.
-    """
-    return {"shape": shape, "low": low}
+# Fields beside those of the body that the JSON report holds as they are.
+_REPORTED = ("bias", "data_share", "alignment", "alignment_sigma", "residual_rms", "window",
+             "min_eigenvalue", "solve_time", "mass_rate", "com_speed")
 
 
 @dataclass(frozen=True)
@@ -56,9 +53,7 @@ class Estimate:
 
     Attributes:
         valid: True; tells it from a `NoEstimate`.
-        stamp_ns: time of the newest sample used [ns since epoch]. It never goes back: if newer
-            samples, used by an earlier estimate, are left out as doubtful, it is that estimate's,
-            and the finding `newest_left_out` says by how much.
+        stamp_ns: time of the newest sample used [ns since epoch]; it never goes back.
         frame_id: frame in whose axes and about whose origin everything is given.
         phi: inertial parameters (10,) about the frame's origin (see `inertia`).
         phi_covariance: covariance (10, 10) of phi.
@@ -66,22 +61,18 @@ class Estimate:
         method: estimator that made it; weighting: of its rows (`estimator.weighting`).
         data_share: share of each reported parameter that comes from the data (10,), 0 to 1.
         verdict: UNOBSERVED, PRIOR_DOMINATED or IDENTIFIED for each reported parameter (10,).
-        alignment: values (n,) of the nuisance states (`row_layout.NUISANCE_STATES`): rotation of
-            the sensor about its axes [rad], tilt of gravity about its frame's x and y [rad], time
-            by which wrench stamps are early [s]; alignment_sigma: (n,) their standard deviations,
-            zero for those not estimated.
+        alignment: (6,) rotation of the sensor about its axes [rad], tilt of gravity about its
+            frame's x and y [rad], time by which wrench stamps are early [s]; alignment_sigma:
+            (6,) their standard deviations, zero for those not estimated.
         residual_rms: per channel (6,) [N, N m], of the low-passed rows.
         samples: raw wrench samples in the window; window: its length [s].
         condition_number: of the regressor with its columns scaled to unit length.
         min_eigenvalue: smallest eigenvalue of the pseudo-inertia; positive for every real body.
         solve_time: seconds.
         stale: repeated, because no new data came; stale_reason: why none did, where known.
-        restored: read from the file of an earlier run.
         tool_apart: phi is of the object alone, without the stored tool.
         mass_rate: of a payload that pours [kg/s], com_speed: of the centre of mass of one that
             slides [m/s]; 0: it is not seen to do so.
-        limits: what keeps mass, centre of mass and inertia (3,) from being known better, where no
-            motion takes it away, with the setting that tells it; else empty.
         doubted: why mass or centre of mass count as unobserved although the data tell them, in one
             sentence (see `findings`); empty where they do not.
         findings: everything that deserves attention, one sentence each.
@@ -93,28 +84,26 @@ class Estimate:
     frame_id: str
     phi: Array
     phi_covariance: Array
-    bias: Array = field(metadata=_numbers(6))
+    bias: Array
     method: str
     weighting: str
-    data_share: Array = field(metadata=_numbers(10))
+    data_share: Array
     verdict: tuple[ParameterVerdict, ...]
-    alignment: Array = field(metadata=_numbers(None))
-    alignment_sigma: Array = field(metadata=_numbers(None))
-    residual_rms: Array = field(metadata=_numbers(6))
+    alignment: Array
+    alignment_sigma: Array
+    residual_rms: Array
     samples: int
-    window: float = field(metadata=_numbers(low=0.0))
+    window: float
     condition_number: float
-    min_eigenvalue: float = field(metadata=_numbers())
-    solve_time: float = field(metadata=_numbers(low=0.0))
+    min_eigenvalue: float
+    solve_time: float
     stale: bool = False
     stale_reason: str = ""
-    restored: bool = False
     tool_apart: bool = False
     doubted: str = ""
-    mass_rate: float = field(default=0.0, metadata=_numbers())
-    com_speed: float = field(default=0.0, metadata=_numbers(low=0.0))
-    limits: tuple[str, ...] = ("", "", "")
-    findings: tuple[str, ...] = field(default=())
+    mass_rate: float = 0.0
+    com_speed: float = 0.0
+    findings: tuple[str, ...] = ()
 
     @property
     def body(self) -> Body:
@@ -177,13 +166,11 @@ class Estimate:
             "mass": body.mass, "com": body.com.tolist(), "inertia_com": body.inertia_com.tolist(),
             "frame_id": self.frame_id, "covariance": self.covariance.tolist(),
             "valid": True, "stale": self.stale, "stale_reason": self.stale_reason,
-            "restored": self.restored, "tool_apart": self.tool_apart, "doubted": self.doubted,
-            "limits": list(self.limits),
+            "tool_apart": self.tool_apart, "doubted": self.doubted,
             "method": self.method, "weighting": self.weighting, "samples": self.samples,
             "stamp_ns": self.stamp_ns, "verdict": [VERDICT_WORDS[v] for v in self.verdict],
             "condition_number": self.condition_number,
-            **{item.name: np.asarray(getattr(self, item.name)).tolist()
-               for item in fields(self) if "shape" in item.metadata},
+            **{name: np.asarray(getattr(self, name)).tolist() for name in _REPORTED},
             "diagnostics": list(self.findings),
         }
 

@@ -141,8 +141,6 @@ def _notes(report: dict[str, Any], verdict: Sequence[ParameterVerdict], frame: s
                             "payload is exported only with mass and centre of mass")
     notes = [f"{words}: {', '.join(named[v])} (axes of '{frame}')"
              for v, words in VERDICTS.items() if named[v]]
-    if report.get("restored") is True:
-        notes.insert(0, "it is of an earlier run and was not confirmed")
-    elif report.get("stale") is True:
+    if report.get("stale") is True:
         notes.insert(0, f"it was stale: {report.get('stale_reason') or 'no new data came'}")
     return notes

@@ -218,8 +218,7 @@ def status_sentence(estimate: Estimate) -> str:
     words = [f"{name} {VERDICT_WORDS[min(estimate.verdict[group])]}" for name, group in groups]
     if estimate.carries_nothing:
         words = [NOTHING_CARRIED]
-    held = ("of an earlier run, not confirmed yet: " if estimate.restored
-            else f"held, {estimate.stale_reason or 'no new data'}: " if estimate.stale else "")
+    held = f"held, {estimate.stale_reason or 'no new data'}: " if estimate.stale else ""
     apart = "object apart from the tool, " if estimate.tool_apart else ""
     return (f"{held}{apart}{estimate.method} on {estimate.samples} samples over "
             f"{estimate.window:.1f} s: " + ", ".join(words) + _doubt(estimate))

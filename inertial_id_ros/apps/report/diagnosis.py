@@ -105,12 +105,9 @@ def sentence(text: str) -> str:
 
 
 def _motions(estimate: Estimate) -> list[str]:
-    """The motions that identify what is not, where no limit keeps it from being known better."""
-    hints = [sentence(f"more motion does not help: {limit}" if limit else motion)
-             for (_, members), limit, motion in zip(GROUPS, estimate.limits, (TILT, TILT, TURN),
-                                                    strict=True)
-             if UNOBSERVED in estimate.verdict[members]]
-    return list(dict.fromkeys(hints))
+    """The motions that identify what is not."""
+    return [sentence(motion) for members, motion in ((slice(0, 4), TILT), (slice(4, 10), TURN))
+            if UNOBSERVED in estimate.verdict[members]]
 
 
 def _earlier_payloads(result: Identification) -> list[str]:
