@@ -5,15 +5,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pinocchio as pin
 from scipy.spatial.transform import Rotation
 
 from ..errors import UnknownFrame
-from .frames import DEEPEST
+from .frames import DEEPEST, Frames
 from .robot import Joint, model_of
-from .source import Streams
+
+if TYPE_CHECKING:
+    from .source import Streams
 
 Edge = tuple[str, pin.SE3, int | None]  # parent, place in it, stamp [ns]; None: it stays
 
@@ -27,6 +30,13 @@ class Tree:
     """
 
     edges: Mapping[str, Edge] = field(default_factory=dict)
+
+    @classmethod
+    def fixed(cls, frames: Frames, urdf: str) -> Tree:
+        """What a robot description and fixed transforms tell of frames without any sample."""
+        edges: dict[str, Edge] = {name: (parent, place, None)
+                                  for name, (parent, place) in frames.fixed.items()}
+        return cls(edges | (_edges_of_robot(urdf, {}) if urdf else {}))
 
     @classmethod
     def of(cls, streams: Streams) -> Tree:

@@ -7,14 +7,14 @@ publish. Its place in the sensor follows from fixed transforms, or from where bo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import pinocchio as pin
 
+from ..errors import UnknownFrame
 from .frames import Frames
+from .lookup import Tree
 from .motion import BIN_NS, Motion
-from .robot import Chain, place_on
+from .robot import Chain
 
 EVERY, FEWEST = 10, 15  # bins; places of which the median is taken
 SPREAD = 0.01  # m; frames that move more against each other are not fixed
@@ -27,39 +27,29 @@ class WrenchPlace:
     def __init__(self) -> None:
         self.place: pin.SE3 | None = None
         self._seen: list[pin.SE3] = []
-        self._known: tuple[str, Chain, pin.SE3 | None] | None = None  # that of a link
 
-    def _of_link(self, urdf: str, link: str, chain: Chain) -> pin.SE3 | None:
-        """As `place_on`, remembered: reading a description takes milliseconds."""
-        if self._known is None or self._known[0] != link or self._known[1] is not chain:
-            self._known = link, chain, place_on(urdf, link, chain)
-        return self._known[2]
-
-    def use_fixed(self, said: str, used: str, frames: Frames, links: Sequence[str], urdf: str,
-                  chain: Chain | None) -> bool:
+    def use_fixed(self, said: str, used: str, tree: Tree) -> bool:
         """Take the place that fixed transforms and links tell; False where they do not."""
-        found = frames.fixed_place(said, [used, *links])
-        if found is None:
-            back = frames.fixed_place(used, [said])
-            self.place = back[1].inverse() if back else self.place
-            return back is not None
-        if found[0] == used:
-            self.place = found[1]
-            return True
-        at = self._of_link(urdf, found[0], chain) if chain is not None else None
-        if at is None or found[0] == links[0]:
+        try:
+            self.place = tree.place(used, said)[0]
+        except UnknownFrame:
             return False
-        self.place = at * found[1]
         return True
 
-    def compare(self, said: str, frames: Frames, links: Sequence[str], urdf: str, chain: Chain,
+    def compare(self, said: str, frames: Frames, tree: Tree, base: str, chain: Chain,
                 motion: Motion) -> bool:
-        """Compare the poses of both frames as the arm moves; True where the place is another."""
-        names = frames.path(said)
-        root = next((name for name in names if name in links), "")
-        base = self._of_link(urdf, root, chain) if root else None
-        rings = [frames.moving[n][1] for n in frames.moving_between(said, root)] if root else []
-        if base is None or not rings or not all(map(len, rings)):
+        """Compare the poses of both frames as the arm moves; True where the place is another.
+
+        Args:
+            base: link that the chain begins with.
+        """
+        root = next((name for name in frames.path(said) if name == base or name in tree), "")
+        try:
+            stands = chain.root * tree.place(base, root)[0]
+        except UnknownFrame:
+            return False
+        rings = [frames.moving[n][1] for n in frames.moving_between(said, root)]
+        if not rings or not all(map(len, rings)):
             return False
         low, high = max(r.stamps[0] for r in rings), min(r.stamps[-1] for r in rings)
         centre = motion.number * BIN_NS + BIN_NS // 2
@@ -68,7 +58,7 @@ class WrenchPlace:
         place, turn = frames.poses_at(said, root, centre[which])
         for k, (move, spin) in enumerate(zip(place, turn.as_matrix(), strict=True)):
             sensor = pin.SE3(some.rotation[k], some.position[k])
-            self._seen.append(sensor.inverse() * base * pin.SE3(spin, move))
+            self._seen.append(sensor.inverse() * stands * pin.SE3(spin, move))
         if len(self._seen) < FEWEST:
             return False
         seen, self._seen = self._seen, []

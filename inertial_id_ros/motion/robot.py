@@ -168,18 +168,6 @@ def links_of(urdf: str) -> tuple[str, ...]:
     return link_names(parse_urdf(urdf))
 
 
-def place_on(urdf: str, link: str, chain: Chain) -> pin.SE3 | None:
-    """Place of a link in the base of a chain, where no joint moves it, or in the sensor, where the
-    last joint of the chain does; None elsewhere."""
-    frame = _link(parse_urdf(urdf), link)
-    if not frame.parentJoint:
-        return chain.root * frame.placement
-    other = chain_of(urdf, link)
-    if len(other.joints) != len(chain.joints) or other.names != chain.names:
-        return None
-    return chain.tip.inverse() * other.tip
-
-
 @lru_cache(maxsize=4)
 def model_of(urdf: str) -> tuple[pin.Model, dict[int, Joint]]:
     """The model of a robot description, and its joints of one degree of freedom by number (raises

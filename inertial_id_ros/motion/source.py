@@ -17,6 +17,7 @@ from ..samples.wrenches import Wrenches
 from ..settings import Settings
 from .faults import Fault
 from .frames import SETTLED, Frames
+from .lookup import Tree
 from .motion import BIN_NS, Array, IntArray, Motion, no_motion
 from .place import WrenchPlace
 from .robot import Chain, chain_of, links_of
@@ -55,6 +56,7 @@ class Streams:
         self._trouble = ""
         self._wrenches, self._said = Wrenches(noise, limits), ""
         self._place = WrenchPlace()
+        self._tree: tuple[int, Tree] | None = None  # of what is fixed, with its version
         self._joints = _Joints()
         self._poses = _Poses(self.frames)
         self._by_poses = False
@@ -149,10 +151,12 @@ class Streams:
         if self._said in ("", self.frame):
             return rows
         known = self._place.place is not None
-        if not self._place.use_fixed(self._said, self.frame, self.frames, self._links, self._urdf,
-                                     self.chain) and self.chain is not None:
-            moved = self._place.compare(self._said, self.frames, self._links, self._urdf,
-                                        self.chain, motion)
+        if self._tree is None or self._tree[0] != self._version:
+            self._tree = self._version, Tree.fixed(self.frames, self._urdf)
+        tree = self._tree[1]
+        if not self._place.use_fixed(self._said, self.frame, tree) and self.chain is not None:
+            moved = self._place.compare(self._said, self.frames, tree, self._links[0], self.chain,
+                                        motion)
             self.restarts += moved and known
         place = self._place.place
         if place is None:
