@@ -8,14 +8,11 @@ every program reports its errors.
 
 from __future__ import annotations
 
-import gc
 import os
 import signal
 import sys
 from collections.abc import Callable
 from importlib import import_module
-from types import FrameType
-from typing import Any
 
 from .errors import InertialIdError, MissingPackage, NotEnoughData, printable
 
@@ -31,83 +28,70 @@ _ROS_MODULES = ("rclpy", "rpyutils", "tf_transformations", "ament_index_python")
 
 def export_payload() -> int:
     """Write a saved estimate for planners and simulators; returns the exit status."""
-    return _run_tool("inertial_id_ros.apps.export_payload")
+    return _run("apps.export_payload")
 
 
 def identify_bag() -> int:
     """Identify the payload of a recording; returns the exit status."""
-    compute_in_one_thread()
-    return _run_tool("inertial_id_ros.apps.bag.identify_bag")
+    return _run("apps.bag.identify_bag")
 
 
 def identify_payload() -> int:
     """Lead from an unknown load to a robot that knows it; returns the exit status."""
-    compute_in_one_thread()
-    return _run_node("inertial_id_ros.ros.guide.identify_payload")
+    return _run("ros.guide.identify_payload")
 
 
 def identify_robot() -> int:
     """Identify a robot from its joint torques; returns the exit status."""
-    return _run_tool("inertial_id_ros.apps.robot.identify_robot")
+    return _run("apps.robot.identify_robot", one_thread=False)
 
 
 def inertial_id_demo() -> int:
     """The demo; returns the exit status."""
-    return _run_node("inertial_id_ros.ros.tools.demo")
+    return _run("ros.tools.demo")
 
 
 def inertial_id_node() -> int:
     """The identification node; returns the exit status."""
-    compute_in_one_thread()
-    return _run_node("inertial_id_ros.ros.main")
+    return _run("ros.main")
 
 
 def plan_excitation() -> int:
     """Plan a motion that shows inertial parameters; returns the exit status."""
-    compute_in_one_thread()
-    return _run_tool("inertial_id_ros.apps.excitation.plan_excitation")
+    return _run("apps.excitation.plan_excitation")
 
 
 def simulate_cobot() -> int:
     """The simulated cobot; returns the exit status."""
-    return _run_node("inertial_id_ros.ros.tools.simulate_cobot")
+    return _run("ros.tools.simulate_cobot")
 
 
-def _run_node(module: str) -> int:
-    """Run a ROS program, which takes over the signals itself; stopping it early is no failure."""
-    _exit_on_signals(OK, signal.SIGINT, signal.SIGTERM)
-    return _run(module)
+def _run(module: str, one_thread: bool = True) -> int:
+    """Load a program and run its `main`; returns the exit status.
 
+    A signal while it loads ends the process at once: nothing is open yet. Later an interrupt of a
+    tool is a KeyboardInterrupt; ROS programs take over the signals themselves, and to stop them
+    early is no failure.
 
-def _run_tool(module: str) -> int:
-    """Run a program that an interrupt ends: with KeyboardInterrupt, once it is loaded."""
-    _exit_on_signals(INTERRUPTED, signal.SIGINT)
-    return _run(module, lambda: signal.signal(signal.SIGINT, signal.default_int_handler))
-
-
-def _run(module: str, when_loaded: Callable[[], object] = lambda: None) -> int:
-    """Load a module and run its `main`; returns the exit status."""
+    Args:
+        one_thread: matrices are so small that threads of linear algebra would wait for each other
+            longer than they compute; a number that the user sets counts.
+    """
+    is_ros = module.startswith("ros.")
+    for name in _THREADS if one_thread else ():
+        os.environ.setdefault(name, "1")
+    for number in (signal.SIGINT, signal.SIGTERM) if is_ros else (signal.SIGINT,):
+        signal.signal(number, lambda *_: os._exit(OK if is_ros else INTERRUPTED))
     try:
-        main = _load(module).main
-        when_loaded()
+        main = import_module(f"inertial_id_ros.{module}").main
+        if not is_ros:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         return int(main())
     except MissingPackage as error:
         print(f"error: {error}", file=sys.stderr)
-        return USER_ERROR
     except ModuleNotFoundError as error:
         print(f"error: {_missing(error)}", file=sys.stderr)
-        return USER_ERROR
-
-
-def _load(module: str) -> Any:
-    """Load a module without looking for garbage, now and later: what modules make stays, and the
-    looks take a tenth of the time."""
-    gc.disable()
-    try:
-        return import_module(module)
-    finally:
-        gc.freeze()
-        gc.enable()
+    return USER_ERROR
 
 
 def exit_status(run: Callable[[], int]) -> int:
@@ -130,24 +114,6 @@ def exit_status(run: Callable[[], int]) -> int:
     except MemoryError:
         print("error: there is not enough memory for this input", file=sys.stderr)
         return USER_ERROR
-
-
-def _exit_on_signals(status: int, *signals: signal.Signals) -> None:
-    """Have these signals end the process at once with this status: nothing is open yet."""
-
-    def leave(number: int, frame: FrameType | None) -> None:
-        os._exit(status)
-
-    for number in signals:
-        signal.signal(number, leave)
-
-
-def compute_in_one_thread() -> None:
-    """Have the linear algebra that is loaded later use one thread, unless the user sets another
-    number: matrices are so small that threads wait for each other longer than they compute, and
-    only take processor time that the robot's driver needs."""
-    for name in _THREADS:
-        os.environ.setdefault(name, "1")
 
 
 def _missing(error: ModuleNotFoundError) -> str:

@@ -9,7 +9,7 @@ measured.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -43,11 +43,6 @@ def restored(beliefs: Beliefs, settings: Settings, state: State) -> tuple[Belief
     """Beliefs with what an earlier run kept, and what of it was not used; empty: all was."""
     changes = "" if state.tare is None else state.tare.describe_changes(settings)
     return replace(beliefs, tool=state.tool, tare=None if changes else state.tare), changes
-
-
-# Called with the state that a change leads to, before anything changes; what it raises prevents
-# the change, so that nothing is in use that the next run would not know.
-Keep = Callable[[State], None]
 
 
 def save_estimate(path: Path, estimate: Estimate) -> None:
