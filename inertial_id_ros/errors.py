@@ -24,15 +24,7 @@ def printable(text: str) -> str:
 
 
 class InertialIdError(Exception):
-    """Base of all exceptions of this package; the text is one sentence for the user.
-
-    Attributes:
-        is_finding: whether a finding says the same.
-    """
-
-    def __init__(self, *texts: object, is_finding: bool = False) -> None:
-        super().__init__(*texts)
-        self.is_finding = is_finding
+    """Base of all exceptions of this package; the text is one sentence for the user."""
 
     def __str__(self) -> str:
         return printable(super().__str__())

@@ -16,7 +16,6 @@ MAX_ROBOT_BYTES = 100 * MEGABYTE  # of an identified robot: its covariance has p
 MAX_REPORT_BYTES = 100 * MEGABYTE  # of an estimate with its history
 MAX_JOINTS = 1000  # names in one message
 MAX_TRANSFORMS = 2000  # in one message
-MAX_FRAMES = 5000  # fixed transforms
 MAX_NAME = 255  # characters of the name of a frame
 MAX_MESSAGE_BYTES = 64 * MEGABYTE  # of a recording
 MAX_BAG_BYTES = 200_000 * MEGABYTE

@@ -36,9 +36,6 @@ with optional_packages("the estimator 'pmd'"):
 
     from .convex_program import solve, solve_quadratic
 
-# lambda [N/kg] that stands for none: without any the masses are not unique.
-SMALLEST_REGULARIZATION = 1e-6
-
 
 class _Statement:
     """``min sum_i |F_i [b; x; -1]| + lambda |m|,  x = P m,  m >= 0``, norms squared or not.
@@ -135,7 +132,7 @@ class Pmd:
         Args:
             factors: see `_factors`.
         """
-        weight = max(self._settings.regularization, SMALLEST_REGULARIZATION)
+        weight = self._settings.regularization
         sizes = tuple(map(len, factors))
         if sizes not in points.statements:
             points.statements[sizes] = _Statement(

@@ -19,6 +19,7 @@ from ..settings import Settings
 
 TARE_SAMPLES, TARE_REST = 20, 5.0  # deviations of the noise by which readings at rest vary
 TARE_NS, TARE_TURN = 1_000_000_000, 0.02  # of the readings; rad/s
+DRIFT_IN_AN_HOUR = 8.0  # over that in a minute: about the square root of 60, as it wanders
 OLD_TARE = 0.2  # deviation of an earlier run's tare, as share of that before any data
 
 
@@ -78,13 +79,8 @@ class Beliefs:
         measured = (OLD_TARE * untared if self.tare.is_old else
                     np.repeat(np.hypot(wrench.noise, wrench.accuracy), 3))
         hours = max(now_ns - self.tare.stamp_ns, 0) / 3.6e12
-        drift = np.repeat(wrench.drift_of_tare, 3) * np.sqrt(hours)
+        drift = np.repeat(wrench.drift, 3) * DRIFT_IN_AN_HOUR * np.sqrt(hours)
         return sheet_of(settings, (mean, np.minimum(np.hypot(measured, drift), untared)))
-
-
-def is_weight_alone(settings: Settings) -> bool:
-    """True if the driver takes off the weight of its payload, and not its inertial forces."""
-    return settings.precompensated.terms == "weight"
 
 
 def compensated_by_driver(settings: Settings) -> Array | None:

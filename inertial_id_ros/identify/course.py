@@ -20,7 +20,6 @@ from ..motion.faults import Fault
 from ..motion.motion import BIN, BIN_NS, Array, IntArray, Motion
 from ..motion.robot import Chain
 from ..robot.payload import TorqueLoad
-from .beliefs import is_weight_alone
 from .conclusion import Basis, Conclusion
 from .estimate import estimate
 
@@ -76,7 +75,7 @@ class Course:
         self.basis, self._torques = basis, torques
         by_driver, own = basis.beliefs.compensated, basis.settings
         self.history, self.latch = History(weighed=by_driver[:4] if (
-            by_driver is not None and is_weight_alone(own)) else None), Latch()
+            by_driver is not None and own.precompensated.terms == "weight") else None), Latch()
         stays = None if tool is None else (tool.phi, np.sqrt(np.diag(tool.covariance)))
         self.scan = Scan(basis.beliefs.sheet(basis.settings, now), stays) if torques is None else (
             Scan(torque_sheet(torques[0]), stays, TorqueRows(*torques)))

@@ -10,12 +10,11 @@ import pinocchio as pin
 from scipy.spatial.transform import Rotation, Slerp
 
 from ..errors import InvalidData
-from ..limits import MAX_FRAMES, MAX_NAME
+from ..limits import MAX_NAME
 from ..samples.ring import Ring
 from .motion import Array, IntArray
 
 DEEPEST = 100  # edges of a chain
-MOST_MOVING = 200  # edges; those beyond are not kept
 SETTLED = 20  # samples of an edge that tell its rate
 KEPT_NS = 5_000_000_000
 IMPOSSIBLE = 1e9  # m: no frame is that far away, uninitialised memory is
@@ -56,8 +55,7 @@ class Frames:
         known = self.fixed.get(child)
         if known is not None and known[0] == parent and known[1].isApprox(place, 1e-12):
             return False
-        if child in self.fixed or len(self.fixed) < MAX_FRAMES:
-            self.fixed[child] = parent, place
+        self.fixed[child] = parent, place
         return True
 
     def move(self, parent: str, child: str, stamps: IntArray, poses: Array) -> None:
@@ -67,8 +65,6 @@ class Frames:
         self.invalid += int((~good).sum())
         known = self.moving.get(child)
         if known is None or known[0] != parent:
-            if known is None and len(self.moving) >= MOST_MOVING:
-                return
             known = self.moving[child] = parent, Ring(7, 1 << 16)
         known[1].push(stamps[good], poses[good])
 

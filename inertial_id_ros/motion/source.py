@@ -26,7 +26,7 @@ from .track import Signal, Track, joined_signals
 Numbers = dict[str, float | str]
 SILENT_NS, APART_NS = 500_000_000, 1_000_000_000  # a stream is missing; clocks differ
 PATIENCE_NS = 2_000_000_000  # of wrenches without joint states, after which transforms are used
-MOST_WAITING, MOST_GROUPS = 1 << 17, 64  # joint states before the chain is known; lists of names
+MOST_WAITING = 1 << 17  # joint states before the chain is known
 TURNS, MOST_MOVES = 0.05, 6000  # rad/s, from which the sensor moves; bins that are remembered
 KINDS = {"frozen": "motion_frozen", "mixed": "streams_mixed", "stuck": "input_stuck"}
 NO_NUMBER, NO_POSE = "NaN, infinity or no stamp", "no pose, or no stamp"
@@ -388,8 +388,7 @@ class _Joints:
                 del self._early[0]
             return
         wanted = tuple(sorted(set(names) & set(self._turning)))
-        if not wanted or positions.shape[1] < len(names) or (
-                wanted not in self.tracks and len(self.tracks) >= MOST_GROUPS):
+        if not wanted or positions.shape[1] < len(names):
             self.counts["others"] += len(stamps)
             return
         rows = positions[:, [names.index(name) for name in wanted]]

@@ -162,9 +162,6 @@ class TfSettings:
         return f"{self.topic}_static"
 
 
-DRIFT_IN_AN_HOUR = 8.0  # over that in a minute: about the square root of 60, as it wanders
-
-
 @dataclass(frozen=True)
 class WrenchSettings:
     topic: str = setting("wrench", "Wrench topic (geometry_msgs/WrenchStamped).")
@@ -204,13 +201,6 @@ class WrenchSettings:
     def sign(self) -> float:
         """Sign of the reading against the wrench on the payload, ``A phi``."""
         return -1.0 if self.convention == "on_sensor" else 1.0
-
-    @property
-    def drift_of_tare(self) -> tuple[float, float]:
-        """How far the bias of a force and of a torque channel may have moved an hour after a tare
-        (one standard deviation) [N, N m]; grows with the square root of the tare's age."""
-        force, torque = self.drift
-        return DRIFT_IN_AN_HOUR * force, DRIFT_IN_AN_HOUR * torque
 
 
 @dataclass(frozen=True)

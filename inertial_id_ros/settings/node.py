@@ -79,16 +79,6 @@ class ApplySettings:
     timeout: ClassVar[float] = 10.0  # longest wait for each answer of the target [s]
 
     @property
-    def node(self) -> str:
-        """Node whose parameters a target of ros2_control sets; empty: its default."""
-        return self.service
-
-    @property
-    def tool_name(self) -> str:
-        """Name of the tool that is made in controllers that keep tools by name."""
-        return self.tool or "inertial_id"
-
-    @property
     def schedule(self) -> int:
         """Number of the payload schedule (raises InvalidSetting where `tool` is none)."""
         try:

@@ -218,7 +218,7 @@ class Doosan(ArmDriver):
         return {"name": str(answer.info)} if answer is not None and answer.info else None
 
     def plan(self, payload: TargetPayload, before: Values | None) -> Plan:
-        name = self.settings.apply.tool_name
+        name = self.settings.apply.tool or "inertial_id"
         if before is not None and before["name"] == name:
             name = f"{name}_2"
         return Plan(

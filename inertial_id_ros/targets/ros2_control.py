@@ -39,7 +39,7 @@ class ParameterTarget(Target):
     @property
     def node(self) -> str:
         """Full name of the node: the broadcaster whose topic the wrench is, unless it is named."""
-        name = self.settings.apply.node or posixpath.dirname(self.settings.wrench.topic)
+        name = self.settings.apply.service or posixpath.dirname(self.settings.wrench.topic)
         if not name.strip("/"):
             raise InvalidSetting("apply.service is empty, and wrench.topic is "
                                  f"'{self.settings.wrench.topic}', which is no topic of a "
@@ -154,7 +154,7 @@ class AdmittanceController(ParameterTarget):
 
     @property
     def node(self) -> str:
-        return self.robot.resolve(self.settings.apply.node or "admittance_controller")
+        return self.robot.resolve(self.settings.apply.service or "admittance_controller")
 
     def frame(self) -> PayloadFrame:
         return self._frame_in(FRAME)

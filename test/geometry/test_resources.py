@@ -73,25 +73,6 @@ def test_meshes_that_could_name_other_files_or_are_too_large_are_refused(
         mesh.load_mesh(tmp_path / "pipe.stl")
 
 
-def test_a_material_of_an_obj_is_not_opened(tmp_path: Path) -> None:
-    text = str(trimesh.creation.box((1, 1, 1)).export(file_type="obj"))
-    secret = tmp_path / "secret.mtl"
-    secret.write_text("newmtl a\n")
-    (tmp_path / "x.obj").write_text(f"mtllib {secret}\nusemtl a\n{text}")
-    secret.chmod(0)
-    opened = []
-    original = open
-
-    def watch(file, *args, **kwargs):  # noqa: ANN001, ANN002, ANN003, ANN202
-        opened.append(str(file))
-        return original(file, *args, **kwargs)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("builtins.open", watch)
-        loaded = mesh.load_mesh(tmp_path / "x.obj")
-    assert len(loaded.faces) == 12 and str(secret) not in opened
-
-
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize(("size", "center"), [
     ((0.2, 615045.0, 0.3), 0.0), ((1e17, 1.0, 1.0), 0.0), ((1e-10, 0.2, 0.2), 0.0),

@@ -14,7 +14,6 @@ from ...kinds import KINDS, doubt_of
 from .prediction import FORCE, held_out
 from .results import (
     CONFIDENCE_95,
-    GROUPS,
     Identification,
     is_identified,
     round_to_spread,

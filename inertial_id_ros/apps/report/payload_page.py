@@ -7,7 +7,7 @@ import numpy as np
 
 from ...estimate import Estimate
 from ...settings import Settings
-from .diagnosis import diagnose, sentence
+from .diagnosis import diagnose
 from .figures import Curve, chart, limits_around
 from .page import (
     Cell,
@@ -24,7 +24,7 @@ from .page import (
     sensor_table,
 )
 from .prediction import FORCE, TORQUE, HeldOut, Prediction, held_out
-from .results import CONFIDENCE_95, GROUPS, Identification, percent, round_to_spread, two_digits
+from .results import CONFIDENCE_95, Identification, percent, round_to_spread, two_digits
 
 # Errors of the set-up: of `Estimate.alignment`.
 ALIGNMENT = (*((f"sensor turned about {axis}", "deg", np.rad2deg(1.0)) for axis in "xyz"),
@@ -90,10 +90,7 @@ def _held_out(found: HeldOut | None) -> list[Part]:
 
 def _limits_section(estimate: Estimate) -> Section:
     """What keeps the numbers from being known better."""
-    limits = [(name, Cell(sentence(limit), "text"))
-              for (name, _), limit in zip(GROUPS, estimate.limits, strict=True) if limit]
-    parts: list[Part] = [Table("Limits that no motion takes away", ("", "limit"), limits) if limits
-                         else "No limit is known: more motion tells more."]
+    parts: list[Part] = []
     rows = [(name, *round_to_spread(scale * value, CONFIDENCE_95 * scale * sigma), unit)
             for (name, unit, scale), value, sigma in zip(
                 ALIGNMENT, estimate.alignment, estimate.alignment_sigma, strict=False) if sigma]
@@ -102,7 +99,7 @@ def _limits_section(estimate: Estimate) -> Section:
                            ("", "value", "\u00b1 95 %", "unit"), rows))
     if np.any(estimate.residual_rms):  # joint torques know no channels of a sensor
         parts.append(sensor_table(estimate))
-    return Section("What limits the accuracy", "limits", parts)
+    return Section("What limits the accuracy", "limits", parts or ["More motion tells more."])
 
 
 def _checks_section(result: Identification) -> Section:
