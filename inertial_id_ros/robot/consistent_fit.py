@@ -1,14 +1,12 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Identification of a robot from compressed joint torques, over all robots that can exist.
 
-`identify` finds the parameters of every body and joint; a prior says what joint torques cannot tell
-(Wensing et al. 2017, eq. 25).
-
-A body is expected to be as described, with a standard deviation of 100 % of itself. A gripper that
-the description lacks is many times the described wrist, and such a prior would pull on what the
-data know. Each body therefore has a factor on its standard deviation, and the factors are those
-under which the data are most likely (evidence; Tipping 2001, one factor for the ten parameters of
-a body): with ``b = A d + e``, ``d ~ N(0, S)`` and ``e ~ N(0, 1)``,
+A prior says what joint torques cannot tell (Wensing et al. 2017, eq. 25): a body is expected to be
+as described, with a standard deviation of 100 % of itself. A gripper that the description lacks is
+many times the described wrist, and such a prior would pull on what the data know. Each body
+therefore has a factor on its standard deviation, and the factors are those under which the data are
+most likely (evidence; Tipping 2001, one factor for the ten parameters of a body): with
+``b = A d + e``, ``d ~ N(0, S)`` and ``e ~ N(0, 1)``,
 
     log p(b) = -1/2 (log det C + b' C^-1 b) + const,   C = 1 + A S A'.
 
@@ -17,114 +15,18 @@ Where the data know nothing, or agree with the description, the factor stays 1.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from scipy.stats import chi2
 
-from ..errors import InvalidData
-from ..inertia import Array, is_consistent
-from .base_parameters import (
-    BaseParameters,
-    estimate_output_noise,
-)
+from ..inertia import Array
 from .constraints import Limits
 from .factors import Compressed
 from .model import BODY_SIZE
 from .nearest_robot import nearest_robot
 from .reference import Reference
-
-
-@dataclass(frozen=True)
-class Prior:
-    """What is known of the robot before the data.
-
-    Attributes:
-        reference: the expected robot; its bodies are also the scale.
-        weight: inverse variance, in units of the reference: 1 trusts it to 100 % of itself.
-        spread: (p,) factors on the units of the reference; None: 1.
-    """
-
-    reference: Reference
-    weight: float = 1.0
-    spread: Array | None = None
-
-    def __post_init__(self) -> None:
-        if not self.weight > 0.0:
-            raise InvalidData(f"weight of the prior is {self.weight:g}; it must be positive")
-
-    @property
-    def scale(self) -> Reference:
-        """A robot of the size that the prior allows, for units: bodies are their reference times
-        their spread."""
-        ref = self.reference
-        if self.spread is None:
-            return ref
-        return Reference(ref.phi * self.spread, ref.unit * self.spread,
-                         ref.inverse / self.spread[:, None])
-
-    def rows(self) -> tuple[Array, Array]:
-        """Whitened rows (p, p) and target (p,)."""
-        rows = np.sqrt(self.weight) * self.scale.inverse
-        return rows, rows @ self.reference.phi
-
-
-@dataclass(frozen=True)
-class Identified:
-    """An identified robot and how well it is known.
-
-    Attributes:
-        phi: (p,) parameters of all bodies and joints.
-        sigma: (p,) their standard deviations, from data and prior, limits not counted.
-        data_share: (p,) part of each that the data know and the prior need not: 0 to 1.
-        rms: (k,) root mean square residual of each output [N m].
-        relative_residual: ``|omega - W phi| / |omega|``.
-        noise: (k,) standard deviation of each output that weighted the data [N m].
-    """
-
-    phi: Array
-    sigma: Array
-    data_share: Array
-    rms: Array
-    relative_residual: float
-    noise: Array
-
-    def consistent(self, bodies: int) -> np.ndarray:
-        """Whether each of the bodies is fully physically consistent (bodies,)."""
-        parts = self.phi[:BODY_SIZE * bodies].reshape(bodies, BODY_SIZE)
-        return np.array([is_consistent(part) for part in parts])
-
-
-def identify(data: Compressed, base: BaseParameters, limits: Limits,
-             prior: Prior, noise: Array | None = None) -> Identified:
-    """The robot that fits data and prior best, within the limits.
-
-    Args:
-        noise: (k,) of each output [N m]; None: from the residual of least squares.
-
-    Raises:
-        NotEnoughData: no noise is given and least squares cannot find it.
-        InfeasibleProblem, SolverFailure: see `nearest_robot`.
-    """
-    sd = estimate_output_noise(data, base) if noise is None else np.asarray(noise, dtype=float)
-    factor = data.stack(sd)
-    prior_rows, prior_target = prior.rows()
-    found = nearest_robot(np.concatenate([factor[:, :-1], prior_rows]),
-                          np.append(factor[:, -1], prior_target), limits, prior.scale)
-    return summarise(data, found.phi, prior, sd)
-
-
-def summarise(data: Compressed, phi: Array, prior: Prior, noise: Array) -> Identified:
-    """Standard deviations, shares of the data and residuals of a solution phi (p,)."""
-    unit, rows, prior_rows = prior.scale.unit, data.stack(noise)[:, :-1], prior.rows()[0]
-    information = (rows @ unit).T @ (rows @ unit) + (prior_rows @ unit).T @ (prior_rows @ unit)
-    spread = unit @ np.linalg.pinv(information, hermitian=True) @ unit.T
-    before = unit @ unit.T / prior.weight
-    share = 1.0 - np.clip(np.diag(spread) / np.diag(before), 0.0, 1.0)
-    return Identified(phi, np.sqrt(np.maximum(np.diag(spread), 0.0)), share, data.rms(phi),
-                      data.relative_error(phi), noise)
-
 
 FACTORS = 2.0 ** np.arange(13)  # that are tried
 _DOUBT_COST = 1.0  # nats by which a factor other than 1 must be better
@@ -132,6 +34,10 @@ _LEAST_GAIN = 0.1  # nats below which the search ends
 _RARE = 1e-4  # chance at which a body as described would be called another one
 _KNOWN = 0.99  # part of the variance that is left, up to which the data say something
 _EPS = float(np.finfo(float).eps)
+# The pull of the description may cost this part of what the true robot would cost on average:
+# one squared standard deviation for each base parameter. Of simulated arms it costs 0.1 to 0.4.
+MOST_PULL = 0.5
+_EASE, _NONE = 0.1, 1e-6  # of the prior's weight, from try to try; of one that does not pull
 
 
 @dataclass(frozen=True)
@@ -140,7 +46,7 @@ class DescriptionDoubt:
 
     Attributes:
         factors: (bodies,) standard deviation of each body, in units of itself; 1: not in doubt.
-        differs: (bodies,) whether no robot in which this body is exactly as described explains the
+        differs: (bodies,) True if no robot in which this body is exactly as described explains the
             data, the others within their standard deviations.
     """
 
@@ -149,8 +55,83 @@ class DescriptionDoubt:
 
     @property
     def contradicted(self) -> np.ndarray:
-        """Whether each body (bodies,) is beyond 100 % of its description."""
+        """True (bodies,) for bodies beyond 100 % of their description."""
         return self.differs & (self.factors > 1.0)
+
+
+@dataclass(frozen=True)
+class Described:
+    """An identified robot and what became of its description.
+
+    Attributes:
+        phi: (p,) the robot; prior: that it was found with, one standard deviation a unit.
+        doubt: the description's bodies; eased: by how much the prior was made weaker, 1: it is not.
+    """
+
+    phi: Array
+    prior: Reference
+    doubt: DescriptionDoubt
+    eased: float
+
+
+def identify(data: Compressed, noise: Array, limits: Limits, prior: Reference) -> Array:
+    """The robot (p,) that fits data and prior best, within the limits.
+
+    Args:
+        noise: (k,) of each output [N m]; prior: one standard deviation a unit.
+
+    Raises:
+        InfeasibleProblem, SolverFailure: see `nearest_robot`.
+    """
+    factor = data.stack(noise)
+    return nearest_robot(np.concatenate([factor[:, :-1], prior.inverse]),
+                         np.append(factor[:, -1], prior.inverse @ prior.phi), limits, prior)
+
+
+def covariance_and_share(data: Compressed, noise: Array, prior: Reference) -> tuple[Array, Array]:
+    """Covariance (p, p) of what data and prior know, limits not counted; and the part (p,) of each
+    parameter that the data know and the prior need not: 0 to 1."""
+    rows = data.stack(noise)[:, :-1] @ prior.unit
+    information = rows.T @ rows + np.eye(data.size)
+    spread = prior.unit @ np.linalg.inv(information) @ prior.unit.T
+    before = np.sum(prior.unit**2, axis=1)
+    return 0.5 * (spread + spread.T), 1.0 - np.clip(np.diag(spread) / before, 0.0, 1.0)
+
+
+def identify_described(data: Compressed, limits: Limits, reference: Reference, bodies: int,
+                       noise: Array, count: int, weight: float = 1.0) -> Described:
+    """Identify, with a prior that trusts each body of the description as far as the data do.
+
+    Where the model lacks something that moves the robot (friction that it does not know), even that
+    prior may pull. It is made weaker until the fit is nearly the best possible one.
+
+    Args:
+        bodies: that phi begins with; noise: (k,) of each output [N m]; count: of base parameters.
+        weight: inverse variance of a body that the data do not contradict, in units of itself.
+
+    Raises:
+        InfeasibleProblem, SolverFailure: see `nearest_robot`.
+    """
+    first = BODY_SIZE * bodies
+    spread = np.append(np.full(first, weight**-0.5), term_sizes(data, first))
+    factor = data.stack(noise)
+    doubt = doubt_description(factor[:, :-1], factor[:, -1], reference, spread, bodies)
+    spread[:first] *= np.repeat(doubt.factors, BODY_SIZE)
+    prior, eased = reference.scaled(spread), 1.0
+    phi = identify(data, noise, limits, prior)
+
+    def squares(phi: Array) -> float:
+        return float(np.sum(data.squares(phi) / noise**2))
+
+    none, most = reference.scaled(spread * _NONE**-0.5), MOST_PULL * count
+    # Without limits, the best possible fit takes no solver, and is at least as good as with them.
+    if squares(phi) > squares(identify(data, noise, lambda _: [], none)) + most:
+        limit = squares(identify(data, noise, limits, none)) + most
+        while squares(phi) > limit and eased > _NONE:
+            eased *= _EASE
+            prior = reference.scaled(spread * eased**-0.5)
+            phi = identify(data, noise, limits, prior)
+    return Described(phi, prior, doubt, eased)
 
 
 def term_sizes(data: Compressed, first: int) -> Array:
@@ -164,7 +145,7 @@ def term_sizes(data: Compressed, first: int) -> Array:
     columns, torque = lengths[:, :-1], lengths[:, -1]
     joint = columns.argmax(axis=0)
     own = columns[joint, np.arange(columns.shape[1])]
-    moves = own > 1e-3 * np.sqrt(data.counts[joint])
+    moves = own > 1e-3 * np.sqrt(data.count)
     return np.maximum(torque[joint] / np.where(moves, own, np.inf), 1.0)
 
 
@@ -233,7 +214,7 @@ def _best_factor(body: _Posterior, now: float) -> tuple[float, float]:
 
 
 def _contradicts(body: _Posterior) -> bool:
-    """Whether the data contradict a body exactly as described: chi-squared test of its estimate
+    """True if the data contradict a body exactly as described: chi-squared test of its estimate
     without the prior on it."""
     known = body.values < _KNOWN
     if not known.any():
@@ -241,61 +222,3 @@ def _contradicts(body: _Posterior) -> bool:
     left = body.values[known]
     statistic = np.sum(body.squares[known] / (left * (1.0 - left)))
     return bool(statistic > chi2.isf(_RARE, int(known.sum())))
-
-
-# The pull of the description may cost this part of what the true robot would cost on average:
-# one squared standard deviation for each base parameter. Of simulated arms it costs 0.1 to 0.4.
-MOST_PULL = 0.5
-_EASE, _NONE = 0.1, 1e-6  # of the weight, from try to try; of a prior that does not pull
-
-
-@dataclass(frozen=True)
-class Described:
-    """An identified robot and what became of its description.
-
-    Attributes:
-        identified: the robot; prior: that it was found with; doubt: the description's bodies.
-    """
-
-    identified: Identified
-    prior: Prior
-    doubt: DescriptionDoubt
-
-
-def identify_described(data: Compressed, base: BaseParameters, limits: Limits,
-                       reference: Reference, bodies: int, noise: Array, weight: float = 1.0
-                       ) -> Described:
-    """Identify, with a prior that trusts each body of the description as far as the data do.
-
-    Where the model lacks something that moves the robot (friction that it does not know), even that
-    prior may pull. It is made weaker until the fit is nearly the best possible one.
-
-    Args:
-        bodies: that phi begins with; noise: (k,) of each output [N m].
-        weight: inverse variance of a body that the data do not contradict, in units of itself.
-
-    Raises:
-        InfeasibleProblem, SolverFailure: see `nearest_robot`.
-    """
-    first = BODY_SIZE * bodies
-    spread = np.ones(data.size)
-    spread[first:] = term_sizes(data, first) / np.diag(reference.unit)[first:]
-    spread[:first] /= np.sqrt(weight)
-    factor = data.stack(noise)
-    doubt = doubt_description(factor[:, :-1], factor[:, -1], reference, spread, bodies)
-    spread[:first] *= np.repeat(doubt.factors, BODY_SIZE)
-    prior = Prior(reference, spread=spread)
-    found = identify(data, base, limits, prior, noise)
-
-    def squares(robot: Identified) -> float:
-        return float(np.sum(data.squares(robot.phi) / noise**2))
-
-    none, most = replace(prior, weight=_NONE), MOST_PULL * base.count
-    # Without limits, the best possible fit takes no solver, and is at least as good as with them.
-    if squares(found) <= squares(identify(data, base, lambda _: [], none, noise)) + most:
-        return Described(found, prior, doubt)
-    limit = squares(identify(data, base, limits, none, noise)) + most
-    while squares(found) > limit and prior.weight > _NONE:
-        prior = replace(prior, weight=_EASE * prior.weight)
-        found = identify(data, base, limits, prior, noise)
-    return Described(found, prior, doubt)

@@ -22,7 +22,7 @@ from ..errors import InvalidData
 from ..estimators.reference_body import body_coordinates
 from ..extras import optional_packages
 from ..inertia import Array, phi_from_pseudo_inertia, pseudo_inertia, skew, tensor_from_six
-from .joint_terms import COULOMB, DRIVE, VISCOUS
+from .joint_terms import NOT_NEGATIVE
 from .model import BODY_SIZE, RobotModel
 from .reference import Reference
 
@@ -58,11 +58,6 @@ def _columns(matrix_of: Callable[[Array], Array]) -> Array:
 # Matrices that are positive definite for a body: "pseudo" (4, 4) is full physical consistency
 # (003 Theorem 3), "spatial" (6, 6) positive kinetic energy (004 eq. 18).
 FORMS = {"pseudo": _columns(pseudo_inertia), "spatial": _columns(spatial_inertia)}
-
-
-def body_matrix(body: cp.Expression, form: str = "pseudo") -> cp.Expression:
-    """The matrix of `FORMS` of a body, in SI units."""
-    return _matrix(FORMS[form], body)
 
 
 def consistent(body: cp.Expression, like: Array, form: str = "pseudo", margin: float = MARGIN
@@ -195,7 +190,7 @@ def consistent_robot(model: RobotModel, like: Reference, form: str = "pseudo") -
     """
     bodies = [model.body_slice(k) for k in range(len(model.bodies))]
     signed = [model.term_index(j, term) for j in range(len(model.joint_names))
-              for term in model.terms.names if term in (VISCOUS, COULOMB, DRIVE)]
+              for term in model.terms.names if term in NOT_NEGATIVE]
 
     def limits(phi: Parameters) -> list[cp.Expression]:
         return [*(consistent(phi[where], like.phi[where], form) for where in bodies),

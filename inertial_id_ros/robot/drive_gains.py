@@ -13,184 +13,104 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.optimize import least_squares
 
-from ..errors import InvalidData, NotEnoughData
+from ..errors import NotEnoughData
 from ..inertia import Array
 from .base_parameters import structural_base_parameters
-from .factors import equivalent_white_noise
+from .factors import equivalent_white_noise, factors_of_joints
 from .model import BODY_SIZE, RobotModel
-from .recording import FilteredRecording
+from .recording import FilteredRecording, JointRecording
 
-_ROUNDS = 50
-_SETTLED = 1e-9  # relative change of the gains at which the search ends
+_ROUNDS = 4  # in which the noise of each joint is found
 
 
 @dataclass(frozen=True)
-class Gains:
-    """Gains of the drives, and the payload seen with them.
+class Drives:
+    """Gains with which the currents of a robot's drives become torques.
 
     Attributes:
-        gain: (joints,) [N m/A] (or effort per unit of what was recorded).
-        covariance: (joints, joints) of the gains, the correlation of residuals included.
-        payload: (10,) the payload about the origin of the last link, in its axes.
-        payload_sigma: (10,).
-        rms: (joints,) root mean square residual of the currents [A].
+        gain: (joints,) [N m/A]; covariance: (joints, joints) of them.
     """
 
     gain: Array
     covariance: Array
-    payload: Array
-    payload_sigma: Array
-    rms: Array
 
     @property
-    def sigma(self) -> Array:
-        """Standard deviations (joints,) of the gains."""
-        return np.sqrt(np.diag(self.covariance))
+    def spread(self) -> Array:
+        """Covariance (joints, joints) of the relative errors of the gains."""
+        return np.asarray(self.covariance / np.outer(self.gain, self.gain))
+
+    def torques(self, recording: JointRecording) -> JointRecording:
+        """A recording of currents as one of torques."""
+        return JointRecording(recording.stamps, recording.q, recording.effort * self.gain)
 
 
 def gains_from_payload(model: RobotModel, unloaded: FilteredRecording, loaded: FilteredRecording,
-                       mass: float) -> Gains:
+                       mass: float) -> Drives:
     """Gains of all drives from recordings without and with a payload of known mass [kg].
 
     Raises:
-        InvalidData: the mass is not positive. NotEnoughData: the search does not settle.
+        NotEnoughData: the recordings do not determine the gain of every joint.
     """
-    if not mass > 0.0:
-        raise InvalidData(f"mass of the payload is {mass:g} kg; it must be positive")
-    return _search(TwoRecordings(model, unloaded, loaded), mass)
+    count, rows = model.nv, _columns(model, unloaded, loaded)
+    effort = np.concatenate([unloaded.effort, loaded.effort])
+    factors = factors_of_joints(np.concatenate([rows, effort[..., None]], axis=2))
+    joint, _ = np.nonzero(factors.any(axis=2))
+    stacked = factors[factors.any(axis=2)]
+    y, pull, current = stacked[:, :-2], mass * stacked[:, -2], stacked[:, -1]
+    lengths = np.linalg.norm(y, axis=0)
+    y = y / np.where(lengths > 0.0, lengths, 1.0)
+    apart = np.eye(count)[joint]  # (n, joints): the rows of each joint
 
+    def without_gain(error: str, gain: Array) -> NotEnoughData:
+        return NotEnoughData("the recordings do not determine the gain of every joint "
+                             f"({error}: {np.round(gain, 2).tolist()} N m/A)")
 
-def _search(pair: TwoRecordings, mass: float) -> Gains:
-    """Gains by Gauss-Newton steps (raises NotEnoughData)."""
-    count = pair.count
-    gain, weights = pair.first_gains(mass), np.ones(count)
-    start = pair.columns_of_payload
+    # All on the side of torques: linear, but biased by the noise of the currents.
+    first = np.linalg.lstsq(np.column_stack([apart * current[:, None], -y]), pull, rcond=None)[0]
+    if not (first[:count] > 0.0).all():
+        raise without_gain("first guess", first[:count])
+    x = np.append(1.0 / first[:count], first[count:])
+    noise: Array = np.ones(count)
+
+    def errors(x: Array, noise: Array) -> Array:
+        return np.asarray((current - x[joint] * (y @ x[count:] + pull)) / noise[joint])
+
+    def slopes(x: Array, noise: Array) -> Array:
+        torque = y @ x[count:] + pull
+        return -np.concatenate([apart * torque[:, None], x[joint, None] * y],
+                               axis=1) / noise[joint, None]
+
     for _ in range(_ROUNDS):
-        x = pair.solve_parameters(gain, weights, mass)
-        torque = pair.rows @ x
-        # Gauss-Newton on currents: change of 1 / gain, and of all parameters but the mass.
-        slopes = np.concatenate([pair.spread_by_joint(torque), np.delete(pair.rows, start, axis=1)
-                                 / gain[pair.joint][:, None]], axis=1)
-        residual = pair.current - torque / gain[pair.joint]
-        solved = pair.solve(slopes, residual, weights)
-        inverse = 1.0 / gain + solved[:count]
-        if not (np.isfinite(inverse).all() and np.all(inverse > 0.0)):
-            raise NotEnoughData("the recordings do not determine the gain of every joint")
-        moved = 1.0 / inverse
-        rms = pair.rms(residual)
-        settled = float(np.abs(moved / gain - 1.0).max()) < _SETTLED
-        gain, weights = moved, 1.0 / rms
-        if settled:
-            break
-    else:
-        raise NotEnoughData("the search for the gains does not settle")
-    x = pair.solve_parameters(gain, weights, mass)
-    spread = pair.covariance(slopes, weights, pair.correlation(x, gain))
-    sigma = np.append(0.0, np.sqrt(np.diag(spread)[count + start:]))  # the mass is known
-    return Gains(gain, np.outer(gain**2, gain**2) * spread[:count, :count], x[start:], sigma, rms)
+        found = least_squares(errors, x, slopes, x_scale="jac", xtol=1e-12, ftol=1e-12,
+                              args=(noise,))
+        x = found.x
+        noise = noise * np.sqrt(apart.T @ found.fun**2 / len(effort))
+    gain = 1.0 / x[:count]
+    if not (np.isfinite(gain).all() and (gain > 0.0).all()):
+        raise without_gain("found", gain)
+    # Residuals repeat themselves: rows count as so many independent ones.
+    solved = rows @ np.append(x[count:] / np.where(lengths > 0.0, lengths, 1.0), mass)
+    residual = effort - solved / gain
+    parts = np.split(residual, [len(unloaded.effort)])
+    square = sum(len(part) * equivalent_white_noise(part, np.full(count, np.finfo(float).tiny))**2
+                 for part in parts)
+    longer = np.sqrt(square / np.maximum(np.sum(residual**2, axis=0), np.finfo(float).tiny))
+    root = np.linalg.pinv(slopes(x, noise))[:count] * longer[joint]
+    return Drives(gain, np.outer(gain**2, gain**2) * (root @ root.T))
 
 
-class TwoRecordings:
-    """Both recordings in one system of torques: base parameters, frictions, payload.
-
-    Attributes:
-        rows: (n, columns); current: (n,); joint: (n,) joint of each row: one triangular factor a
-            joint stands for all its samples.
-        columns_of_payload: first of the ten columns of the payload, which are the last.
-        count: number of joints.
-    """
-
-    def __init__(self, model: RobotModel, unloaded: FilteredRecording,
-                 loaded: FilteredRecording) -> None:
-        base = structural_base_parameters(model)
-        bodies = BODY_SIZE * len(model.bodies)
-        inertial = base.independent[base.independent < bodies]
-        terms = base.independent[base.independent >= bodies]
-        last = model.body_slice(len(model.bodies) - 1)
-        parts, currents, joints = [], [], []
-        self._sizes = (len(unloaded.effort), len(loaded.effort))
-        for k, recording in enumerate((unloaded, loaded)):
-            y = recording.regressor.reshape(-1, model.size)
-            nothing = np.zeros((len(y), len(terms)))
-            friction = [y[:, terms], nothing] if k == 0 else [nothing, y[:, terms]]
-            parts.append(np.concatenate([y[:, inertial], *friction,
-                                         k * y[:, last]], axis=1))
-            currents.append(recording.effort.ravel())
-            joints.append(np.tile(np.arange(model.nv), len(recording.effort)))
-        system = np.column_stack([np.concatenate(parts), np.concatenate(currents)])
-        of_joint = np.concatenate(joints)
-        factors = [np.asarray(np.linalg.qr(system[of_joint == j], mode="r"))
-                   for j in range(model.nv)]
-        self.rows, self.current = np.split(np.concatenate(factors), [system.shape[1] - 1], axis=1)
-        self.current = self.current[:, 0]
-        self.joint = np.repeat(np.arange(model.nv), [len(f) for f in factors])
-        self.columns_of_payload = self.rows.shape[1] - BODY_SIZE
-        self._samples = np.bincount(of_joint, minlength=model.nv)
-        self.count = model.nv
-        self._system = system
-
-    def spread_by_joint(self, values: Array) -> Array:
-        """Columns (n, joints): each holds the values (n,) of the rows of one joint, else zeros."""
-        out = np.zeros((len(values), self.count))
-        out[np.arange(len(values)), self.joint] = values
-        return out
-
-    def rms(self, residual: Array) -> Array:
-        """Root mean square (joints,)."""
-        return np.sqrt(np.bincount(self.joint, residual**2, self.count) / self._samples)
-
-    def correlation(self, x: Array, gain: Array) -> Array:
-        """How many times larger than for white residuals standard deviations are (joints,): the
-        unmodelled part of friction repeats itself for many samples."""
-        rows, current = self._system[:, :-1], self._system[:, -1]
-        torque = (rows @ x).reshape(-1, self.count)
-        residual = current.reshape(-1, self.count) - torque / gain
-        parts = np.split(residual, [self._sizes[0]])
-        nothing = np.full(self.count, np.finfo(float).tiny)
-        square = sum(len(part) * equivalent_white_noise(part, nothing)**2 for part in parts)
-        return np.sqrt(square / sum(len(part) * np.mean(part**2, axis=0) for part in parts))
-
-    def solve(self, rows: Array, target: Array, weights: Array) -> Array:
-        """Least squares, weighted by joint (joints,)."""
-        inverse, lengths, goal = self._triangle(rows, target, weights)
-        return np.asarray(inverse @ goal / lengths)
-
-    def covariance(self, rows: Array, weights: Array, correlation: Array) -> Array:
-        """Covariance of such a solution, for residuals of 1 / weights that repeat themselves."""
-        inverse, lengths, _ = self._triangle(rows, self.current, weights)
-        scaled = rows / lengths * (weights * correlation)[self.joint][:, None]
-        root = scaled @ (inverse @ inverse.T)
-        return np.asarray(root.T @ root / np.outer(lengths, lengths))
-
-    def _triangle(self, rows: Array, target: Array, weights: Array) -> tuple[Array, Array, Array]:
-        """Inverse of the triangular factor of weighted rows with columns of unit length, these
-        lengths, and the target on the factor's rows."""
-        scaled = rows * weights[self.joint][:, None]
-        lengths = np.linalg.norm(scaled, axis=0)
-        lengths[lengths == 0.0] = 1.0
-        system = np.column_stack([scaled / lengths, target * weights[self.joint]])
-        upper = np.asarray(np.linalg.qr(system, mode="r"))
-        size = rows.shape[1]
-        return np.linalg.pinv(upper[:size, :size]), lengths, upper[:size, size]
-
-    def first_gains(self, mass: float) -> Array:
-        """Gains by one linear least squares on torques, all unknowns on one side."""
-        unknown = np.delete(self.rows, self.columns_of_payload, axis=1)
-        system = np.concatenate([self.spread_by_joint(self.current), -unknown], axis=1)
-        solved = self.solve(system, mass * self.rows[:, self.columns_of_payload],
-                            np.ones(self.count))
-        gain = solved[:self.count]
-        if not np.all(gain > 0.0):
-            raise NotEnoughData("the recordings do not determine the gain of every joint "
-                                f"(first guess: {np.round(gain, 2).tolist()} N m/A)")
-        return gain
-
-    def solve_parameters(self, gain: Array, weights: Array, mass: float) -> Array:
-        """All columns' parameters for given gains, with the payload's mass."""
-        start = self.columns_of_payload
-        scale = 1.0 / gain[self.joint]
-        known = self.current - scale * mass * self.rows[:, start]
-        solved = self.solve(np.delete(self.rows, start, axis=1) * scale[:, None], known,
-                            weights)
-        return np.insert(solved, start, mass)
+def _columns(model: RobotModel, unloaded: FilteredRecording, loaded: FilteredRecording) -> Array:
+    """Both recordings in one system of torques (r, joints, columns): base parameters, frictions of
+    each recording, the payload's parameters, the last of which is its mass."""
+    base = structural_base_parameters(model).independent
+    inertial, terms = base[base < BODY_SIZE * len(model.bodies)], base[
+        base >= BODY_SIZE * len(model.bodies)]
+    last = model.body_slice(len(model.bodies) - 1)
+    parts = []
+    for k, rows in enumerate((unloaded.regressor, loaded.regressor)):
+        friction = [(own == k) * rows[:, :, terms] for own in (0, 1)]
+        payload = np.roll(rows[:, :, last], -1, axis=2)
+        parts.append(np.concatenate([rows[:, :, inertial], *friction, k * payload], axis=2))
+    return np.concatenate(parts)

@@ -12,7 +12,6 @@ from functools import cached_property
 
 import numpy as np
 
-from ..errors import InvalidData, NotEnoughData
 from ..inertia import Array
 from ..linalg import triangular_factors
 
@@ -23,11 +22,11 @@ class Compressed:
 
     Attributes:
         factors: (k, p + 1, p + 1), one for each output (joint, or row of the floating base).
-        counts: (k,) samples in each.
+        count: samples in each.
     """
 
     factors: Array
-    counts: Array
+    count: int
 
     @property
     def size(self) -> int:
@@ -38,10 +37,6 @@ class Compressed:
         """Sum of squared residuals (k,) of each output, for parameters (p,)."""
         return np.sum((self.factors @ np.append(phi, -1.0))**2, axis=1)
 
-    def rms(self, phi: Array) -> Array:
-        """Root mean square residual (k,) of each output [N m]."""
-        return np.sqrt(self.squares(phi) / self.counts)
-
     def relative_error(self, phi: Array) -> float:
         """``|omega - W phi| / |omega|`` over all outputs (Sousa and Cortesao 2014, eq. 84)."""
         return float(np.sqrt(self.squares(phi).sum() / self.squares(np.zeros(self.size)).sum()))
@@ -49,9 +44,7 @@ class Compressed:
     def stack(self, noise: Array | None = None) -> Array:
         """Factor (p + 1, p + 1) of all outputs, each divided by its noise (k,) [N m]; None: 1."""
         rows, outputs = self._rows
-        if noise is not None:
-            rows = rows / np.asarray(noise)[outputs, None]
-        return triangular_factors(rows)
+        return triangular_factors(rows if noise is None else rows / noise[outputs, None])
 
     @cached_property
     def _rows(self) -> tuple[Array, np.ndarray]:
@@ -59,28 +52,11 @@ class Compressed:
         used = self.factors.any(axis=2)
         return self.factors[used], np.nonzero(used)[0]
 
-    def __add__(self, other: Compressed) -> Compressed:
-        """The factors of both recordings together."""
-        both = zip(self.factors, other.factors, strict=True)
-        return Compressed(np.stack([triangular_factors(np.concatenate(pair)) for pair in both]),
-                          self.counts + other.counts)
-
 
 def compress_rows(rows: Array, target: Array) -> Compressed:
-    """Factors of regressor rows (n, k, p) and measured outputs (n, k).
-
-    Raises:
-        InvalidData: shapes do not fit, or numbers are not finite.
-        NotEnoughData: no rows.
-    """
-    if target.shape != rows.shape[:2]:
-        raise InvalidData(f"outputs have shape {target.shape}; expected {rows.shape[:2]}")
-    if len(rows) == 0:
-        raise NotEnoughData("there is no sample")
-    if not np.isfinite(target).all():
-        raise InvalidData("outputs hold numbers that are not finite")
+    """Factors of regressor rows (n, k, p) and measured outputs (n, k)."""
     return Compressed(factors_of_joints(np.concatenate([rows, target[..., None]], axis=2)),
-                      np.full(rows.shape[1], len(rows)))
+                      len(rows))
 
 
 def factors_of_joints(rows: Array) -> Array:

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..extras import optional_packages
 from ..inertia import Array
-from .base_parameters import BaseEstimate, BaseParameters, fit_base_parameters
+from .base_parameters import BaseParameters
 from .constraints import Limits
 from .factors import Compressed
 from .nearest_robot import AffineRobot, depth, nearest_robot, solve
@@ -42,14 +42,6 @@ class Certificate:
     value: float
     leak: float
     depth: float
-
-    def sum(self, limits: Limits, phi: Array) -> float:
-        """The sum of ``<Z, limit(phi)>`` at parameters (p,); variables of the limits zero."""
-        expressions = limits(cp.Constant(phi))
-        for variable in {v for each in expressions for v in each.variables()}:
-            variable.value = np.zeros(variable.shape)
-        return float(sum(np.sum(z * np.asarray(each.value))
-                         for z, each in zip(self.multipliers, expressions, strict=True)))
 
 
 @dataclass(frozen=True)
@@ -102,22 +94,15 @@ def check_feasibility(base: BaseParameters, beta: Array, limits: Limits, ref: Re
 
 
 @dataclass(frozen=True)
-class Correction:
-    """The answer of BPFC.
-
-    Attributes:
-        beta: (nb,) the nearest feasible base parameters.
-        distance: Euclidean distance to those given, sqrt(u'): a measure of infeasibility.
-        witness: (p,) a robot that has them.
-    """
+class FeasibleBase:
+    """Base parameters (nb,) that a robot can have, and a witness (p,), a robot that has them."""
 
     beta: Array
-    distance: float
     witness: Array
 
 
 def correct_to_feasible(base: BaseParameters, beta: Array, limits: Limits, ref: Reference
-                        ) -> Correction:
+                        ) -> FeasibleBase:
     """BPFC: the feasible base parameters nearest to beta (nb,) (eqs 52-56).
 
     The distance, and with it the answer, depends on how parameters are grouped and on their units
@@ -126,28 +111,8 @@ def correct_to_feasible(base: BaseParameters, beta: Array, limits: Limits, ref: 
     Raises:
         InfeasibleProblem, SolverFailure: see `nearest_robot`.
     """
-    found = nearest_robot(base.matrix, beta, limits, ref)
-    corrected = base.matrix @ found.phi
-    return Correction(corrected, float(np.linalg.norm(corrected - beta)), found.phi)
-
-
-@dataclass(frozen=True)
-class FeasibleBase:
-    """The answer of FBPE-OLS.
-
-    Attributes:
-        beta: (nb,) feasible base parameters of least residual.
-        free: the unconstrained estimate beside it.
-        relative_residual: ``|omega - W beta| / |omega|`` (eq. 84).
-        binding: whether the limits changed the estimate.
-        witness: (p,) a robot that has them.
-    """
-
-    beta: Array
-    free: BaseEstimate
-    relative_residual: float
-    binding: bool
-    witness: Array
+    phi = nearest_robot(base.matrix, beta, limits, ref)
+    return FeasibleBase(base.matrix @ phi, phi)
 
 
 def fit_feasible(data: Compressed, base: BaseParameters, limits: Limits, ref: Reference,
@@ -158,20 +123,15 @@ def fit_feasible(data: Compressed, base: BaseParameters, limits: Limits, ref: Re
         noise: (k,) of each output, for weighted least squares [N m]; None: ordinary ones.
 
     Raises:
-        NotEnoughData: see `fit_base_parameters`.
         InfeasibleProblem, SolverFailure: see `nearest_robot`.
     """
-    free = fit_base_parameters(data, base, noise)
     # Only R1 and rho1 of the triangular factor depend on beta (eqs 64-71).
     upper = np.asarray(np.linalg.qr(data.stack(noise)[:, [*base.independent, data.size]],
                                     mode="r"))
     triangle, target = upper[:base.count, :-1], upper[:base.count, -1]
-    freedom = max(int(data.counts.sum()) - base.count, 1)
+    freedom = max(data.count * len(data.factors) - base.count, 1)
     rest = max(float(np.linalg.norm(upper[base.count:, -1])),
                1e-6 * float(np.linalg.norm(upper[:, -1])), np.finfo(float).tiny)
     size = rest / np.sqrt(freedom)  # standard deviation of the residuals
-    found = nearest_robot(triangle @ base.matrix / size, target / size, limits, ref)
-    beta = base.matrix @ found.phi
-    phi = np.zeros(data.size)
-    phi[base.independent] = beta
-    return FeasibleBase(beta, free, data.relative_error(phi), found.active, found.phi)
+    phi = nearest_robot(triangle @ base.matrix / size, target / size, limits, ref)
+    return FeasibleBase(base.matrix @ phi, phi)

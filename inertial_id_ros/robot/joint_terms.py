@@ -2,14 +2,13 @@
 """Friction, offset and drive inertia of joints, linear in their parameters.
 
 ``tau_k = fv_k dq_k + fc_k sgn(dq_k) + fo_k + Ia_k ddq_k`` (Sousa and Cortesao 2014, eq. 27, and
-its text on drive chains; ``Ia`` is seen from the joint: gear ratio squared times the rotor's), and,
-where a joint has it, friction of gears under load, ``fl_k sgn(dq_k) |tau_b|`` with the torque tau_b
-of the bodies. The offset makes Coulomb friction differ between the directions.
+its text on drive chains; ``Ia`` is seen from the joint: gear ratio squared times the rotor's), and
+friction of gears under load, ``fl_k sgn(dq_k) |tau_b|`` with the torque tau_b of the bodies. The
+offset makes Coulomb friction differ between the directions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +17,7 @@ from ..errors import InvalidModel
 from ..inertia import Array
 
 VISCOUS, COULOMB, OFFSET, DRIVE, LOAD = "viscous", "coulomb", "offset", "drive_inertia", "load"
-BRAKES = (VISCOUS, COULOMB, LOAD)
+NOT_NEGATIVE = (VISCOUS, COULOMB, DRIVE, LOAD)
 
 
 @dataclass(frozen=True)
@@ -32,11 +31,11 @@ class JointTerms:
         drive_inertia: inertia of motor and gear, seen from the joint [kg m^2].
         coulomb_velocity: speed [rad/s] below which Coulomb friction fades, as tanh(dq / speed);
             0: a step, which the noise of dq throws from side to side around rest.
-        load: (joints,) True where a joint has friction by load [-]; empty: none has.
-        load_bodies: parameters (10 bodies,) whose torque loads the joints.
+        load: friction in proportion to the torque of the bodies [-].
+        load_bodies: parameters (10 bodies,) whose torque loads the joints; needed with `load`.
 
     Raises:
-        InvalidModel: a negative speed, or friction by load without bodies.
+        InvalidModel: a negative speed.
     """
 
     viscous: bool = True
@@ -44,36 +43,22 @@ class JointTerms:
     offset: bool = True
     drive_inertia: bool = False
     coulomb_velocity: float = 0.0
-    load: tuple[bool, ...] = ()
+    load: bool = False
     load_bodies: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.coulomb_velocity) and self.coulomb_velocity >= 0.0):
             raise InvalidModel(f"coulomb_velocity is {self.coulomb_velocity} rad/s; "
                                "it must be zero or positive")
-        if any(self.load) and not self.load_bodies:
-            raise InvalidModel("friction by load needs bodies that load the joints")
 
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the terms of one joint, in the order of the columns."""
         wanted = {VISCOUS: self.viscous, COULOMB: self.coulomb, OFFSET: self.offset,
-                  DRIVE: self.drive_inertia, LOAD: any(self.load)}
+                  DRIVE: self.drive_inertia, LOAD: self.load}
         return tuple(name for name, there in wanted.items() if there)
 
-    def has(self, joint: int, term: str) -> bool:
-        """True if a joint has a term: friction by load may belong to some joints only."""
-        return self.load[joint] if term == LOAD else term in self.names
-
-    def check_joints(self, joints: int, bodies: int) -> None:
-        """Raise InvalidModel unless the terms fit a robot of so many joints and bodies."""
-        for name, there, wanted in (("load", len(self.load), (0, joints)),
-                                    ("load_bodies", len(self.load_bodies), (0, 10 * bodies))):
-            if there not in wanted:
-                raise InvalidModel(f"{name} of the joint terms has {there} numbers; the robot has "
-                                   f"{joints} joints and {bodies} bodies")
-
-    def columns(self, dq: Array, ddq: Array, load: Array | None = None, span: float = 0.0) -> Array:
+    def columns(self, dq: Array, ddq: Array, load: Array | float = 0.0, span: float = 0.0) -> Array:
         """Columns (n, joints, terms) of each joint's own terms.
 
         Args:
@@ -81,21 +66,15 @@ class JointTerms:
             span: time [s] over which efforts were averaged, see `mean_sign`.
         """
         sign = mean_sign(dq, ddq, self.coulomb_velocity, span)
-        every = {VISCOUS: dq, COULOMB: sign, OFFSET: np.ones_like(dq), DRIVE: ddq}
-        if LOAD in self.names:
-            every[LOAD] = sign * np.abs(0.0 if load is None else load) * np.array(self.load)
+        every = {VISCOUS: dq, COULOMB: sign, OFFSET: np.ones_like(dq), DRIVE: ddq,
+                 LOAD: sign * np.abs(load)}
         return np.stack([every[name] for name in self.names], axis=-1) if self.names else (
             np.empty((*dq.shape, 0)))
 
 
-def fading_sign(dq: Array, speed: float | Sequence[float]) -> Array:
-    """``tanh(dq / speed)`` (n, joints), a step where the speed (one, or one a joint) is zero."""
-    speeds = np.broadcast_to(np.asarray(speed, dtype=float), dq.shape[-1:])
-    return np.where(speeds > 0.0, np.tanh(dq / np.where(speeds > 0.0, speeds, 1.0)), np.sign(dq))
-
-
-def mean_sign(dq: Array, ddq: Array, speed: float | Sequence[float], span: float) -> Array:
-    """Mean (n, joints) of `fading_sign` over a time about each instant, at constant acceleration.
+def mean_sign(dq: Array, ddq: Array, speed: float, span: float) -> Array:
+    """Mean (n, joints) of ``tanh(dq / speed)`` (0: of the sign) over a time about each instant, at
+    constant acceleration.
 
     Where a joint turns back, friction changes sides within the time over which its effort was
     averaged; the sign at its middle is wrong there by as much as all of the friction.
@@ -103,15 +82,15 @@ def mean_sign(dq: Array, ddq: Array, speed: float | Sequence[float], span: float
     Args:
         dq, ddq: (n, joints) at the middle [rad/s], [rad/s^2]; span: that time [s]; 0: an instant.
     """
-    speeds = np.broadcast_to(np.asarray(speed, dtype=float), dq.shape[-1:])
-    v = np.where(speeds > 0.0, speeds, 1.0)
     half = 0.5 * span * ddq
-    turns = np.abs(half) > 1e-3 * np.where(speeds > 0.0, speeds, np.abs(dq))
     after, before = np.abs(dq + half), np.abs(dq - half)
-    # The integral of tanh(x) is log cosh x, that of the sign |x|.
-    faded = v * (np.log1p(np.exp(-2.0 * after / v)) - np.log1p(np.exp(-2.0 * before / v)))
-    risen = after - before + np.where(speeds > 0.0, faded, 0.0)
-    return np.where(turns, risen / np.where(turns, 2.0 * half, 1.0), fading_sign(dq, speed))
+    risen = after - before  # the integral of the sign is |x|, that of tanh(x) is log cosh x
+    if speed > 0.0:
+        risen += speed * (np.log1p(np.exp(-2.0 * after / speed))
+                          - np.log1p(np.exp(-2.0 * before / speed)))
+    turns = np.abs(half) > 1e-3 * (speed if speed > 0.0 else np.abs(dq))
+    return np.where(turns, risen / np.where(turns, 2.0 * half, 1.0),
+                    np.tanh(dq / speed) if speed > 0.0 else np.sign(dq))
 
 
 NO_TERMS = JointTerms(viscous=False, coulomb=False, offset=False)

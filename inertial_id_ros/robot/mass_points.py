@@ -14,14 +14,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ..errors import InvalidData
 from ..extras import optional_packages
 from ..inertia import Array, point_columns, pseudo_inertia, transform_matrix
 from .constraints import MARGIN, Limits
-from .factors import Compressed, compress_rows
-from .model import BASE_SIZE, BODY_SIZE, RobotModel
+from .model import BODY_SIZE
 from .nearest_robot import AffineRobot, solve
 from .reference import Reference
 
@@ -58,27 +56,27 @@ class Box:
         axes = np.linspace(self.lower, self.upper, POINTS_PER_EDGE).T
         return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
 
-    def prior(self, phi: Array, mass_error: float = MASS_ERROR) -> Array:
+    def prior(self, phi: Array) -> Array:
         """Columns (10, 10): standard deviations of a body expected to be phi (10,) (eqs 17-22),
         along the parameters about the middle of the box, brought to the link's frame (eq. 27)."""
         half = x, y, z = 0.5 * (self.upper - self.lower)
         to_link = transform_matrix(np.eye(3), 0.5 * (self.lower + self.upper))
-        most = (1.0 + mass_error) * phi[0]
+        most = (1.0 + MASS_ERROR) * phi[0]
         moments = np.array([y * y + z * z, 0, 0, x * x + z * z, 0, x * x + y * y])
         products = np.array([0, x * y, x * z, 0, y * z, 0])
         high = most * np.concatenate([[1.0], half, moments + products])
         low = -most * np.concatenate([[0.0], half, products])
-        low[0] = (1.0 - mass_error) * phi[0]
+        low[0] = (1.0 - MASS_ERROR) * phi[0]
         expected = np.linalg.solve(to_link, phi)
         return np.asarray(to_link * np.maximum(high - expected, expected - low))
 
 
-def uniform_box(phi: Array, scale: float = 2.0) -> Box:
-    """The box about a body (10,), along its frame, that is `scale` times as large as one of uniform
-    density with its second moments."""
+def uniform_box(phi: Array) -> Box:
+    """The box about a body (10,), along its frame, that is twice as large as one of uniform density
+    with its second moments."""
     pseudo = pseudo_inertia(phi) / phi[0]
     com = pseudo[:3, 3]
-    half = scale * np.sqrt(3.0 * (np.diag(pseudo)[:3] - com**2))
+    half = 2.0 * np.sqrt(3.0 * (np.diag(pseudo)[:3] - com**2))
     return Box(com - half, com + half)
 
 
@@ -139,14 +137,3 @@ def fit_mass_points(rows: Array, target: Array, limits: Limits, boxes: Sequence[
           [x[:each * count] - share @ x[:each * count],
            *limits(AffineRobot(np.zeros(size), compose, x))])
     return np.asarray(compose @ np.asarray(x.value))
-
-
-def compress_base(model: RobotModel, q: ArrayLike, dq: ArrayLike, ddq: ArrayLike,
-                  force: ArrayLike) -> Compressed:
-    """Factors of the base-link rows alone (eq. 33), which no joint torque enters.
-
-    Args:
-        q, dq, ddq: see `RobotModel.regressor`.
-        force: (n, 6) external force and torque on the robot, as forces of the base [N, N m].
-    """
-    return compress_rows(model.base_regressor(q, dq, ddq), np.asarray(force)[:, :BASE_SIZE])

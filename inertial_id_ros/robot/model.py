@@ -9,8 +9,6 @@ body, under the name of the one nearest to the root.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike
@@ -24,7 +22,7 @@ BODY_TERMS = ("m", "mx", "my", "mz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
 BODY_SIZE = len(BODY_TERMS)
 BASE_SIZE = 6  # velocities of a floating base
 _FROM_PINOCCHIO = np.asarray(phi_from_pinocchio(np.arange(BODY_SIZE)), dtype=int)
-_MOVED = np.flatnonzero(_FROM_PINOCCHIO != np.arange(BODY_SIZE)).tolist()
+_MOVED = np.flatnonzero(_FROM_PINOCCHIO != np.arange(BODY_SIZE))
 
 
 class RobotModel:
@@ -46,8 +44,13 @@ class RobotModel:
         self.floating_base = bool(model.njoints > 1 and model.joints[1].nv == BASE_SIZE)
         first = 2 if self.floating_base else 1
         self.joint_names: tuple[str, ...] = tuple(list(model.names)[first:])
-        joints = list(model.joints)[first:]
-        check_joints(self.joint_names, joints)
+        joints = self._joints = list(model.joints)[first:]
+        if not joints:
+            raise InvalidModel("the robot description has no moving joint")
+        for name, joint in zip(self.joint_names, joints, strict=True):
+            if joint.nv != 1:
+                raise InvalidModel(f"joint '{name}' has {joint.nv} degrees of freedom; one is "
+                                   "allowed")
         self._circular = np.array([joint.nq == 2 for joint in joints])
         self._description = model
         self._model = pin.Model(model)
@@ -58,7 +61,9 @@ class RobotModel:
         self.parameter_names: tuple[str, ...] = (
             *(f"{term}({body})" for body in self.bodies for term in BODY_TERMS),
             *(f"{term}({joint})" for joint in self.joint_names for term in self.terms.names))
-        self.terms.check_joints(len(self.joint_names), len(self.bodies))
+        if len(self.terms.load_bodies) not in (0, BODY_SIZE * len(self.bodies)):
+            raise InvalidModel(f"load_bodies of the joint terms has {len(self.terms.load_bodies)} "
+                               f"numbers; the robot has {len(self.bodies)} bodies of ten")
 
     @classmethod
     def from_urdf(cls, urdf: str, terms: JointTerms | None = None,
@@ -107,7 +112,8 @@ class RobotModel:
 
     def body_slice(self, body: str | int) -> slice:
         """Where the ten parameters of a body are (raises UnknownFrame)."""
-        return slice(BODY_SIZE * self._body_index(body), BODY_SIZE * (self._body_index(body) + 1))
+        k = body if isinstance(body, int) else _index_of(body, self.bodies, "body")
+        return slice(BODY_SIZE * k, BODY_SIZE * (k + 1))
 
     def term_index(self, joint: str | int, term: str) -> int:
         """Index in phi of a joint's term (`joint_terms.VISCOUS`, ...).
@@ -119,14 +125,10 @@ class RobotModel:
         k = _index_of(term, self.terms.names, "joint term")
         return BODY_SIZE * len(self.bodies) + len(self.terms.names) * j + k
 
-    def _body_index(self, body: str | int) -> int:
-        """Number of a body given by name or number."""
-        return body if isinstance(body, int) else _index_of(body, self.bodies, "body")
-
     @property
     def effort_limits(self) -> Array:
         """Largest torque or force (nv,) [N m or N] that the description allows; 0: it says none."""
-        limits = np.array(self._description.effortLimit, dtype=float)
+        limits = np.array(self._model.effortLimit, dtype=float)
         return np.where(np.isfinite(limits), limits, 0.0)
 
     @property
@@ -134,26 +136,18 @@ class RobotModel:
         """Lowest and highest position (joints, 2) [rad or m]; infinite: the description says none.
         """
         out = np.full((len(self.joint_names), 2), [-np.inf, np.inf])
-        first = len(self._model.joints) - len(self.joint_names)
-        for k, joint in enumerate(list(self._model.joints)[first:]):
+        for k, joint in enumerate(self._joints):
             low, high = (float(limit[joint.idx_q]) for limit in (
-                self._description.lowerPositionLimit, self._description.upperPositionLimit))
+                self._model.lowerPositionLimit, self._model.upperPositionLimit))
             if low < high and not self._circular[k]:  # both are zero where they are not given
                 out[k] = low, high
         return out
 
     @property
-    def velocity_limits(self) -> Array:
-        """Largest speed (joints,) [rad/s or m/s] that the description allows; infinite: none."""
-        limits = np.array(self._description.velocityLimit, dtype=float)
-        return np.where(limits > 0.0, limits, np.inf)[-len(self.joint_names):]
-
-    @property
     def slides(self) -> np.ndarray:
         """True (joints,) where a joint is prismatic."""
-        first = len(self._model.joints) - len(self.joint_names)
         return np.array([joint.shortname().startswith("JointModelP")  # PX, PrismaticUnaligned, ...
-                         for joint in list(self._model.joints)[first:]])
+                         for joint in self._joints])
 
     @property
     def nominal(self) -> Array:
@@ -181,36 +175,42 @@ class RobotModel:
         Raises:
             InvalidData: wrong shapes, or numbers that are not finite.
         """
+        return np.concatenate([self.body_regressor(q, dq, ddq),
+                               self.term_regressor(q, dq, ddq, span)], axis=2)
+
+    def body_regressor(self, q: ArrayLike, dq: ArrayLike, ddq: ArrayLike) -> Array:
+        """The columns (n, nv, 10 bodies) of the bodies, see `regressor`."""
         q, dq, ddq = self._check_motion(q, dq, ddq)
-        out = self._body_regressor(q, dq, ddq, self.nv)
-        self._add_terms(out, dq, ddq, span)
+        configuration = self._configuration(q)
+        out = np.empty((len(q), self.nv, BODY_SIZE * len(self.bodies)))
+        for i in range(len(q)):
+            out[i] = pin.computeJointTorqueRegressor(
+                self._model, self._data, configuration[i], dq[i], ddq[i])
+        columns = out.reshape(len(q), self.nv, len(self.bodies), BODY_SIZE)
+        columns[..., _MOVED] = columns[..., _FROM_PINOCCHIO[_MOVED]]
         return out
 
     def term_regressor(self, q: ArrayLike, dq: ArrayLike, ddq: ArrayLike, span: float = 0.0
                        ) -> Array:
-        """As `regressor`, with the columns of the joint terms alone (n, nv, p - 10 bodies).
-
-        None of them may depend on the load of the joint.
-        """
+        """The columns (n, nv, p - 10 bodies) of the joint terms, see `regressor`."""
         q, dq, ddq = self._check_motion(q, dq, ddq)
-        out = np.zeros((len(q), self.nv, self.size))
-        self._add_terms(out, dq, ddq, span)
-        return out[:, :, BODY_SIZE * len(self.bodies):]
-
-    def has_bodies_of(self, other: RobotModel) -> bool:
-        """Whether bodies, joints and gravity are those of another robot, whatever its terms."""
-        return self._model == other._model
+        head, joints = self.nv - len(self.joint_names), len(self.joint_names)
+        load = self.body_regressor(q, dq, ddq)[:, head:] @ np.array(self.terms.load_bodies
+                                                                    ) if self.terms.load else 0.0
+        values = self.terms.columns(dq[:, head:], ddq[:, head:], load, span)
+        out = np.zeros((len(q), self.nv, joints, len(self.terms.names)))
+        out[:, head + np.arange(joints), np.arange(joints)] = values
+        return out.reshape(len(q), self.nv, -1)
 
     def base_regressor(self, q: ArrayLike, dq: ArrayLike, ddq: ArrayLike) -> Array:
         """The six rows (n, 6, p) of a floating base, which no joint torque enters.
 
         Raises:
-            InvalidModel: the base is fixed.
-            InvalidData: see `regressor`.
+            InvalidModel: the base is fixed. InvalidData: see `regressor`.
         """
         if not self.floating_base:
             raise InvalidModel("only a robot with a floating base has base-link rows")
-        return self._body_regressor(*self._check_motion(q, dq, ddq), BASE_SIZE)
+        return np.asarray(self.regressor(q, dq, ddq)[:, :BASE_SIZE])
 
     def torque(self, phi: ArrayLike, q: ArrayLike, dq: ArrayLike, ddq: ArrayLike) -> Array:
         """Generalised forces (n, nv) for parameters phi (p,)."""
@@ -225,19 +225,6 @@ class RobotModel:
                          for i in range(len(q))])
 
     # Details
-
-    def _body_regressor(self, q: Array, dq: Array, ddq: Array, count: int) -> Array:
-        """The first `count` rows (n, count, p) of the regressor, joint terms zero."""
-        configuration = self._configuration(q)
-        width = BODY_SIZE * len(self.bodies)
-        out = np.zeros((len(q), count, self.size))
-        for i in range(len(q)):
-            out[i, :, :width] = pin.computeJointTorqueRegressor(
-                self._model, self._data, configuration[i], dq[i], ddq[i])[:count]
-        theirs = {k: out[:, :, _FROM_PINOCCHIO[k]:width:BODY_SIZE].copy() for k in _MOVED}
-        for k in _MOVED:
-            out[:, :, k:width:BODY_SIZE] = theirs[k]
-        return out
 
     def _check_motion(self, q: ArrayLike, dq: ArrayLike,
                       ddq: ArrayLike) -> tuple[Array, Array, Array]:
@@ -254,40 +241,13 @@ class RobotModel:
         return arrays[0], arrays[1], arrays[2]
 
     def _configuration(self, q: Array) -> Array:
-        """Pinocchio's configuration (n, nq): quaternion, cosine and sine of continuous joints."""
+        """Pinocchio's configuration (n, nq): quaternion, cosine and sine of joints without limits.
+        """
         head = BASE_SIZE + 1 if self.floating_base else 0
-        return np.concatenate([q[:, :head], *configuration_columns(q[:, head:], self._circular)],
-                              axis=1)
-
-    def _add_terms(self, out: Array, dq: Array, ddq: Array, span: float) -> None:
-        """Fill the columns of the joint terms of out (n, nv, p)."""
-        head = self.nv - len(self.joint_names)
-        bodies = self.terms.load_bodies
-        load = out[:, head:, :len(bodies)] @ np.array(bodies) if bodies else None
-        values = self.terms.columns(dq[:, head:], ddq[:, head:], load, span)
-        count = len(self.terms.names)
-        for j in range(len(self.joint_names)):
-            start = BODY_SIZE * len(self.bodies) + count * j
-            out[:, head + j, start:start + count] = values[:, j]
-
-
-def check_joints(names: Sequence[str], joints: Sequence[pin.JointModel]) -> None:
-    """Raise InvalidModel unless there are joints, each with one degree of freedom."""
-    if not joints:
-        raise InvalidModel("the robot description has no moving joint")
-    for name, joint in zip(names, joints, strict=True):
-        if joint.nv != 1:
-            raise InvalidModel(f"joint '{name}' has {joint.nv} degrees of freedom; one is allowed")
-
-
-def configuration_columns(q: Array, circular: Array) -> list[Array]:
-    """Columns (n, 1) of Pinocchio's configuration for joint positions q (n, joints): the position,
-    or cosine and sine where the joint is `circular` (joints,), that is without limits."""
-    columns: list[Array] = []
-    for k, is_circular in enumerate(circular):
-        position = q[:, k:k + 1]
-        columns += [np.cos(position), np.sin(position)] if is_circular else [position]
-    return columns
+        columns = [q[:, :head]]
+        for position, is_circular in zip(q[:, head:].T[..., None], self._circular, strict=True):
+            columns += [np.cos(position), np.sin(position)] if is_circular else [position]
+        return np.concatenate(columns, axis=1)
 
 
 def _index_of(name: str, names: tuple[str, ...], kind: str) -> int:

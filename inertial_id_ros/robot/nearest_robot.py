@@ -9,7 +9,6 @@ in units of itself: where it is far from 1, the problem is stated again.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -60,22 +59,9 @@ class AffineRobot:
         return self._offset[where] + self._matrix[where] @ self._x
 
 
-@dataclass(frozen=True)
-class Nearest:
-    """Parameters of least residual within the limits.
-
-    Attributes:
-        phi: (p,); directions that neither data nor limits bind are arbitrary.
-        excess: sum of squares above the unconstrained optimum; active: whether the limits bind.
-    """
-
-    phi: Array
-    excess: float
-    active: bool
-
-
-def nearest_robot(rows: Array, target: Array, limits: Limits, reference: Reference) -> Nearest:
-    """The robot nearest to the data.
+def nearest_robot(rows: Array, target: Array, limits: Limits, reference: Reference) -> Array:
+    """Parameters (p,) of the robot nearest to the data; directions that neither data nor limits
+    bind are arbitrary.
 
     Args:
         rows: (r, p), target (r,): whitened, so that a residual of 1 is one standard deviation.
@@ -95,13 +81,13 @@ def nearest_robot(rows: Array, target: Array, limits: Limits, reference: Referen
     known = np.divide(wanted, sigma, out=np.zeros(size), where=sigma > 0.0)
     free = reference.unit @ (start + right.T @ known)
     if within(limits, free):
-        return Nearest(free, 0.0, False)
+        return free
     # A coordinate known to worse than the reference's size starts near the reference.
     near, step = sigma * wanted / (sigma**2 + 1.0), np.maximum(sigma, 1.0)
     weight, rest = sigma / step, sigma * near - wanted
     center = reference.unit @ (start + right.T @ near)
     across = reference.unit @ right.T / step
-    unit, found = 1.0, None
+    unit, phi = 1.0, None
     for attempt in range(2 * _ATTEMPTS):
         # Known coordinates in units of the excess; those without Hessian stay as they are.
         scale = 1.0 / np.sqrt((weight / unit)**2 + 1.0 - weight**2)
@@ -112,7 +98,7 @@ def nearest_robot(rows: Array, target: Array, limits: Limits, reference: Referen
             solve(cp.Minimize(cp.quad_form(x, hessian, assume_PSD=True) + 2.0 * slope @ x),
                   limits(AffineRobot(center, across * scale, x)))
         except (InfeasibleProblem, SolverFailure):
-            if found is not None:
+            if phi is not None:
                 break
             if attempt + 1 == _ATTEMPTS:  # do the limits alone contradict each other?
                 alone = AffineRobot(np.zeros(size), reference.unit, cp.Variable(size))
@@ -122,12 +108,12 @@ def nearest_robot(rows: Array, target: Array, limits: Limits, reference: Referen
             continue
         steps = scale * np.asarray(x.value)
         excess = float(np.sum((weight * steps + rest)**2))
-        found = Nearest(center + across @ steps, excess, True)
+        phi = center + across @ steps
         before, unit = unit, max(float(np.sqrt(excess)), 1e-4)
         if 1.0 / _SAME < (unit / before)**2 < _SAME:
             break
-    assert found is not None
-    return found
+    assert phi is not None
+    return np.asarray(phi)
 
 
 def within(limits: Limits, phi: Array) -> bool:

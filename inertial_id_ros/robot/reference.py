@@ -3,7 +3,7 @@
 
 In coordinates u with ``phi = unit u`` the bodies of the reference are unit matrices
 (`estimators.reference_body`, one body after the other, in units of its mass) and joint terms are in
-units of `term_size`. A standard deviation of 1 in u means: a body like the reference, to 100 % of
+SI units. A standard deviation of 1 in u means: a body like the reference, to 100 % of
 it, whatever axes and units.
 """
 
@@ -37,19 +37,19 @@ class Reference:
     unit: Array
     inverse: Array
 
+    def scaled(self, spread: Array) -> Reference:
+        """The same robot with units times spread (p,): what a prior on it allows."""
+        return Reference(self.phi, self.unit * spread, self.inverse / spread[:, None])
 
-def make_reference(phi: ArrayLike, bodies: int, term_size: float = 1.0) -> Reference:
-    """The reference of given parameters (p,): `bodies` times ten, then joint terms.
 
-    Args:
-        term_size: size of friction, offset and drive inertia [N m, N m s/rad, kg m^2].
+def make_reference(phi: ArrayLike, bodies: int) -> Reference:
+    """The reference of given parameters (p,): `bodies` times ten, then joint terms, of size 1.
 
     Raises:
         InvalidData: a body is not consistent.
     """
     p = np.array(phi, dtype=float)
-    unit = term_size * np.eye(len(p))
-    inverse = np.eye(len(p)) / term_size
+    unit, inverse = np.eye(len(p)), np.eye(len(p))
     for k in range(bodies):
         where = slice(BODY_SIZE * k, BODY_SIZE * (k + 1))
         if not is_consistent(p[where]):
@@ -62,14 +62,10 @@ def make_reference(phi: ArrayLike, bodies: int, term_size: float = 1.0) -> Refer
     return Reference(p, unit, inverse)
 
 
-def description_reference(model: RobotModel, term_size: float = 1.0) -> Reference:
+def description_reference(model: RobotModel) -> Reference:
     """The description as a reference, as `make_reference` makes one; a body that is not consistent
     there is a ball of its mass about its centre, of 0.05 m along each axis (rms), and of 1 kg at
-    its joint where it has no mass.
-
-    Args:
-        term_size: of friction, offset and drive inertia, see `make_reference`.
-    """
+    its joint where it has no mass."""
     phi = model.nominal
     for k in range(len(model.bodies)):
         own = phi[model.body_slice(k)]
@@ -78,4 +74,4 @@ def description_reference(model: RobotModel, term_size: float = 1.0) -> Referenc
                 DEFAULT_MASS, np.zeros(3))
             phi[model.body_slice(k)] = phi_from_body(
                 mass, centre, 2.0 * mass * DEFAULT_RADIUS**2 * np.eye(3))
-    return make_reference(phi, len(model.bodies), term_size)
+    return make_reference(phi, len(model.bodies))

@@ -37,16 +37,16 @@ def rest_weights(model: RobotModel, regressor: Array, friction: Array, noise: Ar
         friction: (joints,) that may act either way; noise: (joints,) [N m].
     """
     out = np.ones(regressor.shape[:2])
-    for j, sign in _signs(model, regressor).items():
-        out[:, j] = friction_weight(sign, friction[j] / noise[j])
+    for j, term in coulomb_columns(model).items():
+        out[:, j] = friction_weight(regressor[:, j, term], friction[j] / noise[j])
     return out
 
 
 def moving_weights(model: RobotModel, regressor: Array) -> Array:
     """Weights (r, joints) before friction is known: rows count by the square of their sign."""
     out = np.ones(regressor.shape[:2])
-    for j, coulomb in _signs(model, regressor).items():
-        sign = np.minimum(np.abs(coulomb), 1.0)
+    for j, term in coulomb_columns(model).items():
+        sign = np.minimum(np.abs(regressor[:, j, term]), 1.0)
         if sign.max() > 0.5:  # else it never moves, and one row is as good as another
             out[:, j] = np.maximum(sign**2, _LEAST)
     return out
@@ -64,9 +64,8 @@ def friction_in_doubt(model: RobotModel, regressor: Array, phi: Array, error: Ar
             (joints,) its rms elsewhere [N m].
     """
     out = np.zeros(error.shape[1])
-    signs = _signs(model, regressor)
     for j, term in coulomb_columns(model).items():
-        unsure = np.maximum(1.0 - signs[j]**2, 0.0)
+        unsure = np.maximum(1.0 - regressor[:, j, term]**2, 0.0)
         total = float(unsure @ unsure)
         if total > 0.0:
             excess = max(float(unsure @ (error[:, j]**2 - noise[j]**2)) / total, 0.0)
@@ -75,11 +74,6 @@ def friction_in_doubt(model: RobotModel, regressor: Array, phi: Array, error: Ar
             if wrong > _WRONG * friction:
                 out[j] = min(friction, 2.0 * wrong)
     return out
-
-
-def _signs(model: RobotModel, regressor: Array) -> dict[int, Array]:
-    """Column (r,) of the Coulomb friction of each row of the regressor that has one."""
-    return {j: regressor[:, j, term] for j, term in coulomb_columns(model).items()}
 
 
 def coulomb_columns(model: RobotModel) -> dict[int, int]:

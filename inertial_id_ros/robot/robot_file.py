@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from ..motion.description import parse_urdf
 from .joint_terms import JointTerms
 from .model import RobotModel
 
-_KIND, _VERSION = "inertial_id_ros robot", 2
+_KIND, _VERSION = "inertial_id_ros robot", 3
 
 
 @dataclass(frozen=True)
@@ -34,11 +35,6 @@ class RobotCurrents:
     gain: Array
     spread: Array
     follow: Array
-
-    @property
-    def covariance(self) -> Array:
-        """What errors of the gains add to the covariance of the parameters (p, p)."""
-        return np.asarray(self.follow @ self.spread @ self.follow.T)
 
 
 @dataclass(frozen=True)
@@ -118,19 +114,7 @@ def save_robot(path: str | Path, robot: IdentifiedRobot) -> None:
     Raises:
         InvalidSetting: it cannot be written. InvalidModel: the robot has too many parameters.
     """
-    t = robot.terms
-    content: dict[str, Any] = {
-        "joints": list(robot.joints), "bodies": list(robot.bodies),
-        "terms": {"viscous": t.viscous, "coulomb": t.coulomb, "offset": t.offset,
-                  "drive_inertia": t.drive_inertia, "coulomb_velocity": t.coulomb_velocity,
-                  "load": list(t.load),
-                  "load_bodies": list(t.load_bodies)},
-        "gravity": np.asarray(robot.gravity).tolist(), "delay": robot.delay,
-        "low_pass": robot.low_pass, "phi": robot.phi.tolist(),
-        "covariance": robot.covariance.tolist(), "noise": robot.noise.tolist()}
-    if robot.currents is not None:
-        content["currents"] = {key: value.tolist() for key, value in vars(robot.currents).items()}
-    text = format_document(_KIND, _VERSION, content)
+    text = format_document(_KIND, _VERSION, json.loads(json.dumps(asdict(robot), default=np.ndarray.tolist)))
     if len(text) > MAX_ROBOT_BYTES:  # which could not be read again
         raise InvalidModel(f"the robot has {len(robot.phi)} parameters, whose file would have "
                            f"{len(text)} bytes; at most {MAX_ROBOT_BYTES} are allowed")
@@ -147,47 +131,37 @@ def load_robot(path: str | Path) -> IdentifiedRobot:
         InvalidSetting: not readable. InvalidData: not such a file, or damaged.
     """
     try:
-        tree = read_document(user_path(path), _KIND, _VERSION, limit=MAX_ROBOT_BYTES)
+        return _from_tree(read_document(user_path(path), _KIND, _VERSION, limit=MAX_ROBOT_BYTES))
     except OSError as error:
         raise InvalidSetting(f"robot file {path} cannot be read: {error.strerror}") from error
     except DamagedFile as error:
         raise InvalidData(f"robot file {path} cannot be used: {error}") from error
-    try:
-        robot = IdentifiedRobot(
-            tuple(tree["joints"]), tuple(tree["bodies"]), _read_terms(tree["terms"]),
-            np.array(tree["gravity"], dtype=float), float(tree["delay"]),
-            float(tree["low_pass"]), np.array(tree["phi"], dtype=float),
-            np.array(tree["covariance"], dtype=float), np.array(tree["noise"], dtype=float),
-            _read_currents(tree.get("currents")))
     except (KeyError, TypeError, ValueError, InvalidModel) as error:
         raise InvalidData(f"robot file {path} cannot be used: {error!r}") from error
-    p, n = len(robot.phi), len(robot.joints)
-    if robot.currents is not None and not _fit_currents(robot.currents, p, n):
-        raise InvalidData(f"robot file {path} cannot be used: its gains do not fit its joints")
-    numbers = (robot.phi, robot.covariance, robot.noise, robot.gravity)
-    if (robot.covariance.shape != (p, p) or robot.noise.shape != (len(robot.joints),)
-            or robot.gravity.shape != (3,) or not all(np.isfinite(x).all() for x in numbers)
-            or not (robot.noise > 0.0).all()):
-        raise InvalidData(f"robot file {path} cannot be used: its numbers do not fit each other")
-    return robot
 
 
-def _read_currents(tree: dict[str, Any] | None) -> RobotCurrents | None:
-    """Gains of a file; older files have none."""
-    if tree is None:
-        return None
-    return RobotCurrents(*(np.array(tree[key], dtype=float)
-                           for key in ("gain", "spread", "follow")))
+def _from_tree(tree: dict[str, Any]) -> IdentifiedRobot:
+    """The robot of a file's mapping (raises KeyError, TypeError, ValueError, InvalidModel)."""
+    p, n = len(tree["phi"]), len(tree["joints"])
 
+    def numbers(given: Mapping[str, Any], name: str, *shape: int) -> Array:
+        array = np.array(given[name], dtype=float)
+        if array.shape != shape or not np.isfinite(array).all():
+            raise ValueError(f"{name} has shape {array.shape}, or is not finite; {shape} is needed")
+        return array
 
-def _fit_currents(currents: RobotCurrents, p: int, n: int) -> bool:
-    """Whether gains are those of n joints and p parameters."""
-    shapes = currents.gain.shape, currents.spread.shape, currents.follow.shape
-    return (shapes == ((n,), (n, n), (p, n)) and bool((currents.gain > 0.0).all())
-            and all(np.isfinite(x).all() for x in vars(currents).values()))
+    def positive(given: Mapping[str, Any], name: str) -> Array:
+        array = numbers(given, name, n)
+        if not (array > 0.0).all():
+            raise ValueError(f"{name} is {array.tolist()}; it must be positive")
+        return array
 
-
-def _read_terms(tree: dict[str, Any]) -> JointTerms:
-    """Joint terms of a file, whose lists become tuples."""
-    return JointTerms(**{**tree, "load": tuple(map(bool, tree["load"])),
-                         "load_bodies": tuple(map(float, tree["load_bodies"]))})
+    terms, given = tree["terms"], tree["currents"]
+    currents = None if given is None else RobotCurrents(
+        positive(given, "gain"), numbers(given, "spread", n, n), numbers(given, "follow", p, n))
+    return IdentifiedRobot(
+        tuple(tree["joints"]), tuple(tree["bodies"]),
+        JointTerms(**{**terms, "load_bodies": tuple(map(float, terms["load_bodies"]))}),
+        numbers(tree, "gravity", 3), float(tree["delay"]), float(tree["low_pass"]),
+        numbers(tree, "phi", p), numbers(tree, "covariance", p, p), positive(tree, "noise"),
+        currents)

@@ -1,28 +1,26 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""What a recording says about the robot's mounting and clocks: tilt of gravity, delay of efforts.
+"""The robot's mounting and clocks: tilt of gravity, delay of efforts.
 
 A base that is not level by a third of a degree, or efforts stamped some milliseconds late, cost
-more torque error than all noise. Both are found with the base parameters by Gauss-Newton steps:
-gravity enters the regressor linearly, and a delay shifts the efforts by their rate.
+more torque error than all noise. Gravity enters the regressor linearly, and a delay shifts the
+efforts by their rate: for given tilt and delay the base parameters are those of least squares, and
+what these leave depends on three unknowns alone (variable projection; Golub and Pereyra 1973).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
+from scipy.optimize import least_squares
 
 from ..errors import InvalidData, NotEnoughData
 from ..inertia import Array
-from ..linalg import triangular_factors
 from .base_parameters import structural_base_parameters
 from .factors import factors_of_joints
-from .model import BODY_SIZE, RobotModel
-from .recording import LOW_PASS, JointRecording, filter_recording, filter_regressor
+from .model import RobotModel
+from .recording import RowFilter
 
-_ROUNDS = 8
 LARGEST_TILT = 0.5  # rad
 LARGEST_DELAY = 0.1  # s
 
@@ -44,102 +42,71 @@ class Alignment:
     sigma: Array
 
 
-def align_recording(model: RobotModel, recording: JointRecording, low_pass: float = LOW_PASS,
-                    weights: Array | None = None) -> Alignment:
-    """Find the tilt of gravity and the delay of the efforts with which a recording fits best.
+def align_recording(model: RobotModel, filtered: RowFilter, weights: Array | None = None
+                    ) -> Alignment:
+    """The tilt of gravity and the delay of the efforts with which a recording fits best.
 
     Args:
-        weights: (r, joints) of the filtered rows of the model without delay; None: all alike.
+        filtered: the recording, without delay.
+        weights: (r, joints) of its rows; None: all alike.
 
     Raises:
         InvalidData: gravity of the model is not along the root's z axis, or the answer is beyond
             `LARGEST_TILT` or `LARGEST_DELAY`.
         NotEnoughData: the recording does not determine them.
     """
-    g = float(np.linalg.norm(model.gravity))
+    size = float(model.gravity[2])
     if not np.allclose(model.gravity[:2], 0.0):
         raise InvalidData("tilt is found for a model whose gravity is along the root's z axis")
-    upward = -float(np.sign(model.gravity[2]))
-    samples, rows, along, effort, rate = _condense(model, recording, low_pass, weights)
-    tilt, delay = np.zeros(2), 0.0
-    for _ in range(_ROUNDS):
-        lean = _gravity_direction(tilt, upward)
-        y = rows + lean[0] * along[0] + lean[1] * along[1] + lean[2] * along[2]
-        moved = effort + delay * rate
-        beta = np.linalg.lstsq(y, moved, rcond=None)[0]
-        slopes = [(along[k] - lean[k] / lean[2] * along[2]) @ beta for k in range(2)]
-        system = np.column_stack([y, *slopes, -rate])
-        lengths = np.linalg.norm(system, axis=0)
-        lengths[lengths == 0.0] = 1.0
-        solved = np.linalg.lstsq(system / lengths, moved, rcond=None)[0] / lengths
-        change = solved[-3:]
-        tilt, delay = tilt + change[:2], delay + float(change[2])
-        if not (np.abs(tilt).max() < LARGEST_TILT and abs(delay) < LARGEST_DELAY):
-            raise InvalidData(
-                f"the recording asks for a tilt of {np.degrees(tilt).round(1).tolist()} deg and "
-                f"a delay of {1e3 * delay:.0f} ms; is the description the right one?")
-        if np.abs(change).max() < 1e-7:
-            break
-    spread = np.linalg.pinv((system / lengths).T @ (system / lengths), hermitian=True)
-    residual = moved - system @ solved
-    sigma = np.sqrt(residual @ residual / max(samples - system.shape[1], 1)
-                    * np.diag(spread)[-3:]) / lengths[-3:]
-    if not np.isfinite(sigma).all():
+    parts, effort, rate = _condense(model, filtered, weights)
+
+    def residual(x: Array) -> Array:
+        y = np.tensordot(np.append(1.0, _gravity(x[:2], size)), parts, 1)
+        moved = effort + x[2] * rate
+        return np.asarray(moved - y @ np.linalg.lstsq(y, moved, rcond=None)[0])
+
+    found = least_squares(residual, np.zeros(3), x_scale=(0.01, 0.01, 0.001), xtol=1e-10)
+    tilt, delay = found.x[:2], float(found.x[2])
+    if not (np.abs(tilt).max() < LARGEST_TILT and abs(delay) < LARGEST_DELAY):
+        raise InvalidData(
+            f"the recording asks for a tilt of {np.degrees(tilt).round(1).tolist()} deg and "
+            f"a delay of {1e3 * delay:.0f} ms; is the description the right one?")
+    freedom = max(filtered.effort.size - parts.shape[2] - 3, 1)
+    values, axes = np.linalg.svd(found.jac, full_matrices=False)[1:]
+    if not values[-1] > np.finfo(float).eps * values[0]:
         raise NotEnoughData("the recording does not determine tilt and delay")
-    return Alignment(g * _gravity_direction(tilt, upward), delay, tilt, sigma)
+    sigma = np.sqrt(2.0 * found.cost / freedom) * np.linalg.norm(axes.T / values, axis=1)
+    return Alignment(_gravity(tilt, size), delay, tilt, np.asarray(sigma))
 
 
-class _Condensed(NamedTuple):
-    """A recording in a few rows, which fit and leave residuals as all of them do.
+def _condense(model: RobotModel, filtered: RowFilter, weights: Array | None
+              ) -> tuple[Array, Array, Array]:
+    """Few rows, which fit and leave residuals as all of them do, weighted (r, joints).
 
-    Attributes:
-        samples: how many torques it stands for; rows: (k, nb) without gravity, base columns only.
-        along: what gravity along each axis adds (k, nb); effort: (k,); rate: (k,) its derivative.
+    Returns:
+        Base columns without gravity, and what gravity of 1 m/s^2 along each axis adds (4, k, nb);
+        efforts (k,); their derivatives (k,).
     """
+    base = structural_base_parameters(model).independent
 
-    samples: int
-    rows: Array
-    along: Sequence[Array]
-    effort: Array
-    rate: Array
-
-
-def _condense(model: RobotModel, recording: JointRecording, low_pass: float,
-              weights: Array | None) -> _Condensed:
-    """The triangular factor of all rows, weighted (r, joints)."""
-    g = float(np.linalg.norm(model.gravity))
-    known = np.sort(structural_base_parameters(model).independent)
-    still = filter_recording(model.with_gravity(np.zeros(3)), recording, 0.0, low_pass)
-    along = [_filter_pull(model.with_gravity(g * e), recording, low_pass)
-             for e in np.eye(3)]
-    pulled = [np.flatnonzero(pull[:, :, known].any(axis=(0, 1))) for pull in along]
-    rows_of_joints = np.concatenate(
-        [still.regressor[:, :, known],
-         *(pull[:, :, known[at]] for pull, at in zip(along, pulled, strict=True)),
-         still.effort[..., None], still.effort_rate[..., None]], axis=2)
-    factors = factors_of_joints(rows_of_joints if weights is None
-                                else rows_of_joints * weights[..., None])
-    factor = triangular_factors(factors[factors.any(axis=2)])
-    edges = np.cumsum([len(known), *map(len, pulled)])
-    rows, *own = np.split(factor[:, :-2], edges[:-1], axis=1)
-    spread = [np.zeros(rows.shape) for _ in own]
-    for wide, at, mine in zip(spread, pulled, own, strict=True):
-        wide[:, at] = mine
-    return _Condensed(still.effort.size, rows, spread, factor[:, -2], factor[:, -1])
-
-
-def _filter_pull(model: RobotModel, recording: JointRecording, low_pass: float) -> Array:
-    """Rows (r, joints, p) of what the model's gravity adds to the regressor."""
-    def pull(q: Array, dq: Array, ddq: Array) -> Array:
+    def columns(q: Array, dq: Array, ddq: Array) -> Array:
         still = np.zeros_like(q)
-        rows = model.regressor(q, still, still)
-        rows[:, :, BODY_SIZE * len(model.bodies):] = 0.0
-        return rows
+        weightless = model.with_gravity(np.zeros(3))
+        rows = [weightless.regressor(q, dq, ddq)]
+        rows += [model.with_gravity(e).regressor(q, still, still) for e in np.eye(3)]
+        for pull in rows[1:]:
+            pull[:, :, 10 * len(model.bodies):] = 0.0  # terms do not weigh
+        return np.concatenate([part[:, :, base] for part in rows], axis=2)
 
-    return filter_regressor(pull, recording, 0.0, low_pass).regressor
+    rows = np.concatenate([filtered.regressor(columns), filtered.effort[..., None],
+                           filtered.effort_rate[..., None]], axis=2)
+    factors = factors_of_joints(rows if weights is None else rows * weights[..., None])
+    stacked = factors[factors.any(axis=2)]
+    parts = np.stack(np.split(stacked[:, :-2], 4, axis=1))
+    return parts, stacked[:, -2], stacked[:, -1]
 
 
-def _gravity_direction(tilt: Array, upward: float) -> Array:
-    """Unit vector (3,) of gravity that leans by tilt (2,) [rad]; upward: 1 if the z axis is up."""
+def _gravity(tilt: Array, size: float) -> Array:
+    """Gravity (3,) of this size along z [m/s^2] that leans by tilt (2,) [rad]."""
     across = np.sin(tilt)
-    return np.array([*across, -upward * np.sqrt(1.0 - across @ across)])
+    return np.asarray(np.append(abs(size) * across, size * np.sqrt(1.0 - across @ across)))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -20,6 +20,7 @@ from ...errors import InvalidData, InvalidSetting
 from ...extras import optional_packages
 from ...inertia import Array, phi_from_body
 from ...robot.base_parameters import BaseParameters, fit_base_parameters
+from ...robot.consistent_fit import Described, identify_described
 from ...robot.constraints import (
     FORMS,
     MARGIN,
@@ -36,13 +37,12 @@ from ...robot.constraints import (
 )
 from ...robot.factors import Compressed
 from ...robot.feasibility import (
-    Correction,
     Feasibility,
     check_feasibility,
     correct_to_feasible,
     fit_feasible,
 )
-from ...robot.joint_terms import COULOMB, DRIVE, LOAD, OFFSET, VISCOUS
+from ...robot.joint_terms import NOT_NEGATIVE, OFFSET
 from ...robot.mass_points import Box, box_reference, fit_mass_points, uniform_box
 from ...robot.model import BODY_SIZE, BODY_TERMS, RobotModel
 from ...robot.nearest_robot import InfeasibleProblem, depth, nearest_robot
@@ -55,7 +55,7 @@ METHODS = ("lmi", "fbpe", "ols+bpfc", "mass-points")
 _OF_LINK = {"mass", "box", "com_ellipsoid", "ellipsoids", "near_design"}
 _OF_ELLIPSOID = {"center", "half_axes", "rpy"}
 _OF_SUM = {"links", "min", "max"}
-_OF_JOINT = (VISCOUS, COULOMB, OFFSET, DRIVE, LOAD)
+_OF_JOINT = (*NOT_NEGATIVE, OFFSET)
 _SHARES = (0.0, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5)  # of a design, to leave the solver's tolerance
 _CLOSE = 1e-6  # of base parameters in SI units, to which link parameters are filled in
 
@@ -123,7 +123,11 @@ class Known:
 
 @dataclass(frozen=True)
 class Approach:
-    """How a robot is identified: one of `METHODS`, within what is known.
+    """How a robot is identified.
+
+    Attributes:
+        method: one of `METHODS`; known: bounds of its bodies; weight: of the description, 1 trusts
+        each body to 100 % of itself.
 
     Raises:
         InvalidSetting: there is no such method.
@@ -131,48 +135,52 @@ class Approach:
 
     method: str = "lmi"
     known: Known = Known()
+    weight: float = 1.0
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
             raise InvalidSetting(f"method is '{self.method}'; allowed: {', '.join(METHODS)}")
 
-    def limits(self, model: RobotModel, design: Reference) -> Limits:
-        """Consistent bodies, no negative friction, and what is known."""
-        exists = consistent_robot(model, design, self.known.form)
-        more = self.known.limits(model.bodies, design.phi)
-        return lambda phi: [*exists(phi), *more(phi)]
-
     def fit(self, model: RobotModel, data: Compressed, base: BaseParameters, design: Reference,
-            noise: Array) -> Array:
-        """Parameters (p,) by the method. What joint torques do not tell is as near to the design as
-        the base parameters and the limits allow.
+            noise: Array) -> Described:
+        """The robot by the method. What joint torques do not tell is as near to the design as the
+        base parameters and the limits allow.
 
         Args:
-            noise: (k,) of each output, of `mass-points` [N m].
+            noise: (k,) of each output [N m].
 
         Raises:
             NotEnoughData, InfeasibleProblem, SolverFailure: see `robot.feasibility`.
         """
-        limits = self.limits(model, design)
+        exists = consistent_robot(model, design, self.known.form)
+        more = self.known.limits(model.bodies, design.phi)
+
+        def limits(phi: Parameters) -> list[cp.Expression]:
+            return [*exists(phi), *more(phi)]
+
+        found = identify_described(data, limits, design, len(model.bodies), noise, base.count,
+                                   self.weight)
+        if self.method == "lmi":
+            return found
         if self.method == "mass-points":
-            boxes, factor = self.known.boxes(model.bodies, design.phi), data.stack(noise)
-            try:
-                found = fit_mass_points(factor[:, :-1], factor[:, -1], limits, boxes,
-                                        box_reference(boxes, design))
-            except InfeasibleProblem:
-                raise InfeasibleProblem("no mass points in the boxes of the links satisfy all the "
-                                        "constraints; are the boxes as large as the links?"
-                                        ) from None
-            return _without_tolerance(found, model, design, self.known.form)
-        if self.method == "fbpe":
-            beta = fit_feasible(data, base, limits, design).beta
+            phi = self._mass_points(model, data.stack(noise), limits, design)
         else:
-            free = fit_base_parameters(data, base).beta
-            beta = correct_to_feasible(base, free, limits, design).beta
-        rows = np.concatenate([base.matrix / _CLOSE, design.inverse])
-        target = np.concatenate([beta / _CLOSE, design.inverse @ design.phi])
-        return _without_tolerance(nearest_robot(rows, target, limits, design).phi, model, design,
-                                  self.known.form)
+            beta = (fit_feasible(data, base, limits, design) if self.method == "fbpe" else
+                    correct_to_feasible(base, fit_base_parameters(data, base), limits, design)).beta
+            rows = np.concatenate([base.matrix / _CLOSE, design.inverse])
+            target = np.concatenate([beta / _CLOSE, design.inverse @ design.phi])
+            phi = nearest_robot(rows, target, limits, design)
+        return replace(found, phi=_without_tolerance(phi, model, design, self.known.form))
+
+    def _mass_points(self, model: RobotModel, factor: Array, limits: Limits, design: Reference
+                     ) -> Array:
+        boxes = self.known.boxes(model.bodies, design.phi)
+        try:
+            return fit_mass_points(factor[:, :-1], factor[:, -1], limits, boxes,
+                                   box_reference(boxes, design))
+        except InfeasibleProblem:
+            raise InfeasibleProblem("no mass points in the boxes of the links satisfy all the "
+                                    "constraints; are the boxes as large as the links?") from None
 
 
 def _without_tolerance(phi: Array, model: RobotModel, design: Reference, form: str) -> Array:
@@ -195,13 +203,18 @@ class BaseCheck:
 
     Attributes:
         combinations: (nb,) of link parameters; beta: (nb,) their values.
-        feasibility: whether a robot can have them; correction: the nearest that one can have.
+        feasibility: says if a robot can have them; nearest: (nb,) those that one can have.
     """
 
     combinations: tuple[str, ...]
     beta: Array
     feasibility: Feasibility
-    correction: Correction
+    nearest: Array
+
+    @property
+    def distance(self) -> float:
+        """Euclidean distance to the nearest, sqrt(u') (Sousa and Cortesao 2014, eq. 56)."""
+        return float(np.linalg.norm(self.nearest - self.beta))
 
 
 def check_base_parameters(given: Mapping[str, Any], known: Known | None = None,
@@ -241,7 +254,7 @@ def check_base_parameters(given: Mapping[str, Any], known: Known | None = None,
     # A robot can have what lies on the border of the cones, as fits often do (eq. 51); what is
     # corrected comes to lie inside (eq. 21, whose margin does not grow with the mass).
     return BaseCheck(tuple(texts), beta, check_feasibility(base, beta, limits, scale),
-                     correct_to_feasible(base, beta, partial(limits, margin=MARGIN), scale))
+                     correct_to_feasible(base, beta, partial(limits, margin=MARGIN), scale).beta)
 
 
 _TERM = re.compile(r"\s*([+-]?)\s*(?:([0-9.]+(?:e[+-]?[0-9]+)?)\s*\*?\s*)?"
@@ -282,8 +295,8 @@ def _base_parameters(rows: Sequence[dict[tuple[str, str], float]], texts: Sequen
                              "other combination holds, without a factor")
     dependent = np.setdiff1d(np.arange(len(keys)), independent)
     base = BaseParameters(tuple(f"{term}({owner})" for term, owner in keys), independent, dependent,
-                          matrix[:, dependent], 1.0, 0.0)
-    return base, bodies, [keys.index(key) for key in terms if key[0] in (VISCOUS, COULOMB, DRIVE)]
+                          matrix[:, dependent])
+    return base, bodies, [keys.index(key) for key in terms if key[0] in NOT_NEGATIVE]
 
 
 def _link_limits(body: cp.Expression, link: str, bounds: Any, like: Array

@@ -1,5 +1,5 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""What is wrong with a recording of a robot, joint by joint.
+"""What is wrong with a recording of a robot, or with its description, joint by joint.
 
 Bodies, friction and offsets are so many unknowns that they explain wrong torques almost as well as
 right ones. The description tells the two apart: its bodies may be off by tens of percent, but a
@@ -22,7 +22,9 @@ from ...motion.motion import BIN
 from ...robot.base_parameters import structural_base_parameters
 from ...robot.joint_terms import mean_sign
 from ...robot.model import RobotModel
-from ...robot.recording import JointRecording, filter_regressor
+from ...robot.recording import JointRecording, RowFilter, binned_motion
+from ..report.results import CONFIDENCE_95, interval
+from .fit import RobotFit
 
 _MOVES = 0.01  # rad or m that a joint covers at least
 _PAUSE = 20  # bins between two of a slow topic at most; longer is a break
@@ -39,10 +41,6 @@ _FITTED, _ALIKE = 3, 1.0  # mistakes that are fitted at most; their sums differ 
 _OUTSIDE = 0.1  # share of the samples beyond a limit from which on it is not a few bad samples
 _TURNS = 4.0 * np.pi  # rad beyond a limit: encoders may count from another turn
 _RANGES = 10.0  # allowed ranges beyond a limit of a prismatic joint
-_TOO_FAST = 10.0  # times the speed limit
-_SLOWEST_TOO_FAST = 4.0 * np.pi, 10.0  # rad/s, m/s: limits of descriptions may be placeholders
-_APART, _FAST_SHARE = 0.1, 0.8  # s over which speeds are taken, and their quantile: a position
-# that is repeated does not look fast, nor one that wraps at a full turn
 _CONSIDERED = 20_000_000_000  # ns at the beginning that are compared
 _MOST_JOINTS = 8  # whose pairs are tried
 
@@ -59,24 +57,61 @@ def check_joints_there(described: Sequence[str], recorded: Sequence[str], locked
         return
     alike = get_close_matches(lacking[0], unknown, 1, 0.5)
     meant = f" (is '{alike[0]}', which it has, the same as '{lacking[0]}'?)" if alike else ""
+    names = ", ".join(f"'{name}'" for name in lacking)
     there = ",".join(name for name in described if name in recorded)
     raise RecordingError(
-        f"the recording lacks {_quoted(lacking)} of the robot description{meant}; where others "
+        f"the recording lacks {names} of the robot description{meant}; where others "
         f"alone moved, name them: --joints {there or 'A,B,...'}")
 
 
-def check_motion(model: RobotModel, recording: JointRecording, low_pass: float) -> list[str]:
-    """Notes on joints that do not move, of a robot whose base stands still.
+def check_position_units(model: RobotModel, q: Array) -> None:
+    """Raise InvalidData where positions q (n, joints), as recorded, are two turns or more beyond
+    their limits: in degrees or millimetres. Joints without limits are judged by their efforts."""
+    for name, own, (low, high), slides in zip(model.joint_names, q.T, model.position_limits,
+                                              model.slides, strict=True):
+        unit, wrong = ("m", "millimetres") if slides else ("rad", "degrees")
+        margin = _RANGES * (high - low) if slides else _TURNS
+        if np.mean((own < low - margin) | (own > high + margin)) > _OUTSIDE:
+            raise InvalidData(
+                f"the positions of '{name}' are from {own.min():.4g} to {own.max():.4g}; the robot "
+                f"description allows {low:.4g} to {high:.4g} {unit}: are they in {wrong}?")
+
+
+def check_recording(model: RobotModel, recording: JointRecording, low_pass: float) -> list[str]:
+    """Notes on joints that do not move, and on bodies of the description that cannot exist.
 
     Raises:
         NotEnoughData: nothing moves, or for too short a time for so many unknowns.
+        InvalidData: efforts are not measured or hold no gravity, or angles are in degrees.
     """
+    notes = _check_motion(model, recording, low_pass)
+    for name, effort in zip(model.joint_names, recording.effort.T, strict=True):
+        if np.ptp(effort) == 0.0:
+            raise InvalidData(f"the efforts of '{name}' are {effort[0] + 0.0:g} throughout: they "
+                              "are not measured")
+    part = _beginning(recording)
+    now = _Followed(model, part, low_pass).score()
+    for mistake in _in_degrees(model, part.q):
+        if now - _Followed(model, mistake.undo(part), low_pass).score() > _FAR_BETTER:
+            raise InvalidData(f"{mistake.text}: taken as degrees, the efforts follow the robot "
+                              "description far better; positions must be in rad")
+    # Bodies without weight would explain them.
+    weightless = model.with_gravity(np.zeros(3))
+    if now - _Followed(weightless, part, low_pass).score() > _FAR_BETTER:
+        raise InvalidData("the efforts hold no gravity: they follow the robot description far "
+                          "better without it; record what the joints bear in all, with gravity")
+    return notes + check_description(model)
+
+
+def _check_motion(model: RobotModel, recording: JointRecording, low_pass: float) -> list[str]:
     covered = np.ptp(recording.q, axis=0)
     still = [name for name, most in zip(model.joint_names, covered, strict=True) if most < _MOVES]
     if len(still) == len(covered):
-        raise NotEnoughData(f"no joint moves ({_most(covered, model)}); torques at one pose tell "
-                            "nothing of the bodies")
-    motion = recording.motion()
+        j = int(np.argmax(covered))
+        raise NotEnoughData(f"no joint moves ('{model.joint_names[j]}' moves most, by "
+                            f"{covered[j]:.2g} rad); torques at one pose tell nothing of the "
+                            "bodies")
+    motion = binned_motion(recording)
     steps = np.minimum(np.diff(motion.number, append=motion.number[-1] + 1), _PAUSE)
     moved = float(steps[np.abs(motion.dq).max(axis=1) > _SPEED].sum()) * BIN
     # A Hann kernel of this length averages as a mean over two thirds of it does.
@@ -88,60 +123,6 @@ def check_motion(model: RobotModel, recording: JointRecording, low_pass: float) 
             f"robot need at least {needed:.1f} s of motion, better ten times as much")
     return [f"{name} does not move: its friction, and part of what hangs on it, are not told by "
             "the recording" for name in still]
-
-
-def check_position_units(model: RobotModel, stamps: np.ndarray, q: Array) -> None:
-    """Raise InvalidData where positions are in degrees or millimetres, as limits and speeds show.
-
-    No joint is two turns beyond its limits, or ten times as fast as its speed limit, for long.
-    Joints that the description does not limit are judged by `check_angles`.
-
-    Args:
-        stamps: (n,) [ns]; q: (n, joints) as recorded, before full turns are made continuous.
-    """
-    if len(q) < 2 or stamps[-1] <= stamps[0]:
-        return  # refused where it is used
-    spacing = float(stamps[-1] - stamps[0]) * 1e-9 / (len(stamps) - 1)
-    apart = min(int(np.ceil(_APART / spacing)), len(q) - 1)
-    moved = np.abs(q[apart:] - q[:-apart])
-    speeds = np.quantile(moved, _FAST_SHARE, axis=0) / (apart * spacing)
-    for name, own, (low, high), speed, fastest, slides in zip(
-            model.joint_names, q.T, model.position_limits, speeds, model.velocity_limits,
-            model.slides, strict=True):
-        unit, wrong = ("m", "millimetres") if slides else ("rad", "degrees")
-        margin = _RANGES * (high - low) if slides else _TURNS
-        if np.mean((own < low - margin) | (own > high + margin)) > _OUTSIDE:
-            raise InvalidData(
-                f"the positions of '{name}' are from {own.min():.4g} to {own.max():.4g}; the robot "
-                f"description allows {low:.4g} to {high:.4g} {unit}: are they in {wrong}?")
-        if speed > max(_TOO_FAST * fastest, _SLOWEST_TOO_FAST[int(slides)]):
-            raise InvalidData(
-                f"the positions of '{name}', from {own.min():.4g} to {own.max():.4g}, change by up "
-                f"to {speed:.4g} a second; the robot description allows {fastest:.4g} {unit}/s: "
-                f"are they in {wrong}?")
-
-
-def check_angles(model: RobotModel, recording: JointRecording, low_pass: float) -> None:
-    """Raise InvalidData where efforts follow the description far better with positions taken as
-    degrees: the sine of an angle shows its unit, whatever the masses, gains and limits."""
-    part = _beginning(recording)
-    for mistake in _in_degrees(model, part.q):
-        before, after = (_Followed(model, each, low_pass).score()
-                         for each in (part, mistake.undo(part)))
-        if before - after > _FAR_BETTER:
-            raise InvalidData(f"{mistake.text}: taken as degrees, the efforts follow the robot "
-                              "description far better; positions must be in rad")
-
-
-def check_gravity(model: RobotModel, recording: JointRecording, low_pass: float) -> None:
-    """Raise InvalidData where efforts follow the description far better without its gravity: some
-    drivers publish them so, and bodies without weight would explain them."""
-    part = _beginning(recording)
-    weighing, weightless = (_Followed(each, part, low_pass).score()
-                            for each in (model, model.with_gravity(np.zeros(3))))
-    if weighing - weightless > _FAR_BETTER:
-        raise InvalidData("the efforts hold no gravity: they follow the robot description far "
-                          "better without it; record what the joints bear in all, with gravity")
 
 
 def check_description(model: RobotModel) -> list[str]:
@@ -160,43 +141,6 @@ def check_description(model: RobotModel) -> list[str]:
                      f"moments {', '.join(f'{m:.3g}' for m in moments)} kg m^2: none may exceed "
                      "the sum of the others); its mass and centre are used")
     return notes
-
-
-def check_measured(model: RobotModel, recording: JointRecording) -> None:
-    """Raise InvalidData where the efforts of a joint are not measured."""
-    for name, effort in zip(model.joint_names, recording.effort.T, strict=True):
-        if np.ptp(effort) == 0.0:
-            raise InvalidData(f"the efforts of '{name}' are {effort[0] + 0.0:g} throughout: they "
-                              "are not measured")
-
-
-def _most(covered: Array, model: RobotModel) -> str:
-    """How far the joint moves that moves most."""
-    j = int(np.argmax(covered))
-    return f"'{model.joint_names[j]}' moves most, by {covered[j]:.2g} rad"
-
-
-def _quoted(names: Sequence[str]) -> str:
-    """Names for a sentence."""
-    return ", ".join(f"'{name}'" for name in names)
-
-
-@dataclass(frozen=True)
-class Mistake:
-    """How a recording may have been written wrongly.
-
-    Attributes:
-        text: what it would be; q, effort: (joints, joints) matrices that undo it.
-    """
-
-    text: str
-    q: Array
-    effort: Array
-
-    def undo(self, recording: JointRecording) -> JointRecording:
-        """The recording without it."""
-        return JointRecording(recording.stamps, recording.q @ self.q,
-                              recording.effort @ self.effort)
 
 
 def check_scale(model: RobotModel, recording: JointRecording, low_pass: float) -> list[str]:
@@ -224,9 +168,52 @@ def check_scale(model: RobotModel, recording: JointRecording, low_pass: float) -
             "torques, and no motor currents (--gains)?"]
 
 
+def compare_with_description(fit: RobotFit) -> list[str]:
+    """Where data and description disagree by more than their intervals, and on which bodies."""
+    model, nominal, doubt = fit.model, fit.model.nominal, fit.described.doubt
+    notes, others = [], []
+    for k, body in enumerate(model.bodies):
+        where = model.body_slice(k)
+        if not (doubt.differs[k] and is_consistent(nominal[where])):
+            continue
+        if not doubt.contradicted[k]:
+            others.append(body)
+            continue
+        m, spread = where.start, CONFIDENCE_95 * float(np.sqrt(fit.covariance[where, where][0, 0]))
+        mass = (f" (mass {interval(fit.phi[m], spread, True)} kg, described {nominal[m]:.3g} kg)"
+                if abs(fit.phi[m] - nominal[m]) > spread else "")
+        notes.append(f"the recording contradicts the description of {body} by far{mass}:"
+                     " is there a load or gripper that the description lacks?")
+    if others:
+        notes.append("bodies that differ from the description by more than the intervals of both: "
+                     + ", ".join(others))
+    if fit.described.eased < 1.0:
+        notes.append("no robot like the description explains the torques as well as they can be "
+                     "explained, so that it was trusted less; a term of the joints may be missing "
+                     "(--terms), or the description may be of another robot")
+    return notes
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """How a recording may have been written wrongly.
+
+    Attributes:
+        text: what it would be; q, effort: (joints, joints) matrices that undo it.
+    """
+
+    text: str
+    q: Array
+    effort: Array
+
+    def undo(self, recording: JointRecording) -> JointRecording:
+        """The recording without it."""
+        return JointRecording(recording.stamps, recording.q @ self.q,
+                              recording.effort @ self.effort)
+
+
 def find_mistake(model: RobotModel, recording: JointRecording, low_pass: float,
-                 errors: Callable[[JointRecording], Array], order: Sequence[int]
-                 ) -> str:
+                 errors: Callable[[JointRecording], Array], order: Sequence[int]) -> str:
     """Mistakes without which a robot explains a recording far better; empty where there are none.
 
     Args:
@@ -248,25 +235,21 @@ def _best_mistakes(model: RobotModel, part: JointRecording, low_pass: float,
                    errors: Callable[[JointRecording], Array], order: Sequence[int]
                    ) -> list[Mistake]:
     """The mistakes, about as likely as each other, without each of which a robot explains the
-    recording far better."""
-    def score(recorded: JointRecording) -> float:
-        return _Followed(model, recorded, low_pass).score()
-
-    now = score(part)
-    scored = sorted(((score(mistake.undo(part)), k, mistake) for k, mistake in enumerate(
-        (*_in_degrees(model, part.q), *_mistakes(model.joint_names, order[:_MOST_JOINTS])))))
-    likely = [mistake for value, _, mistake in scored[:_FITTED]
-              if value < min(now - _BETTER, scored[0][0] + _ALIKE)]
-    if not likely:
-        return []
-    left = [float(np.sum(np.log(errors(mistake.undo(part))))) for mistake in likely]
-    before = float(np.sum(np.log(errors(part))))
-    most = min(before - _BETTER, min(left) + _ALIKE)
-    return [m for m, value in zip(likely, left, strict=True) if value < most]
+    recording far better: by the description, and then by a fit."""
+    likely = [*_in_degrees(model, part.q), *_mistakes(model.joint_names, order[:_MOST_JOINTS])]
+    for score, most in ((lambda each: _Followed(model, each, low_pass).score(), _FITTED),
+                        (lambda each: float(np.sum(np.log(errors(each)))), _FITTED)):
+        scores = np.array([score(mistake.undo(part)) for mistake in likely])
+        limit = min(score(part) - _BETTER, scores.min() + _ALIKE)
+        likely = [likely[k] for k in np.argsort(scores, kind="stable")[:most] if scores[k] < limit]
+        if not likely:
+            break
+    return likely
 
 
 def _in_degrees(model: RobotModel, q: Array) -> list[Mistake]:
-    """Positions (n, joints) in degrees, where joints turn."""
+    """Positions (n, joints) in degrees, where joints turn: the sine of an angle shows its unit,
+    whatever the masses, gains and limits."""
     turns, covered = ~model.slides, np.ptp(q, axis=0)
     if not turns.any():
         return []
@@ -274,12 +257,6 @@ def _in_degrees(model: RobotModel, q: Array) -> list[Mistake]:
     return [Mistake(f"the positions of all joints are in degrees ('{model.joint_names[j]}' goes "
                     f"from {q[:, j].min():.4g} to {q[:, j].max():.4g})",
                     np.diag(np.where(turns, np.pi / 180.0, 1.0)), np.eye(len(turns)))]
-
-
-def _beginning(recording: JointRecording) -> JointRecording:
-    """The part that is compared with the description."""
-    end = int(np.searchsorted(recording.stamps, recording.stamps[0] + _CONSIDERED))
-    return JointRecording(recording.stamps[:end], recording.q[:end], recording.effort[:end])
 
 
 def _mistakes(names: Sequence[str], suspects: Sequence[int]) -> Iterator[Mistake]:
@@ -301,37 +278,40 @@ def _mistakes(names: Sequence[str], suspects: Sequence[int]) -> Iterator[Mistake
         yield Mistake(f"{both} are named as each other", swap, swap)
 
 
+def _beginning(recording: JointRecording) -> JointRecording:
+    """The part that is compared with the description."""
+    end = int(np.searchsorted(recording.stamps, recording.stamps[0] + _CONSIDERED))
+    return recording.part(slice(0, end))
+
+
 class _Followed:
-    """How the efforts of each joint follow the torques of the description, beside friction.
+    """How the efforts of each joint follow the torques of the description, beside friction: by
+    factors of the description's torque, the speed, and its sign, none negative as friction brakes.
 
     Attributes:
-        columns: (r, joints, 3) description's torque, speed, and its sign; effort: (r, joints);
-            all without their means.
+        factors: (joints, 3); columns: (r, joints, 3) and effort: (r, joints) without their means.
     """
 
     def __init__(self, model: RobotModel, recording: JointRecording, low_pass: float) -> None:
         def columns(q: Array, dq: Array, ddq: Array) -> Array:
             torque = model.described_torque(q, dq, ddq)
-            sign = mean_sign(dq, ddq, _SPEED, BIN)
-            return np.stack([torque, dq, sign], axis=-1)
+            return np.stack([torque, dq, mean_sign(dq, ddq, _SPEED, BIN)], axis=-1)
 
-        rows = filter_regressor(columns, recording, low_pass=low_pass)
-        self.columns: Array = rows.regressor - rows.regressor.mean(axis=0)
-        self.effort = rows.effort - rows.effort.mean(axis=0)
-
-    def fits(self) -> Iterator[tuple[Array, float]]:
-        """Of each joint, factors (3,) of its columns, none negative as friction brakes, and the
-        norm of what is left of its effort."""
-        for j in range(self.effort.shape[1]):
-            yield nnls(self.columns[:, j], self.effort[:, j])
+        filtered = RowFilter(recording, 0.0, low_pass)
+        rows = filtered.regressor(columns)
+        self.columns: Array = rows - rows.mean(axis=0)
+        self.effort = filtered.effort - filtered.effort.mean(axis=0)
+        fits = [nnls(self.columns[:, j], self.effort[:, j]) for j in range(model.nv)]
+        self.factors = np.array([factors for factors, _ in fits])
+        self._left = np.array([left for _, left in fits])
 
     def score(self) -> float:
         """Sum of the logarithms of what is left of each joint's effort."""
-        return float(sum(np.log(max(left, 1e-12)) for _, left in self.fits()))
+        return float(np.sum(np.log(np.maximum(self._left, 1e-12))))
 
     def scales(self) -> tuple[Array, np.ndarray]:
         """Efforts over the description's torques (joints,), and where most of the effort is the
         description's (joints,), so that they say something."""
-        scale = np.array([factors[0] for factors, _ in self.fits()])
+        scale = self.factors[:, 0]
         own = scale * self.columns[:, :, 0].std(axis=0)
         return scale, own > _LOADED * self.effort.std(axis=0)
