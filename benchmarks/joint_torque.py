@@ -35,14 +35,12 @@ from torque_arm import (
 )
 
 from inertial_id_ros.api import Identifier
-from inertial_id_ros.apps.robot.robot_identification import find_coulomb_velocity, identify_robot
+from inertial_id_ros.apps.robot.identification import Request, identify_described_robot
 from inertial_id_ros.errors import InertialIdError
 from inertial_id_ros.estimate import Estimate
 from inertial_id_ros.inertia import Array, report_from_phi
 from inertial_id_ros.robot.joint_terms import JointTerms
-from inertial_id_ros.robot.model import RobotModel
-from inertial_id_ros.robot.recording import LOW_PASS
-from inertial_id_ros.robot.robot_file import IdentifiedRobot, robot_model, save_robot
+from inertial_id_ros.robot.robot_file import IdentifiedRobot, save_robot
 from inertial_id_ros.settings import Settings
 
 MASSES = (1.0, 2.0, 3.0)  # kg
@@ -58,11 +56,8 @@ def calibrate(duration: float) -> IdentifiedRobot:
 
 def identified_arm(free: SimulatedTorques) -> IdentifiedRobot:
     """The arm of a recording without payload."""
-    def make_model(fading: float) -> RobotModel:
-        return robot_model(URDF, None, JointTerms(coulomb_velocity=fading))
-
-    model = make_model(find_coulomb_velocity(make_model, free.recording, LOW_PASS))
-    return identify_robot(model, free.recording, LOW_PASS, held_back=0.0).robot
+    return identify_described_robot(URDF, [free.named], Request(
+        terms=JointTerms(), hold_back=0.0)).robot
 
 
 def identified(recorded: SimulatedTorques, robot_file: str, method: str) -> Estimate:

@@ -40,9 +40,9 @@ from .robot.robot_file import save_robot
 from .settings import Settings, settings_from_mapping
 
 if TYPE_CHECKING:
-    from .apps.robot.methods import BaseCheck
+    from .apps.robot.base_check import BaseCheck
+    from .apps.robot.identification import Currents, RobotResult
     from .apps.robot.recording_files import NamedRecording
-    from .apps.robot.robot_identification import Currents, RobotResult
 
 __all__ = [
     "PARAMETER_NAMES",
@@ -369,9 +369,10 @@ def identify_robot(urdf: str, stamps: ArrayLike, names: Sequence[str], positions
         InvalidModel: the robot description cannot be used.
         NotEnoughData: too short a motion, or torques that the robot does not explain.
     """
-    from .apps.robot.methods import Approach, Known
+    from .apps.robot.identification import Request, identify_described_robot
+    from .apps.robot.known import Known
+    from .apps.robot.methods import Approach
     from .apps.robot.recording_files import NamedRecording
-    from .apps.robot.robot_identification import identify_described_robot
 
     joints, text = as_names("names", names), _urdf_text(urdf)
 
@@ -384,13 +385,15 @@ def identify_robot(urdf: str, stamps: ArrayLike, names: Sequence[str], positions
 
     recorded = [named(RobotRecording(stamps, positions, efforts)),
                 *(named(other, "others: ") for other in others)]
-    result = identify_described_robot(
-        text, recorded, terms=terms, find_fading=terms is None, choose=terms is None,
-        gravity=as_finite_rows("gravity", gravity, (3,)),
-        tests=[named(test, "tests: ") for test in tests], currents=_currents(
+    request = Request(
+        locked=True, terms=terms,
+        coulomb_velocity=None if terms is None else terms.coulomb_velocity,
+        gravity=tuple(as_finite_rows("gravity", gravity, (3,)).tolist()), currents=_currents(
             text, joints, gains, gain_error, None if loaded is None else named(loaded, "loaded: "),
-            payload_mass), locked=True,
+            payload_mass),
         approach=Approach(method, Known.from_mapping(constraints or {})))
+    result = identify_described_robot(text, recorded, request,
+                                      [named(test, "tests: ") for test in tests])
     result.check_explained()
     return result
 
@@ -400,7 +403,7 @@ def check_base_parameters(document: Mapping[str, Any], urdf: str = "",
     """Check whether a robot can have base parameters, and find the nearest that one can have.
 
     BPFT and BPFC of Sousa and Cortesao 2014: ``result.feasibility.feasible``, its certificate, and
-    ``result.correction.beta``.
+    ``result.nearest``.
 
     Args:
         document: ``base_parameters``, a list of ``combination``, such as "Iyy(a) + m(b)" about the
@@ -412,8 +415,8 @@ def check_base_parameters(document: Mapping[str, Any], urdf: str = "",
     Raises:
         InvalidSetting: the document or the constraints are not understood.
     """
-    from .apps.robot.methods import Known
-    from .apps.robot.methods import check_base_parameters as check
+    from .apps.robot.base_check import check_base_parameters as check
+    from .apps.robot.known import Known
     from .robot.robot_file import robot_model
 
     return check(document, Known.from_mapping(constraints or {}),
@@ -423,23 +426,16 @@ def check_base_parameters(document: Mapping[str, Any], urdf: str = "",
 def _currents(urdf: str, names: Sequence[str], gains: ArrayLike | None, error: float | None,
               loaded: NamedRecording | None, mass: float | None) -> Currents | None:
     """What is said about motor currents; None where efforts are torques (raises InvalidSetting)."""
-    from .apps.robot.robot_identification import GAIN_ERROR, Currents
+    from .apps.robot.identification import GAIN_ERROR, Currents
     from .robot.robot_file import robot_model
 
-    is_given, is_sought = gains is not None, loaded is not None
-    if is_sought != (mass is not None) or (is_given and is_sought) or (
-            error is not None and not is_given):
-        raise InvalidSetting("of motor currents give either gains, with their gain_error if it is "
-                             "known, or both loaded and payload_mass, which tell the gains")
-    if mass is not None and not mass > 0.0:
-        raise InvalidSetting(f"payload_mass is {mass:g} kg; it must be positive")
-    if gains is not None:
-        each = dict(zip(names, as_finite_rows("gains", gains, (len(names),)).tolist(),
-                        strict=True))
-        order = robot_model(urdf).joint_names
-        return Currents(tuple(each[name] for name in order if name in each),
-                        GAIN_ERROR if error is None else error)
-    return None if loaded is None or mass is None else Currents(loaded=loaded, mass=mass)
+    if error is not None and gains is None:
+        raise InvalidSetting("gain_error is that of given gains; give gains too")
+    if gains is None:
+        return None if loaded is None and mass is None else Currents(loaded=loaded, mass=mass)
+    each = dict(zip(names, as_finite_rows("gains", gains, (len(names),)).tolist(), strict=True))
+    return Currents(tuple(each[name] for name in robot_model(urdf).joint_names if name in each),
+                    GAIN_ERROR if error is None else error, loaded, mass)
 
 
 def export_payload(estimate: Estimate | NoEstimate | str | Path, format: str,

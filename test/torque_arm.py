@@ -11,13 +11,14 @@ import mujoco
 import numpy as np
 from bags import JOINTS, START, STORE, Stream, header, text_stream, write_bag
 
-from inertial_id_ros.apps.robot.robot_identification import identify_robot
+from inertial_id_ros.apps.robot.identification import Request, RobotResult, identify_described_robot
+from inertial_id_ros.apps.robot.recording_files import NamedRecording
 from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description
 from inertial_id_ros.apps.simulation.payload import Part, Payload
 from inertial_id_ros.inertia import Array
 from inertial_id_ros.robot.joint_terms import JointTerms
 from inertial_id_ros.robot.recording import JointRecording
-from inertial_id_ros.robot.robot_file import robot_model, save_robot
+from inertial_id_ros.robot.robot_file import save_robot
 
 URDF = load_description().urdf
 NAMES = load_description().joint_names
@@ -41,8 +42,14 @@ class SimulatedTorques(NamedTuple):
 
     @property
     def recording(self) -> JointRecording:
+        """As the identification uses it."""
+        return self.named.of_joints(NAMES)
+
+    @property
+    def named(self) -> NamedRecording:
         """As the identification reads it."""
-        return JointRecording.from_seconds(self.t, self.q, self.effort)
+        stamps = np.round(1e9 * self.t).astype(np.int64)
+        return NamedRecording(NAMES, stamps, self.q, self.effort)
 
 
 def simulate(motion: Motion, duration: float, payload: Payload | None = None,
@@ -128,9 +135,15 @@ def block(mass: float) -> Payload:
 def write_robot(path: Path, seed: int = 0) -> Path:
     """The file of the arm, identified without payload."""
     free = simulate(wide_motion(CALIBRATION, seed, harmonics=10), CALIBRATION, seed=seed)
-    model = robot_model(URDF, None, JointTerms(coulomb_velocity=0.003))
-    save_robot(path, identify_robot(model, free.recording, 0.4, held_back=0.0).robot)
+    save_robot(path, identify_arm(free).robot)
     return path
+
+
+def identify_arm(free: SimulatedTorques, fading: float = 0.003, align: bool = True,
+                 hold_back: float = 0.0) -> RobotResult:
+    """The arm with the usual terms of its joints, which fade below a speed [rad/s]."""
+    return identify_described_robot(URDF, [free.named], Request(
+        terms=JointTerms(), coulomb_velocity=fading, align=align, hold_back=hold_back))
 
 
 def loaded(mass: float, seed: int, duration: float = 12.0) -> SimulatedTorques:

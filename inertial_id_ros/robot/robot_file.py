@@ -114,7 +114,8 @@ def save_robot(path: str | Path, robot: IdentifiedRobot) -> None:
     Raises:
         InvalidSetting: it cannot be written. InvalidModel: the robot has too many parameters.
     """
-    text = format_document(_KIND, _VERSION, json.loads(json.dumps(asdict(robot), default=np.ndarray.tolist)))
+    content = json.loads(json.dumps(asdict(robot), default=np.ndarray.tolist))
+    text = format_document(_KIND, _VERSION, content)
     if len(text) > MAX_ROBOT_BYTES:  # which could not be read again
         raise InvalidModel(f"the robot has {len(robot.phi)} parameters, whose file would have "
                            f"{len(text)} bytes; at most {MAX_ROBOT_BYTES} are allowed")

@@ -30,8 +30,8 @@ def test_identify_bag_and_identify_robot_read_efforts_from_a_bag(
     tree = json.loads((tmp_path / "out.json").read_text())
     assert tree["mass"] == pytest.approx(2.0, rel=0.03)
     assert tree["frame_id"] == FRAME
-    assert identify_robot([str(path), "--quiet", "--hold-back", "0", "--no-align",
-                           "--coulomb-velocity", "0.003"]) == 0
+    assert identify_robot([str(path), "--quiet", "--set", "hold_back=0", "--set", "align=false",
+                           "--set", "coulomb_velocity=0.003"]) == 0
 
 
 def write_columns(folder: Path, efforts: int) -> str:

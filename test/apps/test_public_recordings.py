@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.spatial.transform import Rotation
-
 from benchmarks.robot.descriptions import data_sheet_ur10e
 from benchmarks.robot.recordings import PAYLOAD, load_ur10e
+from scipy.spatial.transform import Rotation
+
 from inertial_id_ros import api
 from inertial_id_ros.apps.bag.identify_bag import main
 from inertial_id_ros.estimate import Estimate, NoEstimate

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import published_robots as paper
 import pytest
 import yaml
 from torque_arm import simulate, wide_motion
 
-from benchmarks.robot import published as paper
 from inertial_id_ros import api
 from inertial_id_ros.apps.robot.identify_robot import main
 from inertial_id_ros.apps.robot.methods import METHODS
@@ -124,7 +124,7 @@ def test_what_identify_robot_writes_is_feasible(recorded: dict[str, Any], tmp_pa
         for urdf in ("", recorded["urdf"]):
             answer = api.check_base_parameters(found, urdf)
             assert answer.feasibility.feasible, (method, answer.feasibility.margin)
-            assert answer.correction.distance < 1e-5
+            assert answer.distance < 1e-5
 
 
 # Mistakes
@@ -180,7 +180,7 @@ def test_one_body_of_base_parameters_is_itself() -> None:
     given["base_parameters"][0]["value"] = -1.0
     answer = api.check_base_parameters(given)
     assert not answer.feasibility.feasible
-    assert answer.correction.beta[0] > 0.0
+    assert answer.nearest[0] > 0.0
 
 
 def test_a_body_that_is_described_as_none_can_exist_gives_no_scale() -> None:

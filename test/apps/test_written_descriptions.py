@@ -8,7 +8,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from inertial_id_ros.apps.robot.identify_robot import set_inertias
+from inertial_id_ros.apps.robot.robot_description import set_inertias
 from inertial_id_ros.apps.simulation.description import load_description
 from inertial_id_ros.robot.joint_terms import NO_TERMS
 from inertial_id_ros.robot.model import RobotModel

@@ -50,7 +50,7 @@ def test_a_robot_of_many_joints_comes_back_to_the_last_bit(tmp_path: Path, joint
 
 
 def test_friction_by_load_comes_back(tmp_path: Path) -> None:
-    terms = JointTerms(drive_inertia=True, coulomb_velocity=0.01, load=(False, True),
+    terms = JointTerms(drive_inertia=True, coulomb_velocity=0.01, load=True,
                        load_bodies=(0.1,) * 20)
     save_robot(tmp_path / "a.robot", replace(robot(2), terms=terms))
     assert load_robot(tmp_path / "a.robot").terms == terms
@@ -70,12 +70,12 @@ def test_what_could_not_be_read_again_is_not_written(
 CURRENTS = RobotCurrents(np.array([2.0, 3.0]), np.diag([0.01, 0.04]), np.ones((26, 2)))
 
 
-def test_gains_of_motors_come_back_and_widen_what_follows_from_them(tmp_path: Path) -> None:
+def test_gains_of_motors_come_back(tmp_path: Path) -> None:
     save_robot(tmp_path / "a.robot", replace(robot(2), currents=CURRENTS))
     read = load_robot(tmp_path / "a.robot").currents
     assert read is not None
     np.testing.assert_array_equal(read.gain, CURRENTS.gain)
-    np.testing.assert_allclose(read.covariance, np.full((26, 26), 0.05))
+    np.testing.assert_array_equal(read.follow, CURRENTS.follow)
 
 
 def put(name: str, value: Any) -> Callable[[dict[str, Any]], Any]:

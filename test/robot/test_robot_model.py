@@ -7,10 +7,10 @@ import mujoco
 import numpy as np
 import pinocchio as pin
 import pytest
+from robots import Joint, Pose, random_body, random_tree, urdf
 from scipy.spatial.transform import Rotation
 from synthetic import URDF
 
-from benchmarks.robot.robots import Joint, Pose, random_body, random_tree, urdf
 from inertial_id_ros.errors import InvalidData, InvalidModel, UnknownFrame
 from inertial_id_ros.inertia import phi_from_body
 from inertial_id_ros.robot.joint_terms import NO_TERMS, JointTerms

@@ -5,10 +5,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from torque_arm import COULOMB, VISCOUS, simulate, wide_motion
+from torque_arm import COULOMB, VISCOUS, identify_arm, simulate, wide_motion
 
-from inertial_id_ros.apps.robot.robot_fit import fit_unconstrained
-from inertial_id_ros.apps.robot.robot_identification import identify_robot, predict
+from inertial_id_ros.apps.robot.fit import fit_unconstrained, predict
 from inertial_id_ros.apps.simulation.description import load_description
 from inertial_id_ros.robot.joint_terms import JointTerms
 from inertial_id_ros.robot.model import RobotModel
@@ -49,15 +48,15 @@ def test_only_the_joint_that_rests_loses_weight(rng: np.random.Generator) -> Non
 def test_motions_that_creep_at_their_ends_leave_friction_right(seed: int, aligned: bool) -> None:
     """MuJoCo's friction is a step; the model's fades below 0.01 rad/s. With full weight of all rows
     torques of another motion are wrong by 2 to 4 %, and with a tilt of the base by 20 %."""
-    creeping = simulate(wide_motion(20.0, seed, 5, 0.4), 20.0, seed=seed).recording
-    found = identify_robot(packaged_arm(0.01), creeping, 0.4, aligned, held_back=0.0)
+    creeping = simulate(wide_motion(20.0, seed, 5, 0.4), 20.0, seed=seed)
+    found = identify_arm(creeping, 0.01, aligned).fit
     terms = found.model.terms.names
-    joints = found.identified.phi[-6 * len(terms):].reshape(6, -1)
+    joints = found.phi[-6 * len(terms):].reshape(6, -1)
     np.testing.assert_allclose(joints[:, terms.index("coulomb")], COULOMB, rtol=0.05)
     np.testing.assert_allclose(joints[:, terms.index("viscous")], VISCOUS, rtol=0.25)
     other = filter_recording(packaged_arm(1e-4), simulate(wide_motion(20.0, 77), 20.0, noise=0.0
                                                           ).recording)
-    assert predict(other, found.identified.phi).relative < 0.012
+    assert predict(other, found.phi).relative < 0.012
 
 
 @pytest.mark.slow
@@ -69,4 +68,3 @@ def test_the_error_that_is_reported_leaves_out_rest() -> None:
     free = fit_unconstrained(model, rows)
     every, weighted = (predict(rows, free.phi, w).relative for w in (None, free.weights))
     assert weighted < 0.8 * every
-    assert predict(rows, free.phi, np.ones_like(rows.effort)).relative == pytest.approx(every)

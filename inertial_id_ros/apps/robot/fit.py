@@ -10,7 +10,7 @@ import numpy as np
 from ...errors import InvalidData
 from ...inertia import Array
 from ...robot.base_parameters import BaseParameters
-from ...robot.consistent_fit import Described, covariance_and_share, identify_described
+from ...robot.consistent_fit import Described, covariance_and_share
 from ...robot.factors import Compressed, equivalent_white_noise
 from ...robot.model import RobotModel
 from ...robot.recording import FilteredRecording

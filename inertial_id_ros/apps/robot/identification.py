@@ -242,7 +242,8 @@ def _as_torques(model: RobotModel, samples: _Samples, asked: Request, notes: lis
     drives = None
     if asked.currents is not None:
         drives = find_drives(asked.currents, model, samples.first, asked.low_pass)
-        samples = _Samples(*(each and drives.torques(each) for each in samples))
+        samples = _Samples(drives.torques(samples.whole), drives.torques(samples.first),
+                           samples.test and drives.torques(samples.test))
         if np.abs(drives.gain - 1.0).max() < _NEAR_ONE:
             notes.append("the gains of the drives are near 1: the efforts seem to be torques "
                          "already; give no payload and no gains then")
@@ -271,10 +272,10 @@ def find_drives(currents: Currents, model: RobotModel, unloaded: JointRecording,
                                  + ", ".join(model.joint_names))
         return Drives(gain, np.diag((currents.gain_error * gain)**2))
     with_drives = model.with_terms(JointTerms(drive_inertia=True))
-    pair = [filter_recording(with_drives, recording, 0.0, low_pass)
-            for recording in (unloaded, currents.loaded.of_joints(model.joint_names))]
+    free, held = (filter_recording(with_drives, recording, 0.0, low_pass) for recording in (
+        unloaded, currents.loaded.of_joints(model.joint_names)))
     try:
-        return gains_from_payload(with_drives, *pair, currents.mass)
+        return gains_from_payload(with_drives, free, held, currents.mass)
     except NotEnoughData as error:
         raise NotEnoughData(f"motor currents: {error}; do both recordings move all joints, and "
                             "does only one hold the payload? (Torques need no payload.)") from error
@@ -315,8 +316,7 @@ def _choose_model(level: RobotModel, recording: JointRecording, alignment: Align
     choice = TermChoice(model.terms, {})
     if asked.terms is None or len(speeds) > 1:
         filtered = RowFilter(recording, _delay(alignment), asked.low_pass)
-        choice = choose_terms(model, filtered, filtered.regressor(model.body_regressor), speeds,
-                              asked.terms is None)
+        choice = choose_terms(model, filtered, speeds, asked.terms is None)
     return model.with_terms(choice.terms), choice
 
 
@@ -329,7 +329,8 @@ def _fit_and_test(model: RobotModel, level: RobotModel, samples: _Samples,
     def rows(part: JointRecording) -> FilteredRecording:
         return filter_recording(model, part, _delay(alignment), asked.low_pass)
 
-    fit = fit_robot(model, rows(samples.whole), base, asked.approach, drives and drives.spread)
+    fit = fit_robot(model, rows(samples.whole), base, asked.approach,
+                    None if drives is None else drives.spread)
     if samples.test is None:
         return fit, None
     first = fit if samples.first is samples.whole else fit_robot(
@@ -351,7 +352,8 @@ def _result(fit: RobotFit, level: RobotModel, samples: _Samples, validation: Pre
     variance = np.einsum("bp,pq,bq->b", base.matrix, fit.covariance, base.matrix)
     robot = IdentifiedRobot(model.joint_names, model.bodies, model.terms, model.gravity, delay,
                             asked.low_pass, fit.phi, fit.covariance, fit.noise,
-                            drives and RobotCurrents(drives.gain, drives.spread, fit.follow))
+                            None if drives is None else RobotCurrents(
+                                drives.gain, drives.spread, fit.follow))
     speeds = np.quantile(np.abs(binned_motion(samples.whole).dq), _FAST, axis=0)
     unexplained: InvalidData | NotEnoughData | None = None
     if prediction.shares.max() > _SUSPECT:

@@ -100,7 +100,8 @@ def read_recording(path: Path, settings: Settings | None = None, columns: Column
     path = user_path(path)
     if is_table(path):
         return _read_columns(path, columns or Columns())
-    used = (settings or Settings()).replace({"load.robot": "of torques"})
+    # Joint states with efforts are what payloads from joint torques need, too.
+    used = (settings or Settings()).replace({"load.robot": "-", "wrench.sensor_frame": "-"})
     asked = [] if used.joint_states == Settings().joint_states else ["joint_states.topic"]
     with BagReader(path) as bag:
         recording = read_bag(bag, used, asked)
@@ -118,8 +119,8 @@ def _of_blocks(blocks: Sequence[JointStates], urdf: str, notes: list[str], damag
     if not used:
         raise RecordingError("no joint states of the recording carry efforts beside positions")
     largest = max(used, key=lambda block: len(block.stamps))
-    names = tuple(name for name, efforts in zip(largest.names, np.transpose(largest.efforts),
-                                                strict=True) if np.isfinite(efforts).any())
+    measured = np.isfinite(np.asarray(largest.efforts)).any(axis=0)
+    names = tuple(name for name, there in zip(largest.names, measured, strict=True) if there)
     if not names:
         raise RecordingError("no effort in the joint states of the recording is a number")
     used = [block for block in used if set(block.names) >= set(names)]
@@ -150,9 +151,9 @@ def _read_columns(path: Path, columns: Columns) -> NamedRecording:
                              f"{effort.shape}, {len(names)} names")
     stamps = reader.stamps()
     if stamps is None or len(stamps) != len(q):
-        raise RecordingError(f"{reader.what} has no column of the time ({', '.join(TIMES)}) for "
-                             "its rows; name it with --columns, or give the rate of the rows there "
-                             "(rate: 100)")
+        raise RecordingError(f"{reader.what} has no column of the time ({', '.join(TIMES)}) for"
+                             " its rows; name it with --columns, or give the rate of the rows there"
+                             " (rate: 100)")
     step = 1e-9 * float(np.median(np.diff(stamps)))
     if step > SLOWEST:
         raise InvalidData(f"the rows of {reader.what} are {step:.4g} s apart by time_unit "

@@ -1,6 +1,5 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""The report of an identified robot: as text, as JSON, and as a page of HTML.
-"""
+"""The report of an identified robot: as text, as JSON, and as a page of HTML."""
 
 from __future__ import annotations
 
@@ -11,10 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import InvalidData, NotEnoughData
 from ...extras import optional_packages
 from ...inertia import Array, report_from_phi, report_jacobian
-from ...robot.joint_terms import COULOMB, DRIVE, OFFSET, VISCOUS
+from ...robot.joint_terms import DRIVE, NOT_NEGATIVE, OFFSET
 from ..bag.output import as_markup, print_table
 from ..report.diagnosis import BAD, FAIR, GOOD, Diagnosis
 from ..report.figures import Curve, chart, limits_around
@@ -30,23 +28,25 @@ from ..report.page import (
     render,
 )
 from ..report.results import CONFIDENCE_95, NAMES, SCALES, UNITS, interval, percent, round_to_spread
-from .robot_identification import RobotResult
-from .term_choice import COST
+from .identification import RobotResult
 
-with optional_packages("printing the result"):
-    from rich.console import Console
-
-POSITIVE = (0, 4, 7, 9)  # of a body: its mass and moments of inertia
-POSITIVE_TERMS = (VISCOUS, COULOMB, DRIVE)
+_TABLE_WIDTH = 140
+_POSITIVE = (0, 4, 7, 9)  # of a body: its mass and moments of inertia
+_SHOWN = (0, 1, 2, 3, 4, 7, 9)  # all but the products of inertia
 _DATA = 0.5  # share of the data from which on a number counts as identified
+_UNEXPLAINED = 0.5  # share of a joint's torque that a robot leaves of it at most, if it is known
+_SECONDS = 12.0  # of torque that are shown, in which single motions can be told apart
 
 
-def print_report(console: Console, result: RobotResult, title: str, base: bool) -> None:
-    """Print torque prediction, parameters, consistency and, where wanted, base parameters."""
+def print_report(result: RobotResult, title: str) -> None:
+    """Print torque prediction, parameters and consistency."""
+    with optional_packages("printing the result"):
+        from rich.console import Console
+    console = Console()
+    if not console.is_terminal:  # wide enough for the table of bodies
+        console = Console(width=max(console.width, _TABLE_WIDTH))
     console.print(as_markup(title), highlight=False)
-    for table in (torque_table(result), body_table(result),
-                  *([term_table(result)] if result.model.terms.names else []),
-                  *([base_parameter_table(result)] if base else [])):
+    for table in (torque_table(result), body_table(result), term_table(result)):
         print_table(console, table)
     for line in verdict(result):
         console.print(as_markup(line), highlight=False)
@@ -59,22 +59,18 @@ def verdict(result: RobotResult) -> list[str]:
               if result.validation is not None else "")]
     out += [f"note: {note}" for note in result.notes]
     if result.alignment is not None:
-        lean, s = np.degrees(result.alignment.tilt), result.alignment
-        lean = np.round(lean, 2) + 0.0  # no -0.00
+        lean = np.round(np.degrees(result.alignment.tilt), 2) + 0.0  # no -0.00
         out.append(f"tilt of gravity {lean[0]:.2f}, {lean[1]:.2f} deg; efforts "
-                   f"{1e3 * s.delay:.1f} ms late")
-    if result.drives is not None and result.drives.covariance.any():
-        drives = result.drives
-        spread = CONFIDENCE_95 * np.sqrt(np.diag(drives.covariance))
+                   f"{1e3 * result.alignment.delay:.1f} ms late")
+    if result.drives is not None:
+        spread = CONFIDENCE_95 * np.sqrt(np.diag(result.drives.covariance))
         out.append("gains of the drives, N m/A: " + ", ".join(
             f"{name} {interval(gain, about, True)}" for name, gain, about in zip(
-                result.model.joint_names, drives.gain, spread, strict=True)))
-    if result.choice is not None:
-        out += result.choice.sentences()
+                result.model.joint_names, result.drives.gain, spread, strict=True)))
     bad = [b for b, good in zip(result.model.bodies, result.consistent, strict=True) if not good]
-    out.append(f"bodies that cannot exist: {', '.join(bad)}" if bad else
-               f"all {len(result.model.bodies)} bodies are physically consistent")
-    return out
+    return [*out, *result.choice.sentences(),
+            f"bodies that cannot exist: {', '.join(bad)}" if bad else
+            f"all {len(result.model.bodies)} bodies are physically consistent"]
 
 
 def torque_table(result: RobotResult) -> Table:
@@ -94,13 +90,13 @@ def body_table(result: RobotResult) -> Table:
     rows: list[list[str | Cell]] = []
     for k, body in enumerate(result.model.bodies):
         where = result.model.body_slice(k)
-        phi, share = result.identified.phi[where], result.identified.data_share[where]
+        phi, share = result.fit.phi[where], result.fit.data_share[where]
         jacobian = report_jacobian(phi)
-        spread = jacobian @ result.robot.covariance[where, where] @ jacobian.T
+        spread = jacobian @ result.fit.covariance[where, where] @ jacobian.T
         sigma = CONFIDENCE_95 * np.sqrt(np.maximum(np.diag(spread), 0.0))
         values = report_from_phi(phi)
         rows.append([body, *(Cell(interval(SCALES[i] * values[i], SCALES[i] * sigma[i],
-                                           i in POSITIVE), "" if share[i] > _DATA else "fair")
+                                           i in _POSITIVE), "" if share[i] > _DATA else "fair")
                              for i in _SHOWN)])
     heads = ("body", *(f"{NAMES[i]} [{UNITS[i]}]".replace("^2", "\u00b2") for i in _SHOWN))
     return Table("Bodies, with 95 % intervals", heads, rows)
@@ -108,68 +104,41 @@ def body_table(result: RobotResult) -> Table:
 
 def term_table(result: RobotResult) -> Table:
     """Friction, offset and drive inertia of every joint."""
-    model, found = result.model, result.identified
-    rows = []
-    for j, name in enumerate(model.joint_names):
-        places = [(model.term_index(name, term), term) for term in model.terms.names]
-        rows.append((name, *(interval(found.phi[k], CONFIDENCE_95 * found.sigma[k],
-                                      term in POSITIVE_TERMS)
-                             if model.terms.has(j, term) else "-" for k, term in places)))
+    model, sigma = result.model, np.sqrt(np.diag(result.fit.covariance))
+    rows = [(name, *(interval(result.fit.phi[k], CONFIDENCE_95 * sigma[k], term in NOT_NEGATIVE)
+                     for term in model.terms.names for k in [model.term_index(name, term)]))
+            for name in model.joint_names]
     return Table("Joints, with 95 % intervals", ("joint", *model.terms.names), rows)
-
-
-def base_parameter_table(result: RobotResult) -> Table:
-    """The base parameters with their intervals."""
-    rows = [(text, *round_to_spread(value, CONFIDENCE_95 * sigma)) for text, value, sigma in zip(
-        result.base.expressions(), result.beta, result.beta_sigma, strict=True)]
-    return Table("Base parameters", ("combination", "value", "95 %"), rows)
 
 
 def result_json(result: RobotResult, recording: str) -> dict[str, Any]:
     """The result as JSON (SI units; bodies about the origins of their frames)."""
-    model, found = result.model, result.identified
+    model, fit, doubt = result.model, result.fit, result.fit.described.doubt
+
+    def listed(**columns: Sequence[Any] | Array) -> list[dict[str, Any]]:
+        rows = zip(*(np.asarray(c).tolist() for c in columns.values()), strict=True)
+        return [dict(zip(columns, row, strict=True)) for row in rows]
+
     return {
         "recording": recording, "joints": list(model.joint_names), "bodies": list(model.bodies),
-        "parameters": [{"name": n, "value": v, "sigma": s, "data_share": d} for n, v, s, d in zip(
-            model.parameter_names, found.phi.tolist(), found.sigma.tolist(),
-            found.data_share.tolist(), strict=True)],
-        "base_parameters": [{"combination": n, "value": v, "sigma": s} for n, v, s in zip(
-            result.base.expressions(), result.beta.tolist(), result.beta_sigma.tolist(),
-            strict=True)],
+        "parameters": listed(name=model.parameter_names, value=fit.phi,
+                             sigma=np.sqrt(np.diag(fit.covariance)), data_share=fit.data_share),
+        "base_parameters": listed(combination=result.base.expressions(), value=result.beta,
+                                  sigma=result.beta_sigma),
         "consistent": result.consistent.tolist(),
-        "description": [{"body": b, "factor": f, "differs": bool(d)} for b, f, d in zip(
-            model.bodies, result.doubt.factors.tolist(), result.doubt.differs, strict=True)],
+        "description": listed(body=model.bodies, factor=doubt.factors, differs=doubt.differs),
         "torque_rms": result.prediction.torque.tolist(),
         "error_rms": result.prediction.error.tolist(),
         "relative_error": result.prediction.relative,
-        "held_back_relative_error":
-            None if result.validation is None else result.validation.relative,
-        "gravity": np.asarray(result.model.gravity).tolist(), "delay": result.robot.delay,
-        "gains": None if result.drives is None else [
-            {"joint": n, "gain": g, "sigma": s} for n, g, s in zip(
-                model.joint_names, result.drives.gain.tolist(),
-                np.sqrt(np.diag(result.drives.covariance)).tolist(), strict=True)],
-        "terms": None if result.choice is None else [
-            {"term": g.term, "joints": list(g.joints), "log_likelihood": g.nats}
-            for g in result.choice.gains],
+        "held_back_relative_error": result.validation and result.validation.relative,
+        "gravity": model.gravity.tolist(), "delay": result.robot.delay,
+        "gains": result.drives and listed(
+            joint=model.joint_names, gain=result.drives.gain,
+            sigma=np.sqrt(np.diag(result.drives.covariance))),
+        "coulomb_velocity": model.terms.coulomb_velocity,
+        "terms": [{"term": kind, "chosen": kind in model.terms.names, "log_likelihood": gain}
+                  for kind, gain in result.choice.gains.items()],
         "notes": list(result.notes)}
-
-
-def _choice_section(result: RobotResult) -> Section:
-    """What each kind of term of the joints brought, or would bring."""
-    if result.choice is None:
-        return Section("Choice of terms", "choice", ["The terms were given."])
-    rows = [(gain.title, f"{gain.nats:+.1f}",
-             Cell(", ".join(gain.joints) or "not chosen", "text")) for gain in result.choice.gains]
-    return Section("Choice of terms", "choice", [
-        Table("Log-likelihood of held-out motion", ("term", "gain", "joints"), rows),
-        Note("Of terms that were not chosen: what they would bring to the joint that gains most. "
-             f"More than {COST:g} is asked for, and more than the parts that were held out differ "
-             "by.")])
-
-
-_SECONDS = 12.0  # of torque that are shown, in which single motions can be told apart
-_POINTS = 201  # of a curve of friction
 
 
 def _torque_curves(result: RobotResult) -> Section:
@@ -182,12 +151,12 @@ def _torque_curves(result: RobotResult) -> Section:
     for j, name in enumerate(result.model.joint_names):
         measured = shown.measured[part, j]
         predicted = measured - shown.left[part, j]
-        said = (f"rms of measured less predicted {shown.error[j]:.3g} N m, "
-                f"{percent(shown.error[j], shown.torque[j])} of the torque")
         both = np.append(measured, predicted)
         figures.append(chart(name, "N m", [
             Curve("measured", time[part], measured, "z"),
-            Curve("predicted", time[part], predicted, "black", dashed=True)], said,
+            Curve("predicted", time[part], predicted, "black", dashed=True)],
+            f"rms of measured less predicted {shown.error[j]:.3g} N m, "
+            f"{percent(shown.error[j], shown.torque[j])} of the torque",
             limits_around(both, both)))
     seen = ("The robot that predicts had not seen this motion." if result.validation is not None
             else "No motion was held back: the robot was identified from this one.")
@@ -197,44 +166,31 @@ def _torque_curves(result: RobotResult) -> Section:
 
 def _friction_curves(result: RobotResult) -> Section:
     """Friction of each joint over its speed, as far as the recording went, with its interval."""
-    model = result.model
-    brakes = [name for name in model.terms.names if name not in (OFFSET, DRIVE)]
-    if not brakes:
-        return Section("Friction", "friction", ["No friction was asked for: it counts as error."])
     figures = []
-    for j, name in enumerate(model.joint_names):
+    for j, name in enumerate(result.model.joint_names):
         most = float(result.speeds[j])
-        speed = np.linspace(-most, most, _POINTS)
-        value, sigma = friction_at(result, j, speed)
+        speed = np.linspace(-most, most, 201)
+        value, sigma = _friction_at(result, j, speed)
         band = CONFIDENCE_95 * sigma
         figures.append(chart(
             name, "N m", [Curve("", speed, value, "z", band)],
             f"{value[-1]:.3g} \u00b1 {band[-1]:.2g} N m at {most:.3g} rad/s",
             limits_around(value - band, value + band), across="speed [rad/s]"))
-    note = " Friction by load is that without load." if model.terms.load_bodies else ""
     return Section("Friction", "friction", [
-        "As far as the speeds of the recording went, with 95 % intervals." + note,
+        "Without load, as far as the speeds of the recording went, with 95 % intervals.",
         Figures(figures)])
 
 
-def friction_at(result: RobotResult, joint: int, speed: Array) -> tuple[Array, Array]:
+def _friction_at(result: RobotResult, joint: int, speed: Array) -> tuple[Array, Array]:
     """Friction (n,) of a joint at speeds (n,), and its standard deviation (n,) [N m]."""
-    model = result.model
-    dq = np.zeros((len(speed), len(model.joint_names)))
-    dq[:, joint] = speed
-    terms = model.terms
-    columns = terms.columns(dq, np.zeros_like(dq), np.zeros_like(dq))[:, joint]
-    used = [k for k, term in enumerate(terms.names)
-            if term not in (OFFSET, DRIVE) and terms.has(joint, term)]
-    at = [model.term_index(joint, terms.names[k]) for k in used]
-    own = columns[:, used]
-    spread = result.robot.covariance[np.ix_(at, at)]
-    return (own @ result.identified.phi[at],
-            np.sqrt(np.maximum(np.einsum("ni,ij,nj->n", own, spread, own), 0.0)))
-
-
-_UNEXPLAINED = 0.5  # share of a joint's torque that a robot leaves of it at most, if it is known
-_SHOWN = (0, 1, 2, 3, 4, 7, 9)  # of a body: all but the products of inertia
+    model, used = result.model, [k for k, term in enumerate(result.model.terms.names)
+                                 if term not in (OFFSET, DRIVE)]
+    still = np.zeros((len(speed), 1))
+    columns = model.terms.columns(speed[:, None], still)[:, 0, used]
+    at = [model.term_index(joint, model.terms.names[k]) for k in used]
+    spread = result.fit.covariance[np.ix_(at, at)]
+    return columns @ result.fit.phi[at], np.sqrt(np.maximum(
+        np.einsum("ni,ij,nj->n", columns, spread, columns), 0.0))
 
 
 def robot_page(result: RobotResult, recording: Path, words: Sequence[str]) -> str:
@@ -245,7 +201,9 @@ def robot_page(result: RobotResult, recording: Path, words: Sequence[str]) -> st
     """
     title = f"Robot report: {recording.resolve().name}"
     origin = ReportOrigin(title, str(recording), shlex.join(["identify_robot", *words]))
-    base = base_parameter_table(result)
+    base = Table("Base parameters", ("combination", "value", "95 %"), [
+        (text, *round_to_spread(value, CONFIDENCE_95 * sigma)) for text, value, sigma in zip(
+            result.base.expressions(), result.beta, result.beta_sigma, strict=True)])
     sections = [
         Section("Before and after", "held-out", [
             torque_table(result),
@@ -255,9 +213,8 @@ def robot_page(result: RobotResult, recording: Path, words: Sequence[str]) -> st
             "In the frame of each link, inertia about the centre of mass. Amber: what the "
             "description says, not the data. Joint torques identify combinations of parameters "
             "only.")]),
-        Section("Joints", "joints", [term_table(result) if result.model.terms.names else
-                                     "No terms of the joints were asked for."]),
-        _friction_curves(result), _choice_section(result),
+        Section("Joints", "joints", [term_table(result), *result.choice.sentences()]),
+        _friction_curves(result),
         Section("Base parameters", "base", [f"{len(base.rows)} combinations of parameters.",
                                             Folded("All of them", base)]),
         provenance_section(origin)]
@@ -267,17 +224,15 @@ def robot_page(result: RobotResult, recording: Path, words: Sequence[str]) -> st
 def diagnose_robot(result: RobotResult) -> Diagnosis:
     """The verdict on an identified robot."""
     reasons = tuple(f"{line[0].upper()}{line[1:]}." for line in verdict(result))
-    try:
-        result.check_explained()
-    except (InvalidData, NotEnoughData) as error:
+    held = result.validation
+    if result.unexplained is not None:
         return Diagnosis(BAD, "Not identified", "The description does not explain the torques.",
-                         (str(error), *reasons),
+                         (str(result.unexplained), *reasons),
                          ("Check that the efforts are torques, in the order and with the sign of "
                           "the joints, and that the arm moves.",))
-    if result.validation is None:
+    if held is None:
         return Diagnosis(FAIR, "Identified, not tested", "No part was held back for a test.",
-                         reasons, ("Give --hold-back a share above 0.",))
-    held = result.validation
+                         reasons, ("Give --set hold_back=0.3, or a recording by --test.",))
     unexplained = [f"{name} ({percent(error, torque)})" for name, error, torque in zip(
         result.model.joint_names, held.error, held.torque, strict=True)
         if error > _UNEXPLAINED * torque]
@@ -286,8 +241,8 @@ def diagnose_robot(result: RobotResult) -> Diagnosis:
                          + ", ".join(unexplained) + ".", reasons,
                          ("Move these joints more: at rest, friction holds what the bodies and "
                           "the drive do not. Amber numbers below are the description's.",))
-    doubted = [body for body, beyond in zip(result.model.bodies, result.doubt.contradicted,
-                                            strict=True) if beyond]
+    doubted = [body for body, beyond in zip(
+        result.model.bodies, result.fit.described.doubt.contradicted, strict=True) if beyond]
     if doubted:
         return Diagnosis(FAIR, "Identified", "The robot is not as described: "
                          + ", ".join(doubted) + ".", reasons,

@@ -1,9 +1,9 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Which terms the joints of a robot have, by how well motion that was held out is predicted.
 
-The rows are cut into parts along time, and each part is predicted from the others. Of all speeds
-below which Coulomb friction may fade, with and without drive inertia and friction by load, those
-terms are chosen under which the parts held out are most likely, less `COST` for each kind.
+The rows are cut into parts along time, and each part is predicted from the others. Drive inertia
+and friction by load are chosen where the parts held out are more likely with them, by `COST` for
+each joint and kind.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ import numpy as np
 from ...inertia import Array
 from ...robot.joint_terms import DRIVE, LOAD, JointTerms
 from ...robot.model import BODY_SIZE, RobotModel
-from ...robot.recording import RowFilter
+from ...robot.recording import FilteredRecording, RowFilter
 from ...robot.reference import description_reference
 from .fit import fit_unconstrained
 
-COST = 10.0  # nats that a kind of term must bring
+COST = 5.0  # nats that a kind of term must bring for each joint
 FADINGS = (0.0, 0.003, 0.01, 0.03, 0.1)  # rad/s
 TITLES = {DRIVE: "drive inertia", LOAD: "load-dependent friction"}
 _PARTS = 6  # of the recording, each predicted from the others
@@ -42,87 +42,86 @@ class TermChoice:
 
     def sentences(self) -> list[str]:
         """What was chosen and why, and what was not, for a person."""
-        return [f"{TITLES[kind]} " + (
-            f"chosen: it raises the log-likelihood of held-out motion by {gain:.0f}"
-            if kind in self.terms.names else
-            f"not chosen: it would raise the log-likelihood of held-out motion by {gain:.1f}; more "
-            f"than {COST:g} is asked for") for kind, gain in self.gains.items()]
+        return [f"{TITLES[kind]} {'' if kind in self.terms.names else 'not '}chosen: with it, the "
+                f"log-likelihood of held-out motion grows by {gain:.0f} ({COST:g} for each joint "
+                "are asked for)" for kind, gain in self.gains.items()]
 
 
-def choose_terms(model: RobotModel, filtered: RowFilter, bodies: Array,
-                 speeds: Sequence[float], choose: bool) -> TermChoice:
-    """The terms that predict held-out parts of a recording best.
+def choose_terms(model: RobotModel, filtered: RowFilter, speeds: Sequence[float], choose: bool
+                 ) -> TermChoice:
+    """The terms with which a recording is explained, and its held-out parts are predicted, best.
 
     Args:
         model: with the terms that every joint has anyway.
-        bodies: (r, joints, 10 bodies) low-passed rows of the bodies.
-        speeds: below which Coulomb friction may fade [rad/s]; choose: True if drive inertia and
-            friction by load are tried, too.
+        speeds: below which Coulomb friction may fade [rad/s]: that which explains all rows best, as
+            with weights speeds win that call many rows doubtful.
+        choose: True if drive inertia and friction by load are tried.
     """
-    used = model.terms
-    first = model.with_terms(replace(used, drive_inertia=True, coulomb_velocity=speeds[
-        len(speeds) // 2]))
-    free = fit_unconstrained(first, filtered.rows(first, bodies))
-    loads = tuple(free.phi[:BODY_SIZE * len(model.bodies)].tolist())
-    kinds: list[tuple[str, ...]] = [()]
-    if choose:
-        kinds = [tuple(k for k, there in zip(TITLES, some, strict=True) if there)
-                 for some in product((False, True), repeat=len(TITLES))]
-    costs: dict[tuple[float, tuple[str, ...]], float] = {}
-    for speed in speeds:
-        rich = model.with_terms(replace(used, drive_inertia=True, load=choose, load_bodies=loads,
-                                        coulomb_velocity=speed))
-        held = _HeldOut(rich, filtered, bodies, free.noise)
-        for some in kinds:
-            names = [n for n in rich.terms.names if n in used.names or n in some]
-            costs[speed, some] = held.cost(names)
-    speed, chosen = min(costs, key=lambda key: costs[key] + COST * len(key[1]))
-    terms = replace(used, coulomb_velocity=speed, drive_inertia=used.drive_inertia
-                    or DRIVE in chosen, load=LOAD in chosen,
-                    load_bodies=loads if LOAD in chosen else ())
+    bodies = filtered.regressor(model.body_regressor)
+    driven = [model.with_terms(replace(model.terms, drive_inertia=True, coulomb_velocity=speed))
+              for speed in speeds]
+    best = driven[0] if len(driven) == 1 else min(
+        driven, key=lambda each: _misfit(each, filtered.rows(each, bodies)))
+    used = replace(model.terms, coulomb_velocity=best.terms.coulomb_velocity)
+    if not choose:
+        return TermChoice(used, {})
+    free = fit_unconstrained(best, filtered.rows(best, bodies))
+    loads = tuple(free.phi[:bodies.shape[2]].tolist())
+    rich = best.with_terms(replace(best.terms, load=True, load_bodies=loads))
+    held = _HeldOut(rich, filtered.rows(rich, bodies), free.weights / free.noise)
+    costs = {(drive, load): held.cost([*used.names, *[DRIVE] * drive, *[LOAD] * load])
+             for drive, load in product((False, True), repeat=2)}
+    drive, load = min(costs, key=lambda kinds: costs[kinds]
+                      + COST * len(model.joint_names) * sum(kinds))
+    return TermChoice(
+        replace(used, drive_inertia=drive, load=load, load_bodies=loads if load else ()),
+        {DRIVE: costs[False, load] - costs[True, load], LOAD: costs[drive, False]
+         - costs[drive, True]})
 
-    def least(kind: str, there: bool) -> float:
-        return min(cost for (_, some), cost in costs.items() if (kind in some) == there
-                   and set(some) - {kind} == set(chosen) - {kind})
 
-    return TermChoice(terms, {kind: least(kind, False) - least(kind, True) for kind in TITLES
-                              } if choose else {})
+def _whitened(model: RobotModel, rows: FilteredRecording, weights: Array) -> Array:
+    """Rows (r, joints, p + 1) in units of the description, times weights (r, joints)."""
+    reference = description_reference(model)
+    target = rows.effort - rows.regressor @ reference.phi
+    return np.concatenate([rows.regressor @ reference.unit, target[..., None]], axis=2
+                          ) * weights[..., None]
+
+
+def _solve(squares: Array, bodies: int) -> Array:
+    """Least squares [x; -1] (n + 1,) of the products (n + 1, n + 1) of all columns, of which the
+    first `bodies` are bodies."""
+    ridge = _RIDGE * np.diag(squares)[:-1] + 1e-12
+    ridge[:bodies] = _PRIOR
+    return np.append(np.linalg.solve(squares[:-1, :-1] + np.diag(ridge), squares[:-1, -1]), -1.0)
+
+
+def _misfit(model: RobotModel, rows: FilteredRecording) -> float:
+    """Sum over the joints of the logarithms of what a fit leaves, all rows alike."""
+    whole = _whitened(model, rows, np.broadcast_to(1.0 / rows.effort.std(axis=0),
+                                                   rows.effort.shape))
+    flat = whole.reshape(-1, whole.shape[2])
+    error = whole @ _solve(flat.T @ flat, BODY_SIZE * len(model.bodies))
+    return float(np.sum(np.log(np.std(error, axis=0))))
 
 
 class _HeldOut:
     """Squared errors of parts that were held out, for any terms of a model.
 
     Args:
-        noise: (joints,) of the rows [N m].
+        weights: (r, joints) of the rows, which whiten them [1/(N m)].
     """
 
-    def __init__(self, model: RobotModel, filtered: RowFilter, bodies: Array, noise: Array) -> None:
-        self._model, self._bodies = model, bodies.shape[2]
-        rows, reference = filtered.rows(model, bodies), description_reference(model)
-        target = rows.effort - rows.regressor @ reference.phi
-        whole = np.concatenate([rows.regressor @ reference.unit, target[..., None]], axis=2)
-        whole = whole / noise[:, None]
-        share = (rows.time - rows.time[0]) / max(rows.time[-1] - rows.time[0], 1e-9)
-        part = np.minimum((_PARTS * share).astype(int), _PARTS - 1)
-        self._parts = [self._normal(whole[part == k]) for k in range(_PARTS)]
-        self._all: Array = np.sum(self._parts, axis=0)
-        self._ridge = np.where(np.arange(model.size) < self._bodies, _PRIOR,
-                               _RIDGE * np.diag(self._all)[:-1] + 1e-12)
-
-    @staticmethod
-    def _normal(rows: Array) -> Array:
-        rows = rows.reshape(-1, rows.shape[2])
-        return np.asarray(rows.T @ rows)
+    def __init__(self, model: RobotModel, rows: FilteredRecording, weights: Array) -> None:
+        self._model = model
+        whole = _whitened(model, rows, weights)
+        parts = np.array_split(whole.reshape(-1, whole.shape[2]), _PARTS)
+        self._parts = np.stack([part.T @ part for part in parts])
 
     def cost(self, terms: Sequence[str]) -> float:
         """Negative log-likelihood of the parts with these terms [nats]."""
-        model = self._model
-        at = np.array([*range(self._bodies), *(model.term_index(j, term) for j in range(
-            len(model.joint_names)) for term in terms), -1])
-        total = 0.0
-        for test in self._parts:
-            train = (self._all - test)[np.ix_(at, at)]
-            x = np.linalg.solve(train[:-1, :-1] + np.diag(self._ridge[at[:-1]]), train[:-1, -1])
-            v = np.append(x, -1.0)
-            total += 0.5 * float(v @ test[np.ix_(at, at)] @ v)
-        return total
+        model, bodies = self._model, BODY_SIZE * len(self._model.bodies)
+        at = np.array([*range(bodies), *(model.term_index(name, term) for name in model.joint_names
+                                         for term in terms), -1])
+        parts = self._parts[:, at[:, None], at]
+        solved = [_solve(parts.sum(axis=0) - test, bodies) for test in parts]
+        return 0.5 * sum(float(v @ test @ v) for v, test in zip(solved, parts, strict=True))

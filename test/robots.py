@@ -1,5 +1,5 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Robots of the benchmarks and tests, as URDF texts: published kinematics, bodies made up."""
+"""Robots of the tests as URDF texts: published kinematics, bodies made up; and their recordings."""
 
 from __future__ import annotations
 
@@ -8,6 +8,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.spatial.transform import Rotation
+
+from inertial_id_ros.robot.factors import Compressed, compress_rows
+from inertial_id_ros.robot.model import RobotModel
+from inertial_id_ros.robot.recording import JointRecording
 
 HALF = np.pi / 2
 
@@ -161,3 +165,16 @@ def random_tree(rng: np.random.Generator, count: int, branch: float = 0.3,
                                   rng.uniform(-0.1, 0.1, 3)))
     root = random_body(rng, 8.0, (0.3, 0.3, 0.4)) if rooted else None
     return urdf(joints, bodies, root)
+
+
+def recording(t: np.ndarray, q: np.ndarray, effort: np.ndarray) -> JointRecording:
+    """A recording with times (n,) in seconds; samples that repeat a time are left out."""
+    stamps = np.round(1e9 * t).astype(np.int64)
+    new = np.append(True, np.diff(stamps) > 0)
+    return JointRecording(stamps[new], q[new], effort[new])
+
+
+def compress(model: RobotModel, q: np.ndarray, dq: np.ndarray, ddq: np.ndarray,
+             torque: np.ndarray) -> Compressed:
+    """Factors of motions and torques."""
+    return compress_rows(model.regressor(q, dq, ddq), torque)

@@ -10,24 +10,18 @@ from typing import NamedTuple
 
 import cvxpy as cp
 import numpy as np
+from robots import WAM_A, WAM_ALPHA, WAM_D, arm_bodies, standard_dh, urdf
 
-from benchmarks.robot.robots import WAM_A, WAM_ALPHA, WAM_D, arm_bodies, standard_dh, urdf
 from inertial_id_ros.inertia import Array, phi_from_body, transform_matrix
 from inertial_id_ros.robot.base_parameters import BaseParameters, find_base_parameters
 from inertial_id_ros.robot.constraints import (
+    FORMS,
     Limits,
-    body_matrix,
     com_in_box,
     consistent_robot,
     mass_between,
 )
 from inertial_id_ros.robot.factors import Compressed, compress_rows
-from inertial_id_ros.robot.feasibility import (
-    Feasibility,
-    check_feasibility,
-    correct_to_feasible,
-    fit_feasible,
-)
 from inertial_id_ros.robot.joint_terms import JointTerms
 from inertial_id_ros.robot.model import BODY_SIZE, RobotModel
 from inertial_id_ros.robot.reference import Reference, description_reference, make_reference
@@ -67,7 +61,7 @@ def three_links() -> ThreeLinks:
     for k, row in enumerate(THREE_LINKS):
         for name, value in row.items():
             matrix[k, names.index(name)] = value
-    base = BaseParameters(tuple(names), independent, dependent, matrix[:, dependent], 1.0, 0.0)
+    base = BaseParameters(tuple(names), independent, dependent, matrix[:, dependent])
     unit = phi_from_body(1.0, np.zeros(3), np.eye(3))
     return ThreeLinks(base, make_reference(np.tile(unit, 3), 3),
                       tuple(slice(BODY_SIZE * k, BODY_SIZE * (k + 1)) for k in range(3)))
@@ -76,7 +70,9 @@ def three_links() -> ThreeLinks:
 def strict(robot: ThreeLinks, form: str, margin: float = STRICT) -> Limits:
     """``M(body) - margin 1 >= 0`` of each body (eq. 21), in SI units."""
     def limits(phi: cp.Expression) -> list[cp.Expression]:
-        matrices = [body_matrix(phi[where], form) for where in robot.bodies]
+        side = {"pseudo": 4, "spatial": 6}[form]
+        matrices = [cp.reshape(FORMS[form] @ phi[where], (side, side), order="C")
+                    for where in robot.bodies]
         return [matrix - margin * np.eye(matrix.shape[0]) for matrix in matrices]
 
     return limits
@@ -103,7 +99,6 @@ WAM_CONSTRAINED = np.array([
     0.004267, -0.006727, 0.009509, 1.003e-6, 0.1344, 0.07144, -0.007547, -0.01357, -0.0009831,
     6.76e-5, 0.0007734, 0.0003627, 0.007006, -0.0003549, 0.0001039, 0.05625, 0.01253, -0.002699])
 WAM_DISTANCE = 0.0040537274987536539**0.5  # sqrt(u') of BPFC
-WAM_EXCESS = (79083.3047994, 79296.8455715)  # u of FBPE-OLS without and with boxes and mass
 WAM_SAMPLES = 57656
 # Table 7: corners of the centres of mass [m]; and the robot's largest mass [kg].
 WAM_BOXES = np.array([
@@ -160,7 +155,11 @@ def wam() -> Wam:
     q, dq, ddq = (scale * rng.normal(size=(60, 7)) for scale in (2.0, 1.0, 3.0))
     rows = model.regressor(q, dq, ddq).reshape(-1, model.size) @ to_model
     order = [names.index(f"{term}{k + 1}") for k in range(7) for term in _PAPER_ORDER]
-    return Wam(model, to_model, find_base_parameters(rows, names, order))
+    found = find_base_parameters(rows[:, order], names)
+    independent, dependent = (np.array(order)[k] for k in (found.independent, found.dependent))
+    by_name = np.argsort(dependent)
+    return Wam(model, to_model, BaseParameters(tuple(names), independent, dependent[by_name],
+                                               found.coupling[:, by_name]))
 
 
 def wam_scale(arm: Wam) -> Reference:
@@ -210,46 +209,3 @@ def indefinite(arm: Wam, phi: Array, positions: int = 500) -> float:
     q = np.random.default_rng(0).uniform(0.0, 1.0, (positions, 7))
     return float(np.mean(np.linalg.eigvalsh(
         mass_matrix(arm.model, arm.to_model @ phi, q))[:, 0] <= 0.0))
-
-
-def table() -> list[str]:
-    """Markdown rows."""
-    robot = three_links()
-    lines = ["| | published | here |", "|---|---|---|"]
-    for form, name in (("spatial", "6x6"), ("pseudo", "4x4, full consistency")):
-        for beta, said in ((FEASIBLE, "feasible"), (INFEASIBLE, "infeasible")):
-            answer = check_feasibility(robot.base, beta, strict(robot, form), robot.scale)
-            lines.append(f"| Table 1, the {said} vector, {name} | "
-                         f"{said if form == 'spatial' else '-'} | {_verdict(answer)} |")
-    corrected = correct_to_feasible(robot.base, INFEASIBLE, strict(robot, "spatial"), robot.scale)
-    off = np.abs(corrected.beta - CORRECTED).max()
-    lines += [f"| distance to the corrected vector | {DISTANCE:.2e} | {corrected.distance:.2e} |",
-              f"| corrected vector, largest difference | - | {off:.1e} |"]
-    arm = wam()
-    scale, limits, tight = wam_scale(arm), wam_limits(arm), wam_limits(arm, True)
-    nearest = correct_to_feasible(arm.base, WAM_OLS, limits, scale)
-    data = wam_motion(arm)
-    plain, boxed = (fit_feasible(data, arm.base, each, scale) for each in (limits, tight))
-    off = np.linalg.norm(boxed.beta - WAM_CONSTRAINED) / np.linalg.norm(WAM_CONSTRAINED)
-    rounded = correct_to_feasible(arm.base, WAM_CONSTRAINED, tight, scale).distance
-    ols = np.zeros(len(arm.base.names))
-    ols[arm.base.independent] = WAM_OLS
-    return [*lines, f"| WAM: base parameters of {len(arm.base.names)} | 69 | {arm.base.count} |",
-            "| WAM, least squares of Table 6 | infeasible | "
-            f"{_verdict(check_feasibility(arm.base, WAM_OLS, limits, scale))} |",
-            f"| distance to its corrected vector | {WAM_DISTANCE:.4f} | {nearest.distance:.4f} |",
-            "| positions with an indefinite mass matrix: least squares | 56 % | "
-            f"{100 * indefinite(arm, ols):.0f} % |",
-            f"| the same, corrected | none | {100 * indefinite(arm, nearest.witness):.0f} % |",
-            "| FBPE-OLS without boxes, within Table 7 | infeasible | "
-            f"{_verdict(check_feasibility(arm.base, plain.beta, tight, scale))} |",
-            f"| the published vector, distance to Table 7 and 27 kg | rounding | "
-            f"{rounded:.1e} |",
-            f"| FBPE-OLS within Table 7, relative difference | - | {100 * off:.1f} % |"]
-
-
-def _verdict(answer: Feasibility) -> str:
-    proof = answer.certificate
-    if proof is None:
-        return f"feasible, margin {answer.margin:.2g}"
-    return f"infeasible, certificate {proof.value:.2g} (leak {proof.leak:.0e})"

@@ -1,0 +1,154 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""Prints what `identify_robot` reaches, as Markdown tables.
+
+    python -m benchmarks.robot [panda | ur10e | random ...]
+
+Recordings are looked for in the folder that INERTIAL_ID_DATA names.
+"""
+
+from __future__ import annotations
+
+import os
+
+for _threads in ("OMP", "OPENBLAS", "MKL", "RAYON"):
+    os.environ[f"{_threads}_NUM_THREADS"] = "1"
+
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "test")]
+
+import numpy as np
+from robots import UR10E_A, UR10E_ALPHA, UR10E_D, Body, panda, random_tree, standard_dh, urdf
+
+from inertial_id_ros.apps.excitation.fourier import FourierMotion, basis
+from inertial_id_ros.apps.robot.identification import (
+    Currents,
+    Request,
+    RobotResult,
+    identify_described_robot,
+)
+from inertial_id_ros.apps.robot.methods import METHODS, Approach
+from inertial_id_ros.apps.robot.recording_files import NamedRecording
+from inertial_id_ros.inertia import phi_from_body
+from inertial_id_ros.robot.joint_terms import COULOMB, VISCOUS, JointTerms
+from inertial_id_ros.robot.model import RobotModel
+
+DATA = Path(os.environ.get("INERTIAL_ID_DATA", ROOT.parent / "shared" / "data"))
+RATE, NOISE, ENCODER = 125.0, 0.03, 2e-5  # Hz; part of a joint's torque; rad
+WRONG, LOAD = 0.2, 3.0  # of the masses described; kg on the last link
+FADING = 0.01  # rad/s
+
+
+def load(name: str, effort: str) -> NamedRecording:
+    """A recording of the data folder, whose efforts have this name."""
+    data = np.load(DATA / name)
+    return NamedRecording((), np.round(1e9 * data["t"]).astype(np.int64), data["q"], data[effort])
+
+
+def row(name: str, result: RobotResult, seconds: float) -> str:
+    """A row of a table."""
+    held = result.validation
+    return (f"| {name} | {100 * result.prediction.relative:.3f} | "
+            f"{'' if held is None else f'{100 * held.relative:.3f}'} | "
+            f"{int(result.consistent.sum())} of {len(result.consistent)} | {seconds:.1f} |")
+
+
+HEADS = ["| | torque error, % | held back, % | links that can exist | s |", "|---|---|---|---|---|"]
+
+
+def panda_table() -> list[str]:
+    """Torques of a real Panda, whose description holds made-up bodies."""
+    out = []
+    for method in METHODS:
+        start = time.process_time()
+        result = identify_described_robot(
+            panda(np.random.default_rng(0)), [load("panda_joint_torque/excitation.npz", "tau")],
+            Request(approach=Approach(method)))
+        out.append(row(method, result, time.process_time() - start))
+    return [*HEADS, *out]
+
+
+def ur10e_table() -> list[str]:
+    """Motor currents of a real UR10e; the description is that of the data sheet, moments of inertia
+    estimated."""
+    joints, ends = standard_dh(UR10E_ALPHA, UR10E_A, UR10E_D)
+    masses = (7.369, 13.051, 3.989, 2.1, 1.98, 0.615)
+    centres = ([0.021, 0.0, 0.027], [0.38, 0.0, 0.158], [0.24, 0.0, 0.068], [0.0, 0.007, 0.018],
+               [0.0, 0.007, 0.018], [0.0, 0.0, -0.026])
+    moments = ([0.0315, 0.0219, 0.0315], [0.0367, 0.4218, 0.4218], [0.0112, 0.1111, 0.1111],
+               [0.0051] * 3, [0.0051] * 3, [0.0005] * 3)
+    bodies = []
+    for end, mass, centre, moment in zip(ends, masses, centres, moments, strict=True):
+        turn = end.rotation.as_matrix()
+        bodies.append(Body(mass, end.translation + turn @ centre, turn @ np.diag(moment) @ turn.T))
+    free, held = (load(f"ur10e_motor_current/{name}.npz", "current")
+                  for name in ("unloaded", "loaded_2.805kg"))
+    out = []
+    for name, currents in (("pair with 2.805 kg", Currents(loaded=held, mass=2.805)), (
+            "gains of the controller", Currents((11.7, 12.0, 9.8, 10.8, 9.9, 10.9)))):
+        start = time.process_time()
+        result = identify_described_robot(urdf(joints, bodies), [free], Request(currents=currents))
+        out.append(row(name, result, time.process_time() - start))
+        assert result.drives is not None
+        out.append("gains " + ", ".join(f"{g:.2f}" for g in result.drives.gain))
+    return [*HEADS, *out]
+
+
+def random_robot(seed: int, joints: int) -> tuple[RobotResult, np.ndarray]:
+    """A random tree, described with errors and without its load, identified from 12 s; and its
+    true base parameters."""
+    rng = np.random.default_rng(seed)
+    text = random_tree(rng, joints)
+    model = RobotModel.from_urdf(text, JointTerms(coulomb_velocity=FADING))
+    truth = model.nominal * np.append(np.repeat(
+        rng.uniform(1.0 - WRONG, 1.0 + WRONG, joints), 10), np.ones(3 * joints))
+    truth[model.body_slice(joints - 1)] += phi_from_body(
+        LOAD, rng.uniform(-0.1, 0.1, 3), LOAD * 0.05**2 * np.diag([1.0, 1.3, 0.8]))
+    x = rng.normal(size=(joints, 10))
+    reach = np.abs(basis(12.0, np.linspace(0.0, 12.0, 400), 6)[0] @ x.T).max(axis=0)
+    t = np.arange(0.0, 12.0, 1.0 / RATE)
+    q, dq, ddq = FourierMotion(12.0, rng.uniform(-0.5, 0.5, joints), np.arange(joints),
+                               x / reach[:, None])(t)
+    size = np.sqrt(np.mean(model.torque(truth, q, dq, ddq)**2, axis=0))
+    for j in range(joints):
+        truth[model.term_index(j, VISCOUS)] = 0.1 * size[j]
+        truth[model.term_index(j, COULOMB)] = 0.08 * size[j]
+    effort = model.torque(truth, q, dq, ddq) + np.maximum(NOISE * size, 0.02) * rng.normal(
+        size=q.shape)
+    recorded = NamedRecording(model.joint_names, np.round(1e9 * (1.0 + t)).astype(np.int64),
+                              q + ENCODER * rng.normal(size=q.shape), effort)
+    result = identify_described_robot(text, [recorded], Request(
+        terms=JointTerms(), coulomb_velocity=FADING, align=False, hold_back=0.0))
+    return result, result.base.matrix @ truth
+
+
+def random_table(runs: int = 30) -> list[str]:
+    """Random robots of 2 to 30 joints."""
+    inside, consistent, start = [], 0, time.process_time()
+    for seed in range(runs):
+        joints = 30 if seed == 0 else int(np.random.default_rng(seed).integers(2, 30))
+        result, truth = random_robot(seed, joints)
+        inside.append(np.abs(result.beta - truth) <= 1.96 * result.beta_sigma)
+        consistent += bool(result.consistent.all())
+        if seed == 0:
+            print(f"30 bodies: {time.process_time() - start:.1f} s\n")
+    return [f"{runs} robots, all links of {consistent} can exist, "
+            f"{100 * np.concatenate(inside).mean():.1f} % of base parameters within 95 % intervals"]
+
+
+TABLES = {"panda": panda_table, "ur10e": ur10e_table, "random": random_table}
+
+
+def main() -> int:
+    """Print the tables that the arguments name."""
+    for name in sys.argv[1:] or TABLES:
+        print(f"### {name}\n", flush=True)
+        print("\n".join(TABLES[name]()) + "\n", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
