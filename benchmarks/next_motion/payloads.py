@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from inertial_id_ros.apps.simulation.payload import Part, Payload
@@ -24,7 +26,7 @@ def _stack(rng: np.random.Generator) -> list[Part]:
     low, high = np.zeros(3), np.zeros(3)
     for k in range(int(rng.integers(1, 5))):
         new = _part(rng)
-        half = np.max([np.abs(np.array(p.center)) + _half_extent(p) for p in new], axis=0)
+        half = bounds(new)[1]  # the new parts lie about the origin
         axis, side = (2, 1.0) if k == 0 else (int(rng.integers(0, 3)), float(rng.choice([-1, 1])))
         centre = rng.uniform(-0.3, 0.3, 3) * half + 0.5 * (low + high)
         centre[axis] = low[axis] - half[axis] if side < 0 and axis < 2 else high[axis] + half[axis]
@@ -53,20 +55,12 @@ def _part(rng: np.random.Generator) -> list[Part]:
             for size, centre in plates for side in (1.0, -1.0)]
 
 
-def _half_extent(part: Part) -> Array:
-    """Half lengths (3,) of the box around a part, along the sensor's axes [m]."""
-    turn = np.abs(part.rotation)
-    if part.shape == "box":
-        return turn @ (0.5 * np.array(part.size))
-    radius, height = part.size  # a disc with unit normal n reaches r sqrt(1 - n_i^2) along axis i
-    across = np.sqrt(np.clip(1.0 - turn[:, 2] ** 2, 0.0, None))
-    return radius * across + 0.5 * height * turn[:, 2]
-
-
-def bounds(body: Payload) -> tuple[Array, Array]:
-    """Lower and upper corner (3,) of a body along the sensor's axes [m]."""
-    centers = np.array([part.center for part in body.parts])
-    halves = np.array([_half_extent(part) for part in body.parts])
+def bounds(parts: Sequence[Part]) -> tuple[Array, Array]:
+    """Lower and upper corner (3,) [m] of parts along the sensor's axes, as all cylinders lie."""
+    sizes = [p.size if p.shape == "box" else (2 * p.size[0], 2 * p.size[0], p.size[1])
+             for p in parts]
+    halves = np.array([0.5 * np.abs(p.rotation) @ s for p, s in zip(parts, sizes, strict=True)])
+    centers = np.array([p.center for p in parts])
     return (centers - halves).min(axis=0), (centers + halves).max(axis=0)
 
 

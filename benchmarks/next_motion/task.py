@@ -78,7 +78,7 @@ def _payload(rng: np.random.Generator) -> tuple[Payload, Array]:
     pose, and a box around it."""
     while True:
         body = random_body(rng, float(np.exp(rng.uniform(*np.log(MASSES)))))
-        low, high = bounds(body)
+        low, high = bounds(body.parts)
         lengths = (high - low) * (1.0 + rng.uniform(0.0, GROWTH, 3))
         moment = _GRAVITY * float(np.linalg.norm(body.phi[1:4]))
         if lengths.max() <= LARGEST and moment <= _CARRIED:
