@@ -17,6 +17,7 @@ from inertial_id_ros.apps.simulation.command_line import main, parse
 from inertial_id_ros.apps.simulation.payload import PAYLOADS
 from inertial_id_ros.apps.simulation.settings import CobotSettings
 from inertial_id_ros.apps.simulation.write import write_bag
+from inertial_id_ros.arguments import Parser
 from inertial_id_ros.errors import RecordingError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -131,20 +132,20 @@ def test_interrupted_bag_is_removed(tmp_path):
 
 
 def test_options_of_the_command_line_become_settings():
-    options = parse(["--payload", "hammer", "--speed", "1.5", "--bias=-1e-3,2,3,4,5,6",
-                     "--noise", "0,0", "--seed", "3", "--write", "x", "--duration", "2"])
-    assert options.settings == CobotSettings(
-        payload="hammer", speed=1.5, bias=(-1e-3, 2, 3, 4, 5, 6), noise=(0, 0), seed=3,
-        duration=2.0)
-    assert options.write == "x"
+    settings, others = parse(Parser(), [
+        "--payload", "hammer", "--speed", "1.5", "--bias=-1e-3,2,3,4,5,6", "--noise", "0,0",
+        "--seed", "3", "--duration", "2"])
+    assert settings == CobotSettings(payload="hammer", speed=1.5, bias=(-1e-3, 2, 3, 4, 5, 6),
+                                     noise=(0, 0), seed=3, duration=2.0) and not others
 
 
 @pytest.mark.parametrize(("words", "named"), [
-    (["--write", "bag"], "--duration"),
+    (["--write", "bag"], "duration"),
     (["--write", "bag", "--duration", "1", "--payload", "anvil"], "anvil"),
-    (["--write", ".", "--duration", "1"], "exists"), (["--speed", "fast"], "fast"),
-    (["--bias", "1,two"], "1,two"), (["--rate", "1"], "rate is 1 Hz"),
-    (["--frobnicate"], "--frobnicate"), ([], "--write")])
+    (["--write", ".", "--duration", "1"], "exists"), (["--write", "a", "--speed", "fast"], "fast"),
+    (["--write", "a", "--bias", "1,two"], "1,two"),
+    (["--write", "a", "--rate", "1"], "rate is 1 Hz"),
+    (["--write", "a", "--frobnicate"], "--frobnicate"), ([], "--write")])
 def test_bad_command_line_gives_one_line_and_status_two(words, named, capsys):
     assert main(words) == 2
     error = capsys.readouterr().err

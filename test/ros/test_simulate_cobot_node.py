@@ -151,17 +151,9 @@ def test_node_ends_by_itself_after_its_duration():
     (["--ros-args", "-p", "rate:=fast"], "rate is 'fast'; it must be a number"),
     (["--ros-args", "-p", "use_sim_time:=true"], "use_sim_time is true"),
     (["--ros-args", "-p"], "ROS arguments: "),
-    (["--write", "x", "--duration", "1", "--ros-args", "-p", "seed:=1"], "--write takes settings"),
 ])
 def test_bad_setting_gives_one_line_and_status_two(words, text, tmp_path):
     process = start(*words, cwd=tmp_path)
     errors = process.communicate(timeout=PATIENCE)[1]
     assert process.returncode == 2
     assert errors.startswith("error: ") and text in errors and errors.count("\n") == 1
-
-
-def test_write_makes_a_bag_and_exits(tmp_path):
-    process = start("--write", str(tmp_path / "bag"), "--duration", "1")
-    assert process.communicate(timeout=PATIENCE)[1] == ""
-    assert process.returncode == 0
-    assert (tmp_path / "bag" / "metadata.yaml").is_file()

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...arguments import Parser, numbers
 from ...cli import OK, exit_status
@@ -17,35 +17,22 @@ from .settings import CobotSettings
 from .write import write_bag
 
 
-class Options(NamedTuple):
-    """What the command line asks for: settings, and the bag to write (empty: none)."""
-
-    settings: CobotSettings
-    write: str
-
-
-def parse(arguments: Sequence[str], program: str = "simulate_cobot") -> Options:
-    """Options from command-line words (without ROS arguments).
+def parse(parser: Parser, arguments: Sequence[str]) -> tuple[CobotSettings, dict[str, Any]]:
+    """Settings from command-line words (without ROS arguments), and the other options of a parser.
 
     Raises:
         InvalidSetting: an unknown option, or a value that is not allowed.
     """
-    parser = Parser(prog=program, description="A simulated cobot with a wrist sensor.")
     defaults = CobotSettings()
     for name, default, spec in iter_group(defaults):
         shown = ",".join(f"{v:g}" for v in default) if isinstance(default, tuple) else default
         text = f"{spec.description} ({allowed_range(spec)}; default: {shown})"
         parser.add_argument("--" + name.replace("_", "-"), dest=name, metavar="VALUE",
                             help=text.replace("%", "%%"))
-    parser.add_argument("--write", metavar="BAG", default="",
-                        help="write a bag of --duration seconds and exit, without ROS")
     given = vars(parser.parse_args(list(arguments)))
-    write = given.pop("write")
-    settings = defaults.replace({name: _value(name, text, getattr(defaults, name))
-                                 for name, text in given.items() if text is not None})
-    if write and not settings.duration > 0.0:
-        raise InvalidSetting("duration is 0 s; --write needs a --duration above 0 s")
-    return Options(settings, write)
+    texts = {name: given.pop(name) for name, _, _ in iter_group(defaults)}
+    return defaults.replace({name: _value(name, text, getattr(defaults, name))
+                             for name, text in texts.items() if text is not None}), given
 
 
 def _value(name: str, text: str, default: Any) -> Any:
@@ -58,16 +45,6 @@ def _value(name: str, text: str, default: Any) -> Any:
         raise InvalidSetting(f"{name} is '{text:.200}'; it must be a number") from None
 
 
-def write_simulation(options: Options) -> None:
-    """Simulates and writes the bag that the options ask for.
-
-    Raises:
-        InertialIdError: the payload, or the bag's folder, is not allowed.
-    """
-    cobot = SimulatedCobot(options.settings)
-    write_bag(options.write, cobot, cobot.blocks(options.settings.duration))
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Writes a bag without ROS: ``python -m inertial_id_ros.apps.simulation --write BAG``."""
     return exit_status(lambda: _write(sys.argv[1:] if arguments is None else arguments))
@@ -75,8 +52,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _write(arguments: Sequence[str]) -> int:
     """Write the bag that the command line names; returns the exit status."""
-    options = parse(arguments, "python -m inertial_id_ros.apps.simulation")
-    if not options.write:
-        raise InvalidSetting("no bag is named; give --write BAG (live: simulate_cobot in ROS)")
-    write_simulation(options)
+    parser = Parser(prog="python -m inertial_id_ros.apps.simulation",
+                    description="Writes a recording of a simulated cobot with a wrist sensor.")
+    parser.add_argument("--write", metavar="BAG", required=True,
+                        help="folder of the recording, of --duration seconds")
+    settings, options = parse(parser, arguments)
+    cobot = SimulatedCobot(settings)
+    write_bag(options["write"], cobot, cobot.blocks(settings.duration))
     return OK

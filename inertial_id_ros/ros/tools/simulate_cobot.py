@@ -7,12 +7,10 @@ published on ``~/push`` acts on the payload, in the axes and about the origin of
 the next one comes. With ``motion:=commanded`` it also offers what a driver does
 (`cobot_driver`). Settings are parameters of the node and options of the command line, which set
 the parameters' defaults.
-``--write BAG`` writes a bag instead and exits without starting ROS.
 """
 
 from __future__ import annotations
 
-import signal
 import sys
 import threading
 import time
@@ -38,11 +36,12 @@ from std_msgs.msg import Header, String
 from tf2_msgs.msg import TFMessage
 
 from ...apps.simulation.cobot import Recording, SimulatedCobot
-from ...apps.simulation.command_line import Options, parse, write_simulation
+from ...apps.simulation.command_line import parse
 from ...apps.simulation.description import Transform
 from ...apps.simulation.payload import Payload
 from ...apps.simulation.settings import CobotSettings
-from ...cli import INTERRUPTED, exit_status, simulate_cobot
+from ...arguments import Parser
+from ...cli import exit_status, simulate_cobot
 from ...errors import InvalidSetting
 from ...inertia import Body
 from ...settings.spec import allowed_range, iter_group
@@ -164,34 +163,14 @@ class SimulateCobotNode(Node):
 
 
 def main(args: Sequence[str] | None = None) -> int:
-    """Runs the node, or writes a bag; returns the exit status (2: a setting is not allowed)."""
+    """Runs the node; returns the exit status (2: a setting is not allowed)."""
     arguments = list(sys.argv[1:] if args is None else args)
     return exit_status(lambda: _run(arguments))
 
 
 def _run(arguments: list[str]) -> int:
-    options = parse(without_ros_arguments(_NAME, arguments))
-    if not options.write:
-        return _run_node(arguments, options.settings)
-    if {"-p", "--param", "--params-file"} & set(arguments):
-        raise InvalidSetting(
-            "--write takes settings as options (--payload drill), not as ROS parameters")
-    return _write(options)
-
-
-def _write(options: Options) -> int:
-    """Write the bag; an interrupt leaves none behind."""
-    for number in (signal.SIGINT, signal.SIGTERM):  # the writer then removes its unfinished bag
-        signal.signal(number, signal.default_int_handler)
-    try:
-        write_simulation(options)
-    except KeyboardInterrupt:
-        print("error: interrupted; the unfinished bag was removed", file=sys.stderr)
-        return INTERRUPTED
-    return 0
-
-
-def _run_node(arguments: list[str], defaults: CobotSettings) -> int:
+    defaults, _ = parse(Parser(prog=_NAME, description="A simulated cobot with a wrist sensor."),
+                        without_ros_arguments(_NAME, arguments))
     stop, ended = stop_flag(), threading.Event()
     start_ros(_NAME, arguments)
     executor = MultiThreadedExecutor(4)
