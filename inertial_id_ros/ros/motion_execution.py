@@ -121,7 +121,7 @@ class MotionExecution:
         if not reason and self._handle is None:
             return Ended("the controller rejected the trajectory", was_rejected=True)
         if not reason:
-            self._progress = 0.0
+            self._progress, self._looked = 0.0, time.monotonic()
             reason = self._watch(self._settled, None)
         if not reason:
             return self._ended()

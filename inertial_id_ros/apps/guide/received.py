@@ -14,7 +14,8 @@ import numpy as np
 from ...findings import Finding
 from ...identify.answers import MISSING
 from ...inertia import Array
-from ...io import cdr, decoding
+from ...io import cdr
+from ...io.inbox import decode
 from ...io.input_topics import (
     DYNAMIC_JOINT_STATES,
     JOINT_STATES,
@@ -37,6 +38,7 @@ KEPT_NS = 60_000_000_000  # of messages
 FLOOD = 200_000  # messages of a topic at most
 ENOUGH = 5  # samples by which a rate is known
 ALWAYS = 2**63 - 1
+SAMPLED = (WRENCH, JOINT_STATES, TRANSFORMS, DYNAMIC_JOINT_STATES)
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,8 +46,9 @@ class Stream:
     """The samples of one topic.
 
     Attributes:
-        arrivals: (n,) times of arrival by the clock of ROS [ns]; stamps: (n,) of the samples [ns].
-        rows: (n, k) numbers of the samples; names: of the columns, or the frame of a wrench alone.
+        arrivals: (m,) times at which its messages arrived, by the clock of ROS [ns].
+        stamps: (n,) of the samples [ns]; rows: (n, k) numbers of the samples.
+        names: of the columns, or the frame of a wrench alone.
     """
 
     arrivals: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
@@ -54,7 +57,7 @@ class Stream:
     names: tuple[str, ...] = ()
 
     def __len__(self) -> int:
-        return len(self.arrivals)
+        return len(self.stamps)
 
     @property
     def rate(self) -> float:
@@ -66,7 +69,11 @@ class Stream:
     @property
     def lag(self) -> float:
         """Median time from the stamp to the arrival [s]; NaN without samples."""
-        return float(np.median(self.arrivals - self.stamps)) * 1e-9 if len(self) else float("nan")
+        if not len(self):
+            return float("nan")
+        # Apart, as of two numbers of 10^18 only the difference is known to a nanosecond.
+        return 1e-9 * float(int(np.median(self.arrivals - self.arrivals[0]))
+                            - int(np.median(self.stamps - self.arrivals[0])))
 
 
 class Seen(NamedTuple):
@@ -184,9 +191,8 @@ class Received:
         streams = Streams(self.settings)
         if self.description:
             streams.set_robot_description(self.description)
-        for block in decoding.transforms(self._data(STATIC_TRANSFORMS, 0, ALWAYS)[1]).blocks:
-            edge = block.samples
-            assert isinstance(edge, Edges)
+        fixed = {STATIC_TRANSFORMS: self._data(STATIC_TRANSFORMS, 0, ALWAYS)[1]}
+        for edge in decode(fixed, self.settings).fixed:
             streams.add_static_transform(edge.parent, edge.child, place_of(
                 edge.rows[-1, :3].tolist(), edge.rows[-1, 3:].tolist()))
         for _, some in self._samples(first_ns, last_ns):
@@ -199,19 +205,13 @@ class Received:
         return streams
 
     def _samples(self, first_ns: int, last_ns: int) -> Iterator[tuple[np.ndarray, Samples]]:
-        """Times of arrival and samples of what came between two times; damaged messages, and joint
-        states that lack positions, are left out."""
-        settings = self.settings
-        for topic, decode in (
-                (WRENCH, decoding.wrenches), (JOINT_STATES, decoding.joint_states),
-                (TRANSFORMS, decoding.transforms),
-                (DYNAMIC_JOINT_STATES, lambda data: decoding.dynamic_joint_states(
-                    data, settings.dynamic_joint_states, settings.wrench.sensor_frame))):
+        """Times of arrival and samples of what came between two times, without damaged messages
+        and joint states that lack positions."""
+        for topic in SAMPLED:
             arrivals, messages = self._data(topic, first_ns, last_ns)
-            for block in decode(messages).blocks if messages else ():
-                some = block.samples
+            for some in decode({topic: messages}, self.settings).samples:
                 if not isinstance(some, JointStates) or some.positions.shape[1] == len(some.names):
-                    yield arrivals[block.messages], some
+                    yield arrivals, some
 
     def _newest(self, *topics: InputTopic) -> int:
         """Time of arrival of the newest message of some topics [ns]."""

@@ -1,2 +1,2 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""The command identify_payload: it looks at the set-up, moves, identifies, proves and applies."""
+"""The command identify_payload: checks, moves, identifies, proves and applies."""

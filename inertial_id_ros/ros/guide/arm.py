@@ -59,8 +59,8 @@ class MovedArm:
         self.source = MotionSource(arm, MotionLimits(
             link_speed=options.link_speed, floor=options.floor), self.pose, self._link.settings)
 
-    def move(self, motion: PlannedMotion, told: Callable[[], object]) -> Ended:
-        """Make a motion; told: called now and then meanwhile."""
+    def move(self, motion: PlannedMotion, meanwhile: Callable[[], object]) -> Ended:
+        """Make a motion; meanwhile: called now and then until it has ended."""
         execution = MotionExecution(
             self._guide.node, motion, f"{self._controller}{ENDING}",
             self._listening.joint_states_topic,
@@ -69,7 +69,7 @@ class MovedArm:
         with ThreadPoolExecutor(1, "motion") as watch:
             ended = watch.submit(execution.run)
             while not wait([ended], 0.05).done:
-                told()
+                meanwhile()
         self._guide.release(execution)
         return ended.result()
 

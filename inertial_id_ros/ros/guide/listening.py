@@ -75,8 +75,8 @@ class Listening:
         self.received = Received(settings, read_description(user_path(file)) if file else "")
         self._said: dict[str, dict[str, Any]] = {}  # by the driver, by topic
         self._heard: set[str] = set()
-        self.scene = SceneWatch(guide.node, guide.client, lambda kind, name, take: guide.subscribe(
-            kind, name, take, qos_profile_best_available))
+        self.scene = SceneWatch(guide.node, guide.client, lambda kind, name, keep: guide.subscribe(
+            kind, name, keep, qos_profile_best_available))
         for topic in input_topics(settings):
             self._listen(topic)
         self.discover()
