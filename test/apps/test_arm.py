@@ -91,10 +91,6 @@ def test_gravity_turns_what_is_up() -> None:
     np.testing.assert_allclose(Arm(URDF, SENSOR_FRAME).motion(q, q, q).up, turn[:, 2], atol=1e-12)
 
 
-def test_only_a_link_that_turns_about_the_vertical_does_not_rise() -> None:
-    assert Arm(URDF, SENSOR_FRAME).rises.tolist() == [False, *5 * [True]]
-
-
 def test_an_arm_needs_a_link_and_joints_of_one_degree_of_freedom() -> None:
     with pytest.raises(UnknownFrame):
         Arm(URDF, "hand")

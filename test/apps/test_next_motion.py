@@ -50,12 +50,13 @@ def motions(planner: MotionPlanner) -> list[PlannedMotion]:
     return found
 
 
-def test_motions_follow_each_other_at_rest_as_quintics_between_their_points(motions):
+def test_motions_follow_each_other_at_rest_as_quintics_between_their_points(arm, motions):
     at = START_POSE
     for motion in motions:
         np.testing.assert_allclose(motion.positions[0], at, atol=1e-12)
         for part in (motion.velocities, motion.accelerations):
             assert not part[[0, -1]].any() and np.abs(part).max() > 0.1
+        assert violations(arm, motion, at, LIMITS) == ()
         at = motion.positions[-1]
     points = np.stack(motion.trajectory[1:], axis=1)
     t = np.linspace(0.0, motion.duration, 333)
@@ -106,13 +107,6 @@ def test_no_corner_of_the_payload_is_faster_than_allowed_by_mujoco(motions):
                 mujoco.mj_objectVelocity(model, data, mujoco.mjtObj.mjOBJ_SITE, site, velocity, 0)
                 peak = max(peak, float(np.linalg.norm(velocity[3:])))
     assert 0.15 < peak <= LIMITS.link_speed
-
-
-def test_the_check_finds_nothing_wrong_with_what_was_planned(arm, motions):
-    at = START_POSE
-    for motion in motions:
-        assert violations(arm, motion, at, LIMITS) == ()
-        at = motion.positions[-1]
 
 
 @pytest.mark.parametrize(("limits", "words"), [
