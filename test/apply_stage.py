@@ -51,7 +51,7 @@ class ApplyStage(Stage):
         """Start the node, move the arm until there is an estimate, and let it rest."""
         self.node = self.start_node(
             **{"load__rated_payload": 5.0, "estimator__rate": 2.0, **settings})
-        self.robot = Robot(self.client, motion="point_to_point")
+        self.robot = Robot(self.client, motion="commanded")
         words = (" ".join(map(str, SHIFT)), " ".join(map(str, TILT.as_euler("xyz"))))
         urdf = self.robot.cobot.urdf.replace("</robot>", _FRAME.format(*words))
         self.robot.publish_description()
@@ -130,7 +130,7 @@ class ApplyStage(Stage):
     def move_again(self) -> None:
         """Move the resting arm for a while."""
         self.end_rest()
-        self.robot.play_to_rest(4.0, self.frame)
+        self.robot.play_to_rest(4.0, frame=self.frame)
         self.begin_rest()
 
     def __exit__(self, *error: object) -> None:

@@ -31,6 +31,7 @@ from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
 from inertial_id_ros.apps.simulation.cobot import SimulatedCobot
+from inertial_id_ros.apps.simulation.motion import START_POSE, Trajectory
 from inertial_id_ros.apps.simulation.settings import CobotSettings
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -289,12 +290,17 @@ class Robot:
         self.truth = block.truth
         self._next += 0 if rest else count
 
-    def play_to_rest(self, seconds: float, frame: str | None = None) -> None:
-        """Publish so many seconds of a motion from point to point, and on until the arm rests: one
-        that stopped at once would be an impact."""
-        self.play(seconds, frame=frame)
-        while np.ptp(self.cobot.samples(self._next - 12, 25).truth.rotation, axis=0).max() > 1e-9:
-            self.play(0.1, frame=frame)
+    def play_to_rest(self, seconds: float, wrench: np.ndarray | None = None,
+                     frame: str | None = None) -> None:
+        """Publish moves of a commanded arm from pose to pose until it rests again: one that stopped
+        at once would be an impact."""
+        rate, moves = self.cobot.settings.rate, round(0.5 * seconds)
+        now = self.cobot.commanded(self._next / rate).q
+        poses = np.concatenate([now, START_POSE + self._rng.uniform(-0.8, 0.8, (moves, 6))])
+        rest = np.zeros_like(poses)
+        begin = self.cobot.commanded.follow(
+            Trajectory(2.0 * np.arange(moves + 1), poses, rest, rest))
+        self.play(begin + 2.0 * moves + 0.1 - self._next / rate, wrench, frame)
 
     def _digits(self) -> np.ndarray:
         return 1e-6 * self._rng.normal(size=6)

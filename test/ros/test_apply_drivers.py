@@ -259,5 +259,5 @@ def test_what_the_driver_removes_from_then_on_is_counted_once(types, tmp_path):
         np.testing.assert_allclose(list(got["center_of_gravity"].values()), com,
                                    atol=COM_TOLERANCE)
         stage.end_rest()
-        stage.robot.play(10.0, np.zeros(6))
+        stage.robot.play_to_rest(10.0, np.zeros(6))
         assert wait_for_valid(stage, 1).inertia.m == pytest.approx(whole, abs=MASS_TOLERANCE)

@@ -38,7 +38,7 @@ def test_a_payload_in_doubt_is_neither_valid_nor_applied_nor_saved(tmp_path):
             load__rated_payload=5.0,
             load__reference_mass=4.0, estimator__rate=4.0)
         controller = stage.stand_in("stand_in_controllers.py", "admittance_controller")
-        stage.robot = Robot(stage.client, motion="point_to_point")
+        stage.robot = Robot(stage.client, motion="commanded")
         stage.robot.publish_description()
         stage.robot.play_to_rest(8.0)
         wait_for_finding(stage, "reference_contradicted", WORDS)
@@ -64,7 +64,7 @@ def test_a_wrench_at_the_tcp_reaches_the_driver_about_the_flange_or_not_at_all(
             precompensated__source="none", load__rated_payload=5.0,
             estimator__rate=4.0)
         driver = stage.stand_in("stand_in_driver.py", "ur", "accept")
-        stage.robot = Robot(stage.client, motion="point_to_point")
+        stage.robot = Robot(stage.client, motion="commanded")
         stage.robot.publish_description()
         if is_told:
             transform = TransformStamped(child_frame_id=TCP)
@@ -72,7 +72,7 @@ def test_a_wrench_at_the_tcp_reaches_the_driver_about_the_flange_or_not_at_all(
             transform.transform.translation.z = float(SENSOR[2])
             stage.client.publish("/tf_static", TFMessage(transforms=[transform]), LATCHED)
         stage.frame = TCP
-        stage.robot.play_to_rest(8.0, TCP)
+        stage.robot.play_to_rest(8.0, frame=TCP)
         stage.begin_rest()
         if not is_told:
             wait_for_finding(stage, "sensor_frame.unknown", WHERE)
@@ -105,7 +105,7 @@ def test_a_contact_is_doubted_at_once_at_any_rate_and_not_when_it_is_over(tmp_pa
     """Arms stop by it, and the next estimate is up to ten seconds away."""
     with ApplyStage() as stage:
         stage.node = stage.start_node(state__directory=str(tmp_path), motion__execute=True)
-        stage.robot = Robot(stage.client, motion="point_to_point")
+        stage.robot = Robot(stage.client, motion="commanded")
         stage.robot.publish_description()
         play_until_valid(stage, stage.robot)
         stage.robot.play_to_rest(6.0)
