@@ -9,7 +9,6 @@ other convention met at the borders of the package is converted here and nowhere
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -25,14 +24,6 @@ PARAMETER_NAMES = ("mass", "com.x", "com.y", "com.z", "ixx", "ixy", "ixz", "iyy"
 _ROWS, _COLS = np.array([0, 0, 0, 1, 1, 2]), np.array([0, 1, 2, 1, 2, 2])
 _TINY = np.finfo(float).tiny
 _COM = np.arange(1, 4)
-# Derivative (6, 3, 3) of the six tensor entries of a unit mass at c: ``_SIX_OF_SQUARE @ c``.
-_SIX_OF_SQUARE = np.array([
-    [[0.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 2.0]],
-    [[0.0, -1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 0.0]],
-    [[0.0, 0.0, -1.0], [0.0, 0.0, 0.0], [-1.0, 0.0, 0.0]],
-    [[2.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 2.0]],
-    [[0.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, -1.0, 0.0]],
-    [[2.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 0.0]]])
 _SKEW = np.zeros((3, 9))  # from a vector to its cross-product matrix, row after row
 _SKEW[[2, 0, 1], [3, 7, 2]], _SKEW[[2, 0, 1], [1, 5, 6]] = 1.0, -1.0
 
@@ -101,7 +92,7 @@ def move_body(body: Body, rotation: ArrayLike, translation: ArrayLike) -> Body:
 def as_phi(phi: ArrayLike) -> Array:
     """phi as a float vector (10,), checked for shape and finiteness (raises InvalidData)."""
     p = np.asarray(phi, dtype=float)
-    if p.shape != (10,) or not _is_finite(p):
+    if p.shape != (10,) or not np.isfinite(p).all():
         raise InvalidData(f"inertial parameters must be ten finite numbers, got {p.tolist()}")
     return p
 
@@ -157,19 +148,9 @@ def phi_from_pseudo_inertia(pseudo: ArrayLike) -> Array:
     return _FROM_PSEUDO @ np.asarray(pseudo, dtype=float).ravel()
 
 
-def _is_finite(numbers: Array) -> bool:
-    """Whether all of a few numbers are finite, in a fraction of the time of `numpy.isfinite`."""
-    return all(map(math.isfinite, numbers.ravel().tolist()))
-
-
-def _symmetric_eigenvalues(matrix: Array) -> Array:
-    """Eigenvalues (n,), ascending, of a small symmetric matrix (raises LinAlgError)."""
-    return np.asarray(np.linalg.eigvalsh(matrix))
-
-
 def min_eigenvalue(phi: ArrayLike) -> float:
     """Smallest eigenvalue of the pseudo-inertia of phi (10,); positive exactly for bodies."""
-    return float(_symmetric_eigenvalues(pseudo_inertia(phi))[0])
+    return float(np.linalg.eigvalsh(pseudo_inertia(phi))[0])
 
 
 def is_consistent(phi: ArrayLike) -> bool:
@@ -179,16 +160,16 @@ def is_consistent(phi: ArrayLike) -> bool:
     rounding error of a large lever arm or a small body does not decide.
     """
     p = np.asarray(phi, dtype=float)
-    if not p[0] > 0.0 or not _is_finite(p):
+    if not p[0] > 0.0 or not np.isfinite(p).all():
         return False
     with np.errstate(over="ignore", invalid="ignore"):  # absurd numbers, as in a damaged file
         j = pseudo_inertia(p)
         about_com = j[:3, :3] - p[1:4, None] * p[1:4] / p[0]
-    if not _is_finite(about_com):
+    if not np.isfinite(about_com).all():
         return False
-    eigenvalues = _symmetric_eigenvalues(about_com)
+    eigenvalues = np.linalg.eigvalsh(about_com)
     return bool(eigenvalues[0] > 1e-12 * max(eigenvalues[-1], _TINY)
-                and _symmetric_eigenvalues(j)[0] > 0.0)
+                and np.linalg.eigvalsh(j)[0] > 0.0)
 
 
 def report_from_phi(phi: ArrayLike) -> Array:
@@ -196,13 +177,8 @@ def report_from_phi(phi: ArrayLike) -> Array:
     out = _require_mass(phi).copy()
     mass = out[0]
     out[1:4] /= mass
-    out[4:] -= mass * _six_of_point(*out[1:4].tolist())
+    out[4:] -= mass * point_columns(out[1:4])[4:, 0]
     return out
-
-
-def _six_of_point(x: float, y: float, z: float) -> Array:
-    """Six tensor entries of a unit mass at a point."""
-    return np.array([y * y + z * z, -x * y, -x * z, x * x + z * z, -y * z, x * x + y * y])
 
 
 def report_jacobian(phi: ArrayLike) -> Array:
@@ -212,9 +188,9 @@ def report_jacobian(phi: ArrayLike) -> Array:
     out = np.eye(10)
     out[1:4, 0] = -c / p[0]
     out[_COM, _COM] = 1.0 / p[0]
-    # I_com = I - (h'h 1 - h h') / m
-    out[4:, 0] = _six_of_point(*c.tolist())
-    out[4:, 1:4] = -(_SIX_OF_SQUARE @ c)
+    # I_com = I - (h'h 1 - h h') / m, of which central differences are exact.
+    out[4:, 0] = point_columns(c)[4:, 0]
+    out[4:, 1:4] = -0.5 * (point_columns(c + np.eye(3)) - point_columns(c - np.eye(3)))[4:]
     return out
 
 

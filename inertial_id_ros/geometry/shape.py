@@ -376,15 +376,12 @@ def _poses(settings: ShapeSettings, count: int) -> Array:
     from scipy.spatial.transform import Rotation  # loads slowly, and most runs have no shape
 
     poses = np.tile(np.eye(4), (count, 1, 1))
-    for name, values in (("center", settings.center), ("rpy", settings.rpy)):
-        one_for_all = tuple(values) == _NOWHERE and (count == 1 or name == "rpy")
-        many = np.zeros(3 * count) if one_for_all else np.asarray(values)
-        if len(many) != 3 * count:
-            raise InvalidShape(f"shape.{name} has {len(values)} numbers; allowed: three for each "
-                               f"{settings.type}, {3 * count} in all (shape.size has "
-                               f"{len(settings.size)})")
-        if name == "rpy":
-            poses[:, :3, :3] = Rotation.from_euler("xyz", many.reshape(-1, 3)).as_matrix()
-        else:
-            poses[:, :3, 3] = many.reshape(-1, 3)
+    center, rpy = (np.zeros(3 * count) if tuple(values) == _NOWHERE else np.asarray(values)
+                   for values in (settings.center, settings.rpy))
+    if len(center) != 3 * count or len(rpy) != 3 * count:
+        raise InvalidShape(f"shape.center has {len(settings.center)} and shape.rpy "
+                           f"{len(settings.rpy)} numbers; allowed: three for each {settings.type}, "
+                           f"{3 * count} in all (shape.size has {len(settings.size)})")
+    poses[:, :3, :3] = Rotation.from_euler("xyz", rpy.reshape(-1, 3)).as_matrix()
+    poses[:, :3, 3] = center.reshape(-1, 3)
     return poses

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
@@ -30,13 +30,6 @@ class Now(NamedTuple):
     omega: Array
     alpha: Array
     rotation: Array
-
-
-class Source(Protocol):
-    """What gives the motion of now."""
-
-    def at(self, stamp: int, terms: str) -> Now | None:
-        """Motion at a stamp [ns], None where there is none so near; terms: see `TERMS`."""
 
 
 class FadingMemory:
@@ -129,7 +122,7 @@ class MotionNow:
             self._signal.update(stamp, np.array([positions[k] for k in order], float))
 
     def at(self, stamp: int, terms: str = TERMS[-1]) -> Now | None:
-        """See `Source`."""
+        """Motion at a stamp [ns], None where there is none so near; terms: see `TERMS`."""
         state = self._signal.at(stamp)
         if state is None:
             return None
@@ -171,7 +164,7 @@ class PoseNow:
         self._signal.update(oldest, np.r_[pose.translation, np.ravel(pose.rotation)])
 
     def at(self, stamp: int, terms: str = TERMS[-1]) -> Now | None:
-        """See `Source`; the rotation's derivatives give omega and alpha by R' dR and R' ddR."""
+        """As `MotionNow.at`; derivatives of the rotation give omega and alpha by R' dR, R' ddR."""
         state = self._signal.at(stamp)
         if state is None:
             return None

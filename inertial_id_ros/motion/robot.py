@@ -55,7 +55,7 @@ class Chain:
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the joints whose positions are needed."""
-        return tuple(dict.fromkeys(joint.name for joint in self.joints))
+        return tuple(self.turning)
 
     @property
     def turning(self) -> dict[str, bool]:
