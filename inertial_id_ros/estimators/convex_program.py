@@ -25,28 +25,27 @@ _QUADRATIC = {"eps_abs": 1e-7, "eps_rel": 1e-7, "max_iter": 4000, "polishing": T
 
 def solve(problem: cp.Problem, options: Mapping[str, Any] = _OPTIONS) -> bool:
     """Solve the problem by Clarabel; False where it does not find the optimum."""
+    return _status(problem, cp.CLARABEL, options) in (cp.OPTIMAL, cp.OPTIMAL_INACCURATE)
+
+
+def solve_quadratic(problem: cp.Problem) -> bool:
+    """Solve a quadratic program by OSQP; False where it has not converged within about 20 ms."""
+    return _status(problem, cp.OSQP, _QUADRATIC) == cp.OPTIMAL
+
+
+def _status(problem: cp.Problem, solver: str, options: Mapping[str, Any]) -> str:
+    """What a solver says of a problem; empty where it broke down."""
     try:
         with warnings.catch_warnings():  # the status says it
             warnings.filterwarnings("ignore", message="Solution may be inaccurate")
-            problem.solve(solver=cp.CLARABEL, warm_start=False, **options)
+            problem.solve(solver=solver, warm_start=False, **options)
     except cp.error.SolverError:
-        return False
+        return ""
     # A panic of the compiled solver has no type to import. What it writes to standard error stays
     # there: it bypasses Python, and to point the file descriptor elsewhere for a moment would
     # swallow what other threads write.
     except BaseException as error:
         if type(error).__name__ != "PanicException":
             raise
-        return False
-    return problem.status in (cp.OPTIMAL, cp.OPTIMAL_INACCURATE)
-
-
-def solve_quadratic(problem: cp.Problem) -> bool:
-    """Solve a quadratic program by OSQP; False where it has not converged within about 20 ms."""
-    try:
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="Solution may be inaccurate")
-            problem.solve(solver=cp.OSQP, warm_start=False, **_QUADRATIC)
-    except cp.error.SolverError:
-        return False
-    return problem.status == cp.OPTIMAL
+        return ""
+    return str(problem.status)

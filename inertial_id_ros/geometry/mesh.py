@@ -9,7 +9,7 @@ import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import ParseResult, unquote, urlparse
+from urllib.parse import unquote, urlparse
 
 import numpy as np
 
@@ -100,7 +100,10 @@ def resolve_resource(resource: str, roots: tuple[Path, ...] = ()) -> Path:
     """
     if not resource:
         raise InvalidShape("shape.mesh is empty; give a mesh file")
-    parsed = _parse(resource)
+    try:
+        parsed = urlparse(resource)
+    except ValueError as error:
+        raise InvalidShape(f"mesh resource '{resource[:200]}' is no address: {error}") from None
     if parsed.scheme == "":
         return user_path(resource)
     if parsed.scheme == "file" and parsed.netloc == "":
@@ -132,7 +135,7 @@ def resolve_allowed(resource: str, roots: tuple[Path, ...], folders: tuple[Path,
     Raises:
         InvalidShape: a plain path, another scheme, or a file that is elsewhere.
     """
-    scheme = _parse(resource).scheme
+    scheme = resource.partition(":")[0]
     if scheme not in ("file", "package"):
         raise InvalidShape(f"mesh_resource is '{resource[:200]}' with scheme '{scheme}'; "
                            "allowed: file, package")
@@ -147,14 +150,6 @@ def resolve_allowed(resource: str, roots: tuple[Path, ...], folders: tuple[Path,
         raise InvalidShape(f"{resource[:200]} does not lie in a folder from which meshes may be "
                            f"read; name its folder in {setting}")
     return real
-
-
-def _parse(resource: str) -> ParseResult:
-    """The parts of a resource's address (raises InvalidShape)."""
-    try:
-        return urlparse(resource)
-    except ValueError as error:
-        raise InvalidShape(f"mesh resource '{resource[:200]}' is no address: {error}") from None
 
 
 def package_roots() -> tuple[Path, ...]:

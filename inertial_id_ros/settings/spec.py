@@ -64,23 +64,17 @@ def unknown_setting(name: str, known: Collection[str]) -> InvalidSetting:
 
 def coerce(name: str, value: Any, default: Any) -> Any:
     """The value in the setting's type (raises InvalidSetting where it does not fit: no guesses)."""
-    if isinstance(default, bool):
-        if isinstance(value, bool):
-            return value
-        raise InvalidSetting(f"{name} is {_shorten(value)}; it must be true or false")
-    if isinstance(default, int):
-        if isinstance(value, int) and not isinstance(value, bool) and abs(value) < _LARGEST:
-            return value
-        raise InvalidSetting(f"{name} is {_shorten(value)}; it must be a whole number")
-    if isinstance(default, float):
+    kind = type(default)
+    if kind is float:
         return _to_number(name, value)
-    if isinstance(default, str):
-        if isinstance(value, str):
-            return value
-        raise InvalidSetting(f"{name} is {_shorten(value)}; it must be text")
-    if isinstance(value, (str, bytes, Mapping)) or not hasattr(value, "__iter__"):
-        raise InvalidSetting(f"{name} is {_shorten(value)}; it must be a list of numbers")
-    return tuple(_to_number(name, v) for v in value)
+    if kind is tuple:
+        if isinstance(value, (str, bytes, Mapping)) or not hasattr(value, "__iter__"):
+            raise InvalidSetting(f"{name} is {_shorten(value)}; it must be a list of numbers")
+        return tuple(_to_number(name, v) for v in value)
+    if type(value) is kind and (kind is not int or abs(value) < _LARGEST):
+        return value
+    words = {bool: "true or false", int: "a whole number", str: "text"}[kind]
+    raise InvalidSetting(f"{name} is {_shorten(value)}; it must be {words}")
 
 
 def _shorten(value: Any) -> str:
