@@ -27,7 +27,6 @@ from .target import (
 )
 
 SILENCE = 1.0  # s that a topic with the payload may be silent
-LARGEST = 133.0  # kg m^2, of UR's script function set_target_payload
 STATES, STATES_KIND = "dynamic_joint_states", "control_msgs/msg/DynamicJointState"
 BROADCASTER = "state_interfaces_broadcaster"  # in place of those on ROS 2 Lyrical
 BROADCAST = {"names": "control_msgs/msg/Keys", "values": "control_msgs/msg/Float64Values"}
@@ -81,7 +80,7 @@ class UniversalRobots(ArmDriver):
 
     def plan(self, payload: TargetPayload, before: Values | None) -> Plan:
         names = self.robot.request_fields(self.service)
-        entries, why = payload.inertia, ""
+        why = ""
         if names and not {"ixx", "payload"} & set(names):
             why = "ur_msgs of this driver has no field for it"
         elif before is None or INERTIA not in before:
@@ -89,12 +88,8 @@ class UniversalRobots(ArmDriver):
                    "drop it")
         elif not payload.inertia_is_known:
             why = "it is unobserved; the robot takes it for zero"
-        largest = 0.0 if why else float(np.abs(entries).max())
-        return Plan(body_values(payload.mass, payload.com, None if why else entries),
-                    (f"the inertia: {why}",) if why else (),
-                    refusals=() if largest <= LARGEST else (
-                        f"an entry of the inertia is {largest:.4g} kg m^2; the robot takes up to "
-                        f"{LARGEST:g}",))
+        return Plan(body_values(payload.mass, payload.com, None if why else payload.inertia),
+                    (f"the inertia: {why}",) if why else ())
 
     def send(self, values: Values) -> None:
         com = dict(zip("xyz", values[COM], strict=True))

@@ -48,14 +48,12 @@ class Plan:
     Attributes:
         values: what `Target.send` takes.
         left_out: what it is not told, and why; notes: what the user must know, a sentence each.
-        refusals: why that may not be sent, a sentence each.
         what: it is told, in words; empty: the payload.
     """
 
     values: Values
     left_out: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    refusals: tuple[str, ...] = ()
     what: str = ""
 
 

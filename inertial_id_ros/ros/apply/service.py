@@ -153,7 +153,7 @@ class ApplyService:
         urdf = self._estimation.identifier.streams.urdf
         closed = [refusals.unknown_mass(payload), refusals.unknown_com(payload),
                   refusals.too_heavy(payload, settings, target, urdf),
-                  refusals.too_far(payload, settings), *plan.refusals,
+                  refusals.too_far(payload, settings),
                   refusals.compensated_otherwise(target, settings, before, history.last(name))]
         return self._rehearsed(Step(name, target, before, plan, plan.what or payload.describe(),
                                     {"evidence": record}, list(filter(None, closed))))
