@@ -10,7 +10,6 @@ import os
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = "1"
 
-import fcntl
 import importlib.util
 import pwd
 import re
@@ -171,23 +170,3 @@ def data_folder() -> Path:
 def rng() -> np.random.Generator:
     """Random numbers, the same in every run."""
     return np.random.default_rng(7)
-
-
-@pytest.fixture(scope="module")  # no longer: other tests need the real packages of these names
-def types(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """The packages of the drivers, for processes that are started from now on."""
-    import driver_types  # needs ROS, which most tests do without
-
-    folder = tmp_path_factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:  # one build, which takes a minute, for all workers
-        folder = folder.parent
-    folder, prefix = folder / "driver_types", folder / "driver_types" / "prefix"
-    folder.mkdir(exist_ok=True)
-    with (folder / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not prefix.exists():
-            driver_types.build(folder)
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in driver_types.variables(prefix).items():
-            patch.setenv(name, value)
-        yield

@@ -44,12 +44,13 @@ LATCHED = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE,
 
 
 def own_domain() -> int:
-    """A random ROS domain in which nobody on this machine seems to be: the port of its first
-    participant is free (DDSI-RTPS 2.5, 9.6.1.1)."""
+    """A random ROS domain in which nobody on this machine seems to be: the ports of its first
+    participants are free (DDSI-RTPS 2.5, 9.6.1.1)."""
     for domain in random.SystemRandom().sample(range(1, 101), 100):
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe, contextlib.suppress(
-                OSError):
-            probe.bind(("", 7410 + 250 * domain))
+        with contextlib.suppress(OSError):
+            for participant in range(16):
+                with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+                    probe.bind(("", 7410 + 250 * domain + 2 * participant))
             return domain
     raise RuntimeError("every ROS domain of this machine is in use")
 

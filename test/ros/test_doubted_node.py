@@ -56,14 +56,14 @@ def test_a_payload_in_doubt_is_neither_valid_nor_applied_nor_saved(tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("is_told", [True, False])
 def test_a_wrench_at_the_tcp_reaches_the_driver_about_the_flange_or_not_at_all(
-        types, tmp_path, is_told):
+        tmp_path, is_told):
     """As Universal Robots give it; the TCP of the stand-in lies where the simulated sensor is."""
     with ApplyStage() as stage:
         stage.node = stage.start_node(
             state__directory=str(tmp_path), wrench__sensor_frame="tool0", apply__frame="tool0",
             precompensated__source="none", load__rated_payload=5.0,
             estimator__rate=4.0)
-        driver = stage.stand_in("stand_in_driver.py", "ur", "accept")
+        driver = stage.stand_in("stand_in_driver.py")
         stage.robot = Robot(stage.client, motion="commanded")
         stage.robot.publish_description()
         if is_told:

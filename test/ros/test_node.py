@@ -19,6 +19,7 @@ from node_client import (  # noqa: E402
     current_findings,
     get_estimate,
     get_parameters,
+    hears,
     is_physical,
     set_parameter,
     tensor_of,
@@ -26,11 +27,7 @@ from node_client import (  # noqa: E402
     wait_until_all_is_used,
 )
 from rcl_interfaces.srv import DescribeParameters  # noqa: E402
-from ros_process import (  # noqa: E402
-    Client,
-    Robot,
-    Stage,
-)
+from ros_process import Client, Robot, Stage, play_until  # noqa: E402
 from scipy.spatial.transform import Rotation  # noqa: E402
 from shape_msgs.msg import MeshTriangle, SolidPrimitive  # noqa: E402
 from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
@@ -57,8 +54,9 @@ def identified(tmp_path_factory):
         stage.folder = folder
         stage.robot = Robot(stage.client)
         stage.robot.publish_description()
-        stage.client.listen(InertiaStamped, f"{NODE}/inertia", 10)
-        stage.robot.play(8.0)
+        plain = stage.client.listen(InertiaStamped, f"{NODE}/inertia", 10)
+        stage.robot.play(6.0)
+        play_until(stage.robot.play, lambda: hears(stage, lambda: plain))
         wait_until_all_is_used(stage)
         yield stage
 
