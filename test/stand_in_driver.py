@@ -1,11 +1,11 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """A stand-in of ur_robot_driver: ``python stand_in_driver.py [BEHAVIOUR [FILE]]``.
 
-It serves ``set_payload``, prints each request as a line of JSON, and tells its payload as the driver
-does. BEHAVIOUR: accept; drop (takes no inertia, and exports none); mistake (takes another mass than
-it is told); refuse; silent (does not answer); late (answers after a second, and had no payload
-before); spoil (puts a folder in the place of FILE before it answers, so that nobody can write that
-any more).
+It serves ``set_payload``, prints each request as a line of JSON, and tells its payload as the
+driver does. BEHAVIOUR: accept; drop (takes no inertia, and exports none); mistake (takes another
+mass than it is told); refuse; silent (does not answer); late (answers after a second, and had no
+payload before); spoil (puts a folder in the place of FILE before it answers, so that nobody can
+write that any more).
 """
 
 from __future__ import annotations

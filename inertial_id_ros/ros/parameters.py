@@ -68,8 +68,10 @@ class Parameters:
         for name, value, spec in iter_settings(self.settings):
             if name in given:
                 node.undeclare_parameter(name)
-            node.declare_parameter(name, _plain(value), describe(name, value, spec),
-                                   ignore_override=True)
+            plain = Parameter.Type.DOUBLE_ARRAY if value == () else (
+                list(value) if isinstance(value, tuple) else value)
+            node.declare_parameter(name, plain, describe(name, value, spec), ignore_override=True)
+        self._default = {name: value for name, value, _ in iter_settings(self.settings)}
         for parameter in payload_parameters(None):
             # rclpy would refuse its own node a parameter that is declared as read-only.
             node.declare_parameter(parameter.name, parameter.value, ParameterDescriptor(
@@ -88,31 +90,29 @@ class Parameters:
 
     def _cast(self, parameters: list[Parameter]) -> list[Parameter]:
         """The parameters with whole numbers as those with a point where the setting is one."""
-        reals = {name for name, value, _ in iter_settings(self.settings)
-                 if isinstance(value, float)}
         return [Parameter(p.name, value=float(p.value))
-                if p.name in reals and p.type_ is Parameter.Type.INTEGER else p
-                for p in parameters]
+                if p.type_ is Parameter.Type.INTEGER
+                and isinstance(self._default.get(p.name), float) else p for p in parameters]
 
     def _check(self, parameters: Sequence[Parameter]) -> SetParametersResult:
         """Use changed settings; refuse to set payload.* for anybody else."""
         if self._writer == threading.get_ident():
             return SetParametersResult(successful=True)
-        for parameter in parameters:
-            if parameter.name in PAYLOAD:
-                return _refusal(f"{parameter.name} is written by the node and cannot be set")
-            if parameter.name == "use_sim_time":
-                return _refusal("use_sim_time can only be set when the node starts")
-        known = {name for name, _, _ in iter_settings(self.settings)}
         try:
+            for parameter in parameters:
+                if parameter.name in PAYLOAD:
+                    raise InvalidSetting(f"{parameter.name} is written by the node and cannot be "
+                                         "set")
+                if parameter.name == "use_sim_time":
+                    raise InvalidSetting("use_sim_time can only be set when the node starts")
             changed = self.settings.replace(
-                {p.name: _listed(p.value) for p in parameters if p.name in known})
+                {p.name: _listed(p.value) for p in parameters if p.name in self._default})
             if changed != self.settings:
                 create(changed)
                 self._change(changed)
                 self.settings = changed
         except InertialIdError as error:
-            return _refusal(str(error))
+            return SetParametersResult(successful=False, reason=str(error))
         return SetParametersResult(successful=True)
 
 
@@ -170,16 +170,6 @@ def payload_parameters(outcome: Outcome | None) -> list[Parameter]:
             for name, value in zip(PAYLOAD, values, strict=True)]
 
 
-def _plain(value: Any) -> Any:
-    """A setting's value as a parameter's."""
-    return Parameter.Type.DOUBLE_ARRAY if value == () else (
-        list(value) if isinstance(value, tuple) else value)
-
-
 def _listed(value: Any) -> Any:
     """A parameter's value with lists in place of the arrays of rclpy."""
     return value.tolist() if hasattr(value, "tolist") else value
-
-
-def _refusal(reason: str) -> SetParametersResult:
-    return SetParametersResult(successful=False, reason=reason)
