@@ -41,6 +41,8 @@ def stage(tmp_path_factory):
     with ApplyStage() as stage:
         stage.folder = tmp_path_factory.mktemp("state")
         stage.begin(state__directory=str(stage.folder), precompensated__source="none")
+        while any(v == InertialParameters.UNOBSERVED for v in wait_for_valid(stage, 1).verdict):
+            stage.move_again()  # the inertia, too
         stage.save(SAVED)
         yield stage
 
