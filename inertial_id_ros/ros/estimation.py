@@ -101,7 +101,7 @@ class Estimation:
         self._load = LoadInUse()
         self._moved_by: tuple[Any, ...] = ()
         self._published = self._started = time.monotonic()
-        self.freshness = Freshness(self._started)
+        self.freshness = Freshness()
 
     # ---- from other threads ---------------------------------------------------------------------
 
@@ -140,7 +140,7 @@ class Estimation:
 
     def age(self, outcome: Outcome) -> float:
         """Time since the newest sample of an outcome arrived [s]; from any thread."""
-        return self.freshness.age(outcome, time.monotonic())
+        return self.freshness.age(outcome)
 
     def wait_for(self, condition: Callable[[Outcome], bool], timeout: float) -> Outcome:
         """What is shown as soon as a condition holds of it, or after a time [s]."""
@@ -159,10 +159,10 @@ class Estimation:
             arrived = streams.inbox.received[streams.load_topic].arrived
             inputs = decode(streams.inbox.take(), self.settings)
             self._use_inputs(inputs)
-            self.freshness.note(self._newest, arrived, started)
+            self.freshness.note(self._newest, arrived)
             for part in list(split_by_time(inputs.samples, PART)) or [[]]:
                 outcomes = self.identifier.add_arrays(part)
-                self.freshness.note_processed(time.monotonic())
+                self.freshness.note_processed()
                 self._hand_on()
                 for outcome in outcomes:
                     self._show(outcome)
@@ -322,7 +322,7 @@ class Estimation:
         """The outcome, as stale where it is no longer fresh."""
         if not isinstance(outcome, Estimate):
             return outcome
-        reason = self.freshness.why_stale(outcome, self.settings.estimator.rate, time.monotonic())
+        reason = self.freshness.why_stale(outcome, self.settings.estimator.rate)
         return outcome if reason in ("", outcome.stale_reason) else outcome.as_stale(reason)
 
     def _publish(self, outcome: Outcome) -> None:

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import math
+import time
 from collections import deque
-from itertools import pairwise
+
+import numpy as np
 
 from ..estimate import Estimate, Outcome
 from .contract import PERIODS, STALE_AFTER
@@ -17,59 +19,51 @@ class Freshness:
     """Marks of how far the stamps had come at which steady time, and interpolation between them.
 
     Its methods may be called from any thread.
-
-    Args:
-        now: steady time at the start [s].
     """
 
-    def __init__(self, now: float) -> None:
+    def __init__(self) -> None:
         self._marks: deque[tuple[int, float]] = deque(maxlen=MARKS)
-        self._processed = self._arrived = now
+        self._processed = self._arrived = time.monotonic()
 
-    def note(self, newest: int, arrived: float, now: float) -> None:
+    def note(self, newest: int, arrived: float) -> None:
         """Note that messages are taken.
 
         Args:
             newest: stamp of the newest one that brings the load [ns]; 0: there is none.
-            arrived: when that arrived; now: both steady [s].
+            arrived: steady time at which that arrived [s].
         """
-        self._processed, self._arrived = now, arrived
+        self._processed, self._arrived = time.monotonic(), arrived
         if self._marks and newest < self._marks[-1][0]:
             self._marks.clear()  # the clock went back
         if newest and (not self._marks or newest > self._marks[-1][0]):
             self._marks.append((newest, arrived))
 
-    def note_processed(self, now: float) -> None:
-        """Note that some of them were processed; now: steady [s]."""
-        self._processed = now
+    def note_processed(self) -> None:
+        """Note that some of them were processed."""
+        self._processed = time.monotonic()
 
-    def age(self, outcome: Outcome, now: float) -> float:
+    def age(self, outcome: Outcome) -> float:
         """Time since the newest sample of an estimate arrived [s]; NaN where there is none."""
-        return self.age_of(outcome.stamp_ns, now) if isinstance(outcome, Estimate) else math.nan
+        return self.age_of(outcome.stamp_ns) if isinstance(outcome, Estimate) else math.nan
 
-    def age_of(self, stamp: int, now: float) -> float:
+    def age_of(self, stamp: int) -> float:
         """Time since the sample of a stamp [ns] arrived [s]; NaN where that is not known."""
-        arrived = self._arrival(stamp)
-        return math.nan if arrived is None else max(now - arrived, 0.0)
-
-    def _arrival(self, stamp: int) -> float | None:
         marks = list(self._marks)
         if not marks:
-            return None
-        first, last = marks[0], marks[-1]
-        if stamp >= last[0]:
-            return last[1]
-        if stamp <= first[0]:  # as if stamps ran with the steady clock
-            return first[1] - 1e-9 * (first[0] - stamp)
-        (s, a), (t, b) = next(pair for pair in pairwise(marks) if pair[1][0] >= stamp)
-        return a + (b - a) * (stamp - s) / (t - s)
+            return math.nan
+        stamps, arrivals = zip(*marks, strict=True)
+        # What came before the first mark: as if stamps ran with the steady clock.
+        before = 1e-9 * max(stamps[0] - stamp, 0)
+        arrived = np.interp(stamp - stamps[0], np.subtract(stamps, stamps[0]), arrivals) - before
+        return max(time.monotonic() - float(arrived), 0.0)
 
-    def why_stale(self, outcome: Outcome, rate: float, now: float) -> str:
+    def why_stale(self, outcome: Outcome, rate: float) -> str:
         """Why an estimate is no longer fresh, in words; empty where it is.
 
         Args:
             rate: at which estimates are made [Hz].
         """
+        now = time.monotonic()
         if now - self._processed > STALE_AFTER:
             return f"the node has been too busy for {STALE_AFTER:g} s to process data"
         if now - self._arrived > STALE_AFTER:
@@ -79,6 +73,6 @@ class Freshness:
             return (f"the data that have arrived for {STALE_AFTER:g} s have no new stamps, or no "
                     "motion for them")
         limit = max(STALE_AFTER, PERIODS / rate)
-        if not self.age(outcome, now) <= limit:
+        if not self.age(outcome) <= limit:
             return f"the newest sample used arrived more than {limit:.3g} s ago"
         return ""

@@ -157,7 +157,7 @@ class InertialIdNode(LifecycleNode):
         estimation = self._estimation
         assert estimation is not None
         streams = Streams(self, self.settings, self._sim_time,
-                          lambda stamp: estimation.freshness.age_of(stamp, monotonic()))
+                          lambda stamp: estimation.freshness.age_of(stamp))
         self._rates = {}
         estimation.start(streams)
         self.get_logger().info(
