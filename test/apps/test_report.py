@@ -17,7 +17,7 @@ from scipy.spatial.transform import Rotation
 from inertial_id_ros.apps.bag.identify_bag import main
 from inertial_id_ros.apps.report.diagnosis import BAD, FAIR, GOOD, Diagnosis, advice_of, diagnose
 from inertial_id_ros.apps.report.page import Section, render
-from inertial_id_ros.apps.report.prediction import FORCE, held_out, predict
+from inertial_id_ros.apps.report.prediction import held_out, predict
 from inertial_id_ros.apps.report.results import Identification, Snapshot, round_to_spread
 from inertial_id_ros.cli import OK
 from inertial_id_ros.estimate import IDENTIFIED, UNOBSERVED, Estimate, NoEstimate
@@ -117,7 +117,7 @@ def test_the_true_payload_predicts_what_comes_after_it(sign: float) -> None:
     np.testing.assert_allclose(got.model[101:], got.measured[101:], atol=2e-3)
     left = held_out(got)
     assert left is not None and left.bins == 149
-    without, with_ = left.lengths(FORCE)
+    without, with_ = left.force
     assert held_out(got.part(slice(0, 110))) is held_out(None) is None
     assert with_ < 2e-3 and without == pytest.approx(
         np.sqrt(np.square(wrench[101:250, :3]).sum(1).mean()), rel=1e-6)

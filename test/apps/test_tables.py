@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -207,27 +208,18 @@ def test_rows_without_a_time_are_poses_at_rest(tmp_path: Path) -> None:
     assert tree["verdict"][4:] == ["unobserved"] * 6
 
 
-def test_rows_far_apart_are_poses_at_rest_too(tmp_path: Path) -> None:
+def test_rows_far_apart_are_poses_at_rest_and_a_bad_row_is_named(tmp_path: Path) -> None:
     path = poses_at_rest(tmp_path / "a.csv", 20)
     head, *lines = path.read_text().splitlines()
-    path.write_text("\n".join([f"time,{head}", *(f"{5 * k},{line}"
-                                                 for k, line in enumerate(lines))]))
+    text = "\n".join([f"time,{head}", *(f"{5 * k},{line}" for k, line in enumerate(lines))])
+    path.write_text(text)
     got = read_motion(path, Columns(), Settings())
     assert isinstance(got, PosesAtRest) and len(got.wrench) == 20
-
-
-def test_few_poses_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InertialIdError, match="5 rows"):
-        read_motion(poses_at_rest(tmp_path / "a.csv", 5), Columns(), Settings())
-
-
-def test_a_pose_without_a_wrench_is_refused_by_its_row(tmp_path: Path) -> None:
-    path = poses_at_rest(tmp_path / "a.csv", 8)
-    lines = path.read_text().splitlines()
-    lines[3] = "nan" + lines[3][lines[3].index(","):]
-    path.write_text("\n".join(lines))
+    path.write_text(re.sub("\n10,[^,]*", "\n10,nan", text))
     with pytest.raises(InertialIdError, match="row 3"):
         read_motion(path, Columns(), Settings())
+    with pytest.raises(InertialIdError, match="5 rows"):
+        read_motion(poses_at_rest(tmp_path / "a.csv", 5), Columns(), Settings())
 
 
 @pytest.mark.parametrize(("names", "columns", "named"), [
@@ -252,13 +244,6 @@ def test_joint_torques_are_read_with_each_joint_or_not_at_all(tmp_path: Path) ->
     np.testing.assert_allclose(np.hstack([motion.positions, motion.efforts]), ROWS[:, 1:5])
     with pytest.raises(InertialIdError, match="torque of each"):
         read_motion(path, Columns(joints=joints, efforts={"a": "ta"}), settings)
-
-
-def test_a_rate_in_place_of_times_is_noted(tmp_path: Path) -> None:
-    path = csv(tmp_path / "b.csv", NAMES[1:], ROWS[:, 1:])
-    got = read_motion(path, Columns(rate=250.0), Settings())
-    assert isinstance(got, Recording) and len(got.notes) == 1 and "4 ms" in got.notes[0]
-    assert got.duration == pytest.approx((N - 1) / 250.0)
 
 
 def test_the_real_poses_of_an_arm_hold_its_payload(data_folder: Path, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from itertools import islice
 
 from ...errors import RecordingError
@@ -21,7 +21,7 @@ from ...io.input_topics import (
 )
 from ...io.sample_blocks import JointStates
 from ...settings import Settings
-from .bag_reader import BagReader, RecordedTopic
+from .bag_reader import BagReader
 
 SHOWN = 20  # topics in a message
 PEEKED = 20  # messages that tell the joints of a topic
@@ -51,7 +51,11 @@ def select_topics(bag: BagReader, settings: Settings, asked: Collection[str],
         if name and _is_there(bag, wanted, name):
             names = [absolute_name(name)]
         elif wanted.setting in asked or wanted in REQUIRED:
-            raise missing_topic(bag.topics, wanted, name)
+            same = [t.name for t in bag.topics if t.type == wanted.type]
+            near = difflib.get_close_matches(absolute_name(name), same, n=1, cutoff=0.0)
+            raise RecordingError(
+                f"{wanted.content} topic {absolute_name(name)} is not in the recording; "
+                + (f"did you mean {near[0]}?" if near else f"it holds {_described(bag)}"))
         else:
             names = _others(bag, wanted, name, notes)
         for name in names:
@@ -61,8 +65,7 @@ def select_topics(bag: BagReader, settings: Settings, asked: Collection[str],
             chosen[name] = wanted
     if by_torque and JOINT_STATES not in chosen.values():
         raise RecordingError("load.robot needs joint torques and no joint state topic is chosen "
-                             f"({JOINT_STATES.type}); the recording holds "
-                             f"{describe_topics(bag.topics)}")
+                             f"({JOINT_STATES.type}); the recording holds {_described(bag)}")
     _require_motion(chosen.values(), settings, notes)
     return chosen
 
@@ -97,9 +100,8 @@ def _is_there(bag: BagReader, wanted: InputTopic, name: str) -> bool:
     same = [t for t in bag.topics if t.name == absolute_name(name)]
     right = [t for t in same if t.type == wanted.type]
     if same and not right:
-        others = names_of_type(bag.topics, wanted.type)
         raise RecordingError(f"{wanted.content} topic {same[0].name} is of type {same[0].type}; it "
-                             f"must be {wanted.type}, as are: {', '.join(others) or 'none'}")
+                             f"must be {wanted.type}; the recording holds {_described(bag)}")
     if right and wanted is WRENCH and not right[0].count:
         raise RecordingError(f"wrench topic {right[0].name} holds no messages")
     return bool(right)
@@ -117,7 +119,7 @@ def _others(bag: BagReader, wanted: InputTopic, name: str, notes: list[str]) -> 
         raise RecordingError(
             f"the recording holds {len(found)} wrench topics: {', '.join(found)}; choose one with "
             "--set wrench.topic=NAME" if found else
-            f"the recording holds no wrench ({WRENCH.type}); it holds {describe_topics(bag.topics)}"
+            f"the recording holds no wrench ({WRENCH.type}); it holds {_described(bag)}"
         )
     if wanted is JOINT_STATES:
         joints = [joint for topic in found for joint in _joints(bag, topic)]
@@ -141,27 +143,13 @@ def _joints(bag: BagReader, topic: str) -> set[str]:
             for name in block.samples.names}
 
 
-def missing_topic(topics: Sequence[RecordedTopic], wanted: InputTopic, name: str
-                  ) -> RecordingError:
-    """The error of a topic that the recording lacks, with the name that may be meant."""
-    near = difflib.get_close_matches(absolute_name(name), names_of_type(topics, wanted.type), n=1,
-                                     cutoff=0.0)
-    meant = f"did you mean {near[0]}?" if near else f"it holds {describe_topics(topics)}"
-    return RecordingError(f"{wanted.content} topic {absolute_name(name)} is not in the recording; "
-                          f"{meant}")
-
-
-def names_of_type(topics: Sequence[RecordedTopic], kind: str) -> list[str]:
-    """Names of the topics of a type."""
-    return [t.name for t in topics if t.type == kind]
-
-
 def absolute_name(name: str) -> str:
     """The name of a topic with one slash before it."""
     return "/" + name.lstrip("/")
 
 
-def describe_topics(topics: Sequence[RecordedTopic]) -> str:
+def _described(bag: BagReader) -> str:
     """Names and types of topics on one line, or that there are none."""
-    shown = ", ".join(f"{t.name} ({t.type})" for t in topics[:SHOWN]) or "no topics at all"
-    return shown + (f" and {len(topics) - SHOWN} more" if len(topics) > SHOWN else "")
+    shown = ", ".join(f"{t.name} ({t.type})" for t in bag.topics[:SHOWN]) or "no topics at all"
+    more = len(bag.topics) - SHOWN
+    return shown + (f" and {more} more" if more > 0 else "")

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ...estimate import UNOBSERVED, Estimate
 from ...findings import Finding, sort_findings
 from ...kinds import KINDS, doubt_of
-from .prediction import FORCE, held_out
+from .prediction import held_out
 from .results import (
     CONFIDENCE_95,
     Identification,
@@ -60,7 +60,7 @@ def diagnose(result: Identification) -> Diagnosis:
         reasons += _earlier_payloads(result)
     unseen = held_out(result.prediction)
     if unseen is not None:
-        without, with_ = unseen.lengths(FORCE)
+        without, with_ = unseen.force
         reasons.append("On data that it had not seen, the estimate leaves "
                        f"{two_digits(with_)} N of force; without it there are {without:.3g} N.")
     if outcome.stale:

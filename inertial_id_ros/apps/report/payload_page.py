@@ -77,10 +77,9 @@ def _held_out(found: HeldOut | None) -> list[Part]:
     """Residual without and with the estimate, on data that it had not seen."""
     if found is None:
         return []
-    rows = []
-    for name, channels, unit in (("force", FORCE, "N"), ("torque", TORQUE, "N m")):
-        without, with_ = found.lengths(channels)
-        rows.append((name, f"{without:.3g}", two_digits(with_), unit, percent(with_, without)))
+    rows = [(name, f"{without:.3g}", two_digits(with_), unit, percent(with_, without))
+            for name, (without, with_), unit in (("force", found.force, "N"),
+                                                 ("torque", found.torque, "N m"))]
     return [Table("Residual wrench, rms", ("", "without estimate", "with it", "unit", "share"),
                   rows),
             Note(f"On data that the estimate had not seen: each of {found.bins} means over 10 ms "

@@ -41,17 +41,13 @@ class Prediction(NamedTuple):
 
 
 class HeldOut(NamedTuple):
-    """What remains of the wrench on unseen data outside contacts, as rms per channel (6,)
-    [N, N m]: without and with the payload; the bias is taken out either way. bins: how many."""
+    """What remains of the wrench on unseen data outside contacts, as rms length without and with
+    the payload, of the force [N] and of the torque [N m]; the bias is taken out either way.
+    bins: how many were predicted."""
 
     bins: int
-    without: Array
-    with_: Array
-
-    def lengths(self, channels: slice) -> tuple[float, float]:
-        """Rms length of the force, or of the torque, without and with the payload."""
-        return (float(np.linalg.norm(self.without[channels])),
-                float(np.linalg.norm(self.with_[channels])))
+    force: tuple[float, ...]
+    torque: tuple[float, ...]
 
 
 def prediction_of(identifier: Identifier, estimates: Sequence[Outcome], origin: int
@@ -111,6 +107,7 @@ def held_out(prediction: Prediction | None) -> HeldOut | None:
     used = prediction.part(prediction.free & np.isfinite(prediction.model[:, 0]))
     if len(used.time) < LEAST:
         return None
-    without, with_ = (np.sqrt(np.mean((used.measured - model)**2, axis=0))
-                      for model in (used.without, used.model))
-    return HeldOut(len(used.time), without, with_)
+    force, torque = (tuple(
+        float(np.sqrt(np.mean(np.sum((used.measured - model)[:, channels]**2, axis=1))))
+        for model in (used.without, used.model)) for channels in (FORCE, TORQUE))
+    return HeldOut(len(used.time), force, torque)
