@@ -183,7 +183,7 @@ def test_a_damaged_robot_description_is_counted_and_the_rest_is_used(tmp_path: P
         recording = read_bag(reader, Settings())
         samples = [some for part in recording.parts for some in part.samples]
     assert recording.description == "" and len(samples) >= 2
-    assert recording.damaged["/robot_description"][0] == 1
+    assert recording.damaged["/robot_description"][0] == 2
     both = replace(text, samples=[*text.samples, *DESCRIPTION.samples])
     good = bags.write_bag(tmp_path / "good", [WRENCHES, bags.tf_stream(0.1), both])
     with BagReader(good) as reader:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import sys
+from argparse import Namespace
 from collections.abc import Sequence
 
 from ...cli import NO_ESTIMATE, NOT_IDENTIFIED, OK, exit_status
@@ -14,7 +15,7 @@ from ...model.tool import save_tool, tool_from_estimate
 from ..report.diagnosis import diagnose
 from ..report.results import is_identified, summary
 from .offline import identify_recording
-from .options import BagOptions, parse_options
+from .options import parse_options
 from .output import (
     check_outputs,
     print_report,
@@ -34,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return exit_status(lambda: run(parse_options(arguments)))
 
 
-def run(options: BagOptions) -> int:
+def run(options: Namespace) -> int:
     """Identify, report, write files; returns the exit status.
 
     Raises:

@@ -81,8 +81,6 @@ class _Run:
         for edge in self._recording.fixed:
             identifier.add_static_transform(*edge)
         for part in self._recording.parts:
-            if part.description and not file:
-                identifier.set_robot_description(part.description)
             if self._origin is None and part.samples:
                 self._origin = min(int(some.stamps[0]) for some in part.samples)
             self._keep(identifier.add_arrays(part.samples))

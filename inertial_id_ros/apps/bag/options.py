@@ -7,7 +7,6 @@ import argparse
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,23 +26,6 @@ from ..recordings.table_files import is_dataset, is_table
 NODE_PARAMETERS = ("use_sim_time", "qos_overrides.", "start_type_description_service")
 WHOLE = "all"  # value of --window
 PRIMITIVES = {"box": "three lengths x,y,z", "cylinder": "radius,height", "sphere": "radius"}
-
-
-@dataclass(frozen=True)
-class BagOptions:
-    """What one run of `identify_bag` was asked to do.
-
-    Attributes:
-        report: folder of the HTML report; command: the command line, for that report.
-    """
-
-    source: Source
-    settings: Settings
-    save_tool: Path | None
-    json: Path | None
-    report: Path | None
-    quiet: bool
-    command: str
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -85,8 +67,9 @@ def make_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def parse_options(arguments: Sequence[str] | None = None) -> BagOptions:
-    """Options from a command line and the YAML file it names.
+def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
+    """Options from a command line and the YAML file it names, with `source`, `settings` and the
+    `command` line itself.
 
     Raises:
         InvalidSetting: unknown option, unreadable YAML, or a value that is not allowed.
@@ -95,16 +78,16 @@ def parse_options(arguments: Sequence[str] | None = None) -> BagOptions:
     args = make_parser().parse_args(words)
     changes = read_settings_file(config_file(args.config)) if args.config else {}
     given = _settings_given(args)
-    settings = Settings().replace({**changes, **given})
+    args.settings = Settings().replace({**changes, **given})
     if args.columns and not is_table(args.recording):
         raise InvalidSetting(f"--columns names those of a table, and {args.recording} is none")
     if args.episode is not None and not is_dataset(args.recording):
         raise InvalidSetting(f"--episode is for a dataset, and {args.recording} is none")
     columns = columns_from_file(user_path(args.columns)) if args.columns else Columns()
-    source = Source(args.recording, columns, args.episode or 0, args.stamps == "recorded",
-                    args.window == WHOLE, frozenset(given))
-    return BagOptions(source, settings, args.save_tool, args.json, args.report, args.quiet,
-                      shlex.join(["identify_bag", *words]))
+    args.source = Source(args.recording, columns, args.episode or 0, args.stamps == "recorded",
+                         args.window == WHOLE, frozenset(given))
+    args.command = shlex.join(["identify_bag", *words])
+    return args
 
 
 def read_settings_file(path: Path) -> dict[str, Any]:

@@ -20,7 +20,6 @@ from ...io.input_topics import (
     JOINT_STATES,
     PAYLOADS,
     ROBOT_DESCRIPTION,
-    STATIC_TRANSFORMS,
     TRANSFORMS,
     WRENCH,
     InputTopic,
@@ -51,27 +50,10 @@ def read_bag(bag: BagReader, settings: Settings, asked: Collection[str] = (),
     """
     notes = list(bag.notes)
     topics = select_topics(bag, settings, asked, notes)
-    description, fixed = "", list[FixedFrame]()
-    for message in bag.messages({name: t.type for name, t in topics.items() if t.latched}):
-        # Live, they are there at once.
-        if topics[message.topic] is ROBOT_DESCRIPTION:
-            description = description or _text(message.data)[0]
-            continue
-        for _, edge in decoding.transforms([message.data]).blocks:
-            assert isinstance(edge, Edges)
-            pose = edge.rows[-1].tolist()
-            fixed.append((edge.parent, edge.child, tuple(pose[:3]), tuple(pose[3:])))
     reader = _Parts(bag, settings, topics, recorded_stamps)
-    return Recording(reader.parts(), bag.duration, reader.counts, description, tuple(fixed),
-                     tuple(notes), _payload_not_added(bag, settings), reader.damaged)
-
-
-def _text(data: bytes) -> tuple[str, str]:
-    """The text of a message, and why it cannot be read; one of both is empty."""
-    try:
-        return cdr.text(data), ""
-    except ValueError as error:
-        return "", str(error)
+    description, fixed = reader.latched()  # live, they are there at once
+    return Recording(reader.parts(), bag.duration, reader.counts, description, fixed, tuple(notes),
+                     _payload_not_added(bag, settings), reader.damaged)
 
 
 class _Parts:
@@ -84,10 +66,29 @@ class _Parts:
         self.counts = dict.fromkeys(topics, 0)
         self.damaged: dict[str, tuple[int, str]] = {}
 
+    def latched(self) -> tuple[str, tuple[FixedFrame, ...]]:
+        """The newest robot description that can be read, and the frames that stay."""
+        description, fixed = "", list[FixedFrame]()
+        for name, _, data in self._bag.messages(
+                {name: t.type for name, t in self._topics.items() if t.latched}):
+            self.counts[name] += 1
+            if self._topics[name] is ROBOT_DESCRIPTION:
+                try:
+                    description = cdr.text(data)
+                except ValueError as error:
+                    self._note_damage(name, 1, str(error))
+                continue
+            for _, edge in decoding.transforms([data]).blocks:
+                assert isinstance(edge, Edges)
+                pose = edge.rows[-1].tolist()
+                fixed.append((edge.parent, edge.child, tuple(pose[:3]), tuple(pose[3:])))
+        return description, tuple(fixed)
+
     def parts(self) -> Iterator[Part]:
         """Parts in the order of the times of recording."""
         together: list[RawMessage] = []
-        for message in self._bag.messages({name: t.type for name, t in self._topics.items()}):
+        for message in self._bag.messages(
+                {name: t.type for name, t in self._topics.items() if not t.latched}):
             if together and (len(together) >= TOGETHER
                              or message.log_time - together[0].log_time > LONGEST):
                 yield self._part(together)
@@ -98,28 +99,23 @@ class _Parts:
 
     def _part(self, messages: Sequence[RawMessage]) -> Part:
         samples: list[Samples] = []
-        payload, description = None, ""
+        payload, driver = None, self._settings.precompensated
         for name in dict.fromkeys(message.topic for message in messages):
             some = [message for message in messages if message.topic == name]
             self.counts[name] += len(some)
             topic = self._topics[name]
-            if topic is ROBOT_DESCRIPTION:
-                description, why = _text(some[-1].data)
-                self._note_damage(name, bool(why), why)
-            elif topic in PAYLOADS.values():
+            if topic in PAYLOADS.values():
                 payload = _stated_payload(self._bag, topic, some[-1], self._settings) or payload
-            elif topic is not STATIC_TRANSFORMS:
-                decoded = self._decoded(topic, [message.data for message in some])
-                self._note_damage(name, decoded.damaged, decoded.why)
-                times = np.array([message.log_time for message in some])
-                samples += [block.samples._replace(stamps=times[block.messages])
-                            if self._recorded_stamps else block.samples
-                            for block in decoded.blocks]
-                driver = self._settings.precompensated
-                if decoded.payload is not None and not driver.topic and (
-                        driver.source == "dynamic_joint_states"):  # in the message of the wrench
-                    payload = StatedPayload("", decoded.payload)
-        return Part(samples, 1e-9 * (messages[-1].log_time - self._bag.start), payload, description)
+                continue
+            decoded = self._decoded(topic, [message.data for message in some])
+            self._note_damage(name, decoded.damaged, decoded.why)
+            times = np.array([message.log_time for message in some])
+            samples += [block.samples._replace(stamps=times[block.messages])
+                        if self._recorded_stamps else block.samples for block in decoded.blocks]
+            if decoded.payload is not None and not driver.topic and (
+                    driver.source == "dynamic_joint_states"):  # in the message of the wrench
+                payload = StatedPayload("", decoded.payload)
+        return Part(samples, 1e-9 * (messages[-1].log_time - self._bag.start), payload)
 
     def _note_damage(self, name: str, count: int, why: str) -> None:
         if count:

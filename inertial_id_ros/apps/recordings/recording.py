@@ -33,13 +33,11 @@ class Part(NamedTuple):
     Attributes:
         seconds: from the start of the recording to the end of this part.
         payload: that the driver stated last; None: it stated none.
-        description: the robot description, where another came; else empty.
     """
 
     samples: list[Samples]
     seconds: float
     payload: StatedPayload | None = None
-    description: str = ""
 
 
 @dataclass(frozen=True)

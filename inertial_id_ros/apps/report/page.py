@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import json
-import platform
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -124,11 +123,9 @@ def render(title: str, verdict: Diagnosis, sections: Sequence[Section],
 
 def provenance_section(origin: ReportOrigin, settings: Settings | None = None) -> Section:
     """Command, versions, and the settings that were changed."""
-    versions = (("inertial_id_ros", VERSION), ("numpy", np.__version__),
-                ("scipy", scipy.__version__), ("pin", pin.__version__),
-                ("Python", f"{platform.python_version()} on {platform.machine()}"))
-    parts: list[Part] = [f"Source: {origin.source}. Command: {origin.command or 'none'}",
-                         Table("Versions", ("package", "version"), versions)]
+    parts: list[Part] = [
+        f"Source: {origin.source}. Command: {origin.command or 'none'}. Made by inertial_id_ros "
+        f"{VERSION}, numpy {np.__version__}, scipy {scipy.__version__}, pin {pin.__version__}."]
     if settings is not None:
         defaults = {name: value for name, value, _ in iter_settings(Settings())}
         parts.append(Table("Settings other than the default", ("setting", "value", "default"), [

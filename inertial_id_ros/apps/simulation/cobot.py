@@ -211,7 +211,7 @@ class SimulatedCobot:
 
     def static_transforms(self) -> list[Transform]:
         """world -> base_link with the declared tilt, then the fixed joints down to ft_sensor."""
-        base = Transform(WORLD_FRAME, self.description.base_frame, np.zeros(3),
+        base = Transform(WORLD_FRAME, self.description.moving[0].parent, np.zeros(3),
                          self._declared.as_quat())
         return [base, *self.description.fixed_transforms()]
 

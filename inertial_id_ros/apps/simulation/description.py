@@ -51,11 +51,6 @@ class ArmDescription:
         return tuple(j.get("name", "") for j in self._joints if j.get("type") != "fixed")
 
     @property
-    def base_frame(self) -> str:
-        """Name of the first link."""
-        return self.moving[0].parent
-
-    @property
     def sensor_frame(self) -> str:
         """Name of the last link."""
         return self.fixed_transforms()[-1].child
