@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..model.rows import Rows
+from ..model.sheet import Sheet
 from .bias_drift import BiasDrift
 from .cable import Cable
 from .hysteresis import Hysteresis
@@ -19,7 +20,7 @@ from .term import Term
 STILL, LEAST_PATH = 1e-6, 1e-3  # m/s^2, m
 
 
-def candidates(rows: Rows) -> list[Term]:
+def candidates(rows: Rows, sheet: Sheet) -> list[Term]:
     """Candidates for a window; those of one name exclude each other.
 
     Poses at rest alone tell of nothing but the payload. Where transforms tell no translation, what
@@ -30,9 +31,10 @@ def candidates(rows: Rows) -> list[Term]:
     if not motion.omega.any():
         return []
     if np.abs(motion.acceleration).max() < STILL:
-        return [Hysteresis(), BiasDrift()]
-    out: list[Term] = [Hysteresis(), SensorFilter(1), SensorFilter(2), BiasDrift(),
-                       Pouring(1, False), Pouring(2, False), Pouring(2, True), Swing()]
+        return [Hysteresis(rows, sheet.accuracy), BiasDrift()]
+    out: list[Term] = [
+        Hysteresis(rows, sheet.accuracy), SensorFilter(1), SensorFilter(2), BiasDrift(),
+        Pouring(1, False), Pouring(2, False), Pouring(2, True), Swing()]
     if np.ptp(rows.place, axis=0).max() > LEAST_PATH:
         out += [Cable(), RoomForce(), MovingBase(rows.n)]
     return out

@@ -29,12 +29,12 @@ from .unknown import Unknown, unknown
 # Logarithms of odds: above which a term stays; to try it at all, at the noise of the fit without
 # it; below which a model is forgotten; what they are divided by in the average, as no model is
 # exact.
-CERTAIN, WORTH_IT, DOUBT, TEMPER = 3.0, -8.0, -12.0, 3.0
+CERTAIN, WORTH_IT, DOUBT, TEMPER = 3.0, -8.0, -12.0, 2.0
 STRETCHED = 1.5  # scale of a prior that may have been stretched by what is looked for
 BEAM, BEHIND = 2, 40.0
 AHEAD, EQUAL = 60.0, 8.0  # of set-ups: no cable or change wins this back; as good as equal
 QUICK, NEAR = 3, 12.0  # rounds of a first fit; how far behind it is left at that
-CLIMBS, SEEN, SUMMITS, APART = 2, -10.0, 2, 0.1
+CLIMBS, SEEN, SUMMITS, APART = 6, -10.0, 3, 0.1
 
 
 class Model(NamedTuple):
@@ -82,7 +82,7 @@ class Explanation:
     @property
     def setup(self) -> Setup:
         """Delay, filter and tilt."""
-        known = setup_of(self.best.values, self.best.terms, Setup())
+        known = setup_of(self.best.values, self.best.terms)
         late = self.error.correction.late if self.error is not None else 0
         return replace(known, delay=known.delay + BIN * late)
 
@@ -178,8 +178,12 @@ def _inexact(model: Fit) -> int:
 
 
 def _weights(models: Sequence[Model]) -> Array:
+    """Weights (m,) of models, tempered; summits of the same terms share the weight of one model."""
     odds = np.array([m.odds for m in models])
     weight = np.exp((odds - odds.max()) / TEMPER)
+    for names in {m.fit.names for m in models}:
+        same = np.array([m.fit.names == names for m in models])
+        weight[same] *= weight[same].max() / weight[same].sum()
     return np.asarray(weight / weight.sum())
 
 
@@ -190,37 +194,28 @@ def _mixture(weights: Array, parts: Sequence[tuple[Array, Array]]) -> tuple[Arra
                                 for w, (x, c) in zip(weights, parts, strict=True)))
 
 
-class _Node(NamedTuple):
-    fit: Fit
-    odds: float
-    names: frozenset[str]
-
-
 def _search(rival: Rival, sheet: Sheet, region: Region | None) -> list[Model]:
     """The fit of a set-up, and candidates, one more at a time, from the best sets of terms: which
     comes first decides to which summit the next one climbs."""
     window, models = rival.window, [Model(rival.fit, rival.odds)]
     if sheet.is_ideal:
         return models
-    beam = [_Node(rival.fit, rival.odds, frozenset())]
+    beam = models[:]
     while beam:
         grown: dict[frozenset[str], list[Model]] = {}
         for node in beam:
             for term, starts in _worth_trying(window, node, sheet, region):
                 new = _try(window, term, starts, node, sheet, region)
-                grown.setdefault(node.names | {term.name}, []).extend(new)
+                grown.setdefault(node.fit.names | {term.name}, []).extend(new)
         now = max(node.odds for node in beam)
         least = min(node.odds for node in beam) + CERTAIN
         most = max((m.odds for some in grown.values() for m in some), default=0.0)
         beam = []
-        for names, some in grown.items():
-            if not some:
-                continue
+        for some in filter(None, grown.values()):
             near = max(max(m.odds for m in some) - NEAR, now - NEAR, most - BEHIND)
             settled = [_settle(window, m, sheet, region) if m.odds > near else m for m in some]
             models += settled
-            best = max(settled, key=lambda m: m.odds)
-            beam.append(_Node(best.fit, best.odds, names))
+            beam.append(max(settled, key=lambda m: m.odds))
         beam = sorted((b for b in beam if b.odds > least), key=lambda b: -b.odds)[:BEAM]
         beam = [b for b in beam if b.odds > beam[0].odds - BEHIND]
     top = max(m.odds for m in models)
@@ -238,7 +233,7 @@ def _settle(window: Window, model: Model, sheet: Sheet, region: Region | None) -
     return better if better.odds > model.odds and _is_believable(slow) else model
 
 
-def _worth_trying(window: Window, node: _Node, sheet: Sheet, region: Region | None
+def _worth_trying(window: Window, node: Model, sheet: Sheet, region: Region | None
                   ) -> list[tuple[Term, list[Values]]]:
     """Terms with the values to start at, but those that the noise without them makes hopeless."""
     best = clean = node.fit
@@ -248,8 +243,8 @@ def _worth_trying(window: Window, node: _Node, sheet: Sheet, region: Region | No
         clean = fit(window, best.terms, sheet, region, rounds=1, log_noise=best.log_noise,
                     start=_with_scales(best, fresh))
     out: list[tuple[Term, list[Values]]] = []
-    for term in candidates(best.rows):
-        if term.name in node.names or (is_filtered and isinstance(term, SensorFilter)):
+    for term in candidates(best.rows, sheet):
+        if term.name in node.fit.names or (is_filtered and isinstance(term, SensorFilter)):
             continue
         if isinstance(term, SensorFilter):
             out.append((term, term.starts(best)))
@@ -290,7 +285,7 @@ def _climb_all(side: Fit, term: Term) -> tuple[list[Array], float]:
     return summits, climbed[0][1] if summits else -np.inf
 
 
-def _try(window: Window, term: Term, starts: Sequence[Values], node: _Node, sheet: Sheet,
+def _try(window: Window, term: Term, starts: Sequence[Values], node: Model, sheet: Sheet,
          region: Region | None) -> list[Model]:
     """Models with one more term."""
     out, prior = [], node.odds - node.fit.evidence + term.odds

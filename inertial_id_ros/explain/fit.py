@@ -78,22 +78,22 @@ class Fit:
                                for term in self.terms), np.zeros((10, 10))))
 
 
-def setup_of(values: Values, terms: Sequence[Term], before: Setup) -> Setup:
+def setup_of(values: Values, terms: Sequence[Term]) -> Setup:
     """The set-up that values make."""
     own = [term for term in terms if hasattr(term, "filter")]
-    delay = float(np.clip(values["delay"][0], -LATEST, LATEST)) if "delay" in values else 0.0
-    return Setup(values.get("tilt", before.tilt), delay + before.delay * ("delay" not in values),
-                 own[0].filter(values[own[0].name]) if own else before.filter)
+    delay = float(np.clip(values.get("delay", np.zeros(1))[0], -LATEST, LATEST))
+    return Setup(values.get("tilt", np.zeros(2)), delay,
+                 own[0].filter(values[own[0].name]) if own else ())
 
 
 def fit(window: Window, terms: Sequence[Term], sheet: Sheet, region: Region | None, *,
         start: Fit | None = None, rounds: int = ROUNDS, given: Mapping[str, Array] | None = None,
-        log_noise: Array | None = None, setup: Setup | None = None,
-        first: Array | None = None, rows: Rows | None = None, is_near: bool = False) -> Fit:
+        log_noise: Array | None = None, first: Array | None = None, rows: Rows | None = None,
+        is_near: bool = False) -> Fit:
     """Fit terms beside the payload.
 
     Args:
-        start: to begin at; given: values to begin at, by name; log_noise: to keep; setup: known;
+        start: to begin at; given: values to begin at, by name; log_noise: to keep;
             first: (10,) payload to begin at; rows: of the window, at any set-up;
             is_near: True if one round is enough where the payload hardly changes by it.
     """
@@ -101,7 +101,7 @@ def fit(window: Window, terms: Sequence[Term], sheet: Sheet, region: Region | No
     values: Values = {term.name: term.mean for term in terms}
     scales = {t.name: FIRST_SCALE if np.isfinite(t.strength) else 1.0 for t in terms}
     phi: Array = np.zeros(10) if first is None else first
-    log, known = log_noise, setup or Setup()
+    log = log_noise
     if start is not None:
         values.update({k: v for k, v in start.values.items()
                        if k in values and v.shape == values[k].shape})
@@ -110,14 +110,13 @@ def fit(window: Window, terms: Sequence[Term], sheet: Sheet, region: Region | No
         log = start.log_noise if log is None else log
     values.update(given or {})
     x = np.concatenate([phi, *[values[term.name] for term in terms]])
-    system = _system(rows or Rows(window, setup_of(values, terms, known)), terms, x, sheet, region,
-                     known)
+    system = _system(rows or Rows(window, setup_of(values, terms)), terms, x, sheet, region)
     mean, spread = noise.strengths_before(sheet, system.rows.time[-1] - system.rows.time[0])
     log = mean if log is None else log
     for number in range(max(rounds, 1)):
         if number:
             for _ in range(HALVINGS):  # Gauss-Newton may go too far: then half as far
-                new = _system(system.rows, terms, x, sheet, region, known)
+                new = _system(system.rows, terms, x, sheet, region)
                 if new.cost(log, scales) < system.cost(log, scales) + SETTLED:
                     break
                 x = 0.5 * (x + system.x)
@@ -138,11 +137,11 @@ def fit(window: Window, terms: Sequence[Term], sheet: Sheet, region: Region | No
     return _conclude(system, scales, log, mean, spread)
 
 
-def _system(rows: Rows, terms: tuple[Term, ...], x: Array, sheet: Sheet, region: Region | None,
-            known: Setup) -> System:
+def _system(rows: Rows, terms: tuple[Term, ...], x: Array, sheet: Sheet, region: Region | None
+            ) -> System:
     """The system at values x, with rows at the set-up that they make."""
     values = split(terms, x)
-    now = setup_of(values, terms, known)
+    now = setup_of(values, terms)
     return System(rows if now.is_near(rows.setup) else rows.at(now), terms, x[:10], values, sheet,
                   region)
 
@@ -152,13 +151,13 @@ def _conclude(system: System, scales: dict[str, float], log: Array, mean: Array,
     solution = system.solve(log, scales)
     evidence = (solution.evidence - noise.cost_of_choice(
         log, mean, spread, system.spectrum, solution.freedom) - system.cost_of_scales(scales))
-    sigma = system.split(np.sqrt(np.diag(solution.covariance)))
+    sigma = split(system.terms, np.sqrt(np.diag(solution.covariance)))
     stated = system.deviations({k: max(scale, 1.0) for k, scale in scales.items()})
     least = noise.least_strengths(mean, system.rows.time[-1] - system.rows.time[0])
     wide = (Solution(system, np.maximum(log, least), stated) if (log < least).any() else solution
             ).at(stated)
     return Fit(system.terms, solution.x[:10], solution.covariance[:10, :10],
-               (wide[0][:10], wide[1][:10, :10]), system.split(solution.x), sigma, scales,
+               (wide[0][:10], wide[1][:10, :10]), split(system.terms, solution.x), sigma, scales,
                log, evidence, system.rows, solution)
 
 
@@ -197,10 +196,6 @@ class System:
         self.spectrum = noise.spectra(rows, sheet)
         self.inside = np.zeros((3, 10)) if region is None else region.rows(phi)
         self.normaliser = 0.0 if region is None else -3.0 * np.log(max(phi[0], LIGHTEST))
-
-    def split(self, x: Array) -> Values:
-        """Values of the terms by name."""
-        return split(self.terms, x)
 
     def deviations(self, scales: Mapping[str, float]) -> Array:
         """Those of x before the data, at scales of the priors."""

@@ -13,17 +13,25 @@ from .term import Effect, Term, linear
 
 SHARES = (0.1, 0.2, 0.3, 0.4)  # half widths of the plays, of the range of a channel
 INEXACT = 0.04  # of what the plays take from the gains
-_SD, _FOLLOWED = 0.15, 57  # of a weight; columns whose slopes are followed: all but cross-talk
+_SD, _TIMES = 0.15, 2.0  # of a weight at most; lag, of what the data sheet calls accuracy
 _NAMED = 0.01  # share of the load
 
 
 class Hysteresis(Term):
     """Weights of four plays in each channel."""
 
-    name, place, is_linear, is_inexact, odds = "hysteresis", 3, True, True, -1.0
+    name, place, strength = "hysteresis", 3, np.inf
+    is_linear, is_inexact, odds = True, True, -1.0
 
-    def __init__(self) -> None:
-        super().__init__([_SD] * 6 * len(SHARES))
+    def __init__(self, rows: Rows, accuracy: tuple[float, ...]) -> None:
+        """Rows, and accuracy of a force and of a torque [N, N m], tell how large weights may be."""
+        half = np.outer(SHARES, np.ptp(rows.back(rows.y), axis=0))
+        usual = _TIMES * np.repeat(accuracy, 3) / np.maximum(half, 1e-9)
+        super().__init__(np.minimum(usual, _SD).ravel())
+        self._accuracy = accuracy
+
+    def on(self, rows: Rows) -> Hysteresis:
+        return Hysteresis(rows, self._accuracy)
 
     def effect(self, rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
         several = np.tile(rows.back(load), len(SHARES))  # (n, 24)
@@ -37,12 +45,11 @@ class Hysteresis(Term):
         top, bottom = several[:, :6].argmax(0), several[:, :6].argmin(0)
 
         def through(more: Array) -> Array:
-            result, part = np.zeros_like(more), rows.back(more[..., :_FOLLOWED])
+            part = rows.back(more)
             moved = bent * (part[top, channel] - part[bottom, channel]) - weight.sum(0) * part
             for k in range(count):
                 moved += weight[k] * part[last[:, 6 * k:6 * k + 6], channel]
-            result[..., :_FOLLOWED] = rows.modes(moved)
-            return result
+            return rows.modes(moved)
         return linear(slopes, values, through)
 
     def doubt(self, rows: Rows, phi: Array, values: Array) -> Array:

@@ -19,7 +19,7 @@ from .fit import Fit
 from .swing import Swing
 from .term import Effect, Term, Values, linear
 
-BAND = 1.5  # Hz
+BAND = 2.0  # Hz
 _SD = 0.1  # m/s^2
 _NAMED = 0.06  # m/s^2, root mean square
 _SHARE, _SWINGS = 0.6, 30.0  # of the residual; evidence for a swing, with which it is none

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -33,7 +34,7 @@ class Effect(NamedTuple):
     through: Through | None = None
 
 
-class Term:
+class Term(ABC):
     """Base of all terms; values have a Gaussian prior.
 
     Attributes:
@@ -57,9 +58,9 @@ class Term:
         self.sd: Array = np.asarray(sd, float)
         self.mean: Array = np.zeros(len(self.sd))
 
+    @abstractmethod
     def effect(self, rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
         """The effect at values (q,) on a load (k, 6) that passes through it."""
-        raise NotImplementedError
 
     def on(self, rows: Rows) -> Term:
         """The same term on the rows of another window."""

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 
 import numpy as np
@@ -64,11 +65,14 @@ def test_the_regressor_times_the_payload_is_its_wrench() -> None:
                                wrench_of(phi, proper, omega, alpha), atol=1e-12)
 
 
-@pytest.mark.parametrize("term", [
-    Cable(), Rotation([0.01] * 3), Origin([0.01] * 3), Gain([0.01] * 6),
-    CrossTalk([0.01] * 30), Hysteresis()], ids=lambda term: term.name)
-def test_slopes_are_those_of_the_effect(term: Term) -> None:
+@pytest.mark.parametrize("made", [
+    lambda rows: Cable(), lambda rows: Rotation([0.01] * 3), lambda rows: Origin([0.01] * 3),
+    lambda rows: Gain([0.01] * 6), lambda rows: CrossTalk([0.01] * 30),
+    lambda rows: Hysteresis(rows, (0.2, 0.01))],
+    ids=["cable", "rotation", "origin", "gain", "cross_talk", "hysteresis"])
+def test_slopes_are_those_of_the_effect(made: Callable[[Rows], Term]) -> None:
     rows, rng = Rows(window_of("white", SEED), Setup()), np.random.default_rng(2)
+    term = made(rows)
     phi = np.r_[2.0, 0.1, 0.05, 0.2, 0.02, 0.0, 0.0, 0.02, 0.0, 0.02]
     load = rows.A @ phi
     at, step = term.mean + 0.3 * term.sd * rng.normal(size=len(term.sd)), 1e-5
