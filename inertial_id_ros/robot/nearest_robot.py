@@ -1,10 +1,9 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Least squares over robots within limits, stated with cvxpy for Clarabel.
 
-``min |rows phi - target|^2  s.t.  limits(phi)``. In singular coordinates of the data, scaled by a
-reference robot, well-known directions have a unit Hessian around their optimum, and directions
-that the data leave open stay of size 1. The objective is the excess over the unconstrained optimum,
-in units of itself: where it is far from 1, the problem is stated again.
+``min |rows phi - target|  s.t.  limits(phi)``, the norm not squared, so that its size does not
+matter. In singular coordinates of the data, scaled by a reference robot, well-known directions are
+in units of their standard deviation, and directions that the data leave open stay of size 1.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from ..errors import InvalidData
 from ..extras import optional_packages
@@ -33,8 +31,6 @@ _OPTIONS: tuple[dict[str, Any], ...] = (
      "equilibrate_enable": False, "static_regularization_constant": 1e-10},
     {"tol_gap_abs": 1e-9, "tol_gap_rel": 1e-9, "tol_feas": 1e-9, "max_threads": 1,
      "max_iter": 500})
-_ATTEMPTS = 4
-_SAME = 30.0  # factor of the excess up to which its unit was right
 
 
 class InfeasibleProblem(InvalidData):
@@ -73,47 +69,20 @@ def nearest_robot(rows: Array, target: Array, limits: Limits, reference: Referen
     size, start = len(reference.phi), reference.inverse @ reference.phi
     scaled = rows @ reference.unit
     left, values, right = np.linalg.svd(scaled, full_matrices=True)
-    sigma, wanted = np.zeros(size), np.zeros(size)
-    sigma[:len(values)] = values
-    sigma[sigma < np.finfo(float).eps * size * sigma.max(initial=0.0)] = 0.0
-    wanted[:len(values)] = left[:, :len(values)].T @ (target - scaled @ start)
-    wanted[sigma == 0.0] = 0.0
-    known = np.divide(wanted, sigma, out=np.zeros(size), where=sigma > 0.0)
-    free = reference.unit @ (start + right.T @ known)
+    known = values > np.finfo(float).eps * size * values.max(initial=0.0)
+    sigma, wanted = values[known], left[:, :len(values)].T[known] @ (target - scaled @ start)
+    across = reference.unit @ right.T
+    free = reference.phi + across[:, :len(sigma)] @ (wanted / sigma)
     if within(limits, free):
         return free
     # A coordinate known to worse than the reference's size starts near the reference.
     near, step = sigma * wanted / (sigma**2 + 1.0), np.maximum(sigma, 1.0)
-    weight, rest = sigma / step, sigma * near - wanted
-    center = reference.unit @ (start + right.T @ near)
-    across = reference.unit @ right.T / step
-    unit, phi = 1.0, None
-    for attempt in range(2 * _ATTEMPTS):
-        # Known coordinates in units of the excess; those without Hessian stay as they are.
-        scale = 1.0 / np.sqrt((weight / unit)**2 + 1.0 - weight**2)
-        x = cp.Variable(size)
-        hessian = sparse.diags_array((weight * scale / unit)**2, format="csc")
-        slope = weight * scale * rest / unit**2
-        try:
-            solve(cp.Minimize(cp.quad_form(x, hessian, assume_PSD=True) + 2.0 * slope @ x),
-                  limits(AffineRobot(center, across * scale, x)))
-        except (InfeasibleProblem, SolverFailure):
-            if phi is not None:
-                break
-            if attempt + 1 == _ATTEMPTS:  # do the limits alone contradict each other?
-                alone = AffineRobot(np.zeros(size), reference.unit, cp.Variable(size))
-                solve(cp.Minimize(0.0), limits(alone))
-                raise
-            unit *= 100.0  # perhaps the limits are far from the data, in standard deviations
-            continue
-        steps = scale * np.asarray(x.value)
-        excess = float(np.sum((weight * steps + rest)**2))
-        phi = center + across @ steps
-        before, unit = unit, max(float(np.sqrt(excess)), 1e-4)
-        if 1.0 / _SAME < (unit / before)**2 < _SAME:
-            break
-    assert phi is not None
-    return np.asarray(phi)
+    across[:, :len(sigma)] /= step
+    center = reference.phi + across[:, :len(sigma)] @ (step * near)
+    x = cp.Variable(size)
+    residual = cp.multiply(sigma / step, x[:len(sigma)]) + (sigma * near - wanted)
+    solve(cp.Minimize(cp.norm(residual)), limits(AffineRobot(center, across, x)))
+    return np.asarray(center + across @ np.asarray(x.value))
 
 
 def within(limits: Limits, phi: Array) -> bool:
