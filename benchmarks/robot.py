@@ -25,7 +25,6 @@ from robots import UR10E_A, UR10E_ALPHA, UR10E_D, Body, panda, random_tree, stan
 
 from inertial_id_ros.apps.excitation.fourier import FourierMotion, basis
 from inertial_id_ros.apps.robot.identification import (
-    Currents,
     Request,
     RobotResult,
     identify_described_robot,
@@ -87,10 +86,11 @@ def ur10e_table() -> list[str]:
     free, held = (load(f"ur10e_motor_current/{name}.npz", "current")
                   for name in ("unloaded", "loaded_2.805kg"))
     out = []
-    for name, currents in (("pair with 2.805 kg", Currents(loaded=held, mass=2.805)), (
-            "gains of the controller", Currents((11.7, 12.0, 9.8, 10.8, 9.9, 10.9)))):
+    for name, request in (
+            ("pair with 2.805 kg", Request(loaded=held, payload_mass=2.805)),
+            ("gains of the controller", Request(gains=(11.7, 12.0, 9.8, 10.8, 9.9, 10.9)))):
         start = time.process_time()
-        result = identify_described_robot(urdf(joints, bodies), [free], Request(currents=currents))
+        result = identify_described_robot(urdf(joints, bodies), [free], request)
         out.append(row(name, result, time.process_time() - start))
         assert result.drives is not None
         out.append("gains " + ", ".join(f"{g:.2f}" for g in result.drives.gain))

@@ -41,7 +41,7 @@ from .settings import Settings, settings_from_mapping
 
 if TYPE_CHECKING:
     from .apps.robot.base_check import BaseCheck
-    from .apps.robot.identification import Currents, RobotResult
+    from .apps.robot.identification import RobotResult
     from .apps.robot.recording_files import NamedRecording
 
 __all__ = [
@@ -369,10 +369,11 @@ def identify_robot(urdf: str, stamps: ArrayLike, names: Sequence[str], positions
         InvalidModel: the robot description cannot be used.
         NotEnoughData: too short a motion, or torques that the robot does not explain.
     """
-    from .apps.robot.identification import Request, identify_described_robot
+    from .apps.robot.identification import GAIN_ERROR, Request, identify_described_robot
     from .apps.robot.known import Known
     from .apps.robot.methods import Approach
     from .apps.robot.recording_files import NamedRecording
+    from .robot.robot_file import robot_model
 
     joints, text = as_names("names", names), _urdf_text(urdf)
 
@@ -385,12 +386,17 @@ def identify_robot(urdf: str, stamps: ArrayLike, names: Sequence[str], positions
 
     recorded = [named(RobotRecording(stamps, positions, efforts)),
                 *(named(other, "others: ") for other in others)]
+    if gain_error is not None and gains is None:
+        raise InvalidSetting("gain_error is that of given gains; give gains too")
+    given = () if gains is None else as_finite_rows("gains", gains, (len(joints),)).tolist()
+    each = dict(zip(joints, given, strict=False))  # in the order of `names`
     request = Request(
         locked=True, terms=terms,
         coulomb_velocity=None if terms is None else terms.coulomb_velocity,
-        gravity=tuple(as_finite_rows("gravity", gravity, (3,)).tolist()), currents=_currents(
-            text, joints, gains, gain_error, None if loaded is None else named(loaded, "loaded: "),
-            payload_mass),
+        gravity=tuple(as_finite_rows("gravity", gravity, (3,)).tolist()),
+        gains=tuple(each[name] for name in robot_model(text).joint_names if name in each),
+        gain_error=GAIN_ERROR if gain_error is None else gain_error,
+        loaded=None if loaded is None else named(loaded, "loaded: "), payload_mass=payload_mass,
         approach=Approach(method, Known.from_mapping(constraints or {})))
     result = identify_described_robot(text, recorded, request,
                                       [named(test, "tests: ") for test in tests])
@@ -421,21 +427,6 @@ def check_base_parameters(document: Mapping[str, Any], urdf: str = "",
 
     return check(document, Known.from_mapping(constraints or {}),
                  robot_model(_urdf_text(urdf)) if urdf else None)
-
-
-def _currents(urdf: str, names: Sequence[str], gains: ArrayLike | None, error: float | None,
-              loaded: NamedRecording | None, mass: float | None) -> Currents | None:
-    """What is said about motor currents; None where efforts are torques (raises InvalidSetting)."""
-    from .apps.robot.identification import GAIN_ERROR, Currents
-    from .robot.robot_file import robot_model
-
-    if error is not None and gains is None:
-        raise InvalidSetting("gain_error is that of given gains; give gains too")
-    if gains is None:
-        return None if loaded is None and mass is None else Currents(loaded=loaded, mass=mass)
-    each = dict(zip(names, as_finite_rows("gains", gains, (len(names),)).tolist(), strict=True))
-    return Currents(tuple(each[name] for name in robot_model(urdf).joint_names if name in each),
-                    GAIN_ERROR if error is None else error, loaded, mass)
 
 
 def export_payload(estimate: Estimate | NoEstimate | str | Path, format: str,

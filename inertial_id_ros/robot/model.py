@@ -13,7 +13,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike
 
-from ..errors import InvalidData, InvalidModel, UnknownFrame
+from ..errors import InvalidModel
 from ..inertia import Array, phi_from_pinocchio
 from ..motion.description import parse_urdf
 from .joint_terms import JointTerms
@@ -111,18 +111,14 @@ class RobotModel:
         return len(self.parameter_names)
 
     def body_slice(self, body: str | int) -> slice:
-        """Where the ten parameters of a body are (raises UnknownFrame)."""
-        k = body if isinstance(body, int) else _index_of(body, self.bodies, "body")
+        """Where the ten parameters of a body are."""
+        k = body if isinstance(body, int) else self.bodies.index(body)
         return slice(BODY_SIZE * k, BODY_SIZE * (k + 1))
 
     def term_index(self, joint: str | int, term: str) -> int:
-        """Index in phi of a joint's term (`joint_terms.VISCOUS`, ...).
-
-        Raises:
-            UnknownFrame: no such joint or term.
-        """
-        j = joint if isinstance(joint, int) else _index_of(joint, self.joint_names, "joint")
-        k = _index_of(term, self.terms.names, "joint term")
+        """Index in phi of a joint's term (`joint_terms.VISCOUS`, ...)."""
+        j = joint if isinstance(joint, int) else self.joint_names.index(joint)
+        k = self.terms.names.index(term)
         return BODY_SIZE * len(self.bodies) + len(self.terms.names) * j + k
 
     @property
@@ -160,7 +156,7 @@ class RobotModel:
 
     # Dynamics
 
-    def regressor(self, q: ArrayLike, dq: ArrayLike, ddq: ArrayLike, span: float = 0.0) -> Array:
+    def regressor(self, q: Array, dq: Array, ddq: Array, span: float = 0.0) -> Array:
         """Regressor Y (n, nv, p) of generalised forces [N m, or N for prismatic joints].
 
         Args:
@@ -171,16 +167,12 @@ class RobotModel:
             ddq: (n, nv) their derivatives (of the base: the spatial acceleration, i.e. the
                 derivative of the six numbers of dq).
             span: time [s] over which forces were averaged, for friction that changes sides within.
-
-        Raises:
-            InvalidData: wrong shapes, or numbers that are not finite.
         """
         return np.concatenate([self.body_regressor(q, dq, ddq),
                                self.term_regressor(q, dq, ddq, span)], axis=2)
 
-    def body_regressor(self, q: ArrayLike, dq: ArrayLike, ddq: ArrayLike) -> Array:
+    def body_regressor(self, q: Array, dq: Array, ddq: Array) -> Array:
         """The columns (n, nv, 10 bodies) of the bodies, see `regressor`."""
-        q, dq, ddq = self._check_motion(q, dq, ddq)
         configuration = self._configuration(q)
         out = np.empty((len(q), self.nv, BODY_SIZE * len(self.bodies)))
         for i in range(len(q)):
@@ -190,10 +182,8 @@ class RobotModel:
         columns[..., _MOVED] = columns[..., _FROM_PINOCCHIO[_MOVED]]
         return out
 
-    def term_regressor(self, q: ArrayLike, dq: ArrayLike, ddq: ArrayLike, span: float = 0.0
-                       ) -> Array:
+    def term_regressor(self, q: Array, dq: Array, ddq: Array, span: float = 0.0) -> Array:
         """The columns (n, nv, p - 10 bodies) of the joint terms, see `regressor`."""
-        q, dq, ddq = self._check_motion(q, dq, ddq)
         head, joints = self.nv - len(self.joint_names), len(self.joint_names)
         load = self.body_regressor(q, dq, ddq)[:, head:] @ np.array(self.terms.load_bodies
                                                                     ) if self.terms.load else 0.0
@@ -202,43 +192,28 @@ class RobotModel:
         out[:, head + np.arange(joints), np.arange(joints)] = values
         return out.reshape(len(q), self.nv, -1)
 
-    def base_regressor(self, q: ArrayLike, dq: ArrayLike, ddq: ArrayLike) -> Array:
+    def base_regressor(self, q: Array, dq: Array, ddq: Array) -> Array:
         """The six rows (n, 6, p) of a floating base, which no joint torque enters.
 
         Raises:
-            InvalidModel: the base is fixed. InvalidData: see `regressor`.
+            InvalidModel: the base is fixed.
         """
         if not self.floating_base:
             raise InvalidModel("only a robot with a floating base has base-link rows")
         return np.asarray(self.regressor(q, dq, ddq)[:, :BASE_SIZE])
 
-    def torque(self, phi: ArrayLike, q: ArrayLike, dq: ArrayLike, ddq: ArrayLike) -> Array:
+    def torque(self, phi: Array, q: Array, dq: Array, ddq: Array) -> Array:
         """Generalised forces (n, nv) for parameters phi (p,)."""
-        return self.regressor(q, dq, ddq) @ np.asarray(phi, dtype=float)
+        return self.regressor(q, dq, ddq) @ phi
 
-    def described_torque(self, q: ArrayLike, dq: ArrayLike, ddq: ArrayLike) -> Array:
+    def described_torque(self, q: Array, dq: Array, ddq: Array) -> Array:
         """Generalised forces (n, nv) of the described bodies, without joint terms: as with
         `nominal`, but much faster."""
-        q, dq, ddq = self._check_motion(q, dq, ddq)
         configuration = self._configuration(q)
         return np.stack([pin.rnea(self._model, self._data, configuration[i], dq[i], ddq[i])
                          for i in range(len(q))])
 
     # Details
-
-    def _check_motion(self, q: ArrayLike, dq: ArrayLike,
-                      ddq: ArrayLike) -> tuple[Array, Array, Array]:
-        """Motion as arrays with a row a sample, checked for shape and finite numbers."""
-        arrays = [np.atleast_2d(np.asarray(x, dtype=float)) for x in (q, dq, ddq)]
-        wanted = self.nv + (1 if self.floating_base else 0)
-        for name, array, width in zip(("q", "dq", "ddq"), arrays, (wanted, self.nv, self.nv),
-                                      strict=True):
-            if array.shape != (len(arrays[0]), width):
-                raise InvalidData(f"{name} has shape {array.shape}; expected "
-                                  f"({len(arrays[0])}, {width})")
-            if not np.isfinite(array).all():
-                raise InvalidData(f"{name} holds numbers that are not finite")
-        return arrays[0], arrays[1], arrays[2]
 
     def _configuration(self, q: Array) -> Array:
         """Pinocchio's configuration (n, nq): quaternion, cosine and sine of joints without limits.
@@ -248,13 +223,6 @@ class RobotModel:
         for position, is_circular in zip(q[:, head:].T[..., None], self._circular, strict=True):
             columns += [np.cos(position), np.sin(position)] if is_circular else [position]
         return np.concatenate(columns, axis=1)
-
-
-def _index_of(name: str, names: tuple[str, ...], kind: str) -> int:
-    """Index of a name (raises UnknownFrame with the names that there are)."""
-    if name not in names:
-        raise UnknownFrame(f"there is no {kind} '{name}'; there are: {', '.join(names)}")
-    return names.index(name)
 
 
 def _body_names(model: pin.Model) -> list[str]:

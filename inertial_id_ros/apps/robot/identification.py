@@ -20,7 +20,6 @@ from ...robot.recording import (
     FilteredRecording,
     JointRecording,
     RowFilter,
-    binned_motion,
     filter_recording,
 )
 from ...robot.robot_file import IdentifiedRobot, RobotCurrents, robot_model
@@ -48,23 +47,6 @@ _EXPECTED = 0.3
 _SUSPECT = 0.05  # share of a joint's torque from which on mistakes are looked for
 _NEAR_ONE = 0.25  # gains of motors are 5 N m/A and more
 _FADING = 0.01  # rad/s, before the speed that fits best is known
-_FAST = 0.999  # quantile of the speeds that counts as the largest
-
-
-@dataclass(frozen=True)
-class Currents:
-    """What is known about the drives of a robot.
-
-    Attributes:
-        gains: (joints,) [N m/A]; empty: found from the pair.
-        gain_error: standard deviation of the given gains, relative, each joint's its own.
-        loaded: recording with a payload on the last link, of this mass [kg].
-    """
-
-    gains: tuple[float, ...] = ()
-    gain_error: float = GAIN_ERROR
-    loaded: NamedRecording | None = None
-    mass: float | None = None
 
 
 @dataclass(frozen=True)
@@ -81,7 +63,10 @@ class Request:
         low_pass: length of the filter [s]; align: find tilt of the base and delay of the efforts.
         hold_back: part of the time at the end for the test, of several recordings the last one;
             0: none.
-        currents: efforts are motor currents; None: they are torques.
+        gains: (joints,) of the drives, where efforts are motor currents [N m/A]; gain_error:
+        standard deviation of each, relative.
+        loaded: motor currents with a payload of payload_mass [kg] on the last link, from which the
+        gains are found.
         approach: method, weight of the description, and what is known of the robot.
 
     Raises:
@@ -96,23 +81,25 @@ class Request:
     low_pass: float = LOW_PASS
     align: bool = True
     hold_back: float = 0.3
-    currents: Currents | None = None
+    gains: tuple[float, ...] = ()
+    gain_error: float = GAIN_ERROR
+    loaded: NamedRecording | None = None
+    payload_mass: float | None = None
     approach: Approach = field(default_factory=Approach)
 
     def __post_init__(self) -> None:
-        given = self.currents or Currents()
         for name, value, low, high in (
                 ("low_pass", self.low_pass, 0.02, 2.0), ("hold_back", self.hold_back, 0.0, 0.9),
                 ("coulomb_velocity", self.coulomb_velocity, 0.0, 10.0),
                 ("prior_weight", self.approach.weight, 1e-9, 1e9),
-                ("gain_error", given.gain_error, 0.0, 0.99),
-                ("payload_mass", given.mass, 1e-3, 1e4)):
+                ("gain_error", self.gain_error, 0.0, 0.99),
+                ("payload_mass", self.payload_mass, 1e-3, 1e4)):
             if value is not None and not low <= value <= high:
                 raise InvalidSetting(f"{name} is {value:g}; allowed: {low:g} to {high:g}")
-        if (given.loaded is None) != (given.mass is None):
+        if (self.loaded is None) != (self.payload_mass is None):
             raise InvalidSetting("loaded and payload_mass belong together: gains come from a "
                                  "recording with a payload and its mass")
-        if given.loaded is not None and given.gains:
+        if self.loaded is not None and self.gains:
             raise InvalidSetting("gains are given, and loaded is to find them; leave one of them "
                                  "out")
 
@@ -127,7 +114,6 @@ class RobotResult:
         prediction: on all the recording; validation: on a test, or on the last part by a robot
         identified from the rest; None if there was none.
         alignment: tilt and delay, zero where they are not clear of zero; None if not found.
-        speeds: (joints,) largest of the recording [rad/s].
         notes: what a person should know; choice: of the joint terms.
         drives: gains with which currents became torques; None: efforts are torques.
         unexplained: why this is no robot; None: it is one.
@@ -141,7 +127,6 @@ class RobotResult:
     prediction: Prediction
     validation: Prediction | None
     alignment: Alignment | None
-    speeds: Array
     notes: tuple[str, ...]
     choice: TermChoice
     drives: Drives | None
@@ -219,8 +204,7 @@ def _described_model(urdf: str, recorded: NamedRecording, asked: Request) -> Rob
 def _load(model: RobotModel, recorded: Sequence[NamedRecording], tests: Sequence[NamedRecording],
           asked: Request) -> tuple[_Samples, list[str]]:
     """The samples of the joints of a model, checked, and notes on them."""
-    loaded = asked.currents and asked.currents.loaded
-    for source in (*recorded, *tests, *([loaded] if loaded else [])):
+    for source in (*recorded, *tests, *([asked.loaded] if asked.loaded else [])):
         check_position_units(model, source.positions(model.joint_names))
     parts = [source.of_joints(model.joint_names) for source in recorded]
     whole = JointRecording.join(parts)
@@ -240,8 +224,8 @@ def _as_torques(model: RobotModel, samples: _Samples, asked: Request, notes: lis
                 ) -> tuple[_Samples, Drives | None]:
     """The samples with torques in place of motor currents, and the gains of the drives."""
     drives = None
-    if asked.currents is not None:
-        drives = find_drives(asked.currents, model, samples.first, asked.low_pass)
+    if asked.gains or asked.loaded:
+        drives = _find_drives(asked, model, samples.first)
         samples = _Samples(drives.torques(samples.whole), drives.torques(samples.first),
                            samples.test and drives.torques(samples.test))
         if np.abs(drives.gain - 1.0).max() < _NEAR_ONE:
@@ -251,31 +235,20 @@ def _as_torques(model: RobotModel, samples: _Samples, asked: Request, notes: lis
     return samples, drives
 
 
-def find_drives(currents: Currents, model: RobotModel, unloaded: JointRecording, low_pass: float
-                ) -> Drives:
-    """Gains of all drives: those that are given or, where `currents.loaded` is there, those that
-    the payload of known mass tells of the two recordings, without and with it.
-
-    Args:
-        model: of the robot without payload; unloaded: its currents.
-        low_pass: length of the low-pass [s].
-
-    Raises:
-        InvalidSetting: a number of gains that is not the number of joints, or one not positive.
-        NotEnoughData: the pair does not determine the gains.
-    """
-    if currents.loaded is None or currents.mass is None:
-        gain, count = np.asarray(currents.gains, dtype=float), len(model.joint_names)
+def _find_drives(asked: Request, model: RobotModel, unloaded: JointRecording) -> Drives:
+    """Gains of all drives: those that are given, or those that the payload of known mass tells of
+    two recordings of currents, without and with it (raises InvalidSetting, NotEnoughData)."""
+    if asked.loaded is None or asked.payload_mass is None:
+        gain, count = np.array(asked.gains), len(model.joint_names)
         if gain.shape != (count,) or not (np.isfinite(gain).all() and (gain > 0.0).all()):
-            raise InvalidSetting(f"gains are {', '.join(f'{g:g}' for g in currents.gains)} N m/A; "
-                                 f"{count} positive numbers are needed, for "
-                                 + ", ".join(model.joint_names))
-        return Drives(gain, np.diag((currents.gain_error * gain)**2))
+            raise InvalidSetting(f"gains are {', '.join(f'{g:g}' for g in gain)} N m/A; {count} "
+                                 f"positive numbers are needed, for {', '.join(model.joint_names)}")
+        return Drives(gain, np.diag((asked.gain_error * gain)**2))
     with_drives = model.with_terms(JointTerms(drive_inertia=True))
-    free, held = (filter_recording(with_drives, recording, 0.0, low_pass) for recording in (
-        unloaded, currents.loaded.of_joints(model.joint_names)))
+    free, held = (filter_recording(with_drives, recording, 0.0, asked.low_pass) for recording in (
+        unloaded, asked.loaded.of_joints(model.joint_names)))
     try:
-        return gains_from_payload(with_drives, free, held, currents.mass)
+        return gains_from_payload(with_drives, free, held, asked.payload_mass)
     except NotEnoughData as error:
         raise NotEnoughData(f"motor currents: {error}; do both recordings move all joints, and "
                             "does only one hold the payload? (Torques need no payload.)") from error
@@ -354,7 +327,6 @@ def _result(fit: RobotFit, level: RobotModel, samples: _Samples, validation: Pre
                             asked.low_pass, fit.phi, fit.covariance, fit.noise,
                             None if drives is None else RobotCurrents(
                                 drives.gain, drives.spread, fit.follow))
-    speeds = np.quantile(np.abs(binned_motion(samples.whole).dq), _FAST, axis=0)
     unexplained: InvalidData | NotEnoughData | None = None
     if prediction.shares.max() > _SUSPECT:
         mistake = find_mistake(level, samples.whole, asked.low_pass, lambda part: _left(
@@ -363,7 +335,7 @@ def _result(fit: RobotFit, level: RobotModel, samples: _Samples, validation: Pre
                                   "far better") if mistake else None
     expected = np.std(rows.regressor @ model.nominal, axis=0)
     return RobotResult(fit, robot, base, base.matrix @ fit.phi, np.sqrt(np.maximum(variance, 0.0)),
-                       prediction, validation, alignment, np.maximum(speeds, 1e-6), tuple(notes),
+                       prediction, validation, alignment, tuple(notes),
                        choice, drives,
                        unexplained or _unexplained(model, prediction, validation, expected))
 

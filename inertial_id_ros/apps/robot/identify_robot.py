@@ -21,7 +21,7 @@ from ...settings import Settings
 from ..bag.output import check_outputs, print_written, report_file, write_json, write_text
 from ..recordings.columns import columns_from_file
 from .base_check import check_base_parameters
-from .identification import GAIN_ERROR, Currents, Request, identify_described_robot
+from .identification import GAIN_ERROR, Request, identify_described_robot
 from .known import Known
 from .methods import METHODS, Approach
 from .recording_files import NamedRecording, read_recording
@@ -156,11 +156,7 @@ def _request(args: argparse.Namespace, given: Mapping[str, str], loaded: Sequenc
     """What the command line asks for (raises InvalidSetting)."""
     if "gain_error" in given and not args.gains:
         raise InvalidSetting("gain_error is that of the gains that --gains gives")
-    currents = None
-    if args.gains or loaded or args.payload_mass is not None:
-        gains = numbers(f"--gains {args.gains}", args.gains, "numbers") if args.gains else ()
-        currents = Currents(gains, _number(given, "gain_error", GAIN_ERROR),
-                            loaded[0] if loaded else None, args.payload_mass)
+    gains = numbers(f"--gains {args.gains}", args.gains, "numbers") if args.gains else ()
     wanted = names(args.terms)
     for name in wanted:
         if name not in _TERMS:
@@ -176,7 +172,8 @@ def _request(args: argparse.Namespace, given: Mapping[str, str], loaded: Sequenc
         _number(given, "coulomb_velocity", 0.0) if "coulomb_velocity" in given else None,
         numbers("gravity", given.get("gravity", "0,0,-9.81"), "three numbers", 3),
         _number(given, "low_pass", usual.low_pass), align == "true",
-        _number(given, "hold_back", usual.hold_back), currents,
+        _number(given, "hold_back", usual.hold_back), gains,
+        _number(given, "gain_error", GAIN_ERROR), loaded[0] if loaded else None, args.payload_mass,
         Approach(args.method, known, _number(given, "prior_weight", 1.0)))
 
 

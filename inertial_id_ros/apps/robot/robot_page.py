@@ -12,7 +12,7 @@ import numpy as np
 
 from ...extras import optional_packages
 from ...inertia import Array, report_from_phi, report_jacobian
-from ...robot.joint_terms import DRIVE, NOT_NEGATIVE, OFFSET
+from ...robot.joint_terms import NOT_NEGATIVE
 from ..bag.output import as_markup, print_table
 from ..report.diagnosis import BAD, FAIR, GOOD, Diagnosis
 from ..report.figures import Curve, chart, limits_around
@@ -164,35 +164,6 @@ def _torque_curves(result: RobotResult) -> Section:
         f"Low-passed, the first {time[part][-1]:.0f} s. {seen}", Figures(figures)])
 
 
-def _friction_curves(result: RobotResult) -> Section:
-    """Friction of each joint over its speed, as far as the recording went, with its interval."""
-    figures = []
-    for j, name in enumerate(result.model.joint_names):
-        most = float(result.speeds[j])
-        speed = np.linspace(-most, most, 201)
-        value, sigma = _friction_at(result, j, speed)
-        band = CONFIDENCE_95 * sigma
-        figures.append(chart(
-            name, "N m", [Curve("", speed, value, "z", band)],
-            f"{value[-1]:.3g} \u00b1 {band[-1]:.2g} N m at {most:.3g} rad/s",
-            limits_around(value - band, value + band), across="speed [rad/s]"))
-    return Section("Friction", "friction", [
-        "Without load, as far as the speeds of the recording went, with 95 % intervals.",
-        Figures(figures)])
-
-
-def _friction_at(result: RobotResult, joint: int, speed: Array) -> tuple[Array, Array]:
-    """Friction (n,) of a joint at speeds (n,), and its standard deviation (n,) [N m]."""
-    model, used = result.model, [k for k, term in enumerate(result.model.terms.names)
-                                 if term not in (OFFSET, DRIVE)]
-    still = np.zeros((len(speed), 1))
-    columns = model.terms.columns(speed[:, None], still)[:, 0, used]
-    at = [model.term_index(joint, model.terms.names[k]) for k in used]
-    spread = result.fit.covariance[np.ix_(at, at)]
-    return columns @ result.fit.phi[at], np.sqrt(np.maximum(
-        np.einsum("ni,ij,nj->n", columns, spread, columns), 0.0))
-
-
 def robot_page(result: RobotResult, recording: Path, words: Sequence[str]) -> str:
     """The report, as HTML in one file (raises MissingPackage).
 
@@ -214,7 +185,6 @@ def robot_page(result: RobotResult, recording: Path, words: Sequence[str]) -> st
             "description says, not the data. Joint torques identify combinations of parameters "
             "only.")]),
         Section("Joints", "joints", [term_table(result), *result.choice.sentences()]),
-        _friction_curves(result),
         Section("Base parameters", "base", [f"{len(base.rows)} combinations of parameters.",
                                             Folded("All of them", base)]),
         provenance_section(origin)]
@@ -227,9 +197,7 @@ def diagnose_robot(result: RobotResult) -> Diagnosis:
     held = result.validation
     if result.unexplained is not None:
         return Diagnosis(BAD, "Not identified", "The description does not explain the torques.",
-                         (str(result.unexplained), *reasons),
-                         ("Check that the efforts are torques, in the order and with the sign of "
-                          "the joints, and that the arm moves.",))
+                         (str(result.unexplained), *reasons), ())
     if held is None:
         return Diagnosis(FAIR, "Identified, not tested", "No part was held back for a test.",
                          reasons, ("Give --set hold_back=0.3, or a recording by --test.",))
@@ -248,4 +216,4 @@ def diagnose_robot(result: RobotResult) -> Diagnosis:
                          + ", ".join(doubted) + ".", reasons,
                          ("Look for a load, a gripper or a cover that the description lacks.",))
     return Diagnosis(GOOD, "Identified", "The robot explains torques that it had not seen.",
-                     reasons, ("Nothing; description and robot file can be written.",))
+                     reasons, ())
