@@ -8,12 +8,9 @@ import numpy as np
 from .inertia import Array
 
 
-def triangular_factors(rows: Array) -> Array:
-    """Square triangular factors (..., w, w) of rows (..., n, w)."""
-    n, width = rows.shape[-2:]
-    upper = np.asarray(np.linalg.qr(rows, mode="r"))
-    if n >= width:
-        return upper
-    padded = np.zeros((*rows.shape[:-2], width, width))
-    padded[..., :n, :] = upper
-    return padded
+def triangle(rows: Array) -> Array:
+    """Square upper triangular factors (..., k, k) of rows (..., n, k), filled with zeros where n is
+    less than k."""
+    missing = max(rows.shape[-1] - rows.shape[-2], 0)
+    padding = [(0, 0)] * (rows.ndim - 2) + [(0, missing), (0, 0)]
+    return np.asarray(np.linalg.qr(np.pad(rows, padding), mode="r"))

@@ -32,7 +32,8 @@ from ..errors import InvalidSetting
 from ..geometry.density_prior import MASS_SD, DensityPrior, balls, density_prior, shape_covariance
 from ..geometry.shape import Shape
 from ..inertia import PARAMETERS, Array, body_from_phi, is_consistent, phi_from_body
-from ..model.problem import Problem, triangle
+from ..linalg import triangle
+from ..model.problem import Problem
 from ..settings import Settings
 from .base import Solution
 from .reference_body import reference_body, regularise

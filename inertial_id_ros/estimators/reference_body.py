@@ -24,7 +24,7 @@ from scipy.linalg import solve_triangular
 from ..errors import NotEnoughData
 from ..geometry.shape import Shape
 from ..inertia import Array, is_consistent, phi_from_body, phi_from_pseudo_inertia, pseudo_inertia
-from ..model.problem import triangle
+from ..linalg import triangle
 
 SIDE = 4  # of a pseudo-inertia
 _COLS, _ROWS = np.tril_indices(SIDE)

@@ -15,6 +15,7 @@ from ..estimators import create
 from ..geometry.shape import Shape
 from ..kinds import finding_of, with_findings
 from ..model.history import History
+from ..motion.frames import quaternions_of
 from ..motion.motion import BIN_NS, Array, IntArray, Motion
 from ..motion.quartic import fit_quartics, is_covered, near, window_length
 from ..samples.stamps import spacing_of
@@ -70,9 +71,7 @@ def identify_measured(measured: MeasuredMotion, wrench: Array, settings: Setting
 def _in_bins(measured: MeasuredMotion) -> Motion:
     """The motion in all bins that samples cover."""
     stamps, (rotation, acceleration, omega) = measured.stamps, measured[1:4]
-    turn = Rotation.from_matrix(rotation).as_quat()
-    turned = np.einsum("ni,ni->n", turn[1:], turn[:-1]) < 0.0
-    turn *= np.cumprod(np.where(np.r_[False, turned], -1.0, 1.0))[:, None]
+    turn = quaternions_of(Rotation.from_matrix(rotation))
     spacing = spacing_of(stamps)
     window = window_length(spacing)
     number = np.arange(stamps[0] // BIN_NS, stamps[-1] // BIN_NS + 1)

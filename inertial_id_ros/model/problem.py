@@ -14,6 +14,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from ..inertia import PARAMETERS, Array
+from ..linalg import triangle
 
 CHANNELS = 6  # of a wrench; joint torques have one a joint
 
@@ -120,9 +121,3 @@ def stack_models(models: tuple[Array, ...], scale: Array, noise: Array, bias_sd:
     np.fill_diagonal(prior, (scale * noise)[is_free] / bias_sd[is_free])
     out[0] = np.concatenate([out[0], prior])
     return out
-
-
-def triangle(rows: Array) -> Array:
-    """Square upper triangular factor of rows (n, k), filled with zeros where n is less than k."""
-    missing = max(rows.shape[1] - len(rows), 0)
-    return np.asarray(np.linalg.qr(np.pad(rows, ((0, missing), (0, 0))), mode="r"))

@@ -32,35 +32,9 @@ class Now(NamedTuple):
     rotation: Array
 
 
-class FadingMemory:
-    """Value and derivatives now (Morrison 1969, ch. 13): x, v, a, jerk (4, k).
-
-    Args:
-        first: sample (k,), at rest.
-    """
-
-    def __init__(self, first: Array) -> None:
-        self.state = np.zeros((4, len(first)))
-        self.state[0] = first
-
-    def update(self, sample: Array, step: float, tau: float = TAU) -> None:
-        """Take a sample (k,), so long after the one before [s]; tau: of the memory [s]."""
-        k = np.exp(-step / tau)
-        gain = np.array([
-            1.0 - k**4, (1.0 - k) ** 2 * (11.0 + 14.0 * k + 11.0 * k * k) / 6.0 / step,
-            2.0 * (1.0 - k) ** 3 * (1.0 + k) / step**2, (1.0 - k) ** 4 / step**3])
-        ahead = self.predict(step)
-        self.state = ahead + gain[:, None] * (sample - ahead[0])
-
-    def predict(self, step: float) -> Array:
-        """x, v, a, jerk (4, k) after so long [s]."""
-        half = 0.5 * step * step
-        return np.asarray(np.array([[1.0, step, half, half * step / 3.0], [0.0, 1.0, step, half],
-                                    [0.0, 0.0, 1.0, step], [0.0, 0.0, 0.0, 1.0]]) @ self.state)
-
-
 class Signal:
-    """Samples (k,) of a motion as they come; begins anew after a gap or a jump.
+    """Samples (k,) of a motion as they come, and its derivatives now: x, v, a, jerk (4, k)
+    by a memory that fades (Morrison 1969, ch. 13). It begins anew, at rest, after a gap or a jump.
 
     Args:
         turns: (k,) True where a sample is an angle that may be wrapped to +-pi.
@@ -68,7 +42,7 @@ class Signal:
 
     def __init__(self, turns: np.ndarray) -> None:
         self._turns = turns
-        self._memory: FadingMemory | None = None
+        self._state: Array | None = None
         self._stamp = self._since = 0
         self._last: Array = np.zeros(len(turns))
         self._period = 0.0
@@ -81,19 +55,32 @@ class Signal:
         turn = 2.0 * np.pi * np.round((sample - self._last) / (2.0 * np.pi))
         sample = sample - np.where(self._turns, turn, 0.0)
         jump = np.abs(sample - self._last).max(initial=0.0) > JUMP + FASTEST * step
-        if self._memory is None or abs(step) > LONGEST or jump:
-            self._memory, self._since, self._period = FadingMemory(sample), stamp, 0.0
+        if self._state is None or abs(step) > LONGEST or jump:
+            self._state = np.zeros((4, len(sample)))
+            self._state[0], self._since, self._period = sample, stamp, 0.0
         else:
             self._period += SHARE * (step - self._period)
-            self._memory.update(sample, step, max(TAU, PERIODS * self._period))
+            k = np.exp(-step / max(TAU, PERIODS * self._period))
+            gain = np.array([
+                1.0 - k**4, (1.0 - k) ** 2 * (11.0 + 14.0 * k + 11.0 * k * k) / 6.0 / step,
+                2.0 * (1.0 - k) ** 3 * (1.0 + k) / step**2, (1.0 - k) ** 4 / step**3])
+            ahead = _after(step) @ self._state
+            self._state = ahead + gain[:, None] * (sample - ahead[0])
         self._stamp, self._last = stamp, sample
 
     def at(self, stamp: int) -> Array | None:
         """Value and derivatives (4, k) at a stamp [ns]; None: there is nothing so near."""
         step, age = 1e-9 * (stamp - self._stamp), 1e-9 * (self._stamp - self._since)
-        if self._memory is None or abs(step) > OLDEST or age < SETTLED * TAU:
+        if self._state is None or abs(step) > OLDEST or age < SETTLED * TAU:
             return None
-        return self._memory.predict(step)
+        return np.asarray(_after(step) @ self._state)
+
+
+def _after(step: float) -> Array:
+    """Matrix (4, 4) from x, v, a, jerk to those after so long [s]."""
+    half = 0.5 * step * step
+    return np.array([[1.0, step, half, half * step / 3.0], [0.0, 1.0, step, half],
+                     [0.0, 0.0, 1.0, step], [0.0, 0.0, 0.0, 1.0]])
 
 
 class MotionNow:

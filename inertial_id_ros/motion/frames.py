@@ -20,6 +20,14 @@ KEPT_NS = 5_000_000_000
 IMPOSSIBLE = 1e9  # m: no frame is that far away, uninitialised memory is
 
 
+def quaternions_of(turns: Rotation) -> Array:
+    """Quaternions x, y, z, w (n, 4) of rotations, without jumps of their sign."""
+    quaternion = turns.as_quat()
+    turned = np.einsum("ni,ni->n", quaternion[1:], quaternion[:-1]) < 0.0
+    return np.asarray(quaternion * np.cumprod(
+        np.where(np.r_[False, turned], -1.0, 1.0))[:, None])
+
+
 def place_of(translation: Sequence[float], quaternion: Sequence[float]) -> pin.SE3:
     """A pose from translation (3,) and quaternion x, y, z, w (raises InvalidData)."""
     row = np.r_[translation, quaternion].astype(float)
@@ -121,10 +129,7 @@ class Frames:
             return stamps, np.empty((0, 7))
         for ring in rings:
             ring.drop(int(stamps[-1]) - KEPT_NS)
-        quaternion = turn.as_quat()
-        turned = np.einsum("ni,ni->n", quaternion[1:], quaternion[:-1]) < 0.0
-        flip = np.cumprod(np.where(np.r_[False, turned], -1.0, 1.0))
-        return stamps, np.hstack([place, quaternion * flip[:, None]])
+        return stamps, np.hstack([place, quaternions_of(turn)])
 
     def poses_at(self, frame: str, root: str, stamps: IntArray) -> tuple[Array, Rotation]:
         """Translations (m, 3) and rotations of a frame in a root above it, at stamps (m,) [ns]

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from ..inertia import Array
-from ..linalg import triangular_factors
+from ..linalg import triangle
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Compressed:
     def stack(self, noise: Array | None = None) -> Array:
         """Factor (p + 1, p + 1) of all outputs, each divided by its noise (k,) [N m]; None: 1."""
         rows, outputs = self._rows
-        return triangular_factors(rows if noise is None else rows / noise[outputs, None])
+        return triangle(rows if noise is None else rows / noise[outputs, None])
 
     @cached_property
     def _rows(self) -> tuple[Array, np.ndarray]:
@@ -67,7 +67,7 @@ def factors_of_joints(rows: Array) -> Array:
     factors = np.zeros((rows.shape[1], rows.shape[2], rows.shape[2]))
     for j, factor in enumerate(factors):
         columns = np.flatnonzero(rows[:, j].any(axis=0))
-        upper = triangular_factors(rows[:, j, columns])
+        upper = triangle(rows[:, j, columns])
         factor[np.ix_(np.arange(len(upper)), columns)] = upper
     return factors
 

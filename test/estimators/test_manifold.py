@@ -21,7 +21,8 @@ from inertial_id_ros.inertia import (
     transform_matrix,
     transform_phi,
 )
-from inertial_id_ros.model.problem import Problem, triangle
+from inertial_id_ros.linalg import triangle
+from inertial_id_ros.model.problem import Problem
 from inertial_id_ros.settings import Settings
 
 UNIT = reference_body(None).unit_phi
