@@ -22,7 +22,7 @@ from ..errors import InvalidData, printable
 from ..estimate import UNOBSERVED, VERDICT_WORDS, Estimate, NoEstimate, Outcome
 from ..inertia import PARAMETER_NAMES
 from ..settings import Settings
-from .conversions import parameters_message, summary_message
+from .conversions import parameters_message, payload_text, summary_message
 from .estimation import Estimation
 from .services import explain, require_active
 
@@ -115,8 +115,7 @@ class IdentifyAction:
             if handle.is_cancel_requested:
                 return outcome, f"cancelled after {elapsed:.1f} s{because}", handle.canceled
             if isinstance(outcome, Estimate) and not missing:
-                return outcome, f"{describe_reached(outcome, goal)} after {elapsed:.1f} s", (
-                    handle.succeed)
+                return outcome, f"{payload_text(outcome)} after {elapsed:.1f} s", handle.succeed
             if elapsed > timeout:
                 return outcome, f"timeout of {timeout:g} s{because}", handle.abort
             if self._estimation.streams is None or not self._node.context.ok():
@@ -154,7 +153,7 @@ def describe_missing(outcome: Outcome, goal: Any) -> str:
         parts.append(_lack("centre of mass", outcome, COM, width, goal.com_accuracy, 1e3, "mm"))
     motions = [TILT] if any(parts) else []
     if goal.inertia_accuracy > 0.0 and not outcome.carries_nothing:
-        share = width / _mean_moment(outcome)
+        share = width / (float(np.trace(outcome.body.inertia_com)) / 3.0)
         lack = _lack("inertia", outcome, INERTIA, share, goal.inertia_accuracy, 100.0,
                      "% of the mean moment")
         lacking = (share[INERTIA] > goal.inertia_accuracy) | (
@@ -176,19 +175,3 @@ def _lack(name: str, estimate: Estimate, group: slice, width: Any, wanted: float
     widest = float(width[group].max())
     return "" if wanted == 0.0 or widest <= wanted else (
         f"{name} known to {scale * widest:.3g} {unit}, where {scale * wanted:.3g} {unit} is wanted")
-
-
-def describe_reached(estimate: Estimate, goal: Any) -> str:
-    """How accurate an estimate is in what is asked for, in words."""
-    width = 2.0 * estimate.sigma
-    text = (f"mass {estimate.body.mass:.3f} ± {width[0]:.2g} kg, centre of mass "
-            f"± {1e3 * width[COM].max():.2g} mm")
-    if goal.inertia_accuracy > 0.0:
-        share = 100.0 * width[INERTIA].max() / _mean_moment(estimate)
-        text += f", inertia ± {share:.2g} % of the mean moment"
-    return f"{text} (95 %)"
-
-
-def _mean_moment(estimate: Estimate) -> float:
-    """Mean principal moment of inertia [kg m^2]."""
-    return float(np.trace(estimate.body.inertia_com)) / 3.0

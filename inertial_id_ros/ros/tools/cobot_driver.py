@@ -1,8 +1,8 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """What the driver of a commanded simulated cobot offers, under the names of ur_robot_driver.
 
-- ``joint_trajectory_controller/follow_joint_trajectory``, with tolerances, as
-  joint_trajectory_controller has it. A cancelled goal comes to rest within 0.2 s.
+- ``joint_trajectory_controller/follow_joint_trajectory``, as that controller has it. A cancelled
+  goal comes to rest within 0.2 s.
 - ``io_and_status_controller/set_payload`` (ur_msgs, where it is installed): the payload that the
   driver knows is subtracted from the wrench, and told on ``dynamic_joint_states``.
 - ``~/protective_stop`` (std_msgs/Bool, latched): a push or a joint torque that is too large brings
@@ -36,7 +36,7 @@ _LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 _PERIOD = 0.01  # s between two checks of a goal
 _TELL = 0.1  # s between two messages about the payload
 _START = 0.05  # rad, between a trajectory's start and the arm
-_PATH, _GOAL = 0.2, 0.02  # rad, default tolerances
+_PATH, _GOAL = 0.2, 0.02  # rad, tolerances
 _OVERLOAD = 1.0  # of a joint's effort limit
 _ENTRIES = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 _TOOL0_Z = -0.04  # m, of the flange in the sensor's frame
@@ -140,11 +140,8 @@ class CobotDriver:
 
     def _follow(self, handle: Any) -> Any:
         """Follow an accepted goal to its end, in a thread of the executor; gives its result."""
-        request = handle.request
-        trajectory = self._read(request.trajectory)
-        code, text = self._watch(handle, trajectory, self._motion.follow(trajectory),
-                                 _tolerances(request.path_tolerance, self._cobot, _PATH),
-                                 _tolerances(request.goal_tolerance, self._cobot, _GOAL))
+        trajectory = self._read(handle.request.trajectory)
+        code, text = self._watch(handle, trajectory, self._motion.follow(trajectory))
         self._is_busy = False
         if handle.is_cancel_requested:
             handle.canceled()
@@ -154,13 +151,9 @@ class CobotDriver:
             handle.abort()
         return self._kind.Result(error_code=code, error_string=text)
 
-    def _watch(self, handle: Any, trajectory: Trajectory, began: float, path: Array, goal: Array
-               ) -> tuple[int, str]:
-        """Wait until a goal is cancelled, stopped, off its path, or at its end; code and text.
-
-        Args:
-            began: time of the motion [s]; path, goal: tolerances (k,) [rad].
-        """
+    def _watch(self, handle: Any, trajectory: Trajectory, began: float) -> tuple[int, str]:
+        """Wait until a goal, which began at a time of the motion [s], is cancelled, stopped, off
+        its path, or at its end; code and text."""
         result = self._kind.Result
         while self._node.context.ok():
             time.sleep(_PERIOD)
@@ -172,11 +165,11 @@ class CobotDriver:
                     time.sleep(_PERIOD)
                 return result.SUCCESSFUL, "cancelled"
             now = self._motion.newest
-            off = np.abs(self._motion(now).q[0] - trajectory.sample([now - began]).q[0])
-            if (off > path).any():
+            off = np.abs(self._motion(now).q[0] - trajectory.sample([now - began]).q[0]).max()
+            if off > _PATH:
                 return result.PATH_TOLERANCE_VIOLATED, "off the path"
             if now >= began + trajectory.duration:
-                return ((result.SUCCESSFUL, "") if (off <= goal).all() else
+                return ((result.SUCCESSFUL, "") if off <= _GOAL else
                         (result.GOAL_TOLERANCE_VIOLATED, "the end was not reached"))
         return result.INVALID_GOAL, "the arm is switched off"
 
@@ -213,13 +206,6 @@ class CobotDriver:
             values=[float(body.mass), *body.com.tolist(),
                     *body.inertia_com[np.triu_indices(3)].tolist()])]
         publisher.publish(message)
-
-
-def _tolerances(given: Any, cobot: SimulatedCobot, default: float) -> Array:
-    """Tolerances (k,) of positions [rad]: as given; 0: the default; below 0: none."""
-    positions = {tolerance.name: tolerance.position for tolerance in given}
-    values = np.array([positions.get(name, 0.0) for name in cobot.joint_names])
-    return np.where(values > 0.0, values, np.where(values < 0.0, np.inf, default))
 
 
 def _in_sensor(body: Body) -> Array:
