@@ -132,14 +132,6 @@ def test_a_parent_that_moves_or_is_missing_is_refused(
         write(name, payload(), parent=parent)
 
 
-@pytest.mark.parametrize(("name", "parent", "said"), [
-    ("urdf_robot", "", "needs a robot description"),
-    ("sdf", "flange", "is not 'tool0', the frame of the estimate, and there is no robot")])
-def test_what_needs_a_description_says_so(name: str, parent: str, said: str) -> None:
-    with pytest.raises(InertialIdError, match=said):
-        write(name, payload(), "", parent)
-
-
 def test_unknown_formats_and_impossible_names_are_refused() -> None:
     with pytest.raises(InvalidSetting, match="format is 'stl'; allowed: urdf, urdf_robot, sdf"):
         write("stl", payload())

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +18,7 @@ from inertial_id_ros import api
 from inertial_id_ros.apps.export_payload import main
 from inertial_id_ros.apps.simulation.description import load_description
 from inertial_id_ros.cli import NO_ESTIMATE, OK, USER_ERROR
-from inertial_id_ros.errors import InertialIdError, InvalidData, InvalidSetting, NotEnoughData
+from inertial_id_ros.errors import InvalidData, NotEnoughData
 from inertial_id_ros.estimate import (
     IDENTIFIED,
     PRIOR_DOMINATED,
@@ -123,14 +122,6 @@ def test_a_file_that_is_no_estimate_is_refused(tmp_path: Path, text: str) -> Non
         read_saved_estimate(tmp_path / "a.json")
 
 
-def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(InvalidData, match="no regular file"):
-        read_saved_estimate(tmp_path / "pipe")
-    with pytest.raises(InvalidSetting, match="cannot be read: No such file"):
-        read_saved_estimate(tmp_path / "nothing")
-
-
 # The command
 
 ROBOT = load_description().urdf
@@ -189,12 +180,3 @@ def test_the_command_says_in_one_line_what_is_wrong(
         assert printed.out == "" and printed.err.startswith("error: ") and said in printed.err
         assert printed.err.count("\n") == 1
     assert json.loads(source.read_text())["mass"] == pytest.approx(0.8)
-
-
-def test_the_python_interface_raises_errors_of_the_package(tmp_path: Path) -> None:
-    for wrong in (lambda: api.export_payload(estimate(), "step"),
-                  lambda: api.export_payload(NoEstimate(0, "", "no wrench"), "urdf"),
-                  lambda: api.export_payload(tmp_path / "none", "urdf"),
-                  lambda: api.export_payload(estimate(), "urdf_robot", "arm.urdf")):
-        with pytest.raises(InertialIdError):
-            wrong()

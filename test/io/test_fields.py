@@ -61,10 +61,3 @@ def test_arrays_have_their_shape_and_numbers_their_least() -> None:
             fields.numbers({"it": value}, "it", *shape)
     with pytest.raises(DamagedFile, match="-0.1"):
         fields.number({"it": -0.1}, "it", 0.0)
-
-
-def test_what_text_files_round_is_made_symmetric_again() -> None:
-    uneven = COVARIANCE + np.array([[0.0, 1e-9], [0.0, 0.0]])
-    got = covariance({"it": uneven.tolist()}, "it")
-    assert (got == got.T).all()
-    np.testing.assert_allclose(got, COVARIANCE, atol=1e-9)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from inertial_id_ros.apps.bag.options import parse_options, read_settings_file
+from inertial_id_ros.apps.bag.options import read_settings_file
 from inertial_id_ros.apps.simulation.payload import load_payload
 from inertial_id_ros.errors import DamagedFile, InvalidSetting
 from inertial_id_ros.io.yaml_files import parse_yaml
@@ -48,18 +48,3 @@ def test_a_file_above_the_limit_is_not_parsed(tmp_path: Path) -> None:
     file.write_text("# " + "x" * MAX_YAML_BYTES)
     with pytest.raises(InvalidSetting, match=f"more than {MAX_YAML_BYTES} bytes"):
         read_settings_file(file)
-
-
-def test_a_value_on_the_command_line_is_refused_alike() -> None:
-    with pytest.raises(InvalidSetting, match="--set estimator.rate=2001-99-99: it is not valid"):
-        parse_options(["bag", "--set", "estimator.rate=2001-99-99"])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("part", ["{shape: box, density: 1, size: %s}", "%s", "{? %s : 1}"])
-def test_long_values_are_not_repeated_in_full(part: str, tmp_path: Path) -> None:
-    file = tmp_path / "x.yaml"
-    file.write_text("parts: [" + part % ("[a" + ", 0" * 9000 + "]") + "]\n")
-    with pytest.raises(InvalidSetting) as caught:
-        load_payload(str(file))
-    assert len(str(caught.value)) < 700

@@ -136,13 +136,6 @@ def test_a_push_makes_a_protective_stop_until_it_is_unlocked(cobot):
     assert cobot.end(cobot.run(cobot.motion(0.1))) == Ended()
 
 
-def test_a_trajectory_from_elsewhere_is_rejected(cobot):
-    cobot.spin_to_rest()
-    motion = cobot.motion(0.2)
-    motion.positions[:] += 0.3
-    assert cobot.end(cobot.run(motion)).was_rejected
-
-
 def test_a_stated_payload_is_subtracted_from_the_wrench_and_told(cobot):
     from control_msgs.msg import DynamicJointState
 

@@ -111,11 +111,6 @@ def test_nothing_is_sent_where_something_is_wrong_before(scene, monkeypatch, lac
     assert not scene.controller.goals and scene.executions[0].is_settled
 
 
-def test_a_controller_that_rejects_the_goal_is_told_from_one_that_stops(scene):
-    scene.controller.accepts = False
-    assert scene.end(scene.run()).was_rejected
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("cause", ["fault", "program", "published", "moving_stamps", "follows"])
 def test_what_is_found_on_the_way_cancels_the_goal(scene, cause):
@@ -182,14 +177,6 @@ def test_a_goal_that_is_accepted_late_is_cancelled_at_once(seconds):
         scene.client.spin_until(lambda: scene.executions[0].is_settled)
     finally:
         scene.close()
-
-
-@pytest.mark.slow
-def test_the_next_motion_starts_clean_after_one_that_was_stopped(scene):
-    ended, scene.fault = scene.moving(), "stop"
-    assert scene.end(ended).reason == "stop"
-    scene.fault = ""
-    assert scene.end(scene.run(make_motion(0.2, scene.controller.positions[2]))) == Ended()
 
 
 def test_a_missing_control_msgs_is_named(scene, monkeypatch):

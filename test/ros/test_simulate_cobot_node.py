@@ -130,13 +130,6 @@ def test_latched_topics_reach_a_late_listener(listen):
         drill.inertia_com[0, 2], drill.inertia_com[1, 1])
 
 
-def test_two_interrupts_in_a_row_end_the_node_cleanly():
-    process = start()
-    assert "drill" in process.stderr.readline()
-    status, errors = finish(process, signal.SIGINT, times=2)
-    assert status == 0 and "Traceback" not in errors
-
-
 def test_node_ends_by_itself_after_its_duration():
     process = start("--ros-args", "-p", "duration:=1.0")
     assert "drill" in process.stderr.readline()

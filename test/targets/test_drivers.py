@@ -12,9 +12,7 @@ import numpy as np
 import pytest
 from robot_graph import SHIFT, TURN, Graph, assert_close, body, in_sensor, load, matrix
 
-from inertial_id_ros.errors import InvalidSetting
 from inertial_id_ros.estimate import UNOBSERVED
-from inertial_id_ros.targets.registry import TARGETS
 from inertial_id_ros.targets.target import PayloadFrame, Refused, body_values, difference
 
 MASS, COM, SIX = body()
@@ -51,13 +49,6 @@ def sent(name: str, graph: Graph, payload: Any = PAYLOAD, **settings: Any) -> di
     target = load(name, graph, **settings)
     target.send(target.plan(payload, target.read()).values)
     return graph.calls[-1][1]
-
-
-def test_every_target_has_a_name_and_no_other_name_is_one() -> None:
-    assert all(type(load(name)) is kind for name, kind in TARGETS.items())
-    for name in ("", "kuka"):
-        with pytest.raises(InvalidSetting):
-            load(name)
 
 
 def test_what_the_user_names_goes_before_the_default_of_the_driver() -> None:

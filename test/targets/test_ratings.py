@@ -37,15 +37,6 @@ def test_what_the_user_says_goes_before_the_rating(name: str) -> None:
     assert limit(name, OWN) == 4.0
 
 
-def test_without_a_description_only_the_user_can_say_it() -> None:
-    assert payload_limit(UNKNOWN, UNIVERSAL_ROBOTS, "").mass == 0.0
-    assert payload_limit(OWN, UNIVERSAL_ROBOTS, "").mass == 4.0
-
-
-def test_every_rating_names_the_manual_that_says_it() -> None:
-    assert all("Manual" in rating.source for rating in UNIVERSAL_ROBOTS.values())
-
-
 @pytest.mark.parametrize("file", sorted(CONFIG.glob("*.yaml")), ids=lambda path: path.stem)
 def test_no_settings_file_rates_a_whole_family_of_robots(file: Path) -> None:
     parameters = yaml.safe_load(file.read_text(encoding="utf-8"))["/**"]["ros__parameters"]
