@@ -85,12 +85,12 @@ def run(words: list[str]) -> int:
         else:
             node.get_logger().info("unconfigured: waiting for a lifecycle manager, because "
                                    "lifecycle.autostart is false")
-        _spin(executor, stop.is_set)
+        _spin(node, executor, stop.is_set)
     finally:
         if node is not None:
             was_asked = node.close()
             end = time.monotonic() + RESULT_TIME * was_asked
-            _spin(executor, lambda: time.monotonic() > end)
+            _spin(node, executor, lambda: time.monotonic() > end)
         rclpy.try_shutdown()
     exit_process(0)  # a solver or a service that has not come to its end must not keep it
     return 0
@@ -117,10 +117,14 @@ def _start(node: InertialIdNode) -> None:
             raise node.failure
 
 
-def _spin(executor: MultiThreadedExecutor, ended: Callable[[], bool]) -> None:
+def _spin(node: InertialIdNode, executor: MultiThreadedExecutor, ended: Callable[[], bool]
+          ) -> None:
     """Run callbacks until that has ended."""
     while not ended() and rclpy.ok():
-        executor.spin_once(timeout_sec=WAKE)
+        try:
+            executor.spin_once(timeout_sec=WAKE)
+        except Exception as error:  # of rclpy, as about a handle that was just destroyed
+            node.get_logger().error(without_sources(str(error)))
 
 
 if __name__ == "__main__":
