@@ -8,8 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks.robot.descriptions import data_sheet_ur10e
-from benchmarks.robot.recordings import PAYLOAD, load_ur10e
+from robots import UR10E_A, UR10E_ALPHA, UR10E_D, Body, standard_dh, urdf
 from scipy.spatial.transform import Rotation
 
 from inertial_id_ros import api
@@ -18,7 +17,31 @@ from inertial_id_ros.estimate import Estimate, NoEstimate
 
 pytestmark = pytest.mark.slow
 JOINTS = tuple(f"joint{k}" for k in range(1, 7))
+PAYLOAD = 2.805  # kg
 FREE, HELD = "ur-20_02_19_14harm50sec", "ur-20_02_19_14harm50secLoad"
+
+
+def data_sheet_ur10e() -> str:
+    """A UR10e with masses and centres of mass of its data sheet; moments of inertia estimated."""
+    joints, ends = standard_dh(UR10E_ALPHA, UR10E_A, UR10E_D)
+    masses = (7.369, 13.051, 3.989, 2.1, 1.98, 0.615)
+    centres = ([0.021, 0.0, 0.027], [0.38, 0.0, 0.158], [0.24, 0.0, 0.068], [0.0, 0.007, 0.018],
+               [0.0, 0.007, 0.018], [0.0, 0.0, -0.026])
+    moments = ([0.0315, 0.0219, 0.0315], [0.0367, 0.4218, 0.4218], [0.0112, 0.1111, 0.1111],
+               [0.0051] * 3, [0.0051] * 3, [0.0005] * 3)
+    bodies = []
+    for end, mass, centre, moment in zip(ends, masses, centres, moments, strict=True):
+        turn = end.rotation.as_matrix()
+        bodies.append(Body(mass, end.translation + turn @ centre, turn @ np.diag(moment) @ turn.T))
+    return urdf(joints, bodies)
+
+
+def makers_gains(data_folder: Path) -> list[float]:
+    """Gains (6,) [N m/A] that the controller itself uses: its target torques by target currents."""
+    d = np.load(data_folder / "ur10e_motor_current" / "unloaded.npz")
+    return [1.0 / np.linalg.lstsq(np.column_stack([
+        d["torque_target"][:, j], d["dq"][:, j], np.sign(d["dq"][:, j]), np.ones(len(d["t"]))]),
+        d["current_target"][:, j])[0][0] for j in range(6)]
 
 
 def recording(data_folder: Path, name: str) -> api.RobotRecording:
@@ -35,14 +58,14 @@ def recording(data_folder: Path, name: str) -> api.RobotRecording:
 def payload(data_folder: Path, tmp_path: Path, free: str, held: str) -> Estimate | NoEstimate:
     """What the robot carries, with the gains of its controller."""
     robot, loaded = recording(data_folder, free), recording(data_folder, held)
-    urdf = data_sheet_ur10e()
-    found = api.identify_robot(urdf, robot.stamps, JOINTS, robot.positions, robot.efforts,
-                               gains=load_ur10e(data_folder).makers_gain)
+    described = data_sheet_ur10e()
+    found = api.identify_robot(described, robot.stamps, JOINTS, robot.positions, robot.efforts,
+                               gains=makers_gains(data_folder))
     api.save_robot(tmp_path / "robot", found.robot)
     identifier = api.Identifier(api.Settings().replace({
         "load.robot": str(tmp_path / "robot"),
         "wrench.sensor_frame": "link6", "buffer.window": 60.0}))
-    identifier.set_robot_description(urdf)
+    identifier.set_robot_description(described)
     identifier.add_joint_states(loaded.stamps, JOINTS, loaded.positions, loaded.efforts)
     identifier.finish()
     return identifier.solve()
