@@ -62,7 +62,7 @@ class InertialIdNode(LifecycleNode):
             try:
                 return change_state(request, response)
             except Exception as error:  # rclpy raises at an impossible transition, and is silent
-                self.get_logger().error(without_sources(str(error)))
+                self.get_logger().warning(without_sources(str(error)))
                 response.success = False
                 return response
 
