@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -80,18 +79,9 @@ class DensityPrior:
         return self.columns * self.volumes
 
 
-_kept: WeakKeyDictionary[Shape, DensityPrior] = WeakKeyDictionary()
-
-
+@lru_cache(maxsize=8)
 def density_prior(shape: Shape) -> DensityPrior:
-    """The prior that belongs to a shape; kept for as long as the shape is."""
-    if shape not in _kept:
-        _kept[shape] = _build_prior(shape)
-    return _kept[shape]
-
-
-def _build_prior(shape: Shape) -> DensityPrior:
-    """Compute the prior of a shape."""
+    """The prior that belongs to a shape."""
     share = shape.volumes / shape.volumes.sum()
     cloud = np.concatenate([shape.surface, shape.points])
     nodes = cloud[farthest_points(cloud, NODES)]

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -269,22 +269,10 @@ def _surface_points(mesh: trimesh.Trimesh) -> Array:
 def shape_from_file(path: Path, scale: float, pose: ArrayLike, bounding: bool) -> Shape:
     """The region inside a mesh file (see `load_mesh`), placed by pose (4, 4).
 
-    A file that did not change is not read again.
-
     Raises:
         InvalidShape: see `load_mesh` and `shape_from_mesh`.
     """
-    if not path.is_file():
-        raise InvalidShape(f"mesh file {path} does not exist")
-    state = path.stat()
-    return _load_filled(path.resolve(), scale, state.st_mtime_ns, state.st_size).place(
-        pose, bounding)
-
-
-@lru_cache(maxsize=8)
-def _load_filled(path: Path, scale: float, changed: int, size: int) -> Shape:
-    """The filled mesh of a file; time of change and size make a changed file a new one."""
-    return shape_from_mesh(load_mesh(path, scale), np.eye(4), name=path.name)
+    return shape_from_mesh(load_mesh(path, scale), pose, bounding, path.name)
 
 
 def shape_from_points(points: ArrayLike, volumes: ArrayLike | None = None,

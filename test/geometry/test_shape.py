@@ -9,10 +9,7 @@ import trimesh
 from scipy.spatial.transform import Rotation
 
 from inertial_id_ros.errors import InvalidShape
-from inertial_id_ros.geometry import shape as shape_module
-from inertial_id_ros.geometry.mesh import load_mesh
 from inertial_id_ros.geometry.shape import (
-    shape_from_file,
     shape_from_mesh,
     shape_from_points,
     shape_from_primitive,
@@ -142,16 +139,3 @@ def test_an_open_mesh_has_no_inside():
 def test_points_that_enclose_nothing_are_refused(points, volumes, text):
     with pytest.raises(InvalidShape, match=text):
         shape_from_points(points, volumes)
-
-
-def test_a_mesh_file_is_read_again_only_when_it_changed(tmp_path, monkeypatch):
-    file, read = tmp_path / "part.stl", []
-    monkeypatch.setattr(shape_module, "load_mesh",
-                        lambda *given: read.append(given) or load_mesh(*given))
-    trimesh.creation.box(extents=(0.1, 0.1, 0.1)).export(file)
-    for pose in (np.eye(4), POSE):
-        shape = shape_from_file(file, 1.0, pose, bounding=True)
-    assert len(read) == 1 and shape.bounding
-    np.testing.assert_allclose(body_from_phi(shape.unit_phi).com, POSE[:3, 3], atol=1e-9)
-    trimesh.creation.cylinder(radius=0.1, height=0.3).export(file)
-    assert shape_from_file(file, 1.0, np.eye(4), False).volume > 5e-3 and len(read) == 2
