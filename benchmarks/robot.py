@@ -23,7 +23,6 @@ sys.path[:0] = [str(ROOT), str(ROOT / "test")]
 import numpy as np
 from robots import UR10E_A, UR10E_ALPHA, UR10E_D, Body, panda, random_tree, standard_dh, urdf
 
-from inertial_id_ros.apps.excitation.fourier import FourierMotion, basis
 from inertial_id_ros.apps.robot.identification import (
     Request,
     RobotResult,
@@ -107,11 +106,13 @@ def random_robot(seed: int, joints: int) -> tuple[RobotResult, np.ndarray]:
         rng.uniform(1.0 - WRONG, 1.0 + WRONG, joints), 10), np.ones(3 * joints))
     truth[model.body_slice(joints - 1)] += phi_from_body(
         LOAD, rng.uniform(-0.1, 0.1, 3), LOAD * 0.05**2 * np.diag([1.0, 1.3, 0.8]))
-    x = rng.normal(size=(joints, 10))
-    reach = np.abs(basis(12.0, np.linspace(0.0, 12.0, 400), 6)[0] @ x.T).max(axis=0)
-    t = np.arange(0.0, 12.0, 1.0 / RATE)
-    q, dq, ddq = FourierMotion(12.0, rng.uniform(-0.5, 0.5, joints), np.arange(joints),
-                               x / reach[:, None])(t)
+    t, w = np.arange(0.0, 12.0, 1.0 / RATE), np.arange(1, 7) * 2.0 * np.pi / 12.0
+    a, b = rng.normal(size=(2, joints, 6)) / w
+    sine, cosine = np.sin(t[:, None] * w), np.cos(t[:, None] * w)
+    q, dq, ddq = (sine @ a.T + cosine @ b.T, cosine * w @ a.T - sine * w @ b.T,
+                  -sine * w**2 @ a.T - cosine * w**2 @ b.T)
+    dq, ddq = dq / np.abs(q).max(axis=0), ddq / np.abs(q).max(axis=0)
+    q = q / np.abs(q).max(axis=0) + rng.uniform(-0.5, 0.5, joints)
     size = np.sqrt(np.mean(model.torque(truth, q, dq, ddq)**2, axis=0))
     for j in range(joints):
         truth[model.term_index(j, VISCOUS)] = 0.1 * size[j]

@@ -10,6 +10,7 @@ would remove what faster swings identify.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -136,6 +137,14 @@ class RestToRest(NamedTuple):
         dq[[0, -1]] = ddq[[0, -1]] = 0.0  # what remains there is rounding
         return PlannedMotion(arm.chain, stamps, q, dq, ddq,
                              describe(arm.chain, self.poses[:, chain]))
+
+
+def joined(motions: Sequence[RestToRest]) -> RestToRest:
+    """Motions that follow one another."""
+    first, *others = motions
+    return RestToRest(np.concatenate([first.poses, *(motion.poses[1:] for motion in others)]),
+                      *(np.concatenate(parts) for parts in zip(
+                          *(motion[1:] for motion in motions), strict=True)))
 
 
 def through(arm: Arm, limits: MotionLimits, poses: Array, slowest: float = 0.0) -> RestToRest:

@@ -6,7 +6,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
 from io import StringIO
 from pathlib import Path
 
@@ -15,7 +17,7 @@ import yaml
 
 from ...arguments import Parser, names, numbers
 from ...cli import OK, exit_status
-from ...errors import InvalidSetting, UnknownFrame, printable
+from ...errors import InvalidData, InvalidSetting, printable
 from ...estimators.reference_body import body_coordinates
 from ...inertia import Array, phi_from_body
 from ...io.files import user_path, write_atomically
@@ -24,14 +26,15 @@ from ...motion.description import read_description
 from ...settings import Settings
 from .arm import Arm
 from .collision import box_obstacle
-from .fourier import FourierMotion, Rows, information_gain, plan_fourier
-from .motions import COBOT_SPEED, MotionLimits, PlannedMotion
+from .motions import COBOT_SPEED, MotionLimits, PlannedMotion, RestToRest, joined
+from .planner import WRIST, MotionPlanner
 
 PAYLOAD, ROBOT = "payload", "robot"
 BALL = 0.05  # m, root mean square along each axis, of a payload of unknown shape
-WRIST = 3  # joints that move for a payload
+STEP = 0.06  # s between the instants at which information is counted
 RATE = 500.0  # Hz, of the samples
 TORQUE_NOISE = 0.5  # N m, of one sample of a joint torque
+Rows = Callable[[Array, Array, Array], Array]  # rows (n, r, c) of information of joint motion
 DIGITS = 9  # of numbers in files
 
 
@@ -40,8 +43,8 @@ def make_parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog="plan_excitation",
         description="Plan a joint motion that identifies inertial parameters well, within the "
-        "limits of the robot: a Fourier series, at rest in the start pose at its beginning and "
-        "end. Drive the robot to the start pose first.",
+        "limits of the robot: moves from rest to rest, those that bring most information a "
+        "second. Drive the robot to the start pose first.",
         epilog="Exit status: 0 a motion was planned, 2 the request cannot be carried out.")
     add = parser.add_argument
     add("urdf", metavar="URDF", type=Path, help="robot description")
@@ -91,7 +94,7 @@ def run(options: argparse.Namespace) -> int:
                                  "must be above 0")
     if not options.floor < np.inf:
         raise InvalidSetting(f"--floor is {options.floor:g}; it must be a height in metres")
-    limits = MotionLimits(link_speed=options.link_speed, floor=options.floor)
+    limits = MotionLimits(link_speed=options.link_speed, range=np.inf, floor=options.floor)
     phi, box = expected_payload(options.payload_mass, options.payload_box)
     arm = Arm(read_description(user_path(options.urdf)), options.frame, box,
               phi if options.goal == PAYLOAD else None,
@@ -106,13 +109,13 @@ def run(options: argparse.Namespace) -> int:
         start = np.array(numbers(f"--start {options.start}", options.start, "positions of "
                                  + ", ".join(arm.joint_names), len(arm.joint_names)))
     rows = payload_rows(arm, phi) if options.goal == PAYLOAD else robot_rows(arm, active)
-    motion = plan_fourier(arm, start, active, rows, limits, options.duration, RATE, options.budget)
+    motion, gain = plan(arm, start, active, rows, limits, options.duration, options.budget)
     planned = motion.as_planned(arm)
     if options.csv is not None:
         write_atomically(user_path(options.csv), as_csv(planned))
     if options.trajectory is not None:
         write_atomically(user_path(options.trajectory), as_trajectory(planned))
-    print("\n".join(summary(arm, motion, rows)))
+    print("\n".join(summary(arm, motion, gain, rows)))
     return OK
 
 
@@ -136,17 +139,63 @@ def box_corners(option: str, text: str) -> Array:
 
 
 def moving_joints(arm: Arm, options: argparse.Namespace) -> np.ndarray:
-    """Indices (k,) of the joints that move (raises UnknownFrame, InvalidSetting)."""
+    """Indices (k,) of the joints that move (raises InvalidSetting)."""
     chosen = names(options.joints) or (
         arm.chain[-WRIST:] if options.goal == PAYLOAD else arm.chain)
-    for name in chosen:
-        if name not in arm.joint_names:
-            raise UnknownFrame(f"the robot description has no joint '{name}'; it has: "
-                               + ", ".join(arm.joint_names))
-    if not set(chosen) & set(arm.chain):
-        raise InvalidSetting(f"none of --joints moves --frame '{arm.frame}'; those that do: "
-                             + ", ".join(arm.chain))
+    for name in chosen or ("",):
+        if name not in arm.chain:
+            raise InvalidSetting(f"joint '{name}' does not move --frame '{arm.frame}'; those that "
+                                 f"do: {', '.join(arm.chain) or 'none'}")
     return arm.index(tuple(dict.fromkeys(chosen)))
+
+
+def plan(arm: Arm, start: Array, active: np.ndarray, rows: Rows, limits: MotionLimits,
+         duration: float, budget: float) -> tuple[RestToRest, float]:
+    """Motions one after the other, each with most information a second: of as many attempts as the
+    computing time [s] allows the best, with its information [nats].
+
+    Args:
+        start: (joints,) pose at time 0; active: (k,) indices of the joints that move.
+
+    Raises:
+        InvalidData: the start pose itself is beyond a limit, or leaves no room to move.
+    """
+    planner, begin = MotionPlanner(arm, limits, start), time.thread_time()
+    found: list[tuple[RestToRest, float]] = []
+    while not found or (time.thread_time() - begin) * (1.0 + 1.0 / len(found)) <= budget:
+        found.append(_attempt(planner, start, active, rows, duration,
+                              np.random.default_rng(len(found))))
+    return max(found, key=lambda attempt: attempt[1])
+
+
+def _attempt(planner: MotionPlanner, start: Array, active: np.ndarray, rows: Rows, duration: float,
+             rng: np.random.Generator) -> tuple[RestToRest, float]:
+    """See `plan`.
+
+    The gain is ``1/2 log det(I + F'F)`` of rows F, in units of what is known before: D-optimality
+    with a prior.
+    """
+    def information(motion: RestToRest) -> Array:
+        times = np.arange(0.5 * STEP, motion.duration, STEP)
+        flat = np.concatenate(rows(*motion.at(times)))
+        return RATE * motion.duration / len(times) * flat.T @ flat
+
+    def gains(known: Array, some: list[RestToRest]) -> Array:
+        after = np.linalg.slogdet(known + [information(motion) for motion in some])[1]
+        return np.asarray((after - np.linalg.slogdet(known)[1]) / [m.duration for m in some])
+
+    motions: list[RestToRest] = []
+    pose, left = start, duration
+    known = np.eye(rows(*np.zeros((3, 1, len(start)))).shape[2])
+    while True:
+        motion = planner.best_motion(pose, partial(gains, known), (active,), rng, left)
+        if motion is None and not motions:
+            raise InvalidData("no motion from the start pose was found within the limits")
+        if motion is None:
+            return joined(motions), 0.5 * float(np.linalg.slogdet(known)[1])
+        motions.append(motion)
+        known = known + information(motion)
+        pose, left = motion.poses[-1], left - motion.duration
 
 
 def payload_rows(arm: Arm, phi: Array) -> Rows:
@@ -207,16 +256,15 @@ def as_trajectory(motion: PlannedMotion) -> str:
                           sort_keys=False, default_flow_style=None)
 
 
-def summary(arm: Arm, motion: FourierMotion, rows: Rows) -> list[str]:
+def summary(arm: Arm, motion: RestToRest, gain: float, rows: Rows) -> list[str]:
     """What was planned, in words."""
-    q, dq, ddq = motion(np.linspace(0.0, motion.period, 1000))
-    found = rows(q, dq, ddq)
-    factor = np.exp(information_gain(found, RATE * motion.period) / found.shape[2])
-    return [f"in {motion.period:g} s the standard deviations of {found.shape[2]} parameters "
-            f"become {factor:.2g} times smaller (geometric mean)",
+    q, dq, _ = motion.at(np.linspace(0.0, motion.duration, 1000))
+    columns = rows(q[:1], q[:1], q[:1]).shape[2]
+    return [f"in {motion.duration:.1f} s the standard deviations of {columns} parameters become "
+            f"{np.exp(gain / columns):.2g} times smaller (geometric mean)",
             f"fastest point of a link: {arm.links(q, dq).speed.max():.3f} m/s",
             *(f"{name}: from {at:.4f} rad, {low:.3f} to {high:.3f} rad" for name, at, low, high in
-              zip(arm.joint_names, motion.start, q.min(axis=0), q.max(axis=0), strict=True))]
+              zip(arm.joint_names, q[0], q.min(axis=0), q.max(axis=0), strict=True))]
 
 
 if __name__ == "__main__":

@@ -1,17 +1,16 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""The next motion: of many that the limits allow, what lowers the uncertainty most per second.
+"""The next motion: of many that the limits allow, what gains most information per second.
 
 Candidates are random moves from rest to rest around the present pose; the best are varied, and the
 best of those. There are single moves; a few to and fro; and swings, which first go to a pose and
 then there to and fro, where the first move pays only with those that follow. Wrist joints come
 first: the other joints move only where no motion of the wrist helps. Of a long plan only the first
-seconds are made before the next is planned. Gain is the sum over parameters of the logarithm by
-which their standard deviations fall towards those that are wanted; what is known well enough counts
-no more.
+seconds are made before the next is planned.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -53,6 +52,9 @@ STEPS = (0.2, 3.0)  # rad, smallest and largest move
 PAUSE = 1.0  # s after a motion
 
 
+Gains = Callable[[list[RestToRest]], Array]  # (c,) of c motions [nats/s]
+
+
 class Plan(NamedTuple):
     """A motion, which may be too long to be made at once; gain: [nats/s]."""
 
@@ -86,6 +88,9 @@ class MotionPlanner:
         """The motion from a pose (joints,) that lowers the uncertainty most per second, and that
         violates no limit.
 
+        Gain is the sum over parameters of the logarithm by which their standard deviations fall
+        towards those that are wanted; what is known well enough counts no more.
+
         Args:
             wanted: standard deviations (10,) of mass, centre of mass and inertia about it; infinite
                 where nothing is wanted. seed: of the candidates.
@@ -93,24 +98,47 @@ class MotionPlanner:
         Raises:
             InvalidData: no motion from there is within the limits.
         """
-        rng = np.random.default_rng(seed)
-        best: tuple[float, PlannedMotion] | None = None
-        for active in (self._chain[-WRIST:], self._chain):
-            pool = [plan for kind in KINDS for plan in self._candidates(
-                _Draw(start, active, kind, rng), knowledge, wanted)]
-            for plan in sorted(pool, key=lambda p: -p.gain):
-                if best is not None and plan.gain <= best[0]:
-                    break
-                motion = plan.motion.begin(LONGEST).as_planned(self._arm)
-                if not violations(self._arm, motion, start, self._limits):
-                    best = plan.gain, motion
-                    break
-            if best is not None and best[0] > LEAST_GAIN:
-                break
-        if best is None:
+        def gains(motions: list[RestToRest]) -> Array:
+            total = np.array([motion.duration for motion in motions])
+            times = _instants(float(total.max()))
+            state = np.stack([motion.at(times) for motion in motions], axis=1)
+            motion = self._arm.motion(*state.reshape(3, -1, state.shape[-1]))
+            lengths = np.array([len(_instants(duration)) for duration in total.tolist()])
+            sigma = knowledge.sigma(knowledge.information_of(motion, lengths))
+            gained = _missing(knowledge.sigma(), wanted) - _missing(sigma, wanted)
+            return np.asarray(gained / (total + PAUSE))
+
+        found = self.best_motion(start, gains, (self._chain[-WRIST:], self._chain),
+                                 np.random.default_rng(seed))
+        if found is None:
             raise InvalidData("no motion from this pose is within the limits: move the arm to "
                               "where it has more room")
-        return best[1]
+        return found.as_planned(self._arm)
+
+    def best_motion(self, start: Array, gains: Gains, joints: Sequence[np.ndarray],
+                    rng: np.random.Generator, longest: float = LONGEST) -> RestToRest | None:
+        """The motion from a pose (joints,) that gains most and violates no limit; None: there is
+        none.
+
+        Args:
+            joints: indices (a,) of those that move; each further set where those before gain
+                little. longest: duration of the motion [s].
+        """
+        best: Plan | None = None
+        for active in joints:
+            pool = [plan for kind in KINDS for plan in self._candidates(
+                _Draw(start, active, kind, rng), gains)]
+            for plan in sorted(pool, key=lambda p: -p.gain):
+                if best is not None and plan.gain <= best.gain:
+                    break
+                motion = plan.motion.begin(longest)
+                if motion.duration <= longest and not violations(
+                        self._arm, motion.as_planned(self._arm), start, self._limits):
+                    best = Plan(plan.gain, motion)
+                    break
+            if best is not None and best.gain > LEAST_GAIN:
+                break
+        return best.motion if best else None
 
     def knowledge_after(self, knowledge: Knowledge, motion: PlannedMotion, start: Array
                         ) -> Knowledge:
@@ -118,18 +146,17 @@ class MotionPlanner:
         state = motion.of_all(self._arm, start, _instants(motion.duration))
         return knowledge.after(self._arm.motion(*state))
 
-    def _candidates(self, draw: _Draw, knowledge: Knowledge, wanted: Array) -> list[Plan]:
+    def _candidates(self, draw: _Draw, gains: Gains) -> list[Plan]:
         """The best plans of a kind, whose speeds are within the limits."""
-        first = found = self._evaluate(draw.poses(), draw.active, knowledge, wanted)
+        first = found = self._evaluate(draw.poses(), draw.active, gains)
         for _ in range(ROUNDS):
             if found:
                 varied = draw.vary(np.stack([plan.motion.poses for plan in found[:KEPT]]))
-                found = sorted(found[:KEPT] + self._evaluate(
-                    varied, draw.active, knowledge, wanted), key=lambda plan: -plan.gain)
+                found = sorted(found[:KEPT] + self._evaluate(varied, draw.active, gains),
+                               key=lambda plan: -plan.gain)
         return found[:TRIES] + first[:TRIES]  # variations of a few may all be in the way
 
-    def _evaluate(self, poses: Array, active: Array, knowledge: Knowledge, wanted: Array
-                  ) -> list[Plan]:
+    def _evaluate(self, poses: Array, active: np.ndarray, gains: Gains) -> list[Plan]:
         """Plans through poses (c, k + 1, joints) within the limits of position, best first."""
         joints = poses.shape[2]
         poses[:, 1:, active] = np.clip(poses[:, 1:, active], self._lower[active],
@@ -143,19 +170,8 @@ class MotionPlanner:
             poses[within], durations[within], ramps[within], strict=True)]
         if not motions:
             return []
-        gains = self._gains(motions, knowledge, wanted)
-        return [Plan(float(gains[k]), motions[k]) for k in np.argsort(-gains)]
-
-    def _gains(self, motions: list[RestToRest], knowledge: Knowledge, wanted: Array) -> Array:
-        """Gains (c,) [nats/s] of motions."""
-        total = np.array([motion.duration for motion in motions])
-        times = _instants(float(total.max()))
-        state = np.stack([motion.at(times) for motion in motions], axis=1)
-        motion = self._arm.motion(*state.reshape(3, -1, state.shape[-1]))
-        lengths = np.array([len(_instants(duration)) for duration in total.tolist()])
-        sigma = knowledge.sigma(knowledge.information_of(motion, lengths))
-        gained = _missing(knowledge.sigma(), wanted) - _missing(sigma, wanted)
-        return np.asarray(gained / (total + PAUSE))
+        gained = gains(motions)
+        return [Plan(float(gained[k]), motions[k]) for k in np.argsort(-gained)]
 
 
 class _Draw(NamedTuple):
