@@ -98,16 +98,15 @@ def test_an_arm_needs_a_link_and_joints_of_one_degree_of_freedom() -> None:
         Arm(URDF.replace('type="revolute"', 'type="floating"', 1), SENSOR_FRAME)
 
 
-def test_a_hull_is_no_farther_than_its_mesh(meshes: None) -> None:
+def test_shapes_are_near_from_their_distance_on(meshes: None) -> None:
     """The distance of a ball of 0.3 m to a box that stands upright beside it is known."""
     arm = Arm(ROBOT.format("ball.stl"), "arm")
     q = np.array([[0.3, -0.5], [0.0, -0.2], [1.0, 0.4]])
     above = np.maximum(np.abs(0.5 + q[:, 1]) - 0.05, 0.0)
-    exact = np.hypot(0.4, above) - 0.3
     assert arm.shapes is not None
-    found = arm.shapes.distances(arm.configurations(q))[:, 0]
-    assert (found >= exact - 1e-9).all()  # the mesh is inscribed in the ball
-    np.testing.assert_allclose(found, exact, atol=0.01)
+    for at, exact in zip(arm.configurations(q), np.hypot(0.4, above) - 0.3, strict=True):
+        assert not arm.shapes.near(at[None], exact - 1e-6).any()  # the mesh is inscribed
+        assert arm.shapes.near(at[None], exact + 0.01).all()
 
 
 def test_a_link_inside_a_hollow_one_is_free_until_it_meets_a_wall(meshes: None) -> None:

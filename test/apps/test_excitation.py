@@ -74,7 +74,7 @@ def test_the_files_hold_the_motion_of_every_joint(urdf: str, tmp_path: Path) -> 
 
 def test_a_robot_is_planned_for_with_all_its_joints(
         urdf: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([urdf, "--frame", "tool0", "--for", "robot", START, "--duration", "4",
+    assert main([urdf, "--frame", "tool0", "--for", "robot", START, "--duration", "2",
                  "--budget", "1"]) == 0
     said = capsys.readouterr().out
     assert all(f"\n{name}: from " in said for name in NAMES)
@@ -88,7 +88,7 @@ def test_a_robot_is_planned_for_with_all_its_joints(
     (["--frame", "ft_sensor", "--duration", "-1"], "--duration"),
     (["--frame", "ft_sensor", "--payload-box", "1,2"], "--payload-box"),
     (["--frame", "base_link"], "base_link"),
-    (["--frame", "ft_sensor", START, "--csv", "/nowhere/a.csv", "--budget", "1"], "/nowhere"),
+    (["--frame", "ft_sensor", START, "--csv", "/nowhere/a.csv", "--duration", "1.5"], "/nowhere"),
     (["--frame", "ft_sensor", START, "--floor", "2"], "floor"),
     (["--frame", "ft_sensor", "--keep-out", "1,1,0,0,0,0"], "--keep-out"),
     (["--frame", "ft_sensor", START, "--keep-out", "1,1,1,0.4,0,0.5"], "keep-out box 1"),

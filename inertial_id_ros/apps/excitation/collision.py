@@ -125,7 +125,6 @@ class CollisionShapes:
         objects = exact.geometryObjects
         self.pairs: tuple[tuple[str, str], ...] = tuple(
             (objects[p.first].name, objects[p.second].name) for p in exact.collisionPairs)
-        self._distances = self._simple.createData()
 
     def near(self, configurations: Array, margin: float) -> np.ndarray:
         """True (n, pairs) where shapes are nearer than a margin [m]."""
@@ -139,15 +138,6 @@ class CollisionShapes:
             pin.updateGeometryPlacements(self._model, self._data, self._exact, exact)
             for k, result in enumerate(simple.collisionResults):
                 row[k] = result.isCollision() and pin.computeCollision(self._exact, exact, k)
-        return out
-
-    def distances(self, configurations: Array) -> Array:
-        """Distances (n, pairs) [m] of hulls; negative where they meet."""
-        out = np.empty((len(configurations), len(self.pairs)))
-        for row, configuration in zip(out, configurations, strict=True):
-            pin.computeDistances(self._model, self._data, self._simple, self._distances,
-                                 configuration)
-            row[:] = [result.min_distance for result in self._distances.distanceResults]
         return out
 
 

@@ -31,7 +31,7 @@ from .planner import WRIST, MotionPlanner
 
 PAYLOAD, ROBOT = "payload", "robot"
 BALL = 0.05  # m, root mean square along each axis, of a payload of unknown shape
-STEP = 0.06  # s between the instants at which information is counted
+STEP = 0.1  # s between the instants at which information is counted
 RATE = 500.0  # Hz, of the samples
 TORQUE_NOISE = 0.5  # N m, of one sample of a joint torque
 Rows = Callable[[Array, Array, Array], Array]  # rows (n, r, c) of information of joint motion
@@ -175,14 +175,17 @@ def _attempt(planner: MotionPlanner, start: Array, active: np.ndarray, rows: Row
     The gain is ``1/2 log det(I + F'F)`` of rows F, in units of what is known before: D-optimality
     with a prior.
     """
-    def information(motion: RestToRest) -> Array:
-        times = np.arange(0.5 * STEP, motion.duration, STEP)
-        flat = np.concatenate(rows(*motion.at(times)))
-        return RATE * motion.duration / len(times) * flat.T @ flat
+    def information(motions: list[RestToRest]) -> Array:
+        times = [np.arange(0.5 * STEP, motion.duration, STEP) for motion in motions]
+        states = zip(*(motion.at(t) for motion, t in zip(motions, times, strict=True)), strict=True)
+        ends = np.cumsum([len(t) for t in times])
+        parts = np.split(rows(*map(np.concatenate, states)), ends[:-1])
+        flat = [part.reshape(-1, part.shape[2]) for part in parts]
+        return RATE * STEP * np.stack([part.T @ part for part in flat])
 
-    def gains(known: Array, some: list[RestToRest]) -> Array:
-        after = np.linalg.slogdet(known + [information(motion) for motion in some])[1]
-        return np.asarray((after - np.linalg.slogdet(known)[1]) / [m.duration for m in some])
+    def gains(known: Array, motions: list[RestToRest]) -> Array:
+        after = np.linalg.slogdet(known + information(motions))[1]
+        return np.asarray((after - np.linalg.slogdet(known)[1]) / [m.duration for m in motions])
 
     motions: list[RestToRest] = []
     pose, left = start, duration
@@ -194,7 +197,7 @@ def _attempt(planner: MotionPlanner, start: Array, active: np.ndarray, rows: Row
         if motion is None:
             return joined(motions), 0.5 * float(np.linalg.slogdet(known)[1])
         motions.append(motion)
-        known = known + information(motion)
+        known = known + information([motion])[0]
         pose, left = motion.poses[-1], left - motion.duration
 
 
