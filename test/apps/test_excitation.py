@@ -88,7 +88,7 @@ def test_a_robot_is_planned_for_with_all_its_joints(
     (["--frame", "ft_sensor", "--duration", "-1"], "--duration"),
     (["--frame", "ft_sensor", "--payload-box", "1,2"], "--payload-box"),
     (["--frame", "base_link"], "base_link"),
-    (["--frame", "ft_sensor", START, "--csv", "/nowhere/a.csv", "--duration", "1.5"], "/nowhere"),
+    (["--frame", "ft_sensor", START, "--csv", "/nowhere/a.csv", "--budget", "1"], "/nowhere"),
     (["--frame", "ft_sensor", START, "--floor", "2"], "floor"),
     (["--frame", "ft_sensor", "--keep-out", "1,1,0,0,0,0"], "--keep-out"),
     (["--frame", "ft_sensor", START, "--keep-out", "1,1,1,0.4,0,0.5"], "keep-out box 1"),
