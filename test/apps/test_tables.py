@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -84,7 +85,7 @@ def test_a_line_of_units_and_names_with_blanks_are_read(tmp_path: Path) -> None:
 def test_empty_cells_and_words_are_no_numbers(tmp_path: Path) -> None:
     path = csv(tmp_path / "a.csv", [*NAMES, "phase"], np.column_stack([ROWS, TIME]))
     lines = path.read_text().splitlines()
-    lines[1:] = [f"{line.rsplit(',', 1)[0]},moving" for line in lines[1:]]
+    lines[1:] = [f"{line.rsplit(',', 1)[0]},\"moving, fast\"" for line in lines[1:]]
     lines[5] = lines[5].replace(f"{ROWS[4, 1]:.17g}", "")
     path.write_text("\n".join(lines))
     load, _ = read(path)
@@ -164,9 +165,17 @@ def test_a_bad_table_is_refused_by_name(tmp_path: Path, change: dict[str, Any], 
     assert len(str(caught.value).splitlines()) == 1
 
 
+def npz(**arrays: np.ndarray) -> bytes:
+    """An NPZ file."""
+    out = BytesIO()
+    np.savez(out, **arrays)
+    return out.getvalue()
+
+
 @pytest.mark.parametrize(("name", "content"), [
     ("a.csv", b""), ("a.csv", b"hello\n"), ("a.csv", b"1,2\n3,4\n"), ("a.csv", b"PK\0\0\0"),
-    ("a.npz", b"PK\x03\x04 no"), ("a.parquet", b"PAR1 no"),
+    ("a.npz", npz(time=TIME, **{axis: TIME[1:] for axis in AXES}, qx=TIME, qy=TIME, qz=TIME,
+                  qw=TIME)), ("a.npz", b"PK\x03\x04 no"), ("a.parquet", b"PAR1 no"),
     ("a.csv", b"t,fx\n0,1\n1,2,3\n2,3\n3,4\n")])
 def test_a_damaged_file_is_one_sentence(tmp_path: Path, name: str, content: bytes,
                                         capsys: pytest.CaptureFixture[str]) -> None:

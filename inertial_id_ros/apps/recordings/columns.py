@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -134,7 +135,8 @@ class Reader:
     def __init__(self, table: Table, columns: Columns, what: str) -> None:
         self.columns, self.what = columns, what
         self.present = f"{', '.join(sorted(table)) or 'none':.400}"  # names, for messages
-        self.table = dict(table)
+        self.table = {name: np.atleast_1d(column) for name, column in table.items()}
+        self._rows = 0
         for name, column in table.items():
             if column.ndim == 2:
                 self.table |= {f"{name}[{k}]": values for k, values in enumerate(column.T)}
@@ -159,7 +161,12 @@ class Reader:
         if name not in self.table:
             raise InvalidData(f"{self.what} has no column '{name}' (--columns names them); it has "
                               f"{self.present}")
-        return self.table[name]
+        column = self.table[name]
+        self._rows = self._rows or len(column)
+        if len(column) != self._rows:
+            raise InvalidData(f"column '{name}' of {self.what} has {len(column)} rows; columns "
+                              f"before it have {self._rows}")
+        return column
 
     def vectors(self, names: Sequence[str], size: int) -> Array:
         """Rows (n, size), from a column of each number, or columns of several (raises
@@ -216,7 +223,8 @@ class Reader:
         if not name:
             if not self.columns.rate:
                 return None
-            count = min((len(column) for column in self.table.values()), default=0)
+            lengths = Counter(len(column) for column in self.table.values())
+            count = max(lengths, key=lambda n: lengths[n], default=0)  # of most columns
             return START + np.round(1e9 * np.arange(count) / self.columns.rate).astype(np.int64)
         time = self.column(name)
         if len(time) < 2:

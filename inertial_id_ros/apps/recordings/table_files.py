@@ -87,7 +87,9 @@ def _read_parquet(path: Path) -> Table:
     columns: dict[str, Array] = {}
     for name in table.column_names:
         try:
-            columns[name] = np.array(table.column(name).to_pylist(), dtype=float)
+            values = table.column(name).to_numpy()
+            rows = np.stack(list(values)) if values.dtype == object else values
+            columns[name] = np.asarray(rows, dtype=float)
         except (TypeError, ValueError):
             continue  # text, images, lists of different lengths
     return columns
@@ -100,18 +102,23 @@ def _read_csv(path: Path) -> Table:
     first = next(k for k, line in enumerate(lines)
                  if len(cells := _cells(line, cell)) == width and _are_numbers(cells, point))
     names = _names(path, lines[:first], cell, width)
-    rows = [line.replace('"', "") for line in lines[first:]]
-    if point == ",":
-        rows = [line.replace(",", ".") for line in rows]
+    rows = lines[first:] if point == "." else [line.replace(",", ".") for line in lines[first:]]
     try:
-        try:
-            table = np.loadtxt(rows, dtype=float, delimiter=cell, ndmin=2, comments=None)
-        except ValueError:  # empty cells, or words: ten times slower
-            table = np.genfromtxt(rows, delimiter=cell, comments="\0", ndmin=2)
-    except ValueError as error:
-        why = " ".join(str(error).split())
-        raise RecordingError(f"the rows of table {path} differ in length: {why:.300}") from error
+        table = np.loadtxt(rows, dtype=float, delimiter=cell, ndmin=2, comments=None)
+    except ValueError:  # with empty cells, words or quotes
+        table = _slowly(path, rows, cell, width)
     return {name: column for name, column in zip(names, table.T, strict=True) if name}
+
+
+def _slowly(path: Path, rows: Sequence[str], cell: str | None, width: int) -> Array:
+    table = []
+    for k, line in enumerate(rows):
+        cells = _cells(line, cell)
+        if len(cells) != width:
+            raise RecordingError(f"row {k + 1} of table {path} has {len(cells)} columns; the "
+                                 f"others have {width}")
+        table.append([np.nan if (value := _number(text)) is None else value for text in cells])
+    return np.array(table)
 
 
 def _text(path: Path) -> str:
@@ -153,24 +160,24 @@ def _cells(line: str, cell: str | None) -> list[str]:
 
 def _are_numbers(cells: Sequence[str], point: str) -> bool:
     """True if more than half of the cells that hold anything are numbers."""
-    full = [text for text in cells if text]
-    numbers = 0
-    for text in full:
-        try:
-            float(text.replace(point, "."))
-            numbers += 1
-        except ValueError:
-            continue
-    return 2 * numbers > len(full)
+    full = [_number(text.replace(point, ".")) for text in cells if text]
+    return 2 * sum(value is not None for value in full) > len(full)
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
 
 
 def _names(path: Path, above: Sequence[str], cell: str | None, width: int) -> list[str]:
     """Names of the columns, from the lines above the numbers; below them may be a line of units
     (raises RecordingError)."""
-    heads = [_cells(line.lstrip("# "), cell) for line in above[-2:]]  # NumPy comments
-    if len(heads) == 2 and len(heads[0]) == width and {
-            text.lower().strip("[]() ") for text in heads[1]} <= UNITS:
-        del heads[1]
+    heads = [_cells(line.lstrip("# "), cell) for line in above[-5:]]  # NumPy comments
+    while len(heads) > 1 and len(heads[-2]) == width and {
+            text.lower().strip("[]() ") for text in heads[-1]} <= UNITS:
+        del heads[-1]
     names = heads[-1] if heads else []
     if len(names) != width:
         raise RecordingError(f"table {path} has {width} columns and {len(names)} names above them")
