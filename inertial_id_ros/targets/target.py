@@ -82,10 +82,6 @@ class Target:
     def __init__(self, robot: Any, settings: Settings) -> None:
         self.robot, self.settings = robot, settings
 
-    def services(self) -> dict[str, tuple[str, ...]]:
-        """Types by name, of which one is expected, of the services that will be called."""
-        return {}
-
     def frame(self) -> PayloadFrame:
         """Where it wants the payload (raises InertialIdError)."""
         return PayloadFrame("")
@@ -141,7 +137,7 @@ class ArmDriver(Target):
     """The driver of an arm, a service of which takes all that hangs on its flange.
 
     Attributes:
-        default: name of the service; types: of it; flange: frame.
+        default: name of the service; types: of which one is expected; flange: frame.
     """
 
     needs_limits = True
@@ -152,9 +148,6 @@ class ArmDriver(Target):
     def service(self) -> str:
         """Name of the service."""
         return self.settings.apply.service or self.default
-
-    def services(self) -> dict[str, tuple[str, ...]]:
-        return {self.service: self.types}
 
     def frame(self) -> PayloadFrame:
         return PayloadFrame(self.settings.apply.frame or self.flange)

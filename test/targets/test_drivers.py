@@ -52,10 +52,10 @@ def sent(name: str, graph: Graph, payload: Any = PAYLOAD, **settings: Any) -> di
 
 
 def test_what_the_user_names_goes_before_the_default_of_the_driver() -> None:
-    assert load("xarm").services() == {"xarm/set_tcp_load": ("xarm_msgs/srv/SetTcpLoad",)}
+    assert load("xarm").service == "xarm/set_tcp_load"
     assert load("xarm").frame() == PayloadFrame("link_eef")
     own = load("xarm", apply__service="/left/set", apply__frame="tilted")
-    assert list(own.services()) == ["/left/set"] and own.frame() == PayloadFrame("tilted")
+    assert own.service == "/left/set" and own.frame() == PayloadFrame("tilted")
     assert load("universal_robots").tells == "dynamic_joint_states"
     for name in ("universal_robots", "franka"):
         assert load(name, apply__topic="/mine").tells == "/mine"

@@ -19,8 +19,8 @@ from ...kinds import first_doubt
 from ...settings import Settings
 from ...targets.payload import TargetPayload
 from ...targets.ratings import payload_limit
-from ...targets.target import MASS, Target, Values
-from ..compat import message_type
+from ...targets.target import MASS, ArmDriver, Target, Values
+from ..compat import find_type
 from ..ros_client import RosClient
 
 # Twice what the verdict asks for: more than a robot's own wrench tells, and still less to the
@@ -98,28 +98,25 @@ def compensated_otherwise(target: Target, settings: Settings, told: Values | Non
 def in_doubt(findings: Iterable[Finding]) -> str:
     """A finding puts the payload, its frame or what is measured now in doubt; a saved estimate was
     measured with the same set-up."""
-    doubted = Doubt.MASS | Doubt.COM | Doubt.FRAME | Doubt.PRESENT
-    found = [f.text for f in findings if f.name == "zero_or_contact"]
-    first = first_doubt(findings, doubted)
-    return first.text if first is not None else (found or [""])[0]
+    findings = tuple(findings)
+    first = first_doubt(findings, Doubt.MASS | Doubt.COM | Doubt.FRAME | Doubt.PRESENT) or next(
+        (f for f in findings if f.name == "zero_or_contact"), None)
+    return first.text if first is not None else ""
 
 
 def no_service(target: Target, robot: RosClient) -> str:
-    """A service that will be called is not there, or of another type, or not installed."""
-    there = robot.services()
-    for service, kinds in target.services().items():
-        name = robot.resolve(service)
-        kind = there.get(name, "")
-        if not kind:
-            return f"there is no service '{name}'; is the driver running, and apply.service right?"
-        if kind not in kinds:
-            return f"service '{name}' has the type {kind}; expected: {' or '.join(kinds)}"
-        try:
-            message_type(kind)
-        except (ImportError, AttributeError, ValueError):
-            return (f"{kind} is not installed where this node runs; source the workspace that has "
-                    f"{kind.split('/')[0]}, or run the lines in `calls`")
-    return ""
+    """The service that will be called is not there, or of another type, or not installed."""
+    if not isinstance(target, ArmDriver):
+        return ""
+    name = robot.resolve(target.service)
+    kind = robot.services().get(name, "")
+    if not kind:
+        return f"there is no service '{name}'; is the driver running, and apply.service right?"
+    if kind not in target.types:
+        return f"service '{name}' has the type {kind}; expected: {' or '.join(target.types)}"
+    return "" if find_type(kind) else (
+        f"{kind} is not installed where this node runs; source the workspace that has "
+        f"{kind.split('/')[0]}, or run the lines in `calls`")
 
 
 def moves(robot: RosClient, settings: Settings, joints: Collection[str]) -> str:
