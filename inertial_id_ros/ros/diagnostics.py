@@ -19,18 +19,13 @@ _LOG_PERIOD = 10.0  # s between log lines of one finding
 
 
 class Rate:
-    """The rate of a topic.
-
-    Attributes:
-        count: of its messages.
-    """
+    """The rate of a topic."""
 
     def __init__(self) -> None:
-        self.count, self._marks = 0, list[tuple[float, int]]()
+        self._marks = list[tuple[float, int]]()
 
     def update(self, count: int, now: float) -> float:
         """Rate since the call about two seconds ago [Hz]; now: monotonic [s]."""
-        self.count = count
         self._marks = [m for m in self._marks if now - m[0] <= 2.5] + [(now, count)]
         then, before = self._marks[0]
         return (count - before) / (now - then) if now > then else 0.0

@@ -96,10 +96,7 @@ def state_folder(directory: str) -> Path:
     """The folder of state.directory (raises InvalidSetting)."""
     if not directory:
         raise InvalidSetting("state.directory is ''; it must name a folder")
-    try:
-        return user_path(directory).absolute()
-    except InvalidSetting as error:
-        raise InvalidSetting(f"state.directory is {directory[:100]!r}: {error}") from None
+    return user_path(directory).absolute()
 
 
 def why_not_writable(directory: str) -> str:

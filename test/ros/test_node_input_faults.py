@@ -8,7 +8,7 @@ pytest.importorskip("rclpy")
 pytest.importorskip("inertial_id_ros.msg")
 import rclpy  # noqa: E402
 from geometry_msgs.msg import WrenchStamped  # noqa: E402
-from node_client import PARAMETERS, current_findings, hears, wait_for_finding  # noqa: E402
+from node_client import PARAMETERS, hears, wait_for_finding  # noqa: E402
 from ros_process import Robot, Stage, play_until, wait_until, wrench_message  # noqa: E402
 
 from inertial_id_ros.msg import InertialParameters  # noqa: E402
@@ -42,27 +42,3 @@ def test_two_publishers_of_the_wrench_are_named_and_nothing_wrong_is_published()
         play_until(robot.play, lambda: hears(
             stage, lambda: got[-1].valid and abs(got[-1].inertia.m - truth) < 0.02))
         assert all(abs(m.inertia.m - truth) < 0.05 * truth for m in got if m.valid)
-
-
-def test_joint_states_that_freeze_while_the_arm_moves_are_named_and_left_out():
-    with Stage() as stage:
-        stage.start_node(wrench__sensor="ideal")
-        got = stage.client.listen(InertialParameters, PARAMETERS, 100)
-        robot, truth = FreezingRobot(stage.client), None
-        robot.publish_description()
-        robot.play(4.0)
-        robot.frozen, truth = robot.truth.q[-1], robot.cobot.payload.mass
-        robot.play(2.0)
-        robot.frozen = None
-        play_until(robot.play, lambda: "motion_frozen.joints" in current_findings(stage))
-        play_until(robot.play, lambda: hears(stage, lambda: got[-1].valid and not got[-1].stale))
-        assert all(abs(m.inertia.m - truth) < 0.05 * truth for m in got if m.valid and not m.stale)
-
-
-class FreezingRobot(Robot):
-    """A robot whose joint states repeat one position on request."""
-
-    frozen = None
-
-    def _joints(self, stamp, q):
-        return super()._joints(stamp, q if self.frozen is None else self.frozen)

@@ -24,7 +24,6 @@ from node_client import (  # noqa: E402
     hears,
     is_physical,
     play_until_valid,
-    wait_for_finding,
     wait_for_valid,
     wait_until_all_is_used,
     wait_until_cleared,
@@ -138,17 +137,6 @@ def test_messages_that_cannot_be_decoded_are_named_and_dropped():
         assert message.inertia.m == pytest.approx(robot.cobot.payload.mass, rel=0.02)
         status, text = node.stop()
         assert status == 0 and "Traceback" not in text
-
-
-def test_a_wrong_sign_is_named_and_no_estimate_is_published():
-    with Stage() as stage:
-        stage.start_node(wrench__convention="on_environment")
-        got = stage.client.listen(InertialParameters, PARAMETERS, 100)
-        robot = Robot(stage.client)
-        robot.publish_description()
-        robot.play(6.0)
-        wait_for_finding(stage, "sign_wrong")
-        assert all(not m.valid and all_numbers_nan(m) for m in got)
 
 
 def test_stamps_of_a_simulation_decide_and_a_clock_of_a_kilohertz_does_no_harm():
