@@ -23,8 +23,6 @@ from .program import start_ros, stop_flag, without_ros_arguments, without_source
 THREADS = 10  # more than callbacks that may wait at once: with all of them waiting, rclpy spins
 WAKE = 0.2  # s until a signal is seen when nothing else happens
 RESULT_TIME = 0.3  # s to deliver the result of a goal that is aborted because the node stops
-
-
 HELP = """usage: inertial_id_node [--help] [--version] [--ros-args ROS_ARGUMENTS]
 
 Identify online the mass, centre of mass and inertia of what a robot arm carries, from the wrench at

@@ -61,8 +61,6 @@ def test_what_the_user_names_goes_before_the_default_of_the_driver() -> None:
         assert load(name, apply__topic="/mine").tells == "/mine"
 
 
-
-
 @pytest.mark.parametrize(("name", "graph", "settings", "request_"), [
     ("universal_robots", ur(UR_FIELDS), {}, {"mass": MASS, "center_of_gravity": VECTOR, **SIX}),
     ("universal_robots", ur({"payload": "geometry_msgs/Inertia"}), {},
