@@ -10,13 +10,9 @@ import pytest
 import yaml
 
 from inertial_id_ros.apps.excitation.arm import Arm
+from inertial_id_ros.apps.excitation.excitation import payload_rows, plan
 from inertial_id_ros.apps.excitation.motions import MotionLimits
-from inertial_id_ros.apps.excitation.plan_excitation import (
-    expected_payload,
-    main,
-    payload_rows,
-    plan,
-)
+from inertial_id_ros.apps.excitation.plan_excitation import expected_payload, main
 from inertial_id_ros.apps.excitation.violations import violations
 from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description
 from inertial_id_ros.apps.simulation.motion import START_POSE, sinusoid

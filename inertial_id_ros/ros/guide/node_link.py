@@ -17,6 +17,7 @@ from ...errors import InvalidData
 from ...inertia import Array, phi_from_body, report_jacobian, tensor_from_six
 from ...kinds import STOPPING, Doubt
 from ...settings import Settings, iter_settings, settings_from_mapping
+from ...targets.registry import TARGETS
 from ..contract import DEADLINE, received_qos
 from ..conversions import stamp_ns
 from ..ros_client import TIMES, NoAnswer, NoResponse
@@ -152,6 +153,10 @@ class NodeLink:
         if not answer.success:
             raise InvalidData(f"the estimate cannot be saved: {answer.message}")
         return str(answer.message)
+
+    def changes_wrench(self, target: str) -> bool:
+        """True if the driver compensates the payload in its wrench, once it has it."""
+        return TARGETS[target].changes_wrench
 
     def apply(self, target: str, estimate: str, send: bool) -> Apply.Response:
         """The answer of ~/apply; without any within `APPLY`, one that says whether the payload may

@@ -21,7 +21,6 @@ from ...apps.guide.proof import Proof, prove
 from ...apps.guide.show import Show
 from ...cli import CHECK_FAILED, INTERRUPTED, NOT_APPLIED, NOT_IDENTIFIED, OK
 from ...errors import InertialIdError
-from ...targets.registry import TARGETS
 from .arm import MovedArm, PlannedMotion
 from .guide_node import LATEST, GuideNode, Stopped
 from .listening import Listening
@@ -286,7 +285,7 @@ class Session:
 
     def _verify(self, found: Numbers, target: str) -> End:
         """Whether the driver's own wrench is near zero, where it compensates the payload."""
-        if not TARGETS[target].changes_wrench:
+        if not self.link.changes_wrench(target):
             return End(OK, "Identified, proved and applied.")
         self.guide.wait(SETTLED)
         proof = self.record.proof_after = self._compare(None, found.phi, np.zeros(10))
