@@ -147,22 +147,18 @@ def _from_tree(tree: dict[str, Any]) -> IdentifiedRobot:
 
     def numbers(given: Mapping[str, Any], name: str, *shape: int) -> Array:
         array = np.array(given[name], dtype=float)
-        if array.shape != shape or not np.isfinite(array).all():
-            raise ValueError(f"{name} has shape {array.shape}, or is not finite; {shape} is needed")
-        return array
-
-    def positive(given: Mapping[str, Any], name: str) -> Array:
-        array = numbers(given, name, n)
-        if not (array > 0.0).all():
-            raise ValueError(f"{name} is {array.tolist()}; it must be positive")
+        if array.shape != shape or not np.isfinite(array).all() or (
+                name in ("gain", "noise") and not (array > 0.0).all()):
+            raise ValueError(f"{name} has shape {array.shape}; {shape} finite numbers are needed, "
+                             "of gains and noise positive ones")
         return array
 
     terms, given = tree["terms"], tree["currents"]
     currents = None if given is None else RobotCurrents(
-        positive(given, "gain"), numbers(given, "spread", n, n), numbers(given, "follow", p, n))
+        numbers(given, "gain", n), numbers(given, "spread", n, n), numbers(given, "follow", p, n))
     return IdentifiedRobot(
         tuple(tree["joints"]), tuple(tree["bodies"]),
         JointTerms(**{**terms, "load_bodies": tuple(map(float, terms["load_bodies"]))}),
         numbers(tree, "gravity", 3), float(tree["delay"]), float(tree["low_pass"]),
-        numbers(tree, "phi", p), numbers(tree, "covariance", p, p), positive(tree, "noise"),
+        numbers(tree, "phi", p), numbers(tree, "covariance", p, p), numbers(tree, "noise", n),
         currents)

@@ -19,7 +19,6 @@ from inertial_id_ros.apps.robot.identify_robot import main
 from inertial_id_ros.apps.robot.methods import METHODS
 from inertial_id_ros.apps.simulation.description import load_description
 from inertial_id_ros.errors import InertialIdError, InvalidSetting
-from inertial_id_ros.inertia import phi_from_body
 from inertial_id_ros.robot.base_parameters import BaseParameters
 from inertial_id_ros.robot.nearest_robot import InfeasibleProblem
 
@@ -170,23 +169,3 @@ def test_contradicting_bounds_and_unknown_methods_are_refused(recorded: dict[str
     with pytest.raises(InvalidSetting):
         api.identify_robot(**recorded, method="best")
 
-
-def test_one_body_of_base_parameters_is_itself() -> None:
-    phi = phi_from_body(2.0, np.array([0.1, 0.0, 0.0]), np.diag([1.0, 1.0, 1.5]))
-    names = ("m", "mx", "my", "mz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
-    given = {"base_parameters": [{"combination": f"{name}(a)", "value": float(value)}
-                                 for name, value in zip(names, phi, strict=True)]}
-    assert api.check_base_parameters(given).feasibility.feasible
-    given["base_parameters"][0]["value"] = -1.0
-    answer = api.check_base_parameters(given)
-    assert not answer.feasibility.feasible
-    assert answer.nearest[0] > 0.0
-
-
-def test_a_body_that_is_described_as_none_can_exist_gives_no_scale() -> None:
-    urdf = ('<robot name="a"><link name="base"/><link name="arm"><inertial><mass value="1"/>'
-            '<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="9"/></inertial></link>'
-            '<joint name="j" type="revolute"><parent link="base"/><child link="arm"/>'
-            '<axis xyz="0 0 1"/><limit lower="-1" upper="1" effort="1" velocity="1"/></joint>'
-            '</robot>')
-    assert api.check_base_parameters(entries("Izz(arm)"), urdf).feasibility.feasible

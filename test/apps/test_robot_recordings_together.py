@@ -112,23 +112,6 @@ def arrays(folder: Path, name: str) -> api.RobotRecording:
 
 
 @pytest.mark.slow
-def test_arrays_of_several_recordings_give_the_robot_of_the_command(
-        folder: Path, tmp_path: Path) -> None:
-    urdf, terms = load_description().urdf, api.JointTerms(coulomb_velocity=0.003)
-    a, b, c = (arrays(folder, name) for name in "abc")
-    words = ("--terms", "viscous,coulomb,offset", "--set", "coulomb_velocity=0.003")
-    for others, tests, files in (((b, c), (), ("b.npz", "c.npz")),
-                                 ((b,), (c,), ("b.npz", "--test", "c.npz"))):
-        tree = identify(folder, tmp_path / "a.json", "a.npz", *files, *words)
-        found = api.identify_robot(urdf, a.stamps, NAMES, a.positions, a.efforts, terms,
-                                   others=others, tests=tests)
-        np.testing.assert_allclose(found.fit.phi,
-                                   [p["value"] for p in tree["parameters"]], rtol=1e-6, atol=1e-9)
-        assert found.validation is not None
-        assert found.validation.relative == pytest.approx(tree["held_back_relative_error"])
-
-
-@pytest.mark.slow
 def test_arrays_of_currents_give_the_gains_of_the_command(folder: Path, tmp_path: Path) -> None:
     urdf, terms = load_description().urdf, api.JointTerms(coulomb_velocity=0.003)
     free, held = arrays(folder, "unloaded"), arrays(folder, "loaded")

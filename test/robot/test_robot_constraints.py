@@ -153,14 +153,6 @@ def test_a_union_of_ellipsoids_has_the_optimum_of_points_that_fill_it(
         assert excess(nearest(two[0])) > 1.5 * excess(found)
 
 
-def test_a_union_of_one_is_that_ellipsoid(rng: np.random.Generator) -> None:
-    wanted = BALL.phi + 2.0 * BALL.unit @ rng.normal(size=10)
-    union = distance(lambda phi: density_in_union(phi[0:10], [EGG]), wanted)
-    alone = distance(lambda phi: [consistent(phi[0:10], BALL.phi, margin=0.0),
-                                  density_in_ellipsoid(phi[0:10], EGG)], wanted)
-    assert union == pytest.approx(alone, rel=1e-5)
-
-
 def test_a_body_near_its_design_is_as_far_from_it_as_allowed() -> None:
     off = BALL.phi + BALL.unit @ np.eye(10)[4] * 0.3
     assert allows(near_design(body(off), BALL.phi, 0.31))

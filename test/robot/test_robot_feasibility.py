@@ -61,11 +61,6 @@ def test_the_second_vector_is_corrected_as_published() -> None:
     assert check_feasibility(ROBOT.base, found.beta, SPATIAL, ROBOT.scale).margin > -1e-6
 
 
-def test_a_feasible_vector_is_its_own_correction() -> None:
-    found = correct_to_feasible(ROBOT.base, paper.FEASIBLE, SPATIAL, ROBOT.scale)
-    np.testing.assert_allclose(found.beta, paper.FEASIBLE, atol=1e-8)
-
-
 def test_full_consistency_refuses_even_the_first_vector_and_a_plain_statement_agrees() -> None:
     """The published vector needs a body whose principal moments break the triangle inequality."""
     answer = check_feasibility(ROBOT.base, paper.FEASIBLE, paper.strict(ROBOT, "pseudo", 0.0),

@@ -12,7 +12,6 @@ from torque_arm import URDF, wide_motion
 
 from inertial_id_ros.apps.robot.term_choice import FADINGS, TermChoice, choose_terms
 from inertial_id_ros.errors import InvalidModel
-from inertial_id_ros.robot.base_parameters import structural_base_parameters
 from inertial_id_ros.robot.joint_terms import (
     COULOMB,
     DRIVE,
@@ -40,12 +39,6 @@ def test_terms_of_another_robot_are_refused() -> None:
     for speed in (-1.0, np.nan):
         with pytest.raises(InvalidModel):
             JointTerms(coulomb_velocity=speed)
-
-
-def test_friction_by_load_has_base_parameters_of_its_own() -> None:
-    plain = structural_base_parameters(RobotModel.from_urdf(URDF)).count
-    loaded = RobotModel.from_urdf(URDF, JointTerms(load=True, load_bodies=(1.0,) * 60))
-    assert structural_base_parameters(loaded).count == plain + 6
 
 
 def chosen(terms: JointTerms, values: dict[str, float]) -> TermChoice:

@@ -20,7 +20,7 @@ from ...robot.feasibility import Feasibility, check_feasibility, correct_to_feas
 from ...robot.joint_terms import NOT_NEGATIVE, OFFSET
 from ...robot.model import BODY_SIZE, BODY_TERMS, RobotModel
 from ...robot.reference import description_reference, make_reference
-from .known import Known, number, part
+from .known import Known, numbers
 
 with optional_packages("identifying a robot"):
     import cvxpy as cp
@@ -63,8 +63,8 @@ def check_base_parameters(given: Mapping[str, Any], known: Known | None = None,
     entries = given.get("base_parameters") if isinstance(given, Mapping) else None
     if not isinstance(entries, list) or not entries:
         raise InvalidSetting("there is no list 'base_parameters'")
-    texts = [str(part(each, "combination")) for each in entries]
-    beta = np.array([number(each, "value") for each in entries])
+    beta = np.array([numbers(each, "value") for each in entries])
+    texts = [str(each.get("combination", "")) for each in entries]
     rows = [_combination(text) for text in texts]
     base, bodies, signed = _base_parameters(rows, texts)
     unit = phi_from_body(1.0, np.zeros(3), np.eye(3))

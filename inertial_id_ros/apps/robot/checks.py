@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import nnls
@@ -90,14 +91,14 @@ def check_recording(model: RobotModel, recording: JointRecording, low_pass: floa
             raise InvalidData(f"the efforts of '{name}' are {effort[0] + 0.0:g} throughout: they "
                               "are not measured")
     part = _beginning(recording)
-    now = _Followed(model, part, low_pass).score()
+    now = _follow(model, part, low_pass).score
     for mistake in _in_degrees(model, part.q):
-        if now - _Followed(model, mistake.undo(part), low_pass).score() > _FAR_BETTER:
+        if now - _follow(model, mistake.undo(part), low_pass).score > _FAR_BETTER:
             raise InvalidData(f"{mistake.text}: taken as degrees, the efforts follow the robot "
                               "description far better; positions must be in rad")
     # Bodies without weight would explain them.
     weightless = model.with_gravity(np.zeros(3))
-    if now - _Followed(weightless, part, low_pass).score() > _FAR_BETTER:
+    if now - _follow(weightless, part, low_pass).score > _FAR_BETTER:
         raise InvalidData("the efforts hold no gravity: they follow the robot description far "
                           "better without it; record what the joints bear in all, with gravity")
     return notes + check_description(model)
@@ -149,7 +150,7 @@ def check_scale(model: RobotModel, recording: JointRecording, low_pass: float) -
     Raises:
         InvalidData: they are in another unit, of one joint or of all.
     """
-    scale, loaded = _Followed(model, _beginning(recording), low_pass).scales()
+    _, scale, loaded = _follow(model, _beginning(recording), low_pass)
     beyond = loaded & ~((1.0 / _SCALE < scale) & (scale < _SCALE))
     for j in np.flatnonzero(beyond)[:1]:
         whose = "all joints" if (beyond == loaded).all() else f"'{model.joint_names[j]}'"
@@ -237,11 +238,12 @@ def _best_mistakes(model: RobotModel, part: JointRecording, low_pass: float,
     """The mistakes, about as likely as each other, without each of which a robot explains the
     recording far better: by the description, and then by a fit."""
     likely = [*_in_degrees(model, part.q), *_mistakes(model.joint_names, order[:_MOST_JOINTS])]
-    for score, most in ((lambda each: _Followed(model, each, low_pass).score(), _FITTED),
-                        (lambda each: float(np.sum(np.log(errors(each)))), _FITTED)):
+    for score in (lambda each: _follow(model, each, low_pass).score,
+                  lambda each: float(np.sum(np.log(errors(each))))):
         scores = np.array([score(mistake.undo(part)) for mistake in likely])
         limit = min(score(part) - _BETTER, scores.min() + _ALIKE)
-        likely = [likely[k] for k in np.argsort(scores, kind="stable")[:most] if scores[k] < limit]
+        best = np.argsort(scores, kind="stable")[:_FITTED]
+        likely = [likely[k] for k in best if scores[k] < limit]
         if not likely:
             break
     return likely
@@ -284,34 +286,31 @@ def _beginning(recording: JointRecording) -> JointRecording:
     return recording.part(slice(0, end))
 
 
-class _Followed:
-    """How the efforts of each joint follow the torques of the description, beside friction: by
-    factors of the description's torque, the speed, and its sign, none negative as friction brakes.
+class _Followed(NamedTuple):
+    """How the efforts of each joint follow the torques of the description, beside friction.
 
     Attributes:
-        factors: (joints, 3); columns: (r, joints, 3) and effort: (r, joints) without their means.
+        score: sum of the logarithms of what is left of each joint's effort.
+        scale: (joints,) efforts over the description's torques; loaded: (joints,) True where most
+        of the effort is the description's, so that its scale says something.
     """
 
-    def __init__(self, model: RobotModel, recording: JointRecording, low_pass: float) -> None:
-        def columns(q: Array, dq: Array, ddq: Array) -> Array:
-            torque = model.described_torque(q, dq, ddq)
-            return np.stack([torque, dq, mean_sign(dq, ddq, _SPEED, BIN)], axis=-1)
+    score: float
+    scale: Array
+    loaded: np.ndarray
 
-        filtered = RowFilter(recording, 0.0, low_pass)
-        rows = filtered.regressor(columns)
-        self.columns: Array = rows - rows.mean(axis=0)
-        self.effort = filtered.effort - filtered.effort.mean(axis=0)
-        fits = [nnls(self.columns[:, j], self.effort[:, j]) for j in range(model.nv)]
-        self.factors = np.array([factors for factors, _ in fits])
-        self._left = np.array([left for _, left in fits])
 
-    def score(self) -> float:
-        """Sum of the logarithms of what is left of each joint's effort."""
-        return float(np.sum(np.log(np.maximum(self._left, 1e-12))))
+def _follow(model: RobotModel, recording: JointRecording, low_pass: float) -> _Followed:
+    """Efforts fitted by the description's torque, the speed, and its sign; no factor is negative,
+    as friction brakes."""
+    def columns(q: Array, dq: Array, ddq: Array) -> Array:
+        torque = model.described_torque(q, dq, ddq)
+        return np.stack([torque, dq, mean_sign(dq, ddq, _SPEED, BIN)], axis=-1)
 
-    def scales(self) -> tuple[Array, np.ndarray]:
-        """Efforts over the description's torques (joints,), and where most of the effort is the
-        description's (joints,), so that they say something."""
-        scale = self.factors[:, 0]
-        own = scale * self.columns[:, :, 0].std(axis=0)
-        return scale, own > _LOADED * self.effort.std(axis=0)
+    filtered = RowFilter(recording, 0.0, low_pass)
+    rows = filtered.regressor(columns)
+    rows, effort = rows - rows.mean(axis=0), filtered.effort - filtered.effort.mean(axis=0)
+    fits = [nnls(rows[:, j], effort[:, j]) for j in range(model.nv)]
+    scale = np.array([factors[0] for factors, _ in fits])
+    return _Followed(sum(float(np.log(max(left, 1e-12))) for _, left in fits), scale,
+                     scale * rows[:, :, 0].std(axis=0) > _LOADED * effort.std(axis=0))

@@ -50,14 +50,31 @@ class Prediction:
 
 
 @dataclass(frozen=True)
+class FreeFit:
+    """Least squares without constraints.
+
+    Attributes:
+        phi: (p,); weights: (r, joints) of the rows; data: the factors of the rows times these.
+        noise: (joints,) of independent rows that say as much; rms: (joints,) of the weighted
+        residual; doubt: (joints,) friction that may act either way in rows near rest [N m].
+    """
+
+    phi: Array
+    rms: Array
+    weights: Array
+    data: Compressed
+    noise: Array
+    doubt: Array
+
+
+@dataclass(frozen=True)
 class RobotFit:
     """The robot of filtered rows.
 
     Attributes:
         model: its regressor; described: bodies and joint terms, and what the data say of the
         description; covariance: (p, p); data_share: (p,) part of each that the data know.
-        noise: (joints,) of independent rows that say as much; rms: (joints,) of the weighted
-        residual; doubt: (joints,) friction that may act either way in rows near rest [N m].
+        free: the fit without constraints; noise: (joints,) of independent rows [N m].
         follow: (p, joints) growth of the parameters with the torques of each joint, relative.
     """
 
@@ -65,9 +82,8 @@ class RobotFit:
     described: Described
     covariance: Array
     data_share: Array
+    free: FreeFit
     noise: Array
-    rms: Array
-    doubt: Array
     follow: Array
 
     @property
@@ -78,8 +94,8 @@ class RobotFit:
     def predict(self, rows: FilteredRecording) -> Prediction:
         """How well the robot predicts a recording, with less weight of rows where a joint rests,
         creeps or turns back."""
-        return predict(rows, self.phi, rest_weights(self.model, rows.regressor, self.doubt,
-                                                    self.rms))
+        return predict(rows, self.phi, rest_weights(self.model, rows.regressor, self.free.doubt,
+                                                    self.free.rms))
 
 
 def predict(rows: FilteredRecording, phi: Array, weights: Array | None = None) -> Prediction:
@@ -114,20 +130,7 @@ def fit_robot(model: RobotModel, rows: FilteredRecording, base: BaseParameters,
                                     zip(free.data.factors, noise, strict=True)], axis=1)
     if gain_spread is not None:
         covariance = covariance + follow @ gain_spread @ follow.T
-    return RobotFit(model, found, covariance, share, noise, free.rms, free.doubt, follow)
-
-
-@dataclass(frozen=True)
-class FreeFit:
-    """Least squares without constraints; phi: (p,); rms, noise, doubt: as of `RobotFit`, data: the
-    factors of the rows times their weights (r, joints)."""
-
-    phi: Array
-    rms: Array
-    weights: Array
-    data: Compressed
-    noise: Array
-    doubt: Array
+    return RobotFit(model, found, covariance, share, free, noise, follow)
 
 
 def fit_unconstrained(model: RobotModel, rows: FilteredRecording) -> FreeFit:

@@ -166,15 +166,13 @@ def _request(args: argparse.Namespace, given: Mapping[str, str], loaded: Sequenc
     align = given.get("align", "true")
     if align not in ("true", "false"):
         raise InvalidSetting(f"align is '{align}'; allowed: true, false")
-    usual = Request()
-    return Request(
-        names(args.joints), False, terms,
-        _number(given, "coulomb_velocity", 0.0) if "coulomb_velocity" in given else None,
-        numbers("gravity", given.get("gravity", "0,0,-9.81"), "three numbers", 3),
-        _number(given, "low_pass", usual.low_pass), align == "true",
-        _number(given, "hold_back", usual.hold_back), gains,
-        _number(given, "gain_error", GAIN_ERROR), loaded[0] if loaded else None, args.payload_mass,
-        Approach(args.method, known, _number(given, "prior_weight", 1.0)))
+    values: dict[str, Any] = {name: numbers(name, given[name], "a number", 1)[0] for name in
+                              given if name not in ("align", "gravity", "joint_states.topic")}
+    approach = Approach(args.method, known, values.pop("prior_weight", 1.0))
+    gravity = numbers("gravity", given.get("gravity", "0,0,-9.81"), "three numbers", 3)
+    return Request(joints=names(args.joints), terms=terms, align=align == "true", gains=gains,
+                   gravity=gravity, loaded=loaded[0] if loaded else None,
+                   payload_mass=args.payload_mass, approach=approach, **values)
 
 
 def _settings(given: Sequence[str]) -> dict[str, str]:
@@ -186,10 +184,6 @@ def _settings(given: Sequence[str]) -> dict[str, str]:
             raise InvalidSetting(f"--set {text}: expected NAME=VALUE, of {', '.join(_SETTINGS)}")
         out[name] = value.strip()
     return out
-
-
-def _number(given: Mapping[str, str], name: str, default: float) -> float:
-    return numbers(name, given[name], "a number", 1)[0] if name in given else default
 
 
 def _read(path: Path, args: argparse.Namespace, given: Mapping[str, str], described: bool

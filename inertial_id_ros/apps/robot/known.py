@@ -55,7 +55,7 @@ class Known:
     @classmethod
     def from_mapping(cls, given: Mapping[str, Any]) -> Known:
         """Known bounds of the mapping of a file (raises InvalidSetting)."""
-        parts = only({"links", "masses", "form"}, given, "constraints")
+        parts = _only({"links", "masses", "form"}, given, "constraints")
         links, masses = parts.get("links") or {}, parts.get("masses") or []
         if not isinstance(links, Mapping) or not isinstance(masses, list):
             raise InvalidSetting(f"constraints: links are {links}, masses are {masses}; expected a "
@@ -74,15 +74,15 @@ class Known:
         Raises:
             InvalidSetting: a link or bound that does not exist. InvalidData: a bound out of range.
         """
-        sums = [only(_OF_SUM, each, "masses") for each in self.masses]
+        sums = [_only(_OF_SUM, each, "masses") for each in self.masses]
         wanted = [[_place(link, bodies) for link in each.get("links") or bodies] for each in sums]
         places = [slice(_place(link, bodies), _place(link, bodies) + BODY_SIZE)
                   for link in self.links]
 
         def limits(phi: Parameters) -> list[cp.Expression]:
-            out = [mass_between(phi[where], number(each, "min", 0.0), number(each, "max", np.inf)
-                                ) / like[where].sum() for where, each in
-                   zip(wanted, sums, strict=True)]
+            out = [mass_between(phi[where], float(numbers(each, "min", default=0.0)),
+                                float(numbers(each, "max", default=np.inf)))
+                   / like[where].sum() for where, each in zip(wanted, sums, strict=True)]
             for where, (link, bounds) in zip(places, self.links.items(), strict=True):
                 out += _link_limits(phi[where], link, bounds, like[where])
             return out
@@ -92,12 +92,9 @@ class Known:
 
     def boxes(self, bodies: Sequence[str], design: Array) -> list[Box]:
         """The box of each body; of those without one, twice that of a uniform body like it."""
-        out = []
-        for k, body in enumerate(bodies):
-            box = self.links.get(body, {}).get("box")
-            out.append(Box(*_numbers(box, (2, 3), "box")) if box is not None
-                       else uniform_box(design[BODY_SIZE * k:BODY_SIZE * (k + 1)]))
-        return out
+        return [Box(*numbers(self.links[body], "box", 2, 3)) if "box" in self.links.get(body, {})
+                else uniform_box(own) for body, own in zip(
+                    bodies, design[:BODY_SIZE * len(bodies)].reshape(-1, BODY_SIZE), strict=True)]
 
 
 def _link_limits(body: cp.Expression, link: str, bounds: Any, like: Array
@@ -107,21 +104,20 @@ def _link_limits(body: cp.Expression, link: str, bounds: Any, like: Array
     Raises:
         InvalidSetting: a bound that does not exist or is out of range.
     """
-    only(_OF_LINK, bounds, f"link '{link}'")
+    _only(_OF_LINK, bounds, f"link '{link}'")
     out = []
     try:
         if "mass" in bounds:
-            low, high = _numbers(bounds["mass"], (2,), "mass")
-            out.append(mass_between(body[:1], low, high))
+            out.append(mass_between(body[:1], *numbers(bounds, "mass", 2).tolist()))
         if "box" in bounds:
-            out.append(com_in_box(body, *_numbers(bounds["box"], (2, 3), "box")))
+            out.append(com_in_box(body, *numbers(bounds, "box", 2, 3)))
         if "com_ellipsoid" in bounds:
             out.append(com_in_ellipsoid(body, _ellipsoid(bounds["com_ellipsoid"])))
         if bounds.get("ellipsoids"):
             out += density_in_union(body, [_ellipsoid(each) for each in bounds["ellipsoids"]])
         out = [each / like[0] for each in out]
         if "near_design" in bounds:
-            out.append(near_design(body, like, number(bounds, "near_design")))
+            out.append(near_design(body, like, float(numbers(bounds, "near_design"))))
     except (InvalidData, InvalidSetting) as error:
         raise InvalidSetting(f"link '{link}': {error}") from None
     return out
@@ -129,13 +125,13 @@ def _link_limits(body: cp.Expression, link: str, bounds: Any, like: Array
 
 def _ellipsoid(given: Mapping[str, Any]) -> Ellipsoid:
     """An ellipsoid of its centre, half axes [m] and, where it is turned, roll, pitch, yaw [rad]."""
-    parts = only(_OF_ELLIPSOID, given, "ellipsoid")
-    turn = Rotation.from_euler("xyz", _numbers(parts.get("rpy", [0, 0, 0]), (3,), "rpy"))
-    half = _numbers(part(parts, "half_axes"), (3,), "half_axes")
+    parts = _only(_OF_ELLIPSOID, given, "ellipsoid")
+    turn = Rotation.from_euler("xyz", numbers(parts, "rpy", 3, default=(0.0,) * 3))
+    half = numbers(parts, "half_axes", 3)
     if not half.min() > 0.0:
         raise InvalidSetting(f"half_axes is {half.tolist()} m; each must be positive")
     across = turn.as_matrix() * half
-    return Ellipsoid(_numbers(part(parts, "center"), (3,), "center"), across @ across.T)
+    return Ellipsoid(numbers(parts, "center", 3), across @ across.T)
 
 
 def _place(link: str, bodies: Sequence[str]) -> int:
@@ -146,7 +142,7 @@ def _place(link: str, bodies: Sequence[str]) -> int:
     return BODY_SIZE * list(bodies).index(link)
 
 
-def only(allowed: set[str], given: Any, what: str) -> Mapping[str, Any]:
+def _only(allowed: set[str], given: Any, what: str) -> Mapping[str, Any]:
     """A mapping that holds nothing else (raises InvalidSetting)."""
     if not isinstance(given, Mapping) or not set(given) <= allowed:
         held = sorted(map(str, given)) if isinstance(given, Mapping) else given
@@ -154,27 +150,19 @@ def only(allowed: set[str], given: Any, what: str) -> Mapping[str, Any]:
     return given
 
 
-def part(given: Any, key: str) -> Any:
-    """An entry of a mapping (raises InvalidSetting)."""
-    if not isinstance(given, Mapping) or key not in given:
+def numbers(given: Any, key: str, *shape: int, default: float | Sequence[float] | None = None
+            ) -> Array:
+    """Finite numbers of a shape (none: a single number) under a key of a mapping; the default where
+    it is not there (raises InvalidSetting)."""
+    if not isinstance(given, Mapping) or (key not in given and default is None):
         raise InvalidSetting(f"'{key}' is missing in {given}")
-    return given[key]
-
-
-def number(given: Mapping[str, Any], key: str, default: float | None = None) -> float:
-    """A number of a mapping (raises InvalidSetting)."""
-    if default is not None and key not in given:
-        return default
-    return float(_numbers(part(given, key), (), key))
-
-
-def _numbers(value: Any, shape: tuple[int, ...], what: str) -> Array:
-    """Finite numbers of a shape (raises InvalidSetting)."""
+    if key not in given:
+        return np.array(default)
     try:
-        array = np.asarray(value, dtype=float)
+        array = np.asarray(given[key], dtype=float)
     except (TypeError, ValueError):
         array = np.full(1, np.nan)
     if array.shape != shape or not np.isfinite(array).all():
         wanted = " x ".join(map(str, shape)) + " numbers" if shape else "a number"
-        raise InvalidSetting(f"{what} is {value}; expected {wanted}")
+        raise InvalidSetting(f"{key} is {given[key]}; expected {wanted}")
     return array

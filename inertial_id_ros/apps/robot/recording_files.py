@@ -76,10 +76,10 @@ class NamedRecording:
                                  f"robot description has {len(names)}: {', '.join(names)}; "
                                  "--joints names those that it holds, in this order")
         there = self.names or tuple(names)
-        for name in names:
-            if name not in there:
-                raise RecordingError(f"the recording has no joint '{name}'; it has: "
-                                     + ", ".join(there))
+        lacks = [name for name in names if name not in there]
+        if lacks:
+            raise RecordingError(f"the recording has no joint '{lacks[0]}'; it has: "
+                                 + ", ".join(there))
         return [there.index(name) for name in names]
 
 
