@@ -17,10 +17,10 @@ import yaml
 from scipy.spatial.transform import Rotation
 
 from ..errors import InvalidSetting, printable
-from ..inertia import Array, Body, principal_moments, six_from_tensor
+from ..inertia import PARAMETER_NAMES, Array, Body, principal_moments, six_from_tensor
 from .payload import PayloadOnLink
 
-ENTRIES = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+ENTRIES = PARAMETER_NAMES[4:]
 SDF_VERSION = "1.7"  # the oldest in which frames mean what they mean in all later ones
 
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..inertia import Array
+from ..inertia import PARAMETER_NAMES, Array
 from ..limits import MAX_JOINTS, MAX_TRANSFORMS
 from ..settings import DynamicJointStatesSettings
 from . import cdr
@@ -22,7 +22,8 @@ from .sample_blocks import Edges, JointStates, Samples, Wrenches
 
 FORCES = ("force.x", "force.y", "force.z", "torque.x", "torque.y", "torque.z")
 PAYLOAD = ("mass", "cog.x", "cog.y", "cog.z")
-INERTIA = tuple(f"inertia.{entry}" for entry in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"))
+ENTRIES = PARAMETER_NAMES[4:]
+INERTIA = tuple(f"inertia.{entry}" for entry in ENTRIES)
 Interfaces = Mapping[tuple[str, str], Any]  # numbers or columns by joint or sensor, and interface
 
 
@@ -115,6 +116,11 @@ def stated_payload(values: Interfaces, name: str) -> Array | None:
         return None
     # A driver that publishes no inertia does not compensate that of the payload.
     return np.array([np.ravel(values.get((name, kind), 0.0))[-1] for kind in PAYLOAD + INERTIA])
+
+
+def inertia_numbers(i: Any) -> Array:
+    """Mass, centre of mass and inertia about it (10,) of a geometry_msgs/Inertia."""
+    return np.array([i.m, i.com.x, i.com.y, i.com.z, *(getattr(i, name) for name in ENTRIES)])
 
 
 def _decode(learn: cdr.Learn, messages: Sequence[bytes],

@@ -21,6 +21,7 @@ from ..estimate import Estimate, NoEstimate, Outcome
 from ..findings import Finding
 from ..identify.identifier import Identifier
 from ..inertia import Array, phi_from_body, tensor_from_six, transform_phi
+from ..io.decoding import inertia_numbers
 from ..io.inbox import Inputs, decode
 from ..io.input_topics import FRANKA_PAYLOAD, InputTopic
 from ..io.sample_blocks import JointStates, Wrenches, split_by_time
@@ -358,6 +359,4 @@ def _stated(topic: InputTopic, data: bytes) -> tuple[str, Array]:
     message = deserialize_message(data, message_type(topic.type))
     if topic is FRANKA_PAYLOAD:
         message = message.inertia_load
-    i = message.inertia
-    return message.header.frame_id, np.array([
-        i.m, i.com.x, i.com.y, i.com.z, i.ixx, i.ixy, i.ixz, i.iyy, i.iyz, i.izz])
+    return message.header.frame_id, inertia_numbers(message.inertia)

@@ -20,6 +20,7 @@ from ..errors import InvalidData
 from ..estimate import UNOBSERVED, VERDICT_WORDS, ParameterVerdict
 from ..findings import STOPPING, Doubt
 from ..inertia import Array, Body, is_consistent, phi_from_body, tensor_from_six
+from ..io.decoding import inertia_numbers
 from .contract import TOPIC, received_qos
 from .conversions import stamp_ns
 
@@ -201,9 +202,8 @@ class PayloadClient:
 
 def body_of(message: InertialParameters) -> Body:
     """The body of a message, in its frame."""
-    i = message.inertia
-    return Body(i.m, np.array([i.com.x, i.com.y, i.com.z]),
-                tensor_from_six([i.ixx, i.ixy, i.ixz, i.iyy, i.iyz, i.izz]))
+    numbers = inertia_numbers(message.inertia)
+    return Body(message.inertia.m, numbers[1:4], tensor_from_six(numbers[4:]))
 
 
 def verdicts_of(message: InertialParameters) -> tuple[ParameterVerdict, ...]:

@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from ..inertia import tensor_from_six
-from ..io.decoding import Interfaces, stated_payload
+from ..io.decoding import Interfaces, inertia_numbers, stated_payload
 from .payload import TargetPayload
 from .ratings import UNIVERSAL_ROBOTS
 from .target import (
@@ -118,12 +117,10 @@ class Franka(ArmDriver):
         state = self._state()
         if state is None:
             return None
-        body = state.inertia_load.inertia
-        numbers = [float(getattr(body, name)) for name in ("m", *ENTRIES)]
-        com = [float(getattr(body.com, axis)) for axis in "xyz"]
-        if not all(map(math.isfinite, [*numbers, *com])):
+        numbers = inertia_numbers(state.inertia_load.inertia)
+        if not np.isfinite(numbers).all():
             return None
-        return body_values(numbers[0], com, tensor_from_six(numbers[1:]))
+        return body_values(numbers[0], numbers[1:4], tensor_from_six(numbers[4:]))
 
     def refusals(self) -> Iterator[str]:
         state = self._state()

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import InertialIdError
-from ..inertia import Array, six_from_tensor
+from ..inertia import PARAMETER_NAMES, Array, six_from_tensor
 from ..settings import Settings
 from .payload import TargetPayload
 from .ratings import Rating
@@ -26,7 +26,7 @@ Values = Mapping[str, Any]  # numbers, lists of numbers, or names, by name
 MASS, COM, INERTIA = "mass", "com", "inertia"
 TOLERANCES = {MASS: (1e-3, "kg"), COM: (1e-4, "m"), INERTIA: (1e-4, "kg m^2")}
 ROUNDING = 1e-5  # relative, of a number that went through 32 bits
-ENTRIES = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+ENTRIES = PARAMETER_NAMES[4:]
 
 
 class Refused(InertialIdError):

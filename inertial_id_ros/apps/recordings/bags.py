@@ -139,9 +139,8 @@ def _stated_payload(bag: BagReader, topic: InputTopic, message: RawMessage, sett
         return None if found is None else StatedPayload("", found)
     content = bag.decode(message, topic.type)
     given: Any = content.inertia_load if topic is FRANKA_PAYLOAD else content
-    i = given.inertia
-    return StatedPayload(given.header.frame_id.lstrip("/"), np.array([
-        i.m, i.com.x, i.com.y, i.com.z, i.ixx, i.ixy, i.ixz, i.iyy, i.iyz, i.izz]))
+    return StatedPayload(given.header.frame_id.lstrip("/"),
+                         decoding.inertia_numbers(given.inertia))
 
 
 def _payload_not_added(bag: BagReader, settings: Settings) -> tuple[Finding, ...]:

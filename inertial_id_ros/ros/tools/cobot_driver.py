@@ -26,7 +26,7 @@ from std_srvs.srv import Trigger
 from ...apps.simulation.cobot import STATED_POINT, Recording, SimulatedCobot
 from ...apps.simulation.motion import CommandedMotion, Trajectory
 from ...errors import InertialIdError, InvalidData, MissingPackage
-from ...inertia import Array, Body, phi_from_body, tensor_from_six, transform_phi
+from ...inertia import PARAMETER_NAMES, Array, Body, phi_from_body, tensor_from_six, transform_phi
 from ..compat import find_type
 from ..conversions import time_message
 
@@ -38,7 +38,6 @@ _TELL = 0.1  # s between two messages about the payload
 _START = 0.05  # rad, between a trajectory's start and the arm
 _PATH, _GOAL = 0.2, 0.02  # rad, tolerances
 _OVERLOAD = 1.0  # of a joint's effort limit
-_ENTRIES = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 _TOOL0_Z = -0.04  # m, of the flange in the sensor's frame
 
 
@@ -189,7 +188,7 @@ class CobotDriver:
     def _set_payload(self, request: Any, response: Any) -> Any:
         """Subtract this payload, given about the flange, from now on."""
         com = request.center_of_gravity
-        inertia = tensor_from_six([getattr(request, name) for name in _ENTRIES])
+        inertia = tensor_from_six([getattr(request, name) for name in PARAMETER_NAMES[4:]])
         self._stated = Body(float(request.mass), np.array([com.x, com.y, com.z]), inertia)
         self._cobot.stated_phi = _in_sensor(self._stated)
         response.success = True
@@ -202,7 +201,7 @@ class CobotDriver:
         message.header.stamp = time_message(self._node.get_clock().now().nanoseconds)
         message.interface_values = [values(
             interface_names=["mass", "cog.x", "cog.y", "cog.z",
-                             *(f"inertia.{name}" for name in _ENTRIES)],
+                             *(f"inertia.{name}" for name in PARAMETER_NAMES[4:])],
             values=[float(body.mass), *body.com.tolist(),
                     *body.inertia_com[np.triu_indices(3)].tolist()])]
         publisher.publish(message)
