@@ -130,8 +130,7 @@ SETUP = {
         "carried"),
     "load_unexplained": Kind(
         "warning", PRESENT, "nothing explains the wrench since {seconds:.0f} s: {force:.2g} N "
-        "remain", "is anything touching the payload? check sensor frame and gravity frame; "
-        "`identify_bag --report` tries the usual mistakes"),
+        "remain", "is anything touching the payload? check sensor frame and gravity frame"),
     "robot_wrong": Kind(
         "error", EVERYTHING, "no payload explains the joint torques{why}",
         "the robot file is of another robot or out of date: run identify_robot again"),

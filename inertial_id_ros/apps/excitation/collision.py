@@ -1,5 +1,5 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Collision shapes of links, payload and surroundings, and their distances.
+"""Collision shapes of links, payload and surroundings, and which come near each other.
 
 Distances between meshes cost milliseconds a pose, those between convex hulls microseconds. A hull
 contains its mesh: where hulls are apart, meshes are, and only the others are compared themselves.
