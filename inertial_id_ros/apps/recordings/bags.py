@@ -14,7 +14,6 @@ from ...errors import RecordingError
 from ...findings import Finding
 from ...io import cdr, decoding
 from ...io.input_topics import (
-    DYNAMIC_JOINT_STATES,
     DYNAMIC_PAYLOAD,
     FRANKA_PAYLOAD,
     JOINT_STATES,
@@ -35,6 +34,8 @@ TOGETHER = 2000  # messages of a part
 LONGEST = 1_000_000_000  # ns of one
 FIRST = 20  # messages that are looked at: the first may still hold NaN
 LEAST = 1e-3  # kg; less is no payload
+DECODERS = {WRENCH: decoding.wrenches, JOINT_STATES: decoding.joint_states,
+            TRANSFORMS: decoding.transforms}
 
 
 def read_bag(bag: BagReader, settings: Settings, asked: Collection[str] = (),
@@ -107,7 +108,10 @@ class _Parts:
             if topic in PAYLOADS.values():
                 payload = _stated_payload(self._bag, topic, some[-1], self._settings) or payload
                 continue
-            decoded = self._decoded(topic, [message.data for message in some])
+            data = [message.data for message in some]
+            decoded = DECODERS[topic](data) if topic in DECODERS else (
+                decoding.dynamic_joint_states(data, self._settings.dynamic_joint_states,
+                                              self._settings.wrench.sensor_frame))
             self._note_damage(name, decoded.damaged, decoded.why)
             times = np.array([message.log_time for message in some])
             samples += [block.samples._replace(stamps=times[block.messages])
@@ -120,13 +124,6 @@ class _Parts:
     def _note_damage(self, name: str, count: int, why: str) -> None:
         if count:
             self.damaged[name] = self.damaged.get(name, (0, ""))[0] + count, why
-
-    def _decoded(self, topic: InputTopic, data: Sequence[bytes]) -> decoding.Decoded:
-        if topic is DYNAMIC_JOINT_STATES:
-            return decoding.dynamic_joint_states(data, self._settings.dynamic_joint_states,
-                                                 self._settings.wrench.sensor_frame)
-        return {WRENCH: decoding.wrenches, JOINT_STATES: decoding.joint_states,
-                TRANSFORMS: decoding.transforms}[topic](data)
 
 
 def _stated_payload(bag: BagReader, topic: InputTopic, message: RawMessage, settings: Settings

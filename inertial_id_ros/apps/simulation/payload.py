@@ -79,18 +79,10 @@ class Part:
 
 @dataclass(frozen=True)
 class Payload:
-    """Rigidly joined parts; where parts overlap, their masses add.
-
-    Raises:
-        InvalidShape: there is no part.
-    """
+    """Rigidly joined parts; where parts overlap, their masses add."""
 
     name: str
     parts: tuple[Part, ...]
-
-    def __post_init__(self) -> None:
-        if not self.parts:
-            raise InvalidShape(f"payload '{self.name}' has no parts; it needs at least one")
 
     @cached_property
     def _inertia(self) -> pin.Inertia:
@@ -143,7 +135,7 @@ def load_payload(name_or_file: str) -> Payload:
     """A named payload, or one from a YAML file: ``parts: [{shape, size, density, center, rpy}]``.
 
     Raises:
-        InvalidShape: unknown shape, no volume, or no parts.
+        InvalidShape: unknown shape, or no volume.
         InvalidSetting: neither a known name nor a readable YAML file, or an entry not allowed.
     """
     if name_or_file in PAYLOADS:
@@ -153,10 +145,11 @@ def load_payload(name_or_file: str) -> Payload:
         raise InvalidSetting(
             f"payload is '{name_or_file}'; allowed: {', '.join(PAYLOADS)}, or an existing file")
     tree = read_yaml(path, f"payload file {path}")
-    if not isinstance(tree, dict) or not isinstance(tree.get("parts"), list):
+    items = tree.get("parts") if isinstance(tree, dict) else None
+    if not isinstance(items, list) or not items:
         raise InvalidSetting(f"payload file {path} has no list 'parts'; a payload needs one")
     parts = []
-    for item in tree["parts"]:
+    for item in items:
         try:
             numbers = {key: tuple(np.atleast_1d(np.asarray(item[key], float)).tolist())
                        for key in ("size", "center", "rpy") if key in item}
