@@ -41,7 +41,7 @@ def test_allowed_places_are_read(place: Path) -> None:
     "file://host{0}/allowed/x.stl", "package://robot/../../secret/x.stl",
     "package://../secret/x.stl", "package://robot/..%2f..%2fsecret/x.stl", "package://robot/..",
     "package://~root/x.stl", "package://robot:1/x.stl", "file://{0}/share/../secret/x.stl", "FILE",
-    "", "\x00", "file://\x00", "package://robot/" + "a" * 5000, "file://[x"])
+    "", "\x00", "file://\x00", "file://[x"])
 def test_all_others_are_refused(place: Path, resource: str) -> None:
     with pytest.raises(InvalidShape):
         path = resolve_allowed(resource.format(place), (place / "share",), (place / "allowed",))
