@@ -138,7 +138,6 @@ def test_the_check_names_an_obstacle_in_the_way_and_no_motion_starts_in_one(moti
     ({"velocities": lambda v: v + 0.1}, "does not begin and end at rest"),
     ({"positions": lambda q: q + 0.1}, "rad from where"),
     ({"positions": lambda q: q * np.nan}, "not finite"),
-    ({"stamps": lambda t: t[::-1]}, "do not increase"),
 ])
 def test_the_check_names_what_is_wrong_with_points(arm, motions, change, words):
     (name, make), = change.items()

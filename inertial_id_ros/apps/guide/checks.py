@@ -136,22 +136,14 @@ class Snapshot:
 Result = tuple[object, str, str, str]
 
 
-class Check(NamedTuple):
-    """A check: its name, the function that judges it (None: nothing was measured), kinds of
-    findings about the same."""
-
-    name: str
-    judge: Callable[[Snapshot, Settings], Result | None]
-    kinds: tuple[str, ...]
-
-
+Judge = Callable[[Snapshot, Settings], Result | None]  # None: nothing was measured
+Check = tuple[str, Judge, tuple[str, ...]]  # name, function, kinds of findings about the same
 AT_REST: list[Check] = []
 TO_MOVE: list[Check] = []  # where the arm is to be moved by this program
 
 
-def _check(checks: list[Check], name: str, *kinds: str
-           ) -> Callable[[Callable[[Snapshot, Settings], Result | None]], object]:
-    return lambda judge: checks.append(Check(name, judge, kinds))
+def _check(checks: list[Check], name: str, *kinds: str) -> Callable[[Judge], object]:
+    return lambda judge: checks.append((name, judge, kinds))
 
 
 def check_at_rest(seen: Snapshot, settings: Settings, may_move: bool = True) -> tuple[Row, ...]:
