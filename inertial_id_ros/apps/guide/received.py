@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -38,6 +38,7 @@ KEPT_NS = 60_000_000_000  # of messages
 FLOOD = 200_000  # messages of a topic at most
 ENOUGH = 5  # samples by which a rate is known
 ALWAYS = 2**63 - 1
+OF_WRENCH, OF_JOINTS = (WRENCH, DYNAMIC_JOINT_STATES), (JOINT_STATES, DYNAMIC_JOINT_STATES)
 SAMPLED = (WRENCH, JOINT_STATES, TRANSFORMS, DYNAMIC_JOINT_STATES)
 
 
@@ -121,13 +122,13 @@ class Received:
     def wrench(self, first_ns: int = 0, last_ns: int = ALWAYS) -> Stream:
         """The wrenches that came between two times."""
         return max((Stream(at, some.stamps, some.rows, (some.frame_id,))
-                    for at, some in self._samples(first_ns, last_ns)
+                    for at, some in self._samples(first_ns, last_ns, OF_WRENCH)
                     if isinstance(some, Wrenches)), key=len, default=Stream())
 
     def joints(self, first_ns: int = 0, last_ns: int = ALWAYS) -> Stream:
         """The joint positions that came between two times, of the layout that came most."""
         return max((Stream(at, some.stamps, some.positions, some.names)
-                    for at, some in self._samples(first_ns, last_ns)
+                    for at, some in self._samples(first_ns, last_ns, OF_JOINTS)
                     if isinstance(some, JointStates)), key=len, default=Stream())
 
     def transforms(self, first_ns: int = 0, last_ns: int = ALWAYS) -> Stream:
@@ -138,8 +139,8 @@ class Received:
     def newest_positions(self) -> dict[str, float]:
         """The last position of each joint [rad or m]."""
         out: dict[str, float] = {}
-        newest = self._newest(JOINT_STATES, DYNAMIC_JOINT_STATES)
-        for _, some in self._samples(newest - 500_000_000, ALWAYS):
+        newest = self._newest(*OF_JOINTS)
+        for _, some in self._samples(newest - 500_000_000, ALWAYS, OF_JOINTS):
             if isinstance(some, JointStates):
                 out.update(zip(some.names, some.positions[-1].tolist(), strict=True))
         return out
@@ -153,12 +154,6 @@ class Received:
             except ValueError:
                 continue
         return self._urdf
-
-    @property
-    def frame(self) -> str:
-        """The frame of the wrench; empty: not known."""
-        names = self.wrench(self._newest(WRENCH, DYNAMIC_JOINT_STATES) - 1_000_000_000).names
-        return self.settings.wrench.sensor_frame or "".join(names).lstrip("/")
 
     # ---- wrench and motion -----------------------------------------------------------------------
 
@@ -204,10 +199,11 @@ class Received:
                 streams.add_transforms(some.stamps, some.parent, some.child, some.rows)
         return streams
 
-    def _samples(self, first_ns: int, last_ns: int) -> Iterator[tuple[np.ndarray, Samples]]:
+    def _samples(self, first_ns: int, last_ns: int, topics: Iterable[InputTopic] = SAMPLED
+                 ) -> Iterator[tuple[np.ndarray, Samples]]:
         """Times of arrival and samples of what came between two times, without damaged messages
         and joint states that lack positions."""
-        for topic in SAMPLED:
+        for topic in topics:
             arrivals, messages = self._data(topic, first_ns, last_ns)
             for some in decode({topic: messages}, self.settings).samples:
                 if not isinstance(some, JointStates) or some.positions.shape[1] == len(some.names):
