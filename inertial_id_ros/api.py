@@ -328,80 +328,76 @@ def identify_robot(urdf: str, stamps: ArrayLike, names: Sequence[str], positions
                    efforts: ArrayLike, terms: JointTerms | None = None,
                    gravity: ArrayLike = (0.0, 0.0, -9.81), *,
                    others: Sequence[RobotRecording] = (), tests: Sequence[RobotRecording] = (),
-                   gains: ArrayLike | None = None, gain_error: float | None = None,
-                   loaded: RobotRecording | None = None,
-                   payload_mass: float | None = None,
-                   method: str = "lmi",
-                   constraints: Mapping[str, Any] | None = None) -> RobotResult:
+                   gains: ArrayLike | None = None, gain_error: float = 0.05,
+                   loaded: RobotRecording | None = None, payload_mass: float | None = None,
+                   method: str = "lmi", constraints: Mapping[str, Any] | None = None
+                   ) -> RobotResult:
     """Identify the bodies and joint friction of a whole robot from its joint torques.
 
     ``result.bodies`` holds a `Body` for each link, ``result.prediction.relative`` the share of the
-    torque that the robot does not explain. ``save_robot(path, result.robot)`` writes the file that
-    the setting `load.robot` names when payloads are identified from joint torques.
+    torque that the robot does not explain, ``result.validation`` the test on the last 30 % of the
+    time, or on the last of several recordings. ``save_robot(path, result.robot)`` writes the file
+    that the setting `load.robot` names when payloads are identified from joint torques.
 
     Args:
         urdf: text of the robot description; joints that are not in `names` are locked at zero.
-        stamps: (n,) increasing [ns].
-        names: of the k joints.
-        positions: (n, k) [rad or m].
-        efforts: (n, k) [N m or N].
+        stamps: (n,) increasing [ns]; names: of the k joints.
+        positions: (n, k) [rad or m]; efforts: (n, k) [N m or N], or motor currents [A].
         terms: friction, offset and drive inertia that each joint has; None: viscous and Coulomb
-            friction, fading below the speed that fits best, an offset, and what else predicts
-            held-out motion better (``result.choice`` says what, and why).
+            friction, an offset, and what else predicts held-out motion better (``result.choice``).
         gravity: (3,) in axes of the description's root [m/s^2].
-        others: further recordings of the same joints, to identify from; ``result.validation`` is
-            then on the last one, which is held back in place of the last 30 % of the time.
+        others: further recordings of the same joints, to identify from.
         tests: recordings to test the robot on in place of what would be held back.
-        gains: (k,) of the drives, where efforts are motor currents, in the order of `names`
-            [N m/A].
-        gain_error: standard deviation of each of these, relative; None: 0.05.
+        gains: (k,) of the drives [N m/A]; gain_error: standard deviation of each, relative.
         loaded: motor currents with a payload of `payload_mass` [kg] on the last link, from which
             the gains are found: ``result.drives``.
-        method: ``lmi``, least squares over bodies that exist with the description as prior;
-            ``fbpe`` (FBPE-OLS) or ``ols+bpfc``, base parameters without a prior (Sousa, Cortesao
-            2014), and the description for the rest; or ``mass-points`` (Ayusawa, Nakamura 2010).
-        constraints: what is known of the links, see `docs/robot.md`.
+        method: ``lmi``, ``fbpe``, ``ols+bpfc`` or ``mass-points``; constraints: what is known of
+            the links; see `docs/robot.md`.
 
     Raises:
-        InvalidData: an array of the wrong shape, type or unit.
+        InvalidData: an array of the wrong shape, type or unit, or a joint that is not described.
         InvalidSetting: gains and `loaded` at once, `loaded` without `payload_mass` or the reverse,
             or a gain or mass that is not positive.
         InvalidModel: the robot description cannot be used.
         NotEnoughData: too short a motion, or torques that the robot does not explain.
     """
-    from .apps.robot.identification import GAIN_ERROR, Request, identify_described_robot
+    from .apps.robot.identification import Request, identify_described_robot
     from .apps.robot.known import Known
     from .apps.robot.methods import Approach
-    from .apps.robot.recording_files import NamedRecording
     from .robot.robot_file import robot_model
 
     joints, text = as_names("names", names), _urdf_text(urdf)
-
-    def named(recording: RobotRecording, what: str = "") -> NamedRecording:
-        times = as_stamps(f"{what}joint states", recording.stamps)
-        shape = len(times), len(joints)
-        return NamedRecording(joints, times,
-                              as_rows(f"{what}positions", recording.positions, shape),
-                              as_rows(f"{what}efforts", recording.efforts, shape))
-
-    recorded = [named(RobotRecording(stamps, positions, efforts)),
-                *(named(other, "others: ") for other in others)]
-    if gain_error is not None and gains is None:
-        raise InvalidSetting("gain_error is that of given gains; give gains too")
-    given = () if gains is None else as_finite_rows("gains", gains, (len(joints),)).tolist()
-    each = dict(zip(joints, given, strict=False))  # in the order of `names`
+    described = robot_model(text).joint_names
+    unknown = [name for name in joints if name not in described]
+    if unknown:
+        raise InvalidData(f"names holds '{unknown[0]}'; the robot description has: "
+                          + ", ".join(described))
+    moving = tuple(name for name in described if name in joints)
+    given = None if gains is None else as_finite_rows("gains", gains, (len(joints),))
     request = Request(
-        locked=True, terms=terms,
+        joints=moving, terms=terms,
         coulomb_velocity=None if terms is None else terms.coulomb_velocity,
         gravity=tuple(as_finite_rows("gravity", gravity, (3,)).tolist()),
-        gains=tuple(each[name] for name in robot_model(text).joint_names if name in each),
-        gain_error=GAIN_ERROR if gain_error is None else gain_error,
-        loaded=None if loaded is None else named(loaded, "loaded: "), payload_mass=payload_mass,
+        gains=() if given is None else tuple(given[[joints.index(n) for n in moving]].tolist()),
+        gain_error=gain_error, payload_mass=payload_mass,
+        loaded=None if loaded is None else _named("loaded: ", joints, loaded),
         approach=Approach(method, Known.from_mapping(constraints or {})))
+    recorded = [_named("", joints, RobotRecording(stamps, positions, efforts)),
+                *(_named("others: ", joints, other) for other in others)]
     result = identify_described_robot(text, recorded, request,
-                                      [named(test, "tests: ") for test in tests])
+                                      [_named("tests: ", joints, test) for test in tests])
     result.check_explained()
     return result
+
+
+def _named(what: str, joints: tuple[str, ...], recording: RobotRecording) -> NamedRecording:
+    """Arrays as a recording of these joints (raises InvalidData)."""
+    from .apps.robot.recording_files import NamedRecording
+
+    times = as_stamps(f"{what}joint states", recording.stamps)
+    shape = len(times), len(joints)
+    return NamedRecording(joints, times, as_rows(f"{what}positions", recording.positions, shape),
+                          as_rows(f"{what}efforts", recording.efforts, shape))
 
 
 def check_base_parameters(document: Mapping[str, Any], urdf: str = "",

@@ -46,15 +46,11 @@ _CONSIDERED = 20_000_000_000  # ns at the beginning that are compared
 _MOST_JOINTS = 8  # whose pairs are tried
 
 
-def check_joints_there(described: Sequence[str], recorded: Sequence[str], locked: bool) -> None:
-    """Raise RecordingError where a recording lacks a joint of the description.
-
-    Args:
-        locked: joints may be missing on purpose, if all names of the recording are known.
-    """
+def check_joints_there(described: Sequence[str], recorded: Sequence[str]) -> None:
+    """Raise RecordingError where a recording lacks a joint of the description."""
     lacking = [name for name in described if name not in recorded]
     unknown = [name for name in recorded if name not in described]
-    if not lacking or (locked and not unknown):
+    if not lacking:
         return
     alike = get_close_matches(lacking[0], unknown, 1, 0.5)
     meant = f" (is '{alike[0]}', which it has, the same as '{lacking[0]}'?)" if alike else ""

@@ -55,7 +55,6 @@ class Request:
 
     Attributes:
         joints: that move, the others locked at zero; empty: those of the first recording.
-        locked: joints of the description may be missing in the recordings.
         terms: of every joint; None: viscous and Coulomb friction, an offset, and what else predicts
             held-out motion better.
         coulomb_velocity: below which Coulomb friction fades [rad/s]; None: what fits best.
@@ -74,7 +73,6 @@ class Request:
     """
 
     joints: tuple[str, ...] = ()
-    locked: bool = False
     terms: JointTerms | None = None
     coulomb_velocity: float | None = None
     gravity: tuple[float, ...] = (0.0, 0.0, -9.81)
@@ -194,7 +192,7 @@ def _described_model(urdf: str, recorded: NamedRecording, asked: Request) -> Rob
     moving = asked.joints
     if not moving and recorded.names:
         described = robot_model(urdf).joint_names
-        check_joints_there(described, recorded.names, asked.locked)
+        check_joints_there(described, recorded.names)
         moving = tuple(n for n in described if n in recorded.names)
     speed = _FADING if asked.coulomb_velocity is None else asked.coulomb_velocity
     terms = replace(asked.terms or JointTerms(), coulomb_velocity=speed)
