@@ -20,7 +20,7 @@ from ..motion.faults import Fault
 from ..motion.motion import BIN, BIN_NS, Array, IntArray, Motion
 from ..motion.robot import Chain
 from ..robot.payload import TorqueLoad
-from .conclusion import Basis, Conclusion
+from .conclusion import Basis, Conclusion, Explained
 from .estimate import estimate
 
 EVERY, PACE = 50, 10  # bins between estimates that scan and latch read; from judging to judging
@@ -32,9 +32,8 @@ SURPRISING, RISEN = 0.4, 1.3  # of the data sheet; of what the models left when 
 
 
 class Step(NamedTuple):
-    """What was judged: bins before `end`; events; what was concluded, where that is due."""
+    """What was judged: events; what was concluded, where that is due."""
 
-    end: int
     events: list[Event]
     due: Conclusion | None
 
@@ -52,9 +51,10 @@ class Known(NamedTuple):
         later = LATER if len(window.used) > len(before) else LATER_FULL
         return bool(end - self.end >= later or window.used.sum() > GROWN * before.sum())
 
-    def is_refuted(self, now: Explanation) -> bool:
+    def is_refuted(self, now: Explained | None) -> bool:
         """True if the models do not explain newer samples as they did those before."""
-        return now.surprise > max(SURPRISING, RISEN * self.found.surprise) or now.is_outdated
+        return isinstance(now, Explanation) and (
+            now.surprise > max(SURPRISING, RISEN * self.found.surprise) or now.is_outdated)
 
 
 class Course:
@@ -136,7 +136,7 @@ class Course:
         due = self.conclusion(end) if end % self.period == 0 else None
         if self._torques is None:
             self.latch.update(self.scan)
-        return Step(end, events, due)
+        return Step(events, due)
 
     def _mark_faults(self, end: int) -> None:
         """Mark bins whose motion or wrench was known to be wrong before a bin."""
@@ -156,9 +156,8 @@ class Course:
         """
         until = self._undisturbed(end)
         if until not in self._concluded:
-            said = self._searched_for(until) if until == end else self._estimate(until)
-            self._concluded = dict([*list(self._concluded.items())[-1:],
-                                    (until, said)])
+            said = self._estimate(until, search=until == end)
+            self._concluded = dict([*list(self._concluded.items())[-1:], (until, said)])
         self.newest = self._concluded[until]
         says = self.newest.says(end)
         if says is not None:
@@ -175,33 +174,23 @@ class Course:
         onset = self.scan.onset
         return end if onset is None else min(end, onset - HALF)
 
-    def _estimate(self, end: int) -> Conclusion:
-        """The estimate before a bin, by the models of the last search if it was of this payload."""
-        known = self._known_now()
-        return self._by_models(self._window(end), end, known and known.found)
+    def _estimate(self, end: int, search: bool = False) -> Conclusion:
+        """The estimate before a bin, by the models of the last search if it was of this payload.
 
-    def _by_models(self, window: Window, end: int, found: Explanation | None = None) -> Conclusion:
-        torques = self._torques and (self._torques[0], self.history.marks.zero_moved > 0)
-        return estimate(window, end, self.basis, found, torques)
-
-    def _window(self, end: int) -> Window:
-        return self.history.window(end, self.basis.settings.buffer.window)
-
-    def _known_now(self) -> Known | None:
-        """What the last search found, if it was of the present payload."""
-        known = self._known
-        return known if known is not None and known.first == self.history.marks.first else None
-
-    def _searched_for(self, end: int) -> Conclusion:
-        """The estimate before a bin, after a search where one is due."""
-        window, known = self._window(end), self._known_now()
-        if known is not None and not known.is_outdated(end, window):
-            said = self._by_models(window, end, known.found)
-            if not (isinstance(said.explained, Explanation) and known.is_refuted(said.explained)):
+        Args:
+            search: whether to search anew where that is due, and to remember what it finds.
+        """
+        window = self.history.window(end, self.basis.settings.buffer.window)
+        marks, known = self.history.marks, self._known
+        torques = self._torques and (self._torques[0], marks.zero_moved > 0)
+        if known is not None and known.first == marks.first and not (
+                search and known.is_outdated(end, window)):
+            said = estimate(window, end, self.basis, known.found, torques)
+            if not search or not known.is_refuted(said.explained):
                 return said
-        said = self._by_models(window, end)
-        if isinstance(said.explained, Explanation):
-            self._known = Known(end, self.history.marks.first, said.explained)
+        said = estimate(window, end, self.basis, None, torques)
+        if search and isinstance(said.explained, Explanation):
+            self._known = Known(end, marks.first, said.explained)
         return said
 
     def believe(self, basis: Basis) -> None:
