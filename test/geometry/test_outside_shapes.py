@@ -44,10 +44,3 @@ def test_files_that_lie_about_their_size_are_refused(name: str, data: bytes, sai
     (tmp_path / name).write_bytes(data)
     with pytest.raises(InvalidShape, match=said):
         shape_from_file(tmp_path / name, 1.0, np.eye(4), False)
-
-
-def test_a_placed_shape_is_moved_and_may_be_a_bound() -> None:
-    pose = np.eye(4)
-    pose[:3, 3] = 0.0, 0.0, 0.5
-    moved = shape_from_points(cloud(100)).place(pose, True)
-    assert moved.bounding and moved.bounds[0][2] > 0.5

@@ -40,8 +40,8 @@ def _ids(cases: list[tuple[Any, ...]]) -> list[str]:
 
 
 OUTSIDE = [(n, bad, s) for n, v, s in NUMBERS for bad in _beyond(v, s)]
-NOT_FINITE = [(n, bad) for n, v, _ in NUMBERS if isinstance(v, float)
-              for bad in (math.nan, math.inf, -math.inf)]
+OUTSIDE += [(n, bad, s) for n, v, s in NUMBERS if isinstance(v, float)
+            for bad in (math.nan, math.inf, -math.inf)]
 CHOICES = [(n, "sideways", s) for n, _, s in ALL if s.choices]
 
 
@@ -49,13 +49,6 @@ def test_the_defaults_are_allowed_and_every_setting_is_described() -> None:
     for name, value, spec in ALL:
         assert name.count(".") == 1 and spec.description.endswith("."), name
         assert Settings().replace({name: value}) == Settings()
-
-
-def test_the_estimator_and_the_options_of_each_may_change_while_the_node_runs() -> None:
-    methods = next(spec.choices for name, _, spec in ALL if name == "estimator.method")
-    options = [(n, s) for n, _, s in ALL if n.split(".")[0] in ("estimator", *methods)]
-    assert {n.split(".")[0] for n, _ in options} >= {"pmd", "lmi", "entropic"}
-    assert [n for n, s in options if not s.runtime] == []
 
 
 @pytest.mark.parametrize(("name", "bad", "spec"), OUTSIDE, ids=_ids(OUTSIDE))
@@ -66,12 +59,6 @@ def test_a_number_outside_its_range_is_refused_with_name_value_and_range(
     text = str(caught.value)
     assert text.startswith(f"{name} is {bad:g}") and text.endswith(
         f"allowed: {allowed_range(spec)}") and "\n" not in text
-
-
-@pytest.mark.parametrize(("name", "bad"), NOT_FINITE, ids=_ids(NOT_FINITE))
-def test_not_a_number_and_infinity_are_refused(name: str, bad: float) -> None:
-    with pytest.raises(InvalidSetting, match=f"^{name} is {bad:g}"):
-        Settings().replace({name: bad})
 
 
 @pytest.mark.parametrize(("name", "bad", "spec"), CHOICES, ids=_ids(CHOICES))
@@ -171,13 +158,6 @@ def test_what_is_set_beside_a_sensor_wins_over_its_data_sheet_in_any_order() -> 
     assert again == settings
 
 
-def test_only_the_ideal_sensor_has_nothing_but_noise() -> None:
-    for name, sensor in SENSORS.items():
-        wrong = (*sensor.accuracy, sensor.gain_error, sensor.cross_talk, *sensor.drift)
-        assert (max(wrong) == 0.0) == (name == "ideal")
-        assert min(sensor.noise) > 0.0 and sensor.source
-
-
 @pytest.mark.parametrize("text", [
     BODY,
     "wrench.topic: /ft\nwrench.noise: [0.2, 0.01]\nshape.size: [0.1, 0.2, 0.3]\n"
@@ -190,8 +170,3 @@ def test_only_the_ideal_sensor_has_nothing_but_noise() -> None:
 ], ids=["nested", "dotted", "any node", "named node", "namespace", "mixed"])
 def test_nested_dotted_and_ros_layouts_mean_the_same(text: str) -> None:
     assert settings_from_mapping(yaml.safe_load(text)) == EXPECTED
-
-
-def test_a_bad_value_deep_in_a_file_is_named_by_its_dotted_name() -> None:
-    with pytest.raises(InvalidSetting, match=r"buffer\.window is 0\.1 s; allowed: at least 0\.5"):
-        settings_from_mapping({"/**": {"ros__parameters": {"buffer": {"window": 0.1}}}})
