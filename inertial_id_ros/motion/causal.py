@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -91,7 +90,7 @@ class MotionNow:
     """
 
     def __init__(self, chain: Chain) -> None:
-        self._names, self._chain = chain.names, replace(chain)  # with data of its own thread
+        self._names, self._chain, self._data = chain.names, chain, chain.model.createData()
         self._index = [self._names.index(joint.name) for joint in chain.joints]
         self._scale = np.array([[joint.scale for joint in chain.joints]])
         self._shift = np.array([joint.shift for joint in chain.joints])
@@ -117,8 +116,8 @@ class MotionNow:
         if terms != TERMS[-1]:
             ddq = np.zeros_like(ddq)
             dq = dq if terms == TERMS[1] else ddq
-        place, felt, omega, alpha = self._chain.move(q + self._shift, dq, ddq)
-        return Now(felt + 9.81 * place.rotation[2], omega, alpha, place.rotation)
+        place, felt, omega, alpha = self._chain.move(self._data, q + self._shift, dq, ddq)
+        return Now(felt + 9.81 * place.rotation[2], omega, alpha, np.array(place.rotation))
 
 
 class PoseNow:

@@ -94,24 +94,30 @@ class Chain:
         out = Motion(number, np.empty((n, 3, 3)), position, acceleration, omega, alpha,
                      np.empty((n, j, 3, 3)), np.empty((n, j, 6)))
         state = scale * q[:, which] + shift, scale * dq[:, which], scale * ddq[:, which]
+        data = self.model.createData()
         for k, now in enumerate(zip(*state, strict=True)):
-            place, acceleration[k], omega[k], alpha[k] = self.move(*now)
+            place, acceleration[k], omega[k], alpha[k] = self.move(data, *now)
             out.rotation[k], position[k] = place.rotation, place.translation
-            out.twists[k] = pin.computeJointJacobians(self.model, self._data).T
+            out.twists[k] = pin.computeJointJacobians(self.model, data).T
             for i in range(j):
-                out.joints[k, i] = self._data.oMi[i + 1].rotation
+                out.joints[k, i] = data.oMi[i + 1].rotation
         return out
 
-    def move(self, q: Array, dq: Array, ddq: Array) -> tuple[pin.SE3, Array, Array, Array]:
+    def move(self, data: pin.Data, q: Array, dq: Array, ddq: Array
+             ) -> tuple[pin.SE3, Array, Array, Array]:
         """Pose of the sensor in the base, and along its axes acceleration, angular velocity and
-        angular acceleration (3,) of it, by positions, velocities, accelerations (j,) of the joints.
+        angular acceleration (3,) of it.
+
+        Args:
+            data: of the model, each thread its own; q, dq, ddq: (j,) of the joints.
         """
-        model, data, frame = self.model, self._data, self.model.nframes - 1
+        model, frame = self.model, self.model.nframes - 1
         pin.forwardKinematics(model, data, q, dq, ddq)
         place = pin.updateFramePlacement(model, data, frame)
         felt = pin.getFrameClassicalAcceleration(model, data, frame, pin.LOCAL)
-        omega = pin.getFrameVelocity(model, data, frame, pin.LOCAL).angular
-        return place, felt.linear, omega, felt.angular
+        turns = pin.getFrameVelocity(model, data, frame, pin.LOCAL)
+        return (pin.SE3(place), np.array(felt.linear), np.array(turns.angular),
+                np.array(felt.angular))  # copies: data are overwritten by the next call
 
     @cached_property
     def model(self) -> pin.Model:
@@ -124,10 +130,6 @@ class Chain:
             parent = model.addJoint(parent, kind, place, f"joint{k}")
         model.addFrame(pin.Frame("sensor", parent, 0, self.tip, pin.FrameType.OP_FRAME))
         return model
-
-    @cached_property
-    def _data(self) -> pin.Data:
-        return self.model.createData()
 
 
 def chain_of(urdf: str, frame: str, gravity_frame: str = "") -> Chain:
