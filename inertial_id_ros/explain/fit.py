@@ -207,6 +207,17 @@ class System:
         gap, outside = (self.x - self.mean) / self.deviations(scales), self.inside @ self.x[:10]
         return float(0.5 * (np.sum(self.residual**2 / variance) + gap @ gap + outside @ outside))
 
+    def posterior(self, normal: Array, target: Array, sd: Array) -> tuple[Array, Array, Array]:
+        """x of a normal matrix and target by deviations before the data, its covariance, and the
+        root of the normal matrix of x over its deviations."""
+        scaled, inside = normal * sd * sd[:, None], self.inside * sd[:10]
+        scaled[:10, :10] += inside.T @ inside
+        scaled.flat[::len(sd) + 1] += 1.0
+        root = np.linalg.cholesky(scaled)
+        half = solve_triangular(root, np.diag(sd), lower=True, check_finite=False)
+        covariance = half.T @ half
+        return covariance @ (target + self.mean / sd**2), covariance, root
+
     def solve(self, log: Array, scales: Mapping[str, float]) -> Solution:
         """The solution at strengths of the noise and scales of the priors."""
         return Solution(self, log, self.deviations(scales))
@@ -268,17 +279,10 @@ class Bands:
 
     def solve(self, log: Array, scales: Mapping[str, float]) -> tuple[Array, Array]:
         """x (10 + q,) and its covariance at strengths of the noise and scales of the priors."""
-        sd = self.system.deviations(scales)
         weight = 1.0 / np.einsum("bgc,gc->bg", self.spectrum, np.exp(log)).ravel()
         both = np.tensordot(weight, self.normal, 1)
-        inside = self.system.inside * sd[:10]
-        normal = both[:-1, :-1] * sd * sd[:, None]
-        normal[:10, :10] += inside.T @ inside
-        normal.flat[::len(sd) + 1] += 1.0
-        root = np.linalg.cholesky(normal)
-        inverse = solve_triangular(root, np.diag(sd), lower=True, check_finite=False)
-        covariance = inverse.T @ inverse
-        return covariance @ (both[:-1, -1] + self.system.mean / sd**2), covariance
+        return self.system.posterior(both[:-1, :-1], both[:-1, -1],
+                                     self.system.deviations(scales))[:2]
 
     def strengths(self, log: Array, x: Array, covariance: Array, mean: Array, spread: Array
                   ) -> Array:
@@ -314,15 +318,8 @@ class Solution:
                               - np.log(np.diag(root)).sum() + system.normaliser)
 
     def at(self, sd: Array) -> tuple[Array, Array, Array]:
-        """x, its covariance, and the root of the normal matrix of x over its deviations, by other
-        deviations (10 + q,) before the data."""
-        normal, inside = self._normal * sd * sd[:, None], self._system.inside * sd[:10]
-        normal[:10, :10] += inside.T @ inside
-        normal.flat[::len(sd) + 1] += 1.0
-        root = np.linalg.cholesky(normal)
-        half = solve_triangular(root, np.diag(sd), lower=True, check_finite=False)
-        covariance = half.T @ half
-        return covariance @ (self._target + self._system.mean / sd**2), covariance, root
+        """See `System.posterior`, by other deviations (10 + q,) before the data."""
+        return self._system.posterior(self._normal, self._target, sd)
 
     @property
     def freedom(self) -> Array:

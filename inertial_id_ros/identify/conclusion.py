@@ -14,7 +14,6 @@ from ..estimate import Outcome
 from ..estimators.base import Estimator
 from ..explain.explain import Explanation
 from ..explain.torques import TorqueExplanation
-from ..model.sheet import Sheet
 from ..settings import Settings
 from .beliefs import Beliefs
 
@@ -38,7 +37,8 @@ Explained = Explanation | TorqueExplanation
 
 class Conclusion(NamedTuple):
     """Attributes: outcome: for whoever asks; explained: the wrench of the window, None where that
-    is too short; refused: why the explanation cannot be true; surprise: see `surprise`."""
+    is too short; refused: why the explanation cannot be true; surprise: deviation of what no term
+    explains, over that of the data sheet."""
 
     outcome: Outcome
     explained: Explained | None = None
@@ -62,15 +62,6 @@ class Conclusion(NamedTuple):
         wrong = np.inf if self.refused else self.surprise
         return WindowSays(end, self.explained.setup, [kind for kind, _ in self.explained.named],
                           wrong, any(walk_of(self.explained)))
-
-
-def surprise(explained: Explanation, sheet: Sheet) -> float:
-    """How much more than the data sheet says no term explains: a ratio of deviations."""
-    if sheet.is_ideal:
-        return 1.0
-    walks = np.exp(explained.best.log_noise[:, 2:]).sum(1)
-    least = np.square(sheet.accuracy) + np.square(sheet.drift) / 4.0
-    return float(np.sqrt((walks / least).max()))
 
 
 def walk_of(explained: Explained) -> tuple[float, float]:

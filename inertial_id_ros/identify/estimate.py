@@ -21,7 +21,7 @@ from ..motion.motion import BIN, BIN_NS, Array
 from ..robot.payload import TorqueLoad
 from ..settings import Settings
 from .beliefs import Beliefs
-from .conclusion import Basis, Conclusion, Explained, surprise, walk_of
+from .conclusion import Basis, Conclusion, Explained, walk_of
 from .solving import solve
 from .verdict import judge, vague
 
@@ -49,7 +49,7 @@ def estimate(window: Window, end: int, basis: Basis, known: Explanation | None =
         sheet = beliefs.sheet(settings, stamp)
         explained = explain(window, sheet, _region(beliefs, settings), known)
         refused = tuple(contradictions(explained, sheet, settings.load.reference_mass))
-        left = surprise(explained, sheet)
+        left = float(explained.unknown.times.max())
     else:
         explained = explain_torques(window, *torques)
         refused, left = explained.refused, 1.0
