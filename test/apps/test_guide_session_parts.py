@@ -167,7 +167,7 @@ def test_the_report_holds_checks_and_proof_and_is_well_formed():
     proof = prove(record(motion=wiggle(angle=30.0, move=0.9)), np.array(BIAS), np.zeros(10),
                   PAYLOADS["drill"].phi, SETTINGS)
     kept = Record({WRONG.check: WRONG}, UNKNOWN.parts, [("turn the wrist", 3.0), ("tilt it", 0.0)],
-                  TRUTH, np.full(10, 0.01), "ft_sensor", 1, proof, proof, "told", "name")
+                  TRUTH, np.full(10, 0.01), "ft_sensor", proof, proof, "told", "name")
     page = session_page(kept, End(4, "stopped: contact.", "Look for what touches it."))
     root = ElementTree.fromstring(page.split("\n", 1)[1] if page.startswith("<!") else page)
     assert len(root.findall(".//{*}figure")) == 4

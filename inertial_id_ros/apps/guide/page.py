@@ -42,7 +42,7 @@ class Record:
         rows: of the checks, by name; parts: what is known of the payload against the goal.
         motions: what was made, in words, and how long it took [s]; 0 where a person made it.
         report, sigma: (10,) mass, centre of mass, inertia about it in `frame`, and deviations;
-            None: not identified. stamp_ns: of its newest sample.
+            None: not identified.
         proof: of the payload; proof_after: of the driver's own wrench, once it compensates it.
         applied: what the robot was told, in words; saved: name of the saved estimate.
     """
@@ -53,7 +53,6 @@ class Record:
     report: Array | None = None
     sigma: Array | None = None
     frame: str = ""
-    stamp_ns: int = 0
     proof: Proof | None = None
     proof_after: Proof | None = None
     applied: str = ""

@@ -19,7 +19,6 @@ from ...kinds import STOPPING, Doubt
 from ...settings import Settings, iter_settings, settings_from_mapping
 from ...targets.registry import TARGETS
 from ..contract import DEADLINE, received_qos
-from ..conversions import stamp_ns
 from ..ros_client import TIMES, NoAnswer, NoResponse
 from .guide_node import GuideNode
 
@@ -28,13 +27,12 @@ APPLY = 100.0  # s: longer than the node takes, which waits for up to three serv
 
 class Numbers(NamedTuple):
     """An estimate: mass, centre of mass and inertia about it (10,), covariance (10, 10), verdicts
-    (10,), bias (6,), stamp [ns] and frame."""
+    (10,), bias (6,) and frame."""
 
     report: Array
     covariance: Array
     verdicts: tuple[int, ...]
     bias: Array
-    stamp_ns: int
     frame: str
 
     @property
@@ -61,7 +59,7 @@ class Numbers(NamedTuple):
             np.array([i.m, i.com.x, i.com.y, i.com.z, i.ixx, i.ixy, i.ixz, i.iyy, i.iyz, i.izz]),
             np.array(message.covariance).reshape(10, 10), tuple(int(v) for v in message.verdict),
             np.array([force.x, force.y, force.z, torque.x, torque.y, torque.z]),
-            stamp_ns(message.header.stamp), message.header.frame_id)
+            message.header.frame_id)
 
 
 class NodeLink:

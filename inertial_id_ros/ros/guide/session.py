@@ -208,7 +208,7 @@ class Session:
         except InertialIdError as error:
             raise Finished(NOT_IDENTIFIED, str(error)) from None
         record.report, record.sigma, record.frame = found.report, found.sigma, found.frame
-        record.stamp_ns, record.saved = found.stamp_ns, name
+        record.saved = name
         record.parts = self.link.progress(self.wanted, self.options.timeout).parts
         outside = np.abs(found.report[1:4] - self.options.box.mean(axis=0)) - 2.0 * found.sigma[1:4]
         if (outside > 0.5 * np.ptp(self.options.box, axis=0)).any():
