@@ -72,8 +72,8 @@ def test_motion_now_follows_samples() -> None:
     names = ("finger", *chain.names)
     for stamp, row in zip(stamps.tolist(), q, strict=True):
         now.update(stamp, names, [0.0, *row])
-    moves = now.at(int(stamps[-1]) + 1_000_000)
-    assert moves is not None
+    moves, still = now.at(int(stamps[-1]) + 1_000_000), now.at(int(stamps[-1]), "gravity")
+    assert moves is not None and still is not None
     at = t[-1] + 1e-3
     want = chain.motion(np.zeros(1, np.int64), chain.names, (0.1 + rate * at + 0.5 * at * at)[None],
                         (rate + at)[None], np.ones((1, 3)))
@@ -82,8 +82,6 @@ def test_motion_now_follows_samples() -> None:
     for mine, theirs in zip(moves[1:], (want.omega, want.alpha, want.rotation), strict=True):
         np.testing.assert_allclose(mine, theirs[0], atol=1e-6)
     assert now.at(int(stamps[-1]) + 10**9) is None
-    still = now.at(int(stamps[-1]), "gravity")
-    assert still is not None
     np.testing.assert_allclose(still.proper, 9.81 * still.rotation[2], atol=1e-9)
 
 
