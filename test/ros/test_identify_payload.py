@@ -202,6 +202,12 @@ def lines(process: RosProcess, event: str) -> list[dict]:
             if e["event"] == event]
 
 
+def wait_for(process: RosProcess, client: Client, event: str) -> None:
+    """Until the command has told an event of a kind."""
+    client.spin_until(lambda: lines(process, event) or process.process.poll() is not None, 150.0)
+    assert lines(process, event), process.text
+
+
 @pytest.mark.slow
 def test_a_person_who_moves_the_arm_as_told_gets_a_proof(stage, tmp_path):
     person, told = Person(stage.client), []
@@ -225,7 +231,7 @@ def test_interrupted_while_the_arm_moves_the_motion_is_cancelled_and_nothing_app
     goals = stage.client.listen(GoalStatusArray, f"/{ACTION}/_action/status")
     states = stage.client.listen(JointState, "/joint_states", 100)
     process = stage.start(tmp_path)
-    stage.client.spin_until(lambda: lines(process, "motion"), 150.0)
+    wait_for(process, stage.client, "motion")
     stage.client.spin_until(lambda: states)
     begin = states[-1]
     stage.client.spin_until(
@@ -262,7 +268,7 @@ def test_a_controller_that_accepts_after_the_session_has_ended_is_told_to_stop(s
     controller = SlowController(stage.domain, NAMES, np.zeros(len(NAMES)), 6.0)
     try:
         process = stage.start(tmp_path, "--controller", "arm_controller")
-        stage.client.spin_until(lambda: lines(process, "end"), 150.0)
+        wait_for(process, stage.client, "end")
         assert not controller.goals, process.text
         status, text = process.finish(60.0)
         assert status == 3 and "Traceback" not in text, text
@@ -278,7 +284,7 @@ def test_a_controller_that_accepts_after_the_session_has_ended_is_told_to_stop(s
 def test_a_contact_stops_the_small_motion(stage, tmp_path, faults):
     """Also while a sensor that is turned keeps the node from telling it from the weight."""
     process = stage.start(tmp_path, faults=faults)
-    stage.client.spin_until(lambda: lines(process, "motion"), 150.0)
+    wait_for(process, stage.client, "motion")
     time.sleep(2.0)  # on its way back, less than the robot itself stops for
     stage.client.publish("/simulate_cobot/push", Wrench(force=Vector3(y=25.0)), 1)
     session = Session(process)
