@@ -128,14 +128,9 @@ def test_degrees_and_millimetres_are_told_apart(run: Run) -> None:
     lambda t, q: 1.1 * q / np.abs(q).max() * 2.9,  # a tenth beyond the limit
     lambda t, q: q + 2.0 * np.pi,  # counted from another turn
     lambda t, q: np.where(np.arange(len(q)) % 20 == 0, 1e4, q),  # single bad samples
-    lambda t, q: np.angle(np.exp(1j * 5.0 * t)),  # wraps at half a turn, faster than allowed
-    lambda t, q: np.repeat(3.0 * q[::10], 10),  # states that are repeated
-    lambda t, q: np.where(t < 5.0, np.nan, q),
-], ids=["beyond", "another turn", "bad samples", "wraps", "repeated", "no number"])
+], ids=["beyond", "another turn", "bad samples"])
 def test_positions_that_may_be_right_pass(
         spoil: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> None:
     model = robot_model(robot(("turn", "revolute", "0 0 0.1", "0 1 0", 1.0, LIMIT)))
     t = np.arange(0.0, 10.0, 0.004)
-    q = spoil(t, np.sin(2.0 * t))
-    good = np.isfinite(q)
-    check_position_units(model, q[good, None])
+    check_position_units(model, spoil(t, np.sin(2.0 * t))[:, None])
