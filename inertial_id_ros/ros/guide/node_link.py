@@ -22,6 +22,7 @@ from ..contract import DEADLINE, received_qos
 from ..ros_client import TIMES, NoAnswer, NoResponse
 from .guide_node import GuideNode
 
+RESET = 60.0  # s: an estimate that runs is waited for
 APPLY = 100.0  # s: longer than the node takes, which waits for up to three services and reads back
 
 
@@ -131,7 +132,7 @@ class NodeLink:
     def forget(self) -> None:
         """Have the node forget all samples: the time of the session begins (raises InvalidData: it
         refuses)."""
-        answer = self._guide.client.call(Trigger, f"{self.name}/reset", Trigger.Request())
+        answer = self._guide.client.call(Trigger, f"{self.name}/reset", Trigger.Request(), RESET)
         if not answer.success:
             raise InvalidData(f"node '{self.name}' does not begin anew: {answer.message}")
         self._since = time.monotonic()
