@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from ..errors import InvalidSetting
 from .spec import setting
 
 
@@ -67,12 +68,27 @@ class ApplySettings:
     frame: str = setting(
         "", "Frame in which the target wants the payload; empty: that of the target.",
         runtime=True)
+    tool: str = setting(
+        "", "Name (Doosan) or number (FANUC: of the payload schedule) of the tool in controllers "
+        "that keep several; empty: inertial_id, or 1.", runtime=True)
     # A centre of mass that is sent lies no farther from the origin of its frame [m]: beyond that, a
     # frame or a unit is wrong.
     max_com: ClassVar[float] = 1.0
     # Speed of a joint below which the arm is at rest [rad/s or m/s]; nothing is sent in motion.
     rest_speed: ClassVar[float] = 0.02
     timeout: ClassVar[float] = 10.0  # longest wait for each answer of the target [s]
+
+    @property
+    def schedule(self) -> int:
+        """Number of the payload schedule (raises InvalidSetting where `tool` is none)."""
+        try:
+            number = int(self.tool or 1)
+        except ValueError:
+            number = 0
+        if not 1 <= number <= 100:
+            raise InvalidSetting(f"apply.tool is '{self.tool[:100]}'; FANUC numbers its payload "
+                                 "schedules: 1 to 100")
+        return number
 
 
 @dataclass(frozen=True)

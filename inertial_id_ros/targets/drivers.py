@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
+from ..errors import InertialIdError
 from ..inertia import tensor_from_six
 from ..io.decoding import Interfaces, inertia_numbers, stated_payload
 from .payload import TargetPayload
@@ -29,6 +31,10 @@ BROADCASTER = "state_interfaces_broadcaster"  # in place of those on ROS 2 Lyric
 BROADCAST = {"names": "control_msgs/msg/Keys", "values": "control_msgs/msg/Float64Values"}
 FRANKA_STATE = "franka_robot_state_broadcaster/robot_state"
 IDLE = 1  # of FrankaRobotState.robot_mode
+DOOSAN_TOOLS = {name: f"dsr_msgs2/srv/{kind}" for name, kind in (
+    ("config_create_tool", "ConfigCreateTool"), ("config_delete_tool", "ConfigDeleteTool"),
+    ("set_current_tool", "SetCurrentTool"), ("get_current_tool", "GetCurrentTool"))}
+FANUC_COMP, FANUC_VALUE = "fanuc_msgs/srv/SetPayloadComp", "fanuc_msgs/srv/SetPayloadValue"
 
 
 class UniversalRobots(ArmDriver):
@@ -133,9 +139,7 @@ class Franka(ArmDriver):
 
     def plan(self, payload: TargetPayload, before: Values | None) -> Plan:
         return Plan(body_values(payload.mass, payload.com, payload.inertia),
-                    notes=() if payload.inertia_is_known else (
-                        "the inertia is sent though not measured: the call needs it, so that the "
-                        "value of the prior goes with it",))
+                    notes=() if payload.inertia_is_known else (unmeasured("inertia"),))
 
     def send(self, values: Values) -> None:
         tensor = tensor_from_six(values[INERTIA])
@@ -164,5 +168,118 @@ class XArm(ArmDriver):
                         "saved",))
 
     def send(self, values: Values) -> None:
-        request = {"weight": values[MASS], "center_of_gravity": [1e3 * x for x in values[COM]]}
+        request = {"weight": values[MASS], "center_of_gravity": _millimetres(values)}
         self.tell(self.types[0], self.service, request, ("ret", 0), "message")
+
+
+class Dobot(ArmDriver):
+    """``SetPayload`` of DOBOT_6Axis_ROS2_V4, for controllers of version 4, in millimetres."""
+
+    default, flange = "dobot_bringup_ros2/srv/SetPayload", "Link6"
+    types = ("dobot_msgs_v4/srv/SetPayload",)
+
+    def plan(self, payload: TargetPayload, before: Values | None) -> Plan:
+        return Plan(body_values(payload.mass, payload.com),
+                    ("the inertia: SetPayload takes none",))
+
+    def send(self, values: Values) -> None:
+        request = {"load": values[MASS], **dict(zip("xyz", _millimetres(values), strict=True))}
+        self.tell(self.types[0], self.service, request, ("res", 0))
+
+
+class Doosan(ArmDriver):
+    """A tool of the controller, made by ``config_create_tool`` and chosen by ``set_current_tool``
+    of doosan-robot2, which tells the name of its tool only. A new tool has another name than the
+    present one, which is chosen again where the application is undone."""
+
+    default, flange = "dsr01/dsr_controller2/tool/config_create_tool", "link_6"
+    confirms = False  # a name is no mass
+
+    def _beside(self, service: str) -> str:
+        return posixpath.join(posixpath.dirname(self.service), service)
+
+    def services(self) -> dict[str, tuple[str, ...]]:
+        return {self._beside(name): (DOOSAN_TOOLS[name],)
+                for name in ("config_create_tool", "set_current_tool")}
+
+    def read(self) -> Values | None:
+        name = "get_current_tool"
+        if self.robot.resolve(self._beside(name)) not in self.robot.services():
+            return None
+        answer = self.robot.call(DOOSAN_TOOLS[name], self._beside(name), {})
+        return {"name": str(answer.info)} if answer is not None and answer.info else None
+
+    def plan(self, payload: TargetPayload, before: Values | None) -> Plan:
+        name = self.settings.apply.tool or "inertial_id"
+        if before is not None and before["name"] == name:
+            name = f"{name}_2"
+        return Plan(
+            {"name": name, **body_values(payload.mass, payload.com)},
+            ("the inertia: the definition says neither its unit nor the point that it is about",),
+            ("the centre of mass is sent in mm, but the maker's pages contradict each other (mm or "
+             "m): compare it with the teach pendant",
+             "the tool is lost when the controller reboots"))
+
+    def send(self, values: Values) -> None:
+        def tell(service: str, **request: Any) -> None:
+            self.tell(DOOSAN_TOOLS[service], self._beside(service), request)
+
+        if MASS in values:
+            try:
+                tell("config_delete_tool", name=values["name"])
+            except InertialIdError:  # there was none
+                pass
+            tell("config_create_tool", name=values["name"], weight=values[MASS],
+                 cog=_millimetres(values), inertia=[0.0] * 6)
+        tell("set_current_tool", name=values["name"])
+
+
+class Fanuc(ArmDriver):
+    """A payload schedule of fanuc_driver, by ``set_payload_comp`` or ``set_payload_value``, as the
+    name of the service says. The first is for CRX robots, where the second ends streaming and asks
+    for a power cycle."""
+
+    default, flange = "fanuc_gpio_controller/set_payload_comp", "fanuc_flange"
+    types = (FANUC_COMP, FANUC_VALUE)
+
+    @property
+    def _kind(self) -> str:
+        by_name = posixpath.basename(self.service) == "set_payload_value"
+        return self.robot.services().get(self.robot.resolve(self.service),
+                                         FANUC_VALUE if by_name else FANUC_COMP)
+
+    def plan(self, payload: TargetPayload, before: Values | None) -> Plan:
+        is_value = self._kind == FANUC_VALUE
+        sends = payload.inertia_is_known or not is_value
+        left_out = ("the products of inertia: it takes the moments about the axes only" if sends
+                    else "the inertia: it is unobserved")
+        notes = [("on a CRX this ends streaming, and needs DCS apply and a power cycle" if is_value
+                  else "it takes effect only for the schedule in use, with payload compensation "
+                  "enabled")]
+        if sends and not payload.inertia_is_known:
+            notes.append(unmeasured("moments of inertia"))
+        return Plan({"schedule": self.settings.apply.schedule, **body_values(
+            payload.mass, payload.com, payload.inertia if sends else None)}, (left_out,),
+            tuple(notes))
+
+    def send(self, values: Values) -> None:
+        kind = self._kind
+        request: dict[str, Any] = {
+            "payload_schedule_id": values["schedule"], "mass": values[MASS],
+            **{f"cg_{axis}": x for axis, x in zip("xyz", values[COM], strict=True)}}
+        if kind == FANUC_VALUE:
+            request["use_in"] = INERTIA in values
+        if INERTIA in values:
+            moments = np.diagonal(tensor_from_six(values[INERTIA])).tolist()
+            request |= {f"in_{axis}": x for axis, x in zip("xyz", moments, strict=True)}
+        self.tell(kind, self.service, request, ("result", 0))
+
+
+def _millimetres(values: Values) -> list[float]:
+    return [1e3 * x for x in values[COM]]
+
+
+def unmeasured(what: str) -> str:
+    """The note on a quantity that is sent though it is unobserved, since the call needs it."""
+    return (f"sent though not measured: the {what}; the call needs it, so that the value of the "
+            "prior goes with it")

@@ -7,12 +7,15 @@ from typing import Any
 
 from ..errors import InvalidSetting
 from ..settings import Settings
-from .drivers import Franka, UniversalRobots, XArm
+from .drivers import Dobot, Doosan, Fanuc, Franka, UniversalRobots, XArm
 from .ros2_control import AdmittanceController, BroadcasterOffsets, GravityFilter
 from .target import Target
 
 TARGETS: dict[str, type[Target]] = {
     "admittance_controller": AdmittanceController,
+    "dobot": Dobot,
+    "doosan": Doosan,
+    "fanuc": Fanuc,
     "force_torque_sensor_broadcaster": BroadcasterOffsets,
     "franka": Franka,
     "gravity_compensation": GravityFilter,

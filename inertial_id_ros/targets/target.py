@@ -71,6 +71,8 @@ class Target:
         changes_wrench: what the node itself receives changes with it.
         ratings: rated payloads of the models of its maker, by the name in their robot descriptions.
         tells: topic on which it tells its payload; empty: none.
+        confirms: what it tells shows that it has taken a payload.
+        told: number of calls that it has accepted.
     """
 
     takes_tool = True
@@ -78,9 +80,10 @@ class Target:
     changes_wrench = False
     ratings: Mapping[str, Rating] = {}
     tells = ""
+    confirms = True
 
     def __init__(self, robot: Any, settings: Settings) -> None:
-        self.robot, self.settings = robot, settings
+        self.robot, self.settings, self.told = robot, settings, 0
 
     def frame(self) -> PayloadFrame:
         """Where it wants the payload (raises InertialIdError)."""
@@ -131,6 +134,7 @@ class Target:
             why = str(getattr(response, reason, "")) if reason else ""
             raise Refused(f"service '{service}' refuses: {accepted[0]} is {got!r}"
                           + (f": {why}" if why else ""))
+        self.told += 1
 
 
 class ArmDriver(Target):
@@ -148,6 +152,10 @@ class ArmDriver(Target):
     def service(self) -> str:
         """Name of the service."""
         return self.settings.apply.service or self.default
+
+    def services(self) -> dict[str, tuple[str, ...]]:
+        """Types by name, of which one is expected, of the services that will be called."""
+        return {self.service: self.types}
 
     def frame(self) -> PayloadFrame:
         return PayloadFrame(self.settings.apply.frame or self.flange)

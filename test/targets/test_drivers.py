@@ -12,18 +12,20 @@ import numpy as np
 import pytest
 from robot_graph import SHIFT, TURN, Graph, assert_close, body, in_sensor, load, matrix
 
+from inertial_id_ros.errors import InvalidSetting
 from inertial_id_ros.estimate import UNOBSERVED
 from inertial_id_ros.targets.target import PayloadFrame, Refused, body_values, difference
 
 MASS, COM, SIX = body()
 VECTOR, MILLIMETRES = dict(zip("xyz", COM, strict=True)), [1000.0 * x for x in COM]
+MOMENTS = {f"in_{axis}": SIX[f"i{axis}{axis}"] for axis in "xyz"}
 PAYLOAD = in_sensor().placed("tilted", TURN, SHIFT)
 VAGUE = replace(PAYLOAD, inertia_verdict=UNOBSERVED)
 SET_PAYLOAD, SET_LOAD = "/io_and_status_controller/set_payload", "/service_server/set_load"
 UR_FIELDS = {"mass": "float", "center_of_gravity": "", **dict.fromkeys(SIX, "double")}
 HAS = [1.5, 0.01, 0.02, 0.03, 0.4, 0.01, 0.02, 0.5, 0.03, 0.6]  # of a driver, in its order
 KINDS = ["mass", "cog.x", "cog.y", "cog.z", *(f"inertia.{entry}" for entry in SIX)]
-STATE = "franka_robot_state_broadcaster/robot_state"
+STATE, TOOLS = "franka_robot_state_broadcaster/robot_state", "dsr01/dsr_controller2/tool/"
 
 
 def states(count: int = 10) -> Any:
@@ -61,6 +63,10 @@ def test_what_the_user_names_goes_before_the_default_of_the_driver() -> None:
         assert load(name, apply__topic="/mine").tells == "/mine"
 
 
+FANUC = {"payload_schedule_id": 1, "mass": MASS, **{f"cg_{a}": x for a, x in VECTOR.items()}}
+COMP, VALUE = ("fanuc_gpio_controller/set_payload_" + end for end in ("comp", "value"))
+
+
 @pytest.mark.parametrize(("name", "graph", "settings", "request_"), [
     ("universal_robots", ur(UR_FIELDS), {}, {"mass": MASS, "center_of_gravity": VECTOR, **SIX}),
     ("universal_robots", ur({"payload": "geometry_msgs/Inertia"}), {},
@@ -71,7 +77,11 @@ def test_what_the_user_names_goes_before_the_default_of_the_driver() -> None:
      {"load_inertia": {"header": {"frame_id": "tilted"},
                        "inertia": {"m": MASS, "com": VECTOR, **SIX}}}),
     ("xarm", Graph(), {}, {"weight": MASS, "center_of_gravity": MILLIMETRES}),
-], ids=["ur", "ur-inertia", "franka", "franka-stamped", "xarm"])
+    ("dobot", Graph(), {}, {"load": MASS, **dict(zip("xyz", MILLIMETRES, strict=True))}),
+    ("fanuc", Graph(), {}, {**FANUC, **MOMENTS}),
+    ("fanuc", Graph(), {"apply__tool": "7", "apply__service": VALUE},
+     {**FANUC, "payload_schedule_id": 7, "use_in": True, **MOMENTS}),
+], ids=["ur", "ur-inertia", "franka", "franka-stamped", "xarm", "dobot", "fanuc", "fanuc-value"])
 def test_a_driver_is_sent_the_payload_in_its_units_order_and_frame(
         name: str, graph: Graph, settings: dict[str, Any], request_: dict[str, Any]) -> None:
     assert_close(sent(name, graph, **settings), request_)
@@ -120,11 +130,53 @@ def test_franka_is_read_back_and_refuses_unless_it_is_known_to_be_idle() -> None
         "load_inertia": matrix(dict(zip(SIX, HAS[4:], strict=True))).ravel()})
 
 
+@pytest.mark.parametrize("present", ["gripper", "inertial_id"])
+def test_doosan_makes_a_tool_beside_the_present_one_and_chooses_that_again(present: str) -> None:
+    graph = Graph()
+    target = load("doosan", graph)
+    assert target.read() is None and not target.confirms
+    graph.kinds = {f"/{TOOLS}get_current_tool": ""}
+    graph.answers[f"{TOOLS}get_current_tool"] = SimpleNamespace(info=present)
+    graph.answers[f"{TOOLS}config_delete_tool"] = SimpleNamespace(success=False)  # there was none
+    before = target.read()
+    assert before == {"name": present}
+    graph.calls.clear()
+    plan = target.plan(PAYLOAD, before)
+    target.send(plan.values)
+    name = "inertial_id_2" if present == "inertial_id" else "inertial_id"
+    assert [call.rpartition("/")[2] for call, _ in graph.calls] == [
+        "config_delete_tool", "config_create_tool", "set_current_tool"]
+    assert_close(graph.calls[1][1], {"name": name, "weight": MASS, "cog": MILLIMETRES,
+                                     "inertia": [0.0] * 6})
+    assert graph.calls[2][1] == {"name": name} and target.told == 2
+    assert {f"{TOOLS}{k}" for k in ("config_create_tool", "set_current_tool")} == set(
+        target.services())
+    graph.calls.clear()
+    target.send(target.undo_of(before, plan.values) or {})
+    assert graph.calls == [(f"dsr_msgs2/srv/SetCurrentTool {TOOLS}set_current_tool",
+                            {"name": present})]
+
+
+def test_fanuc_sends_the_type_that_is_served_and_no_vague_moments_where_it_need_not() -> None:
+    graph = Graph()
+    graph.kinds[f"/{COMP}"] = "fanuc_msgs/srv/SetPayloadValue"
+    assert_close(sent("fanuc", graph, VAGUE), {**FANUC, "use_in": False})
+    assert graph.calls[0][0].startswith("fanuc_msgs/srv/SetPayloadValue ")
+    assert_close(sent("fanuc", Graph(), VAGUE), {**FANUC, **MOMENTS})
+    target = load("fanuc")
+    assert len(target.plan(VAGUE, None).notes) == 1 + len(target.plan(PAYLOAD, None).notes)
+    for tool in ("0", "101", "left"):
+        with pytest.raises(InvalidSetting):
+            load("fanuc", apply__tool=tool).plan(PAYLOAD, None)
+
+
 @pytest.mark.parametrize(("name", "service", "answer"), [
     ("universal_robots", SET_PAYLOAD[1:], {"success": False}),
     ("franka", SET_LOAD[1:], {"success": False, "error": "not now"}),
     ("xarm", "xarm/set_tcp_load", {"ret": 1, "message": "not now"}),
-    ("xarm", "xarm/set_tcp_load", {})])
+    ("dobot", "dobot_bringup_ros2/srv/SetPayload", {"res": 1}),
+    ("doosan", f"{TOOLS}config_create_tool", {"success": False}),
+    ("fanuc", COMP, {"result": 1}), ("fanuc", COMP, {})])
 def test_an_answer_that_is_no_success_is_a_refusal_with_its_reason(
         name: str, service: str, answer: dict[str, Any]) -> None:
     graph = Graph()

@@ -105,18 +105,19 @@ def in_doubt(findings: Iterable[Finding]) -> str:
 
 
 def no_service(target: Target, robot: RosClient) -> str:
-    """The service that will be called is not there, or of another type, or not installed."""
-    if not isinstance(target, ArmDriver):
-        return ""
-    name = robot.resolve(target.service)
-    kind = robot.services().get(name, "")
-    if not kind:
-        return f"there is no service '{name}'; is the driver running, and apply.service right?"
-    if kind not in target.types:
-        return f"service '{name}' has the type {kind}; expected: {' or '.join(target.types)}"
-    return "" if find_type(kind) else (
-        f"{kind} is not installed where this node runs; source the workspace that has "
-        f"{kind.split('/')[0]}, or run the lines in `calls`")
+    """A service that will be called is not there, or of another type, or not installed."""
+    there = robot.services()
+    for service, kinds in target.services().items() if isinstance(target, ArmDriver) else ():
+        name = robot.resolve(service)
+        kind = there.get(name, "")
+        if not kind:
+            return f"there is no service '{name}'; is the driver running, and apply.service right?"
+        if kind not in kinds:
+            return f"service '{name}' has the type {kind}; expected: {' or '.join(kinds)}"
+        if not find_type(kind):
+            return (f"{kind} is not installed where this node runs; source the workspace that has "
+                    f"{kind.split('/')[0]}, or run the lines in `calls`")
+    return ""
 
 
 def moves(robot: RosClient, settings: Settings, joints: Collection[str]) -> str:

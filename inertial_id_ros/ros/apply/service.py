@@ -234,7 +234,7 @@ class ApplyService:
         except NoResponse as error:
             answered, failure = time.monotonic(), f"{error}: sent, not confirmed"
         except InertialIdError as error:
-            response.sent, failure = False, str(error)
+            response.sent, failure = step.target.told > 0, str(error)
             answered = time.monotonic()
         finally:
             if changes:
@@ -249,7 +249,7 @@ class ApplyService:
     def _read_back(self, step: Step) -> tuple[Values | None, str, str]:
         """What the target tells once that is what was sent, or when the time for it is over; a
         sentence on it, and why it is another."""
-        if step.before is None:
+        if step.before is None or not step.target.confirms:
             return None, "it does not tell what it has taken", ""
         sent = {name: value for name, value in step.plan.values.items() if name in step.before}
         end = time.monotonic() + self._robot.timeout
