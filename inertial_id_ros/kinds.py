@@ -174,7 +174,8 @@ SETUP = {
 PAYLOAD = {
     "contact": Kind(
         "warning", PRESENT, "the wrench does not fit the payload since {seconds:.1f} s: something "
-        "is touched; that time is left out ({count} so far)", "nothing; free motion tells"),
+        "is touched; that time is left out ({count} so far)",
+        "move freely, so that contact and payload can be told apart"),
     "payload_changed": Kind(
         "info", NOTHING, "the payload changed by {change:+.2f} kg; data from before are dropped "
         "({count} so far)", "move, so that it becomes known"),
@@ -182,8 +183,9 @@ PAYLOAD = {
         "info", NOTHING, "{about}: the zero moved ({count} so far)",
         "nothing; tare or zero at rest only"),
     "zero_or_contact": Kind(
-        "warning", NOTHING, "a change turns with the sensor: contact that goes along, or another "
-        "zero; it stays in the compensated wrench", "~/reset if the sensor was zeroed"),
+        "warning", NOTHING, "a constant offset in the axes of the sensor: a contact that moves "
+        "with it, or another zero; it stays in the compensated wrench",
+        "~/reset if the sensor was zeroed"),
     "payload_walks": Kind(
         "info", NOTHING, "mass or centre of mass change slowly; the estimate is of now",
         "nothing, where it pours or slides on purpose"),

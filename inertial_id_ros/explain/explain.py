@@ -173,7 +173,8 @@ def moved_centre(phi: Array) -> Array:
 
 
 def _inexact(model: Fit) -> int:
-    """By how much less than stated the data count where inexact laws stand in for one another."""
+    """Factor on the covariance of the interval: the number of terms whose law is only approximate,
+    at least 1, since each may absorb errors of the others."""
     return max(sum(term.is_inexact for term in model.terms), 1)
 
 

@@ -34,7 +34,7 @@ MISSING = {"no_wrench": "no wrench received on '{topic}'",
 
 
 class Answers:
-    """Those of one course after the other.
+    """Findings and outcomes of successive courses; each restart begins a new one.
 
     A due outcome never uses older samples than the one before.
 

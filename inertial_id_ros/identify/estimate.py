@@ -98,7 +98,8 @@ def _too_short(window: Window) -> str:
 
 
 def _region(beliefs: Beliefs, settings: Settings) -> Region | None:
-    """Where the centre of mass of all that is measured lies; None: not known."""
+    """Box in which the centre of mass must lie: that of the shape, or of the longest reach about
+    the sensor. None if a tool or a compensated payload is part of the load."""
     if beliefs.tool is not None or beliefs.compensated is not None:
         return None
     if beliefs.shape is None:

@@ -66,7 +66,9 @@ class Problem:
                    bias_sd)
 
     def rows(self, scale: Array) -> list[Array]:
-        """A triangle for each model, columns ``[bias (c, or none if known) | A (10) | y]``.
+        """The triangular (QR) factor of each set of rows in `models`.
+
+        Its columns: ``[bias (c, or none if known) | A (10) | y]``.
 
         Args:
             scale: (c,) by which each channel is multiplied; the prior of the bias, in units of one

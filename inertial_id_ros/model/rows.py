@@ -175,7 +175,7 @@ class Rows:
         return out[0] if len(out) == 1 else np.concatenate(out)
 
     def rates(self, rows: Array) -> Array:
-        """Derivatives (n, ...) [1/s] of rows."""
+        """Time derivatives (n, ...) of values in each row, per second; never across a gap."""
         out, at = [], 0
         for s in self.stretches:
             out.append(np.gradient(rows[at:at + s.n], STEP * BIN, axis=0))

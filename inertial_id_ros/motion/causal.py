@@ -68,7 +68,10 @@ class Signal:
         self._stamp, self._last = stamp, sample
 
     def at(self, stamp: int) -> Array | None:
-        """Value and derivatives (4, k) at a stamp [ns]; None: there is nothing so near."""
+        """Value and first three derivatives (4, k), extrapolated to a stamp [ns].
+
+        None where the newest sample is too far from it, or the filter has not settled yet.
+        """
         step, age = 1e-9 * (stamp - self._stamp), 1e-9 * (self._stamp - self._since)
         if self._state is None or abs(step) > OLDEST or age < SETTLED * TAU:
             return None

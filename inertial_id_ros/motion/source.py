@@ -165,8 +165,8 @@ class Streams:
 
     @property
     def transforms(self) -> list[pin.SE3 | tuple[str, str]]:
-        """What leads from the base to the sensor where transforms tell its motion: places that
-        stay, and names of parent and child of those that move; empty where they do not."""
+        """Chain from the base to the sensor where its motion comes from TF: a place where an edge
+        is fixed, names of parent and child where it moves. Empty where joint states are used."""
         names = self.frames.path(self.frame) if self._by_poses else []
         gravity = self._settings.gravity.frame
         up = names[:names.index(gravity)] if gravity in names else names[:-1]
@@ -345,7 +345,8 @@ class Streams:
             yield "translation_constant", {}
 
     def _silent(self) -> Iterator[tuple[str, Numbers]]:
-        """Streams that have stopped. Clocks that differ look alike, but both streams go on."""
+        """`samples_missing` of each stream whose newest stamp is far behind the newest of all: it
+        has stopped, or its clock is behind."""
         newest = self.newest
         for name, rings in (("wrench", [self._wrenches.ring]), ("motion", list(self._rings()))):
             last = max((int(r.stamps[-1]) for r in rings if len(r)), default=0)

@@ -216,8 +216,8 @@ class RobotModel:
     # Details
 
     def _configuration(self, q: Array) -> Array:
-        """Pinocchio's configuration (n, nq): quaternion, cosine and sine of joints without limits.
-        """
+        """Pinocchio's configuration (n, nq) of positions q: the floating base as it is, joints
+        without limits as cosine and sine, all others unchanged."""
         head = BASE_SIZE + 1 if self.floating_base else 0
         columns = [q[:, :head]]
         for position, is_circular in zip(q[:, head:].T[..., None], self._circular, strict=True):

@@ -114,8 +114,8 @@ class Estimation:
         streams.start(lambda: self.worker.request(self._advance))
 
     def end(self, reason: str, timeout: float = PATIENCE) -> None:
-        """Forget the data, so that nothing old is taken for new later, and show that there is no
-        estimate any more (raises Busy where the worker cannot do that in time)."""
+        """Stop: discard all data, so that nothing old is taken for new later, and show that there
+        is no estimate any more (raises Busy where the worker cannot do that in time)."""
         def forget() -> None:
             if self.streams is not None:
                 self.streams.compensation.use(LoadInUse(reason=reason))

@@ -109,7 +109,10 @@ class MotionExecution:
     # ---- the motion ------------------------------------------------------------------------------
 
     def run(self) -> Ended:
-        """Make the motion; returns when the arm rests, or when nobody says so."""
+        """Check, send and monitor the trajectory, and cancel it on a fault.
+
+        Returns when the controller reports the end, or does not confirm a cancellation in time.
+        """
         end = time.monotonic() + READY
         while (problem := self.find_problem()) and time.monotonic() < end:
             time.sleep(PERIOD)

@@ -57,7 +57,7 @@ def without_sources(text: str) -> str:
 
 @contextmanager
 def _explain_refusal() -> Iterator[None]:
-    """Turn an error of ROS about its arguments into an InvalidSetting that names no sources."""
+    """Raise an error of ROS arguments again as an InvalidSetting, without files and lines of C."""
     try:
         yield
     except Exception as error:  # rclpy has no public base class for bad ROS arguments

@@ -27,7 +27,7 @@ class DriverPayload:
             f"none was stated on {driver.topic or 'the topic of the joint states'}")
 
     def update(self, payload: StatedPayload | None) -> None:
-        """Take what the driver stated last; None: nothing new."""
+        """Pass a newly stated payload on; None: the last one again, if it could not be placed."""
         before, stated = self._stated, payload or self._stated
         if stated is None:
             return

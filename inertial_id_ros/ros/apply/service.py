@@ -189,7 +189,12 @@ class ApplyService:
 
     def _saved(self, name: str, target: Target, settings: Settings
                ) -> tuple[TargetPayload, dict[str, Any]]:
-        """The payload of a saved estimate (raises InvalidData where it is without its tool)."""
+        """Payload and record of a saved estimate.
+
+        Raises:
+            InvalidData: the file cannot be used, or the estimate excludes the tool and the target
+                expects object and tool together.
+        """
         report = read_saved(settings.state.directory, name)
         try:
             payload = payload_of(report)
