@@ -118,6 +118,13 @@ def stated_payload(values: Interfaces, name: str) -> Array | None:
     return np.array([np.ravel(values.get((name, kind), 0.0))[-1] for kind in PAYLOAD + INERTIA])
 
 
+def interfaces_of(message: Any) -> dict[tuple[str, str], float]:
+    """Values by joint or sensor, and interface, of a control_msgs/DynamicJointState."""
+    return {(name, kind): float(value)
+            for name, some in zip(message.joint_names, message.interface_values, strict=False)
+            for kind, value in zip(some.interface_names, some.values, strict=False)}
+
+
 def inertia_numbers(i: Any) -> Array:
     """Mass, centre of mass and inertia about it (10,) of a geometry_msgs/Inertia."""
     return np.array([i.m, i.com.x, i.com.y, i.com.z, *(getattr(i, name) for name in ENTRIES)])

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from geometry_msgs.msg import Inertia, WrenchStamped
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 from inertial_id_ros.msg import CompensationState
 
@@ -28,12 +27,11 @@ from ..io.input_topics import (
     InputTopic,
 )
 from ..settings import Settings
+from .contract import LATCHED
 from .conversions import NAN, inertia_message, time_message, vector
 
 DEPTH = 100  # messages for a subscriber that is late
 PERIOD = 1.0  # s between two messages about the state when nothing changes
-LATCHED = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE,
-                     durability=DurabilityPolicy.TRANSIENT_LOCAL)
 REASONS = {
     "payload_unknown": "the payload is not known yet: move freely",
     "motion_unknown": "no motion of the sensor is known for this wrench",

@@ -16,6 +16,9 @@ LOOK = 0.05  # s between two looks at the time
 LONGEST_GAP = HEARTBEAT + LOOK  # s between two messages at most, and what a busy machine adds
 # s of silence after which a subscriber that asked for it is told: a busy machine keeps it, too.
 DEADLINE = LEASE = 1.5
+# Late joiners get the last message, and none waits behind others.
+LATCHED = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE,
+                     durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 def published_qos() -> QoSProfile:
@@ -30,9 +33,3 @@ def published_qos() -> QoSProfile:
                       deadline=Duration(seconds=DEADLINE),
                       liveliness=LivelinessPolicy.MANUAL_BY_TOPIC,
                       liveliness_lease_duration=Duration(seconds=LEASE))
-
-
-def received_qos() -> QoSProfile:
-    """What the client asks for: the last message alone, so that none waits behind others."""
-    return QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE,
-                      durability=DurabilityPolicy.TRANSIENT_LOCAL)

@@ -21,6 +21,7 @@ from ..inertia import PARAMETER_NAMES, Array, Body, is_consistent
 from ..kinds import doubt_in, doubting_first
 
 NAN = math.nan
+CONFIDENCE_95 = 1.96  # standard deviations on either side that hold 95 %
 # Fields of InertialParameters that are more than a number or text of the estimate.
 _COMPOSED_FIELDS = ("header", "sequence", "age", "status", "inertia", "bias", "solve_time",
                     "diagnostics", "doubt")
@@ -154,7 +155,7 @@ def summary_message(outcome: Outcome, sequence: int = 0) -> InertialSummary:
 def payload_text(estimate: Estimate) -> str:
     """The text of `~/summary`: mass and, where it is observed, the centre of mass with their 95 %
     intervals."""
-    mass, com, spread = estimate.body.mass, 1e3 * estimate.body.com, 1.96 * estimate.sigma
+    mass, com, spread = estimate.body.mass, 1e3 * estimate.body.com, CONFIDENCE_95 * estimate.sigma
     text = f"mass {mass:.3f} ± {spread[0]:.2g} kg"
     if estimate.carries_nothing:
         return f"{NOTHING_CARRIED}: {text} (95 %)"

@@ -33,7 +33,7 @@ from .contract import HEARTBEAT
 from .conversions import refuse_unphysical
 from .freshness import Freshness
 from .publishing import Publishing
-from .streams import Streams
+from .streams import Subscriptions
 from .worker import Worker
 
 PART = 500  # samples after which is published what they show, where many wait
@@ -83,7 +83,7 @@ class Estimation:
                  on_error: Callable[[Exception], None]) -> None:
         self.identifier, self.worker, self.notes = identifier, Worker(), notes
         self._publishing, self._on_error = publishing, on_error
-        self.streams: Streams | None = None
+        self.streams: Subscriptions | None = None
         self.outcome: Outcome = NoEstimate(0, "", "the node is inactive")
         self.findings_now: tuple[Finding, ...] = ()
         self.longest = 0.0  # s, of a round
@@ -106,7 +106,7 @@ class Estimation:
 
     # ---- from other threads ---------------------------------------------------------------------
 
-    def start(self, streams: Streams) -> None:
+    def start(self, streams: Subscriptions) -> None:
         """Use these streams from now on."""
         self._begin()
         self.streams = streams

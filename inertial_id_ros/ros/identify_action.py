@@ -22,7 +22,7 @@ from ..errors import InvalidData, printable
 from ..estimate import UNOBSERVED, VERDICT_WORDS, Estimate, NoEstimate, Outcome
 from ..inertia import PARAMETER_NAMES
 from ..settings import Settings
-from .conversions import parameters_message, payload_text, summary_message
+from .conversions import CONFIDENCE_95, parameters_message, payload_text, summary_message
 from .estimation import Estimation
 from .services import explain, require_active
 
@@ -131,7 +131,7 @@ def check(goal: Any, settings: Settings) -> None:
     if not (math.isfinite(goal.timeout) and 0.0 <= goal.timeout <= LONGEST):
         raise InvalidData(f"timeout is {goal.timeout:g} s; allowed: 0 to {LONGEST:g} s, 0 for "
                           f"{TIMEOUT:g} s")
-    least = 2.0 * settings.alignment.position_sd
+    least = CONFIDENCE_95 * settings.alignment.position_sd
     if settings.load.source == "wrench" and 0.0 < goal.com_accuracy < least:
         raise InvalidData(
             f"com_accuracy is {1e3 * goal.com_accuracy:.3g} mm; no motion gives less than "
@@ -147,7 +147,7 @@ def describe_missing(outcome: Outcome, goal: Any) -> str:
         return "new data: the estimate is held"
     if outcome.doubted:
         return outcome.doubted
-    width = 2.0 * outcome.sigma
+    width = CONFIDENCE_95 * outcome.sigma
     parts = [_lack("mass", outcome, MASS, width, goal.mass_accuracy, 1.0, "kg")]
     if not outcome.carries_nothing:
         parts.append(_lack("centre of mass", outcome, COM, width, goal.com_accuracy, 1e3, "mm"))

@@ -9,13 +9,13 @@ from visualization_msgs.msg import Marker, MarkerArray
 
 from ..estimate import UNOBSERVED, VERDICT_WORDS, Estimate, Outcome
 from ..inertia import Array, principal_moments
-from .conversions import point, quaternion_message, time_message, vector
+from .conversions import CONFIDENCE_95, point, quaternion_message, time_message, vector
 
 NAMESPACE = "payload"
 ELLIPSOID, BOX, TEXT, HELD = (ColorRGBA(r=r, g=g, b=b, a=a) for r, g, b, a in (
     (0.9, 0.3, 0.1, 0.8), (0.1, 0.5, 0.9, 0.35), (0.2, 0.2, 0.2, 1.0), (0.5, 0.5, 0.5, 0.35)))
 LETTERS, LEAST = 0.03, 0.004  # m: height of letters, half axis of an ellipsoid that is still seen
-SD, CONFIDENCE = 2.0, 1.96  # deviations of the ellipsoid; that hold 95 %
+SD = 2.0  # standard deviations that the ellipsoid shows
 COM = slice(1, 4)
 
 
@@ -30,7 +30,7 @@ def payload_markers(outcome: Outcome) -> MarkerArray:
         if UNOBSERVED not in outcome.verdict:
             _draw(box, Marker.CUBE, outcome, BOX, *equivalent_box(outcome))
         _draw(text, Marker.TEXT_VIEW_FACING, outcome, TEXT, np.full(3, LETTERS), np.eye(3))
-        text.text = (f"{outcome.body.mass:.3f} ± {CONFIDENCE * outcome.sigma[0]:.2g} kg\n"
+        text.text = (f"{outcome.body.mass:.3f} ± {CONFIDENCE_95 * outcome.sigma[0]:.2g} kg\n"
                      f"{VERDICT_WORDS[outcome.verdict[0]]}{', held' if outcome.stale else ''}")
     return MarkerArray(markers=[ellipsoid, box, text])
 

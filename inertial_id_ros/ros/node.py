@@ -17,7 +17,6 @@ from typing import Any
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.clock import Clock, ClockType
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
-from rclpy.parameter import Parameter
 
 from ..errors import InertialIdError, InvalidSetting
 from ..identify.make import make_identifier
@@ -34,7 +33,7 @@ from .parameters import Parameters
 from .program import without_sources
 from .publishing import Publishing
 from .services import Services
-from .streams import Streams
+from .streams import Subscriptions
 
 NAME = "inertial_id_node"
 LOOK, REPORT = 0.05, 1.0  # s between two looks whether what is shown is fresh; two diagnostics
@@ -67,10 +66,10 @@ class InertialIdNode(LifecycleNode):
                 return response
 
         self._service_change_state.callback = answer
-        # /clock may come at 1 kHz, too fast for this executor: the thread of the streams hears it.
         self._sim_time = bool(self.get_parameter("use_sim_time").value)
-        if self._sim_time:
-            self.set_parameters([Parameter("use_sim_time", value=False)])
+        # /clock may come at 1 kHz, too fast for this executor: the thread of the streams hears it.
+        # The parameter keeps its value; rclpy has no public way to leave the topic alone.
+        self._time_source.ros_time_is_active = False
 
     @property
     def settings(self) -> Settings:
@@ -156,8 +155,8 @@ class InertialIdNode(LifecycleNode):
     def _activate(self) -> None:
         estimation = self._estimation
         assert estimation is not None
-        streams = Streams(self, self.settings, self._sim_time,
-                          lambda stamp: estimation.freshness.age_of(stamp))
+        streams = Subscriptions(self, self.settings, self._sim_time,
+                                lambda stamp: estimation.freshness.age_of(stamp))
         self._rates = {}
         estimation.start(streams)
         self.get_logger().info(

@@ -21,7 +21,7 @@ from ..estimate import UNOBSERVED, VERDICT_WORDS, ParameterVerdict
 from ..findings import STOPPING, Doubt
 from ..inertia import Array, Body, is_consistent, phi_from_body, tensor_from_six
 from ..io.decoding import inertia_numbers
-from .contract import TOPIC, received_qos
+from .contract import LATCHED, TOPIC
 from .conversions import stamp_ns
 
 GROUPS = {"mass": slice(0, 1), "com": slice(1, 4), "inertia": slice(4, 10)}
@@ -138,8 +138,7 @@ class PayloadClient:
 
         # By its signature rclpy knows that the callback wants the message info.
         take.__signature__ = inspect.signature(self._take)  # type: ignore[attr-defined]
-        self._subscription = node.create_subscription(InertialParameters, topic, take,
-                                                      received_qos())
+        self._subscription = node.create_subscription(InertialParameters, topic, take, LATCHED)
 
     def close(self) -> None:
         """Subscribe no more."""

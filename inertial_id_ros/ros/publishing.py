@@ -9,20 +9,15 @@ from typing import Any
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import InertiaStamped
 from rclpy.lifecycle import LifecycleNode
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from visualization_msgs.msg import MarkerArray
 
 from inertial_id_ros.msg import InertialParameters, InertialSummary
 
 from ..estimate import Estimate, Outcome
 from ..findings import Finding
-from .contract import published_qos
+from .contract import LATCHED, published_qos
 from .conversions import inertia_message, parameters_message, summary_message, time_message
 from .markers import payload_markers
-
-# Late joiners get the last estimate.
-LATCHED = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE,
-                     durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 class Publishing:

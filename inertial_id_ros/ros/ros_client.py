@@ -20,7 +20,7 @@ from rcl_interfaces.srv import (
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.node import Node
 from rclpy.parameter import Parameter, parameter_value_to_python
-from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.qos import HistoryPolicy, QoSProfile, ReliabilityPolicy
 
 from ..errors import InertialIdError, InvalidData, InvalidSetting
 from .compat import message_type
@@ -29,8 +29,6 @@ POLL = 0.05  # s between two looks whether ROS still runs
 TIMES = 4  # that a question is asked: a service that has just been found may lose an answer
 LISTENING = QoSProfile(depth=100, history=HistoryPolicy.KEEP_LAST,
                        reliability=ReliabilityPolicy.BEST_EFFORT)
-LATCHED = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE,
-                     durability=DurabilityPolicy.TRANSIENT_LOCAL)
 _NUMBERS = {"float": float, "double": float, "boolean": bool, "string": str}
 
 

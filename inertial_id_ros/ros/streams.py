@@ -39,7 +39,7 @@ LISTED = 10  # names in a sentence, at most
 QUICK, USUAL = 0.001, 0.005
 
 
-class Streams:
+class Subscriptions:
     """Subscriptions of a node that feed an inbox.
 
     Args:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import InertialIdError
 from ..inertia import tensor_from_six
-from ..io.decoding import Interfaces, inertia_numbers, stated_payload
+from ..io.decoding import Interfaces, inertia_numbers, interfaces_of, stated_payload
 from .payload import TargetPayload
 from .ratings import UNIVERSAL_ROBOTS
 from .target import (
@@ -72,10 +72,7 @@ class UniversalRobots(ArmDriver):
                 keys = [tuple(key.split("/", 1)) for key in names.keys]
                 return {(k[0], k[-1]): float(v) for k, v in zip(keys, values.values, strict=False)}
         message = self.robot.wait_for_message(STATES_KIND, self.tells, SILENCE)
-        return {} if message is None else {
-            (name, kind): float(value)
-            for name, some in zip(message.joint_names, message.interface_values, strict=False)
-            for kind, value in zip(some.interface_names, some.values, strict=False)}
+        return {} if message is None else interfaces_of(message)
 
     def plan(self, payload: TargetPayload, before: Values | None) -> Plan:
         names = self.robot.request_fields(self.service)

@@ -66,7 +66,7 @@ def test_a_goal_succeeds_when_the_wanted_accuracy_is_reached(goals):
     body = result.parameters.inertia
     assert body.m == pytest.approx(goals.robot.cobot.payload.mass, abs=0.02)
     said, last = goals.feedback[-1].summary, goals.feedback[-1]
-    assert 2.0 * said.sigma[0] <= 0.02 and 2.0 * max(said.sigma[1:4]) <= 0.01
+    assert 1.96 * said.sigma[0] <= 0.02 and 1.96 * max(said.sigma[1:4]) <= 0.01
     assert not last.missing and said.values[0] == body.m and said.verdicts[0] == "identified"
     assert goals.feedback[0].missing  # the data before did not count
     assert not result.parameters.stale

@@ -15,6 +15,7 @@ import numpy as np
 from ...estimate import UNOBSERVED
 from ...findings import Doubt, Finding
 from ...identify.verdict import COM_LENGTH, COM_SHARE
+from ...io.decoding import interfaces_of
 from ...kinds import first_doubt
 from ...settings import Settings
 from ...targets.payload import TargetPayload
@@ -149,9 +150,7 @@ def positions_of(message: Any) -> dict[str, float]:
     """Positions of joints in a JointState or DynamicJointState."""
     if hasattr(message, "position"):
         return dict(zip(message.name, message.position, strict=False))
-    return {name: value for name, some in zip(message.joint_names, message.interface_values,
-                                              strict=False)
-            for kind, value in zip(some.interface_names, some.values, strict=False)
+    return {name: value for (name, kind), value in interfaces_of(message).items()
             if kind == "position"}
 
 

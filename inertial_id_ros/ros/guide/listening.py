@@ -11,15 +11,17 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy, qos_profile_best_available
 
 from ...apps.guide.checks import Controller, Driver, Snapshot
 from ...apps.guide.received import Received
-from ...io.decoding import stated_payload
+from ...io.decoding import interfaces_of, stated_payload
 from ...io.files import user_path
 from ...io.input_topics import JOINT_STATES, TRANSFORMS, WRENCH, InputTopic, input_topics
 from ...motion.description import parse_urdf, read_description, root_link
 from ...settings import Settings
 from ..compat import find_type, message_type
+from ..contract import LATCHED
 from ..motion_execution import ACTION_TYPE, ENDING
 from ..planning_scene import SceneWatch
-from ..ros_client import LATCHED, NoAnswer
+from ..ros_client import NoAnswer
+from ..streams import publishing_nodes
 from .guide_node import GuideNode
 
 
@@ -163,22 +165,15 @@ class Listening:
             (last_ns - first_ns) * 1e-9, received.wrench(first_ns, last_ns),
             received.joints(first_ns, last_ns), received.transforms(first_ns, last_ns),
             received.see(first_ns, last_ns), topics,
-            {what: self._publishers(topics[what]) for what in ("wrench", "joints")},
+            {what: tuple(publishing_nodes(node, topics[what])) for what in ("wrench", "joints")},
             bool(description), bool(node.get_parameter("use_sim_time").value),
             self.controllers(controller) if may_move else (), wrenches, self.driver(),
             self.scene.scene)
 
-    def _publishers(self, topic: str) -> tuple[str, ...]:
-        """Full names of the nodes that publish a topic."""
-        return tuple(sorted({f"{info.node_namespace.rstrip('/')}/{info.node_name}" for info in
-                             self._guide.node.get_publishers_info_by_topic(topic)}))
-
 
 def _stated_mass(message: Any) -> dict[str, Any]:
     """The mass of the payload that a control_msgs/DynamicJointState states, if it does."""
-    values = {(name, kind): value
-              for name, part in zip(message.joint_names, message.interface_values, strict=False)
-              for kind, value in zip(part.interface_names, part.values, strict=False)}
+    values = interfaces_of(message)
     stated = [payload for name in message.joint_names if name.endswith("payload")
               and (payload := stated_payload(values, name)) is not None]
     return {"payload": float(stated[0][0])} if stated else {}

@@ -18,7 +18,7 @@ from ...inertia import Array, phi_from_body, report_jacobian, tensor_from_six
 from ...kinds import STOPPING, Doubt
 from ...settings import Settings, iter_settings, settings_from_mapping
 from ...targets.registry import TARGETS
-from ..contract import DEADLINE, received_qos
+from ..contract import DEADLINE, LATCHED
 from ..ros_client import TIMES, NoAnswer, NoResponse
 from .guide_node import GuideNode
 
@@ -84,8 +84,7 @@ class NodeLink:
             name: value for name, value in values.items() if value is not None})
         self._message: InertialParameters | None = None
         self._heard = self._since = 0.0  # steady times of the newest message, and of `forget` [s]
-        guide.subscribe(InertialParameters, f"{name}/inertial_parameters", self._keep,
-                        received_qos())
+        guide.subscribe(InertialParameters, f"{name}/inertial_parameters", self._keep, LATCHED)
 
     def _keep(self, message: InertialParameters) -> None:
         self._message, self._heard = message, time.monotonic()

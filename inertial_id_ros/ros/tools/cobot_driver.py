@@ -19,7 +19,6 @@ import numpy as np
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import Bool
 from std_srvs.srv import Trigger
 
@@ -28,11 +27,11 @@ from ...apps.simulation.motion import CommandedMotion, Trajectory
 from ...errors import InertialIdError, InvalidData, MissingPackage
 from ...inertia import PARAMETER_NAMES, Array, Body, phi_from_body, tensor_from_six, transform_phi
 from ..compat import find_type
+from ..contract import LATCHED
 from ..conversions import time_message
 
 ACTION = "joint_trajectory_controller/follow_joint_trajectory"
 SET_PAYLOAD, PAYLOAD_TOPIC = "io_and_status_controller/set_payload", "dynamic_joint_states"
-_LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 _PERIOD = 0.01  # s between two checks of a goal
 _TELL = 0.1  # s between two messages about the payload
 _START = 0.05  # rad, between a trajectory's start and the arm
@@ -67,7 +66,7 @@ class CobotDriver:
             node, kind, ACTION, self._follow, goal_callback=self._take_goal,
             cancel_callback=lambda _: CancelResponse.ACCEPT,
             callback_group=ReentrantCallbackGroup())
-        self._stop_publisher = node.create_publisher(Bool, "~/protective_stop", _LATCHED)
+        self._stop_publisher = node.create_publisher(Bool, "~/protective_stop", LATCHED)
         self._stop_publisher.publish(Bool(data=False))
         node.create_service(Trigger, "~/unlock", self._unlock)
         self._offer_payload()

@@ -30,7 +30,6 @@ from rclpy.duration import Duration
 from rclpy.exceptions import InvalidParameterValueException
 from rclpy.executors import MultiThreadedExecutor
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Header, String
 from tf2_msgs.msg import TFMessage
@@ -46,13 +45,13 @@ from ...errors import InvalidSetting
 from ...inertia import Body
 from ...settings.spec import allowed_range, iter_group
 from .. import compat
+from ..contract import LATCHED
 from ..conversions import inertia_message, time_message, vector, wrench_message
 from ..program import ignore_signals, start_ros, stop_flag, without_ros_arguments
 from .cobot_driver import CobotDriver
 
 _NAME = "simulate_cobot"
 _DEPTH = 100  # samples kept for a receiver on a machine that is busy for a moment
-_LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 # Samples are computed this far ahead: enough to share the cost of a call, and so little that the
 # computation (under 1 ms at 500 Hz) fits between two publications.
 _AHEAD = 0.1  # s
@@ -80,9 +79,9 @@ class SimulateCobotNode(Node):
             "joint_states": self.create_publisher(JointState, "joint_states", _DEPTH),
             "wrench": self.create_publisher(WrenchStamped, "wrench", _DEPTH),
             "tf": self.create_publisher(TFMessage, "/tf", _DEPTH),
-            "tf_static": self.create_publisher(TFMessage, "/tf_static", _LATCHED),
-            "robot_description": self.create_publisher(String, "robot_description", _LATCHED),
-            "truth": self.create_publisher(InertiaStamped, "~/truth", _LATCHED),
+            "tf_static": self.create_publisher(TFMessage, "/tf_static", LATCHED),
+            "robot_description": self.create_publisher(String, "robot_description", LATCHED),
+            "truth": self.create_publisher(InertiaStamped, "~/truth", LATCHED),
         }
         self._driver = None if self.cobot.commanded is None else CobotDriver(self, self.cobot)
         self._push = np.zeros(6)  # of what touches the payload, with the sign of the readings
