@@ -128,4 +128,6 @@ def _weaken(information: Array, covariance: Array) -> Array:
     """
     values, vectors = np.linalg.eigh(0.5 * (information + information.T))
     root = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
-    return root.T @ np.linalg.solve(np.eye(len(root)) + root @ covariance @ root.T, root)
+    larger, axes = np.linalg.eigh(np.eye(len(root)) + root @ covariance @ root.T)
+    weaker = axes.T @ root / np.sqrt(np.maximum(larger, 1.0))[:, None]  # 1, but for rounding
+    return weaker.T @ weaker

@@ -118,15 +118,6 @@ def test_tare_needs_rest_and_is_used(white: Recording) -> None:
     assert made.beliefs.tare is None
 
 
-def test_a_reset_forgets_samples_and_keeps_the_robot(white: Recording) -> None:
-    made = identifier_for(white)
-    feed(made, white)
-    made.reset("asked for")
-    assert not made.solve().valid
-    feed(made, white)
-    assert made.solve().valid
-
-
 def test_errors_within_the_accuracy_of_a_sensor_are_no_contact() -> None:
     """A sensor with hysteresis and cross-talk, whose data sheet says so: nothing is left out."""
     recording = Scenario("onrobot", 400_000).record()

@@ -25,9 +25,9 @@ from problems import (
     residuals,
 )
 
-from inertial_id_ros.errors import InvalidSetting, InvalidShape, NotEnoughData
+from inertial_id_ros.errors import InvalidShape, NotEnoughData
 from inertial_id_ros.estimators.reference_body import reference_body, regularise
-from inertial_id_ros.inertia import is_consistent, phi_from_points, pseudo_inertia
+from inertial_id_ros.inertia import is_consistent, min_eigenvalue, phi_from_points, pseudo_inertia
 from inertial_id_ros.model.problem import Problem
 from inertial_id_ros.settings import ESTIMATORS, Settings, iter_settings
 
@@ -67,8 +67,6 @@ def test_ols_is_unweighted_least_squares_with_a_known_or_a_free_bias(is_known):
     want = np.linalg.lstsq(columns.reshape(-1, columns.shape[2]), (rows.wrench - mean).ravel(),
                            rcond=None)[0][:10]
     np.testing.assert_allclose(got.phi, want, rtol=1e-5, atol=1e-7)
-    with pytest.raises(InvalidSetting, match="weighting"):
-        estimator("ols", estimator__weighting="dynamism")
     with pytest.raises(NotEnoughData, match="rows"):
         estimator("ols").made.solve(Problem(np.eye(10), np.ones(10)), None)
 
@@ -86,33 +84,35 @@ def test_a_thin_sheet_is_still_a_body(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["wls", "pmd", "lmi"])
-@pytest.mark.parametrize("case", ["one pose", "three poses", "one axis", "one sample"])
-def test_degenerate_data_give_a_physical_answer_or_a_reason(name, case):
-    for seed in range(3):
+@pytest.mark.parametrize("name", (*CONSISTENT, "wls"))
+def test_whatever_the_data_there_is_a_body_or_a_reason(name):
+    """Partly outside of the shape; still, about one axis, a sample or two, hardly moving, noisy."""
+    answers, t = 0, np.linspace(0.0, 3.0, 200)[:, None] * [0.0, 0.0, 2.0]
+    down = np.tile([0.0, 0.0, -9.81], (200, 1))
+    for seed in range(48):
         rng = np.random.default_rng(seed)
-        phi = inside_box(rng, 10)
-        if case == "one axis":
-            t = np.linspace(0.0, 3.0, 200)[:, None]
-            axis = np.array([[0.0, 0.0, 1.0]])
-            down = np.tile([0.0, 0.0, -9.81], (200, 1))
-            moving = (-down, np.cos(2 * t) * axis, -2 * np.sin(2 * t) * axis, down)
-        else:
-            moving = poses(rng, {"one pose": 1, "three poses": 3, "one sample": 1}[case],
-                           1 if case == "one sample" else 200)
-        rows = make_rows(rng, phi, moving)
-        for bias_sd in (None, np.zeros(6)):
-            problem = compress(rows, bias_sd=bias_sd)
-            for weighting in ("noise", "dynamism"):
-                got = estimator(name, estimator__weighting=weighting).solve(problem, BOX)
-                assert np.isfinite(got.phi).all() and np.isfinite(got.prior_information).all()
-                if name in CONSISTENT:
-                    assert is_consistent(got.phi)
-                if bias_sd is not None and name in ("wls", "lmi") and case != "one sample":
-                    assert got.phi[0] == pytest.approx(phi[0], rel=0.02)
-                information = problem.problems[weighting].information + got.prior_information
-                scale = np.sqrt(np.diag(information))
-                assert np.linalg.eigvalsh(information / np.outer(scale, scale))[0] > 0.0
+        phi = random_phi(rng, points=int(rng.choice([1, 2, 8])), offset=0.3)
+        moving = (poses(rng, 1), poses(rng, 3), poses(rng, 1, 1), motion(rng, 2),
+                  (-down, np.cos(t) * [0, 0, 1], -2.0 * np.sin(t), down),
+                  motion(rng, 60, 2.0, 10.0 ** rng.uniform(-1.3, 0.5)))[seed % 6]
+        rows = make_rows(rng, phi, moving, NOISE * rng.choice([1.0, 20.0]))
+        data = compress(rows, bias_sd=np.zeros(6) if seed % 4 < 2 else None)
+        weighting = "dynamism" if seed % 3 == 0 and name != "density" else "noise"
+        try:
+            got = estimator(name, estimator__weighting=weighting).solve(data, BOX)
+        except NotEnoughData:
+            continue
+        answers += 1
+        assert np.isfinite(got.phi).all()
+        if name in CONSISTENT:
+            assert is_consistent(got.phi) and min_eigenvalue(got.phi) > 0.0
+        information = data.problems[weighting].information + got.prior_information
+        scale = np.sqrt(np.diag(information))
+        least = np.linalg.eigvalsh(information / np.outer(scale, scale))[0]
+        assert least > (-1e-12 if name == "entropic" else 0.0)  # may lack a part of singular bodies
+        values = np.linalg.eigvalsh(got.prior_information)
+        assert values[0] >= -1e-6 * values[-1]
+    assert answers > 24
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
@@ -127,9 +127,10 @@ def test_without_a_sample_there_is_no_answer(name):
 @pytest.mark.parametrize("name", CONSISTENT)
 def test_the_wrong_sign_gives_a_reason_and_no_body(name):
     rng = np.random.default_rng(10)
-    rows = make_rows(rng, -inside_box(rng, 20), motion(rng, 200))
-    with pytest.raises(NotEnoughData, match="opposite sign"):
-        estimator(name).solve(compress(rows), BOX)
+    for moving, bias_sd in ((motion(rng, 200), None), (poses(rng, 6), np.zeros(6))):
+        rows = make_rows(rng, -inside_box(rng, 20), moving)
+        with pytest.raises(NotEnoughData, match="opposite sign"):
+            estimator(name).solve(compress(rows, bias_sd=bias_sd), BOX)
 
 
 @pytest.mark.slow
@@ -185,11 +186,3 @@ def test_the_prior_information_makes_the_covariance_finite_and_marks_what_is_ope
     assert np.sqrt(covariance[0, 0]) < 0.05
     share = 1.0 - np.diag(covariance @ got.prior_information)
     assert np.all(share[:4] > 0.99) and np.all(share[4:] < 0.01)
-
-
-def test_settings_choose_what_the_estimator_does():
-    rng = np.random.default_rng(13)
-    problem = compress(make_rows(rng, inside_box(rng, 20), motion(rng, 200, 2.0, 1.0)))
-    heavy = estimator("lmi").solve(problem, BOX).phi[0]
-    light = estimator("lmi", estimator__max_mass=0.5 * heavy).solve(problem, BOX).phi[0]
-    assert light == pytest.approx(0.5 * heavy, rel=1e-6)

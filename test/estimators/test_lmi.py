@@ -154,5 +154,6 @@ def test_lmi_keeps_the_mass_where_the_shape_is():
         # which implies the centre-of-mass ellipsoid (eq. 22)
         point = np.r_[got[1:4] / got[0], 1.0]
         assert point @ BOX.ellipsoid @ point >= -1e-6
-    with pytest.raises(InvalidShape, match=r"lmi\.support"):
-        estimator("lmi", lmi__support="box").solve(problem, None)
+    for support in ("box", "ellipsoids"):
+        with pytest.raises(InvalidShape, match=r"lmi\.support"):
+            estimator("lmi", lmi__support=support).solve(problem, None)

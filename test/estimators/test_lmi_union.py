@@ -110,10 +110,3 @@ def test_numbers_that_do_not_fit_are_refused(wrong: dict[str, tuple[float, ...]]
     settings = Settings().replace({"shape.type": "box", "shape.size": (0.1, 0.1, 0.1), **wrong})
     with pytest.raises(InvalidShape):
         shape_from_settings(settings.shape)
-
-
-def test_a_union_needs_a_shape() -> None:
-    rng, phi = bodies(1)[0]
-    with pytest.raises(InvalidShape):
-        estimator("lmi", lmi__support="ellipsoids").solve(
-            compress(make_rows(rng, phi, motion(rng, 300))), None)

@@ -12,12 +12,10 @@ from problems import Data, compress, make_rows, motion, poses, random_phi
 from reference import cvxpy_statements
 from scipy.spatial.transform import Rotation
 
-from inertial_id_ros.errors import NotEnoughData
 from inertial_id_ros.estimators.manifold import Manifold
 from inertial_id_ros.estimators.reference_body import reference_body, regularise
 from inertial_id_ros.inertia import (
     is_consistent,
-    phi_from_body,
     transform_matrix,
     transform_phi,
 )
@@ -108,12 +106,3 @@ def test_respects_the_largest_mass(rng: np.random.Generator) -> None:
         found = create(settings, "manifold").solve(problem, None).phi
         assert found[0] <= 0.5 * (1.0 + 1e-9)
         assert sum_of_squares(marginal, found) <= sum_of_squares(marginal, wanted) * (1.0 + 1e-6)
-
-
-def test_says_when_no_positive_mass_fits(rng: np.random.Generator) -> None:
-    """Still poses with a wrench of the wrong sign have no body that fits, as for `lmi`."""
-    phi = -phi_from_body(1.0, np.zeros(3), 1e-3 * np.eye(3))
-    problem = compress(make_rows(rng, phi, poses(rng, 6)), bias_sd=np.zeros(6))
-    for name in ("lmi", "manifold"):
-        with pytest.raises(NotEnoughData, match="opposite sign"):
-            create(Settings(), name).solve(problem, None)

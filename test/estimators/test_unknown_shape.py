@@ -11,7 +11,6 @@ from estimator_cases import create
 from problems import Data, box, compress, make_rows, motion
 from scipy.stats import multivariate_normal
 
-from inertial_id_ros.errors import InvalidSetting
 from inertial_id_ros.estimate import UNOBSERVED
 from inertial_id_ros.estimators.density import find_modes
 from inertial_id_ros.geometry.density_prior import MASS_SD, SIZES, balls, unit_ball
@@ -137,8 +136,3 @@ def test_the_largest_mass_bounds_the_answer() -> None:
         assert sd[1] == pytest.approx(sd[0], rel=1e-6)
         loose = create(Settings().replace({"estimator.max_mass": 2.0 * free.phi[0]}))
         np.testing.assert_array_equal(loose.solve(problem, shape).phi, free.phi)
-
-
-def test_the_blend_of_both_models_is_refused() -> None:
-    with pytest.raises(InvalidSetting, match="weighting is 'dynamism'; .* must be 'noise'"):
-        create(Settings().replace({"estimator.weighting": "dynamism"}))
