@@ -124,13 +124,12 @@ def resolve_resource(resource: str, roots: tuple[Path, ...] = ()) -> Path:
     raise InvalidShape(f"{resource[:200]} was not found in the installed packages")
 
 
-def resolve_allowed(resource: str, roots: tuple[Path, ...], folders: tuple[Path, ...],
-                    setting: str = "resources.folders") -> Path:
+def resolve_allowed(resource: str, roots: tuple[Path, ...], folders: tuple[Path, ...]) -> Path:
     """The mesh file behind a ``file://`` or ``package://`` resource of a request.
 
     Args:
         roots: of the packages, whose own links are followed; folders: that ``file://`` may lead
-        to, by itself or by links; setting: where a user names them.
+            to, by itself or by links (``resources.folders``).
 
     Raises:
         InvalidShape: a plain path, another scheme, or a file that is elsewhere.
@@ -148,7 +147,7 @@ def resolve_allowed(resource: str, roots: tuple[Path, ...], folders: tuple[Path,
     real = Path(os.path.realpath(path))
     if not any(real.is_relative_to(os.path.realpath(user_path(folder))) for folder in folders):
         raise InvalidShape(f"{resource[:200]} does not lie in a folder from which meshes may be "
-                           f"read; name its folder in {setting}")
+                           "read; name its folder in resources.folders")
     return real
 
 

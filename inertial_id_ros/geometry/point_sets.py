@@ -130,7 +130,7 @@ def _find_crossings(corners: Array, column: np.ndarray,
     return crossing, -np.sign(total).astype(np.int32), height
 
 
-def enclosing_ellipsoid(points: Array, tolerance: float = 1e-3) -> Array:
+def enclosing_ellipsoid(points: Array) -> Array:
     """Q (4, 4) with ``[x; 1]' Q [x; 1] >= 0`` in the smallest ellipsoid about points (n, 3)
     (Khachiyan 1996); Wensing et al. 2017, eqs 22 and 23, use this form."""
     n, d = points.shape
@@ -141,7 +141,7 @@ def enclosing_ellipsoid(points: Array, tolerance: float = 1e-3) -> Array:
                              np.linalg.inv((lifted * weights) @ lifted.T), lifted)
         far = int(distance.argmax())
         excess = distance[far] - d - 1.0
-        if excess < tolerance * (d + 1.0):
+        if excess < 1e-3 * (d + 1.0):
             break
         step = excess / ((d + 1.0) * (distance[far] - 1.0))
         weights *= 1.0 - step

@@ -31,7 +31,11 @@ def parse_urdf(urdf: str, root_joint: pin.JointModel | None = None, dynamics: bo
         raise InvalidModel(f"robot description has {len(urdf)} bytes; at most {MAX_URDF_BYTES}")
     if "<!DOCTYPE" in urdf or "<!ENTITY" in urdf:
         raise InvalidModel("robot description declares XML entities, which are not accepted")
-    root = _tree(urdf)  # the parser of URDF prints what is wrong
+    try:
+        root = ElementTree.fromstring(urdf)  # the parser of URDF prints what is wrong
+    except ElementTree.ParseError as error:
+        raise InvalidModel(f"the robot description is no URDF that can be read: {error}"
+                           ) from error
     if root.tag != "robot" or root.find("link") is None:
         raise InvalidModel(f"the robot description is <{root.tag}> without links; a URDF is "
                            "needed: <robot> with <link> and <joint>")
@@ -67,14 +71,6 @@ def _check_inertias(root: ElementTree.Element) -> None:
                 if not np.isfinite(number):
                     raise InvalidModel(f"link '{link.get('name')}' of the robot description has "
                                        f"the {tag} {name}={text!r}; it must be a number")
-
-
-def _tree(urdf: str) -> ElementTree.Element:
-    try:
-        return ElementTree.fromstring(urdf)
-    except ElementTree.ParseError as error:
-        raise InvalidModel(f"the robot description is no URDF that can be read: {error}"
-                           ) from error
 
 
 def link_names(model: pin.Model) -> tuple[str, ...]:

@@ -104,10 +104,6 @@ class Standstill:
         self._judged[column] = (ends[-1] - begins[-1] >= HOLD_NS
                                 and last.stop - last.start >= HELD)
 
-    def masks(self, newest: int) -> list[Fault]:
-        """What is frozen up to the newest sample [ns]."""
-        return [fault._replace(last=newest) for fault in self.lasting.values()]
-
     def suspect(self, ring: Ring) -> int | None:
         """Stamp [ns] of the sample from which on a column may be frozen; None: none may be."""
         waiting = self._since[~self._judged]
@@ -160,21 +156,21 @@ class Event(NamedTuple):
 
 
 class Pairs:
-    """Finds positions between two jumps, or a jump and a gap, that may be those of other times."""
+    """Finds positions between two jumps, or a jump and a gap, that may be those of other times.
+
+    Attributes:
+        events: jumps and gaps that have not been judged.
+    """
 
     def __init__(self) -> None:
-        self._events: list[Event] = []
+        self.events: list[Event] = []
         self._before: Event | None = None
-
-    def add(self, event: Event) -> None:
-        """Take a jump or a gap."""
-        self._events.append(event)
 
     def until(self, known: int) -> Iterator[Fault]:
         """What was wrong by the events that showed before a time [ns], in their order."""
-        self._events.sort()
-        while self._events and self._events[0].known < known:
-            event, before = self._events.pop(0), self._before
+        self.events.sort()
+        while self.events and self.events[0].known < known:
+            event, before = self.events.pop(0), self._before
             self._before = event
             if before is None or event.first - before.last > PAIR_NS:
                 before = event

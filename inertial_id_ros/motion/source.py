@@ -337,8 +337,8 @@ class Streams:
         tracks = [self._poses.track] if self._by_poses else self._joints.tracks.values()
         for track in tracks:
             for fault in track.lasting:
-                yield f"motion_frozen.{name}", {"count": 1, "seconds": 1e-9 * (
-                    track.newest - fault.first)}
+                seconds = 1e-9 * float(track.ring.stamps[-1] - fault.first)
+                yield f"motion_frozen.{name}", {"count": 1, "seconds": seconds}
             if track.is_slow and track.spacing is not None:
                 yield "motion_slow", {"rate": 1.0 / track.spacing.period}
         if self._by_poses and self._poses.never_moves:

@@ -127,11 +127,11 @@ class Track:
             usual = np.median(steps[max(k - 20, 0):k]) if k else np.inf
             if steps[k] > USUAL * usual:
                 after = int(stamps[k + 1])
-                self._pairs.add(Event(after, int(stamps[k]), after, True))
+                self._pairs.events.append(Event(after, int(stamps[k]), after, True))
         while self.ring.late:
             stamp, row, newest = self.ring.late.popleft()
             if contradicts(self.ring, stamp, row, self._turning):
-                self._pairs.add(Event(newest, stamp, newest))
+                self._pairs.events.append(Event(newest, stamp, newest))
 
     # ---- bins -----------------------------------------------------------------------------------
 
@@ -205,7 +205,8 @@ class Track:
         """True (n,) for bins of groups (g, 10) whose samples were known to be wrong."""
         hit = np.zeros(centres.shape, bool)
         ends = np.array([g.end for g in groups])[:, None]
-        for fault in [*self._known, *self._still.masks(groups[-1].end)]:
+        lasting = [fault._replace(last=groups[-1].end) for fault in self.lasting]
+        for fault in self._known + lasting:
             hit |= ((centres + reach > fault.first) & (centres - reach < fault.last)
                     & (fault.known < ends))
         return hit.reshape(-1)
@@ -215,7 +216,7 @@ class Track:
         for k in np.flatnonzero(wrong).tolist():
             at = int(centres[k])
             if off[k] > JUMP:
-                self._pairs.add(Event(at + reach, at, at))
+                self._pairs.events.append(Event(at + reach, at, at))
             else:
                 self.faults.append(Fault("mixed", at, at, at + reach))
 
@@ -226,11 +227,6 @@ class Track:
             rows = rows.copy()
             rows[:, turning] = np.unwrap(rows[:, turning], axis=0)
         return rows
-
-    @property
-    def newest(self) -> int:
-        """Newest stamp [ns]; 0 before any."""
-        return int(self.ring.stamps[-1]) if len(self.ring) else 0
 
     @property
     def lasting(self) -> list[Fault]:
