@@ -116,7 +116,7 @@ def test_the_true_payload_predicts_what_comes_after_it(sign: float) -> None:
     assert got is not None and not np.isfinite(got.model[:101]).any()
     np.testing.assert_allclose(got.model[101:], got.measured[101:], atol=2e-3)
     left = held_out(got)
-    assert left is not None and left.bins == 149
+    assert left is not None and (left.bins, left.left_out) == (149, 50)
     without, with_ = left.force
     assert held_out(got.part(slice(0, 110))) is held_out(None) is None
     assert with_ < 2e-3 and without == pytest.approx(
@@ -188,3 +188,10 @@ def test_a_change_is_told_with_the_estimate_before_it() -> None:
     assert "1.0 s" in first and "1.3" in first and "3.0 s" in second and "2.6" in second
     assert not [r for r in diagnose(history([estimate(), nothing, other])).reasons
                 if "mass was" in r]
+
+
+@pytest.mark.parametrize("late", [2, 6])
+def test_a_long_time_without_an_estimate_has_its_reason(late: int) -> None:
+    none = NoEstimate(0, "", "the frame is not known")
+    found = diagnose(history([none] * late + [estimate()] * 3))
+    assert any("frame is not known" in reason for reason in found.reasons) == (late == 6)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ...estimate import UNOBSERVED, Estimate
+from ...estimate import UNOBSERVED, Estimate, NoEstimate
 from ...findings import Finding, sort_findings
 from ...kinds import KINDS, doubt_of
 from .prediction import held_out
@@ -23,6 +23,7 @@ from .results import (
 
 GOOD, FAIR, BAD = "good", "fair", "bad"  # tones of the style
 MOST = 3  # findings in the verdict
+LATE, LATE_TIME = 0.3, 4.0  # share of a recording, and s, without an estimate that need a reason
 NO_ADVICE = ("nothing", "fine as it is", "as the text says")  # remedies that ask for nothing
 CHANGES = ("payload_changed", "estimate_lost")
 TILT = "tilt the sensor by 60\u00b0 and more about two axes"
@@ -58,6 +59,7 @@ def diagnose(result: Identification) -> Diagnosis:
                          tuple(mends))
     if any(f.kind in CHANGES for f in found):
         reasons += _earlier_payloads(result)
+    reasons += _late_start(result)
     unseen = held_out(result.prediction)
     if unseen is not None:
         without, with_ = unseen.force
@@ -101,6 +103,18 @@ def advice_of(finding: Finding) -> str:
 def sentence(text: str) -> str:
     """A finding as a sentence."""
     return f"{text[:1].upper()}{text[1:]}" + ("" if text.endswith((".", "?")) else ".")
+
+
+def _late_start(result: Identification) -> list[str]:
+    """Why there was no estimate for long."""
+    times = [item.time for item in result.history if isinstance(item.outcome, Estimate)]
+    before = [item.outcome for item in result.history if item.time < min(times, default=0.0)]
+    if not before or times[0] < max(LATE * result.duration, LATE_TIME):
+        return []
+    midst = before[len(before) // 2]
+    assert isinstance(midst, NoEstimate)
+    return [f"There was no estimate until {times[0]:.1f} s of {result.duration:.1f} s: "
+            f"{midst.reason}."]
 
 
 def _motions(estimate: Estimate) -> list[str]:

@@ -77,14 +77,15 @@ def _held_out(found: HeldOut | None) -> list[Part]:
     """Residual without and with the estimate, on data that it had not seen."""
     if found is None:
         return []
+    left = f"; {found.left_out} more during a contact are left out" if found.left_out else ""
     rows = [(name, f"{without:.3g}", two_digits(with_), unit, percent(with_, without))
             for name, (without, with_), unit in (("force", found.force, "N"),
                                                  ("torque", found.torque, "N m"))]
     return [Table("Residual wrench, rms", ("", "without estimate", "with it", "unit", "share"),
                   rows),
             Note(f"On data that the estimate had not seen: each of {found.bins} means over 10 ms "
-                 "is predicted by the newest estimate before it, contacts left out. The bias is "
-                 "taken out either way.")]
+                 f"is predicted by the newest estimate before it{left}. The bias is taken out either "
+                 "way.")]
 
 
 def _limits_section(estimate: Estimate) -> Section:

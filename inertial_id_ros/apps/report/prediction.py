@@ -43,9 +43,10 @@ class Prediction(NamedTuple):
 class HeldOut(NamedTuple):
     """What remains of the wrench on unseen data outside contacts, as rms length without and with
     the payload, of the force [N] and of the torque [N m]; the bias is taken out either way.
-    bins: how many were predicted."""
+    bins: how many were predicted; left_out: how many more during a contact."""
 
     bins: int
+    left_out: int
     force: tuple[float, ...]
     torque: tuple[float, ...]
 
@@ -104,10 +105,11 @@ def held_out(prediction: Prediction | None) -> HeldOut | None:
     """What remains on unseen data; None where too little was predicted."""
     if prediction is None:
         return None
-    used = prediction.part(prediction.free & np.isfinite(prediction.model[:, 0]))
+    known = np.isfinite(prediction.model[:, 0])
+    used = prediction.part(known & prediction.free)
     if len(used.time) < LEAST:
         return None
     force, torque = (tuple(
         float(np.sqrt(np.mean(np.sum((used.measured - model)[:, channels]**2, axis=1))))
         for model in (used.without, used.model)) for channels in (FORCE, TORQUE))
-    return HeldOut(len(used.time), force, torque)
+    return HeldOut(len(used.time), int(np.sum(known & ~prediction.free)), force, torque)
