@@ -31,7 +31,7 @@ def test_a_planned_motion_keeps_its_limits_and_beats_the_published_sinusoid() ->
     assert violations(arm, motion.as_planned(arm), START_POSE, LIMITS) == ()
     assert 0.8 * PERIOD < motion.duration <= PERIOD
     t = np.linspace(0.0, PERIOD, 800)
-    published = sinusoid(load_description(), 1.0)(t)
+    published = sinusoid(1.0)(t)
     slower = LIMITS.link_speed / arm.links(published.q, published.dq).speed.max()
 
     def information_gain(state, seconds: float) -> float:
@@ -41,7 +41,7 @@ def test_a_planned_motion_keeps_its_limits_and_beats_the_published_sinusoid() ->
 
     fine = motion.at(np.linspace(0.0, motion.duration, 1000))
     assert information_gain(fine, motion.duration) == pytest.approx(gain, rel=0.01)
-    assert gain > information_gain(sinusoid(load_description(), slower)(t), PERIOD) + 2.0
+    assert gain > information_gain(sinusoid(slower)(t), PERIOD) + 2.0
 
 
 @pytest.fixture(scope="module")

@@ -20,6 +20,7 @@ from inertial_id_ros.apps.guide.page import End, Record, session_page
 from inertial_id_ros.apps.guide.progress import Progress, Wanted, parts_of
 from inertial_id_ros.apps.guide.proof import Proof, prove
 from inertial_id_ros.apps.guide.show import Show
+from inertial_id_ros.apps.simulation.cobot import SimulatedCobot
 from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description
 from inertial_id_ros.apps.simulation.motion import START_POSE
 from inertial_id_ros.apps.simulation.payload import PAYLOADS
@@ -47,9 +48,9 @@ def source() -> MotionSource:
 
 
 def ups(motion):
-    """Direction of gravity in the sensor over a motion, by the simulation's own kinematics."""
+    """Direction of gravity in the sensor over a motion, by MuJoCo."""
     q = motion.sample(np.linspace(0.0, motion.duration, 100)).q
-    return DESCRIPTION.motion(q).rotation[:, 2]
+    return SimulatedCobot().engine.evaluate(q, 0.0 * q, 0.0 * q).rotation[:, 2]
 
 
 def angle(a, b):

@@ -17,6 +17,7 @@ from inertial_id_ros.apps.excitation.knowledge import STEP, Knowledge
 from inertial_id_ros.apps.excitation.motions import MotionLimits, PlannedMotion
 from inertial_id_ros.apps.excitation.planner import MotionPlanner
 from inertial_id_ros.apps.excitation.violations import positions_of, violations
+from inertial_id_ros.apps.simulation.cobot import SimulatedCobot
 from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description
 from inertial_id_ros.apps.simulation.motion import START_POSE, sinusoid
 from inertial_id_ros.errors import InvalidData
@@ -90,7 +91,7 @@ def test_three_motions_identify_more_than_the_published_sinusoid_in_the_same_tim
         assert (knowledge.sigma() <= before.sigma() * (1.0 + 1e-9)).all()
         pose = motion.positions[-1]
     spent = sum(motion.duration for motion in motions) + 0.4 * len(motions)  # with all rests
-    path = sinusoid(load_description(), 1.0)
+    path = sinusoid(1.0)
     published = NOTHING.after(arm.motion(*path(np.arange(0.0, spent, STEP))))
     missing = [np.log(np.maximum(k.sigma() / WANTED, 1.0)).sum() for k in (knowledge, published)]
     assert missing[0] < 0.5 * missing[1]
@@ -124,7 +125,7 @@ def test_the_check_names_each_limit_that_a_motion_exceeds(arm, motions, limits, 
 def test_the_check_names_an_obstacle_in_the_way_and_no_motion_starts_in_one(motions, shape):
     pose = np.eye(4)
     end = motions[0].positions[-1:]
-    sensor = load_description().motion(end)
+    sensor = SimulatedCobot().engine.evaluate(end, 0.0 * end, 0.0 * end)
     pose[:3, 3] = sensor.position[0] + sensor.rotation[0] @ [0.0, 0.0, 0.1]
     size = {"sphere": (0.05,), "cylinder": (0.3, 0.02), "box": (0.06, 0.06, 0.06)}[shape]
     arm = Arm(URDF, SENSOR_FRAME, BOX, obstacles=[Obstacle("crate", shape, size, pose)])

@@ -209,7 +209,7 @@ def test_a_data_sheet_gives_errors_that_stay_and_a_zero_that_wanders():
 # ---- joint motions -------------------------------------------------------------------------------
 
 def test_sinusoids_start_from_rest_and_derivatives_are_those_of_the_positions():
-    motion, h = sinusoid(load_description(), 1.5), 1e-5
+    motion, h = sinusoid(1.5), 1e-5
     t = np.random.default_rng(0).uniform(-0.5, 25.0, 2000)
     before, at, after = (motion(t + x) for x in (-h, 0.0, h))
     np.testing.assert_allclose((after.q - before.q) / (2 * h), at.dq, atol=1e-6)

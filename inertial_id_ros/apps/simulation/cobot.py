@@ -177,7 +177,7 @@ class SimulatedCobot:
         self.description: ArmDescription = load_description(settings.prefix)
         self.payload = load_payload(settings.payload) if payload is None else payload
         self.commanded = CommandedMotion(settings.pose) if settings.motion == COMMANDED else None
-        self.motion: Motion = motion or self.commanded or sinusoid(self.description, settings.speed)
+        self.motion: Motion = motion or self.commanded or sinusoid(settings.speed)
         self.stated_phi: Array = np.zeros(PARAMETERS)
         if settings.stated_mass:
             self.stated_phi = phi_from_body(settings.stated_mass, [0.0, 0.0, STATED_POINT],

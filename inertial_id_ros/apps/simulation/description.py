@@ -1,5 +1,5 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""The packaged arm: its URDF, and the names, transforms and motion of its links."""
+"""The packaged arm: its URDF, and the names and transforms of its links."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from ...inertia import Array
-from ...motion.motion import Motion
-from ...motion.robot import Chain, chain_of
 
 WORLD_FRAME, SENSOR_FRAME = "world", "ft_sensor"
 MODEL_FILE = "models/ur5_class_arm.urdf"
@@ -64,15 +62,6 @@ class ArmDescription:
     def fixed_transforms(self) -> list[Transform]:
         """The transforms that never change."""
         return [_transform(j) for j in self._joints if j.get("type") == "fixed"]
-
-    @cached_property
-    def _chain(self) -> Chain:
-        return chain_of(self.urdf, self.sensor_frame)
-
-    def motion(self, q: Array, dq: Array | float = 0.0, ddq: Array | float = 0.0) -> Motion:
-        """Motion of the sensor in the base, for joint motion (n, k)."""
-        return self._chain.motion(np.arange(len(q)), self.joint_names, q, dq + 0.0 * q,
-                                  ddq + 0.0 * q)
 
 
 def load_description(prefix: str = "") -> ArmDescription:

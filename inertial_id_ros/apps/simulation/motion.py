@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...inertia import Array
-from .description import ArmDescription
 
 STOPPING = 0.2  # s from the command to stop to rest
 _MEMORY = 20  # trajectories that are remembered, for sensors that lag
@@ -24,7 +23,7 @@ _MEMORY = 20  # trajectories that are remembered, for sensors that lag
 START_POSE = np.radians([0.0, -90.0, 60.0, -90.0, -90.0, 0.0])
 AMPLITUDE = np.radians([0.0, 0.0, 0.0, 45.0, 45.0, 45.0])
 FREQUENCY = np.array([0.0, 0.0, 0.0, 0.10, 0.13, 0.16])
-COMMON_PERIOD = 100.0  # s, after which the three sinusoids repeat
+MEAN_SPEED = 0.7645023  # rad/s, of the sensor over the 100 s after which they repeat
 
 
 class JointMotion(NamedTuple):
@@ -154,11 +153,10 @@ class Sinusoid:
             AMPLITUDE * (cosine * slope / self.ramp * w - sine * (speed * w)**2))
 
 
-def sinusoid(arm: ArmDescription, speed: float) -> Sinusoid:
+def sinusoid(speed: float) -> Sinusoid:
     """The published sinusoids, sped up to a mean angular speed of the sensor [rad/s].
 
     The rate of progress is then 1.31 times the wanted speed (1.28 in the paper, which averages over
     a shorter time).
     """
-    at = Sinusoid(1.0, 1e-9)(np.arange(1.0, COMMON_PERIOD + 1.0, 0.05))
-    return Sinusoid(speed / float(np.linalg.norm(arm.motion(*at).omega, axis=1).mean()))
+    return Sinusoid(speed / MEAN_SPEED)
