@@ -9,18 +9,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-
 from ...cli import OK
 from ...inertia import Array
 from ...io.files import write_atomically
 from ..report.diagnosis import BAD, GOOD, Diagnosis
-from ..report.figures import Curve, chart, limits_around
-from ..report.page import Card, Cell, Figure, Figures, Section, Table, render
+from ..report.figures import wrench_charts
+from ..report.page import Card, Cell, Section, Table, render
 from ..report.results import CONFIDENCE_95, NAMES, SCALES, UNITS, two_digits
 from .checks import Row, Verdict, failed
 from .progress import Part
-from .proof import FORCE, TORQUE, Proof
+from .proof import Proof
 
 TONES = {Verdict.PASSED: "good", Verdict.OPEN: "fair", Verdict.FAILED: "bad"}
 
@@ -116,15 +114,4 @@ def _proof(heading: str, proof: Proof) -> Section:
         "A motion that the estimate has not seen. Solid: measured, without the bias of the sensor. "
         "Dashed: predicted by the new payload.", Table(
             "Residual wrench (rms)", ["", "force", "torque"], rows),
-        Figures([_chart(proof, FORCE, "Force", "N"), _chart(proof, TORQUE, "Torque", "N m")])])
-
-
-def _chart(proof: Proof, part: slice, title: str, unit: str) -> Figure:
-    """Measured and predicted wrench over the time of the motion."""
-    measured, model = proof.measured[:, part], proof.after[:, part]
-    lines = [Curve(name, proof.time, measured[:, k], name) for k, name in enumerate("xyz")]
-    lines += [Curve("predicted" if k == 0 else "", proof.time, model[:, k], "black", dashed=True)
-              for k in range(3)]
-    both = np.concatenate([measured, model])
-    return chart(title, unit, lines, f"measured and predicted over {proof.time[-1]:.1f} s",
-                 limits_around(both, both))
+        wrench_charts(proof.time, proof.measured, proof.after)])

@@ -12,7 +12,8 @@ import numpy as np
 
 from ...extras import optional_packages
 from ...inertia import Array
-from .page import Figure
+from .page import Figure, Figures
+from .prediction import FORCE, TORQUE
 
 COLOURS = {"x": "#b3261e", "y": "#176639", "z": "#1f56b5", "black": "#1d2330"}
 SHADE = "#8a5200"
@@ -24,7 +25,6 @@ class Curve(NamedTuple):
     Attributes:
         name: in the legend; empty: not there.
         colour: key of `COLOURS`.
-        band: half width (n,) of a band around it; None: none.
         dashed: True if it is drawn with dashes.
     """
 
@@ -32,18 +32,16 @@ class Curve(NamedTuple):
     time: Array
     value: Array
     colour: str
-    band: Array | None = None
     dashed: bool = False
 
 
 def chart(title: str, unit: str, curves: Sequence[Curve], description: str,
-          limits: tuple[float, float], spans: Sequence[tuple[float, float]] = (),
-          across: str = "time [s]") -> Figure:
+          limits: tuple[float, float], spans: Sequence[tuple[float, float]] = ()) -> Figure:
     """A chart of curves (raises MissingPackage).
 
     Args:
         unit: of the values; description: what there is to see, in words; limits: of the values.
-        spans: first and last time [s] of what is shaded; across: name of the horizontal axis.
+        spans: first and last time [s] of what is shaded.
     """
     with optional_packages("drawing a report"):
         from matplotlib.figure import Figure as Drawing
@@ -52,15 +50,11 @@ def chart(title: str, unit: str, curves: Sequence[Curve], description: str,
     for first, last in spans:
         axes.axvspan(first, last, color=SHADE, alpha=0.15, linewidth=0)
     for curve in curves:
-        colour = COLOURS[curve.colour]
-        axes.plot(curve.time, curve.value, "--" if curve.dashed else "-", color=colour,
-                  linewidth=1.2, label=curve.name or "_")
-        if curve.band is not None:
-            axes.fill_between(curve.time, curve.value - curve.band, curve.value + curve.band,
-                              color=colour, alpha=0.16, linewidth=0)
+        axes.plot(curve.time, curve.value, "--" if curve.dashed else "-", linewidth=1.2,
+                  color=COLOURS[curve.colour], label=curve.name or "_")
     axes.set(ylim=limits)
     axes.set_title(f"{title} [{unit}]", fontsize=9)
-    axes.set_xlabel(across, fontsize=8)
+    axes.set_xlabel("time [s]", fontsize=8)
     axes.tick_params(labelsize=8)
     axes.spines[["top", "right"]].set_visible(False)
     axes.margins(x=0.0)
@@ -71,6 +65,21 @@ def chart(title: str, unit: str, curves: Sequence[Curve], description: str,
     drawing.savefig(out, format="svg", metadata=dict.fromkeys(  # not when and by what it was made
         ("Date", "Creator", "Format", "Type")))
     return Figure(title, description, b64encode(out.getvalue()).decode())
+
+
+def wrench_charts(time: Array, measured: Array, predicted: Array,
+                  spans: Sequence[tuple[float, float]] = ()) -> Figures:
+    """Charts of force and torque: wrenches (n, 6) as measured and predicted, over times (n,)."""
+    figures = []
+    for title, unit, channels in (("Force", "N", FORCE), ("Torque", "N m", TORQUE)):
+        lines = [Curve(name, time, values, name)
+                 for name, values in zip("xyz", measured.T[channels], strict=True)]
+        lines += [Curve("predicted" if k == 0 else "", time, values, "black", dashed=True)
+                  for k, values in enumerate(predicted.T[channels])]
+        figures.append(chart(
+            title, unit, lines, f"measured and predicted {title.lower()} over time",
+            limits_around(measured[:, channels], measured[:, channels]), spans))
+    return Figures(figures)
 
 
 def limits_around(low: Array, high: Array) -> tuple[float, float]:

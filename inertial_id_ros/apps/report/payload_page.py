@@ -8,11 +8,9 @@ import numpy as np
 from ...estimate import Estimate
 from ...settings import Settings
 from .diagnosis import diagnose
-from .figures import Curve, chart, limits_around
+from .figures import wrench_charts
 from .page import (
     Cell,
-    Figure,
-    Figures,
     Note,
     Part,
     ReportOrigin,
@@ -23,7 +21,7 @@ from .page import (
     render,
     sensor_table,
 )
-from .prediction import FORCE, TORQUE, HeldOut, Prediction, held_out
+from .prediction import HeldOut, Prediction, held_out
 from .results import CONFIDENCE_95, Identification, percent, round_to_spread, two_digits
 
 # Errors of the set-up: of `Estimate.alignment`.
@@ -53,39 +51,28 @@ def _wrench_section(prediction: Prediction | None) -> Section:
     parts: list[Part] = ["There is no wrench with a known motion."]
     part = None if prediction is None else prediction.part(slice(-WRENCH_BINS, None))
     if part is not None and np.isfinite(part.measured).any():
+        contacts = np.flatnonzero(np.diff(np.r_[0, ~part.free, 0])).reshape(-1, 2)
         parts = [f"Solid: measured. Dashed: predicted by the newest estimate before. The last "
                  f"{part.time[-1] - part.time[0]:.0f} s; shaded: a contact.",
-                 Figures([_wrench_chart(part, "Force", "N", FORCE),
-                          _wrench_chart(part, "Torque", "N m", TORQUE)]),
+                 wrench_charts(part.time, part.measured, part.model, [
+                     (part.time[first], part.time[last - 1]) for first, last in contacts]),
                  *_held_out(held_out(prediction))]
     return Section("Measured and predicted wrench", "wrench", parts)
-
-
-def _wrench_chart(part: Prediction, title: str, unit: str, channels: slice) -> Figure:
-    """A chart of three channels, measured and predicted."""
-    measured, model = part.measured[:, channels], part.model[:, channels]
-    lines = [Curve(name, part.time, measured[:, k], name) for k, name in enumerate("xyz")]
-    lines += [Curve("predicted" if k == 0 else "", part.time, model[:, k], "black", dashed=True)
-              for k in range(3)]
-    edges = np.flatnonzero(np.diff(np.r_[0, ~part.free, 0])).reshape(-1, 2)
-    return chart(title, unit, lines, f"measured and predicted {title.lower()} over time",
-                 limits_around(measured, measured),
-                 [(part.time[first], part.time[last - 1]) for first, last in edges])
 
 
 def _held_out(found: HeldOut | None) -> list[Part]:
     """Residual without and with the estimate, on data that it had not seen."""
     if found is None:
         return []
-    left = f"; {found.left_out} more during a contact are left out" if found.left_out else ""
+    left = f" {found.left_out} more during a contact are left out." if found.left_out else ""
     rows = [(name, f"{without:.3g}", two_digits(with_), unit, percent(with_, without))
             for name, (without, with_), unit in (("force", found.force, "N"),
                                                  ("torque", found.torque, "N m"))]
     return [Table("Residual wrench, rms", ("", "without estimate", "with it", "unit", "share"),
                   rows),
             Note(f"On data that the estimate had not seen: each of {found.bins} means over 10 ms "
-                 f"is predicted by the newest estimate before it{left}. The bias is taken out either "
-                 "way.")]
+                 "is predicted by the newest estimate before it. The bias is taken out either "
+                 f"way.{left}")]
 
 
 def _limits_section(estimate: Estimate) -> Section:
