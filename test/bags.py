@@ -1,5 +1,5 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Small recordings made from a motion in closed form, independent of the package under test.
+"""Small recordings made from a motion in closed form, whose wrench is independent of the package.
 
 Three wrist joints (about z, y, x) turn a sensor that sits 0.3 m along the last link, so that the
 same motion can be recorded as transforms or as joint states with a robot description.
@@ -13,20 +13,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from rosbags.interfaces import (
-    Qos,
-    QosDurability,
-    QosHistory,
-    QosLiveliness,
-    QosReliability,
-    QosTime,
-)
 from rosbags.rosbag2 import StoragePlugin, Writer
-from rosbags.typesys import Stores, get_typestore
 from scipy.spatial.transform import Rotation
 
+from inertial_id_ros.apps.simulation.write import STORE, header, make, quality_of_service
+
 START = 1_700_000_000_000_000_000  # ns
-STORE = get_typestore(Stores.ROS2_JAZZY)
 WRENCH, JOINTS = "geometry_msgs/msg/WrenchStamped", "sensor_msgs/msg/JointState"
 TF, TEXT = "tf2_msgs/msg/TFMessage", "std_msgs/msg/String"
 
@@ -116,16 +108,6 @@ def nanoseconds(t: np.ndarray) -> list[int]:
     return [START + int(x) for x in np.rint(t * 1e9)]
 
 
-def make(kind: str, *values: Any) -> Any:
-    """A message of a type, such as std_msgs/Header, of the values of its fields."""
-    return STORE.types[kind.replace("/", "/msg/")](*values)
-
-
-def header(stamp: int, frame: str) -> Any:
-    """A std_msgs/Header."""
-    return make("std_msgs/Header", make("builtin_interfaces/Time", *divmod(stamp, 10**9)), frame)
-
-
 def wrench_messages(stamps: Sequence[int], rows: np.ndarray, frame: str) -> list[tuple[int, Any]]:
     """Stamp [ns] and geometry_msgs/WrenchStamped of rows (n, 6) [N, N m]."""
     return [(s, make("geometry_msgs/WrenchStamped", header(s, frame), make(
@@ -183,14 +165,6 @@ def text_stream(topic: str, text: str) -> Stream:
     return Stream(topic, TEXT, [(START, make("std_msgs/String", text))], latched=True)
 
 
-def qos(latched: bool) -> list[Qos]:
-    """The profile of a reliable publisher."""
-    forever = QosTime(2147483647, 4294967295)
-    return [Qos(QosHistory.KEEP_LAST, 1, QosReliability.RELIABLE,
-                QosDurability.TRANSIENT_LOCAL if latched else QosDurability.VOLATILE,
-                forever, forever, QosLiveliness.AUTOMATIC, forever, False)]
-
-
 def write_bag(path: Path, streams: Sequence[Stream],
               storage: Literal["mcap", "sqlite3"] = "mcap") -> Path:
     """Write streams to a new rosbag2 folder, in the order of their log times."""
@@ -199,7 +173,8 @@ def write_bag(path: Path, streams: Sequence[Stream],
         rows = []
         for stream in streams:
             connection = writer.add_connection(stream.topic, stream.type, typestore=STORE,
-                                               offered_qos_profiles=qos(stream.latched))
+                                               offered_qos_profiles=[
+                                                   quality_of_service(stream.latched)])
             for stamp, message in stream.samples:
                 data = message if isinstance(message, bytes) else bytes(
                     STORE.serialize_cdr(message, stream.type))

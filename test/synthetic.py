@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from inertial_id_ros.estimate import Estimate, Outcome
+from inertial_id_ros.estimate import Outcome
 from inertial_id_ros.io.sample_blocks import Edges, JointStates, Samples, Wrenches
 from inertial_id_ros.settings import Settings
 
@@ -129,14 +129,6 @@ def payload(seed: int = 3, mass: float = 1.4) -> PointMasses:
 
 
 BODY = payload()
-
-
-def assert_body(outcome: Outcome, tolerance: float = 1.0) -> None:
-    """An estimate of BODY within 0.5 g, 0.5 mm and 0.5 % of its inertia, times the tolerance."""
-    assert isinstance(outcome, Estimate), outcome
-    np.testing.assert_allclose(outcome.report[:4], BODY.report[:4], atol=5e-4 * tolerance)
-    np.testing.assert_allclose(outcome.report[4:], BODY.report[4:],
-                               atol=5e-3 * tolerance * BODY.report[4:].max())
 
 
 @dataclass(frozen=True)

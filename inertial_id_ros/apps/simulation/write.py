@@ -40,7 +40,7 @@ TOPICS = {
     "/tf_static": ("tf2_msgs/msg/TFMessage", True),
     "/robot_description": ("std_msgs/msg/String", True),
     "/simulate_cobot/truth": ("geometry_msgs/msg/InertiaStamped", True)}
-_TYPES = get_typestore(Stores.ROS2_JAZZY)
+STORE = get_typestore(Stores.ROS2_JAZZY)
 
 
 def write_bag(path: str | Path, cobot: SimulatedCobot, blocks: Recording | Iterable[Recording], *,
@@ -63,12 +63,12 @@ def write_bag(path: str | Path, cobot: SimulatedCobot, blocks: Recording | Itera
     try:
         with Writer(folder, version=9, storage_plugin=StoragePlugin.MCAP) as writer:
             topics = {name: writer.add_connection(
-                name, kind, typestore=_TYPES, offered_qos_profiles=[_services(latched)])
+                name, kind, typestore=STORE, offered_qos_profiles=[quality_of_service(latched)])
                 for name, (kind, latched) in TOPICS.items()}
             for stamp, name, message in _messages(
                     cobot, [blocks] if isinstance(blocks, Recording) else blocks,
                     round(start * 1e9)):
-                writer.write(topics[name], stamp, _TYPES.serialize_cdr(message, TOPICS[name][0]))
+                writer.write(topics[name], stamp, STORE.serialize_cdr(message, TOPICS[name][0]))
     except BaseException as error:
         # A bag that stops half-way looks like a complete one.
         shutil.rmtree(folder, ignore_errors=True)
@@ -81,21 +81,21 @@ def _messages(cobot: SimulatedCobot, blocks: Iterable[Recording], start: int
               ) -> Iterator[tuple[int, str, Any]]:
     """Stamp [ns], topic and message; first what is latched."""
     payload, frame = cobot.payload, cobot.sensor_frame
-    inertia = _make("geometry_msgs/Inertia", payload.mass, _vector(payload.com),
+    inertia = make("geometry_msgs/Inertia", payload.mass, _vector(payload.com),
                     *six_from_tensor(payload.inertia_com).tolist())
     yield start, "/tf_static", _transforms(start, cobot.static_transforms())
-    yield start, "/robot_description", _make("std_msgs/String", cobot.urdf)
-    yield start, "/simulate_cobot/truth", _make(
-        "geometry_msgs/InertiaStamped", _header(start, frame), inertia)
+    yield start, "/robot_description", make("std_msgs/String", cobot.urdf)
+    yield start, "/simulate_cobot/truth", make(
+        "geometry_msgs/InertiaStamped", header(start, frame), inertia)
     for block in blocks:
         turns = cobot.description.joint_quaternions(block.q)
         for i, t in enumerate(block.t.tolist()):
             stamp, wrench = start + round(1e9 * t), block.wrench[i]
-            yield stamp, "/joint_states", _make(
-                "sensor_msgs/JointState", _header(stamp, ""), list(cobot.joint_names), block.q[i],
+            yield stamp, "/joint_states", make(
+                "sensor_msgs/JointState", header(stamp, ""), list(cobot.joint_names), block.q[i],
                 block.dq[i], block.effort[i])
-            yield stamp, "/wrench", _make("geometry_msgs/WrenchStamped", _header(stamp, frame),
-                                          _make("geometry_msgs/Wrench", _vector(wrench[:3]),
+            yield stamp, "/wrench", make("geometry_msgs/WrenchStamped", header(stamp, frame),
+                                          make("geometry_msgs/Wrench", _vector(wrench[:3]),
                                                 _vector(wrench[3:])))
             if round(t * cobot.settings.rate) % cobot.tf_step == 0:
                 yield stamp, "/tf", _transforms(stamp, [
@@ -103,27 +103,28 @@ def _messages(cobot: SimulatedCobot, blocks: Iterable[Recording], start: int
                     for joint, turn in zip(cobot.description.moving, turns[i], strict=True)])
 
 
-def _make(kind: str, *values: Any) -> Any:
-    """A message of a type, of the values of its fields."""
-    return _TYPES.types[kind.replace("/", "/msg/")](*values)
+def make(kind: str, *values: Any) -> Any:
+    """A message of a type, such as std_msgs/Header, of the values of its fields."""
+    return STORE.types[kind.replace("/", "/msg/")](*values)
 
 
-def _header(stamp: int, frame: str) -> Any:
-    return _make("std_msgs/Header", _make("builtin_interfaces/Time", *divmod(stamp, 10**9)), frame)
+def header(stamp: int, frame: str) -> Any:
+    """A std_msgs/Header with a stamp [ns]."""
+    return make("std_msgs/Header", make("builtin_interfaces/Time", *divmod(stamp, 10**9)), frame)
 
 
 def _vector(values: Array) -> Any:
-    return _make("geometry_msgs/Vector3", *values.tolist())
+    return make("geometry_msgs/Vector3", *values.tolist())
 
 
 def _transforms(stamp: int, edges: Iterable[Transform]) -> Any:
-    return _make("tf2_msgs/TFMessage", [
-        _make("geometry_msgs/TransformStamped", _header(stamp, edge.parent), edge.child, _make(
+    return make("tf2_msgs/TFMessage", [
+        make("geometry_msgs/TransformStamped", header(stamp, edge.parent), edge.child, make(
             "geometry_msgs/Transform", _vector(edge.translation),
-            _make("geometry_msgs/Quaternion", *edge.quaternion.tolist()))) for edge in edges])
+            make("geometry_msgs/Quaternion", *edge.quaternion.tolist()))) for edge in edges])
 
 
-def _services(latched: bool) -> Qos:
+def quality_of_service(latched: bool) -> Qos:
     """Reliable, kept for late subscribers where latched; times of 0 s mean no limit."""
     zero = QosTime(0, 0)
     return Qos(QosHistory.KEEP_LAST, 1 if latched else 10, QosReliability.RELIABLE,
