@@ -8,13 +8,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..errors import NotEnoughData
+from ..errors import InvalidData, NotEnoughData, UnknownFrame
 from ..geometry.shape import Shape
-from ..inertia import phi_from_body, tensor_from_six
+from ..inertia import phi_from_body, tensor_from_six, transform_phi
 from ..model.history import History
 from ..model.sheet import Sheet, sheet_of
 from ..model.tool import Tool
+from ..motion.lookup import Tree
 from ..motion.motion import BIN_NS, Array
+from ..motion.source import Streams
 from ..settings import Settings
 
 TARE_SAMPLES, TARE_REST = 20, 5.0  # deviations of the noise by which readings at rest vary
@@ -89,6 +91,29 @@ def compensated_by_driver(settings: Settings) -> Array | None:
     if driver.source != "settings" or not driver.mass:
         return None
     return phi_from_body(driver.mass, np.array(driver.com), tensor_from_six(driver.inertia))
+
+
+def stated_by_driver(values: Array, frame: str, settings: Settings, streams: Streams
+                     ) -> Array | None:
+    """phi (10,) about the sensor of a payload that the driver states; None: of no mass.
+
+    Args:
+        values: (10,) mass [kg], centre of mass [m], inertia about it xx, xy, xz, yy, yz, zz.
+        frame: in which they are given, where the settings name none; empty: that of the sensor.
+
+    Raises:
+        InvalidData: no body has such a mass; UnknownFrame: the frame is not known, or moves.
+    """
+    if not np.isfinite(values).all() or values[0] < 0.0:
+        raise InvalidData(f"no body has what is stated ({values[0]:g} kg)")
+    phi = phi_from_body(values[0], values[1:4], tensor_from_six(values[4:]))
+    frame = (settings.precompensated.frame or frame).lstrip("/")
+    if frame not in ("", streams.frame):
+        place, stamp = Tree.of(streams).place(streams.frame, frame)
+        if stamp is not None:
+            raise UnknownFrame(f"its frame '{frame}' moves against the sensor")
+        phi = transform_phi(phi, place.rotation, place.translation)
+    return phi if values[0] else None
 
 
 def tare_of(history: History, settings: Settings, frame_id: str) -> Tare:

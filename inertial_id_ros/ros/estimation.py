@@ -19,8 +19,9 @@ from ..compensation.latch import LoadInUse
 from ..errors import InertialIdError, InvalidData, UnknownFrame
 from ..estimate import Estimate, NoEstimate, Outcome
 from ..findings import Finding
+from ..identify.beliefs import stated_by_driver
 from ..identify.identifier import Identifier
-from ..inertia import Array, phi_from_body, tensor_from_six, transform_phi
+from ..inertia import Array
 from ..io.decoding import inertia_numbers
 from ..io.inbox import Inputs, decode
 from ..io.input_topics import FRANKA_PAYLOAD, InputTopic
@@ -226,20 +227,13 @@ class Estimation:
         if self._stated is not None and np.array_equal(stated, self._stated):
             return
         try:
-            if not np.isfinite(stated).all() or stated[0] < 0.0:
-                raise InvalidData("its numbers are not finite, or its mass is negative")
-            phi = phi_from_body(stated[0], stated[1:4], tensor_from_six(stated[4:]))
-            frame = self.settings.precompensated.frame or frame
-            sensor = self.identifier.streams.frame
-            if frame.lstrip("/") not in ("", sensor):
-                phi = transform_phi(phi, *self.lookup(sensor, frame.lstrip("/"), fixed=True)[:2])
+            phi = stated_by_driver(stated, frame, self.settings, self.identifier.streams)
         except InertialIdError as error:  # tried again with the next message
             self.notes.say("payload_not_added", str(error))
             return
         self._stated = stated
         self.notes.clear("payload_not_added")
-        self.identifier.believe(replace(
-            self.identifier.beliefs, compensated=phi if stated[0] > 0.0 else None))
+        self.identifier.believe(replace(self.identifier.beliefs, compensated=phi))
 
     def _hand_on(self) -> None:
         """Give the compensated wrench what it needs."""

@@ -7,12 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...errors import InertialIdError, UnknownFrame
+from ...errors import InertialIdError
 from ...findings import Finding
+from ...identify.beliefs import stated_by_driver
 from ...identify.identifier import Identifier
-from ...inertia import phi_from_body, tensor_from_six, transform_phi
 from ...kinds import made
-from ...motion.lookup import Tree
 from ..recordings.recording import StatedPayload
 
 
@@ -35,27 +34,15 @@ class DriverPayload:
             before.values, stated.values)
         if not is_new and not self._waiting:
             return
-        self._stated = stated
+        self._stated, identifier = stated, self._identifier
         try:
-            self._believe(stated)
-            self._waiting = ""
+            phi = stated_by_driver(stated.values, stated.frame, identifier.settings,
+                                   identifier.streams)
         except InertialIdError as error:
             self._waiting = str(error)
-
-    def _believe(self, payload: StatedPayload) -> None:
-        """Raises InertialIdError where it cannot be used yet."""
-        identifier, values = self._identifier, payload.values
-        if not np.isfinite(values).all() or values[0] < 0.0:
-            raise InertialIdError(f"no body has what is stated ({values[0]:g} kg)")
-        phi = phi_from_body(values[0], values[1:4], tensor_from_six(values[4:]))
-        sensor = identifier.streams.frame
-        frame = (identifier.settings.precompensated.frame or payload.frame).lstrip("/")
-        if frame not in ("", sensor):
-            place, stamp = Tree.of(identifier.streams).place(sensor, frame)
-            if stamp is not None:
-                raise UnknownFrame(f"its frame '{frame}' moves against the sensor")
-            phi = transform_phi(phi, place.rotation, place.translation)
-        identifier.believe(replace(identifier.beliefs, compensated=phi if values[0] else None))
+            return
+        self._waiting = ""
+        identifier.believe(replace(identifier.beliefs, compensated=phi))
 
     def findings(self) -> tuple[Finding, ...]:
         """Why the payload is not taken into account; empty: it is, or there is none."""
