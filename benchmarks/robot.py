@@ -113,11 +113,11 @@ def random_robot(seed: int, joints: int) -> tuple[RobotResult, np.ndarray]:
                   -sine * w**2 @ a.T - cosine * w**2 @ b.T)
     dq, ddq = dq / np.abs(q).max(axis=0), ddq / np.abs(q).max(axis=0)
     q = q / np.abs(q).max(axis=0) + rng.uniform(-0.5, 0.5, joints)
-    size = np.sqrt(np.mean(model.torque(truth, q, dq, ddq)**2, axis=0))
+    size = np.sqrt(np.mean((model.regressor(q, dq, ddq) @ truth)**2, axis=0))
     for j in range(joints):
         truth[model.term_index(j, VISCOUS)] = 0.1 * size[j]
         truth[model.term_index(j, COULOMB)] = 0.08 * size[j]
-    effort = model.torque(truth, q, dq, ddq) + np.maximum(NOISE * size, 0.02) * rng.normal(
+    effort = model.regressor(q, dq, ddq) @ truth + np.maximum(NOISE * size, 0.02) * rng.normal(
         size=q.shape)
     recorded = NamedRecording(model.joint_names, np.round(1e9 * (1.0 + t)).astype(np.int64),
                               q + ENCODER * rng.normal(size=q.shape), effort)

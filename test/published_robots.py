@@ -199,8 +199,8 @@ def wam_motion(arm: Wam, step: float = 0.01) -> Compressed:
 def mass_matrix(model: RobotModel, phi: Array, q: Array) -> Array:
     """Mass matrices (n, nv, nv) at positions q (n, nv), drive inertia included."""
     rest = np.zeros((len(q), model.nv))
-    still = model.torque(phi, q, rest, rest)
-    return np.stack([model.torque(phi, q, rest, rest + e) - still for e in np.eye(model.nv)],
+    still = model.regressor(q, rest, rest) @ phi
+    return np.stack([model.regressor(q, rest, rest + e) @ phi - still for e in np.eye(model.nv)],
                     axis=-1)
 
 

@@ -113,15 +113,13 @@ def structural_base_parameters(model: RobotModel) -> BaseParameters:
     return find_base_parameters(rows.reshape(-1, model.size), model.parameter_names)
 
 
-def fit_base_parameters(data: Compressed, base: BaseParameters, noise: Array | None = None
-                        ) -> Array:
-    """Base parameters (nb,) by ordinary (or, with the noise (k,) of each output, weighted) least
-    squares.
+def fit_base_parameters(data: Compressed, base: BaseParameters) -> Array:
+    """Base parameters (nb,) by ordinary least squares.
 
     Raises:
         NotEnoughData: the motion does not excite every base parameter.
     """
-    factor = data.stack(noise)
+    factor = data.stack()
     columns, target = factor[:, base.independent], factor[:, -1]
     lengths = np.linalg.norm(columns, axis=0)
     lengths[lengths == 0.0] = 1.0

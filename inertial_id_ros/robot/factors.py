@@ -37,10 +37,6 @@ class Compressed:
         """Sum of squared residuals (k,) of each output, for parameters (p,)."""
         return np.sum((self.factors @ np.append(phi, -1.0))**2, axis=1)
 
-    def relative_error(self, phi: Array) -> float:
-        """``|omega - W phi| / |omega|`` over all outputs (Sousa and Cortesao 2014, eq. 84)."""
-        return float(np.sqrt(self.squares(phi).sum() / self.squares(np.zeros(self.size)).sum()))
-
     def stack(self, noise: Array | None = None) -> Array:
         """Factor (p + 1, p + 1) of all outputs, each divided by its noise (k,) [N m]; None: 1."""
         rows, outputs = self._rows

@@ -93,17 +93,9 @@ def check_feasibility(base: BaseParameters, beta: Array, limits: Limits, ref: Re
         tuple(multipliers), float(total.value), leak, min(depth(z) for z in multipliers)))
 
 
-@dataclass(frozen=True)
-class FeasibleBase:
-    """Base parameters (nb,) that a robot can have, and a witness (p,), a robot that has them."""
-
-    beta: Array
-    witness: Array
-
-
 def correct_to_feasible(base: BaseParameters, beta: Array, limits: Limits, ref: Reference
-                        ) -> FeasibleBase:
-    """BPFC: the feasible base parameters nearest to beta (nb,) (eqs 52-56).
+                        ) -> Array:
+    """BPFC: a robot (p,) with the feasible base parameters nearest to beta (nb,) (eqs 52-56).
 
     The distance, and with it the answer, depends on how parameters are grouped and on their units
     (Section 4.5).
@@ -111,27 +103,20 @@ def correct_to_feasible(base: BaseParameters, beta: Array, limits: Limits, ref: 
     Raises:
         InfeasibleProblem, SolverFailure: see `nearest_robot`.
     """
-    phi = nearest_robot(base.matrix, beta, limits, ref)
-    return FeasibleBase(base.matrix @ phi, phi)
+    return nearest_robot(base.matrix, beta, limits, ref)
 
 
-def fit_feasible(data: Compressed, base: BaseParameters, limits: Limits, ref: Reference,
-                 noise: Array | None = None) -> FeasibleBase:
-    """FBPE-OLS: base parameters of least residual that belong to a possible robot (eq. 74).
-
-    Args:
-        noise: (k,) of each output, for weighted least squares [N m]; None: ordinary ones.
+def fit_feasible(data: Compressed, base: BaseParameters, limits: Limits, ref: Reference) -> Array:
+    """FBPE-OLS: a robot (p,) whose base parameters have the least residual (eq. 74).
 
     Raises:
         InfeasibleProblem, SolverFailure: see `nearest_robot`.
     """
     # Only R1 and rho1 of the triangular factor depend on beta (eqs 64-71).
-    upper = np.asarray(np.linalg.qr(data.stack(noise)[:, [*base.independent, data.size]],
-                                    mode="r"))
+    upper = np.asarray(np.linalg.qr(data.stack()[:, [*base.independent, data.size]], mode="r"))
     triangle, target = upper[:base.count, :-1], upper[:base.count, -1]
     freedom = max(data.count * len(data.factors) - base.count, 1)
     rest = max(float(np.linalg.norm(upper[base.count:, -1])),
                1e-6 * float(np.linalg.norm(upper[:, -1])), np.finfo(float).tiny)
     size = rest / np.sqrt(freedom)  # standard deviation of the residuals
-    phi = nearest_robot(triangle @ base.matrix / size, target / size, limits, ref)
-    return FeasibleBase(base.matrix @ phi, phi)
+    return nearest_robot(triangle @ base.matrix / size, target / size, limits, ref)

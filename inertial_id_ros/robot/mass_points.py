@@ -15,7 +15,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import InvalidData
 from ..extras import optional_packages
 from ..inertia import Array, point_columns, pseudo_inertia, transform_matrix
 from .constraints import MARGIN, Limits
@@ -37,19 +36,11 @@ class Box:
     """A link's bounding box along the axes of its frame.
 
     Attributes:
-        lower, upper: corners (3,) [m].
-
-    Raises:
-        InvalidData: it has no volume.
+        lower, upper: corners (3,) [m], the first below the second.
     """
 
     lower: Array
     upper: Array
-
-    def __post_init__(self) -> None:
-        if not np.all(self.lower < self.upper):
-            raise InvalidData(f"box from {self.lower.tolist()} to {self.upper.tolist()} m has no "
-                              "volume")
 
     def points(self) -> Array:
         """Equally spaced points (27, 3) from face to face [m]."""

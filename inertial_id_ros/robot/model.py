@@ -157,7 +157,8 @@ class RobotModel:
     # Dynamics
 
     def regressor(self, q: Array, dq: Array, ddq: Array, span: float = 0.0) -> Array:
-        """Regressor Y (n, nv, p) of generalised forces [N m, or N for prismatic joints].
+        """Regressor Y (n, nv, p) of generalised forces [N m, or N for prismatic joints]; the first
+        `BASE_SIZE` rows are those of a floating base, which no joint torque enters.
 
         Args:
             q: (n, nv) joint positions [rad] or [m]. With a floating base (n, 7 + joints): first the
@@ -191,20 +192,6 @@ class RobotModel:
         out = np.zeros((len(q), self.nv, joints, len(self.terms.names)))
         out[:, head + np.arange(joints), np.arange(joints)] = values
         return out.reshape(len(q), self.nv, -1)
-
-    def base_regressor(self, q: Array, dq: Array, ddq: Array) -> Array:
-        """The six rows (n, 6, p) of a floating base, which no joint torque enters.
-
-        Raises:
-            InvalidModel: the base is fixed.
-        """
-        if not self.floating_base:
-            raise InvalidModel("only a robot with a floating base has base-link rows")
-        return np.asarray(self.regressor(q, dq, ddq)[:, :BASE_SIZE])
-
-    def torque(self, phi: Array, q: Array, dq: Array, ddq: Array) -> Array:
-        """Generalised forces (n, nv) for parameters phi (p,)."""
-        return self.regressor(q, dq, ddq) @ phi
 
     def described_torque(self, q: Array, dq: Array, ddq: Array) -> Array:
         """Generalised forces (n, nv) of the described bodies, without joint terms: as with

@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 from scipy.ndimage import binary_dilation
 
-from ..errors import InvalidData, NotEnoughData
+from ..errors import NotEnoughData
 from ..inertia import Array
 from ..motion.motion import BIN, BIN_NS
 from ..motion.quartic import fit_quartics, is_covered, near, window_length
@@ -95,10 +95,9 @@ class FilteredRecording:
     regressor: Array
     effort: Array
 
-    def compress(self, weights: Array | None = None) -> Compressed:
+    def compress(self, weights: Array) -> Compressed:
         """Triangular factors of these rows, each times its weight (r, joints)."""
-        w = np.ones_like(self.effort) if weights is None else weights
-        return compress_rows(self.regressor * w[..., None], self.effort * w)
+        return compress_rows(self.regressor * weights[..., None], self.effort * weights)
 
 
 class RowFilter:
@@ -167,14 +166,8 @@ class RowFilter:
 
 def filter_recording(model: RobotModel, recording: JointRecording, delay: float = 0.0,
                      low_pass: float = LOW_PASS) -> FilteredRecording:
-    """Low-passed regressor rows and efforts, see `RowFilter`.
-
-    Raises:
-        InvalidData: the model has other joints. NotEnoughData: too short, or too sparse.
-    """
-    for what, there in (("positions", recording.q), ("efforts", recording.effort)):
-        if there.shape[1] != model.nv:
-            raise InvalidData(f"the recording has {there.shape[1]} {what}, the model {model.nv}")
+    """Low-passed regressor rows and efforts of the joints of a model, see `RowFilter` (raises
+    NotEnoughData)."""
     return RowFilter(recording, delay, low_pass).rows(model)
 
 

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import InvalidData
 from ..estimators.reference_body import body_coordinates
 from ..inertia import Array, is_consistent, phi_from_body
 from .model import BODY_SIZE, RobotModel
@@ -43,18 +42,12 @@ class Reference:
 
 
 def make_reference(phi: ArrayLike, bodies: int) -> Reference:
-    """The reference of given parameters (p,): `bodies` times ten, then joint terms, of size 1.
-
-    Raises:
-        InvalidData: a body is not consistent.
-    """
+    """The reference of given parameters (p,): `bodies` times ten of consistent bodies, then joint
+    terms, of size 1."""
     p = np.array(phi, dtype=float)
     unit, inverse = np.eye(len(p)), np.eye(len(p))
     for k in range(bodies):
         where = slice(BODY_SIZE * k, BODY_SIZE * (k + 1))
-        if not is_consistent(p[where]):
-            raise InvalidData(f"body {k + 1} of the reference robot is not consistent: "
-                              f"{p[where].tolist()}")
         mass = p[where][0]
         body = body_coordinates(p[where] / mass)
         unit[where, where] = mass * body.to_phi

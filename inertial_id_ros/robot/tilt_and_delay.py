@@ -42,13 +42,12 @@ class Alignment:
     sigma: Array
 
 
-def align_recording(model: RobotModel, filtered: RowFilter, weights: Array | None = None
-                    ) -> Alignment:
+def align_recording(model: RobotModel, filtered: RowFilter, weights: Array) -> Alignment:
     """The tilt of gravity and the delay of the efforts with which a recording fits best.
 
     Args:
         filtered: the recording, without delay.
-        weights: (r, joints) of its rows; None: all alike.
+        weights: (r, joints) of its rows.
 
     Raises:
         InvalidData: gravity of the model is not along the root's z axis, or the answer is beyond
@@ -79,7 +78,7 @@ def align_recording(model: RobotModel, filtered: RowFilter, weights: Array | Non
     return Alignment(_gravity(tilt, size), delay, tilt, np.asarray(sigma))
 
 
-def _condense(model: RobotModel, filtered: RowFilter, weights: Array | None
+def _condense(model: RobotModel, filtered: RowFilter, weights: Array
               ) -> tuple[Array, Array, Array]:
     """Few rows, which fit and leave residuals as all of them do, weighted (r, joints).
 
@@ -100,7 +99,7 @@ def _condense(model: RobotModel, filtered: RowFilter, weights: Array | None
 
     rows = np.concatenate([filtered.regressor(columns), filtered.effort[..., None],
                            filtered.effort_rate[..., None]], axis=2)
-    factors = factors_of_joints(rows if weights is None else rows * weights[..., None])
+    factors = factors_of_joints(rows * weights[..., None])
     stacked = factors[factors.any(axis=2)]
     parts = np.stack(np.split(stacked[:, :-2], 4, axis=1))
     return parts, stacked[:, -2], stacked[:, -1]

@@ -189,7 +189,7 @@ def play(robot_file: Path, efforts: Array, change: Callable[[JointStates], list[
     """Arm and what else its torques are of (n, joints), with noise; `change` of blocks in the
     fault."""
     made = identifier(robot_file, **settings)
-    own = MODEL.torque(MODEL.nominal, *PATH)
+    own = MODEL.regressor(*PATH) @ MODEL.nominal
     noisy = own + efforts + NOISE * np.random.default_rng(4).normal(size=own.shape)
     first: dict[str, float] = {}
     outcomes = []
@@ -286,7 +286,7 @@ def test_joint_states_of_a_gripper_in_between_do_no_harm(exact: Path, payload: A
 
 def test_a_clock_that_jumps_back_starts_anew(exact: Path, payload: Array) -> None:
     made, at = identifier(exact), int(AT * RATE)
-    efforts = MODEL.torque(MODEL.nominal, *PATH) + payload
+    efforts = MODEL.regressor(*PATH) @ MODEL.nominal + payload
     stamps = START + np.round(TIMES * 1e9).astype(np.int64)
     stamps[at:] -= 60 * SECOND
     made.add_arrays([JointStates(stamps[:at], NAMES, PATH[0][:at], efforts[:at])])
@@ -300,7 +300,7 @@ def test_a_clock_that_jumps_back_starts_anew(exact: Path, payload: Array) -> Non
 @pytest.mark.parametrize("signs", [-np.ones(6), np.array([1.0, -1.0, 1.0, 1.0, 1.0, 1.0])])
 def test_torques_with_the_wrong_sign_give_no_estimate(exact: Path, payload: Array, signs: Array
                                                       ) -> None:
-    run = play(exact, signs * payload + (signs - 1.0) * MODEL.torque(MODEL.nominal, *PATH))
+    run = play(exact, signs * payload + (signs - 1.0) * (MODEL.regressor(*PATH) @ MODEL.nominal))
     assert "robot_wrong.sign" in run.first
     assert isinstance(run.last, NoEstimate) and not list(run.fresh(0.0))
 

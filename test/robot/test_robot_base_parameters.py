@@ -61,10 +61,8 @@ def test_compressed_rows_keep_sums_of_squares_and_least_squares(rng: np.random.G
     q, dq, ddq, torque = rng.normal(size=(4, 4500, 3))
     data = compress(model, q, dq, ddq, torque)
     phi, noise = rng.normal(size=model.size), np.array([0.1, 1.0, 3.0])
-    residual = model.torque(phi, q, dq, ddq) - torque
+    residual = model.regressor(q, dq, ddq) @ phi - torque
     np.testing.assert_allclose(data.squares(phi), np.sum(residual**2, axis=0))
-    np.testing.assert_allclose(data.relative_error(phi),
-                               np.linalg.norm(residual) / np.linalg.norm(torque))
     np.testing.assert_allclose(np.sum((data.stack(noise) @ np.append(phi, -1.0))**2),
                                np.sum((residual / noise)**2))
     dense = model.regressor(q, dq, ddq).reshape(-1, model.size)[:, base.independent]

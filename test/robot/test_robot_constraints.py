@@ -179,5 +179,3 @@ def test_contradictions_and_nonsense_are_refused() -> None:
     with pytest.raises(InfeasibleProblem):
         distance(lambda phi: [mass_between(phi[[0]], 2.0, 3.0),
                               mass_between(phi[[0]], 0.0, 1.0)], BALL.phi)
-    with pytest.raises(InvalidData):
-        make_reference(np.zeros(10), 1)

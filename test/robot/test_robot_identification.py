@@ -47,7 +47,7 @@ def case(rng: np.random.Generator, joints: int = 4, samples: int = 60, drives: b
         for term, value in zip(model.terms.names, (0.3, 0.2, 0.1, 0.02), strict=False):
             truth[model.term_index(j, term)] = value
     q, dq, ddq = rng.normal(size=(3, samples, joints))
-    torque = model.torque(truth, q, dq, ddq) + NOISE * rng.normal(size=(samples, joints))
+    torque = model.regressor(q, dq, ddq) @ truth + NOISE * rng.normal(size=(samples, joints))
     rows = model.regressor(q, dq, ddq).reshape(-1, model.size) / NOISE
     return Case(model, structural_base_parameters(model), compress(model, q, dq, ddq, torque), rows,
                 torque.ravel() / NOISE, description_reference(model))
@@ -84,9 +84,7 @@ def optimum(c: Case, rows: np.ndarray, target: np.ndarray, form: str) -> float:
 def test_feasible_base_parameters_are_the_constrained_optimum(
         rng: np.random.Generator, form: str) -> None:
     c = case(rng)
-    found = fit_feasible(c.data, c.base, light_robot(c, form), c.design)
-    phi = np.zeros(c.model.size)
-    phi[c.base.independent] = found.beta
+    phi = fit_feasible(c.data, c.base, light_robot(c, form), c.design)
     best = optimum(c, c.rows, c.target, form)
     phi_free = np.zeros(c.model.size)
     phi_free[c.base.independent] = fit_base_parameters(c.data, c.base)
@@ -130,7 +128,7 @@ def test_standard_deviations_cover_the_truth(rng: np.random.Generator) -> None:
         ref = description_reference(model)
         truth = ref.phi + 0.1 * ref.unit @ rng.normal(size=model.size)
         q, dq, ddq = rng.normal(size=(3, 100, 3))
-        torque = model.torque(truth, q, dq, ddq) + NOISE * rng.normal(size=(100, 3))
+        torque = model.regressor(q, dq, ddq) @ truth + NOISE * rng.normal(size=(100, 3))
         data, noise = compress(model, q, dq, ddq, torque), np.full(3, NOISE)
         prior = ref.scaled(np.full(model.size, 0.1))
         sigma = np.sqrt(np.diag(covariance_and_share(data, noise, prior)[0]))

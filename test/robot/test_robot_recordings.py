@@ -18,7 +18,7 @@ from inertial_id_ros.robot.drive_gains import gains_from_payload
 from inertial_id_ros.robot.joint_terms import NO_TERMS, JointTerms
 from inertial_id_ros.robot.model import RobotModel
 from inertial_id_ros.robot.recording import JointRecording, RowFilter, filter_recording
-from inertial_id_ros.robot.tilt_and_delay import align_recording
+from inertial_id_ros.robot.tilt_and_delay import Alignment, align_recording
 
 RATE = 200  # Hz
 DELAY = 0.012  # s
@@ -39,7 +39,7 @@ def moving(rng: np.random.Generator, joints: int, seconds: float
 def test_filtered_rows_still_satisfy_the_equations_of_motion(rng: np.random.Generator) -> None:
     model = RobotModel.from_urdf(random_tree(rng, 4), NO_TERMS)
     t, q, dq, ddq = moving(rng, 4, 8.0)
-    torque = model.torque(model.nominal, q, dq, ddq)
+    torque = model.regressor(q, dq, ddq) @ model.nominal
     rows = filter_recording(model, recording(1e6 + t, q, torque))
     error = rows.regressor @ model.nominal - rows.effort
     assert np.linalg.norm(error) < 1e-3 * np.linalg.norm(rows.effort)
@@ -76,16 +76,21 @@ def test_joined_recordings_give_the_rows_of_each(rng: np.random.Generator) -> No
             np.testing.assert_allclose(joined[where], getattr(part, name), rtol=1e-9, atol=1e-9)
 
 
+def _aligned(model: RobotModel, recorded: JointRecording) -> Alignment:
+    filtered = RowFilter(recorded)
+    return align_recording(model, filtered, np.ones_like(filtered.effort))
+
+
 def test_tilt_and_delay_are_found(rng: np.random.Generator) -> None:
     model = RobotModel.from_urdf(random_tree(rng, 4))
     tilt = np.array([0.02, -0.03])
     gravity = 9.81 * np.array([*np.sin(tilt), -np.sqrt(1.0 - np.sum(np.sin(tilt)**2))])
     t, q, dq, ddq = moving(rng, 4, 15.0)
     leaning = model.with_gravity(gravity)
-    late = leaning.torque(model.nominal, q, dq, ddq)
+    late = leaning.regressor(q, dq, ddq) @ model.nominal
     late += 0.02 * rng.normal(size=late.shape)
     stamped = np.stack([np.interp(t - DELAY, t, late[:, j]) for j in range(4)], axis=1)[10:]
-    found = align_recording(model, RowFilter(recording(t[10:], q[10:], stamped)))
+    found = _aligned(model, recording(t[10:], q[10:], stamped))
     assert found.delay == pytest.approx(DELAY, abs=0.3e-3)
     np.testing.assert_allclose(found.tilt, tilt, atol=2e-3)
     np.testing.assert_allclose(found.gravity, gravity, atol=0.02)
@@ -104,7 +109,7 @@ def test_gains_and_payload_are_found_from_currents(rng: np.random.Generator) -> 
         t, q, dq, ddq = moving(rng, 6, 20.0)
         phi = truth.copy()
         phi[model.body_slice(5)] += carried
-        current = model.torque(phi, q, dq, ddq) / gain + 0.02 * rng.normal(size=q.shape)
+        current = model.regressor(q, dq, ddq) @ phi / gain + 0.02 * rng.normal(size=q.shape)
         pair.append(filter_recording(model, recording(t, q, current)))
     found = gains_from_payload(model, pair[0], pair[1], 2.5)
     np.testing.assert_allclose(found.gain, gain, rtol=0.02)
@@ -114,13 +119,10 @@ def test_gains_and_payload_are_found_from_currents(rng: np.random.Generator) -> 
 def test_recordings_that_cannot_be_used_are_refused(rng: np.random.Generator) -> None:
     model = RobotModel.from_urdf(random_tree(rng, 2))
     t, zeros = np.arange(100) * 0.01, np.zeros((100, 2))
-    for q, effort in ((zeros, np.zeros((100, 3))), (np.zeros((100, 3)), np.zeros((100, 3)))):
-        with pytest.raises(InvalidData):
-            filter_recording(model, recording(t, q, effort))
     with pytest.raises(NotEnoughData):
         filter_recording(model, recording(t * 100.0, zeros, zeros))
     with pytest.raises(InvalidData):
-        align_recording(model.with_gravity([9.81, 0.0, 0.0]), RowFilter(recording(t, zeros, zeros)))
+        _aligned(model.with_gravity([9.81, 0.0, 0.0]), recording(t, zeros, zeros))
 
 
 @pytest.mark.slow

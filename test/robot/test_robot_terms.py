@@ -52,7 +52,7 @@ def chosen(terms: JointTerms, values: dict[str, float]) -> TermChoice:
             phi[model.term_index(j, term)] = value
     t = np.arange(0.0, 30.0, 0.004)
     q, dq, ddq = wide_motion(30.0, harmonics=18)(t)
-    effort = model.torque(phi, q, dq, ddq)
+    effort = model.regressor(q, dq, ddq) @ phi
     effort += 0.02 * np.random.default_rng(1).normal(size=q.shape) * effort.std(axis=0)
     return choose_terms(RobotModel.from_urdf(URDF, USUAL), RowFilter(recording(t, q, effort)),
                         FADINGS, True)

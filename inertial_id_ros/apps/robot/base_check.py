@@ -48,8 +48,8 @@ class BaseCheck:
         return float(np.linalg.norm(self.nearest - self.beta))
 
 
-def check_base_parameters(given: Mapping[str, Any], known: Known | None = None,
-                          description: RobotModel | None = None) -> BaseCheck:
+def check_base_parameters(given: Mapping[str, Any], known: Known, description: RobotModel | None
+                          ) -> BaseCheck:
     """Check base parameters by BPFT, and correct them by BPFC.
 
     Args:
@@ -73,8 +73,7 @@ def check_base_parameters(given: Mapping[str, Any], known: Known | None = None,
         for body in description.bodies}
     phi = np.concatenate([*(described.get(body, unit) for body in bodies),
                           np.zeros(len(base.names) - BODY_SIZE * len(bodies))])
-    scale, known = make_reference(phi, len(bodies)), known or Known()
-    more = known.limits(bodies, phi)
+    scale, more = make_reference(phi, len(bodies)), known.limits(bodies, phi)
     slices = [slice(BODY_SIZE * k, BODY_SIZE * (k + 1)) for k in range(len(bodies))]
 
     def limits(p: Parameters, margin: float = 0.0) -> list[cp.Expression]:
@@ -84,8 +83,9 @@ def check_base_parameters(given: Mapping[str, Any], known: Known | None = None,
 
     # A robot can have what lies on the border of the cones, as fits often do (eq. 51); what is
     # corrected comes to lie inside (eq. 21, whose margin does not grow with the mass).
+    nearest = correct_to_feasible(base, beta, partial(limits, margin=MARGIN), scale)
     return BaseCheck(tuple(texts), beta, check_feasibility(base, beta, limits, scale),
-                     correct_to_feasible(base, beta, partial(limits, margin=MARGIN), scale).beta)
+                     base.matrix @ nearest)
 
 
 _TERM = re.compile(r"\s*([+-]?)\s*(?:([0-9.]+(?:e[+-]?[0-9]+)?)\s*\*?\s*)?"

@@ -72,13 +72,15 @@ class RobotFit:
     """The robot of filtered rows.
 
     Attributes:
-        model: its regressor; described: bodies and joint terms, and what the data say of the
-        description; covariance: (p, p); data_share: (p,) part of each that the data know.
+        model: its regressor; base: the base parameters of the level robot.
+        described: bodies and joint terms, and what the data say of the description.
+        covariance: (p, p); data_share: (p,) part of each parameter that the data know.
         free: the fit without constraints; noise: (joints,) of independent rows [N m].
         follow: (p, joints) growth of the parameters with the torques of each joint, relative.
     """
 
     model: RobotModel
+    base: BaseParameters
     described: Described
     covariance: Array
     data_share: Array
@@ -94,18 +96,12 @@ class RobotFit:
     def predict(self, rows: FilteredRecording) -> Prediction:
         """How well the robot predicts a recording, with less weight of rows where a joint rests,
         creeps or turns back."""
-        return predict(rows, self.phi, rest_weights(self.model, rows.regressor, self.free.doubt,
-                                                    self.free.rms))
-
-
-def predict(rows: FilteredRecording, phi: Array, weights: Array | None = None) -> Prediction:
-    """How well parameters (p,) predict a recording whose rows have weights (r, joints)."""
-    error = rows.effort - rows.regressor @ phi
-    w = np.ones_like(error) if weights is None else weights
-    total = np.sum(w**2, axis=0)
-    return Prediction(np.sqrt(np.sum((w * rows.effort)**2, axis=0) / total),
-                      np.sqrt(np.sum((w * error)**2, axis=0) / total), rows.time, rows.effort,
-                      error)
+        error = rows.effort - rows.regressor @ self.phi
+        w = rest_weights(self.model, rows.regressor, self.free.doubt, self.free.rms)
+        total = np.sum(w**2, axis=0)
+        return Prediction(np.sqrt(np.sum((w * rows.effort)**2, axis=0) / total),
+                          np.sqrt(np.sum((w * error)**2, axis=0) / total), rows.time, rows.effort,
+                          error)
 
 
 def fit_robot(model: RobotModel, rows: FilteredRecording, base: BaseParameters,
@@ -130,7 +126,7 @@ def fit_robot(model: RobotModel, rows: FilteredRecording, base: BaseParameters,
                                     zip(free.data.factors, noise, strict=True)], axis=1)
     if gain_spread is not None:
         covariance = covariance + follow @ gain_spread @ follow.T
-    return RobotFit(model, found, covariance, share, free, noise, follow)
+    return RobotFit(model, base, found, covariance, share, free, noise, follow)
 
 
 def fit_unconstrained(model: RobotModel, rows: FilteredRecording) -> FreeFit:

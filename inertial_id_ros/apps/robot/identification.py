@@ -319,8 +319,7 @@ def _result(fit: RobotFit, level: RobotModel, samples: _Samples, validation: Pre
     notes += compare_with_description(fit)
     notes += [f"{share:.0%} of the torque of {name} is not explained" for name, share in zip(
         model.joint_names, prediction.shares, strict=True) if share > _OF_A_JOINT]
-    base = structural_base_parameters(level.with_terms(model.terms))
-    variance = np.einsum("bp,pq,bq->b", base.matrix, fit.covariance, base.matrix)
+    variance = np.einsum("bp,pq,bq->b", fit.base.matrix, fit.covariance, fit.base.matrix)
     robot = IdentifiedRobot(model.joint_names, model.bodies, model.terms, model.gravity, delay,
                             asked.low_pass, fit.phi, fit.covariance, fit.noise,
                             None if drives is None else RobotCurrents(
@@ -332,9 +331,9 @@ def _result(fit: RobotFit, level: RobotModel, samples: _Samples, validation: Pre
         unexplained = InvalidData(f"{mistake}: undone, the recording fits the robot description "
                                   "far better") if mistake else None
     expected = np.std(rows.regressor @ model.nominal, axis=0)
-    return RobotResult(fit, robot, base, base.matrix @ fit.phi, np.sqrt(np.maximum(variance, 0.0)),
-                       prediction, validation, alignment, tuple(notes),
-                       choice, drives,
+    return RobotResult(fit, robot, fit.base, fit.base.matrix @ fit.phi,
+                       np.sqrt(np.maximum(variance, 0.0)), prediction, validation, alignment,
+                       tuple(notes), choice, drives,
                        unexplained or _unexplained(model, prediction, validation, expected))
 
 

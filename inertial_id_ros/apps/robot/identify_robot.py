@@ -17,7 +17,6 @@ from ...io.yaml_files import read_yaml
 from ...motion.description import read_description
 from ...robot.joint_terms import COULOMB, DRIVE, OFFSET, VISCOUS, JointTerms
 from ...robot.robot_file import robot_model, save_robot
-from ...settings import Settings
 from ..bag.output import check_outputs, print_written, report_file, write_json, write_text
 from ..recordings.columns import columns_from_file
 from .base_check import check_base_parameters
@@ -122,9 +121,10 @@ def run(args: argparse.Namespace, words: Sequence[str] = ()) -> int:
          **{f"the recording {path}": path for path in (*args.recording, *args.test, *loaded)}})
     given = _settings(args.settings)
     urdf = read_description(user_path(args.urdf)) if args.urdf else ""
+    columns = columns_from_file(user_path(args.columns)) if args.columns else None
     read: dict[Path, NamedRecording] = {}
     for path in (*args.recording, *args.test, *loaded):
-        read[path] = _read(path, args, given, bool(urdf))
+        read[path] = read_recording(path, columns, given.get("joint_states.topic"), bool(urdf))
         urdf = urdf or read[path].urdf
     recorded, tests, held = ([read[path] for path in paths]
                              for paths in (args.recording, args.test, loaded))
@@ -184,15 +184,6 @@ def _settings(given: Sequence[str]) -> dict[str, str]:
             raise InvalidSetting(f"--set {text}: expected NAME=VALUE, of {', '.join(_SETTINGS)}")
         out[name] = value.strip()
     return out
-
-
-def _read(path: Path, args: argparse.Namespace, given: Mapping[str, str], described: bool
-          ) -> NamedRecording:
-    """A recording, which needs a robot description unless there is one (raises InertialIdError)."""
-    topic = {name: value for name, value in given.items() if name == "joint_states.topic"}
-    settings = Settings().replace({**topic, "robot_description.file": "-" if described else ""})
-    columns = columns_from_file(user_path(args.columns)) if args.columns else None
-    return read_recording(path, settings, columns)
 
 
 def _document(path: Path | None) -> Mapping[str, Any]:

@@ -73,8 +73,9 @@ class Approach:
         if self.method == "mass-points":
             phi = self._mass_points(model, data.stack(noise), limits, design)
         else:
-            beta = (fit_feasible(data, base, limits, design) if self.method == "fbpe" else
-                    correct_to_feasible(base, fit_base_parameters(data, base), limits, design)).beta
+            beta = base.matrix @ (
+                fit_feasible(data, base, limits, design) if self.method == "fbpe" else
+                correct_to_feasible(base, fit_base_parameters(data, base), limits, design))
             rows = np.concatenate([base.matrix / _CLOSE, design.inverse])
             target = np.concatenate([beta / _CLOSE, design.inverse @ design.phi])
             phi = nearest_robot(rows, target, limits, design)

@@ -83,25 +83,28 @@ class NamedRecording:
         return [there.index(name) for name in names]
 
 
-def read_recording(path: Path, settings: Settings | None = None, columns: Columns | None = None
-                   ) -> NamedRecording:
+def read_recording(path: Path, columns: Columns | None = None, topic: str | None = None,
+                   described: bool = False) -> NamedRecording:
     """Read joint positions and efforts from a bag or a table.
 
     Args:
-        settings: names of topics in a bag, and a file of the robot description in place of the one
-            in the bag.
         columns: of a table; None: columns ``time`` (or ``t``), ``position.<joint>`` and
             ``effort.<joint>``, or arrays ``q`` and ``effort`` (or tau, torque) (n, joints), also as
             ``q_0``, ``q_1``, ...
+        topic: of the joint states in a bag; None: the only one.
+        described: True if a bag needs no robot description.
 
     Raises:
         RecordingError, InvalidData: it cannot be read, or lacks times, positions or efforts.
     """
     path = user_path(path)
+    # Joint states with efforts are what payloads from joint torques need, too.
+    used = Settings().replace({
+        "load.robot": "-", "wrench.sensor_frame": "-",
+        "robot_description.file": "-" if described else "",
+        **({} if topic is None else {"joint_states.topic": topic})})
     if is_table(path):
         return _read_columns(path, columns or Columns())
-    # Joint states with efforts are what payloads from joint torques need, too.
-    used = (settings or Settings()).replace({"load.robot": "-", "wrench.sensor_frame": "-"})
     asked = [] if used.joint_states == Settings().joint_states else ["joint_states.topic"]
     with BagReader(path) as bag:
         recording = read_bag(bag, used, asked)
