@@ -17,6 +17,7 @@ from typing import Any
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.clock import Clock, ClockType
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+from rclpy.parameter import Parameter
 
 from ..errors import InertialIdError, InvalidSetting
 from ..identify.make import make_identifier
@@ -30,7 +31,6 @@ from .estimation import Estimation, Notes
 from .files import StateKeeper
 from .identify_action import IdentifyAction
 from .parameters import Parameters
-from .program import without_sources
 from .publishing import Publishing
 from .services import Services
 from .streams import Subscriptions
@@ -54,22 +54,11 @@ class InertialIdNode(LifecycleNode):
         super().__init__(name, automatically_declare_parameters_from_overrides=True, **options)
         self.failure: Exception | None = None
         self._estimation: Estimation | None = None
-        self._declared = Parameters(self, self._change_settings)
-        change_state = self._service_change_state.callback
-
-        def answer(request: Any, response: Any) -> Any:
-            try:
-                return change_state(request, response)
-            except Exception as error:  # rclpy raises at an impossible transition, and is silent
-                self.get_logger().warning(without_sources(str(error)))
-                response.success = False
-                return response
-
-        self._service_change_state.callback = answer
-        self._sim_time = bool(self.get_parameter("use_sim_time").value)
         # /clock may come at 1 kHz, too fast for this executor: the thread of the streams hears it.
-        # The parameter keeps its value; rclpy has no public way to leave the topic alone.
-        self._time_source.ros_time_is_active = False
+        self._sim_time = bool(self.get_parameter("use_sim_time").value)
+        if self._sim_time:
+            self.set_parameters([Parameter("use_sim_time", value=False)])
+        self._declared = Parameters(self, self._change_settings)
 
     @property
     def settings(self) -> Settings:
