@@ -9,7 +9,7 @@ foretells the rows better than all others.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -42,6 +42,7 @@ EMPTY = (np.zeros(10), np.r_[0.005, np.full(3, 0.001), np.full(6, 1e-4)])
 ANOTHER = np.array([0.015, 0.015, 0.006])  # rad, rad, s: from which rows are made anew
 _ZEROS = (Kind.ZEROED, Kind.OFFSET)
 _CHANGES = (Kind.PAYLOAD, Kind.RELEASED, Kind.RETURNED, Kind.SETTLED, Kind.LOST)
+_DOUBTED = (Kind.PAYLOAD, Kind.RETURNED, Kind.OFFSET, Kind.LOST)
 _DISTURBED = (Kind.CALM, Kind.PAYLOAD, Kind.RELEASED, Kind.RETURNED, *_ZEROS)
 
 
@@ -117,11 +118,21 @@ class Scan:
         if filters:  # what was learnt is of another wrench
             self._begin_with(Predictor(self.sheet))
 
-    def update(self, history: History, end: int = ALL) -> list[Event]:
-        """Judge the rows whose bins are all there, before a bin; marks the history."""
+    def update(self, history: History, end: int = ALL,
+               is_same: Callable[[int], bool] = lambda number: False) -> list[Event]:
+        """Judge the rows whose bins are all there, before a bin; marks the history.
+
+        Args:
+            is_same: true if a window before a bin, with nothing suspect in it left out, shows the
+                payload of before: then nothing has changed, and all its rows count.
+        """
         out: list[Event] = []
         for row in self._rows.new(history, self.setup, end):
             for event in self.push(row):
+                if event.kind in _DOUBTED:
+                    history.marks = replace(history.marks, contacts=self._contacts)
+                    if is_same(event.number + HALF):
+                        event = Event(Kind.CALM, event.number, event.first, event.first - HALF)
                 history.marks = self._marked(history, event)
                 out.append(event)
         return out

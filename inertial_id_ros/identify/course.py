@@ -127,7 +127,7 @@ class Course:
         self._judged = end
         self._mark_faults(end)
         late = max(round(self.scan.setup.delay / BIN), 0)
-        events = self.scan.update(self.history, end - HALF - late)
+        events = self.scan.update(self.history, end - HALF - late, self._is_same)
         if self._torques is None:
             for event in events:
                 self.latch.update(self.scan, event)
@@ -168,6 +168,17 @@ class Course:
         """What follows from the history before a bin. It changes nothing."""
         until = self._undisturbed(end)
         return self._concluded.get(until) or self._estimate(until)
+
+    def _is_same(self, end: int) -> bool:
+        """True if causes that the scan knows nothing of, as they were found in the last search,
+        explain the samples before a bin with one payload."""
+        known = self._known
+        if known is None or known.first != self.history.marks.first or not any(
+                term.is_inexact for term in known.found.best.terms):
+            return False
+        window = self.history.window(end, self.basis.settings.buffer.window)
+        now = estimate(window, end, self.basis, known.found)
+        return not now.refused and not known.is_refuted(now.explained)
 
     def _undisturbed(self, end: int) -> int:
         """The bin before which an estimate is made: no later than what is suspect now."""
