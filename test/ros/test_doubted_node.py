@@ -13,13 +13,15 @@ pytest.importorskip("tf2_msgs.msg")
 pytest.importorskip("inertial_id_ros.msg")
 from apply_stage import SENSOR, ApplyStage, told  # noqa: E402
 from geometry_msgs.msg import TransformStamped  # noqa: E402
-from node_client import (  # noqa: E402
-    NODE,
-    play_until_valid,
-    set_parameter,
-    wait_for_finding,
+from node_client import NODE, hears, set_parameter, wait_for_finding  # noqa: E402
+from ros_process import (  # noqa: E402
+    LATCHED,
+    Listener,
+    Robot,
+    play_until,
+    queued,
+    wait_until,
 )
-from ros_process import LATCHED, Listener, Robot, queued, wait_until  # noqa: E402
 from tf2_msgs.msg import TFMessage  # noqa: E402
 
 from inertial_id_ros.apps.simulation.payload import load_payload  # noqa: E402
@@ -107,8 +109,10 @@ def test_a_contact_is_doubted_at_once_at_any_rate_and_not_when_it_is_over(tmp_pa
         stage.node = stage.start_node(state__directory=str(tmp_path), motion__execute=True)
         stage.robot = Robot(stage.client, motion="commanded")
         stage.robot.publish_description()
-        play_until_valid(stage, stage.robot)
-        stage.robot.play_to_rest(6.0)
+        heard = stage.client.listen(InertialParameters, f"{NODE}/inertial_parameters", LATCHED)
+        stage.robot.play_to_rest(10.0)
+        play_until(lambda _: stage.robot.play_to_rest(4.0),
+                   lambda: hears(stage, lambda: heard and heard[-1].valid))
         listener = Listener(stage.domain)
         listener.subscribe(f"{NODE}/inertial_parameters", InertialParameters, LATCHED)
         got = listener.got[f"{NODE}/inertial_parameters"]
