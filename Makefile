@@ -49,8 +49,8 @@ layers: setup ## import-linter: a room imports only from those below it
 # the network is not disturbed.
 PARALLEL := -p xdist.plugin -n $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1))) \
   --dist loadfile --no-loadscope-reorder
-# What moves an arm in real time needs most of a processor: no more than two at a time.
-ALONE := -p xdist.plugin -n 2 --dist load --maxschedchunk 1 -m alone
+# What moves an arm in real time needs all processors: one after the other.
+ALONE := -m alone
 unit: setup ## pytest (TESTS=… for some files)
 	@source ./activate && export ROS_DOMAIN_ID=$${ROS_DOMAIN_ID:-$$((RANDOM % 100 + 1))} && \
 	  ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST ROS_PYTHON_CHECK_FIELDS=1 \
