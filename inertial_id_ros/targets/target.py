@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 import shlex
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -57,7 +58,7 @@ class Plan:
     what: str = ""
 
 
-class Target:
+class Target(ABC):
     """See the module.
 
     Args:
@@ -97,25 +98,25 @@ class Target:
         """Why it takes nothing now, whatever it is told, a sentence each."""
         yield from ()
 
+    @abstractmethod
     def plan(self, payload: TargetPayload, before: Values | None) -> Plan:
         """What it is to be told of a payload in its frame (raises InertialIdError).
 
         Args:
             before: what it has now, as far as it tells.
         """
-        raise NotImplementedError
 
     def undo_of(self, before: Values | None, values: Values) -> Values | None:
         """What `send` takes to give back what it had before these values; None: not known."""
         return before
 
+    @abstractmethod
     def send(self, values: Values) -> None:
         """Tell it these values.
 
         Raises:
             InertialIdError: it refuses, or is not there; `NoResponse` where it may have taken them.
         """
-        raise NotImplementedError
 
     def tell(self, kind: str, service: str, request: Values,
              accepted: tuple[str, Any] = ("success", True), reason: str = "") -> None:
