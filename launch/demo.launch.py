@@ -19,7 +19,7 @@ from launch import LaunchDescription
 
 # Parameters of simulate_cobot: name, default, type, description.
 ARGUMENTS = (
-    ("payload", "drill", str, "Named payload, or a YAML file with its parts."),
+    ("payload", "drill", str, "Named payload: cylinder, hammer, box_offset or drill."),
     ("speed", "1.0", float, "Angular speed of the tool [rad/s]."),
     ("convention", "on_sensor", str, "Sign of the wrench: on_sensor or on_environment."),
     ("seed", "0", int, "Seed of the noise."),

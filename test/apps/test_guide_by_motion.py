@@ -10,7 +10,7 @@ from wiggled import BIAS, record, wiggle
 from inertial_id_ros.apps.guide.by_motion import check_by_motion, check_joint_order
 from inertial_id_ros.apps.guide.checks import Verdict, failed
 from inertial_id_ros.apps.guide.proof import prove
-from inertial_id_ros.apps.simulation.payload import PAYLOADS
+from inertial_id_ros.apps.simulation.payload import PAYLOADS, Part, Payload
 from inertial_id_ros.settings import Settings
 
 ATI = Settings().replace({"wrench.sensor": "ati_gamma"})
@@ -56,10 +56,9 @@ def test_a_swing_about_one_axis_does_not_tell_where_gravity_points(joint):
 
 
 @pytest.mark.slow
-def test_what_is_small_against_the_errors_of_the_sensor_stays_open(tmp_path):
-    light = tmp_path / "light.yaml"  # 4 g
-    light.write_text("{name: dice, parts: [{shape: box, size: [.02, .02, .02], density: 500}]}")
-    for changes in ({"payload": str(light), "sensor": "ur_e_series"},
+def test_what_is_small_against_the_errors_of_the_sensor_stays_open():
+    light = Payload("dice", (Part("box", (0.02, 0.02, 0.02), 500.0),))  # 4 g
+    for changes in ({"carried": light, "sensor": "ur_e_series"},
                     {"motion": wiggle(angle=2.0)}):
         assert {row.verdict for row in rows_of(UR, **changes).values()} == {Verdict.OPEN}
 

@@ -7,7 +7,7 @@ import pinocchio as pin
 import pytest
 from scipy.spatial.transform import Rotation
 
-from inertial_id_ros.apps.simulation.cobot import PAYLOAD_BODY, SimulatedCobot
+from inertial_id_ros.apps.simulation.cobot import PAYLOAD_BODY, SimulatedCobot, WristSensor
 from inertial_id_ros.apps.simulation.description import load_description
 from inertial_id_ros.apps.simulation.motion import (
     START_POSE,
@@ -18,9 +18,8 @@ from inertial_id_ros.apps.simulation.motion import (
     sinusoid,
 )
 from inertial_id_ros.apps.simulation.payload import PAYLOADS, Part, Payload, load_payload
-from inertial_id_ros.apps.simulation.sensors import WristSensor
 from inertial_id_ros.apps.simulation.settings import CobotSettings
-from inertial_id_ros.errors import InertialIdError, InvalidSetting
+from inertial_id_ros.errors import InvalidSetting
 from inertial_id_ros.settings.inputs import SENSORS
 
 G = np.array([0.0, 0.0, -9.81])
@@ -195,7 +194,7 @@ def test_arm_has_the_published_denavit_hartenberg_parameters():
         np.testing.assert_allclose(sensor.rotation[0], pose[:3, :3], atol=1e-12)
 
 
-def test_a_data_sheet_gives_errors_that_stay_and_a_zero_that_wanders():
+def test_a_data_sheet_gives_errors_that_stay_and_a_bias_that_drifts():
     sensor, sheet = WristSensor(CobotSettings(sensor="ati_gamma")), SENSORS["ati_gamma"]
     t = np.arange(0.0, 3600.0, 1.0)
     zero = sensor.read(np.zeros((len(t), 6)), np.zeros((len(t), 6)), t)
@@ -287,32 +286,6 @@ def test_mass_com_and_inertia_of_a_payload_are_those_that_mujoco_compiles(payloa
     np.testing.assert_allclose(payload.inertia_com, inertia, atol=1e-9 * np.trace(inertia))
 
 
-def test_payload_file_gives_the_payload_it_describes(tmp_path):
-    (tmp_path / "tool.yaml").write_text(
-        "parts:\n"
-        "  - {shape: box, size: [0.1, 0.05, 0.2], density: 800, center: [0.05, 0.02, 0.1],"
-        " rpy: [0.4, -0.7, 1.1]}\n"
-        "  - {shape: cylinder, size: [0.03, 0.15], density: 2000, center: [-0.04, 0.03, 0.15],"
-        " rpy: [1.0, 0.3, -0.2]}\n"
-        "  - {shape: sphere, size: 0.04, density: 3000, center: [0.0, -0.06, 0.2]}\n")
-    payload = load_payload(str(tmp_path / "tool.yaml"))
-    assert payload.name == "tool" and payload.parts == MIXED.parts
-
-
-@pytest.mark.parametrize(("text", "named"), [
-    ("parts: [{shape: cone, size: [0.1], density: 1}]", "cone"),
-    ("parts: [{shape: box, size: [0.1], density: 1}]", "size of a box"),
-    ("parts: [{shape: sphere, size: [-0.1], density: 1}]", "size"),
-    ("parts: [{shape: sphere, size: [0.1], density: -5}]", "density -5"),
-    ("parts: [{shape: sphere, size: [0.1], density: x}]", "density"),
-    ("parts: [{shape: sphere, size: [0.1]}]", "density"),
-    ("parts: [{shape: sphere, size: [0.1], density: 1, colour: 1}]", "colour"),
-    ("parts: [{shape: sphere, size: [0.1], density: 1, center: [0, 1]}]", "three"),
-    ("parts: [ball]", "ball"), ("", "parts"), ("parts: 3", "parts"), ("parts: [", "bad"),
-    ("parts: []", "bad")])
-def test_a_bad_payload_file_is_refused_by_name(tmp_path, text, named):
-    (tmp_path / "bad.yaml").write_text(text)
-    with pytest.raises(InertialIdError, match=named):
-        load_payload(str(tmp_path / "bad.yaml"))
+def test_an_unknown_payload_is_refused_by_name():
     with pytest.raises(InvalidSetting, match="anvil"):
         load_payload("anvil")

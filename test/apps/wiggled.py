@@ -9,6 +9,7 @@ from rosbags.typesys import Stores, get_typestore
 from inertial_id_ros.apps.guide.received import Received
 from inertial_id_ros.apps.simulation.cobot import SimulatedCobot
 from inertial_id_ros.apps.simulation.motion import START_POSE, Trajectory
+from inertial_id_ros.apps.simulation.payload import Payload
 from inertial_id_ros.apps.simulation.settings import CobotSettings
 from inertial_id_ros.io.input_topics import JOINT_STATES, WRENCH
 from inertial_id_ros.model.history import Window
@@ -56,16 +57,16 @@ def wiggle(angle: float = 18.0, move: float = 1.4, joints: tuple[int, ...] = (3,
 
 
 def receive(order=None, motion=None, seconds: float = 9.5, given: Settings | None = None,
-            **settings) -> Received:
+            carried: Payload | None = None, **settings) -> Received:
     """What is received while the wrist is tilted.
 
     Args:
         order: of the positions among the names of the joints; given: settings of the node;
-            settings: of the simulated cobot.
+            carried: in place of the payload of the settings; settings: of the simulated cobot.
     """
     cobot = SimulatedCobot(CobotSettings().replace({
         "payload": "drill", "bias": list(BIAS), "rate": 200.0, **settings}),
-        motion=motion or wiggle())
+        payload=carried, motion=motion or wiggle())
     run = cobot.run(seconds)
     received = Received(given or Settings(), cobot.urdf)
     stamps = np.round(run.t * 1e9).astype(np.int64) + EPOCH

@@ -3,6 +3,6 @@
 
 import sys
 
-from .command_line import main
+from .write import main
 
 sys.exit(main())

@@ -17,22 +17,22 @@ axes (a payload at rest reads ``-m g``, upwards); ``accelerometer`` reads ``R'(p
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from scipy.signal import lfilter
 from scipy.spatial.transform import Rotation
+from scipy.special import ndtri
 
 from ...errors import InvalidSetting
 from ...extras import optional_packages
 from ...inertia import PARAMETERS, Array, phi_from_body
 from ...model.newton_euler import GRAVITY, regressor
-from .description import SENSOR_FRAME, WORLD_FRAME, ArmDescription, Transform, load_description
+from ...settings.inputs import SENSORS
+from .description import SENSOR_FRAME, WORLD_FRAME, Transform, load_description
 from .motion import CommandedMotion, Motion, sinusoid
 from .payload import Part, Payload, load_payload
-from .sensors import NoiseStream, WristSensor
-from .settings import COMMANDED, CobotSettings
+from .settings import COMMANDED, NO_ERRORS, CobotSettings
 
 with optional_packages("simulating an arm"):
     import mujoco
@@ -40,12 +40,12 @@ with optional_packages("simulating an arm"):
 PAYLOAD_BODY, PAYLOAD_SITE = "payload", "payload_mount"
 # Order of the numbers in a row of sensor data: MuJoCo's types.
 _SENSORS = ("FORCE", "TORQUE", "GYRO", "ACCELEROMETER", "FRAMEANGACC", "FRAMEPOS", "FRAMEQUAT")
-# Columns of a row of unit noise, six numbers each.
-_WRENCH, _POSITION, _VELOCITY, _EFFORT = (slice(k, k + 6) for k in (0, 6, 12, 18))
 _DERIVED = 10.0  # 1/s: noise of a velocity by that of a position
 _TF_RATE = 100.0  # transforms a second, rounded to every n-th sample
 STATED_POINT = 0.05  # m, height of a payload of which the mass alone is stated
-_BLOCK = 5000  # samples computed at a time by blocks()
+_USUAL_RANGE = (130.0, 10.0)  # N, N m, of a sensor whose range is not known
+# Bias drift: time of its correlation, time between two draws, time after which it repeats [s].
+_CORRELATION, _STEP, _PERIOD = 5.0, 0.1, 3600.0
 
 
 class Truth(NamedTuple):
@@ -130,8 +130,7 @@ def _add_geom(body: mujoco.MjsBody, part: Part) -> None:
                   contype=0, conaffinity=0)
 
 
-@dataclass(frozen=True, eq=False)
-class Recording:
+class Recording(NamedTuple):
     """Samples as the cobot publishes them, and the truth behind them.
 
     Attributes:
@@ -150,8 +149,51 @@ class Recording:
     effort: Array
     truth: Truth
 
-    def __len__(self) -> int:
-        return len(self.t)
+
+class WristSensor:
+    """Turns true wrenches into published readings.
+
+    The sensor's axes are turned by ``sensor_rotation_error`` against the declared frame, about the
+    same origin. With R that rotation and ``w`` the wrench of the sensor on the payload in the
+    declared frame, the reading is ``bias + noise - R' w`` (convention on_sensor), or its opposite
+    (on_environment). At rest and on_sensor that is the bias and the payload's weight. With a sensor
+    named in the settings, every channel has an error of its gain, reads a share of the others, and
+    its bias drifts (an Ornstein-Uhlenbeck process), each as its data sheet says of one standard
+    deviation.
+    """
+
+    def __init__(self, settings: CobotSettings) -> None:
+        self._bias, self._deviation = np.array(settings.bias), np.repeat(settings.noise, 3)
+        self._matrix, self._drift = np.eye(6), np.zeros((round(_PERIOD / _STEP), 6))
+        if settings.sensor != NO_ERRORS:
+            sheet = SENSORS[settings.sensor]
+            self._deviation = np.repeat(sheet.noise, 3)
+            ranges = np.repeat(sheet.range if all(sheet.range) else _USUAL_RANGE, 3)
+            sd = sheet.cross_talk * ranges[:, None] / ranges
+            sd[np.diag_indices(6)] = sheet.gain_error
+            rng = np.random.default_rng([settings.seed, 4])
+            self._matrix = np.eye(6) + sd * rng.standard_normal((6, 6))
+            keep = np.exp(-_STEP / _CORRELATION)
+            draws = rng.standard_normal(self._drift.shape)
+            draws[1:] *= np.sqrt(1.0 - keep**2)  # the first is stationary
+            self._drift = np.repeat(sheet.accuracy, 3) * lfilter([1.0], [1.0, -keep], draws, axis=0)
+        self._to_sensor = Rotation.from_rotvec(
+            settings.sensor_rotation_error, degrees=True).inv().as_matrix()
+        self._sign = 1.0 if settings.convention == "on_sensor" else -1.0
+
+    def read(self, wrench: Array, noise: Array, t: Array) -> Array:
+        """Readings (n, 6) [N, N m].
+
+        Args:
+            wrench: (n, 6) of the sensor on the payload, declared sensor frame.
+            noise: (n, 6) unit noise; t: (n,) times [s].
+        """
+        turned = (wrench.reshape(-1, 2, 3) @ self._to_sensor.T).reshape(-1, 6) @ self._matrix.T
+        k, n = np.floor(t / _STEP).astype(int), len(self._drift)
+        part = (t / _STEP - k)[:, None]
+        drift = (1.0 - part) * self._drift[k % n] + part * self._drift[(k + 1) % n]
+        return np.asarray(
+            self._sign * (self._bias + drift - turned + self._deviation * noise))
 
 
 class SimulatedCobot:
@@ -163,21 +205,27 @@ class SimulatedCobot:
         motion: followed instead of the one that the settings name.
 
     Attributes:
+        urdf: the robot description, from base_link to ft_sensor; description: read from it.
+        joint_names: in the order of every array; sensor_frame: of the wrench.
+        tf_step: samples from one publication of the transforms to the next.
         commanded: the motion that trajectories are given to, where the settings say so.
         stated_phi: (10,) of the payload that the driver knows and subtracts from the wrench, about
             the sensor; may be replaced at any time.
 
     Raises:
-        InvalidSetting, InvalidShape: the payload or a setting is not allowed.
+        InvalidSetting: there is no such payload.
     """
 
     def __init__(self, settings: CobotSettings | None = None, *, payload: Payload | None = None,
                  motion: Motion | None = None) -> None:
         self.settings = settings = CobotSettings() if settings is None else settings
-        self.description: ArmDescription = load_description(settings.prefix)
+        self.description = load_description(settings.prefix)
+        self.urdf, self.joint_names = self.description.urdf, self.description.joint_names
+        self.sensor_frame = self.description.sensor_frame
         self.payload = load_payload(settings.payload) if payload is None else payload
         self.commanded = CommandedMotion(settings.pose) if settings.motion == COMMANDED else None
         self.motion: Motion = motion or self.commanded or sinusoid(settings.speed)
+        self.tf_step = max(1, round(settings.rate / _TF_RATE))
         self.stated_phi: Array = np.zeros(PARAMETERS)
         if settings.stated_mass:
             self.stated_phi = phi_from_body(settings.stated_mass, [0.0, 0.0, STATED_POINT],
@@ -187,44 +235,15 @@ class SimulatedCobot:
         self.engine = ArmEngine(
             load_description().urdf, self.payload, self._world_base.T @ GRAVITY)
         self._sensor = WristSensor(settings)
-        self._noise = NoiseStream(settings.seed, max(1, round(settings.rate)), 24)
-
-    @property
-    def urdf(self) -> str:
-        """The robot description, from base_link to ft_sensor."""
-        return self.description.urdf
-
-    @property
-    def joint_names(self) -> tuple[str, ...]:
-        """Names of the joints, in the order of every array."""
-        return self.description.joint_names
-
-    @property
-    def sensor_frame(self) -> str:
-        """Frame of the wrench."""
-        return self.description.sensor_frame
-
-    @property
-    def tf_step(self) -> int:
-        """Samples from one publication of the transforms to the next."""
-        return max(1, round(self.settings.rate / _TF_RATE))
 
     def static_transforms(self) -> list[Transform]:
         """world -> base_link with the declared tilt, then the fixed joints down to ft_sensor."""
         base = Transform(WORLD_FRAME, self.description.moving[0].parent, np.zeros(3),
                          self._declared.as_quat())
-        return [base, *self.description.fixed_transforms()]
+        return [base, *self.description.fixed]
 
     def run(self, duration: float) -> Recording:
         """The first ``duration`` seconds, from 0 on.
-
-        Raises:
-            InvalidSetting: the duration holds no sample.
-        """
-        return next(self.blocks(duration, round(duration * self.settings.rate)))
-
-    def blocks(self, duration: float, count: int = _BLOCK) -> Iterator[Recording]:
-        """The first ``duration`` seconds in blocks of at most ``count`` samples.
 
         Raises:
             InvalidSetting: the duration holds no sample.
@@ -234,7 +253,7 @@ class SimulatedCobot:
             raise InvalidSetting(
                 f"duration is {duration:g} s; it must hold at least one sample, "
                 f"{1 / self.settings.rate:g} s")
-        return (self.samples(start, min(count, total - start)) for start in range(0, total, count))
+        return self.samples(0, total)
 
     def samples(self, start: int, count: int) -> Recording:
         """``count`` samples from number ``start`` on; the same however they are asked for."""
@@ -242,18 +261,26 @@ class SimulatedCobot:
         t = (start + np.arange(count)) / settings.rate
         truth = self._truth(t)
         felt = self._truth(t - settings.clock_offset) if settings.clock_offset else truth
-        left = felt.wrench - regressor(felt.a_g, felt.omega, felt.alpha) @ self.stated_phi
-        noise = self._noise.rows(start, count)
-        return Recording(t, truth.q + settings.encoder_noise * noise[:, _POSITION],
-                         truth.dq + _DERIVED * settings.encoder_noise * noise[:, _VELOCITY],
-                         self._sensor.read(left, noise[:, _WRENCH], t),
-                         truth.effort + settings.effort_noise * noise[:, _EFFORT], truth)
+        wrench = felt.wrench - regressor(felt.a_g, felt.omega, felt.alpha) @ self.stated_phi
+        noise = np.split(unit_noise(settings.seed, start, count, 24), 4, axis=1)
+        return Recording(t, truth.q + settings.encoder_noise * noise[1],
+                         truth.dq + _DERIVED * settings.encoder_noise * noise[2],
+                         self._sensor.read(wrench, noise[0], t),
+                         truth.effort + settings.effort_noise * noise[3], truth)
 
     def _truth(self, t: Array) -> Truth:
         """What happens at times t (n,) [s], in the world."""
         at = self.engine.evaluate(*self.motion(t))
         return at._replace(position=at.position @ self._world_base.T,
                            rotation=self._world_base @ at.rotation)
+
+
+def unit_noise(seed: int, start: int, count: int, columns: int) -> Array:
+    """Rows (count, columns) from number ``start`` on of an endless table of independent unit normal
+    numbers, which the seed alone decides."""
+    bits = np.random.PCG64(np.random.SeedSequence([seed, 1]))
+    bits.advance(start * columns)  # one step a number, whose quantile the normal number is
+    return np.asarray(ndtri(np.random.Generator(bits).random((count, columns))))
 
 
 def _tilt(roll_pitch: tuple[float, ...]) -> Rotation:

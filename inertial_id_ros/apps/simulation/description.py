@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+import re
 from importlib import resources
 from typing import NamedTuple
 from xml.etree import ElementTree
@@ -16,6 +15,7 @@ from ...inertia import Array
 
 WORLD_FRAME, SENSOR_FRAME = "world", "ft_sensor"
 MODEL_FILE = "models/ur5_class_arm.urdf"
+NAMED = re.compile(r'(<(?:link|joint) name="|<(?:parent|child) link=")')
 
 
 class Transform(NamedTuple):
@@ -27,41 +27,30 @@ class Transform(NamedTuple):
     quaternion: Array
 
 
-@dataclass(frozen=True, eq=False)
-class ArmDescription:
-    """The arm as one chain, whose joints stand in its URDF from the base on; those that move turn
-    about the z axis of their child."""
+class ArmDescription(NamedTuple):
+    """The arm as one chain from the base to the sensor.
+
+    Attributes:
+        joint_names: of the joints that move, in the order of every array of positions.
+        moving: their transforms at position 0; each turns about the z axis of its child.
+        fixed: the transforms that never change.
+    """
 
     urdf: str
-
-    @cached_property
-    def _joints(self) -> list[ElementTree.Element]:
-        return ElementTree.fromstring(self.urdf).findall("joint")
-
-    @cached_property
-    def moving(self) -> list[Transform]:
-        """The joints that move, at position 0."""
-        return [_transform(j) for j in self._joints if j.get("type") != "fixed"]
-
-    @property
-    def joint_names(self) -> tuple[str, ...]:
-        """Names of the joints that move, in the order of every array of positions."""
-        return tuple(j.get("name", "") for j in self._joints if j.get("type") != "fixed")
+    joint_names: tuple[str, ...]
+    moving: list[Transform]
+    fixed: list[Transform]
 
     @property
     def sensor_frame(self) -> str:
         """Name of the last link."""
-        return self.fixed_transforms()[-1].child
+        return self.fixed[-1].child
 
     def joint_quaternions(self, q: Array) -> Array:
         """Rotations (n, k, 4), x, y, z, w, of moving links in their parents at positions (n, k)."""
         return np.stack([(Rotation.from_quat(joint.quaternion) * Rotation.from_euler(
             "z", angle[:, None])).as_quat() for joint, angle in zip(self.moving, q.T, strict=True)],
             axis=1)
-
-    def fixed_transforms(self) -> list[Transform]:
-        """The transforms that never change."""
-        return [_transform(j) for j in self._joints if j.get("type") == "fixed"]
 
 
 def load_description(prefix: str = "") -> ArmDescription:
@@ -71,20 +60,17 @@ def load_description(prefix: str = "") -> ArmDescription:
         prefix: put before the names of all joints and links.
     """
     file = resources.files("inertial_id_ros.apps.simulation").joinpath(MODEL_FILE)
-    urdf = file.read_text(encoding="utf-8")
-    if not prefix:
-        return ArmDescription(urdf)
-    root = ElementTree.fromstring(urdf)
-    for tag, key in (("link", "name"), ("joint", "name"), ("joint/parent", "link"),
-                     ("joint/child", "link")):
-        for element in root.findall(tag):
-            element.set(key, prefix + element.get(key, ""))
-    return ArmDescription(ElementTree.tostring(root, encoding="unicode"))
+    urdf = NAMED.sub(rf"\g<1>{prefix}", file.read_text(encoding="utf-8"))
+    joints = ElementTree.fromstring(urdf).findall("joint")
+    moving = [joint for joint in joints if joint.get("type") != "fixed"]
+    return ArmDescription(
+        urdf, tuple(joint.get("name", "") for joint in moving), [_transform(j) for j in moving],
+        [_transform(joint) for joint in joints if joint.get("type") == "fixed"])
 
 
 def _transform(joint: ElementTree.Element) -> Transform:
     """The pose of a joint's child in its parent, at position 0."""
-    place = {e.tag: e.attrib for e in joint}
+    place = {element.tag: element.attrib for element in joint}
     xyz, rpy = (np.array(place["origin"].get(key, "0 0 0").split(), dtype=float)
                 for key in ("xyz", "rpy"))
     return Transform(place["parent"]["link"], place["child"]["link"], xyz,

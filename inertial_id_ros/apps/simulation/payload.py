@@ -4,24 +4,18 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
 
-from ...errors import InvalidSetting, InvalidShape
+from ...errors import InvalidSetting
 from ...inertia import Array, phi_from_body
-from ...io.files import user_path
-from ...io.yaml_files import read_yaml
 
 Vector3 = tuple[float, float, float]
-# Shape -> names of its sizes.
-SIZES = {"box": ("x", "y", "z"), "cylinder": ("radius", "height"), "sphere": ("radius",)}
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(NamedTuple):
     """A homogeneous primitive, placed in the sensor frame.
 
     Attributes:
@@ -30,10 +24,6 @@ class Part:
         density: [kg/m^3].
         center: its centre in the sensor frame [m].
         rpy: roll, pitch, yaw [rad] of its axes (URDF order: R = Rz(yaw) Ry(pitch) Rx(roll)).
-
-    Raises:
-        InvalidShape: unknown shape, or sizes that enclose no volume.
-        InvalidSetting: density, centre or angles are not allowed.
     """
 
     shape: str
@@ -41,19 +31,6 @@ class Part:
     density: float
     center: Vector3 = (0.0, 0.0, 0.0)
     rpy: Vector3 = (0.0, 0.0, 0.0)
-
-    def __post_init__(self) -> None:
-        names = SIZES.get(self.shape, ())
-        if not names:
-            raise InvalidShape(f"payload shape is '{self.shape}'; allowed: {', '.join(SIZES)}")
-        if len(self.size) != len(names) or not all(0.0 < s < math.inf for s in self.size):
-            raise InvalidShape(f"size of a {self.shape} is {list(self.size)}; it needs "
-                               f"{len(names)} numbers above 0 [m]: {', '.join(names)}")
-        place = (*self.center, *self.rpy)
-        if len(place) != 6 or not np.isfinite(place).all() or not 0.0 < self.density < math.inf:
-            raise InvalidSetting(f"{self.shape} of density {self.density:g}, center and rpy "
-                                 f"{list(place)}: it needs a density above 0 [kg/m^3], three "
-                                 "numbers for its center and three for its rpy")
 
     @property
     def rotation(self) -> Array:
@@ -77,36 +54,22 @@ class Part:
             pin.SE3(self.rotation, np.array(self.center)))
 
 
-@dataclass(frozen=True)
 class Payload:
-    """Rigidly joined parts; where parts overlap, their masses add."""
+    """Rigidly joined parts; where parts overlap, their masses add.
 
-    name: str
-    parts: tuple[Part, ...]
+    Attributes:
+        name: of the payload; parts: as they were given.
+        mass: [kg]; com: centre of mass (3,) in the sensor frame [m].
+        inertia_com: tensor (3, 3) about the centre of mass, along the sensor's axes [kg m^2].
+        phi: (10,) about the sensor frame's origin, in the order of `inertia`.
+    """
 
-    @cached_property
-    def _inertia(self) -> pin.Inertia:
-        return sum((part.inertia for part in self.parts), pin.Inertia.Zero())
-
-    @property
-    def mass(self) -> float:
-        """Mass [kg]."""
-        return float(self._inertia.mass)
-
-    @property
-    def com(self) -> Array:
-        """Centre of mass (3,) in the sensor frame [m]."""
-        return np.array(self._inertia.lever)
-
-    @property
-    def inertia_com(self) -> Array:
-        """Tensor (3, 3) about the centre of mass, along the sensor's axes [kg m^2]."""
-        return np.array(self._inertia.inertia)
-
-    @property
-    def phi(self) -> Array:
-        """The ten parameters (10,) about the sensor frame's origin, in the order of `inertia`."""
-        return phi_from_body(self.mass, self.com, self.inertia_com)
+    def __init__(self, name: str, parts: tuple[Part, ...]) -> None:
+        self.name, self.parts = name, parts
+        inertia = sum((part.inertia for part in parts), pin.Inertia.Zero())
+        self.mass, self.com = float(inertia.mass), np.array(inertia.lever)
+        self.inertia_com = np.array(inertia.inertia)
+        self.phi: Array = phi_from_body(self.mass, self.com, self.inertia_com)
 
 
 # Steel, aluminium, wood, plastic; the rest of the densities make up a wanted mass.
@@ -131,30 +94,8 @@ PAYLOADS: dict[str, Payload] = {
 }
 
 
-def load_payload(name_or_file: str) -> Payload:
-    """A named payload, or one from a YAML file: ``parts: [{shape, size, density, center, rpy}]``.
-
-    Raises:
-        InvalidShape: unknown shape, or no volume.
-        InvalidSetting: neither a known name nor a readable YAML file, or an entry not allowed.
-    """
-    if name_or_file in PAYLOADS:
-        return PAYLOADS[name_or_file]
-    path = user_path(name_or_file)
-    if not path.is_file():
-        raise InvalidSetting(
-            f"payload is '{name_or_file}'; allowed: {', '.join(PAYLOADS)}, or an existing file")
-    tree = read_yaml(path, f"payload file {path}")
-    items = tree.get("parts") if isinstance(tree, dict) else None
-    if not isinstance(items, list) or not items:
-        raise InvalidSetting(f"payload file {path} has no list 'parts'; a payload needs one")
-    parts = []
-    for item in items:
-        try:
-            numbers = {key: tuple(np.atleast_1d(np.asarray(item[key], float)).tolist())
-                       for key in ("size", "center", "rpy") if key in item}
-            parts.append(Part(**{**item, **numbers, "density": float(item["density"])}))
-        except (TypeError, ValueError, KeyError):
-            raise InvalidSetting(f"payload file {path} holds the part {str(item):.200}; it needs "
-                                 "shape, size and density, and may have center and rpy") from None
-    return Payload(path.stem, tuple(parts))
+def load_payload(name: str) -> Payload:
+    """A named payload (raises InvalidSetting: there is none of that name)."""
+    if name not in PAYLOADS:
+        raise InvalidSetting(f"payload is '{name}'; allowed: {', '.join(PAYLOADS)}")
+    return PAYLOADS[name]

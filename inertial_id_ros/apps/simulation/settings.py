@@ -1,22 +1,31 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Every setting of the simulated cobot: default, unit, range and meaning, in one place.
 
-The command line and the node's parameters are made from this table.
+The command line (`parse`) and the node's parameters are made from this table.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ...arguments import Parser, numbers
+from ...errors import DamagedFile, InvalidSetting
+from ...io.yaml_files import parse_yaml
 from ...settings.inputs import SENSORS
-from ...settings.spec import Vector, check, coerce, iter_group, setting, unknown_setting
+from ...settings.spec import (
+    Vector,
+    allowed_range,
+    check,
+    coerce,
+    iter_group,
+    setting,
+    unknown_setting,
+)
 
-CONVENTIONS = ("on_sensor", "on_environment")
 COMMANDED = "commanded"
-MOTIONS = ("sinusoid", COMMANDED)
 NO_ERRORS = "none"
 
 
@@ -28,10 +37,10 @@ class CobotSettings:
         InvalidSetting: a value is outside its range; the text names it.
     """
 
-    payload: str = setting("drill", "Named payload, or a YAML file with its parts.")
+    payload: str = setting("drill", "Named payload: cylinder, hammer, box_offset or drill.")
     motion: str = setting(
         "sinusoid", "How the arm moves; commanded: it rests in its pose, and offers what a driver "
-        "does (FollowJointTrajectory, set_payload).", choices=MOTIONS)
+        "does (FollowJointTrajectory, set_payload).", choices=("sinusoid", COMMANDED))
     pose: Vector = setting(
         (0.0, -1.5708, 1.0472, -1.5708, -1.5708, 0.0), "Where a commanded arm rests at first.",
         unit="rad", low=-6.3, high=6.3, lengths=(6,))
@@ -47,13 +56,13 @@ class CobotSettings:
     rate: float = setting(
         500.0, "Samples of wrench and joint states a second.", unit="Hz", low=10.0, high=2000.0)
     convention: str = setting(
-        "on_sensor", "Sign of the published wrench.", choices=CONVENTIONS)
+        "on_sensor", "Sign of the published wrench.", choices=("on_sensor", "on_environment"))
     noise: Vector = setting(
         (0.1, 0.005), "Standard deviations of the white noise of one force [N] and one torque "
         "[N m] sample.", low=0.0, lengths=(2,))
     sensor: str = setting(
         NO_ERRORS, "Sensor with the errors of whose data sheet the wrench is read: gains, "
-        "cross-talk, a zero that wanders, and its noise in place of `noise`; none: only what the "
+        "cross-talk, bias drift, and its noise in place of `noise`; none: only what the "
         "other settings say.", choices=(NO_ERRORS, *SENSORS))
     bias: Vector = setting(
         (0.0,) * 6, "Reading of the unloaded sensor in the on_sensor sign: three forces [N], "
@@ -95,3 +104,31 @@ class CobotSettings:
                 raise unknown_setting(name, known)
         return dataclasses.replace(
             self, **{name: coerce(name, value, known[name]) for name, value in changes.items()})
+
+
+def parse(parser: Parser, arguments: Sequence[str]) -> tuple[CobotSettings, dict[str, Any]]:
+    """Settings from command-line words (without ROS arguments), and the other options of a parser.
+
+    Raises:
+        InvalidSetting: an unknown option, or a value that is not allowed.
+    """
+    defaults = CobotSettings()
+    for name, default, spec in iter_group(defaults):
+        shown = ",".join(f"{v:g}" for v in default) if isinstance(default, tuple) else default
+        text = f"{spec.description} ({allowed_range(spec)}; default: {shown})"
+        parser.add_argument("--" + name.replace("_", "-"), dest=name, metavar="VALUE",
+                            help=text.replace("%", "%%"))
+    given = vars(parser.parse_args(list(arguments)))
+    texts = {name: given.pop(name) for name, _, _ in iter_group(defaults)}
+    return defaults.replace({name: _value(name, text, getattr(defaults, name))
+                             for name, text in texts.items() if text is not None}), given
+
+
+def _value(name: str, text: str, default: Any) -> Any:
+    """The value of an option (raises InvalidSetting); numbers of a list are separated by commas."""
+    if isinstance(default, tuple):
+        return numbers(f"{name} is '{text}'", text, "numbers")
+    try:
+        return text if isinstance(default, str) else parse_yaml(text)
+    except DamagedFile:
+        raise InvalidSetting(f"{name} is '{text:.200}'; it must be a number") from None

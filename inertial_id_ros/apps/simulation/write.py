@@ -1,22 +1,27 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Writes a simulated recording with ``rosbags``, without ROS.
+"""The messages of a simulated cobot, and recordings of them, by ``rosbags`` and without ROS.
 
-It holds what a driver with robot_state_publisher would have published: ``/joint_states``,
-``/wrench``, ``/tf`` (from the measured joint positions), and the latched ``/tf_static`` and
-``/robot_description``; besides these the truth, latched, on ``/simulate_cobot/truth``."""
+They are what a driver with robot_state_publisher would publish: ``joint_states``, ``wrench``,
+``/tf`` (from the measured joint positions), and the latched ``/tf_static`` and
+``robot_description``; besides these the true payload, latched, on ``~/truth``."""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Iterator
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from ...arguments import Parser
+from ...cli import OK, exit_status
 from ...errors import RecordingError
 from ...extras import optional_packages
 from ...inertia import Array, six_from_tensor
 from .cobot import Recording, SimulatedCobot
 from .description import Transform
+from .settings import parse
 
 with optional_packages("writing a recording"):
     from rosbags.interfaces import (
@@ -34,24 +39,38 @@ with optional_packages("writing a recording"):
 START = 1_700_000_000.0  # s: stamp of the first sample where none is given; never 0, "no stamp"
 # Type of each topic, and whether it is latched.
 TOPICS = {
-    "/joint_states": ("sensor_msgs/msg/JointState", False),
-    "/wrench": ("geometry_msgs/msg/WrenchStamped", False),
+    "joint_states": ("sensor_msgs/msg/JointState", False),
+    "wrench": ("geometry_msgs/msg/WrenchStamped", False),
     "/tf": ("tf2_msgs/msg/TFMessage", False),
     "/tf_static": ("tf2_msgs/msg/TFMessage", True),
-    "/robot_description": ("std_msgs/msg/String", True),
-    "/simulate_cobot/truth": ("geometry_msgs/msg/InertiaStamped", True)}
+    "robot_description": ("std_msgs/msg/String", True),
+    "~/truth": ("geometry_msgs/msg/InertiaStamped", True)}
 STORE = get_typestore(Stores.ROS2_JAZZY)
 
 
-def write_bag(path: str | Path, cobot: SimulatedCobot, blocks: Recording | Iterable[Recording], *,
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write the bag that the command line names; returns the exit status."""
+    return exit_status(lambda: _run(sys.argv[1:] if arguments is None else arguments))
+
+
+def _run(arguments: Sequence[str]) -> int:
+    parser = Parser(prog="python -m inertial_id_ros.apps.simulation",
+                    description="Writes a recording of a simulated cobot with a wrist sensor.")
+    parser.add_argument("--write", metavar="BAG", required=True,
+                        help="folder of the recording, of --duration seconds")
+    settings, options = parse(parser, arguments)
+    cobot = SimulatedCobot(settings)
+    write_bag(options["write"], cobot, cobot.run(settings.duration))
+    return OK
+
+
+def write_bag(path: str | Path, cobot: SimulatedCobot, recording: Recording, *,
               start: float = START) -> None:
-    """Writes consecutive recordings of a cobot into a new bag.
+    """Write a recording of a cobot into a new bag.
 
     Args:
         path: folder of the bag, which must not exist.
         cobot: gives names, transforms and the robot description.
-        blocks: one recording, or consecutive blocks (``cobot.blocks(duration)``), which are
-            written as they come.
         start: ROS time of the sample at t = 0 [s].
 
     Raises:
@@ -63,12 +82,13 @@ def write_bag(path: str | Path, cobot: SimulatedCobot, blocks: Recording | Itera
     try:
         with Writer(folder, version=9, storage_plugin=StoragePlugin.MCAP) as writer:
             topics = {name: writer.add_connection(
-                name, kind, typestore=STORE, offered_qos_profiles=[quality_of_service(latched)])
+                f"/{name.replace('~', 'simulate_cobot').lstrip('/')}", kind, typestore=STORE,
+                offered_qos_profiles=[quality_of_service(latched)])
                 for name, (kind, latched) in TOPICS.items()}
-            for stamp, name, message in _messages(
-                    cobot, [blocks] if isinstance(blocks, Recording) else blocks,
-                    round(start * 1e9)):
-                writer.write(topics[name], stamp, STORE.serialize_cdr(message, TOPICS[name][0]))
+            begin = round(start * 1e9)
+            for stamp, name, data in chain(latched_messages(cobot, begin),
+                                           sample_messages(cobot, recording, begin)):
+                writer.write(topics[name], stamp, data)
     except BaseException as error:
         # A bag that stops half-way looks like a complete one.
         shutil.rmtree(folder, ignore_errors=True)
@@ -77,30 +97,40 @@ def write_bag(path: str | Path, cobot: SimulatedCobot, blocks: Recording | Itera
         raise
 
 
-def _messages(cobot: SimulatedCobot, blocks: Iterable[Recording], start: int
-              ) -> Iterator[tuple[int, str, Any]]:
-    """Stamp [ns], topic and message; first what is latched."""
-    payload, frame = cobot.payload, cobot.sensor_frame
-    inertia = make("geometry_msgs/Inertia", payload.mass, _vector(payload.com),
-                    *six_from_tensor(payload.inertia_com).tolist())
-    yield start, "/tf_static", _transforms(start, cobot.static_transforms())
-    yield start, "/robot_description", make("std_msgs/String", cobot.urdf)
-    yield start, "/simulate_cobot/truth", make(
-        "geometry_msgs/InertiaStamped", header(start, frame), inertia)
-    for block in blocks:
-        turns = cobot.description.joint_quaternions(block.q)
-        for i, t in enumerate(block.t.tolist()):
-            stamp, wrench = start + round(1e9 * t), block.wrench[i]
-            yield stamp, "/joint_states", make(
-                "sensor_msgs/JointState", header(stamp, ""), list(cobot.joint_names), block.q[i],
-                block.dq[i], block.effort[i])
-            yield stamp, "/wrench", make("geometry_msgs/WrenchStamped", header(stamp, frame),
-                                          make("geometry_msgs/Wrench", _vector(wrench[:3]),
-                                                _vector(wrench[3:])))
-            if round(t * cobot.settings.rate) % cobot.tf_step == 0:
-                yield stamp, "/tf", _transforms(stamp, [
-                    joint._replace(quaternion=turn)
-                    for joint, turn in zip(cobot.description.moving, turns[i], strict=True)])
+Messages = Iterator[tuple[int, str, bytes]]  # stamp [ns], topic, serialised message
+
+
+def latched_messages(cobot: SimulatedCobot, stamp: int) -> Messages:
+    """What every subscriber gets once: fixed transforms, description, true payload."""
+    payload = cobot.payload
+    yield _serialised(stamp, "/tf_static", _transforms(stamp, cobot.static_transforms()))
+    yield _serialised(stamp, "robot_description", make("std_msgs/String", cobot.urdf))
+    yield _serialised(stamp, "~/truth", make(
+        "geometry_msgs/InertiaStamped", header(stamp, cobot.sensor_frame), make(
+            "geometry_msgs/Inertia", payload.mass, _vector(payload.com),
+            *six_from_tensor(payload.inertia_com).tolist())))
+
+
+def sample_messages(cobot: SimulatedCobot, recording: Recording, start: int) -> Messages:
+    """Joint states and wrench of each sample, and transforms; start: stamp at t = 0 [ns]."""
+    frame, moving = cobot.sensor_frame, cobot.description.moving
+    turns = cobot.description.joint_quaternions(recording.q)
+    for i, t in enumerate(recording.t.tolist()):
+        stamp, wrench = start + round(1e9 * t), recording.wrench[i]
+        yield _serialised(stamp, "joint_states", make(
+            "sensor_msgs/JointState", header(stamp, ""), list(cobot.joint_names), recording.q[i],
+            recording.dq[i], recording.effort[i]))
+        yield _serialised(stamp, "wrench", make(
+            "geometry_msgs/WrenchStamped", header(stamp, frame),
+            make("geometry_msgs/Wrench", _vector(wrench[:3]), _vector(wrench[3:]))))
+        if round(t * cobot.settings.rate) % cobot.tf_step == 0:
+            yield _serialised(stamp, "/tf", _transforms(stamp, [
+                joint._replace(quaternion=turn)
+                for joint, turn in zip(moving, turns[i], strict=True)]))
+
+
+def _serialised(stamp: int, topic: str, message: Any) -> tuple[int, str, bytes]:
+    return stamp, topic, bytes(STORE.serialize_cdr(message, TOPICS[topic][0]))
 
 
 def make(kind: str, *values: Any) -> Any:

@@ -29,8 +29,8 @@ from ..guide.identify_payload import run
 from ..program import Children, ignore_signals, private_environment, stop_flag
 
 MASS_TOLERANCE, COM_TOLERANCE = 0.02, 0.005  # relative; m
-ACCURACY = ("--mass-accuracy", "3", "--com-accuracy", "5", "--inertia-accuracy", "0")
-SILENCE = ("--silence", "0.5")  # of a simulation on a busy machine
+WORDS = ("--mass-accuracy", "3", "--com-accuracy", "5", "--inertia-accuracy", "0",
+         "--silence", "0.5")  # of a simulation on a busy machine
 BIAS = "bias:=[2.0, -1.5, 3.0, 0.05, -0.08, 0.03]"
 # The arm stands exactly where its description says; its driver states what it compensates.
 NODE = {"alignment.orientation_sd": "0.0", "alignment.position_sd": "0.001",
@@ -53,8 +53,8 @@ def verdicts(payload: Payload, report: Array, sigma: Array) -> list[tuple[str, b
              com <= for_com)]
 
 
-def make_parser() -> argparse.ArgumentParser:
-    """The command line."""
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the demo; returns the exit status (see --help)."""
     parser = Parser(
         prog="inertial_id_demo", description="identify_payload on a simulated cobot.",
         epilog="Exit status: that of identify_payload; 1 where what was identified is not true: "
@@ -68,12 +68,7 @@ def make_parser() -> argparse.ArgumentParser:
     add("--ask", action="store_true", help="ask before the arm moves, as on a real one")
     add("--report", type=Path, default=Path("reports"), metavar="FOLDER",
         help="where the report is written (default: reports)")
-    return parser
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the demo; returns the exit status (see --help)."""
-    return exit_status(lambda: _run(make_parser().parse_args(arguments)))
+    return exit_status(lambda: _run(parser.parse_args(arguments)))
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -85,28 +80,26 @@ def _run(options: argparse.Namespace) -> int:
     stop, environment = stop_flag(), private_environment()
     os.environ.update(environment)
     with TemporaryDirectory() as state, Children(environment) as children:
+        children.start("inertial_id_ros.ros.tools.simulate_cobot", [
+            "--ros-args", "-p", f"payload:={options.payload}", "-p", "motion:=commanded", "-p",
+            f"sensor:={options.sensor}", "-p", f"seed:={options.seed}", "-p", BIAS])
+        node = {**NODE, "estimator.method": options.method, "wrench.sensor": options.sensor,
+                "state.directory": state}
+        session = parse(
+            [*WORDS, *([] if options.ask else ["--yes"]), "--report", str(options.report)],
+            [word for name, value in node.items() for word in ("-p", f"{name}:={value}")])
+        show = Show(session.yes, session.json or not sys.stdout.isatty())
         try:
-            children.start("inertial_id_ros.ros.tools.simulate_cobot", [
-                "--ros-args", "-p", f"payload:={options.payload}", "-p", "motion:=commanded", "-p",
-                f"sensor:={options.sensor}", "-p", f"seed:={options.seed}", "-p", BIAS])
-            node = {**NODE, "estimator.method": options.method, "wrench.sensor": options.sensor,
-                    "state.directory": state}
-            session = parse(
-                [*ACCURACY, *SILENCE, *([] if options.ask else ["--yes"]), "--report",
-                 str(options.report)],
-                [word for name, value in node.items() for word in ("-p", f"{name}:={value}")])
-            show = Show(session.yes, session.json or not sys.stdout.isatty())
             end, record = run(session, stop, show, beside=children)
-            if end.status == INTERRUPTED or record is None or record.report is None or (
-                    record.sigma is None):
-                return end.status
-            judged = verdicts(payload, record.report, record.sigma)
-            for text, holds in judged:
-                show.say(text, holds)
-            return end.status or int(not all(holds for _, holds in judged))
         finally:
             if stop.is_set():
                 ignore_signals()
+    if end.status == INTERRUPTED or record is None or record.report is None or record.sigma is None:
+        return end.status
+    judged = verdicts(payload, record.report, record.sigma)
+    for text, holds in judged:
+        show.say(text, holds)
+    return end.status or int(not all(holds for _, holds in judged))
 
 
 if __name__ == "__main__":

@@ -1,12 +1,10 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Node ``simulate_cobot``: a simulated cobot that publishes what a driver would publish.
 
-``/joint_states`` and ``/wrench`` at the sample rate, ``/tf`` at its own, and latched
-``/tf_static``, ``/robot_description`` and ``~/truth`` (the payload's true inertia). A wrench
-published on ``~/push`` acts on the payload, in the axes and about the origin of the sensor, until
-the next one comes. With ``motion:=commanded`` it also offers what a driver does
-(`cobot_driver`). Settings are parameters of the node and options of the command line, which set
-the parameters' defaults.
+Its topics are those of `apps.simulation.write`. A wrench published on ``~/push`` acts on the
+payload, in the axes and about the origin of the sensor, until the next one comes. With
+``motion:=commanded`` it also offers what a driver does (`cobot_driver`). Settings are parameters of
+the node and options of the command line, which set the parameters' defaults.
 """
 
 from __future__ import annotations
@@ -17,36 +15,22 @@ import time
 from collections.abc import Sequence
 
 import numpy as np
-from builtin_interfaces.msg import Time
-from geometry_msgs.msg import (
-    InertiaStamped,
-    Quaternion,
-    TransformStamped,
-    Wrench,
-    WrenchStamped,
-)
+from geometry_msgs.msg import Wrench
 from rcl_interfaces.msg import ParameterDescriptor
 from rclpy.duration import Duration
 from rclpy.exceptions import InvalidParameterValueException
 from rclpy.executors import MultiThreadedExecutor
 from rclpy.node import Node
-from sensor_msgs.msg import JointState
-from std_msgs.msg import Header, String
-from tf2_msgs.msg import TFMessage
 
-from ...apps.simulation.cobot import Recording, SimulatedCobot
-from ...apps.simulation.command_line import parse
-from ...apps.simulation.description import Transform
-from ...apps.simulation.payload import Payload
-from ...apps.simulation.settings import CobotSettings
+from ...apps.simulation.cobot import SimulatedCobot
+from ...apps.simulation.settings import CobotSettings, parse
+from ...apps.simulation.write import TOPICS, Messages, latched_messages, sample_messages
 from ...arguments import Parser
 from ...cli import exit_status, simulate_cobot
 from ...errors import InvalidSetting
-from ...inertia import Body
 from ...settings.spec import allowed_range, iter_group
 from .. import compat
 from ..contract import LATCHED
-from ..conversions import inertia_message, time_message, vector, wrench_message
 from ..program import ignore_signals, start_ros, stop_flag, without_ros_arguments
 from .cobot_driver import CobotDriver
 
@@ -56,7 +40,7 @@ _DEPTH = 100  # samples kept for a receiver on a machine that is busy for a mome
 # computation (under 1 ms at 500 Hz) fits between two publications.
 _AHEAD = 0.1  # s
 _AHEAD_COMMANDED = 0.02  # s, where what comes next depends on what the arm is told
-_MAX_LAG = 0.5  # s behind schedule after which samples are skipped rather than sent in a burst
+_MAX_LAG = 0.5  # s behind schedule after which time is left out rather than sent in a burst
 
 
 class SimulateCobotNode(Node):
@@ -66,7 +50,7 @@ class SimulateCobotNode(Node):
         defaults: settings where no parameter is given.
 
     Raises:
-        InvalidSetting, InvalidShape: a parameter, or the payload, is not allowed.
+        InvalidSetting: a parameter, or the payload, is not allowed.
     """
 
     def __init__(self, defaults: CobotSettings) -> None:
@@ -75,36 +59,13 @@ class SimulateCobotNode(Node):
         if self.get_parameter("use_sim_time").value:
             raise InvalidSetting("use_sim_time is true; the simulated cobot runs on the wall clock")
         self.cobot = SimulatedCobot(settings)
-        self._publishers_by_name = {
-            "joint_states": self.create_publisher(JointState, "joint_states", _DEPTH),
-            "wrench": self.create_publisher(WrenchStamped, "wrench", _DEPTH),
-            "tf": self.create_publisher(TFMessage, "/tf", _DEPTH),
-            "tf_static": self.create_publisher(TFMessage, "/tf_static", LATCHED),
-            "robot_description": self.create_publisher(String, "robot_description", LATCHED),
-            "truth": self.create_publisher(InertiaStamped, "~/truth", LATCHED),
-        }
+        self._publishers_by_topic = {
+            topic: self.create_publisher(compat.message_type(kind), topic,
+                                         LATCHED if latched else _DEPTH)
+            for topic, (kind, latched) in TOPICS.items()}
         self._driver = None if self.cobot.commanded is None else CobotDriver(self, self.cobot)
         self._push = np.zeros(6)  # of what touches the payload, with the sign of the readings
         self.create_subscription(Wrench, "~/push", self._take_push, 1)
-
-    def publish_latched(self) -> None:
-        """Publish what every subscriber gets once."""
-        now = self.get_clock().now().nanoseconds
-        publish = self._publishers_by_name
-        publish["tf_static"].publish(TFMessage(transforms=[
-            _transform_message(t, time_message(now)) for t in self.cobot.static_transforms()]))
-        publish["robot_description"].publish(String(data=self.cobot.urdf))
-        publish["truth"].publish(
-            _truth_message(self.cobot.payload, self.cobot.sensor_frame, time_message(now)))
-        settings = self.cobot.settings
-        self.get_logger().info(
-            f"{settings.motion} with payload '{self.cobot.payload.name}' "
-            f"({self.cobot.payload.mass:.3f} kg) at {settings.rate:g} Hz")
-
-    def _take_push(self, message: Wrench) -> None:
-        sign = 1.0 if self.cobot.settings.convention == "on_sensor" else -1.0
-        f, t = message.force, message.torque
-        self._push = sign * np.array([f.x, f.y, f.z, t.x, t.y, t.z])
 
     def _declare_parameters(self, defaults: CobotSettings) -> CobotSettings:
         values = {}
@@ -117,48 +78,48 @@ class SimulateCobotNode(Node):
             values[name] = self.declare_parameter(name, start, descriptor).value
         return defaults.replace(values)
 
-    def publish_samples(self, stop: threading.Event) -> None:
-        """Compute samples ahead and publish each when it is due, until stopped."""
-        settings = self.cobot.settings
-        total = round(settings.duration * settings.rate) if settings.duration else None
-        # Stamps are times of the schedule, not moments of publication, which jitter.
-        start, ros_start = time.monotonic(), self.get_clock().now().nanoseconds
-        ahead = _AHEAD if self._driver is None else _AHEAD_COMMANDED
-        number, chunk = 0, max(1, round(ahead * settings.rate))
-        while not stop.is_set() and number != total:
-            count = chunk if total is None else min(chunk, total - number)
+    def _take_push(self, message: Wrench) -> None:
+        sign = 1.0 if self.cobot.settings.convention == "on_sensor" else -1.0
+        f, t = message.force, message.torque
+        self._push = sign * np.array([f.x, f.y, f.z, t.x, t.y, t.z])
+
+    def run(self, stop: threading.Event) -> None:
+        """Publish what is latched, then each sample when it is due, until stopped."""
+        start = time.monotonic()
+        stamp = self.get_clock().now().nanoseconds  # of sample 0
+        self._publish(latched_messages(self.cobot, stamp), start, stamp, stop)
+        settings, payload = self.cobot.settings, self.cobot.payload
+        self.get_logger().info(f"{settings.motion} with payload '{payload.name}' "
+                               f"({payload.mass:.3f} kg) at {settings.rate:g} Hz")
+        total = round(settings.duration * settings.rate) or sys.maxsize
+        number, ahead = 0, _AHEAD if self._driver is None else _AHEAD_COMMANDED
+        while not stop.is_set() and number < total:
+            late = time.monotonic() - start - number / settings.rate
+            if late > _MAX_LAG:
+                start, stamp = start + late, stamp + round(late * 1e9)
+                self.get_logger().warning("behind schedule; the arm stood still meanwhile")
+            count = min(max(1, round(ahead * settings.rate)), total - number)
             block = self.cobot.samples(number, count)
             if self._driver is not None:
-                self._driver.watch(block, self._push)
-            for i in range(count):
-                late = time.monotonic() - start - (number + i) / settings.rate
-                if late > _MAX_LAG:
-                    start, ros_start = start + late, ros_start + round(late * 1e9)
-                    self.get_logger().warning("behind schedule; samples were left out")
-                elif stop.wait(max(-late, 0.0)):
-                    return
-                self._publish(block, i, Header(stamp=time_message(
-                    ros_start + round((number + i) / settings.rate * 1e9))),
-                    (number + i) % self.cobot.tf_step == 0)
+                self._driver.watch(self._push)
+            self._publish(sample_messages(self.cobot, block._replace(
+                wrench=block.wrench + self._push), stamp), start, stamp, stop)
             number += count
-        for name in ("joint_states", "wrench"):
-            self._publishers_by_name[name].wait_for_all_acked(Duration(seconds=1))
+        for topic in ("joint_states", "wrench"):
+            self._publishers_by_topic[topic].wait_for_all_acked(Duration(seconds=1))
 
-    def _publish(self, block: Recording, i: int, header: Header, with_transforms: bool) -> None:
-        """Publish the i-th sample of a block; the push adds to its wrench."""
-        publish, cobot = self._publishers_by_name, self.cobot
-        publish["joint_states"].publish(JointState(
-            header=header, name=cobot.joint_names, position=block.q[i].tolist(),
-            velocity=[] if block.dq is None else block.dq[i].tolist(),
-            effort=block.effort[i].tolist()))
-        publish["wrench"].publish(WrenchStamped(
-            header=Header(stamp=header.stamp, frame_id=cobot.sensor_frame),
-            wrench=wrench_message(block.wrench[i] + self._push)))
-        if with_transforms:
-            turns = cobot.description.joint_quaternions(block.q[[i]])[0]
-            publish["tf"].publish(TFMessage(transforms=[
-                _transform_message(Transform(j.parent, j.child, j.translation, turn), header.stamp)
-                for j, turn in zip(cobot.description.moving, turns, strict=True)]))
+    def _publish(self, messages: Messages, start: float, first: int, stop: threading.Event) -> None:
+        """Publish each message when its stamp is due; stamps are times of the schedule, not of
+        publication, which jitters.
+
+        Args:
+            start: steady time [s] of the stamp `first` [ns].
+        """
+        for stamp, topic, data in messages:
+            due = start + 1e-9 * (stamp - first)
+            if stop.wait(max(due - time.monotonic(), 0.0)):
+                return
+            self._publishers_by_topic[topic].publish(data)
 
 
 def main(args: Sequence[str] | None = None) -> int:
@@ -178,8 +139,7 @@ def _run(arguments: list[str]) -> int:
         node = SimulateCobotNode(defaults)
         executor.add_node(node)
         spinning.start()
-        node.publish_latched()
-        node.publish_samples(stop)
+        node.run(stop)
     except InvalidParameterValueException as error:
         raise InvalidSetting(" ".join(str(error).split())) from error
     finally:
@@ -190,22 +150,6 @@ def _run(arguments: list[str]) -> int:
         executor.shutdown()
         ignore_signals()
     return 0
-
-
-def _transform_message(transform: Transform, stamp: Time) -> TransformStamped:
-    message = TransformStamped(child_frame_id=transform.child)
-    message.header.frame_id, message.header.stamp = transform.parent, stamp
-    message.transform.translation = vector(transform.translation)
-    x, y, z, w = (float(v) for v in transform.quaternion)
-    message.transform.rotation = Quaternion(x=x, y=y, z=z, w=w)
-    return message
-
-
-def _truth_message(payload: Payload, frame: str, stamp: Time) -> InertiaStamped:
-    body = Body(payload.mass, payload.com, payload.inertia_com)
-    message = InertiaStamped(inertia=inertia_message(body))
-    message.header.frame_id, message.header.stamp = frame, stamp
-    return message
 
 
 if __name__ == "__main__":
