@@ -119,11 +119,11 @@ class Scan:
             self._begin_with(Predictor(self.sheet))
 
     def update(self, history: History, end: int = ALL,
-               is_same: Callable[[int], bool] = lambda number: False) -> list[Event]:
+               is_same: Callable[[Event], bool] = lambda event: False) -> list[Event]:
         """Judge the rows whose bins are all there, before a bin; marks the history.
 
         Args:
-            is_same: true if a window before a bin, with nothing suspect in it left out, shows the
+            is_same: true if the samples up to an event, with nothing suspect left out, show the
                 payload of before: then nothing has changed, and all its rows count.
         """
         out: list[Event] = []
@@ -131,7 +131,7 @@ class Scan:
             for event in self.push(row):
                 if event.kind in _DOUBTED:
                     history.marks = replace(history.marks, contacts=self._contacts)
-                    if is_same(event.number + HALF):
+                    if is_same(event):
                         event = Event(Kind.CALM, event.number, event.first, event.first - HALF)
                 history.marks = self._marked(history, event)
                 out.append(event)

@@ -18,8 +18,8 @@ from ..motion.motion import BIN, Array
 from .calibration import usual_terms
 from .candidates import candidates
 from .fit import Fit, Region, climb, fit, setup_of
-from .newest import MISFIT, newest_misfit
 from .plain_rows import PlainRows, plain_rows
+from .pouring import MISFIT, newest_misfit
 from .rival import Rival, on_all, rivals, surprise
 from .sensor_filter import SensorFilter
 from .setup_search import SetupError

@@ -30,6 +30,8 @@ _RADII = (0.05, 0.25)  # m, bounds of the radius of gyration
 _BEGINS = (1.5, 3.0, 5.0, 8.0, 12.0, 17.0, 23.0)  # s: ages at which climbs begin
 _ENDS, _LASTS = (1.0, 3.0, 7.0, 11.0, 16.0), (1.5, 5.0, 11.0, 20.0)
 _NAMED = (0.03, 0.003)  # of the mass; m
+SECOND, FEWEST, ENOUGH = 1.0, 6, 3  # s, of a slice; rows in one; slices to compare with
+MISFIT = 3.5  # of a slice, over the root mean square of those before
 _UNSURE, _LIGHTEST = 0.2, 0.01  # s, of when now is; kg
 
 
@@ -134,3 +136,19 @@ def _unit_changes(phi: Array) -> Array:
     radius = float(np.clip(np.sqrt(gyration), *_RADII))
     out[4:, 4:] = mass * radius * (_SHARE * radius + 2.0 * _WAY) * np.eye(6)
     return out
+
+
+def newest_misfit(fit: Fit) -> float:
+    """Where a pour shows first: mean residual of the newest second over the root mean square of
+    those of the seconds before, of forces or of torques; 0 where there are too few of these."""
+    rows, solution = fit.rows, fit.solution
+    modes = solution.residual.reshape(solution.variance.shape) * np.sqrt(solution.variance)
+    left = rows.back(modes)
+    number = ((rows.time[-1] - rows.time) / SECOND).astype(int)
+    count = np.bincount(number)
+    mean: Array = np.stack([np.bincount(number, column) for column in left.T], 1) / np.maximum(
+        count, 1)[:, None]
+    power = np.square(mean).reshape(len(count), -1, 3).sum(2)[count >= FEWEST]
+    if len(power) <= ENOUGH or count[0] < FEWEST:
+        return 0.0
+    return float(np.sqrt((power[0] / np.maximum(power[1:].mean(0), 1e-12)).max()))

@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..compensation.latch import Latch, LoadInUse
+from ..compensation.latch import Latch, LoadInUse, WindowSays
+from ..detect.bank import Kind
 from ..detect.row import HALF
 from ..detect.scan import Event, Scan
 from ..detect.torque_row import TorqueRows, torque_sheet
@@ -82,7 +83,8 @@ class Course:
         self.newest: Conclusion | None = None
         self._judged = 0
         self._faults: list[Fault] = []
-        self._known: Known | None = None
+        self._known: tuple[Known, ...] = ()  # of the last two searches
+        self._waiting: WindowSays | None = None  # for the scan to judge the rows that it is made of
         self._concluded: dict[int, Conclusion] = {}  # the newest, by the bins before which
 
     def append(self, motion: Motion, stamps: IntArray, wrench: Array, faults: list[Fault]) -> None:
@@ -128,8 +130,10 @@ class Course:
         self._mark_faults(end)
         late = max(round(self.scan.setup.delay / BIN), 0)
         events = self.scan.update(self.history, end - HALF - late, self._is_same)
-        if self._torques is None:
-            for event in events:
+        for event in events:
+            if event.kind is Kind.SUSPECT:
+                self._distrust(event.first - HALF)
+            if self._torques is None:
                 self.latch.update(self.scan, event)
         if end % EVERY == 0:
             self._conclude(end)
@@ -137,6 +141,13 @@ class Course:
         if self._torques is None:
             self.latch.update(self.scan)
         return Step(events, due)
+
+    def _distrust(self, onset: int) -> None:
+        """Drop what was found in windows that reach beyond a bin: estimates use samples before the
+        scan can judge them, and would explain another payload by another set-up."""
+        self._known = tuple(known for known in self._known if known.end <= onset)
+        if self._waiting is not None and self._waiting.number > onset:
+            self._waiting = None
 
     def _mark_faults(self, end: int) -> None:
         """Mark bins whose motion or wrench was known to be wrong before a bin."""
@@ -159,26 +170,33 @@ class Course:
             said = self._estimate(until, search=until == end)
             self._concluded = dict([*list(self._concluded.items())[-1:], (until, said)])
         self.newest = self._concluded[until]
-        says = self.newest.says(end)
-        if says is not None:
-            self.scan.use(says.setup, says.walks)
-            self.latch.judge(says)
+        if self._waiting is not None:
+            self.scan.use(self._waiting.setup, self._waiting.walks)
+        self._waiting = self.newest.says(end)
+        if self._waiting is not None:
+            self.latch.judge(self._waiting)
 
     def conclusion(self, end: int) -> Conclusion:
         """What follows from the history before a bin. It changes nothing."""
         until = self._undisturbed(end)
         return self._concluded.get(until) or self._estimate(until)
 
-    def _is_same(self, end: int) -> bool:
-        """True if causes that the scan knows nothing of, as they were found in the last search,
-        explain the samples before a bin with one payload."""
-        known = self._known
-        if known is None or known.first != self.history.marks.first or not any(
-                term.is_inexact for term in known.found.best.terms):
+    def _is_same(self, event: Event) -> bool:
+        """True if causes that the scan knows nothing of, as they were found in the last search
+        before an event, explain the samples with one payload."""
+        self._distrust(event.first - HALF)
+        known, end = self._newest_known, event.number + HALF
+        if known is None or not any(term.is_inexact for term in known.found.best.terms):
             return False
         window = self.history.window(end, self.basis.settings.buffer.window)
         now = estimate(window, end, self.basis, known.found)
         return not now.refused and not known.is_refuted(now.explained)
+
+    @property
+    def _newest_known(self) -> Known | None:
+        """What was found last about this payload."""
+        known = self._known[-1] if self._known else None
+        return known if known is not None and known.first == self.history.marks.first else None
 
     def _undisturbed(self, end: int) -> int:
         """The bin before which an estimate is made: no later than what is suspect now."""
@@ -192,23 +210,22 @@ class Course:
             search: whether to search anew where that is due, and to remember what it finds.
         """
         window = self.history.window(end, self.basis.settings.buffer.window)
-        marks, known = self.history.marks, self._known
+        marks, known = self.history.marks, self._newest_known
         torques = self._torques and (self._torques[0], marks.zero_moved > 0)
-        if known is not None and known.first == marks.first and not (
-                search and known.is_outdated(end, window)):
+        if known is not None and not (search and known.is_outdated(end, window)):
             said = estimate(window, end, self.basis, known.found, torques)
             if not search or not known.is_refuted(said.explained):
                 return said
         said = estimate(window, end, self.basis, None, torques)
         if search and isinstance(said.explained, Explanation):
-            self._known = Known(end, marks.first, said.explained)
+            self._known = *self._known[-1:], Known(end, marks.first, said.explained)
         return said
 
     def believe(self, basis: Basis) -> None:
         """Go on with the same samples on another basis."""
         self.basis = basis
         self._concluded.clear()
-        self._known = None
+        self._known, self._waiting = (), None
         tool = basis.beliefs.tool
         if tool is not None:
             self.scan.tool = tool.phi, np.sqrt(np.diag(tool.covariance))
