@@ -137,7 +137,7 @@ WRONG_STAMPS = [
     (np.arange(N) * 5_000_000, "begin at 0 ns; they must be positive"),
     (STAMPS[:N][::-1], "must increase; number 1 is"),
     (np.repeat(STAMPS[:N], 2)[:N], "must increase; number 1 is"),
-    (STAMPS[:N, None], r"shape \(5, 1\); \(n,\) is needed"),
+    (STAMPS[:N, None], r"shape \(5, 1\)"),
     (STAMPS[:N].astype(str), "type <U21; they must be whole"),
 ]
 WRONG_ROWS = [

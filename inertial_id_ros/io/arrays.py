@@ -27,23 +27,20 @@ def as_stamps(what: str, stamps: ArrayLike) -> Stamps:
         InvalidData: not whole numbers, not positive, not increasing, or in another unit.
     """
     given = np.asarray(stamps)
-    if given.size and given.dtype.kind not in "iu":
-        raise InvalidData(f"stamps of {what} have type {given.dtype}; they must be whole "
-                          "nanoseconds, e.g. np.round(1e9 * seconds).astype(np.int64)")
-    if given.ndim != 1:
-        raise InvalidData(f"stamps of {what} have shape {given.shape}; (n,) is needed")
+    if given.ndim != 1 or given.size and given.dtype.kind not in "iu":
+        raise InvalidData(f"stamps of {what} have shape {given.shape} and type {given.dtype}; they "
+                          "must be whole nanoseconds (n,), e.g. np.round(1e9 * seconds)"
+                          ".astype(np.int64)")
     times = given.astype(np.int64)
-    if not len(times):
-        return times
     steps = np.diff(times)
-    if not (steps > 0).all():
+    if (steps <= 0).any():
         k = int(np.argmax(steps <= 0))
         raise InvalidData(f"stamps of {what} must increase; number {k + 1} is {times[k + 1]} ns, "
                           f"the one before {times[k]} ns")
     if len(steps) >= _FEW and steps.mean() < _SHORTEST_PERIOD:  # most may arrive together
         raise InvalidData(f"stamps of {what} are {steps.mean():g} ns apart, and no sensor is "
                           "that fast; they must be in nanoseconds")
-    if times[0] <= 0:
+    if len(times) and times[0] <= 0:
         raise InvalidData(f"stamps of {what} begin at {times[0]} ns; they must be positive, as 0 "
                           "means that there is no stamp")
     return times

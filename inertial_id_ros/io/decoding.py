@@ -1,5 +1,13 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Serialised messages of one topic as samples, many at once.
+"""Serialised messages of one topic as samples, many at once, without building message objects.
+
+CDR (XCDR1) as ROS 2 writes it: four bytes of encapsulation, the second of which tells the byte
+order, then fields aligned to their own size, counted from after the encapsulation. Decoding by
+rclpy takes ten times as long, and longer than identifying a payload from the messages.
+
+Messages of one topic differ in stamps and numbers alone, hardly ever in names and lengths. So the
+first message is read field by field, and where its numbers stand then serves for all that have the
+same bytes between them.
 
 One ``control_msgs/DynamicJointState`` may hold wrench, joint positions and the payload that the
 driver compensates: ros2_control's broadcasters publish every state interface there, by name of its
@@ -15,107 +23,288 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..inertia import PARAMETER_NAMES, Array
-from ..limits import MAX_JOINTS, MAX_TRANSFORMS
-from ..settings import DynamicJointStatesSettings
-from . import cdr
-from .sample_blocks import Edges, JointStates, Samples, Wrenches
+from ..settings import Settings
+from .input_topics import (
+    DYNAMIC_JOINT_STATES,
+    DYNAMIC_PAYLOAD,
+    JOINT_STATES,
+    STATIC_TRANSFORMS,
+    TRANSFORMS,
+    WRENCH,
+    InputTopic,
+)
+from .sample_blocks import Edges, JointStates, Samples, Wrenches, join_streams
 
+START = 4
+LONGEST = 100_000  # bytes of a name, and elements of a sequence: more is damage
+# Bytes at most after the last field: writers pad to a multiple of four, and rclpy's
+# `serialize_message` reserves four bytes for the alignment of each of three empty sequences.
+PADDING = 15
+SECOND = 1_000_000_000  # ns
+TEMPLATES = 32  # of one topic; publishers that vary their names must not grow memory
 FORCES = ("force.x", "force.y", "force.z", "torque.x", "torque.y", "torque.z")
 PAYLOAD = ("mass", "cog.x", "cog.y", "cog.z")
 ENTRIES = PARAMETER_NAMES[4:]
 INERTIA = tuple(f"inertia.{entry}" for entry in ENTRIES)
 Interfaces = Mapping[tuple[str, str], Any]  # numbers or columns by joint or sensor, and interface
+Columns = list[np.ndarray]  # the numbers of n messages: (n,) or (n, count)
+Build = Callable[[Columns], list[Any]]
 
 
-class Block(NamedTuple):
-    """Samples of one stream, and the messages (n,) by number that they come from."""
+class Layout:
+    """Reads one message field by field (all methods raise ValueError).
 
-    messages: np.ndarray
-    samples: Samples
+    Attributes:
+        fixed: (bytes,) True where other messages must have the same bytes; formats, offsets: of the
+            numbers, as NumPy takes them.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        if len(data) < START:
+            raise ValueError(f"it has {len(data)} bytes")
+        if data[0] != 0 or data[1] > 1:
+            raise ValueError(f"its encoding 0x{data[0]:02x}{data[1]:02x} is not plain CDR")
+        self._data, self._at = data, START
+        self._order, self._bytes = ("<", "little") if data[1] else (">", "big")
+        self.fixed = np.zeros(len(data), dtype=bool)
+        self.fixed[:START] = True
+        self.formats: list[Any] = []
+        self.offsets: list[int] = []
+
+    def _advance(self, size: int, align: int = 1) -> int:
+        """Where the next bytes begin, after padding, which may hold any bytes."""
+        begin = self._at + -(self._at - START) % align
+        if begin + size > len(self._data):
+            raise ValueError("it is cut off")
+        self._at = begin + size
+        return begin
+
+    def stamp(self) -> int:
+        """Read a stamp; returns the number of its column of seconds, which nanoseconds follow."""
+        begin = self._advance(8, 4)
+        self.formats += [f"{self._order}i4", f"{self._order}u4"]
+        self.offsets += [begin, begin + 4]
+        return len(self.formats) - 2
+
+    def count(self, largest: int = LONGEST) -> int:
+        """Read the length of a text or a sequence."""
+        begin = self._advance(4, 4)
+        self.fixed[begin:self._at] = True
+        count = int.from_bytes(self._data[begin:self._at], self._bytes)  # type: ignore[arg-type]
+        if count > largest:
+            raise ValueError(f"a length of {count}; at most {largest} is allowed")
+        return count
+
+    def text(self, longest: int = LONGEST) -> str:
+        """Read a text."""
+        begin = self._advance(self.count(longest))
+        self.fixed[begin:self._at] = True
+        if begin == self._at or self._data[self._at - 1] != 0:
+            raise ValueError("a text that does not end")
+        return str(self._data[begin:self._at - 1], "utf-8")
+
+    def texts(self) -> tuple[str, ...]:
+        """Read a sequence of texts."""
+        return tuple([self.text() for _ in range(self.count())])
+
+    def doubles(self, count: int) -> int:
+        """Read so many doubles; returns the number of their column."""
+        self.formats.append((f"{self._order}f8", (count,)))
+        self.offsets.append(self._advance(8 * count, 8) if count else 0)  # else nothing is aligned
+        return len(self.formats) - 1
+
+    def finish(self) -> None:
+        """End the message."""
+        if len(self._data) - self._at > PADDING:
+            raise ValueError(f"{len(self._data) - self._at} bytes follow its end")
+
+
+class Template:
+    """Reads messages that have the length and the layout of a first one.
+
+    Args:
+        learn: reads the first one, `data`, and gives what makes samples of the numbers of many.
+
+    Raises:
+        ValueError: what is wrong with the first one.
+    """
+
+    def __init__(self, learn: Callable[[Layout], Build], data: bytes) -> None:
+        layout = Layout(data)
+        self._build = learn(layout)
+        layout.finish()
+        self._names = [str(k) for k in range(len(layout.formats))]
+        self._type = np.dtype({"names": self._names, "formats": layout.formats,
+                               "offsets": layout.offsets, "itemsize": len(data)})
+        self._fixed = layout.fixed
+        self._expected = np.frombuffer(data, np.uint8)[self._fixed]
+
+    def read(self, messages: Sequence[bytes]) -> tuple[np.ndarray, list[Any]]:
+        """Of n messages (n,) True where they have the layout, and the samples of these."""
+        rows = np.frombuffer(b"".join(messages), np.uint8).reshape(len(messages), -1)
+        same = (rows[:, self._fixed] == self._expected).all(axis=1)
+        if not same.any():
+            return same, []
+        table = rows[same].view(self._type)[:, 0]
+        return same, self._build([table[name].astype(
+            float if table[name].dtype.kind == "f" else np.int64) for name in self._names])
 
 
 class Decoded(NamedTuple):
     """What messages hold.
 
     Attributes:
-        blocks: a stream may have several.
+        samples: of each stream one block, in the order of the messages.
         payload: mass [kg], centre of mass (3,) [m] and inertia about it (6,) [kg m^2] that the
             newest message states, in the frame of the sensor; None: none does.
         damaged: number of messages that cannot be used; why: of the last of them.
     """
 
-    blocks: list[Block]
+    samples: list[Samples]
     payload: Array | None = None
     damaged: int = 0
     why: str = ""
 
 
-def wrenches(messages: Sequence[bytes]) -> Decoded:
-    """Of geometry_msgs/WrenchStamped."""
-    return _decode(cdr.learn_wrench, messages, lambda w, n: [
-        Wrenches(w.stamp_ns, w.frame_id, _rows(w.wrench, n))])
+class Stated(NamedTuple):
+    """Payloads that a driver states: stamps (n,) [ns], rows (n, 10) as in `Decoded`."""
+
+    stamps: np.ndarray
+    rows: Array
 
 
-def joint_states(messages: Sequence[bytes]) -> Decoded:
-    """Of sensor_msgs/JointState; messages without positions give none."""
-    def samples(state: Any, n: int) -> list[Samples]:
-        _require(len(state.names) <= MAX_JOINTS, f"it has {len(state.names)} joints; at most "
-                 f"{MAX_JOINTS} are accepted")
-        efforts = _rows(state.efforts, n) if len(state.efforts) == len(state.names) else None
-        return [JointStates(state.stamp_ns, state.names, _rows(state.positions, n), efforts)]
-    return _decode(cdr.learn_joint_state, messages, samples)
-
-
-def transforms(messages: Sequence[bytes]) -> Decoded:
-    """Of tf2_msgs/TFMessage, each edge of the tree a stream of its own."""
-    def samples(edges: Any, n: int) -> list[Samples]:
-        _require(len(edges) <= MAX_TRANSFORMS, f"it has {len(edges)} transforms; at most "
-                 f"{MAX_TRANSFORMS} are accepted")
-        return [Edges(e.stamp_ns, e.parent, e.child, _rows([*e.translation, *e.quaternion], n))
-                for e in edges]
-    return _decode(cdr.learn_transforms, messages, samples)
-
-
-def dynamic_joint_states(messages: Sequence[bytes], settings: DynamicJointStatesSettings,
-                         frame: str) -> Decoded:
-    """Of control_msgs/DynamicJointState.
+class Decoder:
+    """Decodes messages of one topic; not to be shared by threads.
 
     Args:
-        settings: names of the sensor and of the payload in it; frame: of the wrench, which the
-            messages do not name.
+        topic: one of `LEARN`; settings: name the sensor and the payload in dynamic joint states,
+            and the frame of their wrench.
     """
-    newest: list[tuple[int, Array]] = []
 
-    def samples(state: Any, n: int) -> list[Samples]:
-        values: Interfaces = state.values
-        _require(len(values) <= MAX_JOINTS * 32, f"it has {len(values)} interfaces")
-        names = tuple(name for name, kind in values if kind == "position")
-        out: list[Samples] = []
-        if names:
-            efforts = [values[name, "effort"] for name in names if (name, "effort") in values]
-            out.append(JointStates(
-                state.stamp_ns, names, _rows([values[name, "position"] for name in names], n),
-                _rows(efforts, n) if len(efforts) == len(names) else None))
-        forces = [values[settings.sensor, kind] for kind in FORCES
-                  if (settings.sensor, kind) in values]
-        if len(forces) == len(FORCES):
-            out.append(Wrenches(state.stamp_ns, frame, _rows(forces, n)))
-        payload = stated_payload(values, settings.payload)
-        if payload is not None:
-            newest.append((int(state.stamp_ns[-1]), payload))
-        return out
+    def __init__(self, topic: InputTopic, settings: Settings) -> None:
+        self._learn = lambda layout: LEARN[topic](layout, settings)
+        self._templates: dict[int, Template] = {}  # by length of the message
 
-    decoded = _decode(cdr.learn_dynamic, messages, samples)
-    return decoded._replace(payload=max(newest, key=lambda p: p[0])[1] if newest else None)
+    def __call__(self, messages: Sequence[bytes], times: np.ndarray | None = None) -> Decoded:
+        """Decode serialised messages.
+
+        Args:
+            times: (messages,) stamps in place of those in their headers [ns].
+        """
+        places, batches = list[np.ndarray](), list[Any]()
+        damaged, why = 0, ""
+        lengths = np.fromiter(map(len, messages), dtype=np.int64, count=len(messages))
+        for length in dict.fromkeys(lengths.tolist()):
+            left, template = np.flatnonzero(lengths == length), self._templates.get(length)
+            while len(left):
+                if template is not None:
+                    same, samples = template.read([messages[k] for k in left.tolist()])
+                    batches += samples if times is None else [
+                        some._replace(stamps=times[left[same]]) for some in samples]
+                    places += [left[same]] * len(samples)
+                    left = left[~same]
+                template = None
+                if len(left):
+                    try:
+                        template = self._learned(messages[left[0]])
+                    except ValueError as error:
+                        left, damaged, why = left[1:], damaged + 1, str(error)
+        samples = join_streams(batches, places)
+        stated = [some.rows[-1] for some in samples if isinstance(some, Stated)]
+        return Decoded([some for some in samples if not isinstance(some, Stated)],
+                       stated[0] if stated else None, damaged, why)
+
+    def _learned(self, data: bytes) -> Template:
+        template = Template(self._learn, data)
+        if len(self._templates) >= TEMPLATES:
+            self._templates.clear()
+        self._templates[len(data)] = template
+        return template
+
+
+def decode(topic: InputTopic, messages: Sequence[bytes], settings: Settings) -> Decoded:
+    """What messages of a topic of `LEARN` hold."""
+    return Decoder(topic, settings)(messages)
+
+
+def text(data: bytes) -> str:
+    """The content of a serialised std_msgs/String (raises ValueError)."""
+    return Layout(data).text(longest=len(data))
+
+
+def _times(columns: Columns, at: int) -> np.ndarray:
+    """Stamps (n,) [ns]."""
+    return columns[at] * SECOND + columns[at + 1]
+
+
+def _learn_wrench(layout: Layout, _: Settings) -> Build:
+    at, frame, values = layout.stamp(), layout.text(), layout.doubles(6)
+    return lambda c: [Wrenches(_times(c, at), frame, c[values])]
+
+
+def _learn_joint_state(layout: Layout, _: Settings) -> Build:
+    at, _frame, names = layout.stamp(), layout.text(), layout.texts()
+    q, _speeds, effort = (layout.doubles(layout.count()) for _ in range(3))
+    return lambda c: [JointStates(_times(c, at), names, c[q],
+                                  c[effort] if c[effort].shape[1] == len(names) else None)]
+
+
+def _learn_transforms(layout: Layout, _: Settings) -> Build:
+    where = [(layout.stamp(), layout.text(), layout.text(), layout.doubles(7))
+             for _ in range(layout.count())]
+    return lambda c: [Edges(_times(c, at), parent, child, c[pose])
+                      for at, parent, child, pose in where]
+
+
+def _learn_dynamic(layout: Layout, settings: Settings) -> Build:
+    at, _frame, names = layout.stamp(), layout.text(), layout.texts()
+    where: dict[tuple[str, str], tuple[int, int]] = {}
+    for k in range(layout.count()):
+        kinds, count = layout.texts(), layout.count()
+        column = layout.doubles(count)
+        if k < len(names):
+            where.update({(names[k], kind): (column, j) for j, kind in enumerate(kinds[:count])})
+
+    def build(columns: Columns) -> list[Any]:
+        values = {key: columns[column][:, j] for key, (column, j) in where.items()}
+        return _of_interfaces(values, _times(columns, at), settings)
+    return build
+
+
+def _of_interfaces(values: Interfaces, stamps: np.ndarray, settings: Settings) -> list[Any]:
+    """Joint states, wrench and payload, as far as they are there, of columns (n,)."""
+    out: list[Any] = []
+    sensor, payload = settings.dynamic_joint_states.sensor, settings.dynamic_joint_states.payload
+    names = tuple(name for name, kind in values if kind == "position")
+    if names:
+        efforts = [values[name, "effort"] for name in names if (name, "effort") in values]
+        out.append(JointStates(
+            stamps, names, np.stack([values[name, "position"] for name in names], axis=1),
+            np.stack(efforts, axis=1) if len(efforts) == len(names) else None))
+    if all((sensor, kind) in values for kind in FORCES):
+        out.append(Wrenches(stamps, settings.wrench.sensor_frame,
+                            np.stack([values[sensor, kind] for kind in FORCES], axis=1)))
+    if all((payload, kind) in values for kind in PAYLOAD):
+        out.append(Stated(stamps, _payload_rows(values, payload, np.zeros(len(stamps)))))
+    return out
+
+
+def _payload_rows(values: Interfaces, name: str, absent: Any) -> Array:
+    # A driver that publishes no inertia does not compensate that of the payload.
+    return np.stack([values.get((name, kind), absent) for kind in PAYLOAD + INERTIA], axis=-1)
+
+
+LEARN = {WRENCH: _learn_wrench, JOINT_STATES: _learn_joint_state, TRANSFORMS: _learn_transforms,
+         STATIC_TRANSFORMS: _learn_transforms, DYNAMIC_JOINT_STATES: _learn_dynamic,
+         DYNAMIC_PAYLOAD: _learn_dynamic}
 
 
 def stated_payload(values: Interfaces, name: str) -> Array | None:
     """Mass, centre of mass and inertia about it (10,) of the payload that a driver states under a
-    name, as its newest values; None where it states none."""
+    name; None where it states none."""
     if any((name, kind) not in values for kind in PAYLOAD):
         return None
-    # A driver that publishes no inertia does not compensate that of the payload.
-    return np.array([np.ravel(values.get((name, kind), 0.0))[-1] for kind in PAYLOAD + INERTIA])
+    return _payload_rows(values, name, 0.0)
 
 
 def interfaces_of(message: Any) -> dict[tuple[str, str], float]:
@@ -128,49 +317,3 @@ def interfaces_of(message: Any) -> dict[tuple[str, str], float]:
 def inertia_numbers(i: Any) -> Array:
     """Mass, centre of mass and inertia about it (10,) of a geometry_msgs/Inertia."""
     return np.array([i.m, i.com.x, i.com.y, i.com.z, *(getattr(i, name) for name in ENTRIES)])
-
-
-def _decode(learn: cdr.Learn, messages: Sequence[bytes],
-            samples: Callable[[Any, int], list[Samples]]) -> Decoded:
-    """Decode messages; samples: of columns, and their length (raises ValueError)."""
-    blocks: list[Block] = []
-    damaged, why = 0, ""
-    for index, content in cdr.groups(learn, messages):
-        try:
-            if isinstance(content, ValueError):
-                raise content
-            blocks += [Block(index, some) for some in samples(content, len(index))]
-        except ValueError as error:
-            damaged, why = damaged + len(index), str(error)
-    return Decoded(_joined(blocks), None, damaged, why)
-
-
-def _joined(blocks: list[Block]) -> list[Block]:
-    """One block of each stream, in the order of the messages."""
-    streams: dict[tuple[Any, ...], list[Block]] = {}
-    for block in blocks:
-        labels = tuple(v for v in block.samples if not isinstance(v, np.ndarray))
-        streams.setdefault((type(block.samples), labels), []).append(block)
-    return [group[0] if len(group) == 1 else _in_order(group) for group in streams.values()]
-
-
-def _in_order(group: list[Block]) -> Block:
-    index = np.concatenate([block.messages for block in group])
-    order = np.argsort(index, kind="stable")
-    columns = zip(*(block.samples for block in group), strict=True)
-    return Block(index[order], type(group[0].samples)(*(  # type: ignore[arg-type]
-        np.concatenate(some)[order] if isinstance(some[0], np.ndarray) else some[0]
-        for some in columns)))
-
-
-def _require(fits: bool, text: str) -> None:
-    if not fits:
-        raise ValueError(text)
-
-
-def _rows(columns: Sequence[Any], count: int) -> Array:
-    """Columns (n,) side by side (n, columns)."""
-    rows = np.empty((count, len(columns)))
-    for k, column in enumerate(columns):
-        rows[:, k] = column
-    return rows

@@ -34,7 +34,6 @@ def stamp(content: Mapping[str, Any], name: str) -> int:
 
 def numbers(content: Mapping[str, Any], name: str, *shape: int | None) -> Array:
     """An array of this shape, None for any length, of finite numbers (raises DamagedFile)."""
-    wanted = " x ".join("n" if n is None else str(n) for n in shape)
     try:
         value = np.array(content.get(name), dtype=float)
     except (TypeError, ValueError, OverflowError):
@@ -42,8 +41,7 @@ def numbers(content: Mapping[str, Any], name: str, *shape: int | None) -> Array:
     fits = value.ndim == len(shape) and all(
         n in (None, length) for n, length in zip(shape, value.shape, strict=True))
     if not fits or not np.isfinite(value).all():
-        raise DamagedFile(f"its '{name}' does not hold {wanted or 'one'} finite number"
-                          + ("s" if shape else ""))
+        raise DamagedFile(f"its '{name}' does not hold finite numbers of shape {shape}")
     return value
 
 
@@ -66,14 +64,11 @@ def body(content: Mapping[str, Any], name: str) -> Array:
 def covariance(content: Mapping[str, Any], name: str, size: int = 10) -> Array:
     """A covariance (size, size), positive semidefinite (raises DamagedFile)."""
     value = numbers(content, name, size, size)
-    scale = float(np.abs(value).max())
-    if np.abs(value - value.T).max() > _ASYMMETRY * scale:
-        raise DamagedFile(f"its '{name}' is not symmetric")
-    value = 0.5 * (value + value.T)
-    sd = np.sqrt(np.maximum(np.diag(value), 1e-300))
-    if np.linalg.eigvalsh(value / np.outer(sd, sd))[0] < -1e-6 or (np.diag(value) < 0.0).any():
-        raise DamagedFile(f"its '{name}' is not positive semidefinite")
-    return value
+    sd = np.sqrt(np.maximum(value.diagonal(), 1e-300))
+    if not np.allclose(value, value.T, 0.0, _ASYMMETRY * np.abs(value).max()) or (
+            np.linalg.eigvalsh(0.5 * (value + value.T) / np.outer(sd, sd))[0] < -_ASYMMETRY):
+        raise DamagedFile(f"its '{name}' is not symmetric and positive semidefinite")
+    return 0.5 * (value + value.T)
 
 
 def verdict(content: Mapping[str, Any], name: str) -> tuple[ParameterVerdict, ...]:

@@ -1,5 +1,5 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Small files of this package: of limited size, and written completely or not at all.
+"""Small files: of limited size, written completely or not at all, and one line for every error.
 
 A document is JSON with a format name, a version and a content.
 """
@@ -9,37 +9,25 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import secrets
-import stat
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
-from ..errors import DamagedFile, InvalidSetting
-from ..limits import MAX_JSON_BYTES, MAX_REPORT_BYTES
+import yaml
 
-_LONGEST_PATH, _LONGEST_NAME = 4000, 255  # bytes that file systems take
-PARTIAL = ".partial-"  # begins the names of temporary files
+from ..errors import DamagedFile, InvalidSetting
+from ..limits import MAX_JSON_BYTES, MAX_REPORT_BYTES, MAX_YAML_BYTES
+
 Content = dict[str, Any]
 
 
 def user_path(path: str | Path) -> Path:
-    """The path that a user wrote, with ``~`` replaced.
-
-    Raises:
-        InvalidSetting: no file can have this name, or there is no such user.
-    """
-    text = str(path)
-    data = text.encode(errors="surrogateescape")
-    if (b"\0" in data or len(data) > _LONGEST_PATH
-            or max(map(len, data.split(b"/"))) > _LONGEST_NAME):
-        raise InvalidSetting(f"path {text[:100]!r}... cannot be that of a file: it holds a zero "
-                             "byte, or is too long")
+    """The path that a user wrote, with ``~`` replaced (raises InvalidSetting: no such user)."""
     try:
         return Path(path).expanduser()
     except RuntimeError:
-        raise InvalidSetting(f"path {text!r} begins with the name of no user") from None
+        raise InvalidSetting(f"path '{path}' begins with the name of no user") from None
 
 
 def config_file(name: str) -> Path:
@@ -61,30 +49,19 @@ def config_file(name: str) -> Path:
     return there[name]
 
 
-@contextmanager
-def replace_file(path: Path) -> Iterator[Path]:
-    """A temporary file beside a path, which replaces the file there in one step when the block ends
-    well: even a loss of power leaves the old file or the new one, whole (raises OSError).
-
-    The file has the rights that the umask and the folder give to any new file.
-    """
-    temporary = path.with_name(f"{PARTIAL}{secrets.token_hex(8)}{path.suffix}")
-    handle = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+def write_atomically(path: Path, text: str) -> None:
+    """Replace a file in one step: even a loss of power leaves the old file or the new one, whole
+    (raises OSError). It has the rights that the umask and the folder give to any new file."""
+    temporary = path.with_name(f".partial-{secrets.token_hex(8)}{path.suffix}")
     try:
-        yield temporary
-        os.fsync(handle)
+        with temporary.open("x", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
         temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-    finally:
-        os.close(handle)
-
-
-def write_atomically(path: Path, text: str) -> None:
-    """Replace a file in one step, as `replace_file` does (raises OSError)."""
-    with replace_file(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
 
 
 def read_text(path: Path, limit: int) -> str:
@@ -93,11 +70,9 @@ def read_text(path: Path, limit: int) -> str:
     Raises:
         DamagedFile: something else than such a file, or not UTF-8; OSError: not readable.
     """
-    # Without O_NONBLOCK a named pipe would keep the caller waiting.
-    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
-        status = os.fstat(file.fileno())
-        if not stat.S_ISREG(status.st_mode):
-            raise DamagedFile("it is no regular file")
+    if path.is_fifo():  # which would keep the caller waiting
+        raise DamagedFile("it is no regular file")
+    with path.open("rb") as file:
         data = file.read(limit + 1)
     if len(data) > limit:
         raise DamagedFile(f"it has more than {limit} bytes")
@@ -105,6 +80,9 @@ def read_text(path: Path, limit: int) -> str:
         return data.decode("utf-8")
     except UnicodeDecodeError:
         raise DamagedFile("it is not text") from None
+
+
+# ---- JSON ----------------------------------------------------------------------------------------
 
 
 def format_document(kind: str, version: int, content: Content) -> str:
@@ -135,7 +113,7 @@ def read_document(path: Path, kind: str, version: int, limit: int = MAX_JSON_BYT
 
 
 def read_report(path: Path) -> Content:
-    """The mapping in a JSON file without version and checksum (raises DamagedFile, OSError)."""
+    """The mapping in a JSON file of any kind (raises DamagedFile, OSError)."""
     tree = _parse(path, MAX_REPORT_BYTES)
     if not isinstance(tree, dict):
         raise DamagedFile("it holds no mapping")
@@ -143,11 +121,14 @@ def read_report(path: Path) -> Content:
 
 
 def _parse(path: Path, limit: int) -> Any:
-    """The tree of a JSON file (raises DamagedFile, OSError)."""
     try:
         return json.loads(read_text(path, limit), parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
         raise DamagedFile(f"it is not valid JSON ({' '.join(str(error).split())})") from None
+
+
+def _refuse(word: str) -> NoReturn:
+    raise ValueError(f"{word} is no number")
 
 
 def strict_json(tree: Any, indent: int) -> str:
@@ -164,5 +145,41 @@ def without_nonfinite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _refuse(word: str) -> NoReturn:
-    raise ValueError(f"{word} is no number")
+# ---- YAML ----------------------------------------------------------------------------------------
+
+
+class _Loader(yaml.SafeLoader):
+    """Safe YAML that also reads 1e-6 as a number, which YAML 1.1 takes for text."""
+
+
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:float", re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)[eE][-+]?[0-9]+$"),
+    list("-+.0123456789"))
+
+
+def parse_yaml(text: str) -> Any:
+    """The values in a YAML text (raises DamagedFile: no YAML, or not accepted)."""
+    try:
+        return yaml.load(text, _Loader)
+    except Exception as error:  # of any kind, as of what looks like a date and is none
+        lines = str(getattr(error, "problem", None) or error).splitlines() or [""]
+        mark = getattr(error, "problem_mark", None)
+        raise DamagedFile(f"it is not valid YAML: {lines[0][:200]}" + (
+            f" at line {mark.line + 1}" if mark is not None else "")) from None
+
+
+def read_yaml(path: Path, what: str) -> Any:
+    """The values in a YAML file.
+
+    Args:
+        what: the file, with its name, as errors call it.
+
+    Raises:
+        InvalidSetting: not readable, no YAML, not accepted, or too large.
+    """
+    try:
+        return parse_yaml(read_text(path, MAX_YAML_BYTES))
+    except OSError as error:
+        raise InvalidSetting(f"{what} cannot be read: {error.strerror}") from error
+    except DamagedFile as error:
+        raise InvalidSetting(f"{what} cannot be used: {error}") from error

@@ -5,24 +5,13 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 
 from ..inertia import Array
 from ..settings import Settings
-from . import cdr, decoding
-from .decoding import Decoded
-from .input_topics import (
-    DYNAMIC_JOINT_STATES,
-    DYNAMIC_PAYLOAD,
-    JOINT_STATES,
-    ROBOT_DESCRIPTION,
-    STATIC_TRANSFORMS,
-    TRANSFORMS,
-    WRENCH,
-    InputTopic,
-)
+from . import decoding
+from .input_topics import DYNAMIC_PAYLOAD, ROBOT_DESCRIPTION, STATIC_TRANSFORMS, InputTopic
 from .sample_blocks import Edges, Samples
 
 MOST = 256_000_000  # bytes that may wait
@@ -91,39 +80,26 @@ class Inputs:
 
 def decode(messages: Mapping[InputTopic, list[bytes]], settings: Settings) -> Inputs:
     """The content of serialised messages by topic."""
-    dynamic = partial(decoding.dynamic_joint_states, settings=settings.dynamic_joint_states,
-                      frame=settings.wrench.sensor_frame)
-    ways: dict[InputTopic, Callable[[list[bytes]], Decoded]] = {
-        WRENCH: decoding.wrenches, JOINT_STATES: decoding.joint_states,
-        TRANSFORMS: decoding.transforms, STATIC_TRANSFORMS: decoding.transforms,
-        DYNAMIC_JOINT_STATES: dynamic, DYNAMIC_PAYLOAD: dynamic}
-    out = Inputs()
+    out, driver = Inputs(), settings.precompensated
     for topic, some in messages.items():
         if topic is ROBOT_DESCRIPTION:
-            _read_description(out, some[-1])
-        elif topic not in ways:
+            try:
+                out.description = decoding.text(some[-1])
+            except ValueError as error:
+                out.damaged[topic] = 1, str(error)
+            continue
+        if topic not in decoding.LEARN:
             out.others[topic] = some[-1]
-        else:
-            _add(out, topic, ways[topic](some[-1:] if topic is DYNAMIC_PAYLOAD else some), settings)
+            continue
+        apart = topic is DYNAMIC_PAYLOAD  # of another controller than the samples
+        decoded = decoding.decode(topic, some[-1:] if apart else some, settings)
+        if topic is STATIC_TRANSFORMS:
+            out.fixed += [edges for edges in decoded.samples if isinstance(edges, Edges)]
+        elif not apart:
+            out.samples += decoded.samples
+        if decoded.payload is not None and driver.source == "dynamic_joint_states" and (
+                apart or not driver.topic):
+            out.payload = decoded.payload
+        if decoded.damaged:
+            out.damaged[topic] = decoded.damaged, decoded.why
     return out
-
-
-def _add(out: Inputs, topic: InputTopic, decoded: Decoded, settings: Settings) -> None:
-    samples = [block.samples for block in decoded.blocks]
-    if topic is STATIC_TRANSFORMS:
-        out.fixed += [edges for edges in samples if isinstance(edges, Edges)]
-    elif topic is not DYNAMIC_PAYLOAD:
-        out.samples += samples
-    removed = settings.precompensated
-    if decoded.payload is not None and removed.source == "dynamic_joint_states" and (
-            topic is DYNAMIC_PAYLOAD or not removed.topic):
-        out.payload = decoded.payload
-    if decoded.damaged:
-        out.damaged[topic] = decoded.damaged, decoded.why
-
-
-def _read_description(out: Inputs, data: bytes) -> None:
-    try:
-        out.description = cdr.text(data)
-    except ValueError as error:
-        out.damaged[ROBOT_DESCRIPTION] = 1, str(error)

@@ -7,7 +7,7 @@ between the streams does not matter and all may be taken at once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -60,22 +60,30 @@ def split_by_time(batches: list[Samples], count: int) -> Iterator[list[Samples]]
     cuts = [[0, *np.maximum.accumulate(np.searchsorted(samples.stamps, bounds)).tolist(),
              len(samples.stamps)] for samples in streams]
     for k in range(len(bounds) + 1):
-        yield [_cut(samples, slice(cut[k], cut[k + 1]))
-               for samples, cut in zip(streams, cuts, strict=True) if cut[k] < cut[k + 1]]
+        yield [some._make(value[cut[k]:cut[k + 1]] if isinstance(value, np.ndarray) else value
+                          for value in some)
+               for some, cut in zip(streams, cuts, strict=True) if cut[k] < cut[k + 1]]
 
 
-def _cut(samples: Any, part: slice) -> Any:
-    """The samples of a part of a batch."""
-    return samples._make(value[part] if isinstance(value, np.ndarray) else value
-                         for value in samples)
+def join_streams(batches: Sequence[Any], places: Sequence[np.ndarray] = ()) -> list[Any]:
+    """One batch of each stream.
 
-
-def join_streams(batches: list[Samples]) -> list[Samples]:
-    """One batch of each stream."""
-    groups: dict[tuple[Any, ...], list[Any]] = {}
-    for batch in batches:
+    Args:
+        places: of each batch where its samples (n,) stand in the order that is wanted; without
+            them, one batch follows the other.
+    """
+    streams: dict[tuple[Any, ...], list[int]] = {}
+    for k, batch in enumerate(batches):
         labels = tuple(value for value in batch if not isinstance(value, np.ndarray))
-        groups.setdefault((type(batch), labels), []).append(batch)
-    return [group[0]._make(
-        np.concatenate(values) if isinstance(values[0], np.ndarray) else values[0]
-        for values in zip(*group, strict=True)) for group in groups.values()]
+        streams.setdefault((type(batch), labels), []).append(k)
+    return [batches[some[0]] if len(some) == 1 else _joined(
+        [batches[k] for k in some], [places[k] for k in some] if places else [])
+        for some in streams.values()]
+
+
+def _joined(batches: list[Any], places: list[np.ndarray]) -> Any:
+    """One batch of several of the same stream."""
+    order = np.argsort(np.concatenate(places), kind="stable") if places else slice(None)
+    return batches[0]._make(
+        np.concatenate(values)[order] if isinstance(values[0], np.ndarray) else values[0]
+        for values in zip(*batches, strict=True))

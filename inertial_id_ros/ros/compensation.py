@@ -17,8 +17,7 @@ from inertial_id_ros.msg import CompensationState
 from ..compensation.latch import LoadInUse, Mode
 from ..compensation.live import BLEND, Compensation
 from ..inertia import body_from_phi
-from ..io import cdr
-from ..io.decoding import FORCES
+from ..io.decoding import Decoder
 from ..io.input_topics import (
     DYNAMIC_JOINT_STATES,
     JOINT_STATES,
@@ -26,6 +25,7 @@ from ..io.input_topics import (
     WRENCH,
     InputTopic,
 )
+from ..io.sample_blocks import JointStates, Wrenches
 from ..settings import Settings
 from .contract import LATCHED
 from .conversions import NAN, inertia_message, time_message, vector
@@ -66,12 +66,8 @@ class CompensatedWrench:
         self._said: tuple[object, ...] = ()
         self._due = 0.0
         self.is_used = False
-        self._ways: dict[InputTopic, tuple[cdr.Decoder, Callable[[Any], None]]] = {
-            WRENCH: (cdr.Decoder(cdr.learn_wrench), lambda w: self._compensate(*w)),
-            JOINT_STATES: (cdr.Decoder(cdr.learn_joint_state),
-                           lambda s: self._live.add_joint_state(s.stamp_ns, s.names, s.positions)),
-            TRANSFORMS: (cdr.Decoder(cdr.learn_transforms), self._add_transforms),
-            DYNAMIC_JOINT_STATES: (cdr.Decoder(cdr.learn_dynamic), self._add_dynamic)}
+        self._decoders = {topic: Decoder(topic, settings) for topic in (
+            WRENCH, JOINT_STATES, TRANSFORMS, DYNAMIC_JOINT_STATES)}
 
     # ---- from any thread ------------------------------------------------------------------------
 
@@ -104,29 +100,17 @@ class CompensatedWrench:
     def receive(self, topic: InputTopic, data: bytes) -> None:
         """Take a serialised message, and publish what follows from it; nothing for damaged bytes,
         which whoever owns the identifier reports, or where no load is known."""
-        if topic not in self._ways:
+        if topic not in self._decoders:
             return
-        decode, use = self._ways[topic]
-        try:
-            content = decode(data)
-        except ValueError:
-            return
-        use(content)
-
-    def _add_transforms(self, edges: Sequence[cdr.Edge]) -> None:
-        for edge in edges:
-            self._live.add_transform(*edge)
-
-    def _add_dynamic(self, message: cdr.DynamicJointState) -> None:
-        """Take joint positions and wrench out of one message."""
-        stamp, values = message
-        positions = {name: value for (name, kind), value in values.items() if kind == "position"}
-        if positions:
-            self._live.add_joint_state(stamp, tuple(positions), tuple(positions.values()))
-        sensor = self._settings.dynamic_joint_states.sensor
-        wrench = [values[sensor, kind] for kind in FORCES if (sensor, kind) in values]
-        if len(wrench) == len(FORCES):
-            self._compensate(stamp, self._settings.wrench.sensor_frame, wrench)
+        for samples in self._decoders[topic]([data]).samples:
+            stamp = int(samples.stamps[0])
+            if isinstance(samples, Wrenches):
+                self._compensate(stamp, samples.frame_id, samples.rows[0].tolist())
+            elif isinstance(samples, JointStates):
+                self._live.add_joint_state(stamp, samples.names, samples.positions[0].tolist())
+            else:
+                row = samples.rows[0].tolist()
+                self._live.add_transform(stamp, samples.parent, samples.child, row[:3], row[3:])
 
     def _compensate(self, stamp: int, frame: str, wrench: Sequence[float]) -> None:
         out = self._live.compensate(stamp, frame, wrench)

@@ -1,5 +1,5 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Paths that users give and no file can have, and files that cannot be used."""
+"""Files that cannot be used."""
 
 from __future__ import annotations
 
@@ -12,18 +12,6 @@ import pytest
 from inertial_id_ros.apps.bag.output import check_writable
 from inertial_id_ros.errors import InvalidSetting, InvalidShape
 from inertial_id_ros.geometry.mesh import load_mesh
-from inertial_id_ros.io.files import user_path
-
-
-@pytest.mark.parametrize("text", ["a" * 300, "/x" * 3000, "a\0b", "~nobody-of-this-name/x"])
-def test_a_path_that_no_file_can_have_is_an_error_of_the_user(text: str) -> None:
-    with pytest.raises(InvalidSetting, match="path '") as caught:
-        user_path(text)
-    assert len(str(caught.value)) < 300
-
-
-def test_a_home_folder_is_found() -> None:
-    assert user_path("~/x") == Path.home() / "x" and user_path("a/b") == Path("a/b")
 
 
 def test_results_never_take_the_place_of_a_device_or_a_pipe(tmp_path: Path) -> None:

@@ -15,8 +15,7 @@ import numpy as np
 from ...arguments import Parser, numbers
 from ...errors import DamagedFile, InvalidSetting
 from ...geometry.shape import check_sizes
-from ...io.files import config_file, user_path
-from ...io.yaml_files import parse_yaml, read_yaml
+from ...io.files import config_file, parse_yaml, read_yaml, user_path
 from ...settings import SENSORS, Settings, flatten
 from ..recordings.columns import Columns, columns_from_file
 from ..recordings.source import Source

@@ -14,7 +14,7 @@ import numpy as np
 from ...findings import Finding
 from ...identify.answers import MISSING
 from ...inertia import Array
-from ...io import cdr
+from ...io import decoding
 from ...io.inbox import decode
 from ...io.input_topics import (
     DYNAMIC_JOINT_STATES,
@@ -150,7 +150,7 @@ class Received:
         """The robot description; empty: none was received."""
         for data in reversed(self._data(ROBOT_DESCRIPTION, 0, ALWAYS)[1]):
             try:
-                return self._urdf or cdr.text(data)
+                return self._urdf or decoding.text(data)
             except ValueError:
                 continue
         return self._urdf

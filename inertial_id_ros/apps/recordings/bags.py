@@ -12,15 +12,13 @@ import numpy as np
 
 from ...errors import RecordingError
 from ...findings import Finding
-from ...io import cdr, decoding
+from ...io import decoding
 from ...io.input_topics import (
     DYNAMIC_PAYLOAD,
     FRANKA_PAYLOAD,
-    JOINT_STATES,
     PAYLOADS,
     ROBOT_DESCRIPTION,
-    TRANSFORMS,
-    WRENCH,
+    STATIC_TRANSFORMS,
     InputTopic,
 )
 from ...io.sample_blocks import Edges, Samples
@@ -34,8 +32,6 @@ TOGETHER = 2000  # messages of a part
 LONGEST = 1_000_000_000  # ns of one
 FIRST = 20  # messages that are looked at: the first may still hold NaN
 LEAST = 1e-3  # kg; less is no payload
-DECODERS = {WRENCH: decoding.wrenches, JOINT_STATES: decoding.joint_states,
-            TRANSFORMS: decoding.transforms}
 
 
 def read_bag(bag: BagReader, settings: Settings, asked: Collection[str] = (),
@@ -75,11 +71,11 @@ class _Parts:
             self.counts[name] += 1
             if self._topics[name] is ROBOT_DESCRIPTION:
                 try:
-                    description = cdr.text(data)
+                    description = decoding.text(data)
                 except ValueError as error:
                     self._note_damage(name, 1, str(error))
                 continue
-            for _, edge in decoding.transforms([data]).blocks:
+            for edge in decoding.decode(STATIC_TRANSFORMS, [data], self._settings).samples:
                 assert isinstance(edge, Edges)
                 pose = edge.rows[-1].tolist()
                 fixed.append((edge.parent, edge.child, tuple(pose[:3]), tuple(pose[3:])))
@@ -108,14 +104,10 @@ class _Parts:
             if topic in PAYLOADS.values():
                 payload = _stated_payload(self._bag, topic, some[-1], self._settings) or payload
                 continue
-            data = [message.data for message in some]
-            decoded = DECODERS[topic](data) if topic in DECODERS else (
-                decoding.dynamic_joint_states(data, self._settings.dynamic_joint_states,
-                                              self._settings.wrench.sensor_frame))
+            times = np.array([m.log_time for m in some]) if self._recorded_stamps else None
+            decoded = decoding.Decoder(topic, self._settings)([m.data for m in some], times)
             self._note_damage(name, decoded.damaged, decoded.why)
-            times = np.array([message.log_time for message in some])
-            samples += [block.samples._replace(stamps=times[block.messages])
-                        if self._recorded_stamps else block.samples for block in decoded.blocks]
+            samples += decoded.samples
             if decoded.payload is not None and not driver.topic and (
                     driver.source == "dynamic_joint_states"):  # in the message of the wrench
                 payload = StatedPayload("", decoded.payload)
@@ -131,8 +123,7 @@ def _stated_payload(bag: BagReader, topic: InputTopic, message: RawMessage, sett
     """The payload that a message of the driver states; None: it states none (raises
     RecordingError)."""
     if topic is DYNAMIC_PAYLOAD:
-        found = decoding.dynamic_joint_states(
-            [message.data], settings.dynamic_joint_states, "").payload
+        found = decoding.decode(topic, [message.data], settings).payload
         return None if found is None else StatedPayload("", found)
     content = bag.decode(message, topic.type)
     given: Any = content.inertia_load if topic is FRANKA_PAYLOAD else content

@@ -15,7 +15,7 @@ from scipy.spatial.transform import Rotation
 from ...errors import InvalidData, InvalidSetting
 from ...inertia import Array
 from ...io.arrays import as_rotations
-from ...io.yaml_files import read_yaml
+from ...io.files import read_yaml
 from .table_files import Table
 
 TIMES = ("time", "t", "stamp", "timestamp")

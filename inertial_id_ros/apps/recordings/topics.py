@@ -8,7 +8,7 @@ from collections.abc import Collection
 from itertools import islice
 
 from ...errors import RecordingError
-from ...io import decoding
+from ...io.decoding import decode
 from ...io.input_topics import (
     DYNAMIC_JOINT_STATES,
     JOINT_STATES,
@@ -138,9 +138,9 @@ def _others(bag: BagReader, wanted: InputTopic, name: str, notes: list[str]) -> 
 def _joints(bag: BagReader, topic: str) -> set[str]:
     """Names of the joints in the first messages of a topic."""
     first = islice(bag.messages({topic: JOINT_STATES.type}), PEEKED)
-    blocks = decoding.joint_states([message.data for message in first]).blocks
-    return {name for block in blocks if isinstance(block.samples, JointStates)
-            for name in block.samples.names}
+    decoded = decode(JOINT_STATES, [message.data for message in first], Settings())
+    return {name for some in decoded.samples if isinstance(some, JointStates)
+            for name in some.names}
 
 
 def absolute_name(name: str) -> str:

@@ -12,8 +12,7 @@ from typing import Any
 from ...arguments import Parser, names, numbers
 from ...cli import NO_ESTIMATE, OK, exit_status
 from ...errors import InvalidModel, InvalidSetting, printable
-from ...io.files import user_path
-from ...io.yaml_files import read_yaml
+from ...io.files import read_yaml, user_path
 from ...motion.description import read_description
 from ...robot.joint_terms import COULOMB, DRIVE, OFFSET, VISCOUS, JointTerms
 from ...robot.robot_file import robot_model, save_robot

@@ -13,7 +13,7 @@ from typing import Any
 
 from ...arguments import Parser, numbers
 from ...errors import DamagedFile, InvalidSetting
-from ...io.yaml_files import parse_yaml
+from ...io.files import parse_yaml
 from ...settings.inputs import SENSORS
 from ...settings.spec import (
     Vector,
