@@ -273,10 +273,9 @@ def identify_recording(path: str | Path, settings: Settings | None = None
         InertialIdError: a setting cannot be used.
     """
     from .apps.bag.offline import identify_recording
-    from .apps.recordings.source import Source
 
     return identify_recording(
-        Source(Path(path)), settings if settings is not None else Settings()).outcome
+        Path(path), settings if settings is not None else Settings()).outcome
 
 
 def identify_accelerations(stamps: ArrayLike, rotation: ArrayLike, acceleration: ArrayLike,

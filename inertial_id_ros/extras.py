@@ -21,7 +21,7 @@ EXTRAS: dict[str, dict[str, str]] = {
     "methods": {"clarabel": "", "cvxpy": "", "osqp": ""},
     "simulation": {"mujoco": ""},
     "reports": {"jinja2": "", "matplotlib": ""},
-    "tables": {"pyarrow": ""},
+    "tables": {"pandas": "", "pyarrow": ""},
 }
 
 

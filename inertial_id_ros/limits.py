@@ -15,6 +15,4 @@ MAX_JSON_BYTES = MEGABYTE
 MAX_ROBOT_BYTES = 100 * MEGABYTE  # of an identified robot: its covariance has p x p numbers
 MAX_REPORT_BYTES = 100 * MEGABYTE  # of an estimate with its history
 MAX_NAME = 255  # characters of the name of a frame
-MAX_MESSAGE_BYTES = 64 * MEGABYTE  # of a recording
-MAX_BAG_BYTES = 200_000 * MEGABYTE
 FARTHEST, THINNEST = 100.0, 1e-5  # m: of a shape, from the sensor, and along any axis of it

@@ -12,9 +12,10 @@ from pathlib import Path
 import bags
 import numpy as np
 import pytest
+from rosbags.rosbag1 import Writer
+from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
-from inertial_id_ros.apps.recordings.bag_reader import BagReader
-from inertial_id_ros.apps.recordings.bags import read_bag
+from inertial_id_ros.apps.recordings.bags import BagReader, read_bag
 from inertial_id_ros.apps.recordings.topics import select_topics
 from inertial_id_ros.errors import RecordingError
 from inertial_id_ros.io.input_topics import (
@@ -34,47 +35,72 @@ def bag(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 def test_messages_come_in_the_order_of_recording_with_what_was_written(bag: Path) -> None:
     with BagReader(bag) as reader:
-        types = {t.name: t.type for t in reader.topics}
-        assert {t.name: t.count for t in reader.topics} == {"/wrench": 100, "/tf": 50,
-                                                            "/tf_static": 1}
+        assert {name: count for (name, _), count in reader.topics.items()} == {
+            "/wrench": 100, "/tf": 50, "/tf_static": 1}
         assert reader.start == bags.START and reader.duration == pytest.approx(0.495)
-        messages = list(reader.messages({"/wrench": types["/wrench"], "/tf": types["/tf"]}))
-        times = [m.log_time for m in messages]
+        messages = list(reader.messages({"/wrench": WRENCH.type, "/tf": TRANSFORMS.type}))
+        times = [m.time for m in messages]
         assert times == sorted(times) and len(times) == 150
         first = next(m for m in messages if m.topic == "/tf")
-        edge = reader.decode(first, types["/tf"]).transforms[0]
+        edge = reader.decode(first, TRANSFORMS.type).transforms[0]
         assert (edge.header.frame_id, edge.child_frame_id) == ("base", "sensor")
         assert edge.transform.translation.z == pytest.approx(bags.OFFSET[2])
 
 
-def test_a_bare_file_and_a_folder_without_metadata_read_like_a_bag(bag: Path, tmp_path: Path
-                                                                   ) -> None:
-    file = bags.storage_file(bag)
-    (tmp_path / "bare").mkdir()
-    shutil.copy(file, tmp_path / "bare")
-    for path in (file, tmp_path / "bare", bag / "metadata.yaml"):
-        with BagReader(path) as reader:
-            assert sum(t.count for t in reader.topics) == 151
-            assert bool(reader.notes) == (path == tmp_path / "bare")
-
-
-@pytest.mark.parametrize(("written", "read"), [
-    ("storage_identifier: [a-z0-9]+", "storage_identifier: ''"), ("depth: 1", "depth: 7")])
-def test_metadata_of_another_tool_hides_no_message(bag: Path, written: str, read: str) -> None:
+@pytest.mark.parametrize("metadata", [
+    None, ("storage_identifier: [a-z0-9]+", "storage_identifier: ''"), ("depth: 1", "depth: 7")])
+def test_metadata_that_lacks_or_is_of_another_tool_hides_no_message(
+        bag: Path, metadata: tuple[str, str] | None) -> None:
     """Without the kind of storage, or with another quality of service."""
-    file = bag / "metadata.yaml"
-    text = re.sub(written, read, file.read_text())
-    file.write_text(text)
-    assert read in text
-    with BagReader(bag) as reader:
-        assert len(list(reader.messages({t.name: t.type for t in reader.topics}))) == 151
+    file, paths = bag / "metadata.yaml", [bag, bags.storage_file(bag)]
+    if metadata is None:
+        file.unlink()
+    else:
+        file.write_text(re.sub(*metadata, file.read_text()))
+        paths.append(file)
+    for path in paths:
+        with BagReader(path) as reader:
+            assert len(list(reader.messages(dict(list(reader.topics))))) == 151
+
+
+def test_a_bag_in_several_files_is_one(tmp_path: Path) -> None:
+    (tmp_path / "both").mkdir()
+    for k in range(2):
+        part = bags.tf_bag(tmp_path / f"part_{k}", duration=0.5)
+        shutil.copy(bags.storage_file(part), tmp_path / "both")
+    with BagReader(tmp_path / "both") as reader:
+        assert sum(reader.topics.values()) == 2 * 151
+
+
+def test_a_bag_of_ros_1_holds_the_same_samples(tmp_path: Path) -> None:
+    store = get_typestore(Stores.ROS1_NOETIC)
+    store.register(get_types_from_msg("geometry_msgs/TransformStamped[] transforms",
+                                      "tf/msg/tfMessage"))
+    streams, found = [bags.wrench_stream(0.1, bags.Payload()), bags.tf_stream(0.1)], []
+    new = bags.write_bag(tmp_path / "bag", streams)
+    with Writer(tmp_path / "a.bag") as writer:
+        for stream, kind in zip(streams, (WRENCH.type, "tf/msg/tfMessage"), strict=True):
+            connection = writer.add_connection(stream.topic, kind, typestore=store)
+            for stamp, message in stream.samples:
+                for part in getattr(message, "transforms", [message]):
+                    part.header = store.types["std_msgs/msg/Header"](
+                        7, part.header.stamp, part.header.frame_id)
+                writer.write(connection, stamp, bytes(store.serialize_ros1(message, kind)))
+    for path in (tmp_path / "a.bag", new):
+        with BagReader(path) as reader:
+            parts = list(read_bag(reader, Settings()).parts)
+            found.append([some for part in parts for some in part.samples])
+    assert len(found[0]) == len(found[1]) == 2
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_array_equal(one.rows, other.rows)
+        np.testing.assert_array_equal(one.stamps, other.stamps)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.7, 0.99])
 def test_a_cut_off_bag_is_one_clear_error(bag: Path, share: float) -> None:
     file = bags.storage_file(bag)
     file.write_bytes(file.read_bytes()[:int(share * file.stat().st_size)])
-    with pytest.raises(RecordingError, match=file.name), BagReader(bag) as reader:
+    with pytest.raises(RecordingError), BagReader(bag) as reader:
         list(reader.messages({"/wrench": WRENCH.type}))
 
 
@@ -87,22 +113,20 @@ def test_damaged_bytes_raise_nothing_but_a_recording_error(bag: Path, seed: int)
     file.write_bytes(data)
     try:
         with BagReader(bag) as reader:
-            for message in reader.messages({t.name: t.type for t in reader.topics}):
+            for message in reader.messages(dict(list(reader.topics))):
                 reader.decode(message, TRANSFORMS.type)
     except RecordingError as error:
         assert len(str(error).splitlines()) == 1
 
 
-@pytest.mark.parametrize(("name", "text"), [
-    ("nothing", "does not exist"), ("empty", "metadata.yaml"), ("old.bag", "rosbags-convert"),
-    ("a.xyz", ".csv"), ("pipe.mcap", "pipe.mcap"), ("zero.mcap", "empty")])
-def test_what_is_no_bag_is_named(tmp_path: Path, name: str, text: str) -> None:
+@pytest.mark.parametrize("name", ["nothing", "empty", "old.bag", "a.xyz", "pipe.mcap", "zero.mcap"])
+def test_what_is_no_bag_is_named(tmp_path: Path, name: str) -> None:
     (tmp_path / "empty").mkdir()
-    (tmp_path / "old.bag").write_bytes(b"#ROSBAG V2.0\n")
-    (tmp_path / "a.xyz").write_text("x")
+    for file in ("old.bag", "a.xyz"):
+        (tmp_path / file).write_text("x")
     (tmp_path / "zero.mcap").touch()
     os.mkfifo(tmp_path / "pipe.mcap")
-    with pytest.raises(RecordingError, match=text):
+    with pytest.raises(RecordingError, match=name):
         BagReader(tmp_path / name)
 
 

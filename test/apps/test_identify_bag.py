@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -42,6 +43,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     bags.tf_bag(path / "short", duration=0.3)
     bags.write_bag(path / "two", [bags.wrench_stream(1.0, TRUTH, topic="/a"),
                                   bags.wrench_stream(1.0, TRUTH, topic="/b")])
+    os.mkfifo(path / "pipe")  # a file is written by renaming, which would remove it
     bags.write_bag(path / "bare", [bags.joint_stream(1.0)])
     bags.write_bag(path / "no_urdf", [bags.wrench_stream(1.0, TRUTH), bags.joint_stream(1.0)])
     return path
@@ -234,7 +236,8 @@ def test_a_result_can_be_saved_as_a_tool_and_taken_out_again(folder: Path, tmp_p
     ("tf", ("--set", "estimator.method=pmd"), "shape.type"), ("tf", ("--foo",), "--foo"),
     ("tf", ("--urdf", "arm.urdf.xacro"), "arm.urdf.xacro"),
     ("tf", ("--report", "{tf}/metadata.yaml"), "--report"),
-    ("tf", ("--save-tool", "{tf}/metadata.yaml"), "--save-tool")])
+    ("tf", ("--save-tool", "{tf}/metadata.yaml"), "--save-tool"),
+    ("tf", ("--json", "{tf}/../pipe"), "--json")])
 def test_a_mistake_is_one_line_that_names_it(folder: Path, tmp_path: Path, bag: str,
                                              words: tuple[str, ...], named: str,
                                              capsys: pytest.CaptureFixture[str]) -> None:

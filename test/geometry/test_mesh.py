@@ -47,3 +47,17 @@ def test_files_of_points_that_enclose_nothing_are_named(tmp_path, points, text):
     np.save(tmp_path / "scan.npy", points)
     with pytest.raises(InvalidShape, match=text):
         load_mesh(tmp_path / "scan.npy")
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("number", ["1e300", "-1e30", "1e7"])
+def test_a_mesh_of_absurd_size_is_refused_without_a_word_of_the_libraries(
+        number, tmp_path):
+    file = tmp_path / "m.off"
+    file.write_text(f"OFF\n4 4 6\n0 0 0\n{number} 0 0\n0 1 0\n0 0 1\n3 0 2 1\n3 0 1 3\n3 0 3 2\n"
+                    "3 1 2 3\n")
+    with pytest.raises(InvalidShape, match="from its origin; at most"):
+        load_mesh(file)
+    np.save(tmp_path / "m.npy", np.array([[0, 0, 0], [float(number), 0, 0], [0, 1, 0], [0, 0, 1]]))
+    with pytest.raises(InvalidShape, match="from its origin; at most"):
+        load_mesh(tmp_path / "m.npy")

@@ -13,7 +13,7 @@ from ...kinds import finding_of, withdraw_doubted
 from ...model.history import History
 from ...motion.motion import BIN, BIN_NS, Motion
 from ...settings import Settings
-from ..recordings.tables import PosesAtRest
+from ..recordings import PosesAtRest
 from ..report.results import Identification, Snapshot
 
 HELD, EVERY = 90, 100  # bins for which a pose is held; after which the next one follows

@@ -12,10 +12,9 @@ from ...errors import printable
 from ...estimate import Estimate
 from ...extras import optional_packages
 from ...model.tool import save_tool, tool_from_estimate
-from ..report.diagnosis import diagnose
 from ..report.results import is_identified, summary
 from .offline import identify_recording
-from .options import parse_options
+from .options import WHOLE, parse_options
 from .output import (
     check_outputs,
     print_report,
@@ -41,15 +40,15 @@ def run(options: Namespace) -> int:
     Raises:
         InertialIdError: the request cannot be carried out.
     """
-    recording = options.source.path
+    recording = options.recording
     json_path, tool_path, report_path = check_outputs(
         {"--json": options.json, "--save-tool": options.save_tool,
          "--report": options.report and report_file(options.report, recording)},
         {"the recording": recording})
-    errors = Console(stderr=True, quiet=options.quiet)
-    with errors.status("reading") as shown:
+    with Console(stderr=True, quiet=options.quiet).status("reading") as shown:
         result = identify_recording(
-            options.source, options.settings,
+            recording, options.settings, options.named, options.episode or 0,
+            options.stamps == "recorded", options.window == WHOLE, options.given,
             lambda reached, whole: shown.update(f"identifying: {reached:.0f} of {whole:.0f} s"))
     outcome = result.outcome
     if json_path is not None:
@@ -57,12 +56,12 @@ def run(options: Namespace) -> int:
     if tool_path is not None and isinstance(outcome, Estimate):
         save_tool(tool_path, tool_from_estimate(outcome, result.tool))
     if report_path is not None:
-        from ..report.payload_page import ReportOrigin, payload_page
+        from ..report.payload_page import payload_page
 
-        write_text(report_path, payload_page(result, options.settings, ReportOrigin(
-            recording.name, str(recording), options.command)))
+        write_text(report_path, payload_page(
+            result, options.settings, recording, options.command))
     if not options.quiet:
-        print_report(Console(), result, str(recording), diagnose(result))
+        print_report(Console(), result, str(recording))
         print_written(json_path, tool_path if outcome.valid else None, report_path)
     elif not isinstance(outcome, Estimate):
         print(printable(summary(outcome)), file=sys.stderr)

@@ -3,44 +3,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
+from ...errors import InertialIdError
 from ...estimate import Estimate, Outcome
 from ...findings import Finding, sort_findings
+from ...identify.beliefs import stated_by_driver
 from ...identify.make import make_identifier
-from ...kinds import withdraw_doubted
+from ...kinds import made, withdraw_doubted
 from ...motion.description import read_description
 from ...settings import Settings, iter_settings
-from ..recordings.recording import Recording
-from ..recordings.source import Source, opened
+from ..recordings import Columns, Recording, StatedPayload, open_recording
 from ..report.prediction import prediction_of
 from ..report.results import Identification, Snapshot
-from .driver_payload import DriverPayload
 
 UNUSED = 1.0  # s of a recording; more than that is worth a note
+Progress = Callable[[float, float], None]
 
 
-def identify_recording(source: Source, settings: Settings,
-                       progress: Callable[[float, float], None] = lambda reached, whole: None
+def identify_recording(path: Path, settings: Settings, columns: Columns | None = None,
+                       episode: int = 0, recorded_stamps: bool = False, whole: bool = False,
+                       asked: Collection[str] = (), progress: Progress = lambda reached, all_: None
                        ) -> Identification:
     """Identify the payload of a recording.
 
     Args:
+        path: of a bag or a table; columns, episode: of a table.
+        recorded_stamps: use the times of recording in place of the header stamps.
+        whole: make buffer.window as long as the recording.
+        asked: names of the settings that the user gave for this very recording.
         progress: called now and then with the recorded time reached, and the whole [s].
 
     Raises:
         RecordingError, InvalidData: the recording cannot be read, or lacks something.
         InertialIdError: a setting, or what it names, cannot be used.
     """
-    with opened(source, settings) as recording:
+    with open_recording(path, settings, columns, episode, asked, recorded_stamps) as recording:
         if not isinstance(recording, Recording):
             from .at_rest import identify_poses
 
             return identify_poses(recording, settings)
-        if source.whole:
+        if whole:
             settings = settings.replace({"buffer.window": longest_window(recording.duration)})
         return _Run(recording, settings).result(progress)
 
@@ -51,42 +58,35 @@ class _Run:
     def __init__(self, recording: Recording, settings: Settings) -> None:
         self._recording, self._settings = recording, settings
         self._identifier = make_identifier(settings)
-        self._driver = DriverPayload(self._identifier)
         self._history: list[Snapshot] = []
         self._origin: int | None = None  # stamp of the start [ns]
+        driver = settings.precompensated
+        self._stated: StatedPayload | None = None
+        self._not_added = "" if driver.source in ("settings", "none") else (
+            f"none was stated on {driver.topic or 'the topic of the joint states'}")
 
-    def result(self, progress: Callable[[float, float], None]) -> Identification:
+    def result(self, progress: Progress) -> Identification:
         """Read and process everything; what came out."""
-        self._read(progress)
-        identifier, recording, findings = self._identifier, self._recording, self._findings()
-        outcomes = [item.outcome for item in self._history]
-        outcome = outcomes[-1] if outcomes else withdraw_doubted(identifier.outcome, findings)
-        notes = list(recording.notes)
-        window, duration = self._settings.buffer.window, recording.duration
-        if isinstance(outcome, Estimate) and window < duration - UNUSED:
-            offer = ("--window all uses the whole recording"
-                     if window < longest_window(duration) else "the most allowed")
-            notes.append(f"only the last {window:g} s of {duration:.0f} s are used "
-                         f"(buffer.window); {offer}")
-        return Identification(outcome, tuple(self._history), findings, duration, recording.counts,
-                              tuple(notes), identifier.beliefs.tool,
-                              prediction_of(identifier, outcomes, self._origin or 0))
-
-    def _read(self, progress: Callable[[float, float], None]) -> None:
-        identifier, file = self._identifier, self._settings.robot_description.file
-        described = read_description(Path(file).expanduser()) if file else (
-            self._recording.description)
+        identifier, recording = self._identifier, self._recording
+        file = self._settings.robot_description.file
+        described = read_description(Path(file).expanduser()) if file else recording.description
         if described:
             identifier.set_robot_description(described)
-        for edge in self._recording.fixed:
+        for edge in recording.fixed:
             identifier.add_static_transform(*edge)
-        for part in self._recording.parts:
+        for part in recording.parts:
             if self._origin is None and part.samples:
                 self._origin = min(int(some.stamps[0]) for some in part.samples)
             self._keep(identifier.add_arrays(part.samples))
-            self._driver.update(part.payload)
-            progress(part.seconds, self._recording.duration)
+            self._update_payload(part.payload)
+            progress(part.seconds, recording.duration)
         self._keep(identifier.finish())
+        findings, outcomes = self._findings(), [item.outcome for item in self._history]
+        outcome = outcomes[-1] if outcomes else withdraw_doubted(identifier.outcome, findings)
+        return Identification(
+            outcome, tuple(self._history), findings, recording.duration, recording.counts,
+            (*recording.notes, *self._unused(outcome)), identifier.beliefs.tool,
+            prediction_of(identifier, outcomes, self._origin or 0))
 
     def _keep(self, outcomes: list[Outcome]) -> None:
         if outcomes:
@@ -95,9 +95,33 @@ class _Run:
                 Snapshot(max(1e-9 * (outcome.stamp_ns - (self._origin or 0)), 0.0),
                          withdraw_doubted(outcome, findings), findings) for outcome in outcomes]
 
+    def _update_payload(self, payload: StatedPayload | None) -> None:
+        """Believe what the driver states that it compensates, once its frame is known; None: it
+        stated nothing new."""
+        self._stated = stated = payload or self._stated
+        if stated is None or (payload is None and not self._not_added):
+            return
+        identifier, self._not_added = self._identifier, ""
+        try:
+            phi = stated_by_driver(stated.values, stated.frame, self._settings, identifier.streams)
+        except InertialIdError as error:
+            self._not_added = str(error)
+        else:
+            identifier.believe(replace(identifier.beliefs, compensated=phi))
+
     def _findings(self) -> tuple[Finding, ...]:
-        return sort_findings((*self._recording.findings(), *self._driver.findings(),
-                              *self._identifier.findings()))
+        driver = [made("payload_not_added", why=self._not_added)] if self._not_added else []
+        return sort_findings((*self._recording.findings(), *driver, *self._identifier.findings()))
+
+    def _unused(self, outcome: Outcome) -> tuple[str, ...]:
+        """A note where an estimate uses the end of the recording alone."""
+        window, duration = self._settings.buffer.window, self._recording.duration
+        if not isinstance(outcome, Estimate) or window >= duration - UNUSED:
+            return ()
+        offer = ("--window all uses the whole recording"
+                 if window < longest_window(duration) else "the most allowed")
+        return (f"only the last {window:g} s of {duration:.0f} s are used (buffer.window); "
+                f"{offer}",)
 
 
 def longest_window(duration: float) -> float:

@@ -17,9 +17,7 @@ from ...errors import DamagedFile, InvalidSetting
 from ...geometry.shape import check_sizes
 from ...io.files import config_file, parse_yaml, read_yaml, user_path
 from ...settings import SENSORS, Settings, flatten
-from ..recordings.columns import Columns, columns_from_file
-from ..recordings.source import Source
-from ..recordings.table_files import is_dataset, is_table
+from ..recordings import columns_from_file, is_dataset, is_table
 
 # Parameters that every ROS node has; they mean nothing without ROS.
 NODE_PARAMETERS = ("use_sim_time", "qos_overrides.", "start_type_description_service")
@@ -31,13 +29,13 @@ def make_parser() -> argparse.ArgumentParser:
     """The command line of `identify_bag`."""
     parser = Parser(
         prog="identify_bag",
-        description="Identify mass, centre of mass and inertia of a robot's payload from a rosbag2 "
-        "recording (wrench, and joint states with a robot description or TF) or a table.",
+        description="Identify mass, centre of mass and inertia of a robot's payload from a bag "
+        "(wrench, and joint states with a robot description or TF) or a table.",
         epilog="Exit status: 0 mass and centre of mass are identified, 1 no estimate, 2 the "
         "request cannot be carried out, 3 an estimate without mass or centre of mass.")
     add = parser.add_argument
-    add("recording", metavar="BAG", type=Path, help="rosbag2 folder, .mcap or .db3 file; or a "
-        "table: .csv, .tsv, .txt, .npz, .parquet, or a LeRobot dataset")
+    add("recording", metavar="BAG", type=Path, help="rosbag2 folder, .mcap, .db3 or (ROS 1) .bag "
+        "file; or a table: .csv, .tsv, .txt, .npz, .parquet, or a LeRobot dataset")
     add("--columns", metavar="FILE", type=Path, help="YAML file with the names of the columns of a "
         "table (docs/recordings.md)")
     add("--episode", metavar="N", type=int, help="episode of a dataset (default 0)")
@@ -67,8 +65,8 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
-    """Options from a command line and the YAML file it names, with `source`, `settings` and the
-    `command` line itself.
+    """Options from a command line and the files it names, with `settings`, the names of those
+    `given` on the command line, the columns `named`, and the `command` itself.
 
     Raises:
         InvalidSetting: unknown option, unreadable YAML, or a value that is not allowed.
@@ -77,14 +75,12 @@ def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     args = make_parser().parse_args(words)
     changes = read_settings_file(config_file(args.config)) if args.config else {}
     given = _settings_given(args)
-    args.settings = Settings().replace({**changes, **given})
-    if args.columns and not is_table(args.recording):
-        raise InvalidSetting(f"--columns names those of a table, and {args.recording} is none")
-    if args.episode is not None and not is_dataset(args.recording):
-        raise InvalidSetting(f"--episode is for a dataset, and {args.recording} is none")
-    columns = columns_from_file(user_path(args.columns)) if args.columns else Columns()
-    args.source = Source(args.recording, columns, args.episode or 0, args.stamps == "recorded",
-                         args.window == WHOLE, frozenset(given))
+    for option, is_one, what in (("columns", is_table, "table"),
+                                 ("episode", is_dataset, "dataset")):
+        if getattr(args, option) is not None and not is_one(args.recording):
+            raise InvalidSetting(f"--{option} is for a {what}, and {args.recording} is none")
+    args.settings, args.given = Settings().replace({**changes, **given}), frozenset(given)
+    args.named = columns_from_file(user_path(args.columns)) if args.columns else None
     args.command = shlex.join(["identify_bag", *words])
     return args
 

@@ -12,13 +12,11 @@ from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ...errors import InvalidSetting, printable
 from ...estimate import Estimate
 from ...extras import optional_packages
 from ...io.files import strict_json, user_path, write_atomically
-from ..report.diagnosis import BAD, GOOD, Diagnosis, sentence
+from ..report.diagnosis import BAD, GOOD, diagnose, sentence
 from ..report.page import Cell, Table, parameter_table, sensor_table
 from ..report.results import Identification
 
@@ -30,14 +28,13 @@ _LEVELS = {"error": "red", "warning": "yellow", "info": "cyan"}
 write_text = write_atomically
 
 
-def print_report(console: Console, result: Identification, title: str, found: Diagnosis
-                 ) -> None:
+def print_report(console: Console, result: Identification, title: str) -> None:
     """Print the tables, the findings and, last, the verdict: what came out, why, what to do."""
-    outcome = result.outcome
+    outcome, found = result.outcome, diagnose(result)
     lines = [f"{as_markup(title)}: {result.duration:.1f} s recorded"]
     if isinstance(outcome, Estimate):
         print_table(console, parameter_table(outcome))
-        if np.any(outcome.residual_rms):  # joint torques know no channels of a sensor
+        if outcome.residual_rms.any():  # joint torques know no channels of a sensor
             print_table(console, sensor_table(outcome))
         lines.append(f"{outcome.samples} samples, {outcome.window:.1f} s, {outcome.method} "
                      f"estimator ({outcome.weighting} weighting), "
@@ -87,22 +84,31 @@ def check_outputs(wanted: Mapping[str, Path | None],
     Raises:
         InvalidSetting: one cannot be written, would replace what is read, or two are the same.
     """
-    checked = {option: check_writable(path, option) for option, path in wanted.items() if path}
+    out: list[Path | None] = []
     taken = {user_path(path).resolve(): what for what, path in read.items() if path}
-    for option, path in checked.items():
-        real = path.resolve()
+    for option, given in wanted.items():
+        path = given and user_path(given)
+        out.append(path)
+        if path is None:
+            continue
+        real, said = path.resolve(), f"{option} {path}"
+        if path.exists() and not path.is_file():
+            raise InvalidSetting(f"{said} is a folder or no regular file; name another file")
+        if not path.parent.is_dir() or not os.access(path.parent, os.W_OK | os.X_OK) or (
+                path.exists() and not os.access(path, os.W_OK)):
+            raise InvalidSetting(f"{said} cannot be written: {path.parent} does not exist, or "
+                                 "permission denied")
         for at, what in taken.items():
             if real == at or (at in real.parents and real.exists()):
-                raise InvalidSetting(f"{option} {path} would overwrite {what}; name another file")
+                raise InvalidSetting(f"{said} would overwrite {what}; name another file")
         taken[real] = f"the file of {option}"
-    return [checked.get(option) for option in wanted]
+    return out
 
 
 def print_written(*paths: Path | None) -> None:
     """Say which files were written; None: it was not asked for."""
-    for path in paths:
-        if path is not None:
-            print(f"wrote {printable(str(path))}")
+    for path in filter(None, paths):
+        print(f"wrote {printable(str(path))}")
 
 
 def report_file(folder: Path, recording: Path) -> Path:
@@ -119,23 +125,6 @@ def report_file(folder: Path, recording: Path) -> Path:
     return next(file for file in map(path.joinpath, names) if not file.exists())
 
 
-def check_writable(path: Path, option: str) -> Path:
-    """Check before a long run that a file can be written; returns its path.
-
-    Raises:
-        InvalidSetting: it is a folder, its folder is missing, or one may not write there.
-    """
-    path = user_path(path)
-    folder = path.parent
-    if path.exists() and not path.is_file():
-        raise InvalidSetting(f"{option} {path} is a folder or no regular file; name another file")
-    if not folder.is_dir():
-        raise InvalidSetting(f"{option} {path} cannot be written: folder {folder} does not exist")
-    if not os.access(folder, os.W_OK | os.X_OK) or (path.exists() and not os.access(path, os.W_OK)):
-        raise InvalidSetting(f"{option} {path} cannot be written: permission denied")
-    return path
-
-
 def write_json(path: Path, result: dict[str, Any]) -> None:
     """Write strict JSON: numbers that are not finite become null (raises OSError)."""
     write_atomically(path, strict_json(result, indent=1))
@@ -147,12 +136,11 @@ def result_json(result: Identification, recording: Path) -> dict[str, Any]:
     said = [*tree["diagnostics"], *(f.text for f in result.findings), *result.notes]
     history = []
     for time, outcome, _ in result.history:
-        entry = {"stamp": outcome.stamp_ns * 1e-9, "t": time, "sigma": None, "verdict": None}
-        if isinstance(outcome, Estimate):
-            entry["sigma"] = outcome.sigma.tolist()
-        known = outcome.to_json()
-        history.append(entry | {key: known.get(key) for key in (
-            "mass", "com", "inertia_com", "valid", "verdict")})
+        known = {"sigma": outcome.sigma.tolist() if isinstance(outcome, Estimate) else None,
+                 "verdict": None, **outcome.to_json()}
+        history.append({"stamp": outcome.stamp_ns * 1e-9, "t": time, **{
+            key: known.get(key) for key in (
+                "sigma", "verdict", "mass", "com", "inertia_com", "valid")}})
     return {**tree, "diagnostics": list(dict.fromkeys(said)),
             "findings": [{"name": f.name, "level": f.level, "text": f.text}
                          for f in result.findings],

@@ -1,37 +1,113 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Bags as recordings: their messages become samples, a second or so at a time."""
+"""Bags as recordings: rosbag2 (mcap, sqlite3) and ROS 1, read without ROS.
+
+The files themselves are read, so that a metadata.yaml that is missing, or of another tool, hides no
+message; only of a compressed bag it is needed.
+"""
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from math import isfinite
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...errors import RecordingError
+from ...extras import optional_packages
 from ...findings import Finding
 from ...io import decoding
+from ...io.files import user_path
 from ...io.input_topics import (
     DYNAMIC_PAYLOAD,
     FRANKA_PAYLOAD,
     PAYLOADS,
     ROBOT_DESCRIPTION,
     STATIC_TRANSFORMS,
+    TRANSFORMS,
     InputTopic,
 )
 from ...io.sample_blocks import Edges, Samples
 from ...kinds import made
 from ...settings import Settings
-from .bag_reader import BagReader, RawMessage
 from .recording import FixedFrame, Part, Recording, StatedPayload
 from .topics import select_topics
 
+SUFFIXES = (".mcap", ".db3", ".bag")
 TOGETHER = 2000  # messages of a part
 LONGEST = 1_000_000_000  # ns of one
 FIRST = 20  # messages that are looked at: the first may still hold NaN
 LEAST = 1e-3  # kg; less is no payload
+OLD_TYPES = {"tf/msg/tfMessage": TRANSFORMS.type}  # of ROS 1
+
+
+class Message(NamedTuple):
+    """A serialised message: topic, time of recording [ns], CDR bytes."""
+
+    topic: str
+    time: int
+    data: bytes
+
+
+
+class BagReader:
+    """A bag opened for reading; use as a context manager.
+
+    Args:
+        path: folder of a rosbag2, or one .mcap, .db3 or (ROS 1) .bag file.
+
+    Attributes:
+        topics: number of messages by name and type, sorted.
+        start: time of the first message [ns]; duration: from there to the last one [s].
+
+    Raises:
+        RecordingError: missing, cut off, or not a recording; the text says which.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        with optional_packages("reading a recording"):  # the node may lack rosbags
+            from rosbags.highlevel import AnyReader
+            from rosbags.typesys import Stores, get_typestore
+        self._path, self._store = user_path(path), get_typestore(Stores.ROS2_JAZZY)
+        files = _files_of(self._path)
+        with _one_error(f"recording {self._path} cannot be read"):
+            self._reader = AnyReader(files, default_typestore=self._store)
+            self._reader.open()
+            self.start = self._reader.start_time
+            self.duration = 1e-9 * max(0, self._reader.duration - 1)
+        counts: Counter[tuple[str, str]] = Counter()
+        for connection in self._reader.connections:
+            counts[connection.topic, _type_of(connection)] += connection.msgcount
+        self.topics = dict(sorted(counts.items()))
+
+    def __enter__(self) -> BagReader:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._reader.close()
+
+    def messages(self, types: Mapping[str, str]) -> Iterator[Message]:
+        """Messages of topics (type by name) in the order of their times of recording; what has
+        another type under such a name is left out (raises RecordingError: damaged)."""
+        chosen = [c for c in self._reader.connections if types.get(c.topic) == _type_of(c)]
+        if not chosen:  # rosbags would read all
+            return
+        with _one_error(f"recording {self._path} cannot be read"):
+            for connection, time, data in self._reader.messages(chosen):
+                if not self._reader.is2:
+                    data = bytes(self._store.serialize_cdr(self._reader.deserialize(
+                        data, connection.msgtype), _type_of(connection)))
+                yield Message(connection.topic, time, data)
+
+    def decode(self, message: Message, kind: str) -> Any:
+        """The fields of a message of a type that the file defines (raises RecordingError)."""
+        with _one_error(f"a message of {message.topic} ({kind}) cannot be decoded"):
+            return self._reader.deserialize(message.data, kind)
 
 
 def read_bag(bag: BagReader, settings: Settings, asked: Collection[str] = (),
@@ -45,7 +121,7 @@ def read_bag(bag: BagReader, settings: Settings, asked: Collection[str] = (),
     Raises:
         RecordingError: it lacks a topic, or is damaged.
     """
-    notes = list(bag.notes)
+    notes: list[str] = []
     topics = select_topics(bag, settings, asked, notes)
     reader = _Parts(bag, settings, topics, recorded_stamps)
     description, fixed = reader.latched()  # live, they are there at once
@@ -66,8 +142,7 @@ class _Parts:
     def latched(self) -> tuple[str, tuple[FixedFrame, ...]]:
         """The newest robot description that can be read, and the frames that stay."""
         description, fixed = "", list[FixedFrame]()
-        for name, _, data in self._bag.messages(
-                {name: t.type for name, t in self._topics.items() if t.latched}):
+        for name, _, data in self._messages(latched=True):
             self.counts[name] += 1
             if self._topics[name] is ROBOT_DESCRIPTION:
                 try:
@@ -83,18 +158,21 @@ class _Parts:
 
     def parts(self) -> Iterator[Part]:
         """Parts in the order of the times of recording."""
-        together: list[RawMessage] = []
-        for message in self._bag.messages(
-                {name: t.type for name, t in self._topics.items() if not t.latched}):
+        together: list[Message] = []
+        for message in self._messages(latched=False):
             if together and (len(together) >= TOGETHER
-                             or message.log_time - together[0].log_time > LONGEST):
+                             or message.time - together[0].time > LONGEST):
                 yield self._part(together)
                 together = []
             together.append(message)
         if together:
             yield self._part(together)
 
-    def _part(self, messages: Sequence[RawMessage]) -> Part:
+    def _messages(self, latched: bool) -> Iterator[Message]:
+        return self._bag.messages({name: topic.type for name, topic in self._topics.items()
+                                   if topic.latched == latched})
+
+    def _part(self, messages: Sequence[Message]) -> Part:
         samples: list[Samples] = []
         payload, driver = None, self._settings.precompensated
         for name in dict.fromkeys(message.topic for message in messages):
@@ -104,21 +182,21 @@ class _Parts:
             if topic in PAYLOADS.values():
                 payload = _stated_payload(self._bag, topic, some[-1], self._settings) or payload
                 continue
-            times = np.array([m.log_time for m in some]) if self._recorded_stamps else None
+            times = np.array([m.time for m in some]) if self._recorded_stamps else None
             decoded = decoding.Decoder(topic, self._settings)([m.data for m in some], times)
             self._note_damage(name, decoded.damaged, decoded.why)
             samples += decoded.samples
             if decoded.payload is not None and not driver.topic and (
                     driver.source == "dynamic_joint_states"):  # in the message of the wrench
                 payload = StatedPayload("", decoded.payload)
-        return Part(samples, 1e-9 * (messages[-1].log_time - self._bag.start), payload)
+        return Part(samples, 1e-9 * (messages[-1].time - self._bag.start), payload)
 
     def _note_damage(self, name: str, count: int, why: str) -> None:
         if count:
             self.damaged[name] = self.damaged.get(name, (0, ""))[0] + count, why
 
 
-def _stated_payload(bag: BagReader, topic: InputTopic, message: RawMessage, settings: Settings
+def _stated_payload(bag: BagReader, topic: InputTopic, message: Message, settings: Settings
                     ) -> StatedPayload | None:
     """The payload that a message of the driver states; None: it states none (raises
     RecordingError)."""
@@ -137,21 +215,62 @@ def _payload_not_added(bag: BagReader, settings: Settings) -> tuple[Finding, ...
     driver = settings.precompensated
     if settings.load.source != "wrench" or driver.source != "settings" or driver.mass:
         return ()
-    for source, topic in PAYLOADS.items():
-        for recorded in bag.topics:
-            if recorded.type != topic.type or topic not in (DYNAMIC_PAYLOAD, FRANKA_PAYLOAD):
-                continue
-            try:
-                first = [_stated_payload(bag, topic, message, settings) for message in islice(
-                    bag.messages({recorded.name: topic.type}), FIRST)]
-            except RecordingError:  # the type is not defined in the file
-                continue
-            masses = [float(p.values[0]) for p in first if p is not None]
-            mass = next((m for m in masses if isfinite(m) and m > LEAST), 0.0)
-            if mass:
-                return (made("payload_not_added", why=(
-                    f"{recorded.name} states that a payload of {mass:.3f} kg is configured on "
-                    "the robot, whose driver compensates it in its own wrench (where that is "
-                    f"this one: precompensated.source={source} and precompensated.topic="
-                    f"{recorded.name}; else precompensated.source=none)")),)
+    sources = {PAYLOADS[source].type: source for source in ("dynamic_joint_states", "franka")}
+    for name, kind in bag.topics:
+        if kind not in sources:
+            continue
+        source = sources[kind]
+        try:
+            stated = [_stated_payload(bag, PAYLOADS[source], message, settings)
+                      for message in islice(bag.messages({name: kind}), FIRST)]
+        except RecordingError:  # the type is not defined in the file
+            continue
+        masses = [float(payload.values[0]) for payload in stated if payload is not None]
+        mass = next((m for m in masses if isfinite(m) and m > LEAST), 0.0)
+        if mass:
+            return (made("payload_not_added", why=(
+                f"{name} states that a payload of {mass:.3f} kg is configured on the robot, whose "
+                "driver compensates it in its own wrench (where that is this one: "
+                f"precompensated.source={source} and precompensated.topic={name}; else "
+                "precompensated.source=none)")),)
     return ()
+
+
+def _type_of(connection: Any) -> str:
+    """Type of a connection's messages, by its name in ROS 2."""
+    return OLD_TYPES.get(connection.msgtype, connection.msgtype)
+
+
+def _files_of(path: Path) -> list[Path]:
+    """The storage files of a recording; of a compressed one its folder (raises RecordingError)."""
+    if path.name == "metadata.yaml":
+        path = path.parent
+    if not path.is_dir():
+        if not path.is_file() or path.suffix not in SUFFIXES:  # a named pipe would be waited for
+            raise RecordingError(
+                f"{path} " + ("is not a recording" if path.exists() else "does not exist")
+                + "; allowed: a rosbag2 folder, a .mcap, .db3 or .bag file, a table (.csv, .tsv, "
+                ".txt, .npz, .parquet) or the folder of a LeRobot dataset")
+        return [path]
+    metadata = path / "metadata.yaml"
+    text = metadata.read_text(errors="replace") if metadata.is_file() else ""
+    if re.search(r"compression_mode:[ \"']*\w", text):
+        return [path]
+    files = sorted(file for file in path.iterdir() if file.suffix in SUFFIXES)
+    files = [file for file in files if file.name in text] or files
+    if not files:
+        raise RecordingError(f"folder {path} holds no {', '.join(SUFFIXES)} file")
+    return files
+
+
+@contextmanager
+def _one_error(what: str) -> Iterator[None]:
+    """Errors within as one RecordingError: damaged files and messages raise many kinds."""
+    try:
+        yield
+    except Exception as error:
+        reason = " ".join(str(error).split())[:500].rstrip(".") or type(error).__name__
+        hints = {"magic": "mcap recover FILE -o NEW", "malformed": "sqlite3 FILE .recover"}
+        repair = "".join(f"; if the file is cut off, repair it with '{command}'"
+                         for word, command in hints.items() if word in reason)
+        raise RecordingError(f"{what}: {reason}{repair}") from error

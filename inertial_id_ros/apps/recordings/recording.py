@@ -16,24 +16,17 @@ FixedFrame = tuple[str, str, tuple[float, ...], tuple[float, ...]]
 
 
 class StatedPayload(NamedTuple):
-    """The payload that the driver says it compensates.
-
-    Attributes:
-        frame: in which it is given; empty: that of the sensor.
-        values: (10,) mass [kg], centre of mass [m], inertia about it xx, xy, xz, yy, yz, zz.
-    """
+    """The payload that the driver says it compensates: the frame in which it is given (empty: that
+    of the sensor), and values (10,): mass [kg], centre of mass [m], inertia about it xx, xy, xz,
+    yy, yz, zz."""
 
     frame: str
     values: Array
 
 
 class Part(NamedTuple):
-    """Samples that were recorded one after the other.
-
-    Attributes:
-        seconds: from the start of the recording to the end of this part.
-        payload: that the driver stated last; None: it stated none.
-    """
+    """Samples that were recorded one after the other; seconds: from the start of the recording to
+    their end; payload: that the driver stated last, None where it stated none."""
 
     samples: list[Samples]
     seconds: float
@@ -46,12 +39,12 @@ class Recording:
 
     Attributes:
         parts: of the samples; duration: of all [s].
+        counts: messages or rows, by topic or column; filled while the parts are read.
         description: the robot description as URDF, empty where there is none; fixed: parent, child,
             translation [m] and quaternion x, y, z, w of frames that stay.
-        counts: messages or rows, by topic or column; filled while the parts are read.
+        notes: choices that were made for the user; lacks: findings on what the recording lacks.
         damaged: number of messages that could not be used and why the last could not, by topic;
             filled meanwhile, too.
-        notes: choices that were made for the user; lacks: findings on what the recording lacks.
     """
 
     parts: Iterable[Part]

@@ -6,6 +6,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Collection
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from ...errors import RecordingError
 from ...io.decoding import decode
@@ -21,7 +22,9 @@ from ...io.input_topics import (
 )
 from ...io.sample_blocks import JointStates
 from ...settings import Settings
-from .bag_reader import BagReader
+
+if TYPE_CHECKING:
+    from .bags import BagReader
 
 SHOWN = 20  # topics in a message
 PEEKED = 20  # messages that tell the joints of a topic
@@ -47,18 +50,8 @@ def select_topics(bag: BagReader, settings: Settings, asked: Collection[str],
     for wanted in input_topics(settings):
         if wanted is JOINT_STATES and settings.kinematics.source == "tf" and not by_torque:
             continue
-        name = wanted.name(settings)
-        if name and _is_there(bag, wanted, name):
-            names = [absolute_name(name)]
-        elif wanted.setting in asked or wanted in REQUIRED:
-            same = [t.name for t in bag.topics if t.type == wanted.type]
-            near = difflib.get_close_matches(absolute_name(name), same, n=1, cutoff=0.0)
-            raise RecordingError(
-                f"{wanted.content} topic {absolute_name(name)} is not in the recording; "
-                + (f"did you mean {near[0]}?" if near else f"it holds {_described(bag)}"))
-        else:
-            names = _others(bag, wanted, name, notes)
-        for name in names:
+        is_fixed = wanted.setting in asked or wanted in REQUIRED
+        for name in _names(bag, wanted, absolute_name(wanted.name(settings)), is_fixed, notes):
             if name in chosen:
                 raise RecordingError(f"topic {name} is chosen for two things, which have different "
                                      "types of messages; name another topic for one of them")
@@ -68,6 +61,45 @@ def select_topics(bag: BagReader, settings: Settings, asked: Collection[str],
                              f"({JOINT_STATES.type}); the recording holds {_described(bag)}")
     _require_motion(chosen.values(), settings, notes)
     return chosen
+
+
+def _names(bag: BagReader, wanted: InputTopic, name: str, is_fixed: bool, notes: list[str]
+           ) -> list[str]:
+    """The topic of this name; where there is none, and it is not fixed, what can be meant: the
+    only wrench, joint states that belong together, else the only topic of that name in another
+    namespace (raises RecordingError)."""
+    types = [kind for topic, kind in bag.topics if topic == name]
+    if wanted.type in types:
+        if wanted is WRENCH and not bag.topics[name, wanted.type]:
+            raise RecordingError(f"wrench topic {name} holds no messages")
+        return [name]
+    if types:
+        raise RecordingError(f"{wanted.content} topic {name} is of type {types[0]}; it must be "
+                             f"{wanted.type}; the recording holds {_described(bag)}")
+    found = [topic for (topic, kind), count in bag.topics.items() if kind == wanted.type and count]
+    if is_fixed:
+        near = difflib.get_close_matches(name, found, n=1, cutoff=0.0)
+        raise RecordingError(f"{wanted.content} topic {name} is not in the recording; " + (
+            f"did you mean {near[0]}?" if near else f"it holds {_described(bag)}"))
+    if wanted is WRENCH and len(found) != 1:
+        raise RecordingError(
+            f"the recording holds {len(found)} wrench topics: {', '.join(found)}; choose one with "
+            "--set wrench.topic=NAME" if found else
+            f"the recording holds no wrench ({WRENCH.type}); it holds {_described(bag)}")
+    if wanted is JOINT_STATES:
+        joints = [joint for topic in found for joint in _joints(bag, topic)]
+        is_clear = len(joints) == len(set(joints))
+    else:
+        found = [topic for topic in found if wanted is WRENCH
+                 or topic.endswith("/" + name.rsplit("/", 1)[-1])]
+        is_clear = len(found) < 2
+    if not is_clear:
+        notes.append(f"none of {', '.join(found)} is used: choose one with --set "
+                     f"{wanted.setting}=NAME")
+        return []
+    if found:
+        notes.append(f"using {' and '.join(found)} for {name}")
+    return found
 
 
 def _require_motion(chosen: Collection[InputTopic], settings: Settings, notes: list[str]) -> None:
@@ -91,50 +123,6 @@ def _require_motion(chosen: Collection[InputTopic], settings: Settings, notes: l
             "or name the topics that tell it in joint_states.topic or tf.topic")
 
 
-def _is_there(bag: BagReader, wanted: InputTopic, name: str) -> bool:
-    """Whether a topic of that name is in the recording.
-
-    Raises:
-        RecordingError: it has another type, or is the wrench and empty.
-    """
-    same = [t for t in bag.topics if t.name == absolute_name(name)]
-    right = [t for t in same if t.type == wanted.type]
-    if same and not right:
-        raise RecordingError(f"{wanted.content} topic {same[0].name} is of type {same[0].type}; it "
-                             f"must be {wanted.type}; the recording holds {_described(bag)}")
-    if right and wanted is WRENCH and not right[0].count:
-        raise RecordingError(f"wrench topic {right[0].name} holds no messages")
-    return bool(right)
-
-
-def _others(bag: BagReader, wanted: InputTopic, name: str, notes: list[str]) -> list[str]:
-    """Topics that can be meant where there is none of that name: the only wrench, joint states that
-    belong together, else the only one of that name in another namespace.
-
-    Raises:
-        RecordingError: there is no wrench, or several.
-    """
-    found = [t.name for t in bag.topics if t.type == wanted.type and t.count]
-    if wanted is WRENCH and len(found) != 1:
-        raise RecordingError(
-            f"the recording holds {len(found)} wrench topics: {', '.join(found)}; choose one with "
-            "--set wrench.topic=NAME" if found else
-            f"the recording holds no wrench ({WRENCH.type}); it holds {_described(bag)}"
-        )
-    if wanted is JOINT_STATES:
-        joints = [joint for topic in found for joint in _joints(bag, topic)]
-        together = len(joints) == len(set(joints))
-    else:
-        if wanted is not WRENCH:
-            found = [n for n in found if n.endswith("/" + name.rsplit("/", 1)[-1])]
-        together = len(found) < 2
-    if found:
-        notes.append(f"using {' and '.join(found)} for {absolute_name(name)}" if together else
-                     f"none of {', '.join(found)} is used: choose one with --set "
-                     f"{wanted.setting}=NAME")
-    return found if together else []
-
-
 def _joints(bag: BagReader, topic: str) -> set[str]:
     """Names of the joints in the first messages of a topic."""
     first = islice(bag.messages({topic: JOINT_STATES.type}), PEEKED)
@@ -150,6 +138,6 @@ def absolute_name(name: str) -> str:
 
 def _described(bag: BagReader) -> str:
     """Names and types of topics on one line, or that there are none."""
-    shown = ", ".join(f"{t.name} ({t.type})" for t in bag.topics[:SHOWN]) or "no topics at all"
+    shown = ", ".join(f"{name} ({kind})" for name, kind in list(bag.topics)[:SHOWN])
     more = len(bag.topics) - SHOWN
-    return shown + (f" and {more} more" if more > 0 else "")
+    return (shown or "no topics at all") + (f" and {more} more" if more > 0 else "")

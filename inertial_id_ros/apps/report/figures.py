@@ -6,41 +6,26 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Sequence
 from io import BytesIO
-from typing import NamedTuple
 
 import numpy as np
 
 from ...extras import optional_packages
 from ...inertia import Array
-from .page import Figure, Figures
+from .page import Figure
 from .prediction import FORCE, TORQUE
 
-COLOURS = {"x": "#b3261e", "y": "#176639", "z": "#1f56b5", "black": "#1d2330"}
-SHADE = "#8a5200"
+Curve = tuple[str, Array, str]  # name in the legend, values (n,), and format of `Axes.plot`
+MARGIN = 0.06  # of the range of values, above and below
 
 
-class Curve(NamedTuple):
-    """One curve: values (n,) over (n,) of the horizontal axis; NaN is a gap.
-
-    Attributes:
-        name: in the legend; empty: not there.
-        colour: key of `COLOURS`.
-        dashed: True if it is drawn with dashes.
-    """
-
-    name: str
-    time: Array
-    value: Array
-    colour: str
-    dashed: bool = False
-
-
-def chart(title: str, unit: str, curves: Sequence[Curve], description: str,
-          limits: tuple[float, float], spans: Sequence[tuple[float, float]] = ()) -> Figure:
-    """A chart of curves (raises MissingPackage).
+def chart(title: str, unit: str, time: Array, curves: Sequence[Curve], description: str,
+          spans: Sequence[tuple[float, float]] = ()) -> Figure:
+    """A chart of curves over times (n,) [s] (raises MissingPackage).
 
     Args:
-        unit: of the values; description: what there is to see, in words; limits: of the values.
+        curves: NaN is a gap; no name, no entry in the legend. The range is that of those that are
+            not dashed.
+        unit: of the values; description: what there is to see, in words.
         spans: first and last time [s] of what is shaded.
     """
     with optional_packages("drawing a report"):
@@ -48,19 +33,20 @@ def chart(title: str, unit: str, curves: Sequence[Curve], description: str,
     drawing = Drawing(figsize=(4.6, 2.9), layout="constrained")
     axes = drawing.add_subplot()
     for first, last in spans:
-        axes.axvspan(first, last, color=SHADE, alpha=0.15, linewidth=0)
-    for curve in curves:
-        axes.plot(curve.time, curve.value, "--" if curve.dashed else "-", linewidth=1.2,
-                  color=COLOURS[curve.colour], label=curve.name or "_")
-    axes.set(ylim=limits)
+        axes.axvspan(first, last, color="tab:orange", alpha=0.15, linewidth=0)
+    for name, values, style in curves:
+        axes.plot(time, values, style, linewidth=1.2, label=name or "_")
+    solid = np.concatenate([values for _, values, style in curves if "--" not in style])
+    low, high = float(np.nanmin(solid)), float(np.nanmax(solid))
+    margin = MARGIN * (high - low) or 0.1 * abs(high) or 1.0
+    axes.set(ylim=(low - margin, high + margin))
     axes.set_title(f"{title} [{unit}]", fontsize=9)
     axes.set_xlabel("time [s]", fontsize=8)
     axes.tick_params(labelsize=8)
     axes.spines[["top", "right"]].set_visible(False)
     axes.margins(x=0.0)
     axes.grid(color="#eceef1")
-    if any(curve.name for curve in curves):
-        axes.legend(loc="best", ncols=4, frameon=False)
+    axes.legend(loc="best", ncols=4, frameon=False)
     out = BytesIO()
     drawing.savefig(out, format="svg", metadata=dict.fromkeys(  # not when and by what it was made
         ("Date", "Creator", "Format", "Type")))
@@ -68,22 +54,14 @@ def chart(title: str, unit: str, curves: Sequence[Curve], description: str,
 
 
 def wrench_charts(time: Array, measured: Array, predicted: Array,
-                  spans: Sequence[tuple[float, float]] = ()) -> Figures:
+                  spans: Sequence[tuple[float, float]] = ()) -> list[Figure]:
     """Charts of force and torque: wrenches (n, 6) as measured and predicted, over times (n,)."""
     figures = []
     for title, unit, channels in (("Force", "N", FORCE), ("Torque", "N m", TORQUE)):
-        lines = [Curve(name, time, values, name)
-                 for name, values in zip("xyz", measured.T[channels], strict=True)]
-        lines += [Curve("predicted" if k == 0 else "", time, values, "black", dashed=True)
-                  for k, values in enumerate(predicted.T[channels])]
-        figures.append(chart(
-            title, unit, lines, f"measured and predicted {title.lower()} over time",
-            limits_around(measured[:, channels], measured[:, channels]), spans))
-    return Figures(figures)
-
-
-def limits_around(low: Array, high: Array) -> tuple[float, float]:
-    """Limits of an axis around values; NaN is left out."""
-    bottom, top = float(np.nanmin(low)), float(np.nanmax(high))
-    margin = 0.06 * (top - bottom) or 0.1 * abs(top) or 1.0
-    return bottom - margin, top + margin
+        lines = [(name, values, style) for name, values, style in zip(
+            "xyz", measured.T[channels], ("r-", "g-", "b-"), strict=True)]
+        lines += [(name, values, "k--") for name, values in zip(
+            ("predicted", "", ""), predicted.T[channels], strict=True)]
+        figures.append(chart(title, unit, time, lines, "measured and predicted "
+                             f"{title.lower()} over time", spans))
+    return figures

@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""A report as HTML in one file: parts that `templates/page.html` shows, and sections of several.
-
-`ReportOrigin` says where a report comes from, so that it can be made again.
-"""
+"""A report as HTML in one file: the parts that `templates/page.html` shows, and those that several
+reports have."""
 
 from __future__ import annotations
 
@@ -26,18 +24,6 @@ TONES = ("bad", "fair", "good")  # of the verdicts
 CHANNELS = ("fx", "fy", "fz", "tx", "ty", "tz")
 
 
-class ReportOrigin(NamedTuple):
-    """What a report is made of.
-
-    Attributes:
-        title: of the page; source: the recording, or the node; command: that makes it again.
-    """
-
-    title: str
-    source: str
-    command: str
-
-
 class Cell(NamedTuple):
     """A text with a tone: good, fair or bad, none, or `text`, which is aligned to the left."""
 
@@ -54,49 +40,27 @@ class Card(NamedTuple):
 
 
 class Table(NamedTuple):
-    """A table whose first column names its rows."""
+    """A table whose first column names its rows; folded: True if it is shown on demand."""
 
     caption: str
     heads: Sequence[str]
     rows: Sequence[Sequence[str | Cell]]
-
-
-class Note(NamedTuple):
-    """A paragraph of small print."""
-
-    text: str
-
-
-class Folded(NamedTuple):
-    """A part that is shown on demand."""
-
-    summary: str
-    part: Table
+    folded: bool = False
 
 
 class Figure(NamedTuple):
-    """A picture, and in words what it shows.
-
-    Attributes:
-        svg: the file, base64.
-    """
+    """A picture (svg: the file, base64), and in words what it shows."""
 
     title: str
     description: str
     svg: str
 
 
-class Figures(NamedTuple):
-    """Pictures side by side."""
-
-    figures: Sequence[Figure]
-
-
-Part = str | Table | Note | Folded | Figures
+Part = str | Table | list[Figure]  # paragraph; table; pictures side by side
 
 
 class Section(NamedTuple):
-    """A section of a page, with a name to link to; a part that is a string is a paragraph."""
+    """A section of a page, with a name to link to."""
 
     heading: str
     name: str
@@ -116,16 +80,16 @@ def render(title: str, verdict: Diagnosis, sections: Sequence[Section],
 
     environment = Environment(loader=PackageLoader(__package__ or ""), autoescape=True,
                               undefined=StrictUndefined, trim_blocks=True, finalize=shown)
-    environment.filters["kind"] = lambda part: type(part).__name__
     return environment.get_template("page.html").render(
         title=title, verdict=verdict, sections=sections, cards=cards) + "\n"
 
 
-def provenance_section(origin: ReportOrigin, settings: Settings | None = None) -> Section:
-    """Command, versions, and the settings that were changed."""
+def provenance_section(source: str, command: str, settings: Settings | None = None) -> Section:
+    """What a report was made from, the command that makes it again, versions, and the settings that
+    were changed."""
     parts: list[Part] = [
-        f"Source: {origin.source}. Command: {origin.command or 'none'}. Made by inertial_id_ros "
-        f"{VERSION}, numpy {np.__version__}, scipy {scipy.__version__}, pin {pin.__version__}."]
+        f"Source: {source}. Command: {command}. Made by inertial_id_ros {VERSION}, numpy "
+        f"{np.__version__}, scipy {scipy.__version__}, pin {pin.__version__}."]
     if settings is not None:
         defaults = {name: value for name, value, _ in iter_settings(Settings())}
         parts.append(Table("Settings other than the default", ("setting", "value", "default"), [
@@ -137,20 +101,18 @@ def provenance_section(origin: ReportOrigin, settings: Settings | None = None) -
 def parameter_table(estimate: Estimate) -> Table:
     """Value, 95 % interval, unit and verdict of the ten reported parameters."""
     rows = []
-    for k, name in enumerate(NAMES):
-        value, spread = round_to_spread(SCALES[k] * estimate.report[k],
-                                        CONFIDENCE_95 * SCALES[k] * estimate.sigma[k])
-        verdict = estimate.verdict[k]
-        rows.append((name, value, f"\u00b1 {spread}", UNITS[k].replace("^2", "\u00b2"),
+    for name, unit, scale, value, sigma, verdict in zip(
+            NAMES, UNITS, SCALES, estimate.report, estimate.sigma, estimate.verdict, strict=True):
+        shown, spread = round_to_spread(scale * value, CONFIDENCE_95 * scale * sigma)
+        rows.append((name, shown, f"\u00b1 {spread}", unit.replace("^2", "\u00b2"),
                      Cell(VERDICT_WORDS[verdict], TONES[verdict])))
     return Table("Payload", ("parameter", "value", "95 %", "unit", "verdict"), rows)
 
 
 def sensor_table(estimate: Estimate) -> Table:
     """Bias and residual of the six wrench channels."""
-    rows = []
-    for k, name in enumerate(CHANNELS):
-        digits, unit = (3, "N") if k < 3 else (4, "N m")
-        rows.append((name, f"{round(estimate.bias[k], digits) + 0.0:.{digits}f}",
-                     two_digits(estimate.residual_rms[k]), unit))
+    rows = [(name, f"{round(bias, digits) + 0.0:.{digits}f}", two_digits(rms), unit)
+            for name, bias, rms, digits, unit in zip(
+                CHANNELS, estimate.bias, estimate.residual_rms, (3, 3, 3, 4, 4, 4),
+                (*("N",) * 3, *("N m",) * 3), strict=True)]
     return Table("Sensor", ("channel", "bias", "residual rms", "unit"), rows)

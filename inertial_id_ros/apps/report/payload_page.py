@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 
 from ...estimate import Estimate
@@ -11,9 +13,7 @@ from .diagnosis import diagnose
 from .figures import wrench_charts
 from .page import (
     Cell,
-    Note,
     Part,
-    ReportOrigin,
     Section,
     Table,
     parameter_table,
@@ -21,7 +21,7 @@ from .page import (
     render,
     sensor_table,
 )
-from .prediction import HeldOut, Prediction, held_out
+from .prediction import Prediction, held_out
 from .results import CONFIDENCE_95, Identification, percent, round_to_spread, two_digits
 
 # Errors of the set-up: of `Estimate.alignment`.
@@ -31,19 +31,19 @@ ALIGNMENT = (*((f"sensor turned about {axis}", "deg", np.rad2deg(1.0)) for axis 
 WRENCH_BINS = 1200  # of the end of a recording, in which single motions can be distinguished
 
 
-def payload_page(result: Identification, settings: Settings, origin: ReportOrigin) -> str:
+def payload_page(result: Identification, settings: Settings, recording: Path, command: str) -> str:
     """The report of a run, as HTML in one file (raises MissingPackage)."""
     outcome = result.outcome
     sections = [_wrench_section(result.prediction), _checks_section(result),
-                provenance_section(origin, settings)]
+                provenance_section(str(recording), command, settings)]
     if isinstance(outcome, Estimate):
         sections[:0] = [Section("Mass, centre of mass, inertia", "parameters", [
             parameter_table(outcome),
-            Note(f"In axes of {outcome.frame_id}; inertia about the centre of mass, "
-                 f"off-diagonals as entries of the tensor. Method {outcome.method}, "
-                 f"{outcome.samples} samples, {outcome.window:.1f} s.")])]
+            f"In axes of {outcome.frame_id}; inertia about the centre of mass, off-diagonals as "
+            f"entries of the tensor. Method {outcome.method}, {outcome.samples} samples, "
+            f"{outcome.window:.1f} s."])]
         sections.insert(2, _limits_section(outcome))
-    return render(f"Payload report: {origin.title}", diagnose(result), sections)
+    return render(f"Payload report: {recording.name}", diagnose(result), sections)
 
 
 def _wrench_section(prediction: Prediction | None) -> Section:
@@ -55,24 +55,18 @@ def _wrench_section(prediction: Prediction | None) -> Section:
         parts = [f"Solid: measured. Dashed: predicted by the newest estimate before. The last "
                  f"{part.time[-1] - part.time[0]:.0f} s; shaded: a contact.",
                  wrench_charts(part.time, part.measured, part.model, [
-                     (part.time[first], part.time[last - 1]) for first, last in contacts]),
-                 *_held_out(held_out(prediction))]
+                     (part.time[first], part.time[last - 1]) for first, last in contacts])]
+    found = held_out(prediction)
+    if found is not None:
+        rows = [(name, f"{without:.3g}", two_digits(with_), unit, percent(with_, without))
+                for name, (without, with_), unit in (("force", found.force, "N"),
+                                                     ("torque", found.torque, "N m"))]
+        parts += [Table("Residual wrench, rms",
+                        ("", "without estimate", "with it", "unit", "share"), rows),
+                  f"On data that the estimate had not seen: each of {found.bins} means over 10 ms "
+                  "is predicted by the newest estimate before it; the bias is taken out either "
+                  f"way. Left out: {found.left_out} during a contact."]
     return Section("Measured and predicted wrench", "wrench", parts)
-
-
-def _held_out(found: HeldOut | None) -> list[Part]:
-    """Residual without and with the estimate, on data that it had not seen."""
-    if found is None:
-        return []
-    left = f" {found.left_out} more during a contact are left out." if found.left_out else ""
-    rows = [(name, f"{without:.3g}", two_digits(with_), unit, percent(with_, without))
-            for name, (without, with_), unit in (("force", found.force, "N"),
-                                                 ("torque", found.torque, "N m"))]
-    return [Table("Residual wrench, rms", ("", "without estimate", "with it", "unit", "share"),
-                  rows),
-            Note(f"On data that the estimate had not seen: each of {found.bins} means over 10 ms "
-                 "is predicted by the newest estimate before it. The bias is taken out either "
-                 f"way.{left}")]
 
 
 def _limits_section(estimate: Estimate) -> Section:
@@ -91,10 +85,10 @@ def _limits_section(estimate: Estimate) -> Section:
 
 def _checks_section(result: Identification) -> Section:
     """All findings, the worst first, what was read, and what was chosen."""
-    notes = [*result.notes, *([] if result.tool is None else [
-        f"The object is apart from {result.tool.describe()}"])]
+    tool = [] if result.tool is None else [f"The object is apart from {result.tool.describe()}"]
     rows = [(f.level, Cell(f.text, "text")) for f in result.findings]
     return Section("Checks", "checks", [
         Table("Findings", ("level", "what"), rows) if rows else "Nothing to report.",
         Table(f"What was read, {result.duration:.1f} s", ("topic", "messages"),
-              [(name, str(count)) for name, count in result.counts.items()]), *notes])
+              [(name, str(count)) for name, count in result.counts.items()]),
+        *result.notes, *tool])

@@ -58,12 +58,12 @@ def prediction_of(identifier: Identifier, estimates: Sequence[Outcome], origin: 
     Args:
         estimates: its outcomes, oldest first; origin: stamp of the start [ns].
     """
-    if identifier.settings.load.source != "wrench":
-        return None
     history, tool = identifier.history, identifier.beliefs.tool
     end = min(history.end, history.wrench_end)
     window = history.window(end, LONGEST, marked=False)
     n = len(window.used)
+    if not n or identifier.settings.load.source != "wrench":
+        return None
     free = np.ones(n, bool)
     for first, last in history.marks.contacts:
         free[max(first - end + n, 0):max(last - end + n, 0)] = False
@@ -72,7 +72,7 @@ def prediction_of(identifier: Identifier, estimates: Sequence[Outcome], origin: 
 
 
 def predict(window: Window, free: np.ndarray, estimates: Sequence[Outcome], sign: float,
-            tool: Array, origin: int) -> Prediction | None:
+            tool: Array, origin: int) -> Prediction:
     """Predict the wrench of a window, bin by bin.
 
     Args:
@@ -81,8 +81,6 @@ def predict(window: Window, free: np.ndarray, estimates: Sequence[Outcome], sign
         tool: phi (10,) of what is carried beside the payload; origin: stamp of the start [ns].
     """
     motion, n = window.motion, len(window.used)
-    if not n or window.wrench.shape[1] != 6:
-        return None
     back = motion.rotation.transpose(0, 2, 1)
     rows = regressor(motion.acceleration - back @ GRAVITY, motion.omega, motion.alpha)
     model, without = np.full((2, n, 6), np.nan)

@@ -17,7 +17,7 @@ from ...motion.description import read_description
 from ...robot.joint_terms import COULOMB, DRIVE, OFFSET, VISCOUS, JointTerms
 from ...robot.robot_file import robot_model, save_robot
 from ..bag.output import check_outputs, print_written, report_file, write_json, write_text
-from ..recordings.columns import columns_from_file
+from ..recordings import columns_from_file
 from .base_check import check_base_parameters
 from .identification import GAIN_ERROR, Request, identify_described_robot
 from .known import Known

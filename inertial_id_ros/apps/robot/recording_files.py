@@ -15,10 +15,9 @@ from ...io.files import user_path
 from ...io.sample_blocks import JointStates
 from ...robot.recording import JointRecording
 from ...settings import Settings
-from ..recordings.bag_reader import BagReader
-from ..recordings.bags import read_bag
-from ..recordings.columns import SLOWEST, TIMES, Columns, Reader
+from ..recordings.bags import BagReader, read_bag
 from ..recordings.table_files import is_table, read_table, read_words
+from ..recordings.tables import SLOWEST, TIMES, Columns, Reader
 
 # Beginnings of names of columns, followed by the name of the joint, its number or nothing.
 POSITIONS = ("position", "positions", "q", "qpos")

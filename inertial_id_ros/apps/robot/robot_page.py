@@ -15,18 +15,8 @@ from ...inertia import Array, report_from_phi, report_jacobian
 from ...robot.joint_terms import NOT_NEGATIVE
 from ..bag.output import as_markup, print_table
 from ..report.diagnosis import BAD, FAIR, GOOD, Diagnosis
-from ..report.figures import Curve, chart, limits_around
-from ..report.page import (
-    Cell,
-    Figures,
-    Folded,
-    Note,
-    ReportOrigin,
-    Section,
-    Table,
-    provenance_section,
-    render,
-)
+from ..report.figures import chart
+from ..report.page import Cell, Section, Table, provenance_section, render
 from ..report.results import CONFIDENCE_95, NAMES, SCALES, UNITS, interval, percent, round_to_spread
 from .identification import RobotResult
 
@@ -151,17 +141,15 @@ def _torque_curves(result: RobotResult) -> Section:
     for j, name in enumerate(result.model.joint_names):
         measured = shown.measured[part, j]
         predicted = measured - shown.left[part, j]
-        both = np.append(measured, predicted)
-        figures.append(chart(name, "N m", [
-            Curve("measured", time[part], measured, "z"),
-            Curve("predicted", time[part], predicted, "black", dashed=True)],
+        figures.append(chart(
+            name, "N m", time[part],
+            [("measured", measured, "b-"), ("predicted", predicted, "k--")],
             f"rms of measured less predicted {shown.error[j]:.3g} N m, "
-            f"{percent(shown.error[j], shown.torque[j])} of the torque",
-            limits_around(both, both)))
+            f"{percent(shown.error[j], shown.torque[j])} of the torque"))
     seen = ("The robot that predicts had not seen this motion." if result.validation is not None
             else "No motion was held back: the robot was identified from this one.")
     return Section("Torque, measured and predicted", "torques", [
-        f"Low-passed, the first {time[part][-1]:.0f} s. {seen}", Figures(figures)])
+        f"Low-passed, the first {time[part][-1]:.0f} s. {seen}", figures])
 
 
 def robot_page(result: RobotResult, recording: Path, words: Sequence[str]) -> str:
@@ -171,23 +159,23 @@ def robot_page(result: RobotResult, recording: Path, words: Sequence[str]) -> st
         words: of the command line.
     """
     title = f"Robot report: {recording.resolve().name}"
-    origin = ReportOrigin(title, str(recording), shlex.join(["identify_robot", *words]))
     base = Table("Base parameters", ("combination", "value", "95 %"), [
         (text, *round_to_spread(value, CONFIDENCE_95 * sigma)) for text, value, sigma in zip(
-            result.base.expressions(), result.beta, result.beta_sigma, strict=True)])
+            result.base.expressions(), result.beta, result.beta_sigma, strict=True)], folded=True)
     sections = [
         Section("Before and after", "held-out", [
             torque_table(result),
-            Note("Held back: motion that the robot was not identified from.")]),
+            "Held back: motion that the robot was not identified from."]),
         _torque_curves(result),
-        Section("Bodies", "bodies", [body_table(result), Note(
+        Section("Bodies", "bodies", [
+            body_table(result),
             "In the frame of each link, inertia about the centre of mass. Amber: what the "
             "description says, not the data. Joint torques identify combinations of parameters "
-            "only.")]),
+            "only."]),
         Section("Joints", "joints", [term_table(result), *result.choice.sentences()]),
         Section("Base parameters", "base", [f"{len(base.rows)} combinations of parameters.",
-                                            Folded("All of them", base)]),
-        provenance_section(origin)]
+                                            base]),
+        provenance_section(str(recording), shlex.join(["identify_robot", *words]))]
     return render(title, diagnose_robot(result), sections)
 
 
