@@ -104,9 +104,8 @@ def test_a_cut_off_bag_is_one_clear_error(bag: Path, share: float) -> None:
         list(reader.messages({"/wrench": WRENCH.type}))
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_damaged_bytes_raise_nothing_but_a_recording_error(bag: Path, seed: int) -> None:
-    rng, file = np.random.default_rng(seed), bags.storage_file(bag)
+def test_damaged_bytes_raise_nothing_but_a_recording_error(bag: Path) -> None:
+    rng, file = np.random.default_rng(0), bags.storage_file(bag)
     data = bytearray(file.read_bytes())
     for at in rng.integers(0, len(data), 40):
         data[at] = int(rng.integers(256))
