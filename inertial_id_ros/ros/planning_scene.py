@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from rclpy.node import Node
+from rclpy.qos import qos_profile_best_available
 from scipy.spatial.transform import Rotation
 from shape_msgs.msg import SolidPrimitive
 
@@ -32,17 +33,13 @@ REMOVED = b"\x01"  # CollisionObject.REMOVE
 class SceneWatch:
     """Reads the planning scene where there is one, and notices when its objects change.
 
-    Args:
-        subscribe: to a type and a topic, with the function that takes its messages.
-
     Attributes:
         scene: what is known of it, None without one; obstacles: its objects.
         has_changed: True if they are others by now than when they were read.
     """
 
-    def __init__(self, node: Node, client: RosClient,
-                 subscribe: Callable[[Any, str, Callable[[Any], None]], object]) -> None:
-        self._node, self._client, self._subscribe = node, client, subscribe
+    def __init__(self, node: Node, client: RosClient) -> None:
+        self._node, self._client = node, client
         self._heard: set[str] = set()
         self._whole: Any = None  # the last message that is no difference
         self._read: list[Any] | None = None
@@ -57,7 +54,8 @@ class SceneWatch:
             if TYPE in types and name not in self._heard and self._node.count_publishers(name):
                 self._heard.add(name)
                 if kind is not None:
-                    self._subscribe(kind, name, self._take)
+                    self._node.create_subscription(
+                        kind, name, self._take, qos_profile_best_available)
 
     def read(self, find_frame: Callable[[str], Array]) -> None:
         """Read the scene as it is now; find_frame: as for `read_obstacles`."""

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from inertial_id_ros.apps.guide.checks import (
-    Controller,
     Driver,
     Scene,
     Snapshot,
@@ -17,7 +16,7 @@ from inertial_id_ros.apps.guide.checks import (
     check_at_rest,
     failed,
 )
-from inertial_id_ros.apps.guide.received import Seen, Stream
+from inertial_id_ros.apps.guide.received import Stream
 from inertial_id_ros.findings import Finding
 from inertial_id_ros.settings import Settings
 
@@ -47,13 +46,11 @@ def still(value=1.0):
     return stream(np.full((N, 6), value), ("ft_sensor",))
 
 
-MOTION = Seen(JOINTS, (), "ft_sensor", "", ())
+TOPICS = {"wrench": "/wrench", "joints": "/joint_states", "transforms": "/tf"}
 SEEN = Snapshot(
-    2.0, wrench(), joints(), stream(np.empty((N, 0))), MOTION,
-    {"wrench": "/wrench", "joints": "/joint_states", "transforms": "/tf"},
-    {"wrench": ("/driver",), "joints": ("/driver",)},
-    controllers=(Controller("/arm_controller", JOINTS),), driver=Driver(0.0, "", 1.0),
-    scene=Scene(("table",)))
+    2.0, wrench(), joints(), stream(np.empty((N, 0))), TOPICS, JOINTS, frame="ft_sensor",
+    publishers={"wrench": ("/driver",), "joints": ("/driver",)},
+    controllers={"/arm_controller": JOINTS}, driver=Driver(0.0, "", 1.0), scene=Scene(("table",)))
 
 
 def test_a_right_set_up_passes_every_check():
@@ -63,8 +60,8 @@ def test_a_right_set_up_passes_every_check():
 
 
 def test_without_an_arm_only_what_is_missing_has_a_row():
-    seen = Snapshot(2.0, Stream(), Stream(), Stream(), Seen((), (), "", "nothing", ()),
-                    SEEN.topics, has_description=False)
+    seen = Snapshot(2.0, Stream(), Stream(), Stream(), TOPICS, missing="nothing",
+                    has_description=False)
     rows = check_at_rest(seen, SETTINGS)
     assert [r.check for r in rows if r.verdict is Verdict.PASSED] == ["motion is allowed"]
     assert {row.check for row in failed(rows)} == {
@@ -84,23 +81,21 @@ def test_without_an_arm_only_what_is_missing_has_a_row():
     ({"publishers": {"wrench": ("/a", "/b")}}, "publishers", "/a, /b"),
     ({"joints": Stream()}, "motion arrives", "500 Hz"),
     ({"joints": joints(travel=0.3)}, "arm at rest", "'wrist'"),
-    ({"motion": MOTION._replace(chain=("shoulder", "elbow", "twist"))}, "joint names", "twist"),
-    ({"motion": MOTION._replace(chain=("shoulder", "elbow"), beyond=("wrist",))},
-     "frame of the wrench", "wrist"),
-    ({"motion": MOTION._replace(missing="frame 'ft' is unknown")}, "robot description", "'ft'"),
-    ({"has_description": False, "motion": MOTION._replace(missing="no motion")},
-     "robot description", "none"),
+    ({"chain": ("shoulder", "elbow", "twist")}, "joint names", "twist"),
+    ({"chain": ("shoulder", "elbow"), "beyond": ("wrist",)}, "frame of the wrench", "wrist"),
+    ({"missing": "frame 'ft' is unknown"}, "robot description", "'ft'"),
+    ({"has_description": False, "missing": "no motion"}, "robot description", "none"),
     ({"driver": Driver(1.2, "", 1.0)}, "payload set on the robot", "1.200 kg"),
     ({"driver": Driver(0.0, "protective stop", 1.0)}, "robot may move", "protective stop"),
     ({"driver": Driver(0.0, "", 0.0)}, "robot may move", "0 %"),
-    ({"controllers": ()}, "controller", "no node"),
-    ({"controllers": (Controller("/gripper", ("finger",)),)}, "controller", "finger"),
-    ({"controllers": 2 * SEEN.controllers}, "controller", "/arm_controller"),
+    ({"controllers": {}}, "controller", "no node"),
+    ({"controllers": {"/gripper": ("finger",)}}, "controller", "finger"),
+    ({"controllers": {**SEEN.controllers, "/other": ()}}, "controller", "/arm_controller"),
     ({"scene": Scene(problem="the planning scene has an octomap")}, "surroundings", "octomap"),
-    ({"motion": MOTION._replace(findings=(Finding("sensor_frame.shifted", "warning", "100 mm"),))},
-     "frame of the wrench", "100 mm"),
-    ({"motion": MOTION._replace(findings=(Finding("motion_slow", "error", "at 5 Hz"),))},
-     "motion arrives", "at 5 Hz"),
+    ({"tcp": 0.1}, "frame of the wrench", "100 mm"),
+    ({"findings": (Finding("sensor_frame.unknown", "warning", "no frame"),)},
+     "frame of the wrench", "no frame"),
+    ({"findings": (Finding("motion_slow", "error", "at 5 Hz"),)}, "motion arrives", "at 5 Hz"),
 ])
 def test_a_fault_makes_the_row_wrong_that_names_it(change, name, measured):
     rows = check_at_rest(replace(SEEN, **change), SETTINGS)
@@ -114,15 +109,15 @@ def test_a_fault_makes_the_row_wrong_that_names_it(change, name, measured):
 
 
 def test_a_slower_robot_information_and_an_added_payload_make_nothing_wrong():
-    note = MOTION._replace(findings=(Finding("sensor_frame.shifted", "info", "it is converted"),))
-    assert not failed(check_at_rest(replace(SEEN, motion=note), SETTINGS))
+    note = (Finding("sensor_frame.unknown", "info", "it is converted"),)
+    assert not failed(check_at_rest(replace(SEEN, findings=note), SETTINGS))
     assert not failed(check_at_rest(replace(SEEN, driver=Driver(0.0, "", 0.3)), SETTINGS))
     added = SETTINGS.replace({"precompensated.mass": 1.2})
     assert not failed(check_at_rest(replace(SEEN, driver=Driver(1.2, "", 1.0)), added))
 
 
 def test_nothing_of_the_controller_is_checked_where_the_arm_is_moved_by_hand():
-    seen = replace(SEEN, controllers=(), driver=Driver(0.0, "stopped", 0.0))
+    seen = replace(SEEN, controllers={}, driver=Driver(0.0, "stopped", 0.0))
     settings = SETTINGS.replace({"motion.execute": False})
     assert not failed(check_at_rest(seen, settings, may_move=False))
     assert {"motion is allowed", "controller"} < {r.check for r in failed(

@@ -8,7 +8,12 @@ import pytest
 from wiggled import BIAS, DELAY, EPOCH, STORE, header, message, receive, wrench_bytes
 
 from inertial_id_ros.apps.guide.proof import prove
-from inertial_id_ros.apps.guide.received import Received
+from inertial_id_ros.apps.guide.received import (
+    Received,
+    distance_of_tcp,
+    joints_beyond,
+    place_in_root,
+)
 from inertial_id_ros.apps.simulation.cobot import SimulatedCobot
 from inertial_id_ros.apps.simulation.description import load_description
 from inertial_id_ros.apps.simulation.payload import PAYLOADS
@@ -54,24 +59,24 @@ def test_a_window_is_what_newton_and_euler_say(received: Received) -> None:
 
 
 def test_the_chain_holds_the_joints_that_move_the_sensor(received: Received) -> None:
-    seen = received.see(EPOCH, EPOCH + 10**9)
-    assert set(seen.chain) == set(NAMES) and seen.missing == "" and seen.beyond == ()
-    assert seen.frame == "ft_sensor"
-    elsewhere = receive(seconds=1.0, given=Settings().replace(
-        {"wrench.sensor_frame": "forearm_link"})).see(0, 2 * EPOCH)
-    assert set(elsewhere.beyond) == {name for name in NAMES if name.startswith("wrist")}
+    streams = received.streams(EPOCH, EPOCH + 10**9)
+    chain = streams.chain.names
+    assert set(chain) == set(NAMES) and streams.missing() is None
+    assert streams.frame == "ft_sensor" and joints_beyond(received.description, chain) == ()
+    before = joints_beyond(received.description, NAMES[:3])
+    assert set(before) == {name for name in NAMES if name.startswith("wrist")}
     nothing = Received(Settings())
-    assert nothing.see(0, 1).missing and not nothing.window(0, 1).used.any()
+    assert nothing.streams(0, 1).missing() and not nothing.window(0, 1).used.any()
     assert nothing.wrench().rate == 0.0 and nothing.newest_positions() == {}
 
 
 def test_a_frame_has_its_place_in_the_root(received: Received) -> None:
     q = np.array([list(received.newest_positions().values())])
-    place = received.place_in_root("ft_sensor", "base_link")
+    place = place_in_root(received.streams(), "ft_sensor", "base_link")
     known = SimulatedCobot().engine.evaluate(q, 0.0 * q, 0.0 * q)
     np.testing.assert_allclose(place[:3, 3], known.position[0], atol=1e-9)
     with pytest.raises(UnknownFrame):
-        received.place_in_root("nowhere", "base_link")
+        place_in_root(received.streams(), "nowhere", "base_link")
 
 
 def test_what_is_damaged_or_older_than_a_minute_is_left_out() -> None:
@@ -100,6 +105,6 @@ def test_the_distance_of_the_tcp_is_read_where_the_driver_publishes_it() -> None
             stamp = EPOCH + 5_000_000 * k
             made.add(WRENCH, stamp, wrench_bytes(stamp, "tool0", np.arange(6.0) + 0.01 * k))
             made.add(TRANSFORMS, stamp, transforms_bytes(stamp, ["tool0"]))
-        seen = made.see(EPOCH, EPOCH + 10**9)
-        assert seen.frame == "tool0" and seen.tcp == pytest.approx(distance)
-        np.testing.assert_allclose(made.place_in_root(child, "base")[:3, 3], [0.0, 0.03, 0.04])
+        streams = made.streams(EPOCH, EPOCH + 10**9)
+        assert streams.frame == "tool0" and distance_of_tcp(streams) == pytest.approx(distance)
+        np.testing.assert_allclose(place_in_root(streams, child, "base")[:3, 3], [0.0, 0.03, 0.04])

@@ -16,6 +16,6 @@ def test_a_payload_may_have_been_sent_unless_nobody_was_asked(error, send, sent)
     def call(*_):
         raise error("no answer within 100 s")
 
-    link = SimpleNamespace(name="/node", _guide=SimpleNamespace(client=SimpleNamespace(call=call)))
+    link = SimpleNamespace(name="/node", _client=SimpleNamespace(call=call))
     answer = NodeLink.apply(link, "universal_robots", "", send)
     assert (answer.success, answer.sent, answer.message) == (False, sent, "no answer within 100 s")

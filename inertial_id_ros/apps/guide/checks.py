@@ -13,9 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...findings import Finding
 from ...kinds import KINDS
 from ...settings import Settings
-from .received import Seen, Stream
+from .received import Stream
 
 LEAST_RATE = 50.0  # Hz; fewer samples do not give accelerations well
 LATEST, EARLIEST = 0.5, -0.05  # s from a stamp to its arrival
@@ -64,14 +65,6 @@ def failed(rows: Iterable[Row]) -> tuple[Row, ...]:
     return tuple(row for row in rows if row.verdict is Verdict.FAILED)
 
 
-class Controller(NamedTuple):
-    """A controller that takes trajectories: name of its action without its ending, and joints that
-    it moves; empty: not known."""
-
-    name: str
-    joints: tuple[str, ...] = ()
-
-
 class Driver(NamedTuple):
     """What the robot's driver says of itself; None: nothing.
 
@@ -88,7 +81,7 @@ class Driver(NamedTuple):
 
 class Scene(NamedTuple):
     """The planning scene: names of its objects, and of those that the robot carries; problem: why
-    they cannot be kept clear; empty: they can. None of it without a scene."""
+    they cannot be kept clear; empty: they can."""
 
     names: tuple[str, ...] = ()
     attached: tuple[str, ...] = ()
@@ -101,25 +94,34 @@ class Snapshot:
 
     Attributes:
         seconds: for which was listened; wrench, joints, transforms: the streams.
-        motion: what they say of the sensor's motion.
+        chain: joints that move the frame of the wrench; beyond: joints that only all of these
+            carry; frame: of the wrench; tcp: how far the TCP lies from it [m].
+        missing: why the motion of the sensor is not known, in words; empty: it is.
+        findings: about the samples.
         topics, publishers: full name of the topic of wrench, joints and transforms, and names of
             the nodes that publish it.
         has_description: True if a robot description was received.
         is_simulated: True if time comes from /clock.
-        controllers: that take trajectories; wrench_topics: on which wrenches come.
-        driver, scene: what they say.
+        controllers: joints of those that take trajectories, by the name of their action without its
+            ending; empty: not known.
+        wrench_topics: on which wrenches come; driver, scene: what they say, None: nothing.
     """
 
     seconds: float
     wrench: Stream
     joints: Stream
     transforms: Stream
-    motion: Seen
     topics: dict[str, str]
+    chain: tuple[str, ...] = ()
+    beyond: tuple[str, ...] = ()
+    frame: str = ""
+    tcp: float = 0.0
+    missing: str = ""
+    findings: tuple[Finding, ...] = ()
     publishers: dict[str, tuple[str, ...]] = field(default_factory=dict)
     has_description: bool = True
     is_simulated: bool = False
-    controllers: tuple[Controller, ...] = ()
+    controllers: dict[str, tuple[str, ...]] = field(default_factory=dict)
     wrench_topics: tuple[str, ...] = ()
     driver: Driver = Driver()
     scene: Scene | None = None
@@ -127,23 +129,20 @@ class Snapshot:
     @property
     def fitting(self) -> list[str]:
         """Names of the controllers that move all joints which move the sensor."""
-        return [c.name for c in self.controllers
-                if not c.joints or set(self.motion.chain) <= set(c.joints)]
+        return [name for name, joints in self.controllers.items()
+                if not joints or set(self.chain) <= set(joints)]
 
 
 # True where something is wrong; what was measured, what is expected; what to do, empty: what the
 # first kind of finding about the same says.
 Result = tuple[object, str, str, str]
-
-
 Judge = Callable[[Snapshot, Settings], Result | None]  # None: nothing was measured
-Check = tuple[str, Judge, tuple[str, ...]]  # name, function, kinds of findings about the same
-AT_REST: list[Check] = []
-TO_MOVE: list[Check] = []  # where the arm is to be moved by this program
+# Name, function, kinds of findings about the same, True if only an arm moved by a program needs it.
+CHECKS: list[tuple[str, Judge, tuple[str, ...], bool]] = []
 
 
-def _check(checks: list[Check], name: str, *kinds: str) -> Callable[[Judge], object]:
-    return lambda judge: checks.append((name, judge, kinds))
+def _check(name: str, *kinds: str, to_move: bool = False) -> Callable[[Judge], object]:
+    return lambda judge: CHECKS.append((name, judge, kinds, to_move))
 
 
 def check_at_rest(seen: Snapshot, settings: Settings, may_move: bool = True) -> tuple[Row, ...]:
@@ -153,12 +152,12 @@ def check_at_rest(seen: Snapshot, settings: Settings, may_move: bool = True) -> 
         may_move: True if the arm is to be moved by this program, so that a controller is needed.
     """
     rows = []
-    for name, judge, kinds in (*AT_REST, *(TO_MOVE if may_move else ())):
-        result = judge(seen, settings)
+    for name, judge, kinds, to_move in CHECKS:
+        result = judge(seen, settings) if may_move or not to_move else None
         if result is None:
             continue
         is_wrong, measured, expected, advice = result
-        finding = next((f for f in seen.motion.findings
+        finding = next((f for f in seen.findings
                         if f.is_one_of(kinds) and f.level != "info"), None)
         if finding is not None and not is_wrong:
             is_wrong, measured, advice = True, finding.text, KINDS[finding.kind].remedy
@@ -166,63 +165,57 @@ def check_at_rest(seen: Snapshot, settings: Settings, may_move: bool = True) -> 
     return tuple(rows)
 
 
-@_check(AT_REST, "wrench arrives", "message_malformed")
+@_check("wrench arrives", "message_malformed")
 def _wrench(seen: Snapshot, _: Settings) -> Result:
-    advice = "Start the driver of the sensor, check cable and power, or set wrench.topic."
-    if seen.wrench_topics:
-        advice += f" Wrenches come on: {listed(seen.wrench_topics)}."
-    return _rate(seen.wrench, seen.topics["wrench"], seen.seconds, advice)
+    others = f" Wrenches come on: {listed(seen.wrench_topics)}." if seen.wrench_topics else ""
+    return _rate(seen, "wrench", "Start the driver of the sensor, check cable and power, or set "
+                 f"wrench.topic.{others}")
 
 
-@_check(AT_REST, "sensor is connected", "input_stuck", "samples_invalid.wrench")
+@_check("sensor is connected", "input_stuck", "samples_invalid.wrench")
 def _connected(seen: Snapshot, _: Settings) -> Result | None:
     if len(seen.wrench) < 2:
         return None
     still = np.ptp(seen.wrench.rows, axis=0) == 0.0
-    dead = "all six channels" if still.all() else ", ".join(np.array(CHANNELS)[still])
-    return (still.any(), f"in {len(seen.wrench)} readings " + (
-        f"{dead} the same to the last bit" if still.any() else "all six channels change"),
-        "readings that change in their last digits", "")
+    same = f"{listed(np.array(CHANNELS)[still])} the same to the last bit" if still.any() else (
+        "all six channels change")
+    return (still.any(), f"in {len(seen.wrench)} readings {same}",
+            "readings that change in their last digits", "")
 
 
-@_check(AT_REST, "range of the sensor", "samples_saturated", "wrong_units.wrench")
+@_check("range of the sensor", "samples_saturated", "wrong_units.wrench")
 def _range(seen: Snapshot, settings: Settings) -> Result | None:
     limits = settings.wrench.range
     if not len(seen.wrench) or not all(limits):
         return None
     largest = np.abs(seen.wrench.rows).reshape(-1, 2, 3).max(axis=(0, 2))
-    used = (largest / limits).max()
-    return (used >= NEAR_RANGE,
-            f"{largest[0]:.1f} N and {largest[1]:.2f} N m, {100 * used:.0f} % of the range",
-            f"below {100 * NEAR_RANGE:.0f} % of {limits[0]:g} N and {limits[1]:g} N m", "")
+    return ((largest / limits).max() >= NEAR_RANGE,
+            "{:.1f} N and {:.2f} N m".format(*largest),
+            f"below {100.0 * NEAR_RANGE:.0f} % of {limits[0]:g} N and {limits[1]:g} N m", "")
 
 
-@_check(AT_REST, "motion arrives", "motion_slow", "samples_missing.motion")
+@_check("motion arrives", "motion_slow", "samples_missing.motion")
 def _motion(seen: Snapshot, settings: Settings) -> Result:
     if settings.kinematics.source == "tf" or (not len(seen.joints) and len(seen.transforms)):
-        return _rate(seen.transforms, seen.topics["transforms"], seen.seconds,
+        return _rate(seen, "transforms",
                      "Publish the joint states, or transforms at 50 Hz or more.")
-    return _rate(seen.joints, seen.topics["joints"], seen.seconds,
-                 "Start the joint_state_broadcaster, or set joint_states.topic.")
+    return _rate(seen, "joints", "Start the joint_state_broadcaster, or set joint_states.topic.")
 
 
-@_check(AT_REST, "robot description", "robot_description_invalid")
+@_check("robot description", "robot_description_invalid")
 def _description(seen: Snapshot, settings: Settings) -> Result | None:
     if seen.has_description and not (len(seen.wrench) or settings.wrench.sensor_frame):
         return None
-    missing, chain = seen.motion.missing, seen.motion.chain
-    measured = f"{len(chain)} joints move the sensor" if chain else "the motion is of transforms"
-    if missing:
-        measured = missing if seen.has_description else "none was received"
-    return (missing, measured, "a description that holds the frame of the wrench",
+    missing = seen.missing if seen.has_description else seen.missing and "none was received"
+    moved = f"{len(seen.chain)} joints move the sensor" if seen.chain else "transforms move it"
+    return (missing, missing or moved, "a description that holds the frame of the wrench",
             "Start the robot_state_publisher, or set robot_description.file; set "
             "wrench.sensor_frame to the link that lies at the sensor.")
 
 
-@_check(AT_REST, "joint names", "wrong_units.joints", "joint_states_incomplete",
-        "samples_invalid.joints")
+@_check("joint names", "wrong_units.joints", "joint_states_incomplete", "samples_invalid.joints")
 def _names(seen: Snapshot, _: Settings) -> Result | None:
-    chain, names = seen.motion.chain, seen.joints.names
+    chain, names = seen.chain, seen.joints.names
     if not chain or not names:
         return None
     absent = [joint for joint in chain if joint not in names]
@@ -233,24 +226,22 @@ def _names(seen: Snapshot, _: Settings) -> Result | None:
             "names.")
 
 
-@_check(AT_REST, "frame of the wrench", "sensor_frame")
+@_check("frame of the wrench", "sensor_frame")
 def _frame(seen: Snapshot, _: Settings) -> Result | None:
-    chain, frame = seen.motion.chain, seen.motion.frame
-    if not chain:
+    if not seen.chain:
         return None
-    arm = {joint for controller in seen.controllers for joint in controller.joints}
+    arm = {joint for joints in seen.controllers.values() for joint in joints}
     # A gripper moves behind its sensor, too; what a controller of the arm moves does not.
-    beyond = [joint for joint in seen.motion.beyond
-              if joint in arm or (not arm and joint in seen.joints.names)]
+    beyond = [joint for joint in seen.beyond if joint in (arm or seen.joints.names)]
     expected = "a frame behind all joints of the arm, in which the wrench is expressed"
-    if seen.motion.tcp > SHIFTED:
-        return (True, f"the TCP of the robot lies {1e3 * seen.motion.tcp:.0f} mm from '{frame}'",
+    if seen.tcp > SHIFTED:
+        return (True, f"the TCP of the robot lies {1e3 * seen.tcp:.0f} mm from '{seen.frame}'",
                 expected, "Set the TCP of the robot to zero.")
-    return (beyond, f"'{frame}' does not move with {listed(beyond)}" if beyond else
-            f"'{frame}', behind {len(chain)} joints", expected, "")
+    return (beyond, f"'{seen.frame}' does not move with {listed(beyond)}" if beyond else
+            f"'{seen.frame}', behind {len(seen.chain)} joints", expected, "")
 
 
-@_check(AT_REST, "stamps", "stamp_stray", "clock_stopped")
+@_check("stamps", "stamp_stray", "clock_stopped")
 def _stamps(seen: Snapshot, _: Settings) -> Result | None:
     streams = [(what, stream) for what, stream in (
         ("wrench", seen.wrench), ("joint states", seen.joints)) if len(stream)]
@@ -269,7 +260,7 @@ def _fault_of_stamps(stream: Stream, is_simulated: bool) -> str:
     """What is wrong with the stamps of a stream; empty where nothing is."""
     if not stream.stamps.all():
         return f"{np.sum(stream.stamps == 0)} of {len(stream)} samples have no stamp"
-    if len(stream) > 1 and len(np.unique(stream.stamps)) == 1:
+    if len(stream) > 1 and not np.ptp(stream.stamps):
         return f"all {len(stream)} samples have the same stamp"
     if not is_simulated and not EARLIEST <= stream.lag <= LATEST:
         when = "old" if stream.lag > 0.0 else "in the future"
@@ -277,7 +268,7 @@ def _fault_of_stamps(stream: Stream, is_simulated: bool) -> str:
     return ""
 
 
-@_check(AT_REST, "clocks", "clocks_differ")
+@_check("clocks", "clocks_differ")
 def _clocks(seen: Snapshot, settings: Settings) -> Result | None:
     motion = seen.joints if len(seen.joints) else seen.transforms
     if not len(seen.wrench) or not len(motion):
@@ -288,7 +279,7 @@ def _clocks(seen: Snapshot, settings: Settings) -> Result | None:
             f"at most {1e3 * limit:g} ms apart", "")
 
 
-@_check(AT_REST, "publishers", "streams_mixed")
+@_check("publishers", "streams_mixed")
 def _publishers(seen: Snapshot, _: Settings) -> Result | None:
     if not len(seen.wrench):
         return None
@@ -298,26 +289,23 @@ def _publishers(seen: Snapshot, _: Settings) -> Result | None:
             "one for the wrench", "")
 
 
-@_check(AT_REST, "payload set on the robot", "payload_not_added")
+@_check("payload set on the robot", "payload_not_added")
 def _payload(seen: Snapshot, settings: Settings) -> Result | None:
     stated, compensated = seen.driver.payload, settings.precompensated
-    if stated is None:
-        return None
     is_added = compensated.mass > 0.0 or compensated.source != "settings"
-    return (stated > 1e-3 and not is_added, f"{stated:.3f} kg",
-            "0 kg, or added by precompensated.*", "")
+    return None if stated is None else (stated > 1e-3 and not is_added, f"{stated:.3f} kg",
+                                        "0 kg, or added by precompensated.*", "")
 
 
-@_check(AT_REST, "arm at rest")
+@_check("arm at rest")
 def _rest(seen: Snapshot, _: Settings) -> Result | None:
     speed, joint = _fastest(seen.joints)
-    if not joint:
-        return None
     return (speed > REST_SPEED, f"joint '{joint}' moves at {speed:.2g} rad/s",
-            f"no joint faster than {REST_SPEED:g} rad/s", "Stop the program that moves the arm.")
+            f"no joint faster than {REST_SPEED:g} rad/s", "Stop the program that moves the arm."
+            ) if joint else None
 
 
-@_check(AT_REST, "noise at rest")
+@_check("noise at rest")
 def _noise(seen: Snapshot, settings: Settings) -> Result | None:
     if len(seen.wrench) < FEW or _fastest(seen.joints)[0] > REST_SPEED:
         return None
@@ -330,7 +318,7 @@ def _noise(seen: Snapshot, settings: Settings) -> Result | None:
             f"(wrench.sensor is '{settings.wrench.sensor}').")
 
 
-@_check(TO_MOVE, "motion is allowed")
+@_check("motion is allowed", to_move=True)
 def _allowed(_: Snapshot, settings: Settings) -> Result:
     return (not settings.motion.execute,
             f"motion.execute is {str(settings.motion.execute).lower()}",
@@ -339,10 +327,11 @@ def _allowed(_: Snapshot, settings: Settings) -> Result:
             "by hand: --no-motion.")
 
 
-@_check(TO_MOVE, "controller")
+@_check("controller", to_move=True)
 def _controller(seen: Snapshot, _: Settings) -> Result:
-    others = "; ".join(f"'{c.name}' moves {listed(c.joints)}" for c in seen.controllers)
-    return (len(seen.fitting) != 1, listed(f"'{name}'" for name in seen.fitting) or others or
+    others = "; ".join(f"'{name}' moves {listed(joints)}"
+                       for name, joints in seen.controllers.items())
+    return (len(seen.fitting) != 1, listed(seen.fitting) or others or
             "no node offers follow_joint_trajectory",
             "one that takes trajectories of the joints that move the sensor",
             "Name the one to use with --controller." if seen.fitting else
@@ -350,7 +339,7 @@ def _controller(seen: Snapshot, _: Settings) -> Result:
             "UR, External Control must run). Or move by hand: --no-motion.")
 
 
-@_check(TO_MOVE, "robot may move")
+@_check("robot may move", to_move=True)
 def _may_move(seen: Snapshot, _: Settings) -> Result | None:
     stopped, speed = seen.driver.stopped, seen.driver.speed
     if stopped is None and speed is None:
@@ -362,7 +351,7 @@ def _may_move(seen: Snapshot, _: Settings) -> Result | None:
             "start the program again.")
 
 
-@_check(TO_MOVE, "surroundings")
+@_check("surroundings", to_move=True)
 def _surroundings(seen: Snapshot, _: Settings) -> Result | None:
     scene = seen.scene
     if scene is None:
@@ -376,11 +365,11 @@ def _surroundings(seen: Snapshot, _: Settings) -> Result | None:
         "--keep-out.")
 
 
-def _rate(stream: Stream, topic: str, seconds: float, advice: str) -> Result:
-    """Whether a topic is fast enough."""
-    expected = f"{LEAST_RATE:g} Hz or more on '{topic}'"
+def _rate(seen: Snapshot, what: str, advice: str) -> Result:
+    """True where a stream is silent, or too slow."""
+    stream, expected = getattr(seen, what), f"{LEAST_RATE:g} Hz or more on '{seen.topics[what]}'"
     if not len(stream):
-        return True, f"nothing in {seconds:.1f} s", expected, advice
+        return True, f"nothing in {seen.seconds:.1f} s", expected, advice
     return (stream.rate < LEAST_RATE, f"{stream.rate:.3g} Hz", expected,
             "Raise the rate of the driver (update_rate of the controller manager, publish_rate of "
             "the broadcaster).")

@@ -4,20 +4,62 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from ...estimate import UNOBSERVED
-from ...inertia import Array
-from ...settings import Settings
+from ...inertia import Array, phi_from_body, report_jacobian, tensor_from_six
 from ..report.diagnosis import TILT, TURN
 from ..report.results import CONFIDENCE_95
 
-MARGIN = 1.25  # of the accuracy that no motion surpasses
 LONGEST_MOTION = 45.0  # s of motion, after which what is known is good enough
+
+
+class Numbers(NamedTuple):
+    """An estimate: mass, centre of mass and inertia about it (10,), covariance (10, 10), verdicts
+    (10,), bias (6,) and frame."""
+
+    report: Array
+    covariance: Array
+    verdicts: tuple[int, ...]
+    bias: Array
+    frame: str
+
+    @property
+    def sigma(self) -> Array:
+        """Standard deviations (10,)."""
+        return np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
+
+    @property
+    def phi(self) -> Array:
+        """phi (10,)."""
+        return phi_from_body(self.report[0], self.report[1:4], tensor_from_six(self.report[4:]))
+
+    @property
+    def phi_covariance(self) -> Array:
+        """Covariance (10, 10) of phi."""
+        back = np.linalg.inv(report_jacobian(self.phi))
+        return np.asarray(back @ self.covariance @ back.T)
+
+
+class Wanted(NamedTuple):
+    """The accuracy that was asked for: half widths of 95 % intervals.
+
+    Attributes:
+        mass: as share of the mass; com: of each coordinate [m].
+        inertia: of each entry, as share of the mean principal moment; 0: not asked for.
+    """
+
+    mass: float
+    com: float
+    inertia: float = 0.0
+
+    def widths(self, report: Array) -> Array:
+        """Half widths (10,) for a payload (10,); infinite for an inertia that is not asked for."""
+        moment = abs(float(report[[4, 7, 9]].sum())) / 3.0
+        return np.repeat([self.mass * abs(float(report[0])), self.com,
+                          self.inertia * moment or np.inf], [1, 3, 6])
 
 
 class Part(NamedTuple):
@@ -42,33 +84,7 @@ class Part(NamedTuple):
         return self.is_known and not self.width > self.goal
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """The accuracy that was asked for: half widths of 95 % intervals.
-
-    Attributes:
-        mass: as share of the mass; com: of each coordinate [m].
-        inertia: of each entry, as share of the mean principal moment; 0: not asked for.
-    """
-
-    mass: float
-    com: float
-    inertia: float = 0.0
-
-    def reachable(self, settings: Settings) -> Wanted:
-        """The same, or what the mounting of the sensor allows."""
-        least = MARGIN * CONFIDENCE_95 * settings.alignment.position_sd
-        return Wanted(self.mass, max(self.com, least), self.inertia)
-
-    def widths(self, report: Array) -> Array:
-        """Half widths (10,) for a payload (10,); infinite for an inertia that is not asked for."""
-        moment = abs(float(report[[4, 7, 9]].sum())) / 3.0
-        return np.repeat([self.mass * abs(float(report[0])), self.com,
-                          self.inertia * moment or np.inf], [1, 3, 6])
-
-
-@dataclass(frozen=True)
-class Progress:
+class Progress(NamedTuple):
     """What is known at a time.
 
     Attributes:
@@ -102,31 +118,19 @@ class Progress:
         """What a person should do about it."""
         return TURN if self.parts and all(part.is_reached for part in self.parts[:2]) else TILT
 
-    def to_json(self) -> dict[str, object]:
-        """The fields of a JSON line; numbers that are none are null."""
-        def number(value: float) -> float | None:
-            return value if math.isfinite(value) else None
 
-        return {"elapsed": round(self.elapsed, 2), "left": round(self.left, 2),
-                "missing": self.missing,
-                **{part.name: {"value": part.value, "width": number(part.width),
-                               "goal": number(part.goal), "unit": part.unit,
-                               "reached": part.is_reached} for part in self.parts}}
-
-
-def parts_of(report: Array, sigma: Array, verdicts: Sequence[int], wanted: Wanted
-             ) -> tuple[Part, ...]:
-    """Mass, centre of mass and inertia of an estimate (10,), sigma (10,), verdicts (10,)."""
-    width, goal = CONFIDENCE_95 * sigma, wanted.widths(report)
+def parts_of(found: Numbers, wanted: Wanted) -> tuple[Part, ...]:
+    """Mass, centre of mass and inertia of an estimate."""
+    report, width = found.report, CONFIDENCE_95 * found.sigma
+    goal, moments = wanted.widths(report), report[[4, 7, 9]]
     # The verdict asks for more than somebody may, or than a sensor can give.
-    known = (np.array(verdicts) != UNOBSERVED) | (width <= goal) & np.isfinite(goal)
-    moments = report[[4, 7, 9]]
-    mean = max(float(moments.sum()) / 3.0, 1e-12)
-    com = ", ".join(f"{1e3 * v:.1f}" for v in report[1:4])
+    known = (np.array(found.verdicts) != UNOBSERVED) | (width <= goal) & np.isfinite(goal)
+    share = 100.0 / max(float(moments.mean()), 1e-12)
+    com, inertia = (", ".join(f"{1e3 * v:{digits}}" for v in values)
+                    for values, digits in ((report[1:4], ".1f"), (moments, ".3g")))
     return (
         Part("mass", f"{report[0]:.3f} kg", float(width[0]), float(goal[0]), "kg", bool(known[0])),
         Part("centre of mass", f"({com}) mm", 1e3 * float(width[1:4].max()), 1e3 * wanted.com,
              "mm", bool(known[1:4].all())),
-        Part("inertia", f"({', '.join(f'{1e3 * v:.3g}' for v in moments)}) g m²",
-             100.0 * float(width[4:].max()) / mean, 100.0 * wanted.inertia or math.nan, "%",
-             bool(known[4:].all()) or not wanted.inertia))
+        Part("inertia", f"({inertia}) g m²", share * float(width[4:].max()),
+             100.0 * wanted.inertia or math.nan, "%", bool(known[4:].all()) or not wanted.inertia))

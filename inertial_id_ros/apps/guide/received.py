@@ -7,14 +7,10 @@ import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numpy as np
 
-from ...findings import Finding
-from ...identify.answers import MISSING
 from ...inertia import Array
-from ...io import decoding
 from ...io.inbox import decode
 from ...io.input_topics import (
     DYNAMIC_JOINT_STATES,
@@ -26,7 +22,6 @@ from ...io.input_topics import (
     InputTopic,
 )
 from ...io.sample_blocks import Edges, JointStates, Samples, Wrenches
-from ...kinds import finding_of
 from ...model.history import LONGEST, History, Window
 from ...motion.description import parse_urdf
 from ...motion.frames import place_of
@@ -35,6 +30,7 @@ from ...motion.source import Streams
 from ...settings import Settings
 
 KEPT_NS = 60_000_000_000  # of messages
+NEWEST_NS = 1_000_000_000  # of messages that tell where the robot is now
 FLOOD = 200_000  # messages of a topic at most
 ENOUGH = 5  # samples by which a rate is known
 ALWAYS = 2**63 - 1
@@ -77,25 +73,6 @@ class Stream:
                             - int(np.median(self.stamps - self.arrivals[0])))
 
 
-class Seen(NamedTuple):
-    """What messages say of the sensor's motion.
-
-    Attributes:
-        chain: joints that move the frame of the wrench; beyond: joints that only all of these
-            carry. frame: of the wrench; missing: what is missing, in words; empty: nothing is.
-        findings: about the samples.
-        tcp: distance of the TCP from the frame, where a driver of Universal Robots, which expresses
-            its wrench about the TCP, publishes it [m].
-    """
-
-    chain: tuple[str, ...]
-    beyond: tuple[str, ...]
-    frame: str
-    missing: str
-    findings: tuple[Finding, ...]
-    tcp: float = 0.0
-
-
 class Received:
     """Messages as they came, each with its time of arrival; `add` may be called from any thread.
 
@@ -117,8 +94,6 @@ class Received:
             while not topic.latched and arrival_ns - log[0][0] > KEPT_NS:
                 log.popleft()
 
-    # ---- streams ---------------------------------------------------------------------------------
-
     def wrench(self, first_ns: int = 0, last_ns: int = ALWAYS) -> Stream:
         """The wrenches that came between two times."""
         return max((Stream(at, some.stamps, some.rows, (some.frame_id,))
@@ -138,56 +113,38 @@ class Received:
 
     def newest_positions(self) -> dict[str, float]:
         """The last position of each joint [rad or m]."""
-        out: dict[str, float] = {}
-        newest = self._newest(*OF_JOINTS)
-        for _, some in self._samples(newest - 500_000_000, ALWAYS, OF_JOINTS):
-            if isinstance(some, JointStates):
-                out.update(zip(some.names, some.positions[-1].tolist(), strict=True))
-        return out
+        return {name: position
+                for _, some in self._samples(self._newest(OF_JOINTS), ALWAYS, OF_JOINTS)
+                if isinstance(some, JointStates)
+                for name, position in zip(some.names, some.positions[-1].tolist(), strict=True)}
 
     @property
     def description(self) -> str:
         """The robot description; empty: none was received."""
-        for data in reversed(self._data(ROBOT_DESCRIPTION, 0, ALWAYS)[1]):
-            try:
-                return self._urdf or decoding.text(data)
-            except ValueError:
-                continue
+        for data in reversed(self._data(ROBOT_DESCRIPTION)[1]):
+            if text := decode({ROBOT_DESCRIPTION: [data]}, self.settings).description:
+                return text
         return self._urdf
-
-    # ---- wrench and motion -----------------------------------------------------------------------
 
     def window(self, first_ns: int, last_ns: int) -> Window:
         """Wrench and motion of a time; of no bin where they are not known together."""
-        streams, history = self._streams(first_ns, last_ns), History()
+        streams, history = self._filled(first_ns, last_ns), History()
         motion, stamps, rows = streams.advance(finished=True)
         history.append(motion, stamps, streams.sign * rows)
         return history.window(history.end, LONGEST)
 
-    def see(self, first_ns: int, last_ns: int) -> Seen:
-        """What the messages of a time say of the sensor's motion."""
-        streams = self._streams(first_ns, last_ns)
-        streams.advance(finished=True)
-        chain = streams.chain.names if streams.chain is not None else ()
-        missing = streams.missing()
-        return Seen(chain, _beyond(self.description, chain) if chain else (), streams.frame,
-                    MISSING[missing[0]].format(**missing[1]) if missing else "",
-                    tuple(finding_of(*some) for some in streams.findings()),
-                    _distance_of_tcp(streams))
+    def streams(self, first_ns: int | None = None, last_ns: int = ALWAYS) -> Streams:
+        """The inputs of the identification with what came between two times; None: newly."""
+        out = self._filled(self._newest(SAMPLED) if first_ns is None else first_ns, last_ns)
+        out.advance(finished=True)
+        return out
 
-    def place_in_root(self, frame: str, root: str) -> Array:
-        """(4, 4) from axes of a frame to those of a link (raises UnknownFrame)."""
-        streams = self._streams(self._newest(*list(self._logs)) - 1_000_000_000, ALWAYS)
-        streams.advance(finished=True)
-        return np.array(Tree.of(streams).place(root, frame.lstrip("/"))[0].homogeneous)
-
-    def _streams(self, first_ns: int, last_ns: int) -> Streams:
-        """The inputs of the identification, with what came between two times."""
+    def _filled(self, first_ns: int, last_ns: int) -> Streams:
         streams = Streams(self.settings)
         if self.description:
             streams.set_robot_description(self.description)
-        fixed = {STATIC_TRANSFORMS: self._data(STATIC_TRANSFORMS, 0, ALWAYS)[1]}
-        for edge in decode(fixed, self.settings).fixed:
+        for edge in decode({STATIC_TRANSFORMS: self._data(STATIC_TRANSFORMS)[1]},
+                           self.settings).fixed:
             streams.add_static_transform(edge.parent, edge.child, place_of(
                 edge.rows[-1, :3].tolist(), edge.rows[-1, 3:].tolist()))
         for _, some in self._samples(first_ns, last_ns):
@@ -209,13 +166,13 @@ class Received:
                 if not isinstance(some, JointStates) or some.positions.shape[1] == len(some.names):
                     yield arrivals, some
 
-    def _newest(self, *topics: InputTopic) -> int:
-        """Time of arrival of the newest message of some topics [ns]."""
+    def _newest(self, topics: Iterable[InputTopic]) -> int:
+        """When the messages that tell where the robot is now began to come [ns]."""
         with self._lock:
             return max((self._logs[topic][-1][0] for topic in topics if self._logs.get(topic)),
-                       default=0)
+                       default=NEWEST_NS) - NEWEST_NS
 
-    def _data(self, topic: InputTopic, first_ns: int, last_ns: int
+    def _data(self, topic: InputTopic, first_ns: int = 0, last_ns: int = ALWAYS
               ) -> tuple[np.ndarray, list[bytes]]:
         """Times of arrival (n,) and messages that came between two times."""
         with self._lock:
@@ -223,17 +180,23 @@ class Received:
         return np.array([at for at, _ in log], np.int64), [data for _, data in log]
 
 
-def _distance_of_tcp(streams: Streams) -> float:
-    tree = Tree.of(streams)
-    tcp = f"{streams.frame}_controller"
+def place_in_root(streams: Streams, frame: str, root: str) -> Array:
+    """(4, 4) from axes of a frame to those of a link (raises UnknownFrame)."""
+    return np.array(Tree.of(streams).place(root, frame.lstrip("/"))[0].homogeneous)
+
+
+def distance_of_tcp(streams: Streams) -> float:
+    """How far the TCP lies from the frame of the wrench [m], where a driver of Universal Robots,
+    which expresses its wrench about the TCP, publishes it; else 0."""
+    tree, tcp = Tree.of(streams), f"{streams.frame}_controller"
     if not streams.frame.endswith("tool0") or tcp not in tree:
         return 0.0
     return float(np.linalg.norm(tree.place(streams.frame, tcp)[0].translation))
 
 
-def _beyond(urdf: str, chain: tuple[str, ...]) -> tuple[str, ...]:
+def joints_beyond(urdf: str, chain: tuple[str, ...]) -> tuple[str, ...]:
     """Joints of a description that only all joints of a chain carry."""
     model = parse_urdf(urdf)
     numbers = {model.getJointId(name) for name in chain}
     return tuple(model.names[j] for j in range(1, model.njoints)
-                 if j not in numbers and numbers <= set(model.supports[j]))
+                 if j not in numbers and numbers <= set(model.supports[j])) if chain else ()

@@ -10,6 +10,7 @@ from shutil import get_terminal_size
 from typing import TextIO
 
 from ...cli import OK
+from ...io.files import without_nonfinite
 from ..report.results import two_digits
 from .checks import Row, Verdict
 from .progress import Part, Progress
@@ -17,7 +18,8 @@ from .proof import Proof
 
 PERIOD = 1.0  # s between two lines of progress
 NAME = 24  # characters of a name
-MARKS = {Verdict.PASSED: "✓", Verdict.OPEN: "?", Verdict.FAILED: "✗"}
+MARKS = {Verdict.PASSED: "✓", Verdict.OPEN: "?", Verdict.FAILED: "✗", True: "✓", False: "✗",
+         None: "·"}
 
 
 class Show:
@@ -35,7 +37,7 @@ class Show:
     def _write(self, event: str, lines: str, **fields: object) -> None:
         """An event with its fields, or what a person reads of it."""
         if self._as_json:
-            lines = json.dumps({"event": event, **fields}, ensure_ascii=False)
+            lines = json.dumps(without_nonfinite({"event": event, **fields}), ensure_ascii=False)
         print(lines, file=self._out, flush=True)
 
     def step(self, name: str, text: str = "") -> None:
@@ -57,8 +59,13 @@ class Show:
             return
         self._shown = progress.elapsed
         known = ", ".join(map(_interval, progress.parts)) or progress.missing
-        self._write("progress", _line("·", known, f"{progress.elapsed:.0f} s, "
-                                      f"{progress.left:.0f} s remain"), **progress.to_json())
+        self._write(
+            "progress", _line("·", known, f"{progress.elapsed:.0f} s, "
+                              f"{progress.left:.0f} s remain"),
+            elapsed=round(progress.elapsed, 2), left=round(progress.left, 2),
+            missing=progress.missing, **{
+                part.name: {**part._asdict(), "reached": part.is_reached}
+                for part in progress.parts})
 
     def motion(self, words: str, seconds: float) -> None:
         """The arm is about to move, or is to be moved by hand (0 s)."""
@@ -75,8 +82,7 @@ class Show:
 
     def say(self, text: str, good: bool | None = None) -> None:
         """Something worth a line; good: whether it went well, None: neither."""
-        self._write("note", _line({True: "✓", False: "✗", None: "·"}[good], text), text=text,
-                    good=good)
+        self._write("note", _line(MARKS[good], text), text=text, good=good)
 
     def ask(self, question: str) -> bool:
         """True if a person agrees."""

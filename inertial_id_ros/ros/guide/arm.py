@@ -54,7 +54,7 @@ class MovedArm:
         options, self._controller = self._options, seen.fitting[0]
         around = [box_obstacle(f"keep-out box {k + 1}", corners)
                   for k, corners in enumerate(options.keep_out)]
-        arm = Arm(self._listening.received.description, seen.motion.frame, options.box,
+        arm = Arm(self._listening.received.description, seen.frame, options.box,
                   obstacles=[*around, *self._listening.scene.obstacles])
         self.source = MotionSource(arm, MotionLimits(
             link_speed=options.link_speed, floor=options.floor), self.pose, self._link.settings)
@@ -70,7 +70,10 @@ class MovedArm:
             ended = watch.submit(execution.run)
             while not wait([ended], 0.05).done:
                 meanwhile()
-        self._guide.release(execution)
+        if execution.is_settled:
+            execution.close()
+        else:
+            self._guide.unsettled.append(execution)
         return ended.result()
 
     def is_moved_by_hand(self, wait: Callable[[], object], longest: float) -> bool:
@@ -98,21 +101,15 @@ class MovedArm:
             return stopped
         if self._listening.scene.has_changed:
             return "the planning scene has changed since it was read"
-        if self.is_small:  # a weight whose frames or sign are wrong looks like a contact
-            jump = self._force_jump()
-            return (f"contact: the force has changed by {jump:.0f} N within {JUMP_TIME:g} s"
-                    if jump > JUMP else "")
-        doubt, text = self._link.doubt()
-        return text if doubt & STOPPING else ""
-
-    def _force_jump(self) -> float:
-        """How far the force has changed in the last `JUMP_TIME` [N]."""
-        force = self._listening.received.wrench(
-            self._guide.now_ns() - int(JUMP_TIME * 1e9)).rows[:, :3]
-        part = len(force) // 3
-        if part == 0:
-            return 0.0
-        return float(np.linalg.norm(force[-part:].mean(axis=0) - force[:part].mean(axis=0)))
+        if not self.is_small:
+            doubt, text = self._link.doubt()
+            return text if doubt & STOPPING else ""
+        # A weight whose frames or sign are wrong looks like a contact: only a jump of the force is.
+        first, _, last = np.array_split(self._listening.received.wrench(
+            self._guide.now_ns() - int(JUMP_TIME * 1e9)).rows[:, :3], 3)
+        jump = float(np.linalg.norm(last.mean(axis=0) - first.mean(axis=0))) if len(last) else 0.0
+        return (f"contact: the force has changed by {jump:.0f} N within {JUMP_TIME:g} s"
+                if jump > JUMP else "")
 
 
 def _farthest(a: dict[str, float], b: dict[str, float]) -> float:

@@ -32,6 +32,8 @@ class GuideNode:
 
     Attributes:
         node: of rclpy; client: of other nodes.
+        unsettled: motions whose goal the controller has neither rejected nor ended. Until this node
+            leaves, and up to `LATEST` after that, a goal that is accepted late is cancelled.
     """
 
     def __init__(self, stop: threading.Event) -> None:
@@ -39,9 +41,9 @@ class GuideNode:
         self.node = rclpy.create_node(f"identify_payload_{os.getpid()}",
                                       start_parameter_services=False, enable_rosout=False)
         self.client = RosClient(self.node)
+        self.unsettled: list[MotionExecution] = []
         executor = compat.make_executor()
         executor.add_node(self.node)
-        self._unsettled: list[MotionExecution] = []
         self._ended = threading.Event()
         self._thread = threading.Thread(target=compat.spin, args=(executor, self._ended),
                                         name="executor", daemon=True)
@@ -52,21 +54,13 @@ class GuideNode:
 
     def __exit__(self, *_: object) -> None:
         end = time.monotonic() + LATEST
-        for execution in self._unsettled:
+        for execution in self.unsettled:
             while not execution.is_settled and time.monotonic() < end:
                 time.sleep(POLL)  # also after a stop
             execution.close()
         self._ended.set()
         self._thread.join(2.0)
         self.node.destroy_node()
-
-    def release(self, execution: MotionExecution) -> None:
-        """Close a motion: now, or when this node leaves, where its goal is not settled yet. Until
-        then, and up to `LATEST` after the session, a goal that is accepted late is cancelled."""
-        if execution.is_settled:
-            execution.close()
-        else:
-            self._unsettled.append(execution)
 
     def now_ns(self) -> int:
         """The time by the clock of ROS [ns]."""
@@ -86,8 +80,3 @@ class GuideNode:
                 return False
             self.stop.wait(POLL)
         return True
-
-    def subscribe(self, kind: Any, topic: str, keep: Callable[[Any], None], qos: Any,
-                  raw: bool = False) -> Any:
-        """A subscription, whose callback runs in the executor's thread."""
-        return self.node.create_subscription(kind, topic, keep, qos, raw=raw)

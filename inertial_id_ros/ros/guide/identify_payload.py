@@ -12,7 +12,7 @@ import argparse
 import os
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import takewhile
 
 from ...apps.guide.page import End, Record, write_page
@@ -44,33 +44,28 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def run(options: argparse.Namespace, stop: threading.Event, show: Show,
-        observe: Callable[[GuideNode], None] = lambda guide: None,
-        beside: Children | None = None) -> tuple[End, Record | None]:
-    """Run a session; how it ended, and what happened: None where it did not begin.
+        beside: Children | None = None) -> tuple[End, Record]:
+    """Run a session; how it ended, and what happened.
 
     Args:
         options: see `parse`; stop: set when the user wants to end.
-        observe: called with the command's node before the session.
         beside: processes that must live as long as the session.
     """
     compat.init([])
     try:
         with Children(dict(os.environ)) as children, GuideNode(stop) as guide:
-            try:
-                observe(guide)
-                _find_or_start(options, guide, children, beside, show)
-                session = Session(guide, options, show)
-                end = session.run()
-                show.step("report")
-                show.say(f"report: {write_page(options.report, session.record, end)}")
-                show.end(end.text, end.status)
-                return end, session.record
-            except Stopped:
-                return End(INTERRUPTED, "interrupted; nothing was applied"), None
-            finally:
-                if stop.is_set():
-                    ignore_signals()
+            _find_or_start(options, guide, children, beside, show)
+            session = Session(guide, options, show)
+            end = session.run()
+            show.step("report")
+            show.say(f"report: {write_page(options.report, session.record, end)}")
+            show.end(end.text, end.status)
+            return end, session.record
+    except Stopped:
+        return End(INTERRUPTED, "interrupted; nothing was applied"), Record()
     finally:
+        if stop.is_set():
+            ignore_signals()
         compat.shutdown()
 
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import time
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 from std_srvs.srv import Trigger
@@ -12,55 +12,17 @@ from std_srvs.srv import Trigger
 from inertial_id_ros.msg import InertialParameters
 from inertial_id_ros.srv import Apply, GetInertialParameters, Save
 
-from ...apps.guide.progress import Progress, Wanted, parts_of
+from ...apps.guide.progress import Numbers, Progress, Wanted, parts_of
 from ...errors import InvalidData
-from ...inertia import Array, phi_from_body, report_jacobian, tensor_from_six
+from ...io.decoding import inertia_numbers
 from ...kinds import STOPPING, Doubt
 from ...settings import Settings, iter_settings, settings_from_mapping
-from ...targets.registry import TARGETS
 from ..contract import DEADLINE, LATCHED
 from ..ros_client import TIMES, NoAnswer, NoResponse
 from .guide_node import GuideNode
 
 RESET = 60.0  # s: an estimate that runs is waited for
 APPLY = 100.0  # s: longer than the node takes, which waits for up to three services and reads back
-
-
-class Numbers(NamedTuple):
-    """An estimate: mass, centre of mass and inertia about it (10,), covariance (10, 10), verdicts
-    (10,), bias (6,) and frame."""
-
-    report: Array
-    covariance: Array
-    verdicts: tuple[int, ...]
-    bias: Array
-    frame: str
-
-    @property
-    def sigma(self) -> Array:
-        """Standard deviations (10,)."""
-        return np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
-
-    @property
-    def phi(self) -> Array:
-        """phi (10,)."""
-        return phi_from_body(self.report[0], self.report[1:4], tensor_from_six(self.report[4:]))
-
-    @property
-    def phi_covariance(self) -> Array:
-        """Covariance (10, 10) of phi."""
-        back = np.linalg.inv(report_jacobian(self.phi))
-        return np.asarray(back @ self.covariance @ back.T)
-
-    @classmethod
-    def of(cls, message: InertialParameters) -> Numbers:
-        """Those of a message."""
-        i, force, torque = message.inertia, message.bias.force, message.bias.torque
-        return cls(
-            np.array([i.m, i.com.x, i.com.y, i.com.z, i.ixx, i.ixy, i.ixz, i.iyy, i.iyz, i.izz]),
-            np.array(message.covariance).reshape(10, 10), tuple(int(v) for v in message.verdict),
-            np.array([force.x, force.y, force.z, torque.x, torque.y, torque.z]),
-            message.header.frame_id)
 
 
 class NodeLink:
@@ -77,14 +39,15 @@ class NodeLink:
     """
 
     def __init__(self, guide: GuideNode, name: str) -> None:
-        self._guide, self.name = guide, name
+        self._client, self.name = guide.client, name
         groups = sorted({name.split(".")[0] for name, _, _ in iter_settings(Settings())})
-        values = guide.client.parameters(name, groups)
+        values = self._client.parameters(name, groups)
         self.settings = settings_from_mapping({
             name: value for name, value in values.items() if value is not None})
         self._message: InertialParameters | None = None
         self._heard = self._since = 0.0  # steady times of the newest message, and of `forget` [s]
-        guide.subscribe(InertialParameters, f"{name}/inertial_parameters", self._keep, LATCHED)
+        guide.node.create_subscription(
+            InertialParameters, f"{name}/inertial_parameters", self._keep, LATCHED)
 
     def _keep(self, message: InertialParameters) -> None:
         self._message, self._heard = message, time.monotonic()
@@ -97,7 +60,7 @@ class NodeLink:
         message = self._message
         if message is None or not message.valid or self._heard <= self._since:
             return None
-        return Numbers.of(message)
+        return numbers_of(message)
 
     @property
     def is_fresh(self) -> bool:
@@ -112,56 +75,56 @@ class NodeLink:
             return STOPPING, f"node '{self.name}' has sent nothing for {DEADLINE:g} s"
         return Doubt(message.doubt), next(iter(message.diagnostics), message.status)
 
-    def doubts_set_up(self) -> str:
-        """Why the node doubts signs, frames or units, in a sentence; empty: it does not."""
-        doubt, text = self.doubt()
-        return text if doubt & (Doubt.MASS | Doubt.FRAME) else ""
-
     def progress(self, wanted: Wanted, timeout: float) -> Progress:
-        """What is known, what is missing, and the time since the session began."""
+        """What is known, what is missing, and the time since `forget`."""
         known, elapsed = self.estimate, time.monotonic() - self._since
-        left = max(timeout - elapsed, 0.0)
-        if known is None:
-            return Progress(elapsed, left, (), self._message.status if self._message else "")
-        return Progress(elapsed, left, parts_of(
-            known.report, known.sigma, known.verdicts, wanted))
+        return Progress(elapsed, max(timeout - elapsed, 0.0),
+                        () if known is None else parts_of(known, wanted),
+                        self._message.status if known is None and self._message else "")
 
     # ---- services --------------------------------------------------------------------------------
 
-    def forget(self) -> None:
-        """Have the node forget all samples: the time of the session begins (raises InvalidData: it
+    def _call(self, kind: Any, service: str, request: Any, failure: str,
+              **options: Any) -> Any:
+        """The response of a service (raises NoAnswer; InvalidData, whose text a failure begins: it
         refuses)."""
-        answer = self._guide.client.call(Trigger, f"{self.name}/reset", Trigger.Request(), RESET)
+        answer = self._client.call(kind, f"{self.name}/{service}", request, **options)
         if not answer.success:
-            raise InvalidData(f"node '{self.name}' does not begin anew: {answer.message}")
+            raise InvalidData(failure + answer.message)
+        return answer
+
+    def forget(self) -> None:
+        """Have the node forget all samples: the time of the session begins."""
+        self._call(Trigger, "reset", Trigger.Request(),
+                   f"node '{self.name}' does not begin anew: ", timeout=RESET)
         self._since = time.monotonic()
 
     def newest(self) -> Numbers:
         """The last estimate (raises InvalidData where there is none)."""
-        answer = self._guide.client.call(
-            GetInertialParameters, f"{self.name}/get_inertial_parameters",
-            GetInertialParameters.Request(), times=TIMES)
-        if not answer.success:
-            raise InvalidData(answer.message)
-        return Numbers.of(answer.parameters)
+        return numbers_of(self._call(GetInertialParameters, "get_inertial_parameters",
+                                     GetInertialParameters.Request(), "", times=TIMES).parameters)
 
     def save(self, name: str) -> str:
-        """Save the last estimate under a name; where, in words (raises InvalidData)."""
-        answer = self._guide.client.call(Save, f"{self.name}/save", Save.Request(name=name))
-        if not answer.success:
-            raise InvalidData(f"the estimate cannot be saved: {answer.message}")
-        return str(answer.message)
-
-    def changes_wrench(self, target: str) -> bool:
-        """True if the driver compensates the payload in its wrench, once it has it."""
-        return TARGETS[target].changes_wrench
+        """Save the last estimate under a name; where, in words."""
+        return str(self._call(Save, "save", Save.Request(name=name),
+                              "the estimate cannot be saved: ").message)
 
     def apply(self, target: str, estimate: str, send: bool) -> Apply.Response:
         """The answer of ~/apply; without any within `APPLY`, one that says whether the payload may
         have been sent."""
         try:
-            return self._guide.client.call(
+            return self._client.call(
                 Apply, f"{self.name}/apply",
                 Apply.Request(target=target, estimate=estimate, send=send), APPLY)
         except NoAnswer as error:
             return Apply.Response(sent=send and isinstance(error, NoResponse), message=str(error))
+
+
+def numbers_of(message: InertialParameters) -> Numbers:
+    """The estimate of a message."""
+    force, torque = message.bias.force, message.bias.torque
+    return Numbers(
+        inertia_numbers(message.inertia), np.array(message.covariance).reshape(10, 10),
+        tuple(int(v) for v in message.verdict),
+        np.array([force.x, force.y, force.z, torque.x, torque.y, torque.z]),
+        message.header.frame_id)

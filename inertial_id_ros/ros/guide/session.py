@@ -1,7 +1,7 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """A session from an unknown payload to a robot that knows it: check, move, identify, prove, apply.
 
-Each stage may end the session, with an exit status of its own. Nothing moves before the checks at
+Each step may end the session, with an exit status of its own. Nothing moves before the checks at
 rest have passed; only a small motion of the wrist, which decides sign and frame, goes before the
 rest of the checks; nothing is applied that was not proved.
 """
@@ -10,21 +10,25 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ...apps.guide.by_motion import check_by_motion, check_joint_order, rejected_row
 from ...apps.guide.checks import Row, check_at_rest, failed
 from ...apps.guide.page import End, Record
-from ...apps.guide.progress import LONGEST_MOTION, Progress
+from ...apps.guide.progress import LONGEST_MOTION, Numbers, Progress
 from ...apps.guide.proof import Proof, prove
 from ...apps.guide.show import Show
 from ...cli import CHECK_FAILED, INTERRUPTED, NOT_APPLIED, NOT_IDENTIFIED, OK
 from ...errors import InertialIdError
+from ...kinds import Doubt
+from ...targets.registry import TARGETS
 from .arm import MovedArm, PlannedMotion
 from .guide_node import LATEST, GuideNode, Stopped
 from .listening import Listening
-from .node_link import NodeLink, Numbers
+from .node_link import NodeLink
 
 ARRIVAL = 6.0  # s until wrench and joint states have come once
 LISTENED, TRIES = 2.5, 3  # s of a check at rest; what is wrong must be so each time
@@ -33,20 +37,24 @@ SHOWN = 0.2  # s between two looks at what is known
 AFTER_A_STOP = ("Correct what stopped the arm, make sure that nothing touches it, and run the "
                 "command again: it begins anew. If it stopped for a contact though nothing touches "
                 "it, wrench and joint states may be far apart in time: compare their stamps.")
+NO_MOTION = "The arm cannot be moved from here: "
+T = TypeVar("T")
 NO_ANSWER = (f"The controller has not answered. This program stays for up to {LATEST:g} s, and "
              "cancels the motion if the controller accepts it after all.")
 
 
-class Finished(Exception):
-    """A stage ends the session."""
-
-    def __init__(self, status: int, text: str, advice: str = "") -> None:
-        super().__init__(text)
-        self.end = End(status, text, advice)
+def _or_end(status: int, text: str, step: Callable[..., T], *arguments: Any) -> T:
+    """The result of a step, whose error ends the session with a status and a text before it."""
+    try:
+        return step(*arguments)
+    except InertialIdError as error:
+        raise End(status, f"{text}{error}") from None
 
 
 class Session:
     """An arm with a payload, the node that identifies it, and whoever moves the arm.
+
+    Each step raises End where the session ends with it, and Stopped where the user wants it.
 
     Attributes:
         record: what happened.
@@ -55,7 +63,6 @@ class Session:
     def __init__(self, guide: GuideNode, options: argparse.Namespace, show: Show) -> None:
         self.guide, self.options, self.show, self.record = guide, options, show, Record()
         self.link = NodeLink(guide, options.node)
-        self.wanted = options.wanted.reachable(self.link.settings)
         self.listening = Listening(guide, options.node, self.link.settings)
         self.arm = MovedArm(guide, self.listening, self.link, options)
         self._is_identifying = False
@@ -70,8 +77,8 @@ class Session:
             found = self.identify()
             self.prove(found)
             return self.apply(found)
-        except Finished as error:
-            return error.end
+        except End as end:
+            return end
         except Stopped:
             stopped = "the arm has stopped; " if (
                 self.options.motion and self.record.motions) else ""
@@ -81,7 +88,7 @@ class Session:
     # ---- check -----------------------------------------------------------------------------------
 
     def check(self) -> None:
-        """The checks at rest (raises Finished)."""
+        """The checks at rest."""
         self.show.step("check", f"at rest, for {LISTENED:g} s")
         self.guide.wait_until(
             lambda: self.arm.pose and len(self.listening.received.wrench()), ARRIVAL)
@@ -96,27 +103,19 @@ class Session:
                 break
         self._note(rows, "Nothing has moved.")
         if self.options.motion:
-            try:
-                self.arm.prepare(seen)
-            except InertialIdError as error:
-                raise Finished(CHECK_FAILED, f"The arm cannot be moved from here: {error}"
-                               ) from None
+            _or_end(CHECK_FAILED, NO_MOTION, self.arm.prepare, seen)
 
     def wiggle(self) -> None:
-        """Sign, frame, gravity, clocks, order of the joints, by a small motion (raises Finished).
-        """
+        """Sign, frame, gravity, clocks, order of the joints, by a small motion."""
         self.show.step("wiggle", "a small motion of the wrist")
         question = ("The arm will move by itself. Is everybody clear of it?" if self.options.motion
                     else "Sign, frame and gravity are open. Can you tilt the wrist by hand?")
         if (self.options.motion or self.options.check) and not self.show.ask(question):
             if self.options.check:
                 return
-            raise Finished(INTERRUPTED, "not agreed to; nothing has moved")
+            raise End(INTERRUPTED, "not agreed to; nothing has moved")
         if not self.options.check:
-            try:
-                self.link.forget()
-            except InertialIdError as error:
-                raise Finished(CHECK_FAILED, str(error)) from None
+            _or_end(CHECK_FAILED, "", self.link.forget)
             self._is_identifying = True
         begin, self.arm.is_small = self.guide.now_ns(), True
         if self.options.motion:
@@ -126,27 +125,23 @@ class Session:
                              "it still again")
         self.arm.is_small = False
         self._judge_motion(begin)
-        if (text := self.link.doubts_set_up()) and not self.options.check:
-            raise Finished(CHECK_FAILED, f"The node doubts the set-up: {text}. Nothing was "
-                           "applied.")
+        doubt, text = self.link.doubt()
+        if doubt & (Doubt.MASS | Doubt.FRAME) and not self.options.check:
+            raise End(CHECK_FAILED, f"The node doubts the set-up: {text}. Nothing was applied.")
 
     def _wiggle(self, begin_ns: int) -> None:
-        """Make the small motions; the order of the joints by each (raises Finished)."""
-        try:
-            motions = self.arm.source.wiggle(self.arm.pose)
-        except InertialIdError as error:
-            raise Finished(CHECK_FAILED, f"The arm cannot be moved from here: {error}") from None
-        for motion in motions:
+        """Make the small motions; the order of the joints by each."""
+        for motion in _or_end(CHECK_FAILED, NO_MOTION, self.arm.source.wiggle, self.arm.pose):
             first, stopped = self.guide.now_ns(), None
             try:
                 self._move(motion)
                 self.guide.wait(SETTLED)
-            except Finished as error:
-                if error.end.advice != AFTER_A_STOP:
+            except End as end:
+                if end.advice != AFTER_A_STOP:
                     raise
-                stopped = Finished(CHECK_FAILED, error.end.text, error.end.advice)
+                stopped = End(CHECK_FAILED, end.text, end.advice)
             seen = self.listening.received.joints(first)
-            moved = np.ptp(seen.rows, axis=0).tolist() if len(seen) else []
+            moved = np.ptp(seen.rows, axis=0).tolist() if len(seen) else [0.0] * len(seen.names)
             self._note(check_joint_order(
                 dict(zip(motion.joint_names, np.ptp(motion.positions, axis=0).tolist(),
                          strict=True)),
@@ -157,7 +152,7 @@ class Session:
                 raise stopped
 
     def _judge_motion(self, begin_ns: int) -> None:
-        """Sign, frame, gravity and clocks, by the motion since a time (raises Finished)."""
+        """Sign, frame, gravity and clocks, by the motion since a time."""
         window = self.listening.received.window(begin_ns, self.guide.now_ns())
         self._note(check_by_motion(window, self.link.settings),
                    "The arm has stopped; nothing was applied.")
@@ -165,8 +160,7 @@ class Session:
     # ---- identify --------------------------------------------------------------------------------
 
     def identify(self) -> Numbers:
-        """Motions until the payload is known as well as was asked for, or as can be had (raises
-        Finished)."""
+        """Motions until the payload is known as well as was asked for, or as can be had."""
         made = len(self.record.motions)
         self.show.step("identify", f"until the goal, at most {self.options.timeout:g} s")
         while True:
@@ -178,8 +172,8 @@ class Session:
                 self.show.say("as good as this sensor, its mounting and the time allow")
                 break
             if progress.left <= 0.0:
-                raise Finished(NOT_IDENTIFIED, f"Not identified in {progress.elapsed:.0f} s: "
-                               + (progress.missing or "the intervals are too wide"))
+                raise End(NOT_IDENTIFIED, f"Not identified in {progress.elapsed:.0f} s: "
+                          + (progress.missing or "the intervals are too wide"))
             if self.options.motion:
                 self._improve()
             else:
@@ -188,30 +182,22 @@ class Session:
         return self._keep_estimate()
 
     def _improve(self) -> None:
-        """Make the next motion (raises Finished)."""
+        """Make the next motion."""
         known = self.link.estimate
         if known is not None:
             self.arm.source.learn(known.phi, known.phi_covariance)
-        try:
-            motion = self.arm.source.next_motion(
-                self.arm.pose, self.wanted, len(self.record.motions))
-        except InertialIdError as error:
-            raise Finished(NOT_IDENTIFIED, str(error)) from None
-        self._move(motion)
+        self._move(_or_end(NOT_IDENTIFIED, "", self.arm.source.next_motion, self.arm.pose,
+                           self.options.wanted, len(self.record.motions)))
 
     def _keep_estimate(self) -> Numbers:
-        """Keep the estimate, as file of the node and in the record (raises Finished)."""
-        record, name = self.record, f"identify_payload_{time.strftime('%Y%m%d-%H%M%S')}"
-        try:
-            found = self.link.newest()
-            self.show.say(self.link.save(name), True)
-        except InertialIdError as error:
-            raise Finished(NOT_IDENTIFIED, str(error)) from None
-        record.report, record.sigma, record.frame = found.report, found.sigma, found.frame
-        record.saved = name
-        record.parts = self.link.progress(self.wanted, self.options.timeout).parts
-        outside = np.abs(found.report[1:4] - self.options.box.mean(axis=0)) - 2.0 * found.sigma[1:4]
-        if (outside > 0.5 * np.ptp(self.options.box, axis=0)).any():
+        """Keep the estimate, as file of the node and in the record."""
+        name, box = f"identify_payload_{time.strftime('%Y%m%d-%H%M%S')}", self.options.box
+        found = _or_end(NOT_IDENTIFIED, "", self.link.newest)
+        self.show.say(_or_end(NOT_IDENTIFIED, "", self.link.save, name), True)
+        self.record.found, self.record.saved = found, name
+        self.record.parts = self.link.progress(self.options.wanted, self.options.timeout).parts
+        outside = np.abs(found.report[1:4] - box.mean(axis=0)) - 2.0 * found.sigma[1:4]
+        if (outside > 0.5 * np.ptp(box, axis=0)).any():
             self.show.say("the centre of mass lies outside the box around the payload that motions "
                           "are checked with: set --payload-box", False)
         return found
@@ -219,28 +205,25 @@ class Session:
     # ---- prove -----------------------------------------------------------------------------------
 
     def prove(self, found: Numbers) -> None:
-        """Compare the payload with a motion that its estimate has not seen (raises Finished)."""
+        """Compare the payload with a motion that its estimate has not seen."""
         self.show.step("prove", "a motion that the estimate has not seen")
         stated = self.listening.driver().payload
         present = found.phi * (stated / found.phi[0]) if stated else np.zeros(10)
-        proof = self.record.proof = self._compare(found.bias, present, found.phi)
+        proof = self._compare(found.bias, present, found.phi)
         self.show.proof(proof)
         if not proof.is_given:
             remains = ", ".join(f"{force:.2g} N and {torque:.2g} N m {name}"
                                 for name, force, torque in proof.rows())
-            raise Finished(NOT_APPLIED, f"Not proved: of the wrench of another motion remain "
-                           f"{remains}. Nothing was applied.")
+            raise End(NOT_APPLIED, f"Not proved: of the wrench of another motion remain {remains}. "
+                      "Nothing was applied.")
         self.show.say("proved", True)
 
     def _compare(self, bias: np.ndarray | None, present: np.ndarray, new: np.ndarray) -> Proof:
         """Make another motion, and compare two payloads phi (10,) with its wrench."""
         begin = self.guide.now_ns()
         if self.options.motion:
-            try:
-                motion = self.arm.source.large_motion(self.arm.pose)
-            except InertialIdError as error:
-                raise Finished(NOT_APPLIED, f"There is no motion for the proof: {error}") from None
-            self._move(motion)
+            self._move(_or_end(NOT_APPLIED, "There is no motion for the proof: ",
+                               self.arm.source.large_motion, self.arm.pose))
         else:
             self._have_moved("turn the wrist about other axes than before, for some seconds, and "
                              "hold it still again")
@@ -248,7 +231,8 @@ class Session:
         window = self.listening.received.window(begin, self.guide.now_ns())
         proof = prove(window, bias, present, new, self.link.settings)
         if proof is None:
-            raise Finished(NOT_APPLIED, "The motion for the proof was not recorded.")
+            raise End(NOT_APPLIED, "The motion for the proof was not recorded.")
+        self.record.proofs.append(proof)
         return proof
 
     # ---- apply -----------------------------------------------------------------------------------
@@ -274,7 +258,7 @@ class Session:
         self.show.say(answer.message, answer.success)
         if answer.success:
             self.record.applied = answer.message
-            return self._verify(found, target)
+            return self._verify(target, found)
         if not answer.sent:
             return End(NOT_APPLIED, f"Identified and proved, not applied: {answer.message}")
         stated = self.listening.driver().payload
@@ -283,14 +267,14 @@ class Session:
                    f"it is not known whether {target} has it: {answer.message}.{said}",
                    f"Read the payload of the robot, or ask ~/apply of {self.link.name} with undo.")
 
-    def _verify(self, found: Numbers, target: str) -> End:
-        """Whether the driver's own wrench is near zero, where it compensates the payload."""
-        if not self.link.changes_wrench(target):
+    def _verify(self, target: str, found: Numbers) -> End:
+        """Compare the driver's own wrench with zero, where it compensates the payload."""
+        if not TARGETS[target].changes_wrench:
             return End(OK, "Identified, proved and applied.")
         self.guide.wait(SETTLED)
-        proof = self.record.proof_after = self._compare(None, found.phi, np.zeros(10))
-        (force, torque), before = proof.residuals[1], self.record.proof
-        allowed = np.maximum(proof.allowed, before.allowed if before else 0.0)
+        proof = self._compare(None, found.phi, np.zeros(10))
+        force, torque = proof.residuals[1]
+        allowed = np.maximum(proof.allowed, self.record.proofs[0].allowed)
         good = bool(force <= allowed[0] and torque <= allowed[1])
         text = (f"the driver's own wrench varies by {force:.2g} N and {torque:.2g} N m while the "
                 f"arm moves (allowed {allowed[0]:.2g} N, {allowed[1]:.2g} N m)")
@@ -302,31 +286,30 @@ class Session:
     # ---- motions and what is shown ---------------------------------------------------------------
 
     def _move(self, motion: PlannedMotion) -> None:
-        """Make a motion (raises Finished where it does not come to its end, Stopped)."""
+        """Make a motion to its end."""
         self.show.motion(motion.words, motion.duration)
         self.record.motions.append((motion.words, motion.duration))
         ended = self.arm.move(motion, self._show_progress)
-        status = NOT_APPLIED if self.record.proof else NOT_IDENTIFIED
+        status = NOT_APPLIED if self.record.proofs else NOT_IDENTIFIED
         applied = ("The payload was applied; its check was not finished." if self.record.applied
                    else "Nothing was applied.")
         if not ended.is_at_rest:
-            raise Finished(INTERRUPTED if self.guide.stop.is_set() else status,
-                           f"It is not known whether the arm has stopped ({ended.reason}): use the "
-                           f"emergency stop. {applied}", NO_ANSWER)
+            raise End(INTERRUPTED if self.guide.stop.is_set() else status,
+                      f"It is not known whether the arm has stopped ({ended.reason}): use the "
+                      f"emergency stop. {applied}", NO_ANSWER)
         if self.guide.stop.is_set():
             raise Stopped
         if ended.was_rejected and len(self.record.motions) == 1:
             self._note((rejected_row(ended.reason),), "Nothing has moved.")
         if ended.reason:
-            raise Finished(status, f"The arm has stopped: {ended.reason}. {applied}", AFTER_A_STOP)
+            raise End(status, f"The arm has stopped: {ended.reason}. {applied}", AFTER_A_STOP)
 
     def _have_moved(self, words: str) -> None:
         """Tell a person a motion, and wait until the arm has moved and rests again."""
         self.show.motion(words, 0.0)
         self.record.motions.append((words, 0.0))
         if not self.arm.is_moved_by_hand(lambda: self._wait(0.5), self.options.timeout):
-            raise Finished(NOT_IDENTIFIED,
-                           f"No one has moved the arm for {self.options.timeout:g} s.")
+            raise End(NOT_IDENTIFIED, f"No one has moved the arm for {self.options.timeout:g} s.")
 
     def _wait(self, seconds: float) -> Progress:
         """Show what is known, for so long."""
@@ -338,16 +321,16 @@ class Session:
 
     def _show_progress(self) -> Progress:
         """Show what is known, and keep it."""
-        progress = self.link.progress(self.wanted, self.options.timeout)
+        progress = self.link.progress(self.options.wanted, self.options.timeout)
         if self._is_identifying:
             self.show.progress(progress)
             self.record.parts = progress.parts
         return progress
 
     def _note(self, rows: tuple[Row, ...], ending: str) -> None:
-        """Show rows and keep them (raises Finished where some are wrong)."""
+        """Show rows and keep them; wrong ones end the session."""
         for row in rows:
             self.show.row(row)
             self.record.rows[row.check] = row
         if wrong := ", ".join(row.check for row in failed(rows)):
-            raise Finished(CHECK_FAILED, f"Wrong: {wrong}. {ending}")
+            raise End(CHECK_FAILED, f"Wrong: {wrong}. {ending}")

@@ -94,9 +94,9 @@ def _run(options: argparse.Namespace) -> int:
         finally:
             if stop.is_set():
                 ignore_signals()
-    if end.status == INTERRUPTED or record is None or record.report is None or record.sigma is None:
+    if end.status == INTERRUPTED or record.found is None:
         return end.status
-    judged = verdicts(payload, record.report, record.sigma)
+    judged = verdicts(payload, record.found.report, record.found.sigma)
     for text, holds in judged:
         show.say(text, holds)
     return end.status or int(not all(holds for _, holds in judged))
