@@ -17,7 +17,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -70,7 +70,7 @@ class MotionExecution:
         node: spun by an executor in another thread than that of `run`.
         motion: from rest to rest; action: full name of the controller's action.
         joint_states: name of the topic.
-        check: what is wrong with a motion from where the joints are, a sentence each.
+        check: what is wrong with it from where the joints are, a sentence each.
         find_fault: what else must stop it, in one sentence; empty: nothing. Called in the thread
             of `run`.
         silence: longest time without new joint states [s]; None: as their rate allows.
@@ -81,7 +81,7 @@ class MotionExecution:
     """
 
     def __init__(self, node: Node, motion: PlannedMotion, action: str, joint_states: str,
-                 check: Callable[[PlannedMotion, Mapping[str, float]], tuple[str, ...]],
+                 check: Callable[[], Sequence[str]],
                  find_fault: Callable[[], str] = lambda: "", silence: float | None = None,
                  speed: Callable[[], float] = lambda: 1.0) -> None:
         self._kind: Any = find_type(ACTION_TYPE)
@@ -101,7 +101,7 @@ class MotionExecution:
         self._came: deque[float] = deque(maxlen=COUNTED)  # when those of the first joint did
         self._stamps: dict[tuple[str, ...], int] = {}
         self._progress: float | None = None  # s of the trajectory; None: it does not move
-        self._looked, self._held_up = time.monotonic(), 0.0
+        self._looked = time.monotonic()
         self._client = ActionClient(node, self._kind, action)
         self._joints = node.create_subscription(
             JointState, joint_states, self._take_joint_states, qos_profile_sensor_data)
@@ -116,10 +116,13 @@ class MotionExecution:
         end = time.monotonic() + READY
         while (problem := self.find_problem()) and time.monotonic() < end:
             time.sleep(PERIOD)
-        problem = problem or "; ".join(self._check(self._motion, dict(self._positions)))
+        problem = problem or "; ".join(self._check())
         if problem:
             return Ended(printable(problem))
-        self._send()
+        self._settled.clear()
+        self._client.send_goal_async(self._kind.Goal(
+            trajectory=trajectory_message(self._motion), goal_time_tolerance=duration_message(LATE)
+            )).add_done_callback(self._take_answer)
         reason = self._watch(self._answered, ANSWER)
         if not reason and self._handle is None:
             return Ended("the controller rejected the trajectory", was_rejected=True)
@@ -127,10 +130,15 @@ class MotionExecution:
             self._progress, self._looked = 0.0, time.monotonic()
             reason = self._watch(self._settled, None)
         if not reason:
-            return self._ended()
-        self._withdraw()
-        has_ended = self._settled.wait(ANSWER)
-        return Ended(printable(reason), has_ended)
+            result = self._result.result
+            return Ended() if self._result.status == GoalStatus.STATUS_SUCCEEDED else Ended(
+                printable("the controller ended the motion: "
+                          + (result.error_string or f"error {result.error_code}")))
+        with self._lock:
+            self._withdrawn = True
+            if self._handle is not None:
+                self._handle.cancel_goal_async()
+        return Ended(printable(reason), self._settled.wait(ANSWER))
 
     def _watch(self, event: threading.Event, longest: float | None) -> str:
         """Wait for an event; what must stop the motion meanwhile, empty: nothing.
@@ -146,20 +154,11 @@ class MotionExecution:
                 problem = f"fault: {type(error).__name__}: {error}"
             if problem:
                 return problem
-            now = time.monotonic()
             if self._progress is not None and self._progress > self._motion.duration + LATE:
                 return f"the motion has not ended {LATE:g} s after its time"
-            if longest is not None and now - begun > longest:
+            if longest is not None and time.monotonic() - begun > longest:
                 return f"the controller has not answered for {longest:g} s"
         return ""
-
-    def _ended(self) -> Ended:
-        """What the controller says of the end."""
-        if self._result.status == GoalStatus.STATUS_SUCCEEDED:
-            return Ended()
-        result = self._result.result
-        words = result.error_string or f"error {result.error_code}"
-        return Ended(printable(f"the controller ended the motion: {words}"))
 
     @property
     def is_settled(self) -> bool:
@@ -173,16 +172,8 @@ class MotionExecution:
         self._node.destroy_subscription(self._joints)
         self._client.destroy()
 
-    # ---- the controller --------------------------------------------------------------------------
-
-    def _send(self) -> None:
-        self._settled.clear()
-        goal = self._kind.Goal(trajectory=trajectory_message(self._motion),
-                               goal_time_tolerance=duration_message(LATE))
-        self._client.send_goal_async(goal).add_done_callback(self._take_answer)
-
     def _take_answer(self, future: Future) -> None:
-        """The controller accepts or rejects the goal."""
+        """The controller accepts or rejects the goal; one that was withdrawn meanwhile ends."""
         handle: Any = future.result()
         with self._lock:
             if handle is None or not handle.accepted:
@@ -199,28 +190,21 @@ class MotionExecution:
         self._result = future.result()
         self._settled.set()
 
-    def _withdraw(self) -> None:
-        """Cancel the goal, now or as soon as it is accepted."""
-        with self._lock:
-            self._withdrawn = True
-            if self._handle is not None:
-                self._handle.cancel_goal_async()
-
     # ---- what must stop it -----------------------------------------------------------------------
 
     def find_problem(self) -> str:
         """What must stop the motion, in one sentence; empty where nothing must."""
-        # Joint states that came while this process was held up wait to be taken.
         now = time.monotonic()
         step, self._looked = now - self._looked, now
-        self._held_up = max(step - 2.0 * PERIOD, 0.0)
         if self._progress is not None:
             self._progress += step * max(self._speed(), SLOWEST)
         if not self._client.server_is_ready():
             return f"there is no controller that offers '{self._action}'"
         silence = self._longest_silence()
+        # Joint states that came while this process was held up wait to be taken.
+        since = now - max(step - 2.0 * PERIOD, 0.0) - silence
         for name in self._motion.joint_names:
-            if now - self._heard.get(name, -np.inf) - self._held_up > silence:
+            if self._heard.get(name, -np.inf) < since:
                 return (f"it is not known where {name} is: no new joint states for "
                         f"{silence:.2g} s (their publisher, or this computer, was late; "
                         "--silence allows longer)")
@@ -230,10 +214,10 @@ class MotionExecution:
         """Time without joint states after which it is not known where the arm is [s]."""
         if self._silence is not None:
             return self._silence
-        came = list(self._came)
-        if len(came) < COUNTED:
+        if len(self._came) < COUNTED:
             return SILENCE
-        return min(max(PERIODS * (came[-1] - came[0]) / (COUNTED - 1), SHORTEST), SILENCE)
+        period = (self._came[-1] - self._came[0]) / (COUNTED - 1)
+        return min(max(PERIODS * period, SHORTEST), SILENCE)
 
     def _find_deviation(self, now: float) -> str:
         """Which joint is not where the trajectory has it, or had it up to `DELAY` before its state

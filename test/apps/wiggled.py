@@ -3,47 +3,23 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 import numpy as np
-from rosbags.typesys import Stores, get_typestore
 
 from inertial_id_ros.apps.guide.received import Received
 from inertial_id_ros.apps.simulation.cobot import SimulatedCobot
 from inertial_id_ros.apps.simulation.motion import START_POSE, Trajectory
 from inertial_id_ros.apps.simulation.payload import Payload
 from inertial_id_ros.apps.simulation.settings import CobotSettings
-from inertial_id_ros.io.input_topics import JOINT_STATES, WRENCH
+from inertial_id_ros.apps.simulation.write import latched_messages, sample_messages
+from inertial_id_ros.io.input_topics import JOINT_STATES, ROBOT_DESCRIPTION, WRENCH
 from inertial_id_ros.model.history import Window
 from inertial_id_ros.settings import Settings
 
 BIAS = (2.0, -1.5, 3.0, 0.05, -0.08, 0.03)
 EPOCH, DELAY = 10**18, 4_000_000  # ns
-STORE = get_typestore(Stores.ROS2_JAZZY)
-
-
-def message(name: str, *fields: object) -> object:
-    """A message of a type of ROS."""
-    package, kind = name.split("/")
-    return STORE.types[f"{package}/msg/{kind}"](*fields)
-
-
-def header(stamp: int, frame: str = "") -> object:
-    return message("std_msgs/Header", message("builtin_interfaces/Time", *divmod(stamp, 10**9)),
-                   frame)
-
-
-def wrench_bytes(stamp: int, frame: str, row: np.ndarray) -> bytes:
-    """A geometry_msgs/WrenchStamped as it comes."""
-    force, torque = (message("geometry_msgs/Vector3", *part) for part in (row[:3], row[3:]))
-    return bytes(STORE.serialize_cdr(message(
-        "geometry_msgs/WrenchStamped", header(stamp, frame),
-        message("geometry_msgs/Wrench", force, torque)), "geometry_msgs/msg/WrenchStamped"))
-
-
-def joint_bytes(stamp: int, names: tuple[str, ...], q: np.ndarray) -> bytes:
-    """A sensor_msgs/JointState as it comes."""
-    return bytes(STORE.serialize_cdr(message(
-        "sensor_msgs/JointState", header(stamp), list(names), np.array(q), np.empty(0),
-        np.empty(0)), "sensor_msgs/msg/JointState"))
+INPUTS = {"joint_states": JOINT_STATES, "wrench": WRENCH, "robot_description": ROBOT_DESCRIPTION}
 
 
 def wiggle(angle: float = 18.0, move: float = 1.4, joints: tuple[int, ...] = (3, 4)):
@@ -56,24 +32,21 @@ def wiggle(angle: float = 18.0, move: float = 1.4, joints: tuple[int, ...] = (3,
     return Trajectory(stamps, np.array(poses), still, still).sample
 
 
-def receive(order=None, motion=None, seconds: float = 9.5, given: Settings | None = None,
-            carried: Payload | None = None, **settings) -> Received:
+def receive(motion=None, seconds: float = 9.5, carried: Payload | None = None, **settings
+            ) -> Received:
     """What is received while the wrist is tilted.
 
     Args:
-        order: of the positions among the names of the joints; given: settings of the node;
-            carried: in place of the payload of the settings; settings: of the simulated cobot.
+        carried: in place of the payload of the settings; settings: of the simulated cobot.
     """
     cobot = SimulatedCobot(CobotSettings().replace({
         "payload": "drill", "bias": list(BIAS), "rate": 200.0, **settings}),
         payload=carried, motion=motion or wiggle())
-    run = cobot.run(seconds)
-    received = Received(given or Settings(), cobot.urdf)
-    stamps = np.round(run.t * 1e9).astype(np.int64) + EPOCH
-    positions = run.q if order is None else run.q[:, order]
-    for stamp, q, row in zip(stamps.tolist(), positions, run.wrench, strict=True):
-        received.add(JOINT_STATES, stamp + DELAY, joint_bytes(stamp, cobot.joint_names, q))
-        received.add(WRENCH, stamp + DELAY, wrench_bytes(stamp, "ft_sensor", row))
+    received = Received(Settings())
+    for stamp, name, data in chain(latched_messages(cobot, EPOCH),
+                                   sample_messages(cobot, cobot.run(seconds), EPOCH)):
+        if name in INPUTS:
+            received.add(INPUTS[name], stamp + DELAY, data)
     return received
 
 

@@ -64,7 +64,7 @@ class MovedArm:
         execution = MotionExecution(
             self._guide.node, motion, f"{self._controller}{ENDING}",
             self._listening.joint_states_topic,
-            lambda planned, _: self.source.problems(planned, self.pose), self.find_fault,
+            lambda: self.source.problems(motion, self.pose), self.find_fault,
             self._options.silence, lambda: self._listening.driver().speed or 1.0)
         with ThreadPoolExecutor(1, "motion") as watch:
             ended = watch.submit(execution.run)
