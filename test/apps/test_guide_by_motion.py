@@ -61,6 +61,9 @@ def test_what_is_small_against_the_errors_of_the_sensor_stays_open():
     for changes in ({"carried": light, "sensor": "ur_e_series"},
                     {"motion": wiggle(angle=2.0)}):
         assert {row.verdict for row in rows_of(UR, **changes).values()} == {Verdict.OPEN}
+    whole = record(seconds=4.0)
+    holed = replace(whole, used=whole.used & (np.arange(len(whole.used)) % 10 > 0))
+    assert {row.verdict for row in check_by_motion(holed, ATI)} == {Verdict.OPEN}
 
 
 @pytest.mark.parametrize(("moved", "is_part", "verdict", "said"), [

@@ -15,13 +15,14 @@ import numpy as np
 from ...detect.contradictions import contradictions
 from ...explain.explain import Explanation, explain
 from ...explain.fit import Region
+from ...identify.estimate import FEWEST
 from ...kinds import KINDS, finding_of
 from ...model.history import Window
+from ...model.rows import stretches
 from ...model.sheet import sheet_of
 from ...settings import Settings
 from .checks import Row, Verdict, judged
 
-FEWEST = 40  # bins
 LEAST_TILT, SECOND_TILT = 0.12, 0.04  # spread of the direction of gravity: at all, and across it
 CLEAR = 5.0  # deviations of a mass from zero, from which on it shows anything
 FOLLOWED = 0.5  # share of a commanded motion that its joint must make, and no other joint may
@@ -43,8 +44,9 @@ def check_by_motion(window: Window, settings: Settings) -> tuple[Row, ...]:
     """The rows of sign, axes, gravity and clocks, after a small motion; of what is wrong alone
     where something is."""
     up = window.motion.rotation[window.used, 2]
-    tilts = np.linalg.svd(up - up.mean(axis=0), compute_uv=False) / np.sqrt(len(up)) if len(
-        up) > FEWEST else np.zeros(3)
+    is_enough = sum(stretch.n for stretch in stretches(window.used)) >= FEWEST
+    tilts = np.linalg.svd(up - up.mean(axis=0), compute_uv=False) / np.sqrt(len(up)) if (
+        is_enough) else np.zeros(3)
     if tilts[0] < LEAST_TILT:
         return _open("the sensor has turned too little",
                      "Tilt the wrist by 15° or more, about two axes.")
