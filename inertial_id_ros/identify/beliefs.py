@@ -14,7 +14,6 @@ from ..inertia import phi_from_body, tensor_from_six, transform_phi
 from ..model.history import History
 from ..model.sheet import Sheet, sheet_of
 from ..model.tool import Tool
-from ..motion.lookup import Tree
 from ..motion.motion import BIN_NS, Array
 from ..motion.source import Streams
 from ..settings import Settings
@@ -109,7 +108,7 @@ def stated_by_driver(values: Array, frame: str, settings: Settings, streams: Str
     phi = phi_from_body(values[0], values[1:4], tensor_from_six(values[4:]))
     frame = (settings.precompensated.frame or frame).lstrip("/")
     if frame not in ("", streams.frame):
-        place, stamp = Tree.of(streams).place(streams.frame, frame)
+        place, stamp = streams.tree().place(streams.frame, frame)
         if stamp is not None:
             raise UnknownFrame(f"its frame '{frame}' moves against the sensor")
         phi = transform_phi(phi, place.rotation, place.translation)

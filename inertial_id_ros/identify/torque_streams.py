@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from ..motion.motion import BIN_NS, Array, IntArray, Motion, no_motion
+from ..motion.motion import BIN_NS, NO_MOTION, Array, IntArray, Motion
 from ..motion.robot import chain_of
 from ..motion.source import Numbers, Streams, counted
 from ..motion.track import Signal, joined_signals
@@ -40,9 +40,9 @@ class TorqueStreams(Streams):
 
     def emptied(self) -> TorqueStreams:
         """As `Streams.emptied`."""
-        out = TorqueStreams(self._settings, self.robot)
-        if self._urdf:
-            out.set_robot_description(self._urdf)
+        out = TorqueStreams(self.settings, self.robot)
+        if self.urdf:
+            out.set_robot_description(self.urdf)
         return out
 
     def set_robot_description(self, urdf: str) -> None:
@@ -51,7 +51,7 @@ class TorqueStreams(Streams):
         Raises:
             InvalidModel: it is none, or that of another robot. UnknownFrame: it lacks the frame.
         """
-        if urdf == self._urdf:
+        if urdf == self.urdf:
             return
         load, chain = TorqueLoad(self.robot, urdf, self.frame), chain_of(urdf, self.frame)
         super().set_robot_description(urdf)
@@ -59,7 +59,7 @@ class TorqueStreams(Streams):
         limits = load.model.effort_limits
         if self.robot.currents is None:
             self._limits = np.where(limits > 0.0, CLIPPED * limits, IMPOSSIBLE)
-        self._joints.use({name: not slides for name, slides in zip(
+        self.joints.use({name: not slides for name, slides in zip(
             load.model.joint_names, load.model.slides.tolist(), strict=True)})
         self._ahead = None
         self.restarts += 1
@@ -85,13 +85,13 @@ class TorqueStreams(Streams):
         if absent or efforts is None or efforts.shape[1] < len(names):
             self._why = f"they are without joint '{absent[0]}'" if absent else (
                 "they are without efforts")
-            self._counts["incomplete"] += len(stamps)
+            self.counts["incomplete"] += len(stamps)
             return
         rows = efforts[:, [index[name] for name in self.robot.joints]]
         good = np.isfinite(rows).all(1) & (np.abs(rows) < IMPOSSIBLE).all(1) & (stamps > 0)
         clipped = good & (np.abs(rows) >= self._limits).any(1)
-        self._counts["invalid"] += int((~good).sum())
-        self._counts["clipped"] += int(clipped.sum())
+        self.counts["invalid"] += int((~good).sum())
+        self.counts["clipped"] += int(clipped.sum())
         gain = 1.0 if self.robot.currents is None else self.robot.currents.gain
         self._efforts.push(stamps[good & ~clipped], gain * rows[good & ~clipped])
 
@@ -110,10 +110,10 @@ class TorqueStreams(Streams):
 
     def _motion(self, finished: bool) -> Motion:
         """The motion in bins around which all efforts are there."""
-        if self.load is None or self.chain is None or self._joints.lacking():
-            return no_motion(0)
-        signal = self._joints.advance(finished)
-        columns = [self._joints.order.index(name) for name in self.robot.joints]
+        if self.load is None or self.chain is None or self.joints.lacking():
+            return NO_MOTION
+        signal = self.joints.advance(finished)
+        columns = [self.joints.order.index(name) for name in self.robot.joints]
         signal = Signal(signal.number, *(part[:, columns] for part in signal[1:]))
         if self._ahead is not None:
             signal = joined_signals([self._ahead, signal])
@@ -154,10 +154,10 @@ class TorqueStreams(Streams):
 
     def missing(self) -> tuple[str, Numbers] | None:
         """As `Streams.missing`."""
-        topic = self._settings.joint_states.topic
+        topic = self.settings.joint_states.topic
         if self.load is None:
             return "no_joints", {"text": "no robot description was received yet"}
-        lacking = self._joints.lacking()
+        lacking = self.joints.lacking()
         if lacking and len(lacking) < len(self.robot.joints):
             return "joints_missing", {"names": ", ".join(lacking)}
         if not len(self._efforts):
@@ -169,7 +169,7 @@ class TorqueStreams(Streams):
     def findings(self) -> Iterator[tuple[str, Numbers]]:
         """As `Streams.findings`, and those of efforts."""
         yield from super().findings()
-        yield from counted("samples_invalid.joints", self._counts["invalid"],
+        yield from counted("samples_invalid.joints", self.counts["invalid"],
                            "an effort is no number")
-        yield from counted("samples_saturated.joints", self._counts["clipped"])
-        yield from counted("joint_states_incomplete.joints", self._counts["incomplete"], self._why)
+        yield from counted("samples_saturated.joints", self.counts["clipped"])
+        yield from counted("joint_states_incomplete.joints", self.counts["incomplete"], self._why)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..motion.motion import BIN_NS, Array, IntArray, Motion, no_motion
+from ..motion.motion import BIN_NS, NO_MOTION, Array, IntArray, Motion
 from .newton_euler import GRAVITY, static_wrench
 
 LONGEST = 120.0  # s
@@ -72,7 +72,7 @@ class History:
         self.marks = Marks()
         self.end = self.newest = 0
         self._keep = round(seconds * 1e9)
-        self._motion = _Columns(no_motion(0))
+        self._motion = _Columns(NO_MOTION)
         self._wrench = _Columns((np.empty(0, np.int64), np.empty((0, 6))))
 
     def append(self, motion: Motion, stamps: IntArray, wrench: Array) -> None:

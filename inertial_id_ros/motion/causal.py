@@ -67,15 +67,18 @@ class Signal:
             self._state = ahead + gain[:, None] * (sample - ahead[0])
         self._stamp, self._last = stamp, sample
 
-    def at(self, stamp: int) -> Array | None:
-        """Value and first three derivatives (4, k), extrapolated to a stamp [ns].
+    def at(self, stamp: int, terms: str) -> Array | None:
+        """Value, rate and acceleration (3, k), extrapolated to a stamp [ns]; derivatives that
+        `terms` leaves out are zero.
 
         None where the newest sample is too far from it, or the filter has not settled yet.
         """
         step, age = 1e-9 * (stamp - self._stamp), 1e-9 * (self._stamp - self._since)
         if self._state is None or abs(step) > OLDEST or age < SETTLED * TAU:
             return None
-        return np.asarray(_after(step) @ self._state)
+        state = np.asarray(_after(step)[:3] @ self._state)
+        state[1 + TERMS.index(terms):] = 0.0
+        return state
 
 
 def _after(step: float) -> Array:
@@ -95,9 +98,8 @@ class MotionNow:
     def __init__(self, chain: Chain) -> None:
         self._names, self._chain, self._data = chain.names, chain, chain.model.createData()
         self._index = [self._names.index(joint.name) for joint in chain.joints]
-        self._scale = np.array([[joint.scale for joint in chain.joints]])
-        self._shift = np.array([joint.shift for joint in chain.joints])
-        self._signal = Signal(np.array([chain.turning[name] for name in self._names]))
+        self._scale, self._shift = chain.scale_and_shift
+        self._signal = Signal(np.array(list(chain.turning.values())))
         self._orders: dict[tuple[str, ...], list[int] | None] = {}
 
     def update(self, stamp: int, names: Sequence[str], positions: Sequence[float]) -> None:
@@ -112,13 +114,10 @@ class MotionNow:
 
     def at(self, stamp: int, terms: str = TERMS[-1]) -> Now | None:
         """Motion at a stamp [ns], None where there is none so near; terms: see `TERMS`."""
-        state = self._signal.at(stamp)
+        state = self._signal.at(stamp, terms)
         if state is None:
             return None
-        q, dq, ddq = state[:3, self._index] * self._scale
-        if terms != TERMS[-1]:
-            ddq = np.zeros_like(ddq)
-            dq = dq if terms == TERMS[1] else ddq
+        q, dq, ddq = state[:, self._index] * self._scale
         place, felt, omega, alpha = self._chain.move(self._data, q + self._shift, dq, ddq)
         return Now(felt + 9.81 * place.rotation[2], omega, alpha, np.array(place.rotation))
 
@@ -154,20 +153,10 @@ class PoseNow:
 
     def at(self, stamp: int, terms: str = TERMS[-1]) -> Now | None:
         """As `MotionNow.at`; derivatives of the rotation give omega and alpha by R' dR, R' ddR."""
-        state = self._signal.at(stamp)
+        state = self._signal.at(stamp, terms)
         if state is None:
             return None
         u, _, v = np.linalg.svd(state[0, 3:].reshape(3, 3))
         turn = u @ v
-        omega, alpha = (_vector(turn.T @ row[3:].reshape(3, 3)) for row in state[1:3])
-        felt = turn.T @ state[2, :3]
-        if terms != TERMS[-1]:
-            felt = alpha = np.zeros(3)
-            omega = omega if terms == TERMS[1] else alpha
-        return Now(felt + 9.81 * turn[2], omega, alpha, turn)
-
-
-def _vector(matrix: Array) -> Array:
-    """The vector (3,) of the skew part of a matrix (3, 3)."""
-    skew = 0.5 * (matrix - matrix.T)
-    return np.array([skew[2, 1], skew[0, 2], skew[1, 0]])
+        omega, alpha = (pin.unSkew(turn.T @ row[3:].reshape(3, 3)) for row in state[1:])
+        return Now(turn.T @ state[2, :3] + 9.81 * turn[2], omega, alpha, turn)

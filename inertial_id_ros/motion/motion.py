@@ -43,11 +43,9 @@ class Motion(NamedTuple):
         return Motion(*(column[which] for column in self))
 
 
-def no_motion(joints: int) -> Motion:
-    """The motion of no bins, by an arm of so many joints."""
-    three = np.empty((0, 3))
-    return Motion(np.empty(0, np.int64), np.empty((0, 3, 3)), three, three, three, three,
-                  np.empty((0, joints, 3, 3)), np.empty((0, joints, 6)))
+_THREE = np.empty((0, 3))
+NO_MOTION = Motion(np.empty(0, np.int64), np.empty((0, 3, 3)), _THREE, _THREE, _THREE, _THREE,
+                   np.empty((0, 0, 3, 3)), np.empty((0, 0, 6)))
 
 
 def joined(motions: Sequence[Motion]) -> Motion:

@@ -15,7 +15,7 @@ import pinocchio as pin
 
 from ..errors import InvalidModel, UnknownFrame
 from ..limits import MAX_ARM_JOINTS
-from .description import link_names, parse_urdf
+from .description import parse_urdf
 from .motion import Array, IntArray, Motion
 
 BEYOND, TURN = 1.2, 2.0 * math.pi + 0.5  # of a joint's limits: no position in rad lies beyond
@@ -53,23 +53,23 @@ class Chain:
     tip: pin.SE3
 
     @property
+    def turning(self) -> dict[str, bool]:
+        """The joints whose positions are needed; True for each that turns."""
+        return {joint.name: joint.turns for joint in self.joints}
+
+    @property
     def names(self) -> tuple[str, ...]:
         """Names of the joints whose positions are needed."""
         return tuple(self.turning)
 
-    @property
-    def turning(self) -> dict[str, bool]:
-        """True for each of these joints that turns."""
-        return {joint.name: joint.turns for joint in self.joints}
-
     def equals(self, other: Chain) -> bool:
         """True where joints, links, sensor and base are those of another chain."""
-        def numbers(chain: Chain) -> Array:
-            return np.concatenate([place.homogeneous.ravel() for place in (
-                chain.root, *(j.place for j in chain.joints), chain.tip)] + [
+        mine, theirs = (np.concatenate([place.homogeneous.ravel() for place in (
+            chain.root, *(j.place for j in chain.joints), chain.tip)] + [
                 np.r_[j.scale, j.shift, j.axis, j.turns] for j in chain.joints])
-        return self.names == other.names and len(self.joints) == len(other.joints) and np.allclose(
-            numbers(self), numbers(other), rtol=0.0, atol=1e-9)
+            for chain in (self, other))
+        return self.names == other.names and len(mine) == len(theirs) and np.allclose(
+            mine, theirs, rtol=0.0, atol=1e-9)
 
     def is_in_degrees(self, names: Sequence[str], positions: Array) -> bool:
         """True where positions (k,) of some joints can be no radians: two of them lie beyond their
@@ -86,10 +86,9 @@ class Chain:
         Args:
             number: (n,) bins; names: of k joints; q, dq, ddq: (n, k).
         """
-        n, j, column = len(number), len(self.joints), {name: k for k, name in enumerate(names)}
-        which = [column[joint.name] for joint in self.joints]
-        scale = np.array([joint.scale for joint in self.joints])
-        shift = np.array([joint.shift for joint in self.joints])
+        n, j = len(number), len(self.joints)
+        which = [list(names).index(joint.name) for joint in self.joints]
+        scale, shift = self.scale_and_shift
         position, acceleration, omega, alpha = np.empty((4, n, 3))
         out = Motion(number, np.empty((n, 3, 3)), position, acceleration, omega, alpha,
                      np.empty((n, j, 3, 3)), np.empty((n, j, 6)))
@@ -99,9 +98,14 @@ class Chain:
             place, acceleration[k], omega[k], alpha[k] = self.move(data, *now)
             out.rotation[k], position[k] = place.rotation, place.translation
             out.twists[k] = pin.computeJointJacobians(self.model, data).T
-            for i in range(j):
-                out.joints[k, i] = data.oMi[i + 1].rotation
+            out.joints[k] = [data.oMi[i + 1].rotation for i in range(j)]
         return out
+
+    @property
+    def scale_and_shift(self) -> tuple[Array, Array]:
+        """Factors and offsets (j,) of the positions of mimic joints."""
+        scale, shift = np.array([[j.scale, j.shift] for j in self.joints]).T
+        return scale, shift
 
     def move(self, data: pin.Data, q: Array, dq: Array, ddq: Array
              ) -> tuple[pin.SE3, Array, Array, Array]:
@@ -140,69 +144,46 @@ def chain_of(urdf: str, frame: str, gravity_frame: str = "") -> Chain:
             the base; empty: the root.
 
     Raises:
-        InvalidModel: the text is no robot description.
+        InvalidModel: the text is no robot description, or a joint moves in several ways.
         UnknownFrame: it has no such link, or the gravity frame moves.
     """
-    model = parse_urdf(urdf)
-    tip, root = _link(model, frame), pin.SE3.Identity()
+    model, joints = model_of(urdf)
+    for name in filter(None, (frame, gravity_frame)):
+        if not model.existFrame(name, pin.FrameType.BODY):
+            raise UnknownFrame(f"the robot description has no link '{name}'")
+    tip = model.frames[model.getFrameId(frame, pin.FrameType.BODY)]
+    root = pin.SE3.Identity()
     if gravity_frame:
-        up = _link(model, gravity_frame)
+        up = model.frames[model.getFrameId(gravity_frame, pin.FrameType.BODY)]
         if up.parentJoint:
             raise UnknownFrame(f"gravity.frame '{gravity_frame}' is moved by a joint; it must be "
                                "fixed to the base")
         root = up.placement.inverse()
-    mimics = _mimics(urdf)
-    joints = [_joint(model, k, mimics) for k in model.supports[tip.parentJoint].tolist() if k]
-    if not joints:
-        raise InvalidModel(f"no joint of the robot description moves frame '{frame}'")
-    if len(joints) > MAX_ARM_JOINTS:
-        raise InvalidModel(f"{len(joints)} joints of the robot description move frame '{frame}'; "
-                           f"at most {MAX_ARM_JOINTS} are allowed")
-    return Chain(root, tuple(joints), tip.placement)
-
-
-def links_of(urdf: str) -> tuple[str, ...]:
-    """Names of the links of a robot description, its root first.
-
-    Raises:
-        InvalidModel: it is none, or larger than its parser can be trusted with.
-    """
-    return link_names(parse_urdf(urdf))
+    moving = [k for k in model.supports[tip.parentJoint].tolist() if k]
+    if not 0 < len(moving) <= MAX_ARM_JOINTS:
+        raise InvalidModel(f"{len(moving)} joints of the robot description move frame '{frame}'; "
+                           f"1 to {MAX_ARM_JOINTS} are allowed")
+    for k in moving:
+        if k not in joints:
+            raise InvalidModel(f"joint '{model.names[k]}' moves in {model.joints[k].nv} ways; only "
+                               "revolute, continuous and prismatic joints can be used")
+    return Chain(root, tuple(joints[k] for k in moving), tip.placement)
 
 
 @lru_cache(maxsize=4)
 def model_of(urdf: str) -> tuple[pin.Model, dict[int, Joint]]:
     """The model of a robot description, and its joints of one degree of freedom by number (raises
     InvalidModel)."""
-    model, mimics, out = parse_urdf(urdf), _mimics(urdf), dict[int, Joint]()
-    for k in range(1, model.njoints):
-        if model.joints[k].nv == 1:
-            out[k] = _joint(model, k, mimics)
-    return model, out
+    model = parse_urdf(urdf)
+    mimics = {joint.get("name", ""): mimic
+              for joint in ElementTree.fromstring(urdf).findall("joint")
+              if (mimic := joint.find("mimic")) is not None and mimic.get("joint")}
+    return model, {k: _joint(model, k, mimics) for k in range(1, model.njoints)
+                   if model.joints[k].nv == 1}
 
 
-def _link(model: pin.Model, name: str) -> pin.Frame:
-    if not model.existFrame(name, pin.FrameType.BODY):
-        raise UnknownFrame(f"the robot description has no link '{name}'")
-    return model.frames[model.getFrameId(name, pin.FrameType.BODY)]
-
-
-def _mimics(urdf: str) -> dict[str, tuple[str, float, float]]:
-    """Joint that each mimic joint follows, multiplier and offset."""
-    out: dict[str, tuple[str, float, float]] = {}
-    for joint in ElementTree.fromstring(urdf).findall("joint"):
-        mimic = joint.find("mimic")
-        if mimic is not None and mimic.get("joint"):
-            out[joint.get("name", "")] = (mimic.get("joint", ""), float(mimic.get(
-                "multiplier", 1.0)), float(mimic.get("offset", 0.0)))
-    return out
-
-
-def _joint(model: pin.Model, k: int, mimics: dict[str, tuple[str, float, float]]) -> Joint:
+def _joint(model: pin.Model, k: int, mimics: dict[str, ElementTree.Element]) -> Joint:
     joint, name, scale, shift = model.joints[k], str(model.names[k]), 1.0, 0.0
-    if joint.nv != 1:
-        raise InvalidModel(f"joint '{name}' moves in {joint.nv} ways; only revolute, continuous "
-                           "and prismatic joints can be used")
     data = joint.createData()
     joint.calc(data, np.array([1.0, 0.0])[:joint.nq] if joint.nq == 2 else np.zeros(joint.nq))
     subspace = np.asarray(data.S).reshape(6)
@@ -210,9 +191,10 @@ def _joint(model: pin.Model, k: int, mimics: dict[str, tuple[str, float, float]]
     axis = subspace[3:] if turns else subspace[:3]
     limit = np.abs([model.lowerPositionLimit[joint.idx_q], model.upperPositionLimit[joint.idx_q]])
     farthest = math.inf if joint.nq == 2 else max(BEYOND * float(limit.max()), TURN)
-    for _ in range(len(mimics)):
-        if name not in mimics:
+    for _ in range(len(mimics)):  # of a joint that follows another one, at most so far
+        mimic = mimics.get(name)
+        if mimic is None:
             break
-        name, factor, offset = mimics[name]
-        scale, shift = scale * factor, scale * offset + shift
+        factor, offset = float(mimic.get("multiplier", 1.0)), float(mimic.get("offset", 0.0))
+        name, scale, shift = mimic.get("joint", ""), scale * factor, scale * offset + shift
     return Joint(name, scale, shift, model.jointPlacements[k], axis, turns, farthest)

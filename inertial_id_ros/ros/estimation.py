@@ -27,7 +27,6 @@ from ..io.inbox import Inputs, decode
 from ..io.input_topics import FRANKA_PAYLOAD, InputTopic
 from ..io.sample_blocks import JointStates, Wrenches, split_by_time
 from ..kinds import doubt_in, made, withdraw_doubted
-from ..motion.lookup import Tree
 from ..settings import Settings
 from .compat import message_type
 from .contract import HEARTBEAT
@@ -255,7 +254,7 @@ class Estimation:
         if target in ("", sensor) and self._frame in ("", sensor):
             return load
         if self._placed[:2] != (sensor, self._frame):
-            tree = Tree.of(self.identifier.streams)
+            tree = self.identifier.streams.tree()
             try:
                 conversion = tree.place(sensor, self._frame or sensor)[0]
                 place = tree.place(target, sensor)[0] if target else conversion.inverse()
@@ -335,7 +334,7 @@ class Estimation:
         Raises:
             UnknownFrame: a frame is not known; InvalidData: they move, and should be fixed.
         """
-        place, stamp = Tree.of(self.identifier.streams).place(target.lstrip("/"),
+        place, stamp = self.identifier.streams.tree().place(target.lstrip("/"),
                                                               source.lstrip("/"))
         if fixed and stamp is not None:
             raise InvalidData(f"frame '{target}' moves against '{source}'")

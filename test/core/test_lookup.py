@@ -9,7 +9,6 @@ import pytest
 
 from benchmarks.referee.generator import FRAME, Scenario
 from inertial_id_ros.errors import UnknownFrame
-from inertial_id_ros.motion.lookup import Tree
 from inertial_id_ros.motion.source import Streams
 from inertial_id_ros.settings import Settings
 
@@ -35,7 +34,7 @@ def test_links_lie_where_the_joints_put_them() -> None:
     data, at = model.createData(), streams.newest_positions()
     q = np.array([at[name][1] for name in model.names[1:]])
     pin.framesForwardKinematics(model, data, q)
-    tree, expected = Tree.of(streams), data.oMf[model.getFrameId(FRAME)]
+    tree, expected = streams.tree(), data.oMf[model.getFrameId(FRAME)]
     place, stamp = tree.place("link0", FRAME)
     assert place.isApprox(expected, 1e-9)
     assert stamp == min(s for s, _ in at.values())
@@ -46,7 +45,7 @@ def test_links_lie_where_the_joints_put_them() -> None:
 
 
 def test_what_stays_has_no_stamp_and_what_moves_has_its_own() -> None:
-    tree = Tree.of(streams_with_samples())
+    tree = streams_with_samples().tree()
     place, stamp = tree.place(FRAME, "camera")
     assert stamp is None
     np.testing.assert_allclose(place.translation, [0.0, 0.0, 0.1])
@@ -56,7 +55,7 @@ def test_what_stays_has_no_stamp_and_what_moves_has_its_own() -> None:
 
 @pytest.mark.parametrize("frame", ["nowhere", ""])
 def test_unknown_frames_are_named(frame: str) -> None:
-    tree = Tree.of(streams_with_samples())
+    tree = streams_with_samples().tree()
     assert frame not in tree
     with pytest.raises(UnknownFrame, match=repr(frame)):
         tree.place("map", frame)

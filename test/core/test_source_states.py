@@ -104,7 +104,7 @@ def test_streams_that_are_emptied_keep_the_robot_and_what_is_fixed() -> None:
     streams.add_wrenches(STAMPS[SOME], FRAME, NOISE[SOME])
     empty = streams.emptied()
     assert empty.frame == FRAME and empty.newest == 0 and empty.chain is None
-    assert empty.frames.fixed_place("b", ["a"]) is not None
+    assert empty.tree().place("a", "b")[1] is None
 
 
 def test_a_frame_at_the_tcp_that_nothing_places_is_unknown_and_others_are_replaced() -> None:

@@ -21,7 +21,7 @@ from inertial_id_ros.inertia import phi_from_body
 from inertial_id_ros.io.files import format_document
 from inertial_id_ros.model.history import History
 from inertial_id_ros.model.tool import Tool
-from inertial_id_ros.motion.motion import no_motion
+from inertial_id_ros.motion.motion import NO_MOTION
 from inertial_id_ros.settings import Settings
 
 SETTINGS = Settings()
@@ -63,7 +63,7 @@ def history_of(readings: np.ndarray) -> History:
     """Readings of a second, without any motion."""
     history, n = History(), len(readings)
     stamps = HOUR + np.arange(n) * 10_000_000
-    history.append(no_motion(0), stamps, SETTINGS.wrench.sign * readings)
+    history.append(NO_MOTION, stamps, SETTINGS.wrench.sign * readings)
     return history
 
 

@@ -24,7 +24,7 @@ from inertial_id_ros.model.newton_euler import GRAVITY, regressor
 from inertial_id_ros.model.rows import BAND, Rows
 from inertial_id_ros.model.setup import Setup
 from inertial_id_ros.model.sheet import Sheet, sheet_of
-from inertial_id_ros.motion.motion import BIN, BIN_NS, no_motion
+from inertial_id_ros.motion.motion import BIN, BIN_NS, NO_MOTION
 from inertial_id_ros.motion.motion import Motion as CoreMotion
 from inertial_id_ros.settings import Settings
 
@@ -205,10 +205,10 @@ def test_a_fit_finds_the_noise_of_the_sensor() -> None:
 def test_samples_at_the_edge_of_bins_count_where_they_are() -> None:
     """A ramp that is sampled once a bin, at its beginning, is that ramp in the middle of bins."""
     history, number = History(), 1000 + np.arange(200)
-    still = [np.zeros((200, *column.shape[1:])) for column in no_motion(0)[1:]]
+    still = [np.zeros((200, *column.shape[1:])) for column in NO_MOTION[1:]]
     history.append(CoreMotion(number, *still), np.empty(0, np.int64), np.empty((0, 6)))
     stamps = number * BIN_NS
     ramp = np.outer(1e-9 * (stamps - stamps[0]), np.arange(1.0, 7.0))
-    history.append(no_motion(0), stamps, ramp)
+    history.append(NO_MOTION, stamps, ramp)
     middle = np.outer(BIN * (np.arange(199) + 0.5), np.arange(1.0, 7.0))
     np.testing.assert_allclose(history.window(1199, 60.0).wrench[:-1], middle[:-1], atol=1e-9)

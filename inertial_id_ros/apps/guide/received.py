@@ -25,7 +25,6 @@ from ...io.sample_blocks import Edges, JointStates, Samples, Wrenches
 from ...model.history import LONGEST, History, Window
 from ...motion.description import parse_urdf
 from ...motion.frames import place_of
-from ...motion.lookup import Tree
 from ...motion.source import Streams
 from ...settings import Settings
 
@@ -182,13 +181,13 @@ class Received:
 
 def place_in_root(streams: Streams, frame: str, root: str) -> Array:
     """(4, 4) from axes of a frame to those of a link (raises UnknownFrame)."""
-    return np.array(Tree.of(streams).place(root, frame.lstrip("/"))[0].homogeneous)
+    return np.array(streams.tree().place(root, frame.lstrip("/"))[0].homogeneous)
 
 
 def distance_of_tcp(streams: Streams) -> float:
     """How far the TCP lies from the frame of the wrench [m], where a driver of Universal Robots,
     which expresses its wrench about the TCP, publishes it; else 0."""
-    tree, tcp = Tree.of(streams), f"{streams.frame}_controller"
+    tree, tcp = streams.tree(), f"{streams.frame}_controller"
     if not streams.frame.endswith("tool0") or tcp not in tree:
         return 0.0
     return float(np.linalg.norm(tree.place(streams.frame, tcp)[0].translation))
