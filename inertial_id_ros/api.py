@@ -22,6 +22,7 @@ from .estimate import Estimate, NoEstimate, ParameterVerdict
 from .export.formats import ExportedPayload, export
 from .export.payload import DEFAULT_LINK, payload_from_estimate, read_saved_estimate
 from .findings import Finding
+from .identify.identifier import Identifier as CoreIdentifier
 from .identify.make import make_identifier, required_shape
 from .identify.measured_motion import MeasuredMotion, identify_measured
 from .inertia import PARAMETER_NAMES, Body
@@ -74,6 +75,9 @@ __all__ = [
 class Identifier:
     """Payload identification from samples that are added as arrays, all at once or step by step.
 
+    Stamps (n,) [ns] of a stream increase, from call to call too. Methods that take arrays raise
+    InvalidData where one has the wrong shape, type or unit.
+
     Args:
         settings: see `docs/settings.md`, e.g. ``Settings().replace({"shape.max_reach": 0.3})``;
             those of topics and services have no effect here.
@@ -95,28 +99,14 @@ class Identifier:
         self._newest: dict[tuple[str, ...], int] = {}
 
     def set_robot_description(self, urdf: str) -> None:
-        """Use the robot of this URDF text, in which the frame of the wrench is a link.
-
-        Without a robot description, add transforms.
-
-        Raises:
-            InvalidModel: the description cannot be used; the one before stays in use.
-        """
+        """Use the robot of this URDF text, in which the frame of the wrench is a link; without one,
+        add transforms. Raises InvalidModel, and then the one before stays in use."""
         self._identifier.set_robot_description(_urdf_text(urdf))
 
     def add_joint_states(self, stamps: ArrayLike, names: Sequence[str], positions: ArrayLike,
                          efforts: ArrayLike | None = None) -> None:
-        """Add n samples of k joints.
-
-        Args:
-            stamps: (n,) [ns], increasing from call to call too.
-            names: of the k joints, as in the robot description.
-            positions: (n, k) [rad or m].
-            efforts: (n, k) [N m or N]; needed with `load.robot` only.
-
-        Raises:
-            InvalidData: an array of the wrong shape, type or unit, or stamps that do not increase.
-        """
+        """Add samples of k joints, named as in the robot description: positions (n, k) [rad or m];
+        efforts (n, k) [N m or N], needed with `load.robot` only."""
         joints = as_names("names", names)
         times = as_stamps("joint states", stamps)
         shape = len(times), len(joints)
@@ -125,16 +115,8 @@ class Identifier:
             None if efforts is None else as_rows("efforts", efforts, shape)))
 
     def add_wrenches(self, stamps: ArrayLike, frame_id: str, wrench: ArrayLike) -> None:
-        """Add n wrenches of the sensor, with the sign that `wrench.convention` names.
-
-        Args:
-            stamps: (n,) [ns], increasing from call to call too.
-            frame_id: frame of the sensor, in which the results are, too.
-            wrench: (n, 6) force [N] and torque [N m].
-
-        Raises:
-            InvalidData: an array of the wrong shape, type or unit, or stamps that do not increase.
-            InvalidSetting: the settings ask for an identification from joint torques.
+        """Add wrenches (n, 6) of the sensor [N, N m], with the sign that `wrench.convention` names.
+        Results are in their frame. Raises InvalidSetting where joint torques are identified from.
         """
         if self.settings.load.source == "joint_torque":
             raise InvalidSetting("load.robot names a robot file, which uses no wrenches; add joint "
@@ -145,15 +127,8 @@ class Identifier:
             times, frame_id, as_rows("wrench", wrench, (len(times), 6))))
 
     def add_transforms(self, stamps: ArrayLike, parent: str, child: str, poses: ArrayLike) -> None:
-        """Add n poses of a frame in its parent, as TF gives them; instead of joint states.
-
-        Args:
-            stamps: (n,) [ns], increasing from call to call too.
-            poses: (n, 7) translation [m] and quaternion x, y, z, w.
-
-        Raises:
-            InvalidData: an array of the wrong shape, type or unit, or stamps that do not increase.
-        """
+        """Add poses (n, 7) of a frame in its parent, as TF gives them: translation [m], quaternion
+        x, y, z, w; instead of joint states."""
         check_name("parent", parent)
         check_name("child", child)
         times = as_stamps("transforms", stamps)
@@ -163,9 +138,6 @@ class Identifier:
     def add_static_transform(self, parent: str, child: str, translation: ArrayLike,
                              quaternion: ArrayLike) -> None:
         """Add a fixed pose of a frame in its parent: translation (3,) [m], quaternion x, y, z, w.
-
-        Raises:
-            InvalidData: an array of the wrong shape or type, or a quaternion that is no rotation.
         """
         check_name("parent", parent)
         check_name("child", child)
@@ -177,16 +149,12 @@ class Identifier:
         self._identifier.add_static_transform(parent, child, place, turn.tolist())
 
     def solve(self) -> Estimate | NoEstimate:
-        """Estimate the payload from all samples so far.
+        """Estimate the payload from the last `buffer.window` seconds of all samples so far.
 
-        May be called after every few samples or once at the end; only the last `buffer.window`
-        seconds are used. Without new samples the last estimate comes again, marked as stale.
-
-        Returns:
-            The estimate, or a `NoEstimate` with the reason why there is none.
+        May be called after every few samples or once at the end. A `NoEstimate` says why there is
+        none. Without new samples the last estimate comes again, marked as stale.
         """
-        self._push()
-        last, now = self._last, self._identifier.solve()
+        last, now = self._last, self._updated().solve()
         self._last = now
         if isinstance(now, Estimate) and isinstance(last, Estimate) and not now.stale and (
                 now.stamp_ns == last.stamp_ns):
@@ -195,39 +163,25 @@ class Identifier:
 
     def finish(self) -> None:
         """Let the last samples settle, as no more will follow: `solve` then uses them in full."""
-        self._push()
-        self._identifier.finish()
+        self._updated().finish()
 
     def findings(self) -> tuple[Finding, ...]:
         """List everything about the samples so far that deserves attention, errors first."""
-        self._push()
-        return self._identifier.findings()
+        return self._updated().findings()
 
     def tare(self) -> str:
-        """Use the mean wrench of the last second, at rest and without payload, as the bias.
-
-        Returns:
-            What was stored, in one sentence.
-
-        Raises:
-            NotEnoughData: too few samples, or the sensor is not at rest.
-        """
-        self._push()
-        return self._identifier.tare()
+        """Use the mean wrench of the last second, at rest and without payload, as the bias; says
+        what was stored. Raises NotEnoughData for too few samples, or a sensor that moves."""
+        return self._updated().tare()
 
     def untare(self) -> str:
-        """Drop the tare: the bias is estimated from the samples alone again.
-
-        Returns:
-            Whether there was a tare, in one sentence.
-        """
-        self._push()
-        return self._identifier.untare()
+        """Drop the tare: the bias is estimated from the samples alone again. Says whether there was
+        one."""
+        return self._updated().untare()
 
     def set_tool(self, tool: Tool | None) -> None:
         """Identify the object without this tool from the next samples on; None: all there is."""
-        self._push()
-        self._identifier.set_tool(tool)
+        self._updated().set_tool(tool)
 
     def reset(self) -> None:
         """Forget all samples; keep robot description, fixed transforms, tool and bias."""
@@ -237,10 +191,7 @@ class Identifier:
         self._identifier.reset("reset was called")
 
     def _add(self, stream: tuple[str, ...], samples: Samples) -> None:
-        """Keep samples for the next call that needs them.
-
-        Args:
-            stream: what they are, and whose; stamps increase within a stream.
+        """Keep samples of a stream for the next call that needs them.
 
         Raises:
             InvalidData: they do not follow the samples added before.
@@ -254,10 +205,11 @@ class Identifier:
         self._newest[stream] = int(samples.stamps[-1])
         self._waiting.append(samples)
 
-    def _push(self) -> None:
-        """Process all samples that were added."""
+    def _updated(self) -> CoreIdentifier:
+        """The identifier, once it has processed all samples that were added."""
         waiting, self._waiting = self._waiting, []
         self._identifier.add_arrays(waiting)
+        return self._identifier
 
 
 def identify_recording(path: str | Path, settings: Settings | None = None
@@ -334,19 +286,17 @@ def identify_robot(urdf: str, stamps: ArrayLike, names: Sequence[str], positions
     """Identify the bodies and joint friction of a whole robot from its joint torques.
 
     ``result.bodies`` holds a `Body` for each link, ``result.prediction.relative`` the share of the
-    torque that the robot does not explain, ``result.validation`` the test on the last 30 % of the
-    time, or on the last of several recordings. ``save_robot(path, result.robot)`` writes the file
-    that the setting `load.robot` names when payloads are identified from joint torques.
+    torque that the robot does not explain. ``save_robot(path, result.robot)`` writes the file that
+    the setting `load.robot` names.
 
     Args:
         urdf: text of the robot description; joints that are not in `names` are locked at zero.
-        stamps: (n,) increasing [ns]; names: of the k joints.
-        positions: (n, k) [rad or m]; efforts: (n, k) [N m or N], or motor currents [A].
-        terms: friction, offset and drive inertia that each joint has; None: viscous and Coulomb
-            friction, an offset, and what else predicts held-out motion better (``result.choice``).
+        stamps, positions, efforts: see `RobotRecording`; names: of the k joints.
+        terms: friction, offset and drive inertia of each joint; None: viscous and Coulomb friction,
+            an offset, and what else predicts held-out motion better (``result.choice``).
         gravity: (3,) in axes of the description's root [m/s^2].
         others: further recordings of the same joints, to identify from.
-        tests: recordings to test the robot on in place of what would be held back.
+        tests: recordings to test the robot on in place of the last 30 % of the time.
         gains: (k,) of the drives [N m/A]; gain_error: standard deviation of each, relative.
         loaded: motor currents with a payload of `payload_mass` [kg] on the last link, from which
             the gains are found: ``result.drives``.
@@ -355,8 +305,7 @@ def identify_robot(urdf: str, stamps: ArrayLike, names: Sequence[str], positions
 
     Raises:
         InvalidData: an array of the wrong shape, type or unit, or a joint that is not described.
-        InvalidSetting: gains and `loaded` at once, `loaded` without `payload_mass` or the reverse,
-            or a gain or mass that is not positive.
+        InvalidSetting: options that do not go together, or a number out of range.
         InvalidModel: the robot description cannot be used.
         NotEnoughData: too short a motion, or torques that the robot does not explain.
     """
