@@ -22,7 +22,7 @@ FEATURES = [
     ("trimesh", "shapes", "import numpy\nfrom inertial_id_ros.geometry.shape import "
      "shape_from_primitive\nshape_from_primitive('box', [.1, .1, .1], numpy.eye(4))"),
     ("cvxpy", "methods", "from inertial_id_ros.api import Settings\n"
-     "from inertial_id_ros.estimators.base import create\n"
+     "from inertial_id_ros.estimators import create\n"
      "create(Settings().replace({'estimator.method': 'pmd'}))"),
     ("mujoco", "simulation", "from inertial_id_ros.apps.simulation.cobot import SimulatedCobot"),
 ]

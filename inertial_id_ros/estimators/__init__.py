@@ -1,6 +1,66 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Estimators of the inertial parameters of one body, each in the module of its name."""
+"""Estimators of the inertial parameters of one body, each in the module of its name.
 
-from .base import Estimator, Solution, create
+An estimator sees the data only as a `Problem`. The one named ``lmi`` is the class `Lmi` in
+``lmi.py``.
+"""
 
-__all__ = ["Estimator", "Solution", "create"]
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Protocol
+
+from ..geometry.shape import Shape
+from ..inertia import Array
+from ..model.problem import Problem
+from ..settings import Settings
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What an estimator returns.
+
+    Attributes:
+        phi: (10,) inertial parameters about the sensor origin.
+        prior_information: (10, 10) information about phi that came from a prior, not from data.
+        covariance: (10, 10) of phi, where it is not that of data and prior information together.
+    """
+
+    phi: Array
+    prior_information: Array
+    covariance: Array | None = None
+
+
+class Estimator(Protocol):
+    """An estimator: what it needs, and `solve`.
+
+    Attributes:
+        name: as in ``estimator.method``.
+        needs_shape: True if it cannot answer without a shape.
+        needs_wrench: True if it needs to know what a sample of the wrench is, not phi alone.
+    """
+
+    name: str
+    needs_shape: bool
+    needs_wrench: bool
+
+    def solve(self, problem: Problem, shape: Shape | None) -> Solution:
+        """The most plausible body.
+
+        Raises:
+            NotEnoughData: the data do not determine an answer, or no positive mass fits them.
+            InvalidShape: a shape is needed and missing.
+        """
+        ...
+
+
+def create(settings: Settings) -> Estimator:
+    """The estimator of ``settings.estimator.method``, configured.
+
+    Only its own module is loaded: estimators need libraries that take long to load.
+    """
+    method = settings.estimator.method
+    module = import_module(f"{__package__}.{'wls' if method == 'ols' else method}")
+    estimator: Estimator = getattr(module, method.capitalize())(settings)
+    return estimator

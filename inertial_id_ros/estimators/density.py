@@ -8,11 +8,10 @@ widths of that process
 
     min  phi'H phi/2 - g'phi + w'w/2,    phi = M (v exp(log m0 + D w)),
 
-by Gauss-Newton steps: the linearised optimality conditions ask for ``w = -G'y`` with the slope G of
-phi and ten multipliers ``y = H phi - g``, so that a step is a system of ten unknowns. Rich data fix
-phi almost exactly, and phi is a curved function of w: a step that the objective refuses is taken
-back along the valley by what phi moved beyond its linear change (a second-order correction:
-Nocedal, Wright 2006, section 18.3), before it is halved.
+by damped Gauss-Newton steps. Rich data fix phi almost exactly, and phi is a curved function of w: a
+step that the objective refuses is taken back along the valley by what phi moved beyond its linear
+change (a second-order correction: Nocedal, Wright 2006, section 18.3), before it is halved; where
+steps gain little, the next one is Newton's, with the curvature of phi.
 
 The widths, and the shape as it is given against one that is wrong as far as the settings admit, are
 averaged by their evidence (Laplace's approximation). Errors of the shape, and what nodes cannot
@@ -35,8 +34,8 @@ from ..inertia import PARAMETERS, Array, body_from_phi, is_consistent, phi_from_
 from ..linalg import triangle
 from ..model.problem import Problem
 from ..settings import Settings
-from .base import Solution
-from .reference_body import reference_body, regularise
+from . import Solution
+from .reference_body import regularise
 
 UNKNOWN_WIDTH = 5.0  # of an object of unknown shape, whose sizes are weighted by evidence
 LOOSE_WIDTH = 3.0  # of an object in a shape that may be wrong
@@ -82,13 +81,13 @@ class Density:
             raise InvalidSetting(
                 f"estimator.weighting is '{settings.estimator.weighting}'; with estimator.method "
                 "'density' it must be 'noise' (its evidence needs every sample at its own noise)")
-        self._max_mass = settings.estimator.max_mass
-        self._settings = settings.shape
+        self._max_mass, self._settings = settings.estimator.max_mass, settings.shape
         balls(self._settings.max_reach)  # made once in a process, and now: no estimate waits
 
     def solve(self, problem: Problem, shape: Shape | None) -> Solution:
-        """The body of the most probable densities, averaged over widths or sizes by evidence."""
-        regularise(problem.matrix, problem.target, reference_body(shape)).require_mass()
+        """The body of the most probable densities, averaged over widths or sizes by evidence; see
+        `Estimator.solve`."""
+        regularise(problem, shape)
         information, vector = problem.information, problem.matrix.T @ problem.target
         phi, covariance = self._posterior(information, vector, shape)
         if 0.0 < self._max_mass < phi[0]:
@@ -105,13 +104,15 @@ class Density:
         """phi (10,) and its covariance (10, 10) for the shape, or for one that is not known."""
         if shape is None:
             return posterior_over_sizes(information, vector, self._settings.max_reach)
-        prior = density_prior(shape)
-        error = shape_covariance(shape, shape.unit_phi, self._settings)
-        # Linearised about the even body in the middle of the shape, then where the data have it.
-        pilot = _add_slack(information, vector, shape.uniform(_rough_mass(information, vector)),
-                           prior.wide_slack + error)
-        error = shape_covariance(shape, _at_center_of(pilot / pilot[0], shape.unit_phi),
-                                 self._settings)
+        prior, even = density_prior(shape), shape.unit_phi
+        error = shape_covariance(shape, even, self._settings)
+        # Linearised about the even body in the middle of the shape, then where the data have it:
+        # pilot is the even body with its most probable error.
+        phi = _rough_mass(information, vector) * even
+        covariance = phi[0]**2 * (prior.wide_slack + error)
+        pilot = phi + covariance @ np.linalg.solve(_EYE + information @ covariance,
+                                                   vector - information @ phi)
+        error = shape_covariance(shape, _at_center_of(pilot / pilot[0], even), self._settings)
         return posterior(information, vector, prior, error)
 
 
@@ -165,13 +166,6 @@ def _least_radius(information: Array, vector: Array) -> float:
 def _rough_mass(information: Array, vector: Array) -> float:
     """Mass [kg] by the force alone; positive."""
     return max(float(vector[0] / information[0, 0]), 1e-3)
-
-
-def _add_slack(information: Array, vector: Array, phi: Array, slack: Array) -> Array:
-    """phi (10,) with the most probable error of that covariance (10, 10) per kg^2."""
-    covariance = phi[0]**2 * slack
-    gap = vector - information @ phi
-    return phi + covariance @ np.linalg.solve(_EYE + information @ covariance, gap)
 
 
 def find_modes(information: Array, vector: Array, prior: DensityPrior,
@@ -228,24 +222,8 @@ def _at_center_of(phi: Array, body: Array) -> Array:
     return phi_from_body(float(phi[0]), phi[1:4] / phi[0], phi[0] / mass * inertia)
 
 
-class _Point(NamedTuple):
-    """States w (r,), the density (n,) they make, and its phi (10,)."""
-
-    states: Array
-    density: Array
-    phi: Array
-
-
-class _Step(NamedTuple):
-    """The next point, the squared decrement before it, and the multiplier (10,) of that step."""
-
-    point: _Point
-    decrement: float
-    multiplier: Array
-
-
 class _Search:
-    """The objective of one width.
+    """The objective of one width in the states w (r,): modes of the density, and the mass.
 
     Args:
         information, vector: (10, 10) and (10,) of the data; mass: [kg] of an even density.
@@ -257,72 +235,67 @@ class _Search:
         self._modes = np.column_stack([width * prior.modes,
                                        np.full(len(prior.volumes), MASS_SD)])
         self._moments = prior.moments
+        self.multiplier: Array | None = None  # (10,) for the curvature of phi in the next step
+        self.move_to(np.zeros(self._modes.shape[1]))
 
-    def point_at(self, states: Array | None = None) -> _Point:
-        """The density and phi of states (r,); None: an even density."""
-        states = np.zeros(self._modes.shape[1]) if states is None else states
+    def _at(self, states: Array) -> tuple[Array, Array]:
+        """Density (n,) and phi (10,) of states."""
         density = self._mass * np.exp(self._modes @ states)
-        return _Point(states, density, self._moments @ density)
+        return density, self._moments @ density
 
-    def objective(self, point: _Point) -> float:
-        """Minus the log posterior at a point, up to a constant."""
-        phi, w = point.phi, point.states
+    def move_to(self, states: Array) -> None:
+        """Go on from these states."""
+        self.states, (self._density, self.phi) = states, self._at(states)
+        self.slope = (self._moments * self._density) @ self._modes  # (10, r) of phi
+
+    def objective(self) -> float:
+        """Minus the log posterior, up to a constant."""
+        phi, w = self.phi, self.states
         return float(phi @ (0.5 * (self.information @ phi) - self.vector) + 0.5 * (w @ w))
 
-    def slope(self, point: _Point) -> Array:
-        """Derivative (10, r) of phi in the states."""
-        return (self._moments * point.density) @ self._modes
-
-    def decrease(self, before: _Point, pull: Array, after: _Point) -> float:
-        """Decrease of the objective between two points, from differences: both values are huge.
-
-        Args:
-            pull: (10,) gradient of the data's part in phi at the first point.
-        """
-        change = after.phi - before.phi
-        moved = after.states - before.states
-        return -float(change @ (pull + 0.5 * (self.information @ change))
-                      + 0.5 * (moved @ (after.states + before.states)))
-
-    def next_point(self, point: _Point, slope: Array, multiplier: Array | None) -> _Step | None:
-        """The step from a point; None if no part of it descends.
-
-        Args:
-            multiplier: (10,) for the curvature of phi, of the step before; None: without curvature.
-        """
-        pull, seen = self.information @ point.phi - self.vector, self.information @ slope
-        gradient = slope.T @ pull + point.states
-        factor, is_curved = self._factor(point, slope.T @ seen, multiplier)
-        change = -cho_solve(factor, gradient, check_finite=False)
-        decrement, promised = -float(gradient @ change), slope @ change
-        part = min(1.0, _LARGEST_STEP / max(float(np.abs(self._modes @ change).max()), 1e-9))
-        while part > (_SHORTEST_CURVED if is_curved else _SHORTEST):
-            new = self.point_at(point.states + part * change)
-            wanted = _DESCENT * part * decrement
-            if self.decrease(point, pull, new) > wanted:
-                return _Step(new, decrement, pull + part * (seen @ change))
-            beyond = self.information @ (new.phi - point.phi - part * promised)
-            back = cho_solve(factor, slope.T @ beyond, check_finite=False)
-            if np.abs(self._modes @ back).max() < _LARGEST_STEP:
-                new = self.point_at(new.states - back)
-                if self.decrease(point, pull, new) > wanted:
-                    return _Step(new, decrement, pull + part * (seen @ change))
-            part *= 0.5
-        return self.next_point(point, slope, None) if is_curved else None
-
-    def _factor(self, point: _Point, hessian: Array, multiplier: Array | None
-                ) -> tuple[tuple[Array, bool], bool]:
-        """Cholesky factor of the Hessian (r, r), and whether the curvature of phi is in it: not
-        where that would make it indefinite."""
-        hessian = hessian + np.eye(len(hessian))
-        if multiplier is not None:
-            weights = point.density * (multiplier @ self._moments)
+    def step(self) -> float | None:
+        """Take a step; its squared decrement, or None if no part of it descends."""
+        pull, seen = self.information @ self.phi - self.vector, self.information @ self.slope
+        hessian = self.slope.T @ seen + np.eye(len(self.states))
+        factor, shortest = None, _SHORTEST
+        if self.multiplier is not None:
+            weights = self._density * (self.multiplier @ self._moments)
             try:
-                return cho_factor(hessian + (self._modes.T * weights) @ self._modes,
-                                  check_finite=False), True
+                factor = cho_factor(hessian + (self._modes.T * weights) @ self._modes,
+                                    check_finite=False)
+                shortest = _SHORTEST_CURVED
             except np.linalg.LinAlgError:
-                pass
-        return cho_factor(hessian, check_finite=False), False
+                pass  # indefinite
+        gradient = self.slope.T @ pull + self.states
+        is_curved = factor is not None
+        factor = factor or cho_factor(hessian, check_finite=False)
+        change = -cho_solve(factor, gradient, check_finite=False)
+        decrement = -float(gradient @ change)
+        part = min(1.0, _LARGEST_STEP / max(float(np.abs(self._modes @ change).max()), 1e-9))
+        while part > shortest:
+            states = self.states + part * change
+            beyond = self._at(states)[1] - self.phi - part * (self.slope @ change)
+            back = cho_solve(factor, self.slope.T @ (self.information @ beyond),
+                             check_finite=False)
+            for taken in (states, states - back):
+                if (np.abs(self._modes @ (taken - states)).max() < _LARGEST_STEP
+                        and self._decrease(taken, pull) > _DESCENT * part * decrement):
+                    self.multiplier = pull + part * (seen @ change)
+                    self.move_to(taken)
+                    return decrement
+            part *= 0.5
+        self.multiplier = None
+        return self.step() if is_curved else None
+
+    def _decrease(self, states: Array, pull: Array) -> float:
+        """Decrease of the objective up to other states, from differences: both values are huge.
+
+        Args:
+            pull: (10,) gradient of the data's part in phi.
+        """
+        moved, more = self._at(states)[1] - self.phi, states - self.states
+        return -float(moved @ (pull + 0.5 * (self.information @ moved))
+                      + 0.5 * (more @ (states + self.states)))
 
 
 def find_mode(information: Array, vector: Array, prior: DensityPrior, width: float,
@@ -333,25 +306,20 @@ def find_mode(information: Array, vector: Array, prior: DensityPrior, width: flo
         information, vector: (10, 10) and (10,) of the data; mass: [kg] a first guess.
         least: evidence below which the mode does not matter, and need not be exact.
     """
-    search = _Search(information, vector, prior, width, mass)
-    point, before, multiplier = search.point_at(), np.inf, None
-    slope = search.slope(point)
+    search, before = _Search(information, vector, prior, width, mass), np.inf
     for _ in range(_STEPS):
-        step = search.next_point(point, slope, multiplier)
-        if step is None:
+        decrement = search.step()
+        if decrement is None or decrement < _SETTLED or decrement - search.objective() < least:
             break
-        point, slope = step.point, search.slope(step.point)
-        if (step.decrement < _SETTLED
-                or step.decrement - search.objective(point) < least):
-            break
-        multiplier = step.multiplier if step.decrement > _SLOW * before else None
-        before = step.decrement
+        if decrement <= _SLOW * before:
+            search.multiplier = None
+        before = decrement
     # (1 + G'HG)^-1 between slopes G, by the triangle of G' (r, 10): ten unknowns, not r.
-    upper = triangle(slope.T)
+    upper = triangle(search.slope.T)
     root = np.linalg.cholesky(_EYE + upper @ information @ upper.T)
     half = solve_triangular(root, upper, lower=True, check_finite=False)
-    evidence = -search.objective(point) - float(np.log(root.diagonal()).sum())
-    return Mode(point.phi, point.phi, half.T @ half, evidence)
+    evidence = -search.objective() - float(np.log(root.diagonal()).sum())
+    return Mode(search.phi, search.phi, half.T @ half, evidence)
 
 
 def _symmetric(matrix: Array) -> Array:

@@ -25,8 +25,8 @@ from ..geometry.shape import Shape
 from ..inertia import Array
 from ..model.problem import Problem
 from ..settings import Settings
+from . import Solution
 from .barrier import NEAR, BarrierFit, Step
-from .base import Solution
 from .reference_body import FIRST, SIDE, UNIT, no_load, reference_body, smat, svec
 
 SMALLEST = 1e-9  # second moment added, in units of J0, so that rounding cannot spoil J > 0
@@ -38,23 +38,18 @@ class Entropic:
     """Least squares with a prior that the body resembles the evenly filled shape."""
 
     name = "entropic"
-    needs_shape = True
-    needs_wrench = False
+    needs_shape, needs_wrench = True, False
 
     def __init__(self, settings: Settings) -> None:
         self._gamma, self._largest = settings.entropic.gamma, settings.entropic.largest_gamma
         self._shape_settings = settings.shape
 
     def solve(self, problem: Problem, shape: Shape | None) -> Solution:
-        """The body of least sum of squares and divergence.
+        """The body of least sum of squares and divergence; see `Estimator.solve`.
 
         ``prior_information`` is half the Hessian of the divergence term at the optimum (of weight
         ``largest_gamma`` at most where the data choose it), as that of the data is half the Hessian
         of the sum of squares; less as far as the shape may be wrong.
-
-        Raises:
-            InvalidShape: no shape.
-            NotEnoughData: no information about the mass, or no positive mass fits.
         """
         if shape is None:
             raise InvalidShape("the estimator 'entropic' needs a shape")
@@ -88,7 +83,7 @@ def measure_mass(rows: Array, target: Array) -> float:
         raise NotEnoughData("the window holds no usable sample of the wrench under gravity")
     mass = float(np.linalg.lstsq(columns, target, rcond=None)[0][0])
     if not mass > 0.0:
-        raise NotEnoughData(no_load(mass))
+        raise no_load(mass)
     return mass
 
 

@@ -25,16 +25,14 @@ from ..geometry.shape import Shape
 from ..inertia import Array, pseudo_inertia
 from ..model.problem import Problem
 from ..settings import Settings
-from .base import Solution
+from . import Solution
 from .reference_body import (
     MASS,
     MASS_FLOOR,
     SIDE,
     UNIT,
-    ReferenceBody,
     RegularisedProblem,
     margin_matrix,
-    reference_body,
     regularise,
     smat,
     svec,
@@ -66,28 +64,27 @@ class _Statement:
     """
 
     def __init__(self, linear: int, union: Array) -> None:
-        z, square = cp.Variable(_SIZE), (_SIZE, _SIZE)
-        self._offset, self._matrix = cp.Parameter(_SIZE), cp.Parameter(square)
-        self._level, self._normals = cp.Parameter(linear), cp.Parameter((linear, _SIZE))
-        limits = [self._level + self._normals @ z >= 0]
-        self._place, self._reach = cp.Parameter(_SIZE), cp.Parameter(square)
+        self.z, square = cp.Variable(_SIZE), (_SIZE, _SIZE)
+        self._given = {name: cp.Parameter(shape) for name, shape in (
+            ("offset", _SIZE), ("matrix", square), ("level", linear), ("normals", (linear, _SIZE)),
+            ("place", _SIZE), ("reach", square))}
+        offset, matrix, level, normals, place, reach = self._given.values()
+        limits = [level + normals @ self.z >= 0]
         if len(union):
             parts = cp.Variable((len(union), _SIZE))
-            limits.append(cp.sum(parts, axis=0) == self._place + self._reach @ z)
+            limits.append(cp.sum(parts, axis=0) == place + reach @ self.z)
             for k, row in enumerate(union):
                 limits += [_symmetric(parts[k]) >> 0, row @ parts[k] >= 0]
         else:
-            limits.append(_symmetric(self._offset + self._matrix @ z) >> 0)
-        self._z, self._problem = z, cp.Problem(cp.Minimize(cp.sum_squares(z)), limits)
+            limits.append(_symmetric(offset + matrix @ self.z) >> 0)
+        self._problem = cp.Problem(cp.Minimize(cp.sum_squares(self.z)), limits)
 
-    def solve(self, offset: Array, matrix: Array, level: Array, normals: Array, place: Array,
-              reach: Array) -> Array | None:
-        """z (10,) for offset, place (10,), matrix, reach (10, 10), level (k,) and normals (k, 10);
-        None where it was not found."""
-        self._place.value, self._reach.value = place, reach
-        self._offset.value, self._matrix.value = offset, matrix
-        self._level.value, self._normals.value = level, normals
-        return np.asarray(self._z.value) if solve(self._problem) else None
+    def solve(self, **given: Array) -> bool:
+        """Solve for offset, place (10,), matrix, reach (10, 10), level (k,) and normals (k, 10);
+        False where the optimum was not found."""
+        for name, parameter in self._given.items():
+            parameter.value = given[name]
+        return solve(self._problem)
 
 
 def _symmetric(vector: cp.Expression) -> cp.Expression:
@@ -102,44 +99,28 @@ class Lmi:
     needs_wrench = False
 
     def __init__(self, settings: Settings) -> None:
-        self._max_mass = settings.estimator.max_mass
-        self._support = settings.lmi.support
+        self._max_mass, self._support = settings.estimator.max_mass, settings.lmi.support
         self.needs_shape = self._support != "none"
         self._margin = margin_matrix(settings.lmi.epsilon)
         self._statement: tuple[Shape | None, _Statement] | None = None
 
     def solve(self, problem: Problem, shape: Shape | None) -> Solution:
-        """The consistent body nearest to the data.
-
-        Raises:
-            NotEnoughData: no information about the mass, or no positive mass fits the data.
-            InvalidShape: a support region is asked and no shape is there.
-        """
-        if self._support != "none" and shape is None:
+        """The consistent body nearest to the data; see `Estimator.solve`."""
+        if self.needs_shape and shape is None:
             raise InvalidShape(f"lmi.support is '{self._support}', which needs a shape")
-        body = reference_body(shape)
-        data = regularise(problem.matrix, problem.target, body)
-        data.require_mass()
-        rows, limits = self._linear_constraints(data, body, shape)
-        x = self._nearest(data, rows, limits, self._union(body, shape), shape)
+        data = regularise(problem, shape)
+        rows, limits = self._linear_constraints(data, shape)
+        x = self._nearest(data, rows, limits, shape)
         if x[MASS] <= 2.0 * limits[0]:  # at the floor
             raise NotEnoughData(
                 "no body that is allowed fits the data (mass without constraints: "
                 f"{data.optimum[MASS]:.4g} kg); does the shape lie where the load is?")
-        # A margin in units of a very thin shape may be lost in rounding.
-        return Solution(body.make_consistent(body.to_phi @ x), data.prior_information(body))
+        return data.solution(x)  # a margin in units of a very thin shape may be lost in rounding
 
-    def _union(self, body: ReferenceBody, shape: Shape | None) -> Array:
-        """Rows (k, 10), of length one, of the ellipsoids of which one or more hold the mass."""
-        if shape is None or self._support != "ellipsoids":
-            return np.zeros((0, _SIZE))
-        rows = np.array([_ellipsoid_row(form) @ body.to_phi for form in shape.ellipsoids])
-        return rows / np.linalg.norm(rows, axis=1, keepdims=True)
-
-    def _linear_constraints(self, data: RegularisedProblem, body: ReferenceBody,
-                            shape: Shape | None) -> tuple[Array, Array]:
+    def _linear_constraints(self, data: RegularisedProblem, shape: Shape | None
+                            ) -> tuple[Array, Array]:
         """Rows (k, 10), of length one, and limits (k,) of ``rows @ x >= limits``."""
-        unit = np.eye(_SIZE)
+        unit, to_phi = np.eye(_SIZE), data.body.to_phi
         rows, limits = [unit[MASS]], [MASS_FLOOR * data.mass_scale]
         if self._max_mass > 0.0:
             limits[0] = min(limits[0], 1e-3 * self._max_mass)
@@ -147,17 +128,19 @@ class Lmi:
             limits.append(-self._max_mass)
         if shape is not None and self._support == "box":
             for sign, bound in zip((1.0, -1.0), shape.bounds, strict=True):
-                rows += list(sign * (body.to_phi[1:4] - np.outer(bound, body.to_phi[0])))
+                rows += list(sign * (to_phi[1:4] - np.outer(bound, to_phi[0])))
         if shape is not None and self._support == "ellipsoid":
-            rows.append(_ellipsoid_row(shape.ellipsoid) @ body.to_phi)
+            rows.append(_ellipsoid_row(shape.ellipsoid, to_phi))
         matrix = np.array(rows)
         norms = np.linalg.norm(matrix, axis=1)
         return matrix / norms[:, None], np.pad(limits, (0, len(rows) - len(limits))) / norms
 
-    def _nearest(self, data: RegularisedProblem, rows: Array, limits: Array, union: Array,
-                 shape: Shape | None) -> Array:
+    def _nearest(self, data: RegularisedProblem, rows: Array, limits: Array, shape: Shape | None
+                 ) -> Array:
         """Optimum (10,) in the coordinates x: unconstrained if it is feasible, else by a solver."""
         free, unit_mass = data.optimum, data.mass_scale
+        union = np.array([_ellipsoid_row(form, data.body.to_phi) for form in shape.ellipsoids]
+                         if shape is not None and self._support == "ellipsoids" else [])
         values, axes = np.linalg.eigh(smat(self._margin @ free))
         slack = rows @ free - limits
         if not len(union) and values[0] > 0.0 and slack.min() > 0.0:
@@ -173,13 +156,13 @@ class Lmi:
                    float(np.max(-slack / np.linalg.norm(normals, axis=1))))
         # The margin along each axis is seen in units of its size, or of what data may change in it.
         size = np.minimum(np.maximum(np.abs(values), unit * spread), unit_mass)
-        matrix = svec(changes / np.sqrt(np.outer(size, size))).T
+        matrix, statement = svec(changes / np.sqrt(np.outer(size, size))).T, self._statement[1]
         for scale in unit * _SCALES:
-            z = self._statement[1].solve(
-                svec(np.diag(values / size)), matrix * scale, slack / unit_mass,
-                normals * scale / unit_mass, free / unit_mass, root * scale / unit_mass)
-            if z is not None:
-                x = self._repair(free + root @ (scale * z), rows, limits)
+            if statement.solve(
+                    offset=svec(np.diag(values / size)), matrix=matrix * scale,
+                    level=slack / unit_mass, normals=normals * scale / unit_mass,
+                    place=free / unit_mass, reach=root * scale / unit_mass):
+                x = self._repair(free + root @ (scale * statement.z.value), rows, limits)
                 return (1.0 - _INWARDS) * x + _INWARDS * x[MASS] * UNIT if len(union) else x
         raise NotEnoughData("the data are too badly conditioned to find a consistent body")
 
@@ -205,6 +188,7 @@ class Lmi:
         return (1.0 - share) * x + share * within
 
 
-def _ellipsoid_row(form: Array) -> Array:
-    """Row (10,) with ``row @ phi = tr(J(phi) Q)`` for Q (4, 4)."""
-    return np.array([np.sum(pseudo_inertia(e) * form) for e in np.eye(_SIZE)])
+def _ellipsoid_row(form: Array, to_phi: Array) -> Array:
+    """Row (10,), of length one, with ``row @ x ~ tr(J(to_phi x) Q)`` for Q (4, 4)."""
+    row = np.array([np.sum(pseudo_inertia(e) * form) for e in np.eye(_SIZE)]) @ to_phi
+    return np.asarray(row / np.linalg.norm(row))

@@ -16,23 +16,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..errors import NotEnoughData
 from ..geometry.shape import Shape
 from ..inertia import Array
 from ..model.problem import Problem
 from ..settings import Settings
+from . import Solution
 from .barrier import NEAR, BarrierFit
-from .base import Solution
-from .reference_body import (
-    MASS,
-    MASS_FLOOR,
-    margin_matrix,
-    no_load,
-    reference_body,
-    regularise,
-    smat,
-    svec,
-)
+from .reference_body import MASS, MASS_FLOOR, margin_matrix, no_load, regularise, smat, svec
 
 MAX_STEPS = 150  # after which the best body so far is the answer
 LAST_WEIGHT = 1e-9  # of the barrier; the optimum is exceeded by a few times as much
@@ -82,29 +72,22 @@ class Manifold:
     def __init__(self, settings: Settings) -> None:
         self._max_mass = settings.estimator.max_mass
         self._margin = margin_matrix(settings.lmi.epsilon)
-        self._from_margin = np.linalg.inv(self._margin)
 
     def solve(self, problem: Problem, shape: Shape | None) -> Solution:
-        """The consistent body nearest to the data, or the best one after `MAX_STEPS`.
-
-        Raises:
-            NotEnoughData: no information about the mass, or no positive mass fits the data.
-        """
-        body = reference_body(shape)
-        data = regularise(problem.matrix, problem.target, body)
-        data.require_mass()
-        scale = data.mass_scale
+        """The consistent body nearest to the data, or the best one after `MAX_STEPS`; see
+        `Estimator.solve`."""
+        data, margin = regularise(problem, shape), self._margin
+        scale, to_x = data.mass_scale, np.linalg.inv(margin)
         # Unknown: y = margin x / scale, positive definite where the margin holds.
-        matrix = data.matrix @ self._from_margin * scale
-        largest = self._margin[MASS, MASS] * self._max_mass / scale
-        start = Point.of(smat(self._margin @ data.compact / scale))
+        matrix = data.matrix @ to_x * scale
+        largest = margin[MASS, MASS] * self._max_mass / scale
+        start = Point.of(smat(margin @ data.compact / scale))
         pseudo = _nearest(matrix, data.target, start)
         if 0.0 < self._max_mass and largest < pseudo[3, 3]:
             pseudo = _nearest(matrix, data.target, start._replace(mass=largest), fixed_mass=True)
         if pseudo[3, 3] <= 2.0 * MASS_FLOOR:
-            raise NotEnoughData(no_load(float(data.optimum[MASS])))
-        x = scale * (self._from_margin @ svec(pseudo))
-        return Solution(body.make_consistent(body.to_phi @ x), data.prior_information(body))
+            raise no_load(float(data.optimum[MASS]))
+        return data.solution(scale * (to_x @ svec(pseudo)))
 
 
 def _nearest(matrix: Array, target: Array, start: Point, fixed_mass: bool = False) -> Array:
@@ -120,8 +103,8 @@ def _nearest(matrix: Array, target: Array, start: Point, fixed_mass: bool = Fals
             return free
     unit = start.factor  # in whose frame the barrier's pull is towards the start
     fit = BarrierFit(unit.T @ smat(matrix) @ unit, target, fixed_mass)
-    point = Point.of(np.eye(4))
-    best, least, steps = point, np.inf, 0
+    best = point = Point.of(np.eye(4))
+    least, steps = np.inf, 0
     for weight in fit.weights_down_to(LAST_WEIGHT):
         while steps < MAX_STEPS:
             step = fit.newton(weight, point.factor)

@@ -17,8 +17,7 @@ keeps the paper's unit.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NamedTuple
+from functools import lru_cache
 
 import numpy as np
 
@@ -28,7 +27,7 @@ from ..geometry.shape import Shape
 from ..inertia import PARAMETERS, Array, point_columns
 from ..model.problem import Problem
 from ..settings import Settings
-from .base import Solution
+from . import Solution
 from .reference_body import ReferenceBody, reference_body, regularise
 
 with optional_packages("the estimator 'pmd'"):
@@ -48,7 +47,8 @@ class _Statement:
             and as many as the bias has, for each.
     """
 
-    def __init__(self, is_squared: bool, weight: float, columns: Array, sizes: list[int]) -> None:
+    def __init__(self, is_squared: bool, weight: float, columns: Array, sizes: tuple[int, ...]
+                 ) -> None:
         self.masses, x = cp.Variable(columns.shape[1], nonneg=True), cp.Variable(PARAMETERS)
         bias = cp.Variable(sizes[0] - PARAMETERS - 1)
         point = cp.hstack([bias, x, -1.0] if bias.size else [x, -1.0])
@@ -68,24 +68,6 @@ class _Statement:
         return (self._is_squared and solve_quadratic(self.problem)) or solve(self.problem)
 
 
-@dataclass(frozen=True)
-class _Points:
-    """What depends on the shape only: columns (10, n) of unit masses, the reference body, and the
-    statements by the sizes of their factors."""
-
-    shape: Shape
-    columns: Array
-    body: ReferenceBody
-    statements: dict[tuple[int, ...], _Statement]
-
-
-class _Fit(NamedTuple):
-    """Masses (n,) [kg], and the weight of |m|^2 against squared rows."""
-
-    masses: Array
-    curvature: float
-
-
 class Pmd:
     """Nonnegative point masses at points of the shape."""
 
@@ -94,61 +76,43 @@ class Pmd:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings.pmd
-        self._points: _Points | None = None
+        self._statement = lru_cache(maxsize=2)(self._stated)  # of the shape in use, and its factors
+
+    def _stated(self, shape: Shape, *sizes: int) -> tuple[Array, _Statement]:
+        """Columns (10, n) of unit masses at the points, and the statement for factors of sizes."""
+        columns = point_columns(shape.spread(self._settings.points))
+        return columns, _Statement(self._settings.form == "squared", self._settings.regularization,
+                                   reference_body(shape).from_phi @ columns, sizes)
 
     def solve(self, problem: Problem, shape: Shape | None) -> Solution:
-        """The point masses' body.
+        """The point masses' body; see `Estimator.solve`.
 
         ``prior_information`` is that of the Gaussian with the regulariser's curvature at the
         optimum; that masses are not negative is not counted.
-
-        Raises:
-            InvalidShape: no shape.
-            NotEnoughData: no usable data, or no positive mass fits.
         """
         if shape is None:
             raise InvalidShape("the estimator 'pmd' needs a shape")
-        if self._points is None or self._points.shape is not shape:
-            columns = point_columns(shape.spread(self._settings.points))
-            self._points = _Points(shape, columns, reference_body(shape), {})
-        points = self._points
-        data = regularise(problem.matrix, problem.target, points.body)
-        data.require_mass()
+        data = regularise(problem, shape)
         unit = float(np.mean(problem.noise[:3]))  # noise of a force sample [N], of whitened rows
-        found = self._fit(self._factors(problem, unit), points, data.mass_scale)
-        if found is None:
+        factors, at = self._factors(problem, unit), slice(-PARAMETERS - 1, -1)
+        columns, statement = self._statement(shape, *map(len, factors))
+        for factor in factors:
+            factor[:, at] = factor[:, at] @ data.body.to_phi
+            factor[:, -1] /= data.mass_scale
+        if not statement.solve(factors):
             raise NotEnoughData("the data are too badly conditioned to find point masses")
-        phi = points.columns @ found.masses
+        masses = np.maximum(np.asarray(statement.masses.value), 0.0)
+        weight = self._settings.regularization
+        phi = columns @ (data.mass_scale * masses)
         if not phi[0] > 0.0:
             raise NotEnoughData("no mass inside the shape fits the data; does the shape lie where "
                                 "the load is?")
-        # Few active points may give a body without extent along some axis.
-        return Solution(points.body.make_consistent(phi),
-                        found.curvature / unit**2 * _information(points))
-
-    def _fit(self, factors: list[Array], points: _Points, scale: float) -> _Fit | None:
-        """The optimum, found in units of a mass [kg]; None where it was not found.
-
-        Args:
-            factors: see `_factors`.
-        """
-        weight = self._settings.regularization
-        sizes = tuple(map(len, factors))
-        if sizes not in points.statements:
-            points.statements[sizes] = _Statement(
-                self._settings.form == "squared", weight, points.body.from_phi @ points.columns,
-                list(sizes))
-        statement, phi = points.statements[sizes], slice(-PARAMETERS - 1, -1)
-        for factor in factors:
-            factor[:, phi] = factor[:, phi] @ points.body.to_phi
-            factor[:, -1] /= scale
-        if not statement.solve(factors):
-            return None
-        masses = np.maximum(np.asarray(statement.masses.value), 0.0)
-        if self._settings.form != "squared":  # of |m| against the squares of the rows
+        if self._settings.form != "squared":  # weight of |m| against the squares of the rows
             norms = [float(np.linalg.norm(np.asarray(r.value))) for r in statement.residuals]
             weight *= float(np.linalg.norm(norms)) / max(float(np.linalg.norm(masses)), 1e-300)
-        return _Fit(scale * masses, weight)
+        # Few active points may give a body without extent along some axis.
+        return Solution(data.body.make_consistent(phi),
+                        weight / unit**2 * _information(columns, data.body))
 
     def _factors(self, problem: Problem, unit: float) -> list[Array]:
         """A triangular factor for each norm, rows in N, columns ``[bias | A | y]``, or ``[A | y]``
@@ -162,9 +126,9 @@ class Pmd:
         return [factor]
 
 
-def _information(points: _Points) -> Array:
-    """Information (10, 10) about phi of masses that are each known to 1 kg."""
-    coordinates = points.body.from_phi @ points.columns
+def _information(columns: Array, body: ReferenceBody) -> Array:
+    """Information (10, 10) about phi of masses in columns (10, n) that are each known to 1 kg."""
+    coordinates = body.from_phi @ columns
     values, vectors = np.linalg.eigh(coordinates @ coordinates.T)
     inverse = vectors / np.maximum(values, 1e-9 * values[-1]) @ vectors.T
-    return np.asarray(points.body.from_phi.T @ inverse @ points.body.from_phi)
+    return np.asarray(body.from_phi.T @ inverse @ body.from_phi)

@@ -25,6 +25,8 @@ from ..errors import NotEnoughData
 from ..geometry.shape import Shape
 from ..inertia import Array, is_consistent, phi_from_body, phi_from_pseudo_inertia, pseudo_inertia
 from ..linalg import triangle
+from ..model.problem import Problem
+from . import Solution
 
 SIDE = 4  # of a pseudo-inertia
 _COLS, _ROWS = np.tril_indices(SIDE)
@@ -88,10 +90,8 @@ class ReferenceBody:
 @lru_cache(maxsize=8)
 def reference_body(shape: Shape | None) -> ReferenceBody:
     """The shape filled evenly, or a ball of usual size at the sensor origin."""
-    if shape is None:
-        second = DEFAULT_RADIUS**2 * np.eye(3)
-        return body_coordinates(phi_from_body(1.0, np.zeros(3), 2.0 * second))
-    return body_coordinates(shape.unit_phi)
+    return body_coordinates(shape.unit_phi if shape is not None else phi_from_body(
+        1.0, np.zeros(3), 2.0 * DEFAULT_RADIUS**2 * np.eye(3)))
 
 
 def body_coordinates(unit: Array) -> ReferenceBody:
@@ -107,10 +107,10 @@ def body_coordinates(unit: Array) -> ReferenceBody:
     return ReferenceBody(unit, np.stack(to_phi, axis=1), np.stack(from_phi, axis=1))
 
 
-def no_load(mass: float) -> str:
-    """A sentence on data of which a mass [kg] that is not positive fits best."""
-    return (f"no load shows: {mass:.4g} kg fits best; either nothing is carried, or the wrench, or "
-            "the joint torques, have the opposite sign")
+def no_load(mass: float) -> NotEnoughData:
+    """The error of data of which a mass [kg] that is not positive fits best."""
+    return NotEnoughData(f"no load shows: {mass:.4g} kg fits best; either nothing is carried, or "
+                         "the wrench, or the joint torques, have the opposite sign")
 
 
 def margin_matrix(epsilon: float) -> Array:
@@ -124,48 +124,50 @@ class RegularisedProblem:
     """Least squares in the coordinates x of the reference body, of full rank.
 
     Attributes:
+        body: the reference body.
         matrix: (10, 10) upper triangular; target: (10,): minimise ``|matrix x - target|^2``.
         compact: (10,) the prior's body, positive definite.
-        simple_mass: [kg] best mass with a free centre and the reference body's inertia, signed.
         mass_scale: [kg] mass by which to judge what is small; positive.
-        prior_rows: (9, 10) whitened rows of the prior on x.
     """
 
+    body: ReferenceBody
     matrix: Array
     target: Array
     compact: Array
-    simple_mass: float
     mass_scale: float
-    prior_rows: Array
 
     @cached_property
     def optimum(self) -> Array:
         """Unconstrained optimum (10,) in the coordinates x."""
         return np.asarray(solve_triangular(self.matrix, self.target, check_finite=False))
 
-    def require_mass(self) -> None:
-        """Raise NotEnoughData if no positive mass explains the wrench: no load, or a wrong sign.
+    @property
+    def prior_rows(self) -> Array:
+        """Whitened rows (9, 10) of the prior on x."""
+        return _EYE[:MASS] / (WEAK_PRIOR_SD * self.mass_scale)
 
-        A constrained fit could hide it: a wrong sign in force and torque looks, to the torque
-        alone, like a small mass on the opposite side.
+    def solution(self, x: Array, is_body: bool = True) -> Solution:
+        """Coordinates (10,) as the answer, with the information of the prior.
+
+        Args:
+            is_body: it has to be physically consistent, which rounding may have lost.
         """
-        free = float(self.optimum[MASS])
-        if self.simple_mass <= 0.0 and free <= 0.0:
-            raise NotEnoughData(no_load(free))
-
-    def prior_information(self, body: ReferenceBody) -> Array:
-        """Information (10, 10) of the prior about phi."""
-        rows = self.prior_rows @ body.from_phi
-        return rows.T @ rows
+        rows, phi = self.prior_rows @ self.body.from_phi, self.body.to_phi @ x
+        return Solution(self.body.make_consistent(phi) if is_body else phi, rows.T @ rows)
 
 
-def regularise(matrix: Array, target: Array, body: ReferenceBody) -> RegularisedProblem:
-    """Add the weak prior to ``|matrix phi - target|^2``, whitened (n, 10) and (n,).
+def regularise(problem: Problem, shape: Shape | None, needs_mass: bool = True
+               ) -> RegularisedProblem:
+    """Add the weak prior to a problem.
 
     Raises:
-        NotEnoughData: no information about the mass, or numbers that are not finite.
+        NotEnoughData: no information about the mass, or numbers that are not finite; and, where a
+            mass is needed, data that no positive one explains: no load, or a wrong sign. A
+            constrained fit could hide that: a wrong sign in force and torque looks, to the torque
+            alone, like a small mass on the opposite side.
     """
-    rows = matrix @ body.to_phi
+    body, target = reference_body(shape), problem.target
+    rows = problem.matrix @ body.to_phi
     gram, vector = rows.T @ rows, rows.T @ target  # for pilots, normal equations do
     information = float(UNIT @ gram @ UNIT)
     if not (math.isfinite(information) and math.isfinite(target.sum()) and information > 0.0):
@@ -178,7 +180,10 @@ def regularise(matrix: Array, target: Array, body: ReferenceBody) -> Regularised
     prior = _EYE[:MASS] / (WEAK_PRIOR_SD * scale)
     upper = triangle(np.column_stack([np.concatenate([rows, prior]),
                                       np.concatenate([target, prior @ compact])]))
-    return RegularisedProblem(upper[:-1, :-1], upper[:-1, -1], compact, mass, scale, prior)
+    data = RegularisedProblem(body, upper[:-1, :-1], upper[:-1, -1], compact, scale)
+    if needs_mass and mass <= 0.0 and data.optimum[MASS] <= 0.0:
+        raise no_load(float(data.optimum[MASS]))
+    return data
 
 
 def _compact_body(gram: Array, vector: Array, scale: float) -> Array:

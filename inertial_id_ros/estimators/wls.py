@@ -13,8 +13,8 @@ from ..errors import InvalidSetting, NotEnoughData
 from ..geometry.shape import Shape
 from ..model.problem import Problem
 from ..settings import Settings
-from .base import Solution
-from .reference_body import reference_body, regularise
+from . import Solution
+from .reference_body import regularise
 
 
 class Wls:
@@ -24,17 +24,13 @@ class Wls:
     needs_shape = needs_wrench = False
 
     def __init__(self, settings: Settings) -> None:
-        """There is nothing to set."""
+        if self.name == "ols" and settings.estimator.weighting != "noise":
+            raise InvalidSetting("estimator.method 'ols' needs estimator.weighting 'noise'")
 
     def solve(self, problem: Problem, shape: Shape | None) -> Solution:
-        """The unconstrained optimum.
-
-        Raises:
-            NotEnoughData: no information about the mass.
-        """
-        body = reference_body(shape)
-        data = regularise(problem.matrix, problem.target, body)
-        return Solution(body.to_phi @ data.optimum, data.prior_information(body))
+        """The unconstrained optimum; see `Estimator.solve`."""
+        data = regularise(problem, shape, needs_mass=False)
+        return data.solution(data.optimum, is_body=False)
 
 
 class Ols(Wls):
@@ -43,18 +39,9 @@ class Ols(Wls):
     name = "ols"
     needs_wrench = True
 
-    def __init__(self, settings: Settings) -> None:
-        super().__init__(settings)
-        if settings.estimator.weighting != "noise":
-            raise InvalidSetting("estimator.method 'ols' needs estimator.weighting 'noise'")
-
     def solve(self, problem: Problem, shape: Shape | None) -> Solution:
         """The unconstrained optimum of all rows; what is made of `Solution` as its interval is that
-        of `wls`, and too narrow.
-
-        Raises:
-            NotEnoughData: no rows, or no information about the mass.
-        """
+        of `wls`, and too narrow. See `Estimator.solve`."""
         if not problem.models:
             raise NotEnoughData("the estimator 'ols' needs the rows of the wrench")
         unweighted = Problem.from_models(problem.models, np.ones(len(problem.noise)),

@@ -11,7 +11,7 @@ import numpy as np
 from ..compensation.latch import WindowSays
 from ..detect.contradictions import Reason
 from ..estimate import Outcome
-from ..estimators.base import Estimator
+from ..estimators import Estimator
 from ..explain.explain import Explanation
 from ..explain.torques import TorqueExplanation
 from ..settings import Settings

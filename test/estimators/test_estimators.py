@@ -166,7 +166,7 @@ def test_the_weak_prior_fills_only_what_the_data_leave_open():
     four = np.linalg.lstsq(marginal.matrix[:, :4], marginal.target, rcond=None)[0]
     for shape in (None, BOX):
         body = reference_body(shape)
-        data = regularise(marginal.matrix, marginal.target, body)
+        data = regularise(marginal, shape)
         got = body.to_phi @ data.optimum
         np.testing.assert_allclose(got[:4], four, rtol=1e-6, atol=1e-6 * four[0] * 0.05)
         # The rest is the reference body moved to the measured centre.

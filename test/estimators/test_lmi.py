@@ -26,16 +26,18 @@ from inertial_id_ros.estimators.reference_body import (
     svec,
 )
 from inertial_id_ros.inertia import is_consistent, phi_from_points, pseudo_inertia, transform_phi
+from inertial_id_ros.model.problem import Problem
 
 
-def problem_of_all_rows(rows, problem, weighting, body):
+def problem_of_all_rows(rows, problem, weighting, shape):
     """Upper triangular (11, 11) ``[A | y]`` in the coordinates of a reference body: all rows,
     whitened, without the biases; and the weak prior."""
+    body = reference_body(shape)
     stacks = stacked(rows, problem, weighting, 1.0 / problem.noise)
     whole = np.linalg.qr(np.vstack(stacks), mode="r")
     k = whole.shape[1] - 11
     upper = whole[k:, k:]
-    data = regularise(upper[:10, :10], upper[:10, -1], body)
+    data = regularise(Problem(upper[:10, :10], upper[:10, -1]), shape)
     prior = np.hstack([data.prior_rows, (data.prior_rows @ data.compact)[:, None]])
     return np.linalg.qr(np.vstack([np.hstack([upper[:, :10] @ body.to_phi, upper[:, 10:]]), prior]),
                         mode="r")
@@ -115,7 +117,7 @@ def test_no_body_is_much_better_than_that_of_lmi_in_three_hundred_problems_each(
         limits = constraints(body, told, support, bound)
         assert np.all(limits[0] @ x >= limits[1] - 1e-9 * x[MASS]), seed
         assert np.linalg.eigvalsh(smat(margin @ x))[0] >= -1e-9 * x[MASS], seed
-        value, least = lower_bound(problem_of_all_rows(rows, problem, weighting, body), x, margin,
+        value, least = lower_bound(problem_of_all_rows(rows, problem, weighting, told), x, margin,
                                    *limits)
         assert value <= least + 1e-6 * (1.0 + value), (seed, value, least)
         active += np.linalg.eigvalsh(smat(margin @ x))[0] < 1e-6 * x[MASS]

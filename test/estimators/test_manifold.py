@@ -51,7 +51,7 @@ def active(rng: np.random.Generator, count: int) -> Iterator[Data]:
 
 def sum_of_squares(marginal: Problem, phi: np.ndarray) -> float:
     """What both estimators minimise: the data, and the weak prior that fills what they leave."""
-    data = regularise(marginal.matrix, marginal.target, reference_body(None))
+    data = regularise(marginal, None)
     x = reference_body(None).from_phi @ phi
     return float(np.sum((data.matrix @ x - data.target) ** 2)) + marginal.residual ** 2
 
