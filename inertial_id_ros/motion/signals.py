@@ -11,6 +11,7 @@ from scipy.spatial.transform import Rotation
 
 from ..samples.ring import Ring
 from ..samples.stamps import spacing_of
+from .description import IMPOSSIBLE
 from .frames import KEPT_NS, Frames, quaternions_of
 from .motion import NO_MOTION, Array, IntArray, Motion
 from .robot import Chain
@@ -19,7 +20,6 @@ from .track import Signal, Track, joined_signals
 APART_NS = 1_000_000_000  # by which a stream is behind that has stopped, or whose clock differs
 MOST_WAITING = 1 << 17  # joint states before the chain is known
 SETTLED = 20  # samples of an edge that tell its rate
-IMPOSSIBLE = 1e6  # rad or m
 
 
 class Joints:

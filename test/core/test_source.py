@@ -311,8 +311,6 @@ def test_faults_are_named(name: str) -> None:
     assert found[item.finding] < item.lasts + 0.75
 
 
-
-
 def test_a_frame_that_the_user_names_in_place_of_the_sensor_s_puts_nothing_in_doubt() -> None:
     streams = Streams(Settings().replace({"wrench.sensor_frame": "tool0"}))
     streams.add_wrenches(np.array([10**12]), "ft_sensor", np.zeros((1, 6)))
