@@ -6,8 +6,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..explain.explain import Explanation
-from ..explain.rival import surprise
-from ..explain.setup_search import REFUSED, SetupError
+from ..explain.residual import surprise
+from ..explain.setup_errors import REFUSED, SetupError
 from ..model.sheet import Sheet
 
 Reason = tuple[str, dict[str, float | str]]
@@ -69,8 +69,7 @@ def _of_frame(explained: Explanation, sheet: Sheet) -> Reason | None:
     fit = explained.best
     if sheet.is_ideal or surprise(fit, sheet) < UNEXPLAINED:
         return None
-    solution = fit.solution
-    power = solution.residual.reshape(solution.variance.shape) ** 2 * solution.variance
+    power = fit.solution.left**2
     moving = fit.rows.y - np.outer(fit.rows.constant, fit.values["bias"])
     share = np.sqrt(power[:, :3].sum() / max(float(np.square(moving[:, :3]).sum()), 1e-12))
     return ("frame_wrong", {"why": f": {share:.0%} of the force remain"}) if share > SHARE else None

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..model.history import History
-from ..model.newton_euler import GRAVITY, regressor, rotation, skew
+from ..model.newton_euler import GRAVITY, regressor, rotation, skew, weight_columns
 from ..model.setup import Setup, low_pass
 from ..motion.motion import BIN, BIN_NS, Array
 
@@ -145,13 +145,6 @@ class Rows:
             y = y + weight_columns(pull) @ history.weighed
         return Row(number, columns, _setup_slopes(A, rate, CHANGED @ turn), rate, y, gain,
                    -pull / GRAVITY[2], A[:3, 0])
-
-
-def weight_columns(pull: Array) -> Array:
-    """Columns (6, 4) of the wrench by mass and first moment, which feel an acceleration (3,)."""
-    out = np.zeros((6, 4))
-    out[:3, 0], out[3:, 1:] = pull, -skew(pull)
-    return out
 
 
 def _is_alike(one: Setup, other: Setup) -> bool:

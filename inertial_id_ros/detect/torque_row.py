@@ -9,13 +9,13 @@ from typing import ClassVar
 import numpy as np
 
 from ..model.history import History
-from ..model.newton_euler import GRAVITY
+from ..model.newton_euler import GRAVITY, weight_columns
 from ..model.setup import Setup
 from ..model.sheet import Sheet
 from ..motion.motion import Array, Motion
 from ..motion.robot import Chain
 from ..robot.payload import TorqueLoad
-from .row import ALL, HALF, STEP, Row, Rows, mean_wrench, weight_columns
+from .row import ALL, HALF, STEP, Row, Rows, mean_wrench
 
 
 class TorqueSheet(Sheet):

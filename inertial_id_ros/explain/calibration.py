@@ -11,7 +11,6 @@ from ..model.sheet import Sheet
 from ..motion.motion import Array
 from .term import Effect, Term, linear
 
-_OTHERS = [[j for j in range(6) if j != i] for i in range(6)]
 _OFF_DIAGONAL = ~np.eye(6, dtype=bool)
 
 
@@ -76,48 +75,48 @@ class Delay(Term):
         return Effect(-rows.modes(rows.rates(rows.back(load)))[..., None], None)
 
 
-class Origin(Term):
+class Mixing(Term):
+    """The reading is the wrench times one and a matrix (6, 6) that is linear in the values.
+
+    Args:
+        basis: (q, 6, 6) that matrix for each value.
+    """
+
+    def __init__(self, name: str, sd: Array, basis: Array, place: int, strength: float) -> None:
+        super().__init__(sd)
+        self.name, self.place, self.strength, self._basis = name, place, strength, basis
+
+    def effect(self, rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
+        matrix = np.tensordot(values, self._basis, 1)
+        return linear((self._basis @ load.T).transpose(2, 1, 0), values,
+                      lambda more: matrix @ more)
+
+
+def origin(sd: float) -> Mixing:
     """The sensor's origin is beside that of its frame [m]."""
-
-    name, place = "origin", 1
-
-    def effect(self, rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
-        slopes = np.zeros((*load.shape, 3))
-        slopes[:, 3:] = skew(load[:, :3])  # -d x f
-        move = np.zeros((6, 6))
-        move[3:, :3] = -skew(values)
-        return linear(slopes, values, lambda more: move @ more)
+    basis = np.zeros((3, 6, 6))
+    basis[:, 3:, :3] = -skew(np.eye(3))  # -d x f
+    return Mixing("origin", np.full(3, sd), basis, 1, Term.strength)
 
 
-class Gain(Term):
+def gain(sd: float) -> Mixing:
     """Gains of the channels are not one."""
-
-    name, place, strength = "gain", 2, 20.0
-
-    def effect(self, rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
-        return linear(load[:, :, None] * np.eye(6), values, lambda more: values[:, None] * more)
+    return Mixing("gain", np.full(6, sd), np.eye(6)[:, None] * np.eye(6)[:, :, None], 2, 20.0)
 
 
-class CrossTalk(Term):
-    """Channels read each other."""
-
-    name, place, strength = "cross_talk", 2, 8.0
-
-    def effect(self, rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
-        slopes = np.zeros((len(load), 6, 6, 5))
-        for i, others in enumerate(_OTHERS):
-            slopes[:, i, i] = load[:, others]
-        matrix = np.zeros((6, 6))
-        matrix[_OFF_DIAGONAL] = values
-        return linear(slopes.reshape(len(load), 6, 30), values, lambda more: matrix @ more)
+def cross_talk(sd: float, scale: tuple[float, float]) -> Mixing:
+    """Channels read each other, relative to scales of a force and of a torque."""
+    both = np.repeat(scale, 3)
+    basis = np.zeros((30, 36))
+    basis[np.arange(30), np.flatnonzero(_OFF_DIAGONAL)] = 1.0
+    return Mixing("cross_talk", (sd * both[:, None] / both)[_OFF_DIAGONAL],
+                  basis.reshape(30, 6, 6), 2, Arm.strength)
 
 
 def usual_terms(sheet: Sheet, joints: int) -> list[Term]:
     """The terms that are always there, for an arm of so many joints."""
-    scale = np.repeat(sheet.scale, 3)
-    cross = (sheet.cross_talk * scale[:, None] / scale)[_OFF_DIAGONAL]
     terms = (Rotation([sheet.rotation] * 3), Tilt([sheet.tilt] * 2), Delay([sheet.delay]),
-             Origin([sheet.origin] * 3), Gain([sheet.gain] * 6), CrossTalk(cross),
+             origin(sheet.origin), gain(sheet.gain), cross_talk(sheet.cross_talk, sheet.scale),
              Arm([sheet.arm] * 3 * max(joints - 1, 0)),
              Flex([sheet.flex if sheet.arm else 0.0] * joints))
     return [Bias(sheet), *(term for term in terms if term.sd.any())]

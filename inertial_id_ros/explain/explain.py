@@ -15,16 +15,12 @@ from ..model.rows import Rows
 from ..model.setup import Setup
 from ..model.sheet import Sheet
 from ..motion.motion import BIN, Array
-from .calibration import usual_terms
-from .candidates import candidates
-from .fit import Fit, Region, climb, fit, setup_of
-from .plain_rows import PlainRows, plain_rows
-from .pouring import MISFIT, newest_misfit
-from .rival import Rival, on_all, rivals, surprise
-from .sensor_filter import SensorFilter
-from .setup_search import SetupError
+from .causes import SensorFilter, candidates
+from .fit import Fit, Prior, Region, climb, fit, setup_of
+from .residual import Unknown, newest_misfit, surprise, unknown
+from .rival import Rival, rivals
+from .setup_errors import SetupError
 from .term import Term, Values
-from .unknown import Unknown, unknown
 
 # Logarithms of odds: above which a term stays; to try it at all, at the noise of the fit without
 # it; below which a model is forgotten; what they are divided by in the average, as no model is
@@ -35,6 +31,8 @@ BEAM, BEHIND = 2, 40.0
 AHEAD, EQUAL = 60.0, 8.0  # of set-ups: no cable or change wins this back; as good as equal
 QUICK, NEAR = 3, 12.0  # rounds of a first fit; how far behind it is left at that
 CLIMBS, SEEN, SUMMITS, APART = 6, -10.0, 3, 0.1
+MISFIT = 3.5  # of the newest second, over the root mean square of those before
+NAMED = 0.9  # probability
 
 
 class Model(NamedTuple):
@@ -42,6 +40,10 @@ class Model(NamedTuple):
 
     fit: Fit
     odds: float
+
+    def fitted(self, new: Fit) -> Model:
+        """The same with another fit of the same terms."""
+        return Model(new, self.odds - self.fit.evidence + new.evidence)
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,13 +68,9 @@ class Explanation:
     models: tuple[Model, ...]
     probability: dict[str, float]
     unknown: Unknown
-    error: SetupError | None = None
-    alternatives: tuple[SetupError, ...] = ()
-    surprise: float = 1.0
-
-    def plain_rows(self, c1: float) -> PlainRows:
-        """Rows of payload and bias alone, see there."""
-        return plain_rows(self.best, c1)
+    error: SetupError | None
+    alternatives: tuple[SetupError, ...]
+    surprise: float
 
     @property
     def is_outdated(self) -> bool:
@@ -90,18 +88,19 @@ class Explanation:
     def named(self) -> tuple[tuple[str, dict[str, float | str]], ...]:
         """Kinds and numbers of findings: what is taken into account of the set-up, and terms that
         are certain and large enough."""
-        fitted = self.best
-        out: list[tuple[str, dict[str, float | str]]] = []
+        best, out = self.best, list[tuple[str, dict[str, float | str]]]()
         if self.error is not None and self.error.kind in ("clock_offset", "removed_payload"):
             kind, numbers = self.error.finding
             out.append((kind, {**numbers, "milliseconds": 1e3 * self.setup.delay}))
-        for term in fitted.terms:
-            if term.odds and self.probability.get(term.name, 0.0) > 0.9:
-                described = term.describe(fitted.rows, fitted.phi, fitted.values[term.name])
+        for term in best.terms:
+            if term.odds and self.probability.get(term.name, 0.0) > NAMED:
+                described = term.describe(best.rows, best.phi, best.values[term.name])
                 if described:
                     out.append((term.name, {**described}))
-        if left := self.unknown.describe(fitted.rows):
-            out.append(("load_unexplained", {**left}))
+        if self.unknown.is_large:
+            seconds = float(BIN * (best.rows.index[-1] - best.rows.index[0]))
+            out.append(("load_unexplained", {"seconds": seconds,
+                                             "force": float(self.unknown.size[0])}))
         return tuple(out)
 
 
@@ -113,22 +112,22 @@ def explain(window: Window, sheet: Sheet, region: Region | None,
         known: what a search has found a little before, of mostly the same samples: its models are
             fitted anew, and no others are looked for.
     """
+    prior = Prior(sheet, region)
     if known is not None:
-        return _fitted_anew(window, sheet, region, known)
-    base = fit(window, usual_terms(sheet, window.motion.joints.shape[1]), sheet, region)
-    ranked = rivals(window, base, sheet, region)
+        return _fitted_anew(window, prior, known)
+    ranked = rivals(window, prior)
     top = ranked[0].odds
     likely = [r for k, r in enumerate(ranked) if k == 0 or (not r.error and r.odds > top - AHEAD)]
-    found = [(rival, _search(rival, sheet, region)) for rival in likely]
+    found = [(rival, _search(rival, prior)) for rival in likely]
     rival, models = max(found, key=lambda pair: max(m.odds for m in pair[1]))
-    if rival.window.used.sum() < window.used.sum():
-        models = _search(on_all(rival, window, sheet, region), sheet, region)
+    whole = rival.on_all(window, prior)
+    if whole is not rival:
+        models = _search(whole, prior)
     return _averaged(models, sheet, rival.error, tuple(
         r.error for r in ranked if r.error and r is not rival and r.odds > top - EQUAL))
 
 
-def _fitted_anew(window: Window, sheet: Sheet, region: Region | None, known: Explanation
-                 ) -> Explanation:
+def _fitted_anew(window: Window, prior: Prior, known: Explanation) -> Explanation:
     """The models of an explanation on other bins."""
     if known.error is not None:
         window = known.error.correction.window(window)
@@ -138,21 +137,20 @@ def _fitted_anew(window: Window, sheet: Sheet, region: Region | None, known: Exp
         seconds = BIN * float(window.motion.number[-1] - old.rows.window.motion.number[-1])
         moved = {term.name: term.later(old.values[term.name], seconds) for term in old.terms
                  if len(term.on(rows).sd) == len(term.sd)}
-        new = fit(window, [term.on(rows) for term in old.terms], sheet, region, start=old,
-                  given=moved, rows=rows, is_near=True)
+        new = fit(rows, [term.on(rows) for term in old.terms], prior, start=old, given=moved,
+                  is_fresh=False, is_near=True)
         if not models or _is_believable(new):
-            models.append(Model(new, model.odds - old.evidence + new.evidence))
-    top = max(m.odds for m in models)
-    return _averaged([m for m in models if m.odds > top + DOUBT], sheet, known.error,
-                     known.alternatives)
+            models.append(model.fitted(new))
+    return _averaged(_likely(models), prior.sheet, known.error, known.alternatives)
 
 
 def _averaged(models: Sequence[Model], sheet: Sheet, error: SetupError | None,
               alternatives: tuple[SetupError, ...]) -> Explanation:
     weights = _weights(models)
     phi, covariance = _mixture(weights, [(m.fit.phi, m.fit.covariance) for m in models])
-    wide = [(m.fit.wide[0], m.fit.wide[1] * _inexact(m.fit) + m.fit.doubt()
-             + unknown(m.fit, sheet).covariance(m.fit.phi)) for m in models]
+    # Each term whose law is only approximate may absorb errors of the others.
+    wide = [(m.fit.wide[0], m.fit.wide[1] * max(sum(t.is_inexact for t in m.fit.terms), 1)
+             + m.fit.doubt() + unknown(m.fit, sheet).covariance(m.fit.phi)) for m in models]
     wide_phi, wide_covariance = _mixture(weights, wide)
     probability: dict[str, float] = {}
     for weight, model in zip(weights, models, strict=True):
@@ -172,12 +170,6 @@ def moved_centre(phi: Array) -> Array:
     return np.asarray(columns @ columns.T)
 
 
-def _inexact(model: Fit) -> int:
-    """Factor on the covariance of the interval: the number of terms whose law is only approximate,
-    at least 1, since each may absorb errors of the others."""
-    return max(sum(term.is_inexact for term in model.terms), 1)
-
-
 def _weights(models: Sequence[Model]) -> Array:
     """Weights (m,) of models, tempered; summits of the same terms share the weight of one model."""
     odds = np.array([m.odds for m in models])
@@ -195,30 +187,7 @@ def _mixture(weights: Array, parts: Sequence[tuple[Array, Array]]) -> tuple[Arra
                                 for w, (x, c) in zip(weights, parts, strict=True)))
 
 
-def _search(rival: Rival, sheet: Sheet, region: Region | None) -> list[Model]:
-    """The fit of a set-up, and candidates, one more at a time, from the best sets of terms: which
-    comes first decides to which summit the next one climbs."""
-    window, models = rival.window, [Model(rival.fit, rival.odds)]
-    if sheet.is_ideal:
-        return models
-    beam = models[:]
-    while beam:
-        grown: dict[frozenset[str], list[Model]] = {}
-        for node in beam:
-            for term, starts in _worth_trying(window, node, sheet, region):
-                new = _try(window, term, starts, node, sheet, region)
-                grown.setdefault(node.fit.names | {term.name}, []).extend(new)
-        now = max(node.odds for node in beam)
-        least = min(node.odds for node in beam) + CERTAIN
-        most = max((m.odds for some in grown.values() for m in some), default=0.0)
-        beam = []
-        for some in filter(None, grown.values()):
-            near = max(max(m.odds for m in some) - NEAR, now - NEAR, most - BEHIND)
-            settled = [_settle(window, m, sheet, region) if m.odds > near else m for m in some]
-            models += settled
-            beam.append(max(settled, key=lambda m: m.odds))
-        beam = sorted((b for b in beam if b.odds > least), key=lambda b: -b.odds)[:BEAM]
-        beam = [b for b in beam if b.odds > beam[0].odds - BEHIND]
+def _likely(models: Sequence[Model]) -> list[Model]:
     top = max(m.odds for m in models)
     return [m for m in models if m.odds > top + DOUBT]
 
@@ -227,48 +196,65 @@ def _is_believable(new: Fit) -> bool:
     return all(term.is_believable(new.values[term.name]) for term in new.terms)
 
 
-def _settle(window: Window, model: Model, sheet: Sheet, region: Region | None) -> Model:
+# ---- the search ----------------------------------------------------------------------------------
+
+def _search(rival: Rival, prior: Prior) -> list[Model]:
+    """The fit of a set-up, and candidates, one more at a time, from the best sets of terms: which
+    comes first decides to which summit the next one climbs."""
+    models = beam = [Model(rival.fit, rival.odds)]
+    while beam and not prior.sheet.is_ideal:
+        grown: dict[frozenset[str], list[Model]] = {}
+        for node in beam:
+            for term, starts in _worth_trying(node, prior):
+                grown.setdefault(node.fit.names | {term.name}, []).extend(
+                    _try(term, starts, node, prior))
+        now, least = max(n.odds for n in beam), min(n.odds for n in beam) + CERTAIN
+        most = max((m.odds for some in grown.values() for m in some), default=0.0)
+        beam = []
+        for some in filter(None, grown.values()):
+            near = max(max(m.odds for m in some) - NEAR, now - NEAR, most - BEHIND)
+            settled = [_settle(m, prior) if m.odds > near else m for m in some]
+            models = models + settled
+            beam.append(max(settled, key=lambda m: m.odds))
+        beam = sorted((b for b in beam if b.odds > least), key=lambda b: -b.odds)[:BEAM]
+        beam = [b for b in beam if b.odds > beam[0].odds - BEHIND]
+    return _likely(models)
+
+
+def _try(term: Term, starts: Sequence[Values], node: Model, prior: Prior) -> list[Model]:
+    """Models with one more term."""
+    fits = [fit(node.fit.rows, [*node.fit.terms, term], prior, start=node.fit, rounds=QUICK,
+                given=given) for given in starts]
+    return [Model(new, node.odds - node.fit.evidence + term.odds + new.evidence)
+            for new in fits if _is_believable(new)]
+
+
+def _settle(model: Model, prior: Prior) -> Model:
     """The fit with more rounds, if it is better and can be true."""
-    slow = fit(window, model.fit.terms, sheet, region, start=model.fit)
-    better = Model(slow, model.odds - model.fit.evidence + slow.evidence)
+    slow = fit(model.fit.rows, model.fit.terms, prior, start=model.fit, is_fresh=False)
+    better = model.fitted(slow)
     return better if better.odds > model.odds and _is_believable(slow) else model
 
 
-def _worth_trying(window: Window, node: Model, sheet: Sheet, region: Region | None
-                  ) -> list[tuple[Term, list[Values]]]:
+def _worth_trying(node: Model, prior: Prior) -> list[tuple[Term, list[Values]]]:
     """Terms with the values to start at, but those that the noise without them makes hopeless."""
     best = clean = node.fit
     is_filtered = any(isinstance(term, SensorFilter) for term in best.terms)
     if max(best.scales.values()) > STRETCHED or any(t.is_inexact for t in best.terms):
-        fresh = {t.name: 0.3 for t in best.terms}
-        clean = fit(window, best.terms, sheet, region, rounds=1, log_noise=best.log_noise,
-                    start=_with_scales(best, fresh))
+        clean = fit(best.rows, best.terms, prior, start=best, rounds=0)
     out: list[tuple[Term, list[Values]]] = []
-    for term in candidates(best.rows, sheet):
-        if term.name in node.fit.names or (is_filtered and isinstance(term, SensorFilter)):
+    for term in candidates(best.rows, prior.sheet):
+        if term.name in best.names or (is_filtered and isinstance(term, SensorFilter)):
             continue
-        if isinstance(term, SensorFilter):
+        if term.is_screened:
             out.append((term, term.starts(best)))
             continue
         sides = [clean] if clean is best or term.is_linear else [best, clean]
         climbed = [_climb_all(side, term) for side in sides]
         if max(gain for _, gain in climbed) + term.odds > WORTH_IT:
-            summits: list[Array] = []
-            for values in (v for some, _ in climbed for v in some):
-                if _is_apart(values, summits, term):
-                    summits.append(values)
+            summits = _apart([v for some, _ in climbed for v in some], term)
             out.append((term, [{term.name: v} for v in summits]))
     return out
-
-
-def _with_scales(best: Fit, scales: dict[str, float]) -> Fit:
-    """The fit with other scales to begin at; those that are never learnt stay."""
-    kept = {t.name: scales[t.name] if np.isfinite(t.strength) else 1.0 for t in best.terms}
-    return Fit(**{**vars(best), "scales": kept})
-
-
-def _is_apart(values: Array, others: Sequence[Array], term: Term) -> bool:
-    return all(float(np.abs((values - other) / term.sd).max()) > APART for other in others)
 
 
 def _climb_all(side: Fit, term: Term) -> tuple[list[Array], float]:
@@ -279,21 +265,14 @@ def _climb_all(side: Fit, term: Term) -> tuple[list[Array], float]:
         order = np.argsort(told)[::-1][:CLIMBS]
         values = [values[k] for k in order if told[k] > SEEN]
     climbed = sorted((climb(side, term, value) for value in values), key=lambda c: -c[1])
-    summits: list[Array] = []
-    for value, _ in climbed:
-        if len(summits) < SUMMITS and term.is_believable(value) and _is_apart(value, summits, term):
-            summits.append(value)
+    summits = _apart([v for v, _ in climbed if term.is_believable(v)], term)[:SUMMITS]
     return summits, climbed[0][1] if summits else -np.inf
 
 
-def _try(window: Window, term: Term, starts: Sequence[Values], node: Model, sheet: Sheet,
-         region: Region | None) -> list[Model]:
-    """Models with one more term."""
-    out, prior = [], node.odds - node.fit.evidence + term.odds
-    for given in starts:
-        fresh = _with_scales(node.fit, {t.name: 0.3 for t in node.fit.terms})
-        new = fit(window, [*node.fit.terms, term], sheet, region, start=fresh, rounds=QUICK,
-                  given=given)
-        if _is_believable(new):
-            out.append(Model(new, prior + new.evidence))
+def _apart(values: Sequence[Array], term: Term) -> list[Array]:
+    """The values that are not those of one before."""
+    out: list[Array] = []
+    for value in values:
+        if all(float(np.abs((value - other) / term.sd).max()) > APART for other in out):
+            out.append(value)
     return out

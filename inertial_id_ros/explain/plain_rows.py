@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..model.newton_euler import GRAVITY, rotation, skew
+from ..model.newton_euler import GRAVITY, rotation, weight_columns
 from ..model.problem import dynamism_weight
 from ..motion.motion import Array
 from .fit import Fit
@@ -46,11 +46,10 @@ def plain_rows(fit: Fit, c1: float) -> PlainRows:
     """The rows of a fit; c1: dynamism from which on the full model has 99.5 % of the weight."""
     rows, solution = fit.rows, fit.solution
     bias = next(term for term in fit.terms if term.name == "bias")
-    left = solution.residual.reshape(solution.variance.shape) / solution.weight
-    y = rows.A @ fit.phi + np.outer(rows.constant, fit.values["bias"] - bias.mean) + left
+    y = rows.A @ fit.phi + np.outer(rows.constant, fit.values["bias"] - bias.mean) + solution.left
     pull = -rows.level @ (rotation(np.r_[rows.setup.tilt, 0.0]) @ GRAVITY)
     static = np.zeros_like(rows.A)
-    static[:, :3, 0], static[:, 3:, 1:4] = pull, -skew(pull)
+    static[..., :4] = weight_columns(pull)
     full, gravity = (rows.back(np.concatenate([A, y[..., None]], axis=2))
                      for A in (rows.A, static))
     motion = rows.window.motion

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 Through = Callable[[Array], Array]
 Values = dict[str, Array]
+DIFFERENCE = 1e-5  # of a prior deviation, by which slopes are found
+LIGHTEST = 0.01  # kg: a term that is relative to the mass takes at least this
 
 
 class Effect(NamedTuple):
@@ -43,6 +45,7 @@ class Term(ABC):
             scale is never learnt.
         is_linear: True if the effect is linear in the values, whose mean is zero then.
         is_inexact: True if no sensor or cable follows the law exactly.
+        is_screened: True if `starts` gives none where a try is hopeless.
         odds: logarithm, before the data, of terms that must earn their place.
         mean, sd: (q,) of the prior.
     """
@@ -52,6 +55,7 @@ class Term(ABC):
     strength = 3.0
     is_linear = False
     is_inexact = False
+    is_screened = False
     odds = 0.0
 
     def __init__(self, sd: Array | list[float]) -> None:
@@ -85,6 +89,22 @@ class Term(ABC):
     def describe(self, rows: Rows, phi: Array, values: Array) -> Mapping[str, float]:
         """Numbers for the sentence of the finding; empty: too small to be named."""
         return {}
+
+
+class Law(Term):
+    """A term that is not linear; its slopes are found by differences."""
+
+    strength = np.inf
+
+    @abstractmethod
+    def wrench(self, rows: Rows, phi: Array, values: Array) -> Array:
+        """What it adds to the reading (n, 6) of each row, at values (q,)."""
+
+    def effect(self, rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
+        step = DIFFERENCE * self.sd
+        points = [values, *(values + np.diag(step))]
+        modes = rows.modes(np.stack([self.wrench(rows, phi, at) for at in points], 2))
+        return Effect((modes[..., 1:] - modes[..., :1]) / step, modes[..., 0])
 
 
 def linear(slopes: Array, values: Array, through: Through | None = None) -> Effect:

@@ -58,7 +58,7 @@ class TorqueExplanation:
     setup: Setup = Setup()
     is_outdated: ClassVar[bool] = False  # the scan tells what changes
 
-    def plain_rows(self, c1: float) -> PlainRows:
+    def plain_rows(self) -> PlainRows:
         """The rows of the payload alone; no two models are blended."""
         r, j, _ = self.rows.shape
         return PlainRows(self.rows, self.rows, np.ones(r), np.maximum(self.residual, 1e-9),

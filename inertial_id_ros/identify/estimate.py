@@ -84,11 +84,10 @@ def _of_sensor(explained: Explained, sign: float) -> tuple[Array, Array, Array, 
     """Bias, alignment, its deviations and residual, (6,) each, of a sensor; joints have none."""
     if not isinstance(explained, Explanation):
         return np.zeros(6), np.zeros(6), np.zeros(6), np.zeros(6)
-    fit, solution = explained.best, explained.best.solution
-    left = solution.residual.reshape(solution.variance.shape) ** 2 * solution.variance
+    fit = explained.best
     return (sign * fit.values["bias"],
             _alignment({**fit.values, "delay": np.r_[explained.setup.delay]}),
-            np.abs(_alignment(fit.sigma)), np.sqrt(left.sum(0) / fit.rows.n))
+            np.abs(_alignment(fit.sigma)), np.sqrt((fit.solution.left**2).sum(0) / fit.rows.n))
 
 
 def _too_short(window: Window) -> str:

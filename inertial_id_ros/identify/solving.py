@@ -9,6 +9,7 @@ import numpy as np
 
 from ..errors import NotEnoughData
 from ..explain.explain import Explanation
+from ..explain.plain_rows import plain_rows
 from ..model.problem import Problem, blend, channel_triangles
 from ..model.tool import nothing_beside
 from ..motion.motion import Array
@@ -52,7 +53,8 @@ def _with_rows(problem: Problem, explained: Explained, basis: Basis, apart: Arra
     settings = basis.settings.estimator
     if settings.weighting != "dynamism" and not basis.estimator.needs_wrench:
         return problem
-    rows = explained.plain_rows(settings.dynamism_c1).without(apart)
+    rows = (plain_rows(explained.best, settings.dynamism_c1) if isinstance(explained, Explanation)
+            else explained.plain_rows()).without(apart)
     if settings.weighting == "dynamism":
         return blend(rows.full, rows.static, rows.weight, rows.noise, rows.bias_sd)
     models = (channel_triangles(rows.full, np.ones(len(rows.full))),)

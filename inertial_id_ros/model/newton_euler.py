@@ -55,3 +55,10 @@ def regressor(proper: Array, omega: Array, alpha: Array) -> Array:
 def static_wrench(phi: Array, proper: Array) -> Array:
     """Wrench (..., 6) of a payload that only feels an acceleration (..., 3)."""
     return np.concatenate([phi[0] * proper, np.cross(phi[1:4], proper)], -1)
+
+
+def weight_columns(proper: Array) -> Array:
+    """Columns (..., 6, 4) of `static_wrench` by mass and first moment."""
+    out = np.zeros((*proper.shape[:-1], 6, 4))
+    out[..., :3, 0], out[..., 3:, 1:] = proper, -skew(proper)
+    return out

@@ -11,12 +11,9 @@ from problems import motion_from_arrays
 
 from benchmarks.referee import situations
 from benchmarks.referee.generator import FRAME, WHITE, applied
-from inertial_id_ros.explain.bias_drift import BiasDrift
+from inertial_id_ros.explain.causes import BiasDrift, MovingBase, RoomForce
 from inertial_id_ros.explain.explain import Explanation, explain
-from inertial_id_ros.explain.moving_base import MovingBase
-from inertial_id_ros.explain.pouring import Pouring
-from inertial_id_ros.explain.room_force import RoomForce
-from inertial_id_ros.explain.swing import Swing
+from inertial_id_ros.explain.laws import Pouring, Swing
 from inertial_id_ros.explain.term import Term
 from inertial_id_ros.model.history import History
 from inertial_id_ros.model.rows import Rows

@@ -73,8 +73,7 @@ def check_by_motion(window: Window, settings: Settings) -> tuple[Row, ...]:
 
 def _right(found: Explanation, mass: str, is_tilted_twice: bool, clocks: Row) -> tuple[Row, ...]:
     """The rows of a set-up that explains the wrench."""
-    residual = found.best.solution.residual.reshape(found.best.solution.variance.shape)
-    sd = np.sqrt((residual**2 * found.best.solution.variance)[:, :3].sum() / found.best.rows.n)
+    sd = np.sqrt((found.best.solution.left[:, :3] ** 2).sum() / found.best.rows.n)
     gravity = Row(GRAVITY, Verdict.PASSED, "as stated", EXPECTED[GRAVITY]) if (
         is_tilted_twice) else Row(GRAVITY, Verdict.OPEN, "the sensor has turned about one axis",
                                   EXPECTED[GRAVITY], "Turn the sensor about two axes.")

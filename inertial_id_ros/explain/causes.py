@@ -1,0 +1,280 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""The terms that must earn their place: causes that may be there or not. Here the linear ones, and
+the sensor's own low-pass."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from ..model.newton_euler import GRAVITY, static_wrench, weight_columns
+from ..model.rows import STEP, Rows
+from ..model.setup import low_pass
+from ..model.sheet import Sheet
+from ..motion.motion import BIN, Array
+from .fit import Fit
+from .laws import Cable, Pouring, Swing
+from .residual import is_explained, is_motion_clear
+from .term import Effect, Term, Values, linear
+
+STILL, LEAST_PATH = 1e-6, 1e-3  # m/s^2, m
+
+
+def candidates(rows: Rows, sheet: Sheet) -> list[Term]:
+    """Candidates for a window; those of one name exclude each other.
+
+    Poses at rest alone tell of nothing but the payload. Where transforms tell no translation, what
+    accelerations do is noise: a pour could explain it. Where the place of the sensor is not known
+    to change, a force that is constant in the room is no other than weight.
+    """
+    motion = rows.window.motion
+    if not motion.omega.any():
+        return []
+    if np.abs(motion.acceleration).max() < STILL:
+        return [Hysteresis(rows, sheet.accuracy), BiasDrift()]
+    out: list[Term] = [
+        Hysteresis(rows, sheet.accuracy), SensorFilter(1), SensorFilter(2), BiasDrift(),
+        Pouring(1, False), Pouring(2, False), Pouring(2, True), Swing()]
+    if np.ptp(rows.place, axis=0).max() > LEAST_PATH:
+        out += [Cable(), RoomForce(), MovingBase(rows.n)]
+    return out
+
+
+class BiasDrift(Term):
+    """A zero of the sensor that creeps evenly, beyond its data sheet (warm-up, a loose mount).
+
+    Values (6): change over the window [N, N m].
+    """
+
+    SD, NAMED = (5.0, 0.3), (3.0, 0.5)  # N, N m; the same in a minute
+
+    name, place, strength, is_linear, odds = "bias_drifts", 9, np.inf, True, -6.0
+
+    def __init__(self) -> None:
+        super().__init__(np.repeat(self.SD, 3))
+
+    def effect(self, rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
+        # The bias is that of the middle of the window.
+        return linear(rows.modes(rows.t)[:, None, None] * np.eye(6), values)
+
+    def describe(self, rows: Rows, phi: Array, values: Array) -> Mapping[str, float]:
+        minute = 60.0 / (BIN * (rows.index[-1] - rows.index[0]))
+        force, torque = (float(minute * np.linalg.norm(v)) for v in np.split(values, 2))
+        is_large = force > self.NAMED[0] or torque > self.NAMED[1]
+        return {"force_rate": force, "torque_rate": torque} if is_large else {}
+
+
+class RoomForce(Term):
+    """A vertical force that is constant in the room: a resting hand, a balancer.
+
+    It looks like weight, but not like inertia. What is constant along the floor looks like a tilt
+    of gravity. Values (4): force upwards on the sensor [N], and its moment about the sensor's
+    origin per vertical force of 1 N in the room's axes, in sensor axes [N m].
+    """
+
+    SD, NAMED = (5.0, 0.5), (1.0, 0.05)  # N, N m; N, and of the weight
+
+    name, place, strength, is_linear, odds = "constant_force", -1, np.inf, True, -8.0
+
+    def __init__(self) -> None:
+        super().__init__(np.repeat(self.SD, (1, 3)))
+
+    def starts(self, fit: Fit) -> list[Values]:
+        return super().starts(fit) if is_motion_clear(fit) else []
+
+    def effect(self, rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
+        return linear(weight_columns(rows.level[:, :, 2]), values)
+
+    def describe(self, rows: Rows, phi: Array, values: Array) -> Mapping[str, float]:
+        weight = -phi[0] * GRAVITY[2]
+        is_large = abs(values[0]) > max(self.NAMED[0], self.NAMED[1] * weight)
+        return {"force": float(values[0])} if is_large else {}
+
+
+class CompensatedWeight(Term):
+    """A payload whose weight the driver takes off, though nobody said so: mass and first moment."""
+
+    SD = (10.0, 1.0, 1.0, 1.0)  # kg, kg m
+
+    name, place, strength, is_linear = "removed_payload", 8, np.inf, True
+
+    def __init__(self) -> None:
+        super().__init__(np.array(self.SD))
+
+    def effect(self, rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
+        return linear(-weight_columns(rows.level @ -GRAVITY), values)
+
+    def describe(self, rows: Rows, phi: Array, values: Array) -> Mapping[str, float]:
+        return {"mass": float(values[0])}
+
+
+class MovingBase(Term):
+    """A base that is accelerated along the floor: an AGV that drives, a crane that sways.
+
+    The payload is accelerated as a whole: m a in the centre of mass, which a contact or a cable
+    does not do. Values (2 K): cosine modes of a(t) along the base's x and y [m/s^2].
+
+    Args:
+        rows: of the window.
+    """
+
+    BAND, SD, NAMED = 2.0, 0.1, 0.06  # Hz; m/s^2, and root mean square of it
+    SHARE, SWINGS = 0.6, 30.0  # of the residual; evidence for a swing, with which it is none
+
+    name, place, is_linear, odds = "base_moves", -2, True, -6.0
+    is_screened = True
+
+    def __init__(self, rows: int) -> None:
+        self.count = max(int(2.0 * self.BAND * BIN * STEP * rows), 3)
+        super().__init__(np.full(2 * self.count, self.SD))
+
+    def on(self, rows: Rows) -> MovingBase:
+        return MovingBase(rows.n)
+
+    def starts(self, fit: Fit) -> list[Values]:
+        """It is worth a try where accelerations, any in each row, explain most of the residual, and
+        no part that swings by the arm's own motion does."""
+        if "not_rigid" in fit.names or is_explained(fit):
+            return []
+        rows, solution = fit.rows, fit.solution
+        left = rows.back(solution.residual.reshape(rows.y.shape))
+        weight = np.sqrt(np.repeat(solution.variance.reshape(-1, 2, 3).mean((0, 2)), 3))
+        pulls = static_wrench(fit.phi, rows.rotation[:, :2]).transpose(0, 2, 1) / weight[:, None]
+        basis, _ = np.linalg.qr(pulls)
+        part = basis.transpose(0, 2, 1) @ left[..., None]
+        share = float((part**2).sum() / max(float((left**2).sum()), 1e-300))
+        is_likely = share > self.SHARE and not Swing().starts(fit, self.SWINGS)
+        return super().starts(fit) if is_likely else []
+
+    def effect(self, rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
+        at = np.outer(np.arange(rows.n) + 0.5, np.arange(self.count)) / rows.n
+        across = rows.rotation[:, :2]  # (n, 2, 3) axes of the base in sensor axes
+        pulls = static_wrench(phi, across).transpose(0, 2, 1)  # (n, 6, 2)
+        slopes = pulls[..., None] * np.cos(np.pi * at)[:, None, None]
+        return linear(rows.modes(slopes.reshape(rows.n, 6, -1)), values)
+
+    def describe(self, rows: Rows, phi: Array, values: Array) -> Mapping[str, float]:
+        x, y = values.reshape(2, -1)[:, 1:]
+        size = float(np.sqrt(0.5 * (x @ x + y @ y)))
+        return {"acceleration": size} if size > self.NAMED else {}
+
+
+class Hysteresis(Term):
+    """A share of each channel lags behind its load by plays (Prandtl-Ishlinskii).
+
+    Values (24): weights of four plays in each channel.
+
+    Args:
+        rows, accuracy: of a force and of a torque [N, N m]: they tell how large weights may be.
+    """
+
+    SHARES = (0.1, 0.2, 0.3, 0.4)  # half widths of the plays, of the range of a channel
+    INEXACT = 0.04  # of what the plays take from the gains
+    SD, TIMES = 0.15, 2.0  # of a weight at most; lag, of what the data sheet calls accuracy
+    NAMED = 0.01  # share of the load
+
+    name, place, strength = "hysteresis", 3, np.inf
+    is_linear, is_inexact, odds = True, True, -1.0
+
+    def __init__(self, rows: Rows, accuracy: tuple[float, ...]) -> None:
+        half = np.outer(self.SHARES, np.ptp(rows.back(rows.y), axis=0))
+        usual = self.TIMES * np.repeat(accuracy, 3) / np.maximum(half, 1e-9)
+        super().__init__(np.minimum(usual, self.SD).ravel())
+        self._accuracy = accuracy
+
+    def on(self, rows: Rows) -> Hysteresis:
+        return Hysteresis(rows, self._accuracy)
+
+    def effect(self, rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
+        count = len(self.SHARES)
+        several = np.tile(rows.back(load), count)  # (n, 24)
+        half = np.repeat(self.SHARES, 6)
+        out, side, last = _plays(several, half * np.ptp(several, axis=0))
+        slopes = rows.modes(out - several).reshape(-1, count, 6, 1) * np.eye(6)
+        slopes = slopes.transpose(0, 2, 1, 3).reshape(len(slopes), 6, -1)
+        weight = values.reshape(count, 6, 1)
+        bent = (side * half * values).reshape(-1, count, 6).sum(1)[..., None]
+        channel = np.arange(6)
+        top, bottom = several[:, :6].argmax(0), several[:, :6].argmin(0)
+
+        def through(more: Array) -> Array:
+            part = rows.back(more)
+            moved = bent * (part[top, channel] - part[bottom, channel]) - weight.sum(0) * part
+            for k in range(count):
+                moved += weight[k] * part[last[:, 6 * k:6 * k + 6], channel]
+            return rows.modes(moved)
+        return linear(slopes, values, through)
+
+    def doubt(self, rows: Rows, phi: Array, values: Array) -> Array:
+        share = self.INEXACT * np.abs(values.reshape(-1, 2, 3)).sum(0).mean(1)
+        gains = np.zeros((10, 2))
+        gains[0, 0], gains[1:, 1] = phi[0] * share[0], phi[1:] * share[1]
+        return np.asarray(gains @ gains.T)
+
+    def describe(self, rows: Rows, phi: Array, values: Array) -> Mapping[str, float]:
+        share = float(np.abs(values.reshape(-1, 6).sum(0)).max())
+        return {"share": share} if share > self.NAMED else {}
+
+
+def _plays(load: Array, half: Array) -> tuple[Array, Array, np.ndarray]:
+    """Outputs (n, q) of plays of half widths (q,) on loads (n, q), the side on which each slid
+    last, and when."""
+    low, high, out, at = load - half, load + half, np.empty_like(load), load[0]
+    for k in range(len(load)):
+        out[k] = at = np.maximum(low[k], np.minimum(high[k], at))
+    side = np.where(out == high, 1.0, np.where(out == low, -1.0, 0.0))
+    moved = np.where(side != 0.0, np.arange(len(load))[:, None], 0)
+    last = np.maximum.accumulate(moved, axis=0)
+    return out, np.take_along_axis(side, last, 0), last
+
+
+class SensorFilter(Term):
+    """The sensor's own low-pass of first or second order.
+
+    Values: logarithm of the time constant [s], damping if of second order, what it held before.
+    """
+
+    TIMES, USUAL = (0.003, 2.0), 0.05  # s, bounds of the time constant
+    DAMPINGS, DAMPING = (0.3, 1.5), 0.8
+    SEEN, CLEAR = 0.012, 4.0  # s of delay, and its deviations, from which on one is looked for
+    STEP = 0.02
+
+    place, strength, is_screened, odds = 4, np.inf, True, -2.0
+
+    def __init__(self, order: int) -> None:
+        self.name, self.order = f"sensor_filter{order}", order
+        super().__init__(np.r_[1.5, [0.15] * (order - 1), ([1.0] * 3 + [0.05] * 3) * order])
+        self.mean[:order] = np.r_[np.log(self.USUAL), [self.DAMPING] * (order - 1)]
+
+    def starts(self, fit: Fit) -> list[Values]:
+        """A filter is first seen as a delay."""
+        late, least = self.USUAL, self.SEEN
+        if "delay" in fit.values:
+            late = fit.values["delay"][0]
+            least = max(self.SEEN, self.CLEAR * fit.sigma["delay"][0])
+        if late < least:
+            return []
+        values = self.mean.copy()
+        values[0] = np.log(late / (2.0 * values[1] if self.order == 2 else 1.0))
+        return [{self.name: values, "delay": np.zeros(1)}]
+
+    def filter(self, values: Array) -> tuple[float, ...]:
+        """Time constant [s], and damping."""
+        time = float(np.exp(np.clip(values[0], *np.log(self.TIMES))))
+        return (time, *np.clip(values[1:self.order], *self.DAMPINGS).tolist())
+
+    def describe(self, rows: Rows, phi: Array, values: Array) -> Mapping[str, float]:
+        time = self.filter(values)[0]
+        return {"cutoff": 1.0 / (2.0 * np.pi * time), "order": float(self.order)}
+
+    def effect(self, rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
+        wrench, known = rows.unfiltered @ phi, self.filter(values)
+        here = low_pass(wrench, known)
+        slopes = [(low_pass(wrench, self.filter(values + step)) - here) / self.STEP
+                  for step in self.STEP * np.eye(self.order, len(values))]
+        t = (rows.time - rows.time[0]) / known[0]
+        decay = [np.exp(-t), t * np.exp(-t)][:self.order]
+        modes = rows.modes(np.concatenate([
+            rows.smooth(np.stack(slopes, 2)), *[d[:, None, None] * np.eye(6) for d in decay]], 2))
+        return Effect(modes, modes[..., self.order:] @ values[self.order:])

@@ -1,0 +1,263 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""Causes whose law is not linear: a cable, a payload that pours or slides, a part that swings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from scipy.signal import bilinear, lfilter
+
+from ..inertia import report_from_phi, report_jacobian
+from ..model.newton_euler import skew
+from ..model.rows import Rows
+from ..motion.motion import BIN, Array
+from .fit import Fit, gains
+from .residual import is_explained, is_motion_clear
+from .term import LIGHTEST, Law, Values
+
+MOST = 2  # members of a grid that are worth a climb
+
+
+def likely(fit: Fit, columns: Array, least: float = 0.0) -> list[tuple[int, Array]]:
+    """Number and values of the members of a grid that gain most beside a fit; see `gains`.
+
+    Args:
+        least: logarithm of the evidence that each must gain.
+    """
+    gain, values = gains(fit, columns)
+    return [(int(k), values[k]) for k in np.argsort(-gain)[:MOST] if gain[k] > least]
+
+
+class Cable(Law):
+    """A cable or hose: a tension towards a point of the room, as of a spring, at a point of the
+    load.
+
+    Values (8): that point from the sensor's mean position [m], tension beyond that of a spring
+    without natural length [N], stiffness [N/m], where it is fastened, from the sensor, in its axes
+    [m]. With these the valley of such a spring, which looks like weight, is straight: its linear
+    covariance is right.
+    """
+
+    INEXACT = 0.03  # of its tension looks like weight: it sags, bends and rubs
+    ABOVE, EXCESS = 0.4, 1.0  # m: most cables come from above; N
+    SD = np.r_[np.full(3, 0.5), 3.0, 6.0, np.full(3, 0.1)]
+    POINTS = ((0, 0, 0.5), (0, 0, 1.0), (0.4, 0, 0.4), (-0.4, 0, 0.4), (0, 0.4, 0.4),
+              (0, -0.4, 0.4))
+    REACH, NEAREST, NAMED = 0.35, 0.05, 0.3  # m, of where it is fastened; m, its length; N
+
+    name, place, is_inexact, odds = "cable", -1, True, -2.0
+
+    def __init__(self) -> None:
+        super().__init__(self.SD)
+        self.mean[2:4] = self.ABOVE, self.EXCESS
+
+    def starts(self, fit: Fit) -> list[Values]:
+        return [{self.name: np.r_[point, self.EXCESS, 0.5 * self.SD[4], np.zeros(3)]}
+                for point in self.POINTS]
+
+    def is_believable(self, values: Array) -> bool:
+        return bool(tension(values) > 0.0 and np.linalg.norm(values[5:]) < self.REACH)
+
+    def wrench(self, rows: Rows, phi: Array, values: Array) -> Array:
+        point, excess, stiffness, lever = values[:3], values[3], values[4], values[5:]
+        line = point - rows.p - rows.rotation @ lever
+        length = np.maximum(np.linalg.norm(line, axis=1), self.NEAREST)[:, None]
+        pull = (stiffness + excess / length) * line
+        force = (rows.rotation.transpose(0, 2, 1) @ pull[..., None])[..., 0]
+        return -np.concatenate([force, np.cross(lever, force)], 1)
+
+    def doubt(self, rows: Rows, phi: Array, values: Array) -> Array:
+        lever, pull = values[5:], rows.modes(self.wrench(rows, phi, values)[:, :3])
+        mass = self.INEXACT * np.sqrt((pull**2).sum() / rows.n) / 9.81
+        part = np.zeros((10, 4))
+        part[0, 0], part[1:4, 0] = 1.0, lever
+        part[1:4, 1:] = 0.5 * np.linalg.norm(lever) * np.eye(3)
+        return np.asarray(mass**2 * part @ part.T)
+
+    def describe(self, rows: Rows, phi: Array, values: Array) -> Mapping[str, float]:
+        pull = tension(values)
+        return {"tension": pull, "stiffness": float(values[4])} if pull > self.NAMED else {}
+
+
+def tension(values: Array) -> float:
+    """Tension [N] of a cable where the sensor is on average, about."""
+    return float(values[3] + values[4] * np.linalg.norm(values[:3]))
+
+
+class Pouring(Law):
+    """A payload that pours or slides: phi changes evenly over stretches; wanted is that of now.
+
+    phi(t) = phi_now - sum_k change_k left_k(t), where left_k falls from 1 to 0 over stretch k. What
+    pours is like the rest (a share of phi), what slides takes its inertia along, and where in the
+    payload that happens is unknown: the inertia changes by itself, too. It goes on, over one or two
+    stretches up to now, or is over, after one. Values: logarithms of the ages of the knots [s]; of
+    each stretch the share of the mass (1), the way of the centre (3) [m], the inertia (6) over what
+    such changes may make of it.
+
+    Args:
+        knots: that are free; is_over: True if the last of them is the end.
+    """
+
+    SHARE, WAY = 0.3, 0.03  # deviations in a stretch: of the mass; of the centre [m]
+    AGE, SPREAD = np.log(6.0), 1.0  # of the logarithm of the age of a knot [s]
+    SHORTEST, BOUNDS = 0.4, (-3.0, 4.5)  # s, of a stretch; of these logarithms
+    RADII = (0.05, 0.25)  # m, bounds of the radius of gyration
+    AGES = (1.5, 3.0, 5.0, 8.0, 12.0, 17.0, 23.0)  # s: at which climbs begin
+    ENDS, LASTS = (1.0, 3.0, 7.0, 11.0, 16.0), (1.5, 5.0, 11.0, 20.0)
+    NAMED, UNSURE = (0.03, 0.003), 0.2  # of the mass; m; s, of when now is
+
+    name, place, odds = "payload_walks", -2, -4.0
+
+    def __init__(self, knots: int, is_over: bool) -> None:
+        self.knots, self.is_over, self._count = knots, is_over, knots - is_over
+        one = np.r_[self.SHARE, np.full(3, self.WAY), np.full(6, 1.0)]
+        super().__init__(np.r_[np.full(knots, self.SPREAD), np.tile(one, self._count)])
+        self.mean[:knots] = self.AGE
+
+    def starts(self, fit: Fit) -> list[Values]:
+        if fit.phi[0] < LIGHTEST or is_explained(fit):
+            return []
+        rows, sd, age = fit.rows, self.sd[self.knots:self.knots + 4], _age(fit.rows)
+        length = BIN * (rows.index[-1] - rows.index[0])
+        knots = ([(end + lasts, end) for end in self.ENDS for lasts in self.LASTS] if self.is_over
+                 else [(old, 0.5 * old)[:self.knots] for old in self.AGES])
+        ages = [np.array(k) for k in knots if k[-1] + 1.0 < length and k[0] < length + 5.0]
+        if not ages:
+            return []
+        left = np.stack([_left(age, (k[0], k[-1] if self.is_over else 0.0)) for k in ages], 1)
+        wrench = -rows.steady @ (self._changes(fit.phi)[:, :4] * sd)
+        found = likely(fit, rows.modes(wrench[:, :, None] * left[:, None, :, None]))
+        return [{self.name: np.r_[np.log(ages[k]), np.tile(
+            np.r_[change * sd, np.zeros(6)] / self._count, self._count)]} for k, change in found]
+
+    def later(self, values: Array, seconds: float) -> Array:
+        ages = np.log(self._knots(values)[:self.knots] + seconds)
+        return np.r_[np.clip(ages, *self.BOUNDS), values[self.knots:]]
+
+    def is_believable(self, values: Array) -> bool:
+        """The knots are in order, and there was a payload before."""
+        ages, shares = values[:self.knots], values[self.knots::10]
+        return bool(np.all(np.diff(ages) < 0.0) and shares.sum() < 1.0)
+
+    def wrench(self, rows: Rows, phi: Array, values: Array) -> Array:
+        age, knots = _age(rows), self._knots(values)
+        changes = self._changes(phi) @ values[self.knots:].reshape(-1, 10).T  # (10, K)
+        left = np.stack([_left(age, (max(knots[k], knots[k + 1] + self.SHORTEST), knots[k + 1]))
+                         for k in range(self._count)], 1)
+        return np.asarray(-((rows.steady @ changes) * left[:, None]).sum(2))
+
+    def _knots(self, values: Array) -> Array:
+        """Ages (knots + 1,) of the knots and of now [s]."""
+        return np.r_[np.exp(np.clip(values[:self.knots], *self.BOUNDS)), 0.0]
+
+    def _changes(self, phi: Array) -> Array:
+        """Changes (10, 10) of phi by units of the values of a stretch."""
+        mass, out = phi[0], np.zeros((10, 10))
+        if mass < LIGHTEST:
+            return out
+        out[:, 0] = phi
+        out[1:4, 1:4] = mass * np.eye(3)
+        out[4:, 1:4] = -mass * report_jacobian(phi)[4:, 1:4]
+        gyration = max(float(report_from_phi(phi)[[4, 7, 9]].sum()), 0.0) / (2.0 * mass)
+        radius = float(np.clip(np.sqrt(gyration), *self.RADII))
+        out[4:, 4:] = mass * radius * (self.SHARE * radius + 2.0 * self.WAY) * np.eye(6)
+        return out
+
+    def _rate(self, phi: Array, values: Array) -> Array:
+        """Rate (10,) of phi now [1/s]."""
+        if self.is_over:
+            return np.zeros(10)
+        lasts = max(float(self._knots(values)[-2]), self.SHORTEST)
+        return np.asarray(self._changes(phi) @ values[-10:] / lasts)
+
+    def doubt(self, rows: Rows, phi: Array, values: Array) -> Array:
+        rate = self._rate(phi, values)
+        return np.asarray(self.UNSURE**2 * np.outer(rate, rate))
+
+    def describe(self, rows: Rows, phi: Array, values: Array) -> Mapping[str, float]:
+        change = values[self.knots:].reshape(-1, 10).sum(0)
+        if abs(change[0]) < self.NAMED[0] and np.linalg.norm(change[1:4]) < self.NAMED[1]:
+            return {}
+        rate = self._rate(phi, values)
+        centre = rate[1:4] - rate[0] * phi[1:4] / phi[0]
+        return {"mass_rate": float(rate[0]), "speed": float(np.linalg.norm(centre) / phi[0])}
+
+
+def _age(rows: Rows) -> Array:
+    """Time (n,) from each row to the end of the window [s]."""
+    return np.asarray(BIN * (len(rows.window.used) - rows.index))
+
+
+def _left(age: Array, stretch: tuple[float, float]) -> Array:
+    """Share (n,) of a stretch, from an age to another one, that comes after the ages (n,)."""
+    return np.clip((age - stretch[1]) / (stretch[0] - stretch[1]), 0.0, 1.0)
+
+
+class Swing(Law):
+    """A part of the payload that swings by itself: liquid, a loose part, a tool that dangles.
+
+    It hangs from the centre of mass as a damped pendulum, whose deflection x follows the horizontal
+    acceleration a of that point, x'' + 2 d w x' + w^2 x = -a; beside a rigid payload of all of the
+    mass it takes m x''. Values (6): logarithm of the frequency [Hz], damping d, mass m of the part
+    relative to the payload's, moment of that force about the sensor's origin (3), relative to mass
+    times 0.1 m.
+    """
+
+    SD, MEAN = np.r_[0.5, 0.06, 0.5, np.full(3, 1.0)], np.r_[np.log(1.5), 0.06]
+    RATES = 0.6 * 1.2 ** np.arange(11)  # Hz, at which climbs begin
+    BOUNDS, DAMPINGS = (np.log(0.3), np.log(4.0)), (0.005, 0.4)
+    LEVER, NAMED = 0.1, 0.08  # m; of the mass
+
+    name, place, odds = "not_rigid", -2, -8.0
+
+    def __init__(self) -> None:
+        super().__init__(self.SD)
+        self.mean[:2] = self.MEAN
+
+    def starts(self, fit: Fit, least: float = 0.0) -> list[Values]:
+        if "base_moves" in fit.names or not is_motion_clear(fit):
+            return []
+        at = [np.r_[np.log(rate), self.MEAN[1]] for rate in self.RATES]
+        pulls = self._pulls(fit.rows, fit.phi, at) * self.sd[2:]
+        return [{self.name: np.r_[at[k], found * self.sd[2:]]}
+                for k, found in likely(fit, fit.rows.modes(pulls), least)]
+
+    def is_believable(self, values: Array) -> bool:
+        return bool(0.0 < values[2] < 1.3 and self.BOUNDS[0] < values[0] < self.BOUNDS[1])
+
+    def wrench(self, rows: Rows, phi: Array, values: Array) -> Array:
+        return np.asarray(self._pulls(rows, phi, [values[:2]])[:, :, 0] @ values[2:])
+
+    def _pulls(self, rows: Rows, phi: Array, pendulums: Sequence[Array]) -> Array:
+        """Wrench (n, 6, r, 4) by mass and moments, of pendulums of (logarithm of a frequency,
+        damping) each."""
+        mass = max(float(phi[0]), LIGHTEST)
+        motion, centre = rows.window.motion, phi[1:4] / mass
+        turned = np.cross(motion.omega, np.cross(motion.omega, centre))
+        pivot = motion.acceleration + np.cross(motion.alpha, centre) + turned
+        pivot = (motion.rotation @ pivot[..., None])[..., 0]
+        driven = np.stack([self._driven(pivot, *one) for one in pendulums], 2)
+        driven[:, 2] = 0.0  # along the string it goes with the pivot
+        seen = mass * rows.smooth(motion.rotation.transpose(0, 2, 1) @ driven)
+        out = np.zeros((rows.n, 6, len(pendulums), 4))
+        out[:, :3, :, 0] = seen
+        out[:, 3:, :, 1:] = -self.LEVER * skew(seen.transpose(0, 2, 1)).transpose(0, 2, 1, 3)
+        return out
+
+    def _driven(self, pivot: Array, log_rate: float, damping: float) -> Array:
+        """Acceleration (b, 3) of the deflection of a pendulum that begins at rest."""
+        turn = 2.0 * np.pi * np.exp(np.clip(log_rate, *self.BOUNDS))
+        drag = 2.0 * float(np.clip(damping, *self.DAMPINGS)) * turn
+        b, a = bilinear([-1.0, 0.0, 0.0], [1.0, drag, turn**2], 1.0 / BIN)
+        return np.asarray(lfilter(b, a, pivot, axis=0))
+
+    def doubt(self, rows: Rows, phi: Array, values: Array) -> Array:
+        """What swings has no inertia of a rigid body."""
+        inertia = min(abs(values[2]), 1.0) * abs(phi[[4, 7, 9]]).mean()
+        return np.diag(np.r_[np.zeros(4), np.full(6, inertia**2)])
+
+    def describe(self, rows: Rows, phi: Array, values: Array) -> Mapping[str, float]:
+        if values[2] < self.NAMED:
+            return {}
+        return {"share": float(min(values[2], 1.0)), "frequency": float(np.exp(values[0]))}
