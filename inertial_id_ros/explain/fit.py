@@ -287,9 +287,9 @@ class Solution:
         """Of further columns (k, 6, s, q): normal matrices (s, q, q) less what x takes, and their
         products (s, q) with the residual."""
         s, q = columns.shape[2:]
-        B = (columns * self.weight[..., None, None]).reshape(-1, s * q)
-        taken = (self.inverse @ (self.Xw.T @ B)).T.reshape(s, q, -1)
-        B = B.T.reshape(s, q, -1)
+        flat = (columns * self.weight[..., None, None]).reshape(-1, s * q)
+        taken = (self.inverse @ (self.Xw.T @ flat)).T.reshape(s, q, -1)
+        B = flat.T.reshape(s, q, -1)
         return B @ B.transpose(0, 2, 1) - taken @ taken.transpose(0, 2, 1), B @ self.residual
 
 

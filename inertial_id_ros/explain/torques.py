@@ -39,24 +39,30 @@ class TorqueExplanation:
     """The payload in the torques of a window.
 
     Attributes:
-        phi, covariance: (10,), (10, 10), the robot's errors marginalised; wide_phi,
-        wide_covariance: the same.
+        phi, covariance: (10,), (10, 10), the robot's errors marginalised.
         residual: (j,) root mean square that is left [N m]; rows: (r, j, 11) ``[A | torque]``,
             each scaled by its weight.
         refused: why the payload cannot be true; named: kinds and numbers of findings.
-        setup: as described.
     """
 
     phi: Array
     covariance: Array
-    wide_phi: Array
-    wide_covariance: Array
     residual: Array
     rows: Array
     refused: tuple[Reason, ...]
     named: tuple[Reason, ...]
-    setup: Setup = Setup()
+    setup: ClassVar[Setup] = Setup()  # as described
     is_outdated: ClassVar[bool] = False  # the scan tells what changes
+
+    @property
+    def wide_phi(self) -> Array:
+        """There is no other scale."""
+        return self.phi
+
+    @property
+    def wide_covariance(self) -> Array:
+        """See `wide_phi`."""
+        return self.covariance
 
     def plain_rows(self) -> PlainRows:
         """The rows of the payload alone; no two models are blended."""
@@ -74,34 +80,26 @@ def explain_torques(window: Window, load: TorqueLoad, zero_moved: bool) -> Torqu
     parts = [stretch.smooth(window.wrench, KERNEL, 0) for stretch in stretches(window.used)]
     rows = load.columns(np.concatenate([
         0.25 * part[:-2] + 0.5 * part[1:-1] + 0.25 * part[2:] for part in parts]))
-    weight = friction_weight(rows.sign, load.friction / load.robot.noise)
-    full = np.maximum(np.sqrt(np.mean(weight**2, axis=0)), LEAST)  # of a row that is not scaled
-    zeros = np.broadcast_to(np.eye(load.joints), (len(weight), *2 * (load.joints,)))
-    phi: Array = np.zeros(10)
     noise: Array = load.robot.noise
+    least, phi = LEAST * noise, np.zeros(10)
+    weight = friction_weight(rows.sign, load.friction / noise)
+    full = np.maximum(np.sqrt(np.mean(weight**2, axis=0)), LEAST)  # of a row that is not scaled
+    zeros = ZERO_SD * np.broadcast_to(np.eye(load.joints), (len(weight), *2 * (load.joints,)))
     for _ in range(ROUNDS):
-        torque = rows.own + rows.A @ phi
-        X = np.concatenate([rows.A, rows.errors + torque[..., None] * load.in_proportion,
-                            *([ZERO_SD * zeros] if zero_moved else [])], axis=2)
-        x, covariance = _solve(X * (weight / noise)[..., None], rows.torque * weight / noise)
-        left = (rows.torque - X @ x) * weight
-        noise = np.maximum(equivalent_white_noise(left, LEAST * load.robot.noise) / full,
-                           LEAST * load.robot.noise)
-        phi = x[:10]
+        errors = rows.errors + (rows.own + rows.A @ phi)[..., None] * load.in_proportion
+        X = np.concatenate([rows.A * VAGUE, errors, *([zeros] if zero_moved else [])], axis=2)
+        whitened = (X * (weight / noise)[..., None]).reshape(-1, X.shape[2])
+        unit = np.linalg.inv(whitened.T @ whitened + np.eye(X.shape[2]))
+        u = unit @ (whitened.T @ (rows.torque * weight / noise).ravel())
+        left = (rows.torque - X @ u) * weight
+        noise = np.maximum(equivalent_white_noise(left, least) / full, least)
+        phi = VAGUE * u[:10]
+    covariance = unit[:10, :10] * VAGUE * VAGUE[:, None]
     residual = np.sqrt(np.mean(left**2, axis=0))
     refused, named = _judge(load, rows, residual, phi, float(np.sqrt(covariance[0, 0])))
     plain = np.concatenate([rows.A, (rows.A @ phi)[..., None]], axis=2) * weight[..., None]
     plain[..., 10] += left
-    covariance = covariance[:10, :10]
-    return TorqueExplanation(phi, covariance, phi, covariance, residual, plain, refused, named)
-
-
-def _solve(X: Array, y: Array) -> tuple[Array, Array]:
-    """x (k,) and its covariance, of whitened rows X (r, j, k) and y (r, j)."""
-    scale = np.concatenate([VAGUE, np.ones(X.shape[2] - len(VAGUE))])
-    X = X.reshape(-1, X.shape[2]) * scale
-    covariance = np.linalg.inv(X.T @ X + np.eye(len(scale)))
-    return scale * (covariance @ (X.T @ y.ravel())), covariance * scale * scale[:, None]
+    return TorqueExplanation(phi, covariance, residual, plain, refused, named)
 
 
 def _judge(load: TorqueLoad, rows: LoadColumns, residual: Array, phi: Array, sd: float
@@ -112,25 +110,24 @@ def _judge(load: TorqueLoad, rows: LoadColumns, residual: Array, phi: Array, sd:
     large = (f"{ratio[worst]:.0f} times the noise of the identified robot in joint "
              f"'{load.robot.joints[worst]}'")
     negative = phi[0] < -SIGNIFICANT * sd
-    if ratio[worst] > MISFIT:
-        opposite = _opposite(load, rows)
-        if opposite:
-            return (("robot_wrong.sign", {"why": f": the efforts of {opposite} have the opposite "
-                                          "sign of the torques that move this robot"}),), ()
-        share = np.linalg.norm(residual) / (np.linalg.norm(rows.torque) / np.sqrt(len(rows.torque)))
-        if share > UNEXPLAINED or negative:
-            return (("robot_wrong", {"why": (
-                f" (residual {large}): the robot file is of another robot or out of date, "
-                "wrench.sensor_frame is carried by another body, or something touches the arm")
-                }),), ()
-        return (), (("robot_wrong.residual", {"why": (
-            f" exactly: the residual is {large}; contact, friction that has changed, or another "
-            "payload within the window")}),)
-    if negative:
-        return (("robot_wrong.mass", {"why": (
-            f": the mass fits as {phi[0]:.3f} kg; the robot carried a payload when it was "
-            "identified, or its description has another hand")}),), ()
-    return (), ()
+    if ratio[worst] < MISFIT:
+        return (_reason("robot_wrong.mass", f": the mass fits as {phi[0]:.3f} kg; the robot carried "
+                        "a payload when it was identified, or its description has another hand"),
+                )[:negative], ()
+    if opposite := _opposite(load, rows):
+        return (_reason("robot_wrong.sign", f": the efforts of {opposite} have the opposite sign "
+                        "of the torques that move this robot"),), ()
+    share = np.linalg.norm(residual) / (np.linalg.norm(rows.torque) / np.sqrt(len(rows.torque)))
+    if share > UNEXPLAINED or negative:
+        return (_reason("robot_wrong", f" (residual {large}): the robot file is of another robot "
+                        "or out of date, wrench.sensor_frame is carried by another body, or "
+                        "something touches the arm"),), ()
+    return (), (_reason("robot_wrong.residual", f" exactly: the residual is {large}; contact, "
+                        "friction that has changed, or another payload within the window"),)
+
+
+def _reason(kind: str, why: str) -> Reason:
+    return kind, {"why": why}
 
 
 def _opposite(load: TorqueLoad, rows: LoadColumns) -> str:
