@@ -110,10 +110,10 @@ def _judge(load: TorqueLoad, rows: LoadColumns, residual: Array, phi: Array, sd:
     large = (f"{ratio[worst]:.0f} times the noise of the identified robot in joint "
              f"'{load.robot.joints[worst]}'")
     negative = phi[0] < -SIGNIFICANT * sd
-    if ratio[worst] < MISFIT:
-        return (_reason("robot_wrong.mass", f": the mass fits as {phi[0]:.3f} kg; the robot carried "
-                        "a payload when it was identified, or its description has another hand"),
-                )[:negative], ()
+    if ratio[worst] <= MISFIT:
+        why = (f": the mass fits as {phi[0]:.3f} kg; the robot carried a payload when it was "
+               "identified, or its description has another hand")
+        return ((_reason("robot_wrong.mass", why),) if negative else ()), ()
     if opposite := _opposite(load, rows):
         return (_reason("robot_wrong.sign", f": the efforts of {opposite} have the opposite sign "
                         "of the torques that move this robot"),), ()
