@@ -25,7 +25,7 @@ from inertial_id_ros.apps.simulation.settings import CobotSettings, parse
 from inertial_id_ros.apps.simulation.write import main, write_bag
 from inertial_id_ros.arguments import Parser
 from inertial_id_ros.errors import InvalidSetting, RecordingError
-from inertial_id_ros.settings.inputs import SENSORS
+from inertial_id_ros.settings.groups import SENSORS
 
 G = np.array([0.0, 0.0, -9.81])
 CLEAN = {"noise": (0.0, 0.0), "encoder_noise": 0.0}

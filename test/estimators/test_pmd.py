@@ -13,7 +13,7 @@ from scipy.optimize import nnls
 from inertial_id_ros.errors import NotEnoughData
 from inertial_id_ros.estimators.reference_body import reference_body
 from inertial_id_ros.inertia import is_consistent, phi_from_points, point_columns
-from inertial_id_ros.settings.payload import PmdSettings
+from inertial_id_ros.settings.groups import PmdSettings
 
 REFEREE = {"norm": least_sum_of_norms, "squared": least_sum_of_squares}
 

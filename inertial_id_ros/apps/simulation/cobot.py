@@ -28,7 +28,7 @@ from ...errors import InvalidSetting
 from ...extras import optional_packages
 from ...inertia import PARAMETERS, Array, phi_from_body
 from ...model.newton_euler import GRAVITY, regressor
-from ...settings.inputs import SENSORS
+from ...settings.groups import SENSORS
 from .description import SENSOR_FRAME, WORLD_FRAME, Transform, load_description
 from .motion import CommandedMotion, Motion, sinusoid
 from .payload import Part, Payload, load_payload

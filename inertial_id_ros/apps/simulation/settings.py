@@ -14,7 +14,7 @@ from typing import Any
 from ...arguments import Parser, numbers
 from ...errors import DamagedFile, InvalidSetting
 from ...io.files import parse_yaml
-from ...settings.inputs import SENSORS
+from ...settings.groups import SENSORS
 from ...settings.spec import (
     Vector,
     allowed_range,

@@ -1,13 +1,13 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Settings of where the data come from (topics, files, what measures the load), of the wrench
-sensor, and of its motion: source and filters, gravity, errors of the set-up; and what data sheets
-say of wrench sensors, by name.
+"""The settings of what is identified, group by group: where the data come from (topics, files, what
+measures the load), wrench sensor, motion, errors of the set-up, the rolling buffer, what the driver
+compensates, shape and tool, and the estimators; and what data sheets say of sensors, by name.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from .spec import Vector, setting
 
@@ -20,13 +20,13 @@ class Sensor(NamedTuple):
         source: where the numbers come from, as Markdown.
     """
 
+    source: str
     noise: tuple[float, float]
     accuracy: tuple[float, float]
-    gain_error: float
-    cross_talk: float
-    drift: tuple[float, float]
-    range: tuple[float, float]
-    source: str
+    range: tuple[float, float] = (0.0, 0.0)
+    cross_talk: float = 0.005
+    gain_error: float = 0.01
+    drift: tuple[float, float] = (0.5, 0.02)
 
     def defaults(self) -> dict[str, float | tuple[float, float]]:
         """Dotted names and values of the settings that the data sheet gives."""
@@ -38,59 +38,52 @@ class Sensor(NamedTuple):
 # smallest. "Not verified": written down from memory, without the data sheet at hand.
 SENSORS = {
     "unknown": Sensor(
-        (0.1, 0.005), (0.2, 0.01), 0.01, 0.01, (0.5, 0.02), (0.0, 0.0),
-        "a strain-gauge sensor of medium quality"),
+        "a strain-gauge sensor of medium quality", (0.1, 0.005), (0.2, 0.01), cross_talk=0.01),
     "ideal": Sensor(
-        (0.1, 0.005), (0.0, 0.0), 0.0, 0.0, (0.0, 0.0), (0.0, 0.0),
-        "a simulated sensor: white noise and a constant bias"),
+        "a simulated sensor: white noise and a constant bias", (0.1, 0.005), (0.0, 0.0),
+        cross_talk=0.0, gain_error=0.0, drift=(0.0, 0.0)),
     "ati_gamma": Sensor(
-        (0.05, 0.002), (0.1, 0.005), 0.008, 0.003, (0.5, 0.02), (130.0, 10.0),
         "calibration SI-130-10: ranges 130 N (z: 400 N), 10 N m; uncertainty 1 % of full scale "
-        "(not verified); one held still in 24 poses by a KUKA arm leaves 0.09 N, 0.003 N m"),
+        "(not verified); one held still in 24 poses by a KUKA arm leaves 0.09 N, 0.003 N m",
+        (0.05, 0.002), (0.1, 0.005), (130.0, 10.0), 0.003, 0.008),
     "ati_mini45": Sensor(
-        (0.1, 0.002), (0.2, 0.005), 0.01, 0.004, (0.5, 0.02), (290.0, 10.0),
         "calibration SI-290-10: ranges 290 N (z: 580 N), 10 N m; uncertainty 1.5 % of full scale "
-        "(not verified)"),
+        "(not verified)", (0.1, 0.002), (0.2, 0.005), (290.0, 10.0), 0.004),
     "ati_axia80": Sensor(
-        (0.1, 0.004), (0.4, 0.015), 0.01, 0.005, (0.5, 0.02), (500.0, 20.0),
         "Axia80-M20, also SCHUNK FTN-AXIA80: ranges 500 N (z: 900 N), 20 N m (ATI manual "
-        "9610-05-Ethernet Axia-09, 4.8); uncertainty 2 % of full scale (not verified)"),
+        "9610-05-Ethernet Axia-09, 4.8); uncertainty 2 % of full scale (not verified)",
+        (0.1, 0.004), (0.4, 0.015), (500.0, 20.0)),
     "robotiq_ft300": Sensor(
-        (0.3, 0.012), (0.5, 0.02), 0.01, 0.005, (0.5, 0.02), (300.0, 30.0),
-        "steps of 0.01 N and 0.001 N m at 100 Hz (FT 300-S manual, 4.4.2); all else not verified"),
+        "steps of 0.01 N and 0.001 N m at 100 Hz (FT 300-S manual, 4.4.2); all else not verified",
+        (0.3, 0.012), (0.5, 0.02), (300.0, 30.0)),
     "onrobot_hex": Sensor(
-        (0.1, 0.004), (1.5, 0.07), 0.01, 0.025, (0.5, 0.02), (200.0, 6.5),
         "HEX-E: ranges 200 N, 10 N m (z: 6.5 N m); non-linearity 2 %, hysteresis 2 %, cross-talk "
-        "5 % (not verified); what hysteresis takes off the gain is estimated, not part of it"),
-    "bota_sensone": Sensor(
-        (0.15, 0.004), (0.5, 0.02), 0.01, 0.005, (0.5, 0.02), (500.0, 12.0),
-        "not verified"),
+        "5 % (not verified); what hysteresis takes off the gain is estimated, not part of it",
+        (0.1, 0.004), (1.5, 0.07), (200.0, 6.5), 0.025),
+    "bota_sensone": Sensor("not verified", (0.15, 0.004), (0.5, 0.02), (500.0, 12.0)),
     "bota_rokubi": Sensor(
-        (0.15, 0.004), (0.5, 0.02), 0.01, 0.005, (0.5, 0.02), (0.0, 0.0),
-        "as SensONE; not verified, and its ranges are not known"),
+        "as SensONE; not verified, and its ranges are not known", (0.15, 0.004), (0.5, 0.02)),
     "ufactory": Sensor(
-        (0.15, 0.005), (1.5, 0.03), 0.01, 0.015, (0.5, 0.02), (150.0, 4.0),
         "six-axis sensor of the xArm: ranges 150 N (z: 200 N), 4 N m; resolution 0.1 N (z: 0.15 "
         "N), 0.005 N m; hysteresis 2.5 % (z and torque: 1 %), cross-talk 3 % (UFACTORY user "
-        "manual, 6-axis force torque sensor, 6); gain and drift not verified"),
+        "manual, 6-axis force torque sensor, 6); gain and drift not verified",
+        (0.15, 0.005), (1.5, 0.03), (150.0, 4.0), 0.015),
     # No range: UR's is that of the specified accuracy, and a payload of 12.5 kg exceeds it.
     "ur_e_series": Sensor(
-        (0.5, 0.03), (1.2, 0.06), 0.01, 0.005, (1.0, 0.05), (0.0, 0.0),
         "UR5e: precision 3.5 N, accuracy 4 N; UR10e: 5 N and 0.2 N m, 5.5 N and 0.5 N m within "
         "100 N and 10 N m (data sheets; whether these are limits they do not say); noise and drift "
-        "not verified"),
+        "not verified", (0.5, 0.03), (1.2, 0.06), drift=(1.0, 0.05)),
     "ur_cb_series": Sensor(
-        (1.0, 0.1), (5.0, 2.5), 0.02, 0.005, (1.0, 0.1), (0.0, 0.0),
         "no sensor, the wrench comes from motor currents: 10 N, 5 N m "
-        "(forum.universal-robots.com/t/229); all else not verified"),
+        "(forum.universal-robots.com/t/229); all else not verified",
+        (1.0, 0.1), (5.0, 2.5), gain_error=0.02, drift=(1.0, 0.1)),
     "franka_joint_torque": Sensor(
-        (0.5, 0.05), (0.8, 0.1), 0.01, 0.0, (0.5, 0.05), (0.0, 0.0),
         "external wrench, from torque sensors in the joints: relative accuracy 0.8 N, "
-        "repeatability 0.15 N (data sheet, as quoted by others); all else not verified"),
+        "repeatability 0.15 N (data sheet, as quoted by others); all else not verified",
+        (0.5, 0.05), (0.8, 0.1), cross_talk=0.0, drift=(0.5, 0.05)),
     "kuka_lbr_joint_torque": Sensor(
-        (1.0, 0.1), (2.0, 0.2), 0.02, 0.0, (0.5, 0.05), (0.0, 0.0),
         "external wrench, from torque sensors in the joints, 2 % of their largest torque (not "
-        "verified)"),
+        "verified)", (1.0, 0.1), (2.0, 0.2), cross_talk=0.0, gain_error=0.02, drift=(0.5, 0.05)),
 }
 UNKNOWN = SENSORS["unknown"]
 
@@ -240,3 +233,127 @@ class AlignmentSettings:
     delay_sd: float = setting(
         0.05, "Standard deviation of the offset between the clocks of wrench and motion; "
         "0: taken as exact.", unit="s", low=0.0, high=0.2)
+
+
+@dataclass(frozen=True)
+class BufferSettings:
+    window: float = setting(30.0, "Length of the rolling buffer.", unit="s", low=0.5, high=120.0)
+
+
+@dataclass(frozen=True)
+class PrecompensatedSettings:
+    """Payload whose effect the driver has already removed from the wrench; the estimate is the sum
+    of it and of what is measured."""
+
+    source: str = setting(
+        "settings", "Where it comes from. settings: mass, com and inertia below; none: there is "
+        "none, since the wrench is not of the robot's driver; inertia: a topic with "
+        "geometry_msgs/InertiaStamped; franka: inertia_load of franka_msgs/FrankaRobotState; "
+        "dynamic_joint_states: control_msgs/DynamicJointState. When it changes, all data before "
+        "are forgotten.",
+        choices=("settings", "none", "inertia", "franka", "dynamic_joint_states"))
+    topic: str = setting(
+        "", "Topic of the sources inertia and franka; and of dynamic_joint_states, where wrench "
+        "and joints are not read from there, too.")
+    terms: str = setting(
+        "all", "What of the payload the driver removes. all: its weight and inertial forces, until "
+        "the motion shows clearly that it is not so; weight: its weight alone.",
+        choices=("all", "weight"))
+    frame: str = setting(
+        "", "Frame of the payload that the driver reports; empty: that of its messages, or the "
+        "sensor's.")
+    mass: float = setting(
+        0.0, "Mass of the payload that the driver already removes from the wrench; 0: none.",
+        unit="kg", low=0.0, runtime=True)
+    com: Vector = setting(
+        (0.0, 0.0, 0.0), "Its centre of mass in the sensor frame.", unit="m", lengths=(3,),
+        runtime=True)
+    inertia: Vector = setting(
+        (0.0,) * 6, "Its inertia about the centre of mass, sensor axes: xx, xy, xz, yy, yz, zz.",
+        unit="kg m^2", lengths=(6,), runtime=True)
+
+
+_OF_PRIMITIVES = tuple(range(3, 27, 3))  # numbers for up to eight
+
+
+@dataclass(frozen=True)
+class ShapeSettings:
+    type: str = setting(
+        "none", "Shape of the object in the sensor frame.",
+        choices=("none", "box", "cylinder", "sphere", "mesh"))
+    size: Vector = setting(
+        (), "Box: lengths x, y, z. Cylinder: radius, height (along z). Sphere: radius. Several of "
+        "the type make up one object: the numbers of one after the other, likewise in shape.center "
+        "and shape.rpy.", unit="m", above=0.0)
+    center: Vector = setting((0.0, 0.0, 0.0), "Centre, or origin of the mesh.", unit="m",
+                              lengths=_OF_PRIMITIVES)
+    rpy: Vector = setting((0.0, 0.0, 0.0), "Roll, pitch, yaw.", unit="rad",
+                           lengths=_OF_PRIMITIVES)
+    mesh: str = setting("", "Mesh file in metres, or file:// or package:// resource; of points "
+                        "without triangles (PLY, XYZ, NPY) the convex hull is taken.")
+    error: float = setting(
+        1.0, "How wrong the shape may be, where 1 stands for 0.01 m in its position along each "
+        "axis, 5 deg in its rotation about each axis through the middle of its bounding box, and "
+        "20 % in its size along each of its axes (one standard deviation). The estimate then "
+        "follows data that contradict it, and intervals hold as well; 0: exact.", low=0.0, high=9.0)
+    bounding: bool = setting(
+        True, "The shape only bounds the object; false: the object fills it.")
+    max_reach: float = setting(
+        0.5, "Farthest that an object of unknown shape (type none) reaches from the sensor frame's "
+        "origin; for density.", unit="m", low=0.01, high=5.0)
+
+
+@dataclass(frozen=True)
+class ToolSettings:
+    file: str = setting(
+        "", "Tool file; the object is then estimated apart from this tool. Empty: none.")
+
+
+ESTIMATORS = ("density", "entropic", "lmi", "manifold", "ols", "pmd", "wls")
+
+
+@dataclass(frozen=True)
+class EstimatorSettings:
+    method: str = setting(
+        "density", "Estimator (see docs/methods.md).", choices=ESTIMATORS, runtime=True)
+    weighting: str = setting(
+        "noise", "noise: full model, whitened by the sensor noise; dynamism: blend of the full and "
+        "the gravity-only model, for entropic, lmi, manifold, pmd and wls, without alignment "
+        "states.", choices=("noise", "dynamism"), runtime=True)
+    rate: float = setting(
+        2.0, "Estimates a second.", unit="Hz", low=0.01, high=100.0, runtime=True)
+    # Dynamism at which the full model has 99.5 % of the weight.
+    dynamism_c1: ClassVar[float] = 300.0
+    max_mass: float = setting(
+        0.0, "Largest mass the payload can have, for density, lmi and manifold; 0: no bound.",
+        unit="kg", low=0.0, runtime=True)
+
+
+@dataclass(frozen=True)
+class PmdSettings:
+    form: str = setting(
+        "norm", "norm: Euclidean norms, torque weighed against force by the sensor noise; "
+        "squared: norm as a quadratic program.", choices=("norm", "squared"), runtime=True)
+    regularization: ClassVar[float] = 0.1  # weight of the norm of the point masses
+    points: ClassVar[int] = 136  # point masses, spread over the shape
+
+
+@dataclass(frozen=True)
+class LmiSettings:
+    support: str = setting(
+        "none", "Region of the shape that must hold the mass: none; box: centre of mass in the "
+        "bounding box; ellipsoid: density realisable on the bounding ellipsoid; ellipsoids: on the "
+        "union of those of its primitives.", choices=("none", "box", "ellipsoid", "ellipsoids"),
+        runtime=True)
+    # Smallest eigenvalue of the pseudo-inertia, relative to its scale; of `manifold`, too.
+    epsilon: ClassVar[float] = 1e-6
+
+
+@dataclass(frozen=True)
+class EntropicSettings:
+    gamma: float = setting(
+        0.0, "Weight of the prior, about one over the square of the relative difference expected "
+        "between the body and the evenly filled shape. 0: the data choose it.", low=0.0, high=1e6,
+        runtime=True)
+    # Where the data choose it, the largest with which the prior adds to what is known.
+    largest_gamma: ClassVar[float] = 8.0
