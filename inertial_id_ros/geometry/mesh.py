@@ -1,11 +1,10 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Files of triangles or points, the addresses that name them, and what a request may name."""
+"""Files of triangles or points, and the addresses that name them."""
 
 from __future__ import annotations
 
 import io
 import os
-import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,7 +22,6 @@ if TYPE_CHECKING:  # half a second of imports, which only shapes need
     import trimesh
 
 MESH_KINDS = ("stl", "ply", "obj", "off", "xyz", "npy")
-_PACKAGE = re.compile(r"[A-Za-z0-9_-]+")
 _FARTHEST = 1e6  # units of a mesh file, which may be millimetres
 
 
@@ -109,46 +107,13 @@ def resolve_resource(resource: str, roots: tuple[Path, ...] = ()) -> Path:
     if parsed.scheme == "file" and parsed.netloc == "":
         return user_path(unquote(parsed.path))
     if parsed.scheme != "package":
-        raise InvalidShape(f"mesh resource '{resource}' has scheme '{parsed.scheme}'; "
+        raise InvalidShape(f"mesh resource '{resource[:200]}' has scheme '{parsed.scheme}'; "
                            "allowed: file, package")
-    # Links in a package are followed wherever they lead: who installed it made them, as colcon's
-    # --symlink-install does. What a request could do is to climb out of the package by its name.
-    inside = os.path.normpath(unquote(parsed.path).lstrip("/"))
-    if not _PACKAGE.fullmatch(parsed.netloc) or inside.split("/")[0] in ("..", "."):
-        raise InvalidShape(f"{resource[:200]} names no file in a package; it must be "
-                           "package://<package>/<file>")
     for root in roots:
-        candidate = root / user_path(f"{parsed.netloc}/{inside}")
-        if os.path.isfile(candidate):
-            return candidate
+        path = root / parsed.netloc / unquote(parsed.path).lstrip("/")
+        if os.path.isfile(path):
+            return path
     raise InvalidShape(f"{resource[:200]} was not found in the installed packages")
-
-
-def resolve_allowed(resource: str, roots: tuple[Path, ...], folders: tuple[Path, ...]) -> Path:
-    """The mesh file behind a ``file://`` or ``package://`` resource of a request.
-
-    Args:
-        roots: of the packages, whose own links are followed; folders: that ``file://`` may lead
-            to, by itself or by links (``resources.folders``).
-
-    Raises:
-        InvalidShape: a plain path, another scheme, or a file that is elsewhere.
-    """
-    scheme = resource.partition(":")[0]
-    if scheme not in ("file", "package"):
-        raise InvalidShape(f"mesh_resource is '{resource[:200]}' with scheme '{scheme}'; "
-                           "allowed: file, package")
-    path = resolve_resource(resource, roots)
-    if scheme == "package":
-        return path
-    plain = Path(os.path.normpath(path))
-    if any(plain.is_relative_to(root) for root in roots):  # what package:// names, too
-        return plain
-    real = Path(os.path.realpath(path))
-    if not any(real.is_relative_to(os.path.realpath(user_path(folder))) for folder in folders):
-        raise InvalidShape(f"{resource[:200]} does not lie in a folder from which meshes may be "
-                           "read; name its folder in resources.folders")
-    return real
 
 
 def package_roots() -> tuple[Path, ...]:

@@ -54,11 +54,11 @@ def outermost_points(points: Array) -> Array:
     return points[np.unique(chosen)]
 
 
-def merge_points(points: Array, volumes: Array, count: int) -> tuple[Array, Array]:
-    """At most `count` points (m, 3) and their volumes (m,) in place of more.
+def merge_points(points: Array, count: int) -> tuple[Array, Array]:
+    """At most `count` points (m, 3) in place of more, and how many each stands for (m,).
 
-    Points in the same cell of a cubic grid become one at their centroid, with the sum of their
-    volumes: mass and centre of mass stay exact, moments of inertia to the square of the cell.
+    Points in the same cell of a cubic grid become one at their centroid: mass and centre of mass
+    stay exact, moments of inertia to the square of the cell.
     """
     low, size = points.min(axis=0), np.ptp(points, axis=0)
     pitch = float(np.cbrt(np.maximum(size, size.max() / count).prod() / count))
@@ -68,9 +68,8 @@ def merge_points(points: Array, volumes: Array, count: int) -> tuple[Array, Arra
         if len(found) <= count:
             break
         pitch *= 1.1
-    total = np.bincount(index, volumes).astype(float)
-    centroids = np.stack([np.bincount(index, volumes * x) for x in points.T], axis=1)
-    return centroids / total[:, None], total
+    total = np.bincount(index).astype(float)
+    return np.stack([np.bincount(index, x) for x in points.T], axis=1) / total[:, None], total
 
 
 def has_volume(points: Array) -> bool:

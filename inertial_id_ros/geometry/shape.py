@@ -4,8 +4,7 @@
 Everything is in the sensor frame [m]. Estimators need points with volumes (`pmd`, priors), exact
 moments of the filled body, or a bounding region (`lmi`).
 
-Sizes of primitives [m]: box (x, y, z), sphere (radius), cylinder and cone (radius, height) along z;
-the centre of a cone lies at half its height, its tip up, as in shape_msgs.
+Sizes of primitives [m]: box (x, y, z), sphere (radius), cylinder (radius, height) along z.
 """
 
 from __future__ import annotations
@@ -38,9 +37,10 @@ from .point_sets import (
 if TYPE_CHECKING:
     import trimesh
 
-SIZES = {"box": 3, "cylinder": 2, "sphere": 1, "cone": 2}
+SIZES = {"box": 3, "cylinder": 2, "sphere": 1}
 INTERIOR_POINTS = 4000  # interior points asked for; enough for moments within a percent
 MAX_GRID = 100_000  # points tried for a mesh that fills little of its box
+FEWEST = 50  # points in a mesh
 _SECTIONS = 96  # corners of a circle, for points on the surface
 _SCATTERED = 1000  # points spread over a surface
 _NOWHERE = (0.0, 0.0, 0.0)  # the default of centre and angles
@@ -107,13 +107,6 @@ class Shape:
         return np.linalg.eigh(pseudo[:3, :3] - np.outer(com, com))[1]
 
     @cached_property
-    def hull(self) -> Array:
-        """Faces (k, 4) of the convex hull: ``n . x + d`` is the distance outside of each [m]."""
-        from scipy.spatial import ConvexHull  # loads slowly, and most runs have no shape
-
-        return np.asarray(ConvexHull(self.surface).equations)
-
-    @cached_property
     def ellipsoid(self) -> Array:
         """Matrix Q (4, 4) of the smallest enclosing ellipsoid, see `enclosing_ellipsoid`."""
         return _smallest_ellipsoid(self.surface)
@@ -173,7 +166,7 @@ def check_sizes(kind: str, sizes: Array) -> None:
 
 def shape_from_primitive(kind: str, size: ArrayLike, pose: ArrayLike,
                          bounding: bool = True) -> Shape:
-    """A box (x, y, z), cylinder (radius, height), sphere (radius) or cone (radius, height) [m].
+    """A box (x, y, z), cylinder (radius, height) or sphere (radius) [m].
 
     Args:
         pose: homogeneous transform (4, 4) from the primitive's centre to the sensor frame.
@@ -187,25 +180,18 @@ def shape_from_primitive(kind: str, size: ArrayLike, pose: ArrayLike,
     sizes = np.asarray(size, dtype=float)
     check_sizes(kind, sizes)
     r, h = sizes[0], sizes[-1]
-    com = np.zeros(3)
     if kind == "box":
         mesh = trimesh.creation.box(extents=sizes)
         volume, moments = sizes.prod(), (sizes @ sizes - sizes**2) / 12.0
     elif kind == "sphere":
         mesh = trimesh.creation.icosphere(subdivisions=4, radius=r)
         volume, moments = 4.0 / 3.0 * np.pi * r**3, np.full(3, 0.4 * r**2)
-    elif kind == "cylinder":
+    else:
         mesh = trimesh.creation.cylinder(radius=r, height=h, sections=_SECTIONS)
         side = (3.0 * r**2 + h**2) / 12.0
         volume, moments = np.pi * r**2 * h, np.array([side, side, 0.5 * r**2])
-    else:
-        mesh = trimesh.creation.cone(radius=r, height=h, sections=_SECTIONS)
-        mesh.apply_translation([0.0, 0.0, -0.5 * h])
-        side, com = 0.15 * r**2 + 0.0375 * h**2, np.array([0.0, 0.0, -0.25 * h])
-        volume, moments = np.pi * r**2 * h / 3.0, np.array([side, side, 0.3 * r**2])
-    points = _fill(mesh, float(volume))
-    return Shape(points, np.full(len(points), volume / len(points)), _surface_points(mesh),
-                 phi_from_body(1.0, com, np.diag(moments)), bounding, kind).place(pose)
+    unit = phi_from_body(1.0, np.zeros(3), np.diag(moments))
+    return _filled(mesh, float(volume), unit, bounding, kind).place(pose)
 
 
 def shape_from_mesh(mesh: trimesh.Trimesh, pose: ArrayLike, bounding: bool = False,
@@ -225,20 +211,27 @@ def shape_from_mesh(mesh: trimesh.Trimesh, pose: ArrayLike, bounding: bool = Fal
         mesh.invert()
     if not mesh.volume > 0.0:
         raise InvalidShape(f"{name} encloses no volume ({mesh.volume:g} m^3)")
-    points = _fill(mesh, mesh.volume)
-    if len(points) < 50:
-        raise InvalidShape(f"{name} is too thin to sample its inside ({len(points)} points found); "
-                           "give a bounding box instead")
     exact = mesh.mass_properties
     unit = phi_from_body(1.0, exact.center_mass, np.asarray(exact.inertia) / exact.mass)
-    return Shape(points, np.full(len(points), mesh.volume / len(points)), _surface_points(mesh),
-                 unit, bounding, name).place(pose)
+    shape = _filled(mesh, mesh.volume, unit, bounding, name)
+    if len(shape.points) < FEWEST:
+        raise InvalidShape(f"{name} is too thin to sample its inside ({len(shape.points)} points "
+                           "found); give a bounding box instead")
+    return shape.place(pose)
 
 
-def _fill(mesh: trimesh.Trimesh, volume: float) -> Array:
-    """Points (n, 3) of a grid inside a closed mesh of this volume [m^3], about INTERIOR_POINTS."""
+def _filled(mesh: trimesh.Trimesh, volume: float, unit: Array, bounding: bool, name: str) -> Shape:
+    """The inside of a closed mesh of this volume [m^3], as about INTERIOR_POINTS points of a grid,
+    and its outermost corners with points spread over its surface."""
+    import trimesh
+
     axes = grid_axes(mesh.bounds, volume)  # the mesh's own, with which its faces often lie
-    return grid_points(axes)[is_interior(np.asarray(mesh.triangles), axes)]
+    points = grid_points(axes)[is_interior(np.asarray(mesh.triangles), axes)]
+    scattered, _ = trimesh.sample.sample_surface(
+        mesh, _SCATTERED, seed=np.random.default_rng(0))
+    surface = np.concatenate([outermost_points(np.asarray(mesh.vertices)), scattered])
+    volumes = np.full(len(points), volume / max(len(points), 1))
+    return Shape(points, volumes, surface, unit, bounding, name)
 
 
 def grid_axes(bounds: ArrayLike, volume: float) -> list[Array]:
@@ -256,28 +249,8 @@ def grid_axes(bounds: ArrayLike, volume: float) -> list[Array]:
             for lo, hi, n in zip(lower, upper, counts.astype(int), strict=True)]
 
 
-def _surface_points(mesh: trimesh.Trimesh) -> Array:
-    """Outermost corners, and points spread over the surface (m, 3)."""
-    with optional_packages("a shape"):
-        import trimesh
-
-    scattered, _ = trimesh.sample.sample_surface(
-        mesh, _SCATTERED, seed=np.random.default_rng(0))
-    return np.concatenate([outermost_points(np.asarray(mesh.vertices)), scattered])
-
-
-def shape_from_file(path: Path, scale: float, pose: ArrayLike, bounding: bool) -> Shape:
-    """The region inside a mesh file (see `load_mesh`), placed by pose (4, 4).
-
-    Raises:
-        InvalidShape: see `load_mesh` and `shape_from_mesh`.
-    """
-    return shape_from_mesh(load_mesh(path, scale), pose, bounding, path.name)
-
-
-def shape_from_points(points: ArrayLike, volumes: ArrayLike | None = None,
-                      bounding: bool = False, name: str = "points") -> Shape:
-    """The region that points (n, 3) fill, each standing for a volume (n,) or all for the same.
+def shape_from_points(points: ArrayLike) -> Shape:
+    """The region that points (n, 3) fill, all standing for the same volume.
 
     More points than INTERIOR_POINTS are merged to at most so many, since the time of an estimate
     grows with them; the moments of the filled body stay those of all points.
@@ -292,18 +265,16 @@ def shape_from_points(points: ArrayLike, volumes: ArrayLike | None = None,
     if farthest > FARTHEST:  # before squares of it overflow
         raise InvalidShape(f"the points of the shape reach {farthest:.4g} m from the sensor; "
                            f"allowed: at most {FARTHEST:g} m (are the units metres?)")
-    share = np.ones(len(cloud)) if volumes is None else np.asarray(volumes, dtype=float)
     if len(cloud) < 4 or not np.isfinite(cloud).all():
         raise InvalidShape(f"a point shape needs at least four finite points, got {len(cloud)}")
-    if share.shape != (len(cloud),) or not np.all(np.isfinite(share) & (share > 0.0)):
-        raise InvalidShape(f"{len(cloud)} points need as many positive volumes")
     if not has_volume(cloud):
         raise InvalidShape("the points of the shape lie in one plane; they enclose no volume")
-    unit = point_columns(cloud) @ (share / share.sum())
-    if len(cloud) <= INTERIOR_POINTS:
-        return Shape(cloud, share, cloud, unit, bounding, name)
-    few, sums = merge_points(cloud, share, INTERIOR_POINTS)
-    return Shape(few, sums, outermost_points(cloud), unit, bounding, name)
+    unit, surface = point_columns(cloud).mean(axis=1), cloud
+    volumes: Array = np.ones(len(cloud))
+    if len(cloud) > INTERIOR_POINTS:
+        surface = outermost_points(cloud)
+        cloud, volumes = merge_points(cloud, INTERIOR_POINTS)
+    return Shape(cloud, volumes, surface, unit, False, "points")
 
 
 def join_shapes(shapes: Sequence[Shape]) -> Shape:
@@ -314,10 +285,13 @@ def join_shapes(shapes: Sequence[Shape]) -> Shape:
     """
     if len(shapes) == 1:
         return shapes[0]
-    own: list[np.ndarray] = []
+    from scipy.spatial import ConvexHull  # loads slowly, and most runs have no shape
+
+    # Faces (k, 4): ``n . x + d`` is the distance outside of each [m].
+    hulls, own = [ConvexHull(shape.surface).equations for shape in shapes], list[np.ndarray]()
     for k, shape in enumerate(shapes):
-        held = [np.all(shape.points @ other.hull[:, :3].T + other.hull[:, 3] <= 0.0, axis=1)
-                for other in shapes[:k]]
+        held = [np.all(shape.points @ hull[:, :3].T + hull[:, 3] <= 0.0, axis=1)
+                for hull in hulls[:k]]
         own.append(~np.any(held, axis=0) if held else np.ones(len(shape.points), dtype=bool))
         if not own[-1].any():
             raise InvalidShape(f"part {k + 1} of the shape ({shape.name}) lies within the others")
@@ -344,8 +318,9 @@ def shape_from_settings(settings: ShapeSettings,
     if settings.type == "none":
         return None
     if settings.type == "mesh":
-        return shape_from_file(resolve_resource(settings.mesh, roots), 1.0,
-                               _poses(settings, 1)[0], settings.bounding)
+        path = resolve_resource(settings.mesh, roots)
+        return shape_from_mesh(load_mesh(path), _poses(settings, 1)[0], settings.bounding,
+                               path.name)
     each = SIZES[settings.type]
     if len(settings.size) % each:  # no whole number of primitives
         check_sizes(settings.type, np.asarray(settings.size))

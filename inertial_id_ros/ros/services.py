@@ -145,7 +145,7 @@ class Services:
         return self._estimation.worker.call(reset)
 
     def _set_shape(self, request: Any, response: Any) -> str:
-        shape = read_shape(request, self._settings())
+        shape = read_shape(request)
 
         def use() -> str:
             placed = place_shape(self._estimation, shape, request.frame_id)

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,19 +10,17 @@ from shape_msgs.msg import SolidPrimitive
 
 from ..errors import InvalidShape
 from ..extras import optional_packages
-from ..geometry.mesh import package_roots, resolve_allowed
-from ..geometry.shape import Shape, shape_from_file, shape_from_mesh, shape_from_primitive
-from ..geometry.shape import shape_from_points as from_points
+from ..geometry.mesh import load_mesh, package_roots, resolve_resource
+from ..geometry.shape import Shape, shape_from_mesh, shape_from_points, shape_from_primitive
 from ..inertia import Array
 from ..limits import MAX_REQUEST_FACES, MAX_REQUEST_POINTS
-from ..settings import Settings
 from .conversions import pose_matrix
 
 KINDS = {SolidPrimitive.BOX: "box", SolidPrimitive.SPHERE: "sphere",
-         SolidPrimitive.CYLINDER: "cylinder", SolidPrimitive.CONE: "cone"}
+         SolidPrimitive.CYLINDER: "cylinder"}
 
 
-def read_shape(request: Any, settings: Settings) -> Shape | None:
+def read_shape(request: Any) -> Shape | None:
     """The shape that a request describes, about the origin of its frame_id; None where it asks to
     forget the shape. May take seconds.
 
@@ -47,21 +44,21 @@ def read_shape(request: Any, settings: Settings) -> Shape | None:
                                "request; give fewer, or a mesh_resource")
     pose, make = pose_matrix(request.pose), {
         "primitive": _primitive, "mesh": _mesh, "mesh_resource": _file, "points": _points}
-    return make[given[0]](request, settings).place(pose, bool(request.bounding))
+    return make[given[0]](request).place(pose, bool(request.bounding))
 
 
-def _primitive(request: Any, _: Settings) -> Shape:
+def _primitive(request: Any) -> Shape:
     primitive = request.primitive
     if primitive.type not in KINDS:
         raise InvalidShape(f"primitive.type is {primitive.type}; allowed: " + ", ".join(
             f"{number} ({name})" for number, name in KINDS.items()))
     kind, sizes = KINDS[primitive.type], [float(d) for d in primitive.dimensions]
     # Messages give the height first.
-    sizes = sizes[::-1] if kind in ("cylinder", "cone") else sizes
+    sizes = sizes[::-1] if kind == "cylinder" else sizes
     return shape_from_primitive(kind, sizes, np.eye(4))
 
 
-def _mesh(request: Any, _: Settings) -> Shape:
+def _mesh(request: Any) -> Shape:
     with optional_packages("a shape from a mesh"):
         import trimesh
 
@@ -75,18 +72,16 @@ def _mesh(request: Any, _: Settings) -> Shape:
     return shape_from_mesh(trimesh.Trimesh(vertices, faces), np.eye(4))
 
 
-def _file(request: Any, settings: Settings) -> Shape:
+def _file(request: Any) -> Shape:
     scale = request.mesh_scale or 1.0
     if not (np.isfinite(scale) and scale > 0.0):
         raise InvalidShape(f"mesh_scale is {scale:g}; allowed: above 0, or 0 for 1")
-    folders = [name for name in settings.resources.folders.split(":") if name]
-    path = resolve_allowed(request.mesh_resource, package_roots(),
-                           tuple(map(Path, [*folders, settings.state.directory])))
-    return shape_from_file(path, scale, np.eye(4), False)
+    path = resolve_resource(request.mesh_resource, package_roots())
+    return shape_from_mesh(load_mesh(path, scale), np.eye(4), False, path.name)
 
 
-def _points(request: Any, _: Settings) -> Shape:
-    return from_points(_rows(request.points))
+def _points(request: Any) -> Shape:
+    return shape_from_points(_rows(request.points))
 
 
 def _rows(points: Any) -> Array:

@@ -93,7 +93,6 @@ class Settings:
     motion: node.MotionSettings = node.MotionSettings()
     apply: node.ApplySettings = node.ApplySettings()
     state: node.StateSettings = node.StateSettings()
-    resources: node.ResourcesSettings = node.ResourcesSettings()
     lifecycle: node.LifecycleSettings = node.LifecycleSettings()
 
     def __post_init__(self) -> None:

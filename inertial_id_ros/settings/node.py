@@ -22,13 +22,6 @@ class StateSettings:
 
 
 @dataclass(frozen=True)
-class ResourcesSettings:
-    folders: str = setting(
-        "", "Folders, separated by ':', from which services may name file:// meshes, beside "
-        "state.directory; package:// is always allowed.")
-
-
-@dataclass(frozen=True)
 class CompensationSettings:
     """The wrench without bias and payload, for each message as it comes."""
 

@@ -3,11 +3,15 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import numpy as np
 import pytest
 import trimesh
 
 from inertial_id_ros.errors import InvalidShape
+from inertial_id_ros.geometry import mesh
 from inertial_id_ros.geometry.mesh import load_mesh, resolve_resource
 
 
@@ -61,3 +65,54 @@ def test_a_mesh_of_absurd_size_is_refused_without_a_word_of_the_libraries(
     np.save(tmp_path / "m.npy", np.array([[0, 0, 0], [float(number), 0, 0], [0, 1, 0], [0, 0, 1]]))
     with pytest.raises(InvalidShape, match="from its origin; at most"):
         load_mesh(tmp_path / "m.npy")
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """A folder, a package, and a package that is a link."""
+    for name in ("folder", "share/robot"):
+        (tmp_path / name).mkdir(parents=True)
+        trimesh.creation.box((0.1, 0.1, 0.1)).export(tmp_path / name / "x.stl")
+    (tmp_path / "share" / "linked").symlink_to(tmp_path / "folder")
+    return tmp_path
+
+
+def test_files_and_packages_are_read(place: Path) -> None:
+    roots = (place / "elsewhere", place / "share")
+    for resource in ("package://robot/x.stl", "package://linked/x.stl", f"{place}/folder/x.stl",
+                     f"file://{place}/folder/x.stl"):
+        assert len(load_mesh(resolve_resource(resource, roots)).faces) == 12
+
+
+@pytest.mark.parametrize("resource", [
+    "http://h/x.stl", "file://host{0}/folder/x.stl", "package://~root/x.stl",
+    "package://robot:1/x.stl", "package://robot/..", "FILE", "", "file://[x"])
+def test_other_addresses_are_refused(place: Path, resource: str) -> None:
+    with pytest.raises(InvalidShape):
+        load_mesh(resolve_resource(resource.format(place), (place / "share",)))
+
+
+def test_meshes_that_could_name_other_files_or_are_too_large_are_refused(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("x.dae", "x.gltf", "x.3mf", "x"):
+        (tmp_path / name).write_text("x")
+        with pytest.raises(InvalidShape, match="allowed: stl, ply, obj, off"):
+            mesh.load_mesh(tmp_path / name)
+    trimesh.creation.box((1, 1, 1)).export(tmp_path / "x.stl")
+    monkeypatch.setattr(mesh, "MAX_MESH_BYTES", 100)
+    with pytest.raises(InvalidShape, match="at most 100"):
+        mesh.load_mesh(tmp_path / "x.stl")
+    os.mkfifo(tmp_path / "pipe.stl")
+    with pytest.raises(InvalidShape, match="does not exist"):
+        mesh.load_mesh(tmp_path / "pipe.stl")
+
+
+@pytest.mark.parametrize(("name", "data", "said"), [
+    ("a.ply", b"ply\nformat binary_little_endian 1.0\nelement vertex 4000000000\n"
+     b"property float x\nproperty float y\nproperty float z\nend_header\n", "a.ply"),
+    ("a.stl", bytes(80) + b"\xff\xff\xff\x7f", "a.stl"), ("a.npy", b"\x93NUMPY", "a.npy")])
+def test_files_that_lie_about_their_size_are_refused(name: str, data: bytes, said: str,
+                                                     tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(InvalidShape, match=said):
+        load_mesh(tmp_path / name)

@@ -213,7 +213,7 @@ def test_an_open_mesh_is_refused_in_words(identified):
 @pytest.mark.parametrize(("fields", "said"), [
     ({"primitive": SolidPrimitive(type=5, dimensions=[1.0])}, "primitive.type is 5"),
     ({"primitive": box(0.1, 0.1, 0.1), "mesh_resource": "file:///x.stl"}, "exactly one"),
-    ({"mesh_resource": "file:///nowhere/x.stl"}, "resources.folders"),
+    ({"mesh_resource": "file:///nowhere/x.stl"}, "does not exist"),
     ({"primitive": box(0.1, 0.1, 0.1), "frame_id": "nowhere"}, "nowhere"),
     ({"points": [Point()] * 3}, "four"),
 ])
