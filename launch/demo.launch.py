@@ -13,24 +13,23 @@ from launch.conditions import IfCondition
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
-from launch_ros.parameter_descriptions import ParameterValue
 
 from launch import LaunchDescription
 
-# Parameters of simulate_cobot: name, default, type, description.
+# Options of simulate_cobot: name, default, description.
 ARGUMENTS = (
-    ("payload", "drill", str, "Named payload: cylinder, hammer, box_offset or drill."),
-    ("speed", "1.0", float, "Angular speed of the tool [rad/s]."),
-    ("convention", "on_sensor", str, "Sign of the wrench: on_sensor or on_environment."),
-    ("seed", "0", int, "Seed of the noise."),
-    ("prefix", "", str, "Put before the names of all joints and links."),
+    ("payload", "drill", "Named payload: cylinder, hammer, box_offset or drill."),
+    ("speed", "1.0", "Angular speed of the tool [rad/s]."),
+    ("convention", "on_sensor", "Sign of the wrench: on_sensor or on_environment."),
+    ("seed", "0", "Seed of the noise."),
+    ("prefix", "", "Put before the names of all joints and links."),
 )
 
 
 def generate_launch_description() -> LaunchDescription:
     """Arguments, cobot and node."""
     arguments = [DeclareLaunchArgument(name, default_value=default, description=text)
-                 for name, default, _, text in ARGUMENTS]
+                 for name, default, text in ARGUMENTS]
     namespace = DeclareLaunchArgument(
         "namespace", default_value="", description="Namespace of both nodes.")
     method = DeclareLaunchArgument("method", default_value="", description="Estimator.")
@@ -40,8 +39,7 @@ def generate_launch_description() -> LaunchDescription:
     cobot = Node(
         package="inertial_id_ros", executable="simulate_cobot", name="simulate_cobot",
         namespace=LaunchConfiguration("namespace"), output="screen", emulate_tty=True,
-        parameters=[{name: ParameterValue(LaunchConfiguration(name), value_type=kind)
-                     for name, _, kind, _ in ARGUMENTS}])
+        arguments=[[f"--{name}=", LaunchConfiguration(name)] for name, _, _ in ARGUMENTS])
     identify = IncludeLaunchDescription(
         PythonLaunchDescriptionSource(str(Path(__file__).parent / "identify.launch.py")),
         launch_arguments={"config": "simulation", **{

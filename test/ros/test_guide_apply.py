@@ -16,6 +16,8 @@ def test_a_payload_may_have_been_sent_unless_nobody_was_asked(error, send, sent)
     def call(*_):
         raise error("no answer within 100 s")
 
-    link = SimpleNamespace(name="/node", _client=SimpleNamespace(call=call))
-    answer = NodeLink.apply(link, "universal_robots", "", send)
+    guide = SimpleNamespace(
+        client=SimpleNamespace(call=call, parameters=lambda *_: {}),
+        node=SimpleNamespace(create_subscription=lambda *_: None))
+    answer = NodeLink(guide, "/node").apply("universal_robots", "", send)
     assert (answer.success, answer.sent, answer.message) == (False, sent, "no answer within 100 s")

@@ -26,8 +26,8 @@ def start(stage: Stage, *command: str) -> RosProcess:
 
 def start_arm(stage: Stage, folder: str) -> None:
     """The simulated cobot with a hammer, and the node."""
-    start(stage, sys.executable, "-m", "inertial_id_ros.ros.tools.simulate_cobot", *IN_NAMESPACE,
-          "-p", "payload:=hammer", "-p", "rate:=200.0")
+    start(stage, sys.executable, "-m", "inertial_id_ros.ros.tools.simulate_cobot",
+          "--payload", "hammer", "--rate", "200", *IN_NAMESPACE)
     start(stage, *NODE, *IN_NAMESPACE, "--params-file", str(ROOT / "config" / "simulation.yaml"),
           "-p", f"state.directory:={folder}")
 

@@ -25,10 +25,9 @@ COBOT = (sys.executable, "-m", "inertial_id_ros.ros.tools.simulate_cobot")
 def start_arm(stage: Stage, name: str, folder: str) -> None:
     """A simulated cobot and its node; the joint states of all arms come on one topic."""
     stage.processes.append(RosProcess(
-        stage.domain, *COBOT, "--ros-args", "-r", f"__ns:=/{name}",
-        "-r", "joint_states:=/joint_states", "-p", f"prefix:={name}_",
-        "-p", f"payload:={PAYLOADS[name]}", "-p", "rate:=100.0", "-p", "speed:=1.5",
-        "-p", f"seed:={len(stage.processes)}"))
+        stage.domain, *COBOT, "--prefix", f"{name}_", "--payload", PAYLOADS[name], "--rate", "100",
+        "--speed", "1.5", "--seed", str(len(stage.processes)), "--ros-args",
+        "-r", f"__ns:=/{name}", "-r", "joint_states:=/joint_states"))
     stage.processes.append(RosProcess(
         stage.domain, *NODE, "--ros-args", "-r", f"__ns:=/{name}",
         "--params-file", str(ROOT / "config" / "simulation.yaml"),

@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Every setting of the simulated cobot: default, unit, range and meaning, in one place.
-
-The command line (`parse`) and the node's parameters are made from this table.
-"""
+"""Every setting of the simulated cobot: default, unit, range and meaning, in one place; the command
+line is made from this table."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ from ..program import Children, ignore_signals, private_environment, stop_flag
 MASS_TOLERANCE, COM_TOLERANCE = 0.02, 0.005  # relative; m
 WORDS = ("--mass-accuracy", "3", "--com-accuracy", "5", "--inertia-accuracy", "0",
          "--silence", "0.5")  # of a simulation on a busy machine
-BIAS = "bias:=[2.0, -1.5, 3.0, 0.05, -0.08, 0.03]"
+BIAS = "2.0,-1.5,3.0,0.05,-0.08,0.03"
 # The arm stands exactly where its description says; its driver states what it compensates.
 NODE = {"alignment.orientation_sd": "0.0", "alignment.position_sd": "0.001",
         "precompensated.source": "dynamic_joint_states",
@@ -81,8 +81,8 @@ def _run(options: argparse.Namespace) -> int:
     os.environ.update(environment)
     with TemporaryDirectory() as state, Children(environment) as children:
         children.start("inertial_id_ros.ros.tools.simulate_cobot", [
-            "--ros-args", "-p", f"payload:={options.payload}", "-p", "motion:=commanded", "-p",
-            f"sensor:={options.sensor}", "-p", f"seed:={options.seed}", "-p", BIAS])
+            "--motion", "commanded", "--payload", options.payload, "--sensor", options.sensor,
+            "--seed", str(options.seed), "--bias", BIAS])
         node = {**NODE, "estimator.method": options.method, "wrench.sensor": options.sensor,
                 "state.directory": state}
         session = parse(

@@ -3,8 +3,7 @@
 
 Its topics are those of `apps.simulation.write`. A wrench published on ``~/push`` acts on the
 payload, in the axes and about the origin of the sensor, until the next one comes. With
-``motion:=commanded`` it also offers what a driver does (`cobot_driver`). Settings are parameters of
-the node and options of the command line, which set the parameters' defaults.
+``--motion commanded`` it also offers what a driver does (`cobot_driver`).
 """
 
 from __future__ import annotations
@@ -16,9 +15,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from geometry_msgs.msg import Wrench
-from rcl_interfaces.msg import ParameterDescriptor
 from rclpy.duration import Duration
-from rclpy.exceptions import InvalidParameterValueException
 from rclpy.executors import MultiThreadedExecutor
 from rclpy.node import Node
 
@@ -28,7 +25,6 @@ from ...apps.simulation.write import TOPICS, Messages, latched_messages, sample_
 from ...arguments import Parser
 from ...cli import exit_status, simulate_cobot
 from ...errors import InvalidSetting
-from ...settings.spec import allowed_range, iter_group
 from .. import compat
 from ..contract import LATCHED
 from ..program import ignore_signals, start_ros, stop_flag, without_ros_arguments
@@ -44,18 +40,10 @@ _MAX_LAG = 0.5  # s behind schedule after which time is left out rather than sen
 
 
 class SimulateCobotNode(Node):
-    """Publishes a simulated cobot in real time.
+    """Publishes a simulated cobot in real time (raises InvalidSetting: no such payload)."""
 
-    Args:
-        defaults: settings where no parameter is given.
-
-    Raises:
-        InvalidSetting: a parameter, or the payload, is not allowed.
-    """
-
-    def __init__(self, defaults: CobotSettings) -> None:
+    def __init__(self, settings: CobotSettings) -> None:
         super().__init__(_NAME)
-        settings = self._declare_parameters(defaults)
         if self.get_parameter("use_sim_time").value:
             raise InvalidSetting("use_sim_time is true; the simulated cobot runs on the wall clock")
         self.cobot = SimulatedCobot(settings)
@@ -66,17 +54,6 @@ class SimulateCobotNode(Node):
         self._driver = None if self.cobot.commanded is None else CobotDriver(self, self.cobot)
         self._push = np.zeros(6)  # of what touches the payload, with the sign of the readings
         self.create_subscription(Wrench, "~/push", self._take_push, 1)
-
-    def _declare_parameters(self, defaults: CobotSettings) -> CobotSettings:
-        values = {}
-        for name, default, spec in iter_group(defaults):
-            # Dynamic typing lets `rate:=500` stand for 500.0; the settings check the type.
-            descriptor = ParameterDescriptor(
-                description=spec.description, additional_constraints=allowed_range(spec),
-                read_only=True, dynamic_typing=True)
-            start = list(default) if isinstance(default, tuple) else default
-            values[name] = self.declare_parameter(name, start, descriptor).value
-        return defaults.replace(values)
 
     def _take_push(self, message: Wrench) -> None:
         sign = 1.0 if self.cobot.settings.convention == "on_sensor" else -1.0
@@ -129,19 +106,17 @@ def main(args: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: list[str]) -> int:
-    defaults, _ = parse(Parser(prog=_NAME, description="A simulated cobot with a wrist sensor."),
+    settings, _ = parse(Parser(prog=_NAME, description="A simulated cobot with a wrist sensor."),
                         without_ros_arguments(_NAME, arguments))
     stop, ended = stop_flag(), threading.Event()
     start_ros(_NAME, arguments)
     executor = MultiThreadedExecutor(4)
     spinning = threading.Thread(target=compat.spin, args=(executor, ended), name="executor")
     try:
-        node = SimulateCobotNode(defaults)
+        node = SimulateCobotNode(settings)
         executor.add_node(node)
         spinning.start()
         node.run(stop)
-    except InvalidParameterValueException as error:
-        raise InvalidSetting(" ".join(str(error).split())) from error
     finally:
         ended.set()
         if spinning.is_alive():

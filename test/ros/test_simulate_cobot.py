@@ -1,0 +1,258 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""The node simulate_cobot as a process: rates, stamps, latched topics, clean exit, user errors; and
+what it offers when it is commanded: trajectories, payload, protective stop."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy")
+TFMessage = pytest.importorskip("tf2_msgs.msg").TFMessage
+DynamicJointState = pytest.importorskip("control_msgs.msg").DynamicJointState
+from geometry_msgs.msg import InertiaStamped, Vector3, Wrench, WrenchStamped  # noqa: E402
+from ros_process import (  # noqa: E402
+    LATCHED,
+    PATIENCE,
+    Client,
+    Listener,
+    RosProcess,
+    own_domain,
+)
+from sensor_msgs.msg import JointState  # noqa: E402
+from std_msgs.msg import Bool, String  # noqa: E402
+from std_srvs.srv import Trigger  # noqa: E402
+
+from inertial_id_ros.apps.excitation.motions import PlannedMotion, RestToRest  # noqa: E402
+from inertial_id_ros.apps.simulation.cobot import SimulatedCobot  # noqa: E402
+from inertial_id_ros.apps.simulation.payload import PAYLOADS  # noqa: E402
+from inertial_id_ros.apps.simulation.settings import CobotSettings  # noqa: E402
+from inertial_id_ros.inertia import transform_phi  # noqa: E402
+from inertial_id_ros.ros import motion_execution  # noqa: E402
+from inertial_id_ros.ros.motion_execution import Ended, MotionExecution  # noqa: E402
+
+NODE = (sys.executable, "-m", "inertial_id_ros.ros.tools.simulate_cobot")
+ACTION = "joint_trajectory_controller/follow_joint_trajectory"
+DRILL, NAMES = PAYLOADS["drill"], SimulatedCobot().joint_names
+RESTING = 0.01  # rad/s
+
+
+def seconds(stamp):
+    return stamp.sec + 1e-9 * stamp.nanosec
+
+
+def row(wrench):
+    return [getattr(part, axis) for part in (wrench.force, wrench.torque) for axis in "xyz"]
+
+
+@pytest.mark.alone
+def test_node_publishes_its_samples_at_the_wanted_rate_with_transforms_at_100_hz():
+    domain = own_domain()
+    listener, offset = Listener(domain), time.monotonic() - time.time()
+    for topic, kind in (("/joint_states", JointState), ("/wrench", WrenchStamped),
+                        ("/tf", TFMessage)):
+        listener.subscribe(topic, kind)
+    process = RosProcess(domain, *NODE, "--payload", "hammer", "--seed", "3", "--convention",
+                         "on_environment", "--rate", "200")
+    got = listener.got
+    try:
+        listener.spin(lambda: len(got["/wrench"]) > 40)
+        for messages in got.values():
+            messages.clear()
+        # A node that is too slow falls behind its stamps and stays there; one that waited for its
+        # turn catches up.
+        assert listener.spin(lambda: len(got["/wrench"]) > 800 and min(
+            t - seconds(m.header.stamp) for t, m in got["/wrench"][-20:]) < offset + 0.1)
+    finally:
+        status, errors = process.stop(signal.SIGINT)
+        listener.close()
+    assert status == 0 and "Traceback" not in errors
+    for topic, rate in (("/joint_states", 200.0), ("/wrench", 200.0), ("/tf", 100.0)):
+        arrivals = np.array([t for t, _ in got[topic]])
+        headers = [(m.transforms[0] if topic == "/tf" else m).header for _, m in got[topic]]
+        stamps = np.array([seconds(h.stamp) for h in headers])
+        assert np.all(arrivals >= stamps + offset - 1e-3), "a message came before its stamp"
+        # Nothing is lost, and stamps follow the schedule rather than the jitter of the process.
+        np.testing.assert_allclose(np.diff(stamps), 1 / rate, atol=1e-6)
+        assert abs(stamps[0] - time.time()) < 60.0
+
+    cobot = SimulatedCobot(CobotSettings(payload="hammer", seed=3, rate=200.0,
+                                         convention="on_environment"))
+    expected = cobot.run(len(got["/wrench"]) / 200.0 + PATIENCE).wrench
+    readings = np.array([row(m.wrench) for _, m in got["/wrench"]])
+    first = np.flatnonzero(np.all(expected == readings[0], axis=1))
+    assert len(first) == 1, "the first reading is none of the simulated samples"
+    np.testing.assert_array_equal(readings, expected[first[0]:first[0] + len(readings)])
+    assert got["/wrench"][0][1].header.frame_id == "ft_sensor"
+    assert tuple(got["/joint_states"][0][1].name) == cobot.joint_names
+
+
+def test_node_ends_by_itself_after_its_duration():
+    process = RosProcess(own_domain(), *NODE, "--duration", "1")
+    process.wait_for_text("drill")
+    began = time.monotonic()
+    status, text = process.finish()
+    assert status == 0 and len(text.splitlines()) == 1, text
+    assert time.monotonic() - began > 0.9
+
+
+@pytest.mark.parametrize(("words", "named"), [
+    (["--payload", "anvil"], "anvil"), (["--rate", "fast"], "fast"),
+    (["--ros-args", "-p", "use_sim_time:=true"], "use_sim_time"), (["--ros-args", "-p"], "ROS")])
+def test_a_mistake_gives_one_line_and_status_two(words, named):
+    status, text = RosProcess(own_domain(), *NODE, *words).finish()
+    assert status == 2
+    assert text.startswith("error: ") and named in text and text.count("\n") == 1
+
+
+# ---- commanded -----------------------------------------------------------------------------------
+
+class Cobot:
+    """The node as a process, and what it publishes."""
+
+    def __init__(self) -> None:
+        domain = own_domain()
+        self.process = RosProcess(
+            domain, *NODE, "--motion", "commanded", "--payload", "drill", "--rate", "200",
+            "--noise", "0,0", "--encoder-noise", "0", "--tilt", "10,0")
+        self.process.wait_for_text("drill")  # latched topics are heard by who comes later
+        self.client = Client(domain)
+        self.joints = self.client.listen(JointState, "joint_states", 10)
+        self.wrenches = self.client.listen(WrenchStamped, "wrench", 10)
+        self.stops = self.client.listen(Bool, "/simulate_cobot/protective_stop", LATCHED)
+        self.client.spin_until(lambda: self.joints and self.wrenches and self.stops)
+        self.fault, self.threads = "", ThreadPoolExecutor(1)
+        self.executions: list[MotionExecution] = []
+
+    @property
+    def pose(self) -> np.ndarray:
+        return np.array(self.joints[-1].position)
+
+    def spin_until_faster(self, speed: float) -> None:
+        seen = len(self.joints)
+        self.client.spin_until(lambda: any(
+            np.abs(m.velocity).max() > speed for m in self.joints[seen:]))
+
+    def spin_to_rest(self) -> None:
+        seen = len(self.joints)
+        self.client.spin_until(lambda: len(self.joints) > seen + 5 and np.abs(
+            self.joints[-1].velocity).max() < RESTING)
+
+    def push(self, force: float) -> None:
+        self.client.publish("/simulate_cobot/push", Wrench(force=Vector3(x=force)))
+
+    def motion(self, turn: float, duration: float = 1.5) -> PlannedMotion:
+        """The wrist turns from where it is."""
+        goal = self.pose
+        goal[4] += turn
+        path = RestToRest(np.stack([self.pose, goal]), np.array([duration]),
+                          np.array([0.5 * duration]))
+        t = np.linspace(0.0, duration, 60)
+        q, dq, ddq = path.at(t)
+        dq[[0, -1]] = ddq[[0, -1]] = 0.0
+        return PlannedMotion(NAMES, t, q, dq, ddq)
+
+    def run(self, motion: PlannedMotion) -> Future[Ended]:
+        """A motion on its way."""
+        execution = MotionExecution(self.client.node, motion, ACTION, "joint_states",
+                                    lambda: (), lambda: self.fault, silence=1.0)
+        self.executions.append(execution)
+        return self.threads.submit(execution.run)
+
+    def end(self, ended: Future[Ended]) -> Ended:
+        self.client.spin_until(ended.done)
+        return ended.result()
+
+
+@pytest.fixture(scope="module")
+def cobot():
+    made = Cobot()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(motion_execution, "DELAY", 1.0)  # it may be late where the machine is busy
+        yield made
+    made.threads.shutdown()
+    for execution in made.executions:
+        execution.close()
+    made.client.close()
+    status, text = made.process.stop(signal.SIGTERM)
+    assert status == 0 and "Traceback" not in text
+
+
+def test_latched_topics_reach_a_late_listener(cobot):
+    statics = cobot.client.listen(TFMessage, "/tf_static")
+    urdf = cobot.client.listen(String, "/robot_description")
+    truths = cobot.client.listen(InertiaStamped, "/simulate_cobot/truth")
+    cobot.client.spin_until(lambda: statics and urdf and truths)
+    assert urdf[0].data == SimulatedCobot().urdf
+    assert [(t.header.frame_id, t.child_frame_id) for t in statics[0].transforms] == [
+        ("world", "base_link"), ("wrist_3_link", "tool0"), ("tool0", "ft_sensor")]
+    assert statics[0].transforms[0].transform.rotation.x == pytest.approx(np.sin(np.radians(5.0)))
+    truth = truths[0]
+    assert truth.header.frame_id == "ft_sensor"
+    assert (truth.inertia.m, truth.inertia.com.z) == (DRILL.mass, DRILL.com[2])
+    assert (truth.inertia.ixz, truth.inertia.iyy) == (
+        DRILL.inertia_com[0, 2], DRILL.inertia_com[1, 1])
+
+
+@pytest.mark.alone
+@pytest.mark.slow
+def test_a_trajectory_is_followed_to_its_end(cobot):
+    motion = cobot.motion(0.3)
+    assert cobot.end(cobot.run(motion)) == Ended()
+    cobot.spin_to_rest()
+    np.testing.assert_allclose(cobot.pose, motion.positions[-1], atol=1e-6)
+
+
+@pytest.mark.alone
+@pytest.mark.slow
+def test_an_aborted_motion_is_at_rest_within_three_tenths_of_a_second(cobot):
+    ended = cobot.run(cobot.motion(-0.6))
+    cobot.spin_until_faster(0.3)
+    stamp, cobot.fault = cobot.joints[-1].header.stamp, "enough"
+    found, cobot.fault = cobot.end(ended), ""
+    cobot.spin_to_rest()
+    assert found == Ended("enough")
+    moving = [seconds(m.header.stamp) - seconds(stamp) for m in cobot.joints
+              if np.abs(m.velocity).max() >= RESTING]
+    assert max(moving) < 0.3, "by the robot's own stamps"
+
+
+@pytest.mark.alone
+@pytest.mark.slow
+def test_a_push_makes_a_protective_stop_until_it_is_unlocked(cobot):
+    cobot.spin_to_rest()
+    ended = cobot.run(cobot.motion(0.6))
+    cobot.spin_until_faster(0.1)
+    cobot.push(80.0)
+    found = cobot.end(ended)
+    assert "80 N" in found.reason and found.is_at_rest
+    cobot.client.spin_until(lambda: cobot.stops[-1].data)
+    cobot.spin_to_rest()
+    assert cobot.end(cobot.run(cobot.motion(0.1))).was_rejected
+    cobot.push(0.0)
+    cobot.client.spin_until(lambda: abs(cobot.wrenches[-1].wrench.force.x) < 60.0)
+    assert cobot.client.call(Trigger, "/simulate_cobot/unlock").success
+    assert cobot.end(cobot.run(cobot.motion(0.1))) == Ended()
+
+
+@pytest.mark.slow
+def test_a_stated_payload_is_subtracted_from_the_wrench_and_stated(cobot):
+    service = pytest.importorskip("ur_msgs.srv").SetPayload
+    cobot.spin_to_rest()
+    about_flange = transform_phi(DRILL.phi, np.eye(3), np.array([0.0, 0.0, 0.04]))
+    com = (about_flange[1:4] / about_flange[0]).tolist()
+    stated = cobot.client.listen(DynamicJointState, "dynamic_joint_states", 10)
+    assert cobot.client.call(service, "/io_and_status_controller/set_payload", service.Request(
+        mass=DRILL.mass, center_of_gravity=Vector3(x=com[0], y=com[1], z=com[2]))).success
+    seen, at = len(stated), len(cobot.wrenches)
+    cobot.client.spin_until(lambda: len(stated) > seen + 2 and len(cobot.wrenches) > at + 40)
+    np.testing.assert_allclose(row(cobot.wrenches[-1].wrench), 0.0, atol=1e-3)
+    values = dict(zip(stated[-1].interface_values[0].interface_names,
+                      stated[-1].interface_values[0].values, strict=True))
+    assert values["mass"] == pytest.approx(DRILL.mass, rel=1e-6)
+    assert values["cog.z"] == pytest.approx(com[2], rel=1e-6)
