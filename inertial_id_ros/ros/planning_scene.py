@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 from rclpy.node import Node
-from rclpy.qos import qos_profile_best_available
 from scipy.spatial.transform import Rotation
 from shape_msgs.msg import SolidPrimitive
 
@@ -40,29 +39,29 @@ class SceneWatch:
 
     def __init__(self, node: Node, client: RosClient) -> None:
         self._node, self._client = node, client
-        self._heard: set[str] = set()
         self._whole: Any = None  # the last message that is no difference
         self._read: list[Any] | None = None
         self.scene: Scene | None = None
         self.has_changed = False
         self.obstacles: list[Obstacle] = []
 
-    def discover(self) -> None:
-        """Subscribe to the topics of scenes that are there by now."""
-        kind = find_type(TYPE)
-        for name, types in self._node.get_topic_names_and_types():
-            if TYPE in types and name not in self._heard and self._node.count_publishers(name):
-                self._heard.add(name)
-                if kind is not None:
-                    self._node.create_subscription(
-                        kind, name, self._take, qos_profile_best_available)
+    def take(self, scene: Any) -> None:
+        """Note whether a message is another scene; one of the robot's state alone is none."""
+        if not scene.is_diff:
+            self._whole = scene
+        changes = _content(scene)
+        if self._read is not None and changes != self._read and (changes or not scene.is_diff):
+            self.has_changed = True
 
     def read(self, find_frame: Callable[[str], Array]) -> None:
         """Read the scene as it is now; find_frame: as for `read_obstacles`."""
-        services = [n for n, t in self._node.get_service_names_and_types() if SERVICE in t]
+        services = [name for name, types in self._node.get_service_names_and_types()
+                    if SERVICE in types]
+        topics = [name for name, types in self._node.get_topic_names_and_types()
+                  if TYPE in types and self._node.count_publishers(name)]
         self.scene, self.obstacles, self._read, self.has_changed = None, [], None, False
         try:
-            if (services or self._heard) and find_type(TYPE) is None:
+            if (services or topics) and find_type(TYPE) is None:
                 raise InvalidShape("a planning scene is published, and moveit_msgs is not "
                                    "installed here: its objects are not known")
             whole = self._client.call(SERVICE, services[0], {}, ANSWER, TIMES).scene if (
@@ -75,14 +74,6 @@ class SceneWatch:
                           for item in whole.robot_state.attached_collision_objects))
         except InertialIdError as error:
             self.scene = Scene(problem=str(error))
-
-    def _take(self, scene: Any) -> None:
-        """Note whether a message is another scene; one of the robot's state alone is none."""
-        if not scene.is_diff:
-            self._whole = scene
-        changes = _content(scene)
-        if self._read is not None and changes != self._read and (changes or not scene.is_diff):
-            self.has_changed = True
 
 
 def _content(scene: Any) -> list[Any]:

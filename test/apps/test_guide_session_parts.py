@@ -15,7 +15,7 @@ from inertial_id_ros.apps.excitation.arm import Arm
 from inertial_id_ros.apps.excitation.motions import MotionLimits
 from inertial_id_ros.apps.guide.checks import Row, Verdict
 from inertial_id_ros.apps.guide.motions import MotionSource
-from inertial_id_ros.apps.guide.page import End, Record, session_page
+from inertial_id_ros.apps.guide.page import End, session_page
 from inertial_id_ros.apps.guide.progress import Numbers, Progress, Wanted, parts_of
 from inertial_id_ros.apps.guide.proof import Proof, prove
 from inertial_id_ros.apps.guide.show import Show
@@ -172,9 +172,13 @@ def test_a_person_reads_what_is_wrong_and_what_to_do_and_is_asked(monkeypatch, a
 def test_the_report_holds_checks_and_proof_and_is_well_formed():
     proof = prove(record(motion=wiggle(angle=30.0, move=0.9)), np.array(BIAS), np.zeros(10),
                   PAYLOADS["drill"].phi, SETTINGS)
-    kept = Record({WRONG.check: WRONG}, UNKNOWN.parts, [("turn the wrist", 3.0), ("tilt it", 0.0)],
-                  found(np.full(10, 0.01)), "name", [proof, proof], "told")
-    page = session_page(kept, End(4, "stopped: contact.", "Look for what touches it."))
+    show = Show(yes=False, as_json=True, out=io.StringIO())
+    show.row(WRONG)
+    show.progress(UNKNOWN)
+    show.motion("turn the wrist", 3.0)
+    show.motion("tilt it", 0.0)
+    show.found, show.proofs, show.applied = found(np.full(10, 0.01)), [proof, proof], "told"
+    page = session_page(show, End(4, "stopped: contact.", "Look for what touches it."))
     root = ElementTree.fromstring(page.split("\n", 1)[1] if page.startswith("<!") else page)
     assert len(root.findall(".//{*}figure")) == 4
     text = "".join(root.itertext())

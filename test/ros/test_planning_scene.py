@@ -94,7 +94,7 @@ class Graph:
     """
 
     def __init__(self, whole=None) -> None:
-        self.whole, self.takers = whole, []
+        self.whole = whole
 
     def get_topic_names_and_types(self):
         return [("/monitored_planning_scene", [TYPE]), ("/tf", ["tf2_msgs/msg/TFMessage"])]
@@ -105,18 +105,8 @@ class Graph:
     def count_publishers(self, name):
         return 1
 
-    def create_subscription(self, kind, name, take, qos):
-        self.takers.append(take)
-
     def call(self, kind, service, request, timeout, times):
         return SimpleNamespace(scene=self.whole)
-
-    def watch(self) -> SceneWatch:
-        watch = SceneWatch(self, self)
-        watch.discover()
-        watch.discover()
-        assert len(self.takers) == 1
-        return watch
 
 
 @pytest.fixture(autouse=True)
@@ -130,8 +120,8 @@ CRATE = thing((SolidPrimitive.BOX, 0.1, 0.2, 0.3))
 @pytest.mark.parametrize("answers", [True, False])
 def test_a_scene_that_is_answered_or_published_is_kept_clear_until_it_changes(answers):
     graph = Graph(scene(CRATE) if answers else None)
-    watch = graph.watch()
-    take, = graph.takers
+    watch = SceneWatch(graph, graph)
+    take = watch.take
     if not answers:
         take(scene(CRATE))
     watch.read(lambda frame: WORLD)
@@ -149,7 +139,8 @@ def test_a_scene_that_is_answered_or_published_is_kept_clear_until_it_changes(an
 
 
 def test_without_a_scene_or_its_types_nothing_is_known(monkeypatch):
-    watch = Graph().watch()
+    graph = Graph()
+    watch = SceneWatch(graph, graph)
     watch.read(lambda frame: WORLD)
     assert watch.scene is None
     monkeypatch.setattr(planning_scene, "find_type", lambda name: None)

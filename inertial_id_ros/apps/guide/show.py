@@ -1,5 +1,5 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""What a session prints, and asks: lines of text for a person, or of JSON for a program."""
+"""What a session prints, asks, and remembers: lines of text for a person, or JSON for a program."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ...cli import OK
 from ...io.files import without_nonfinite
 from ..report.results import two_digits
 from .checks import Row, Verdict
-from .progress import Part, Progress
+from .progress import Numbers, Part, Progress
 from .proof import Proof
 
 PERIOD = 1.0  # s between two lines of progress
@@ -23,16 +23,28 @@ MARKS = {Verdict.PASSED: "✓", Verdict.OPEN: "?", Verdict.FAILED: "✗", True: 
 
 
 class Show:
-    """A line for each event.
+    """A line for each event, and the record of what happened.
 
     Args:
         yes: answer of every question; else a person is asked, and nobody where lines are JSON.
         as_json: lines of JSON.
+
+    Attributes:
+        rows: of the checks, by name; parts: what is known of the payload against the goal.
+        motions: what was made, in words, and how long it took [s]; 0 where a person made it.
+        proofs: of the payload, and of the driver's own wrench, once it compensates it.
+        found: the payload; None: not identified. applied: what the robot was told, in words.
     """
 
     def __init__(self, yes: bool, as_json: bool, out: TextIO = sys.stdout) -> None:
         self._yes, self._as_json, self._out = yes, as_json, out
         self._shown = -PERIOD  # when progress was shown last [s]
+        self.rows: dict[str, Row] = {}
+        self.parts: tuple[Part, ...] = ()
+        self.motions: list[tuple[str, float]] = []
+        self.proofs: list[Proof] = []
+        self.found: Numbers | None = None
+        self.applied = ""
 
     def _write(self, event: str, lines: str, **fields: object) -> None:
         """An event with its fields, or what a person reads of it."""
@@ -46,6 +58,7 @@ class Show:
 
     def row(self, row: Row) -> None:
         """A check was made."""
+        self.rows[row.check] = row
         lines = [_line(MARKS[row.verdict], row.measured, row.check)]
         if row.verdict is Verdict.FAILED:
             lines.append(_line("", row.expected, "expected"))
@@ -55,6 +68,7 @@ class Show:
 
     def progress(self, progress: Progress) -> None:
         """What is known now; written once a second."""
+        self.parts = progress.parts
         if 0.0 <= progress.elapsed - self._shown < PERIOD:
             return
         self._shown = progress.elapsed
@@ -69,11 +83,13 @@ class Show:
 
     def motion(self, words: str, seconds: float) -> None:
         """The arm is about to move, or is to be moved by hand (0 s)."""
+        self.motions.append((words, seconds))
         self._write("motion", _line("↻", f"{words} ({seconds:.1f} s)" if seconds else words),
                     words=words, seconds=round(seconds, 2))
 
     def proof(self, proof: Proof) -> None:
         """The payload was compared with a motion it has not seen."""
+        self.proofs.append(proof)
         self._write("proof", "\n".join(
             f"  {name:34}{two_digits(force):>6} N{two_digits(torque):>8} N m"
             for name, force, torque in proof.rows()), given=proof.is_given, **{

@@ -15,7 +15,7 @@ import threading
 from collections.abc import Sequence
 from itertools import takewhile
 
-from ...apps.guide.page import End, Record, write_page
+from ...apps.guide.page import End, write_page
 from ...apps.guide.show import Show
 from ...cli import INTERRUPTED, exit_status, identify_payload
 from ...errors import InertialIdError, InvalidData
@@ -40,12 +40,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(options: argparse.Namespace) -> int:
     show = Show(options.yes, options.json or not sys.stdout.isatty())
-    return run(options, stop_flag(), show)[0].status
+    return run(options, stop_flag(), show).status
 
 
 def run(options: argparse.Namespace, stop: threading.Event, show: Show,
-        beside: Children | None = None) -> tuple[End, Record]:
-    """Run a session; how it ended, and what happened.
+        beside: Children | None = None) -> End:
+    """Run a session; how it ended.
 
     Args:
         options: see `parse`; stop: set when the user wants to end.
@@ -55,14 +55,13 @@ def run(options: argparse.Namespace, stop: threading.Event, show: Show,
     try:
         with Children(dict(os.environ)) as children, GuideNode(stop) as guide:
             _find_or_start(options, guide, children, beside, show)
-            session = Session(guide, options, show)
-            end = session.run()
+            end = Session(guide, options, show).run()
             show.step("report")
-            show.say(f"report: {write_page(options.report, session.record, end)}")
+            show.say(f"report: {write_page(options.report, show, end)}")
             show.end(end.text, end.status)
-            return end, session.record
+            return end
     except Stopped:
-        return End(INTERRUPTED, "interrupted; nothing was applied"), Record()
+        return End(INTERRUPTED, "interrupted; nothing was applied")
     finally:
         if stop.is_set():
             ignore_signals()

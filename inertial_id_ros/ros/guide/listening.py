@@ -27,6 +27,7 @@ from ...motion.description import parse_urdf, read_description, root_link
 from ...settings import Settings
 from ..compat import find_type, message_type
 from ..motion_execution import ACTION_TYPE, ENDING
+from ..planning_scene import TYPE as SCENE
 from ..planning_scene import SceneWatch
 from ..ros_client import NoAnswer
 from ..streams import publishing_nodes, subscription_qos
@@ -39,8 +40,9 @@ SAFETY = {2: "", 1: "", 3: "protective stop", 4: "recovery mode", 5: "safeguard 
 FRANKA = {4: "reflex: the robot has stopped itself", 5: "user stop", 6: "error recovery",
           0: "unknown mode"}
 # Topics on which drivers say something of the robot: type of their messages, ending of their names,
-# and the part of `Driver` that a message says, by name.
-SOURCES: tuple[tuple[str, str, Callable[[Any], dict[str, Any]]], ...] = (
+# and the part of `Driver` that a message says, by name; None: nothing.
+Source = tuple[str, str, Callable[[Any], dict[str, Any] | None]]
+SOURCES: tuple[Source, ...] = (
     ("std_msgs/msg/Bool", "/protective_stop",
      lambda m: {"stopped": "protective stop" if m.data else ""}),
     ("std_msgs/msg/Bool", "/robot_program_running",
@@ -98,16 +100,16 @@ class Listening:
     def discover(self) -> None:
         """Subscribe to what drivers and planning scenes say, as far as it is there by now, and its
         type is installed."""
-        self.scene.discover()
+        scenes: Source = SCENE, "", self.scene.take
         for name, types in self._guide.node.get_topic_names_and_types():
-            for type_name, ending, read in SOURCES:
+            for type_name, ending, read in (*SOURCES, scenes):
                 if (type_name in types and name.endswith(ending) and name not in self._said
                         and self._guide.node.count_publishers(name)
                         and (kind := find_type(type_name)) is not None):
                     said = self._said[name] = {}
                     self._guide.node.create_subscription(
                         kind, name, lambda message, said=said, read=read:
-                        said.update(read(message)), qos_profile_best_available)
+                        said.update(read(message) or {}), qos_profile_best_available)
 
     def driver(self) -> Driver:
         """What the driver says of itself: the first stop of several sources."""

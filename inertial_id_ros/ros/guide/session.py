@@ -17,7 +17,7 @@ import numpy as np
 
 from ...apps.guide.by_motion import check_by_motion, check_joint_order, rejected_row
 from ...apps.guide.checks import Row, check_at_rest, failed
-from ...apps.guide.page import End, Record
+from ...apps.guide.page import End
 from ...apps.guide.progress import LONGEST_MOTION, Numbers, Progress
 from ...apps.guide.proof import Proof, prove
 from ...apps.guide.show import Show
@@ -55,17 +55,14 @@ class Session:
     """An arm with a payload, the node that identifies it, and whoever moves the arm.
 
     Each step raises End where the session ends with it, and Stopped where the user wants it.
-
-    Attributes:
-        record: what happened.
     """
 
     def __init__(self, guide: GuideNode, options: argparse.Namespace, show: Show) -> None:
-        self.guide, self.options, self.show, self.record = guide, options, show, Record()
+        self.guide, self.options, self.show = guide, options, show
         self.link = NodeLink(guide, options.node)
         self.listening = Listening(guide, options.node, self.link.settings)
         self.arm = MovedArm(guide, self.listening, self.link, options)
-        self._is_identifying = False
+        self._is_identifying, self._saved = False, ""
 
     def run(self) -> End:
         """Do it all; returns how it ended."""
@@ -81,9 +78,9 @@ class Session:
             return end
         except Stopped:
             stopped = "the arm has stopped; " if (
-                self.options.motion and self.record.motions) else ""
+                self.options.motion and self.show.motions) else ""
             return End(INTERRUPTED, f"interrupted; {stopped}" + (
-                "the payload was applied" if self.record.applied else "nothing was applied"))
+                "the payload was applied" if self.show.applied else "nothing was applied"))
 
     # ---- check -----------------------------------------------------------------------------------
 
@@ -161,13 +158,13 @@ class Session:
 
     def identify(self) -> Numbers:
         """Motions until the payload is known as well as was asked for, or as can be had."""
-        made = len(self.record.motions)
+        made = len(self.show.motions)
         self.show.step("identify", f"until the goal, at most {self.options.timeout:g} s")
         while True:
             progress = self._wait(SETTLED)
             if progress.is_reached and self.link.is_fresh:
                 break
-            spent = sum(seconds for _, seconds in self.record.motions[made:])
+            spent = sum(seconds for _, seconds in self.show.motions[made:])
             if progress.is_known and (spent > LONGEST_MOTION or progress.left <= 0.0):
                 self.show.say("as good as this sensor, its mounting and the time allow")
                 break
@@ -187,15 +184,15 @@ class Session:
         if known is not None:
             self.arm.source.learn(known.phi, known.phi_covariance)
         self._move(_or_end(NOT_IDENTIFIED, "", self.arm.source.next_motion, self.arm.pose,
-                           self.options.wanted, len(self.record.motions)))
+                           self.options.wanted, len(self.show.motions)))
 
     def _keep_estimate(self) -> Numbers:
         """Keep the estimate, as file of the node and in the record."""
         name, box = f"identify_payload_{time.strftime('%Y%m%d-%H%M%S')}", self.options.box
         found = _or_end(NOT_IDENTIFIED, "", self.link.newest)
         self.show.say(_or_end(NOT_IDENTIFIED, "", self.link.save, name), True)
-        self.record.found, self.record.saved = found, name
-        self.record.parts = self.link.progress(self.options.wanted, self.options.timeout).parts
+        self.show.found, self._saved = found, name
+        self.show.parts = self.link.progress(self.options.wanted, self.options.timeout).parts
         outside = np.abs(found.report[1:4] - box.mean(axis=0)) - 2.0 * found.sigma[1:4]
         if (outside > 0.5 * np.ptp(box, axis=0)).any():
             self.show.say("the centre of mass lies outside the box around the payload that motions "
@@ -232,7 +229,6 @@ class Session:
         proof = prove(window, bias, present, new, self.link.settings)
         if proof is None:
             raise End(NOT_APPLIED, "The motion for the proof was not recorded.")
-        self.record.proofs.append(proof)
         return proof
 
     # ---- apply -----------------------------------------------------------------------------------
@@ -244,7 +240,7 @@ class Session:
         if not target:
             return End(OK, "Identified and proved. No target is set (apply.target or --target), so "
                        "nothing was applied.")
-        rehearsal = self.link.apply(target, self.record.saved, send=False)
+        rehearsal = self.link.apply(target, self._saved, send=False)
         self.show.say(rehearsal.message, None if rehearsal.success else False)
         for text in rehearsal.left_out:
             self.show.say(f"left out: {text}")
@@ -254,10 +250,10 @@ class Session:
             return End(OK, "Identified and proved. Nothing was applied (--dry-run).")
         if not self.show.ask(f"Send this payload to {target}?"):
             return End(NOT_APPLIED, "Identified and proved; applying it was not agreed to.")
-        answer = self.link.apply(target, self.record.saved, send=True)
+        answer = self.link.apply(target, self._saved, send=True)
         self.show.say(answer.message, answer.success)
         if answer.success:
-            self.record.applied = answer.message
+            self.show.applied = answer.message
             return self._verify(target, found)
         if not answer.sent:
             return End(NOT_APPLIED, f"Identified and proved, not applied: {answer.message}")
@@ -273,8 +269,9 @@ class Session:
             return End(OK, "Identified, proved and applied.")
         self.guide.wait(SETTLED)
         proof = self._compare(None, found.phi, np.zeros(10))
+        self.show.proofs.append(proof)
         force, torque = proof.residuals[1]
-        allowed = np.maximum(proof.allowed, self.record.proofs[0].allowed)
+        allowed = np.maximum(proof.allowed, self.show.proofs[0].allowed)
         good = bool(force <= allowed[0] and torque <= allowed[1])
         text = (f"the driver's own wrench varies by {force:.2g} N and {torque:.2g} N m while the "
                 f"arm moves (allowed {allowed[0]:.2g} N, {allowed[1]:.2g} N m)")
@@ -288,10 +285,9 @@ class Session:
     def _move(self, motion: PlannedMotion) -> None:
         """Make a motion to its end."""
         self.show.motion(motion.words, motion.duration)
-        self.record.motions.append((motion.words, motion.duration))
         ended = self.arm.move(motion, self._show_progress)
-        status = NOT_APPLIED if self.record.proofs else NOT_IDENTIFIED
-        applied = ("The payload was applied; its check was not finished." if self.record.applied
+        status = NOT_APPLIED if self.show.proofs else NOT_IDENTIFIED
+        applied = ("The payload was applied; its check was not finished." if self.show.applied
                    else "Nothing was applied.")
         if not ended.is_at_rest:
             raise End(INTERRUPTED if self.guide.stop.is_set() else status,
@@ -299,7 +295,7 @@ class Session:
                       f"emergency stop. {applied}", NO_ANSWER)
         if self.guide.stop.is_set():
             raise Stopped
-        if ended.was_rejected and len(self.record.motions) == 1:
+        if ended.was_rejected and len(self.show.motions) == 1:
             self._note((rejected_row(ended.reason),), "Nothing has moved.")
         if ended.reason:
             raise End(status, f"The arm has stopped: {ended.reason}. {applied}", AFTER_A_STOP)
@@ -307,7 +303,6 @@ class Session:
     def _have_moved(self, words: str) -> None:
         """Tell a person a motion, and wait until the arm has moved and rests again."""
         self.show.motion(words, 0.0)
-        self.record.motions.append((words, 0.0))
         if not self.arm.is_moved_by_hand(lambda: self._wait(0.5), self.options.timeout):
             raise End(NOT_IDENTIFIED, f"No one has moved the arm for {self.options.timeout:g} s.")
 
@@ -320,17 +315,15 @@ class Session:
         return progress
 
     def _show_progress(self) -> Progress:
-        """Show what is known, and keep it."""
+        """Show what is known."""
         progress = self.link.progress(self.options.wanted, self.options.timeout)
         if self._is_identifying:
             self.show.progress(progress)
-            self.record.parts = progress.parts
         return progress
 
     def _note(self, rows: tuple[Row, ...], ending: str) -> None:
-        """Show rows and keep them; wrong ones end the session."""
+        """Show rows; wrong ones end the session."""
         for row in rows:
             self.show.row(row)
-            self.record.rows[row.check] = row
         if wrong := ", ".join(row.check for row in failed(rows)):
             raise End(CHECK_FAILED, f"Wrong: {wrong}. {ending}")

@@ -90,13 +90,13 @@ def _run(options: argparse.Namespace) -> int:
             [word for name, value in node.items() for word in ("-p", f"{name}:={value}")])
         show = Show(session.yes, session.json or not sys.stdout.isatty())
         try:
-            end, record = run(session, stop, show, beside=children)
+            end = run(session, stop, show, beside=children)
         finally:
             if stop.is_set():
                 ignore_signals()
-    if end.status == INTERRUPTED or record.found is None:
+    if end.status == INTERRUPTED or show.found is None:
         return end.status
-    judged = verdicts(payload, record.found.report, record.found.sigma)
+    judged = verdicts(payload, show.found.report, show.found.sigma)
     for text, holds in judged:
         show.say(text, holds)
     return end.status or int(not all(holds for _, holds in judged))
