@@ -120,9 +120,8 @@ class MotionExecution:
         if problem:
             return Ended(printable(problem))
         self._settled.clear()
-        self._client.send_goal_async(self._kind.Goal(
-            trajectory=trajectory_message(self._motion), goal_time_tolerance=duration_message(LATE)
-            )).add_done_callback(self._take_answer)
+        # In the thread of the executor: an answer during the call would confuse the client.
+        self._node.executor.create_task(self._send)
         reason = self._watch(self._answered, ANSWER)
         if not reason and self._handle is None:
             return Ended("the controller rejected the trajectory", was_rejected=True)
@@ -171,6 +170,15 @@ class MotionExecution:
         goal that is accepted late."""
         self._node.destroy_subscription(self._joints)
         self._client.destroy()
+
+    def _send(self) -> None:
+        """Send the trajectory, unless it was withdrawn before."""
+        if self._withdrawn:
+            self._settled.set()
+            return
+        self._client.send_goal_async(self._kind.Goal(
+            trajectory=trajectory_message(self._motion), goal_time_tolerance=duration_message(LATE)
+            )).add_done_callback(self._take_answer)
 
     def _take_answer(self, future: Future) -> None:
         """The controller accepts or rejects the goal; one that was withdrawn meanwhile ends."""

@@ -1,7 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The simulated cobot: physics against Pinocchio, signs, noise, motions, payloads, bags."""
 
-import mujoco
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -9,8 +8,9 @@ from rosbags.interfaces import QosDurability
 from rosbags.rosbag2 import Reader
 from rosbags.typesys import Stores, get_typestore
 from scipy.spatial.transform import Rotation
+from trimesh import primitives
 
-from inertial_id_ros.apps.simulation.cobot import PAYLOAD_BODY, SimulatedCobot, WristSensor
+from inertial_id_ros.apps.simulation.cobot import SimulatedCobot, WristSensor
 from inertial_id_ros.apps.simulation.description import load_description
 from inertial_id_ros.apps.simulation.motion import (
     START_POSE,
@@ -280,14 +280,25 @@ MIXED = Payload("mixed", (
 
 
 @pytest.mark.parametrize("payload", [*PAYLOADS.values(), MIXED], ids=lambda p: p.name)
-def test_mass_com_and_inertia_of_a_payload_are_those_that_mujoco_compiles(payload):
-    model = SimulatedCobot(payload=payload).engine.model
-    body = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, PAYLOAD_BODY)
-    w, x, y, z = model.body_iquat[body]
-    axes = Rotation.from_quat([x, y, z, w]).as_matrix()
-    inertia = axes @ np.diag(model.body_inertia[body]) @ axes.T
-    assert payload.mass == pytest.approx(model.body_mass[body], rel=1e-12)
-    np.testing.assert_allclose(payload.com, model.body_ipos[body], atol=1e-12)
+def test_mass_com_and_inertia_of_a_payload_are_those_of_the_solids_of_trimesh(payload):
+    bodies = []
+    for part in payload.parts:
+        place = np.eye(4)
+        place[:3, :3], place[:3, 3] = Rotation.from_euler("xyz", part.rpy).as_matrix(), part.center
+        solid = (primitives.Box(part.size, place) if part.shape == "box" else
+                 primitives.Sphere(*part.size, center=part.center) if part.shape == "sphere" else
+                 primitives.Cylinder(*part.size, transform=place))
+        bodies.append(part.density * np.r_[solid.volume, solid.moment_inertia.ravel()])
+    mass = sum(body[0] for body in bodies)
+    com = sum(body[0] * np.array(part.center)
+              for body, part in zip(bodies, payload.parts, strict=True)) / mass
+    inertia = np.zeros((3, 3))
+    for body, part in zip(bodies, payload.parts, strict=True):
+        away = part.center - com
+        inertia += body[1:].reshape(3, 3) + body[0] * (away @ away * np.eye(3)
+                                                       - np.outer(away, away))
+    assert payload.mass == pytest.approx(mass, rel=1e-12)
+    np.testing.assert_allclose(payload.com, com, atol=1e-12)
     np.testing.assert_allclose(payload.inertia_com, inertia, atol=1e-9 * np.trace(inertia))
 
 

@@ -26,12 +26,12 @@ from scipy.special import ndtri
 
 from ...errors import InvalidSetting
 from ...extras import optional_packages
-from ...inertia import PARAMETERS, Array, phi_from_body
+from ...inertia import PARAMETERS, Array, phi_from_body, six_from_tensor
 from ...model.newton_euler import GRAVITY, regressor
 from ...settings.groups import SENSORS
 from .description import SENSOR_FRAME, WORLD_FRAME, Transform, load_description
 from .motion import CommandedMotion, Motion, sinusoid
-from .payload import Part, Payload, load_payload
+from .payload import Payload, load_payload
 from .settings import COMMANDED, NO_ERRORS, CobotSettings
 
 with optional_packages("simulating an arm"):
@@ -93,8 +93,9 @@ class ArmEngine:
         for geom in spec.geoms:  # else a link without inertial gets the mass of its shape
             geom.density = 0.0
         body = spec.body(SENSOR_FRAME).add_body(name=PAYLOAD_BODY)
-        for part in payload.parts:
-            _add_geom(body, part)
+        xx, xy, xz, yy, yz, zz = six_from_tensor(payload.inertia_com).tolist()
+        body.explicitinertial, body.mass, body.ipos = True, payload.mass, payload.com
+        body.fullinertia = [xx, yy, zz, xy, xz, yz]
         body.add_site(name=PAYLOAD_SITE)
         for kind in _SENSORS:
             spec.add_sensor(name=kind, type=getattr(mujoco.mjtSensor, f"mjSENS_{kind}"),
@@ -115,19 +116,6 @@ class ArmEngine:
         rotation = Rotation.from_quat(quaternion[:, [1, 2, 3, 0]]).as_matrix()
         return Truth(q, dq, ddq, wrench, position, rotation, gyro,
                      np.einsum("nji,nj->ni", rotation, ang), acc, effort)
-
-
-def _add_geom(body: mujoco.MjsBody, part: Part) -> None:
-    """A part as a geom with a density: MuJoCo computes mass and inertia by itself."""
-    kind, size = {
-        # MuJoCo wants half lengths.
-        "box": (mujoco.mjtGeom.mjGEOM_BOX, [0.5 * s for s in part.size]),
-        "cylinder": (mujoco.mjtGeom.mjGEOM_CYLINDER, [part.size[0], 0.5 * part.size[-1], 0.0]),
-        "sphere": (mujoco.mjtGeom.mjGEOM_SPHERE, [part.size[0], 0.0, 0.0]),
-    }[part.shape]
-    x, y, z, w = Rotation.from_matrix(part.rotation).as_quat()
-    body.add_geom(type=kind, size=size, pos=part.center, quat=[w, x, y, z], density=part.density,
-                  contype=0, conaffinity=0)
 
 
 class Recording(NamedTuple):
