@@ -15,6 +15,7 @@ import numpy as np
 from inertial_id_ros.apps.excitation.arm import Arm
 from inertial_id_ros.apps.excitation.knowledge import Knowledge
 from inertial_id_ros.apps.excitation.motions import through
+from inertial_id_ros.apps.excitation.planner import Payload
 from inertial_id_ros.apps.excitation.violations import violations
 from inertial_id_ros.apps.simulation.motion import Sinusoid, Trajectory
 from inertial_id_ros.inertia import Array
@@ -59,16 +60,18 @@ class Planned:
         self.problems: list[str] = []
 
     def next(self, knowledge: Knowledge) -> Segment:
+        goal = Payload(self._arm, knowledge, goals(knowledge.phi)["all"])
         self._motion = self._planner.next_motion(
-            self._pose, knowledge, goals(knowledge.phi)["all"], self._seed)
-        self.problems += violations(self._arm, self._motion, self._pose, LIMITS)
-        self._before, self._pose = self._pose, self._motion.positions[-1]
+            self._pose, goal, np.random.default_rng(self._seed))
+        planned = self._motion.as_planned(self._arm)
+        self.problems += violations(self._arm, planned, self._pose, LIMITS)
+        self._pose = self._motion.poses[-1]
         self._seed += 1
-        m = self._motion
-        return Segment(Trajectory(m.stamps, m.positions, m.velocities, m.accelerations))
+        return Segment(planned.trajectory)
 
     def knowledge_after(self, knowledge: Knowledge) -> Knowledge:
-        return self._planner.knowledge_after(knowledge, self._motion, self._before)
+        goal = Payload(self._arm, knowledge, goals(knowledge.phi)["all"])
+        return goal.after(self._motion).knowledge
 
 
 class _Usual:

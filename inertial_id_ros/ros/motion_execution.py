@@ -234,7 +234,7 @@ class MotionExecution:
             return ""
         heard = min(self._heard[name] for name in self._motion.joint_names)
         since = np.linspace(self._progress - (now - heard) - DELAY, self._progress + DELAY, 16)
-        planned = self._motion.sample(since).q
+        planned = self._motion.trajectory.sample(since).q
         actual = np.array([self._positions[name] for name in self._motion.joint_names])
         off = np.maximum(planned.min(axis=0) - actual, actual - planned.max(axis=0))
         worst = int(np.argmax(off))

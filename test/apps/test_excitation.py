@@ -1,5 +1,5 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Fourier motions, and the command `plan_excitation`: its files and its errors."""
+"""The command `plan_excitation`: its files and its errors."""
 
 from __future__ import annotations
 
@@ -10,9 +10,15 @@ import pytest
 import yaml
 
 from inertial_id_ros.apps.excitation.arm import Arm
-from inertial_id_ros.apps.excitation.excitation import payload_rows, plan
+from inertial_id_ros.apps.excitation.knowledge import STEP
 from inertial_id_ros.apps.excitation.motions import MotionLimits
-from inertial_id_ros.apps.excitation.plan_excitation import expected_payload, main
+from inertial_id_ros.apps.excitation.plan_excitation import (
+    expected_payload,
+    main,
+    payload_goal,
+    sequence,
+)
+from inertial_id_ros.apps.excitation.planner import MotionPlanner
 from inertial_id_ros.apps.excitation.violations import violations
 from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description
 from inertial_id_ros.apps.simulation.motion import START_POSE, sinusoid
@@ -26,22 +32,17 @@ START = "--start=0,-1.5708,1.0472,-1.5708,-1.5708,0"
 @pytest.mark.slow
 def test_a_planned_motion_keeps_its_limits_and_beats_the_published_sinusoid() -> None:
     arm = Arm(load_description().urdf, SENSOR_FRAME)
-    rows = payload_rows(arm, expected_payload(1.0, None)[0])
-    motion, gain = plan(arm, START_POSE, WRIST, rows, LIMITS, PERIOD, budget=1.0)
+    goal = payload_goal(arm, expected_payload(1.0, None)[0])
+    planner = MotionPlanner(arm, LIMITS, START_POSE)
+    motion = sequence(planner, START_POSE, goal, WRIST, PERIOD)
     assert violations(arm, motion.as_planned(arm), START_POSE, LIMITS) == ()
     assert 0.8 * PERIOD < motion.duration <= PERIOD
-    t = np.linspace(0.0, PERIOD, 800)
+    t = np.arange(0.0, PERIOD, STEP)
     published = sinusoid(1.0)(t)
     slower = LIMITS.link_speed / arm.links(published.q, published.dq).speed.max()
-
-    def information_gain(state, seconds: float) -> float:
-        flat = np.concatenate(rows(*state))
-        return 0.5 * float(np.linalg.slogdet(
-            np.eye(flat.shape[1]) + 500.0 * seconds / len(state[0]) * flat.T @ flat)[1])
-
-    fine = motion.at(np.linspace(0.0, motion.duration, 1000))
-    assert information_gain(fine, motion.duration) == pytest.approx(gain, rel=0.01)
-    assert gain > information_gain(sinusoid(slower)(t), PERIOD) + 2.0
+    known = goal.knowledge.after(arm.motion(*sinusoid(slower)(t)))
+    planned = goal.after(motion).knowledge
+    assert np.log(known.sigma() / planned.sigma()).mean() > 0.2
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +53,7 @@ def urdf(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def test_the_files_hold_the_motion_of_every_joint(urdf: str, tmp_path: Path) -> None:
-    assert main([urdf, "--frame", "ft_sensor", START, "--duration", "4", "--budget", "1",
+    assert main([urdf, "--frame", "ft_sensor", START, "--duration", "4",
                  "--payload-box", "0.1,0.1,0.1,0,0,0.05", "--csv", str(tmp_path / "a.csv"),
                  "--trajectory", str(tmp_path / "a.yaml")]) == 0
     lines = (tmp_path / "a.csv").read_text().splitlines()
@@ -70,8 +71,7 @@ def test_the_files_hold_the_motion_of_every_joint(urdf: str, tmp_path: Path) -> 
 
 def test_a_robot_is_planned_for_with_all_its_joints(
         urdf: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([urdf, "--frame", "tool0", "--for", "robot", START, "--duration", "2",
-                 "--budget", "1"]) == 0
+    assert main([urdf, "--frame", "tool0", "--for", "robot", START, "--duration", "2"]) == 0
     said = capsys.readouterr().out
     assert all(f"\n{name}: from " in said for name in NAMES)
 
@@ -84,7 +84,7 @@ def test_a_robot_is_planned_for_with_all_its_joints(
     (["--frame", "ft_sensor", "--duration", "-1"], "--duration"),
     (["--frame", "ft_sensor", "--payload-box", "1,2"], "--payload-box"),
     (["--frame", "base_link"], "base_link"),
-    (["--frame", "ft_sensor", START, "--csv", "/nowhere/a.csv", "--budget", "1"], "/nowhere"),
+    (["--frame", "ft_sensor", START, "--csv", "/nowhere/a.csv"], "/nowhere"),
     (["--frame", "ft_sensor", START, "--floor", "2"], "floor"),
     (["--frame", "ft_sensor", "--keep-out", "1,1,0,0,0,0"], "--keep-out"),
     (["--frame", "ft_sensor", START, "--keep-out", "1,1,1,0.4,0,0.5"], "keep-out box 1"),

@@ -14,8 +14,8 @@ from test_arm import points_of
 from inertial_id_ros.apps.excitation.arm import Arm
 from inertial_id_ros.apps.excitation.collision import Obstacle, box_obstacle
 from inertial_id_ros.apps.excitation.knowledge import STEP, Knowledge
-from inertial_id_ros.apps.excitation.motions import MotionLimits, PlannedMotion
-from inertial_id_ros.apps.excitation.planner import MotionPlanner
+from inertial_id_ros.apps.excitation.motions import MotionLimits, PlannedMotion, RestToRest
+from inertial_id_ros.apps.excitation.planner import MotionPlanner, Payload
 from inertial_id_ros.apps.excitation.violations import positions_of, violations
 from inertial_id_ros.apps.simulation.cobot import SimulatedCobot
 from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description
@@ -41,14 +41,18 @@ def planner(arm: Arm) -> MotionPlanner:
 
 
 @pytest.fixture(scope="module")
-def motions(planner: MotionPlanner) -> list[PlannedMotion]:
+def moves(arm: Arm, planner: MotionPlanner) -> list[RestToRest]:
     """Three motions, one after the other."""
-    found, knowledge, pose = [], NOTHING, START_POSE
-    for seed in range(3):
-        found.append(planner.next_motion(pose, knowledge, WANTED, seed))
-        knowledge = planner.knowledge_after(knowledge, found[-1], pose)
-        pose = found[-1].positions[-1]
+    found, goal, pose, rng = [], Payload(arm, NOTHING, WANTED), START_POSE, np.random.default_rng(0)
+    for _ in range(3):
+        found.append(planner.next_motion(pose, goal, rng))
+        goal, pose = goal.after(found[-1]), found[-1].poses[-1]
     return found
+
+
+@pytest.fixture(scope="module")
+def motions(arm: Arm, moves: list[RestToRest]) -> list[PlannedMotion]:
+    return [move.as_planned(arm) for move in moves]
 
 
 def test_motions_follow_each_other_at_rest_as_quintics_between_their_points(arm, motions):
@@ -62,7 +66,8 @@ def test_motions_follow_each_other_at_rest_as_quintics_between_their_points(arm,
     points = np.stack(motion.trajectory[1:], axis=1)
     t = np.linspace(0.0, motion.duration, 333)
     spline = BPoly.from_derivatives(motion.stamps, points)
-    for order, (part, atol) in enumerate(zip(motion.sample(t), (1e-10, 1e-8, 1e-6), strict=True)):
+    sampled = motion.trajectory.sample(t)
+    for order, (part, atol) in enumerate(zip(sampled, (1e-10, 1e-8, 1e-6), strict=True)):
         np.testing.assert_allclose(part, spline(t, order), atol=atol)
 
 
@@ -75,25 +80,25 @@ def test_a_revised_estimate_has_the_covariance_that_it_was_given():
                                rtol=1e-6)
 
 
-def test_drift_and_an_unknown_bias_take_information_away(planner, motions):
+def test_drift_and_an_unknown_bias_take_information_away(arm, moves):
     sure = NOTHING._replace(walk=(1e-9, 1e-9), bias=(1e-9, 1e-9))
-    most, some = (planner.knowledge_after(known, motions[0], START_POSE).information
+    most, some = (Payload(arm, known, WANTED).after(moves[0]).knowledge.information
                   - known.information for known in (sure, NOTHING))
     for x in np.random.default_rng(1).normal(size=(20, 10)):
         assert 0.0 < x @ some @ x < x @ most @ x
 
 
 def test_three_motions_identify_more_than_the_published_sinusoid_in_the_same_time(
-        planner, arm, motions):
-    knowledge, pose = NOTHING, START_POSE
-    for motion in motions:
-        before, knowledge = knowledge, planner.knowledge_after(knowledge, motion, pose)
-        assert (knowledge.sigma() <= before.sigma() * (1.0 + 1e-9)).all()
-        pose = motion.positions[-1]
-    spent = sum(motion.duration for motion in motions) + 0.4 * len(motions)  # with all rests
+        arm, moves):
+    goal = Payload(arm, NOTHING, WANTED)
+    for move in moves:
+        before, goal = goal.knowledge, goal.after(move)
+        assert (goal.knowledge.sigma() <= before.sigma() * (1.0 + 1e-9)).all()
+    spent = sum(move.duration for move in moves) + 0.4 * len(moves)  # with all rests
     path = sinusoid(1.0)
     published = NOTHING.after(arm.motion(*path(np.arange(0.0, spent, STEP))))
-    missing = [np.log(np.maximum(k.sigma() / WANTED, 1.0)).sum() for k in (knowledge, published)]
+    missing = [np.log(np.maximum(k.sigma() / WANTED, 1.0)).sum() for k in (
+        goal.knowledge, published)]
     assert missing[0] < 0.5 * missing[1]
 
 
@@ -101,7 +106,7 @@ def test_no_corner_of_the_payload_is_faster_than_allowed_by_mujoco(motions):
     model = points_of(BOX)
     data, velocity, peak = mujoco.MjData(model), np.zeros(6), 0.0
     for motion in motions:
-        q, dq, _ = motion.sample(np.arange(0.0, motion.duration, 0.002))
+        q, dq, _ = motion.trajectory.sample(np.arange(0.0, motion.duration, 0.002))
         for data.qpos[:], data.qvel[:] in zip(q, dq, strict=True):
             mujoco.mj_forward(model, data)
             for site in range(model.nsite):
@@ -111,7 +116,7 @@ def test_no_corner_of_the_payload_is_faster_than_allowed_by_mujoco(motions):
 
 
 @pytest.mark.parametrize(("limits", "words"), [
-    ({"link_speed": 0.1}, "m/s, and may at 0.1"), ({"joint_speed": 0.2}, "speed of wrist"),
+    ({"link_speed": 0.1}, "m/s, and may be 0.1"), ({"joint_speed": 0.2}, "speed of wrist"),
     ({"joint_acceleration": 0.5}, "acceleration of wrist"), ({"joint_jerk": 5.0}, "jerk of wrist"),
     ({"floor": 0.6}, "below the floor"), ({"share": 0.05}, "torque of"),
     ({"clearance": 0.2}, "would come within"),
@@ -156,5 +161,5 @@ def test_it_must_be_known_where_every_joint_is(arm):
 
 def test_no_joint_goes_farther_from_home_than_its_range(arm):
     tight = MotionPlanner(arm, MotionLimits(range=0.3), START_POSE)
-    motion = tight.next_motion(START_POSE, NOTHING, WANTED)
-    assert (np.abs(motion.positions - START_POSE).max(axis=0) <= 0.3 + 1e-9).all()
+    motion = tight.next_motion(START_POSE, Payload(arm, NOTHING, WANTED), np.random.default_rng(0))
+    assert (np.abs(motion.poses - START_POSE).max(axis=0) <= 0.3 + 1e-9).all()

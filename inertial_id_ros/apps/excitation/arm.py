@@ -1,8 +1,8 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """A robot description as a planner sees it: sensor motion, torques, speeds and distances of links.
 
-Speeds and heights of links are computed for many joint states at once, as a planner asks for
-thousands. A link is the corners of what bounds its collision shapes, so that no speed is too low.
+Motions are computed for many joint states at once, as a planner asks for thousands. A link is the
+corners of what bounds its collision shapes, so that no speed is too low.
 """
 
 from __future__ import annotations
@@ -39,14 +39,6 @@ class FrameMotion(NamedTuple):
     omega: Array
     alpha: Array
 
-    def at(self, offset: Array, turn: Array) -> FrameMotion:
-        """Of a frame that is fixed to this one at an offset (3,) or (n, 3), and turned (..., 3, 3).
-        """
-        proper = self.proper + np.cross(self.alpha, offset) + np.cross(
-            self.omega, np.cross(self.omega, offset))
-        return FrameMotion(*(np.squeeze(v[:, None] @ turn, 1) for v in (
-            self.up, proper, self.omega, self.alpha)))
-
 
 class LinkState(NamedTuple):
     """Links at n states: speed of their fastest points [m/s], height of their lowest points above
@@ -54,6 +46,23 @@ class LinkState(NamedTuple):
 
     speed: Array
     height: Array
+
+
+class _Body(NamedTuple):
+    """What a joint moves, in axes of the root: rotation (n, 3, 3); origin, velocity, acceleration
+    less gravity, angular velocity and acceleration (n, 3)."""
+
+    turn: Array
+    origin: Array
+    velocity: Array
+    proper: Array
+    omega: Array
+    alpha: Array
+
+    def at(self, offset: Array) -> Array:
+        """Acceleration less gravity (n, 3) of a point of it, at an offset (n, 3) in root axes."""
+        return self.proper + np.cross(self.alpha, offset) + np.cross(
+            self.omega, np.cross(self.omega, offset))
 
 
 class Arm:
@@ -97,20 +106,20 @@ class Arm:
                 phi_to_pinocchio(phi)), tip.placement)
         self._circular = np.array([joint.nq == 2 for joint in joints])
         self._starts = np.array([joint.idx_q for joint in joints])
-        beyond = np.where(self._circular, np.inf, 0.0)
-        self.lower = model.lowerPositionLimit[self._starts] - beyond
-        self.upper = model.upperPositionLimit[self._starts] + beyond
+        turns = np.where(self._circular, np.inf, 0.0)
+        self.lower = model.lowerPositionLimit[self._starts] - turns
+        self.upper = model.upperPositionLimit[self._starts] + turns
         self.speed, self.effort = (
             np.where((limit > 0.0) & (limit < 1e12), limit, np.inf)
             for limit in (np.array(model.velocityLimit), np.array(model.effortLimit)))
         self._data = model.createData()
-        self._supports = [j - 1 for j in model.supports[tip.parentJoint] if j]
-        self._set_shapes(self._shapes(box, obstacles), obstacles)
+        self._set_shapes(box, obstacles)
 
     @property
     def chain(self) -> tuple[str, ...]:
         """Joints that move the frame, root first."""
-        return tuple(self.joint_names[k] for k in self._supports)
+        return tuple(self.joint_names[j - 1] for j in self._model.supports[
+            self._tip.parentJoint] if j)
 
     def index(self, names: Sequence[str]) -> np.ndarray:
         """Where joints of these names stand among all."""
@@ -118,19 +127,21 @@ class Arm:
 
     def motion(self, q: Array, dq: Array, ddq: Array) -> FrameMotion:
         """Motion of the frame for joint motion (n, joints) [rad, rad/s, rad/s^2, or m]."""
-        still = np.zeros((len(q), 3))
-        up = still + self._up
-        out = FrameMotion(up, np.linalg.norm(self._model.gravity.linear) * up, still, still)
-        for k in self._supports:
-            _, place, axis = self._tree[k]
-            turn = place.rotation @ Rotation.from_rotvec(q[:, k, None] * axis[3:]).as_matrix()
-            up, proper, omega, alpha = out.at(
-                place.translation + q[:, k, None] * (place.rotation @ axis[:3]), turn)
-            slide, spin = dq[:, k, None] * axis[:3], dq[:, k, None] * axis[3:]
-            out = FrameMotion(
-                up, proper + ddq[:, k, None] * axis[:3] + 2.0 * np.cross(omega, slide),
-                omega + spin, alpha + ddq[:, k, None] * axis[3:] + np.cross(omega, spin))
-        return out.at(self._tip.placement.translation, self._tip.placement.rotation)
+        body, place = self._bodies(q, dq, ddq)[self._tip.parentJoint], self._tip.placement
+        turn = body.turn @ place.rotation
+        return FrameMotion(*(np.squeeze(v[:, None] @ turn, 1) for v in (
+            np.zeros((len(q), 3)) + self._up, body.at(body.turn @ place.translation), body.omega,
+            body.alpha)))
+
+    def links(self, q: Array, dq: Array) -> LinkState:
+        """Speeds and heights of the links on all joints, for joint states (n, joints)."""
+        speed, height = np.empty_like(q), np.empty_like(q)
+        for k, body in enumerate(self._bodies(q, dq, 0.0 * q)[1:]):
+            corners = self._corners[k] @ body.turn.transpose(0, 2, 1)
+            velocity = body.velocity[:, None] + corners @ skew(body.omega).transpose(0, 2, 1)
+            speed[:, k] = np.sqrt(np.square(velocity).sum(axis=2).max(axis=1))
+            height[:, k] = body.origin @ self._up + (corners @ self._up).min(axis=1)
+        return LinkState(speed, height)
 
     def torque(self, q: Array, dq: Array, ddq: Array) -> Array:
         """Torques (n, joints) [N m or N] of the description's bodies, without friction."""
@@ -145,32 +156,30 @@ class Arm:
         out[:, self._starts[turns] + 1] = np.sin(q[:, turns])
         return out
 
-    # ---- links -----------------------------------------------------------------------------------
-
-    def links(self, q: Array, dq: Array) -> LinkState:
-        """Speeds and heights of the links on all joints, for joint states (n, joints)."""
-        speed, height = np.empty_like(q), np.empty_like(q)
+    def _bodies(self, q: Array, dq: Array, ddq: Array) -> list[_Body]:
+        """The root, and what each joint moves."""
         still = np.zeros((len(q), 3))
-        turns, origins, linear, omega = [np.eye(3) + still[:, None]], [still], [still], [still]
+        out = [_Body(np.eye(3) + still[:, None], still, still, still - self._model.gravity.linear,
+                     still, still)]
         for k, (parent, place, axis) in enumerate(self._tree):
-            turn = turns[parent] @ place.rotation
+            base = out[parent]
+            turn = base.turn @ place.rotation
             slide, spin = turn @ axis[:3], turn @ axis[3:]
-            step = turns[parent] @ place.translation + q[:, k, None] * slide
-            origins.append(origins[parent] + step)
-            linear.append(linear[parent] + np.cross(omega[parent], step) + dq[:, k, None] * slide)
-            omega.append(omega[parent] + dq[:, k, None] * spin)
-            turns.append(turn @ Rotation.from_rotvec(q[:, k, None] * axis[3:]).as_matrix())
-            corners = self._corners[k] @ turns[-1].transpose(0, 2, 1)
-            velocity = linear[-1][:, None] + corners @ skew(omega[-1]).transpose(0, 2, 1)
-            speed[:, k] = np.sqrt(np.square(velocity).sum(axis=2).max(axis=1))
-            height[:, k] = origins[-1] @ self._up + (corners @ self._up).min(axis=1)
-        return LinkState(speed, height)
+            step = base.turn @ place.translation + q[:, k, None] * slide
+            sliding, spinning = dq[:, k, None] * slide, dq[:, k, None] * spin
+            out.append(_Body(
+                turn @ Rotation.from_rotvec(q[:, k, None] * axis[3:]).as_matrix(),
+                base.origin + step, base.velocity + np.cross(base.omega, step) + sliding,
+                base.at(step) + ddq[:, k, None] * slide + 2.0 * np.cross(base.omega, sliding),
+                base.omega + spinning,
+                base.alpha + ddq[:, k, None] * spin + np.cross(base.omega, spinning)))
+        return out
 
-    def _shapes(self, box: Array | None, obstacles: Sequence[Obstacle]) -> pin.GeometryModel:
-        """Collision shapes of links and payload."""
-        self.unchecked = ""
+    def _set_shapes(self, box: Array | None, obstacles: Sequence[Obstacle]) -> None:
+        """Collision shapes of links and payload, their corners, and what may collide."""
+        self.unchecked, model = "", self._model
         try:
-            shapes = link_shapes(self._model, self.urdf, [str(root) for root in package_roots()])
+            shapes = link_shapes(model, self.urdf, [str(root) for root in package_roots()])
         except InvalidShape as error:
             shapes, self.unchecked = pin.GeometryModel(), f"collision shapes: {error}"
         if not shapes.ngeoms:
@@ -182,20 +191,14 @@ class Arm:
             place = self._tip.placement * pin.SE3(np.eye(3), 0.5 * (low + high))
             shapes.addGeometryObject(pin.GeometryObject(
                 "payload", self._tip.parentJoint, place, coal.Box(*(high - low))))
-        return shapes
-
-    def _set_shapes(self, shapes: pin.GeometryModel, obstacles: Sequence[Obstacle]) -> None:
-        """Corners of links, and what may collide."""
-        model, neutral = self._model, pin.neutral(self._model)
-        axes = [pin.computeJointJacobian(model, self._data, neutral, j)[:, model.joints[j].idx_v]
-                for j in range(1, model.njoints)]
+        axes = [pin.computeJointJacobian(model, self._data, pin.neutral(model), j)[
+            :, model.joints[j].idx_v] for j in range(1, model.njoints)]
         self._tree = list(zip(list(model.parents)[1:], list(model.jointPlacements)[1:], axes,
                               strict=True))
         self._corners = [self._corners_on(shapes, j) for j in range(1, model.njoints)]
-        rng = np.random.default_rng(0)
-        q = rng.uniform(np.where(np.isfinite(self.lower), self.lower, -np.pi),
-                        np.where(np.isfinite(self.upper), self.upper, np.pi),
-                        (POSES, len(self.joint_names)))
+        q = np.random.default_rng(0).uniform(
+            np.where(np.isfinite(self.lower), self.lower, -np.pi),
+            np.where(np.isfinite(self.upper), self.upper, np.pi), (POSES, len(self.joint_names)))
         self.rises = np.ptp(self.links(q, 0.0 * q).height, axis=0) > LEVEL
         self.shapes = None if self.unchecked else CollisionShapes(
             model, shapes, obstacles, self.configurations(q))

@@ -55,10 +55,10 @@ class Obstacle:
                                f"needs {len(wanted)} positive numbers: {', '.join(wanted)}")
         if not (np.isfinite(self.pose).all() and np.allclose(turn @ turn.T, np.eye(3), atol=1e-6)):
             raise InvalidShape(f"pose of the obstacle '{self.name}' is no rotation and translation")
-        corners, faces = self.vertices, self.triangles
+        faces = self.triangles
         if self.shape == "mesh" and not (
-                0 < len(faces) <= MAX_FACES and np.isfinite(corners).all()
-                and faces.min() >= 0 and faces.max() < len(corners)):
+                0 < len(faces) <= MAX_FACES and np.isfinite(self.vertices).all()
+                and faces.min() >= 0 and faces.max() < len(self.vertices)):
             raise InvalidShape(f"mesh '{self.name}' has {len(faces)} faces (allowed: 1 to "
                                f"{MAX_FACES}), a corner that is not finite, or a face without its "
                                "corner")
@@ -93,8 +93,7 @@ class CollisionShapes:
     Args:
         model: of the robot.
         shapes: of its links and payload; obstacles: what stands where it is.
-        poses: (n, nq) configurations over the whole range. Links that meet in each of these are
-            neighbours drawn too large, and not compared.
+        poses: configurations (n, nq), by which neighbours are told that always meet.
 
     Attributes:
         pairs: names of the shapes that are compared.
@@ -115,7 +114,9 @@ class CollisionShapes:
                 tied = j < own and (first == parents[second] or second == parents[first])
                 if first != second and not tied:
                     exact.addCollisionPair(pin.CollisionPair(i, j))
-        self._simple = _hulls_of(exact)
+        self._simple = pin.GeometryModel(exact)
+        for shape in self._simple.geometryObjects:
+            shape.geometry = _hull(shape.geometry)
         always = self.near(poses, 0.0).all(axis=0)
         for k in reversed(np.flatnonzero(always).tolist()):
             pair = exact.collisionPairs[k]
@@ -128,8 +129,9 @@ class CollisionShapes:
 
     def near(self, configurations: Array, margin: float) -> np.ndarray:
         """True (n, pairs) where shapes are nearer than a margin [m]."""
-        simple, exact = (_data_with_margin(shapes, margin) for shapes in (self._simple,
-                                                                          self._exact))
+        simple, exact = self._simple.createData(), self._exact.createData()
+        for request in (*simple.collisionRequests, *exact.collisionRequests):
+            request.security_margin = margin
         out = np.zeros((len(configurations), len(self._exact.collisionPairs)), dtype=bool)
         for row, configuration in zip(out, configurations, strict=True):
             if not pin.computeCollisions(self._model, self._data, self._simple, simple,
@@ -160,29 +162,19 @@ def link_shapes(model: pin.Model, urdf: str, packages: Sequence[str]) -> pin.Geo
 
 def corners_of(shape: pin.GeometryObject) -> Array:
     """Corners (c, 3) [m] of a convex polyhedron that contains a shape, in axes of its joint."""
-    solid = shape.geometry
-    hull = _hull(solid)
-    if isinstance(hull, coal.ConvexBase) and len(hull.points()) <= MOST_CORNERS:
-        corners = np.array(hull.points())
+    solid = _hull(shape.geometry)
+    if isinstance(solid, coal.ConvexBase) and len(solid.points()) <= MOST_CORNERS:
+        corners = np.array(solid.points())
     elif isinstance(solid, coal.Cylinder):
         angle = np.pi / 6.0 * np.arange(12)
-        radius = solid.radius / np.cos(np.pi / 12.0)
-        rim = radius * np.column_stack([np.cos(angle), np.sin(angle), 0.0 * angle])
-        corners = np.vstack([rim + [0.0, 0.0, end] for end in (-solid.halfLength,
-                                                               solid.halfLength)])
+        rim = solid.radius / np.cos(np.pi / 12.0) * np.column_stack([np.cos(angle), np.sin(angle)])
+        corners = np.vstack([np.insert(rim, 2, end, axis=1) for end in (-solid.halfLength,
+                                                                        solid.halfLength)])
     else:
         solid.computeLocalAABB()
-        corners = np.array(list(product(*zip(
-            solid.aabb_local.min_, solid.aabb_local.max_, strict=True))))
+        box = solid.aabb_local
+        corners = np.array(list(product(*zip(box.min_, box.max_, strict=True))))
     return np.asarray(corners @ shape.placement.rotation.T + shape.placement.translation)
-
-
-def _hulls_of(shapes: pin.GeometryModel) -> pin.GeometryModel:
-    """The same shapes and pairs, meshes as their hulls."""
-    out = pin.GeometryModel(shapes)
-    for shape in out.geometryObjects:
-        shape.geometry = _hull(shape.geometry)
-    return out
 
 
 def _hull(solid: coal.CollisionGeometry) -> coal.CollisionGeometry:
@@ -196,10 +188,3 @@ def _hull(solid: coal.CollisionGeometry) -> coal.CollisionGeometry:
         return coal.Convex.convexHull(points, True, "Qt")
     except RuntimeError:  # all in one plane
         return solid
-
-
-def _data_with_margin(shapes: pin.GeometryModel, margin: float) -> pin.GeometryData:
-    data = shapes.createData()
-    for request in data.collisionRequests:
-        request.security_margin = margin
-    return data

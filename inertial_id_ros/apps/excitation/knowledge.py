@@ -24,6 +24,10 @@ from .arm import FrameMotion
 STEP = 0.06  # s between the instants at which the rows of a motion are computed
 RATE = 500.0  # Hz, of the wrench for which motions are planned
 WALK_TIME = 6.0  # s, correlation time of what the data sheet calls accuracy
+# Of mass, each coordinate of its centre, each entry of the inertia: what takes six numbers must not
+# count more than what takes one, since slow motions with a poor sensor never identify it.
+WEIGHTS = np.repeat([1.0, 1.0 / 3.0, 1.0 / 6.0], [1, 3, 6])
+ENOUGH = 0.8  # of the wanted standard deviation: beyond that nothing is gained
 
 
 class Knowledge(NamedTuple):
@@ -65,6 +69,14 @@ class Knowledge(NamedTuple):
         jacobian = report_jacobian(self.phi)
         covariance = jacobian @ _inverse(self.information + added) @ jacobian.T
         return np.sqrt(np.maximum(np.diagonal(covariance, axis1=-2, axis2=-1), 0.0))
+
+    def missing(self, wanted: Array, added: Array | float = 0.0) -> Array:
+        """How far standard deviations (...,) are from those that are wanted (10,), infinite where
+        nothing is [nats]; where all are reached, how far they are from zero matters a little."""
+        asked = np.isfinite(wanted)
+        share = self.sigma(added)[..., asked] / wanted[asked]
+        return np.asarray((np.log(np.maximum(share, ENOUGH)) + 1e-3 * np.log(share))
+                          @ WEIGHTS[asked])
 
     def information_of(self, motion: FrameMotion, lengths: np.ndarray) -> Array:
         """Information (b, 10, 10) about phi that b motions bring.

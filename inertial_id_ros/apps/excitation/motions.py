@@ -81,15 +81,12 @@ class PlannedMotion:
         """Its points."""
         return Trajectory(self.stamps, self.positions, self.velocities, self.accelerations)
 
-    def sample(self, times: Array) -> JointMotion:
-        """Joint motion (m, k) at times (m,) [s]; at rest before the first and after the last."""
-        return self.trajectory.sample(times)
-
     def of_all(self, arm: Arm, start: Array, times: Array) -> JointMotion:
-        """Motion (m, joints) of all joints of an arm that starts in a pose (joints,)."""
-        out = [np.tile(pose, (len(times), 1)) for pose in (start, 0.0 * start, 0.0 * start)]
-        for part, values in zip(out, self.sample(times), strict=True):
-            part[:, arm.index(self.joint_names)] = values
+        """Motion (m, joints) of all joints of an arm that starts in a pose (joints,); at rest
+        before and after."""
+        out = np.zeros((3, len(times), len(start)))
+        out[0] = start
+        out[:, :, arm.index(self.joint_names)] = self.trajectory.sample(times)
         return JointMotion(*out)
 
 
@@ -111,8 +108,7 @@ class RestToRest(NamedTuple):
 
     def begin(self, longest: float) -> RestToRest:
         """The first moves, as many as end within a time [s], and one at least."""
-        ends = np.cumsum(self.durations)
-        count = max(1, int(np.searchsorted(ends, longest, side="right")))
+        count = max(1, int(np.searchsorted(np.cumsum(self.durations), longest, side="right")))
         return RestToRest(self.poses[:count + 1], self.durations[:count], self.ramps[:count])
 
     def at(self, t: Array) -> JointMotion:
@@ -141,10 +137,9 @@ class RestToRest(NamedTuple):
 
 def joined(motions: Sequence[RestToRest]) -> RestToRest:
     """Motions that follow one another."""
-    first, *others = motions
-    return RestToRest(np.concatenate([first.poses, *(motion.poses[1:] for motion in others)]),
-                      *(np.concatenate(parts) for parts in zip(
-                          *(motion[1:] for motion in motions), strict=True)))
+    poses, durations, ramps = zip(*motions, strict=True)
+    return RestToRest(np.concatenate([poses[0], *(more[1:] for more in poses[1:])]),
+                      np.concatenate(durations), np.concatenate(ramps))
 
 
 def through(arm: Arm, limits: MotionLimits, poses: Array, slowest: float = 0.0) -> RestToRest:
@@ -161,8 +156,7 @@ def shortest_moves(arm: Arm, limits: MotionLimits, begins: Array, ends: Array
     limits of speed, acceleration and jerk."""
     step = ends - begins
     q = begins[:, None] + NODES[:, None] * step[:, None]
-    joints = step.shape[1]
-    reach = arm.links(q.reshape(-1, joints), np.repeat(step, len(NODES), axis=0)).speed
+    reach = arm.links(q.reshape(-1, step.shape[1]), np.repeat(step, len(NODES), axis=0)).speed
     length = np.abs(step)
     allowed = np.minimum(limits.joint_speed, limits.share * arm.speed)
     full = np.maximum(  # s, of the whole way at full speed

@@ -6,28 +6,80 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from io import StringIO
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import yaml
 
 from ...arguments import Parser, names, numbers
 from ...cli import OK, exit_status
-from ...errors import InvalidSetting, printable
+from ...errors import InvalidData, InvalidSetting, printable
 from ...inertia import Array, phi_from_body
 from ...io.files import user_path, write_atomically
 from ...motion.description import read_description
+from ...settings import Settings
 from .arm import Arm
 from .collision import box_obstacle
-from .excitation import Rows, payload_rows, plan, robot_rows
-from .motions import COBOT_SPEED, MotionLimits, PlannedMotion, RestToRest
-from .planner import WRIST
+from .knowledge import Knowledge
+from .motions import COBOT_SPEED, MotionLimits, PlannedMotion, RestToRest, joined
+from .planner import WRIST, Goal, MotionPlanner, Payload
 
 PAYLOAD, ROBOT = "payload", "robot"
 BALL = 0.05  # m, root mean square along each axis, of a payload of unknown shape
 DIGITS = 9  # of numbers in files
+STEP = 0.1  # s between the instants at which the information about a robot is counted
+RATE = 500.0  # Hz, of the samples
+TORQUE_NOISE = 0.5  # N m, of one sample of a joint torque
+
+
+class Robot(NamedTuple):
+    """The base parameters of a whole robot: a `Goal` of D-optimality.
+
+    Attributes:
+        rows: whitened rows (n, r, c) for joint motion, in units of what is known before;
+            information: (c, c), the unit matrix before.
+    """
+
+    rows: Callable[[Array, Array, Array], Array]
+    information: Array
+
+    @classmethod
+    def of(cls, arm: Arm, active: np.ndarray) -> Robot:
+        """Of an arm, from the torques of the active joints (k,); its description is the unit."""
+        from ...robot.base_parameters import structural_base_parameters
+        from ...robot.joint_terms import NO_TERMS
+        from ...robot.model import RobotModel
+        from ...robot.reference import description_reference
+
+        model = RobotModel.from_urdf(arm.urdf, NO_TERMS)
+        base = structural_base_parameters(model)
+        across = base.matrix @ description_reference(model).unit
+        root = np.asarray(np.linalg.qr(across.T, mode="r")).T / TORQUE_NOISE
+
+        def rows(q: Array, dq: Array, ddq: Array) -> Array:
+            return np.asarray(model.regressor(q, dq, ddq)[:, active][:, :, base.independent] @ root)
+
+        return cls(rows, np.eye(root.shape[1]))
+
+    @property
+    def spread(self) -> float:
+        """See `Goal`."""
+        count = len(self.information)
+        return float(np.exp(-0.5 * np.linalg.slogdet(self.information)[1] / count))
+
+    def gains(self, motions: list[RestToRest]) -> Array:
+        """See `Goal`."""
+        spread = np.array([self.after(motion).spread for motion in motions])
+        return np.log(self.spread / spread) * len(self.information) / [
+            motion.duration for motion in motions]
+
+    def after(self, motion: RestToRest) -> Robot:
+        """See `Goal`."""
+        rows = np.concatenate(self.rows(*motion.at(np.arange(0.5 * STEP, motion.duration, STEP))))
+        return self._replace(information=self.information + RATE * STEP * rows.T @ rows)
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -65,8 +117,6 @@ def make_parser() -> argparse.ArgumentParser:
     add("--payload-box", metavar="SX,SY,SZ,CX,CY,CZ",
         help="lengths and centre in the frame of a box around the payload [m], kept clear of the "
         "links (default: a ball of about 0.1 m, not kept clear)")
-    add("--budget", type=float, default=120.0, metavar="S",
-        help="time that planning may take (default: %(default)s)")
     add("--csv", metavar="OUT", type=Path, help="write time, positions, velocities, accelerations")
     add("--trajectory", metavar="OUT", type=Path,
         help="write a trajectory_msgs/JointTrajectory as YAML, for ros2 topic pub")
@@ -80,7 +130,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def run(options: argparse.Namespace) -> int:
     """Plan, write files, report; returns the exit status (raises InertialIdError)."""
-    for name in ("duration", "payload_mass", "budget", "link_speed"):
+    for name in ("duration", "payload_mass", "link_speed"):
         if not 0.0 < getattr(options, name) < np.inf:
             raise InvalidSetting(f"--{name.replace('_', '-')} is {getattr(options, name):g}; it "
                                  "must be above 0")
@@ -100,14 +150,14 @@ def run(options: argparse.Namespace) -> int:
     if options.start:
         start = np.array(numbers(f"--start {options.start}", options.start, "positions of "
                                  + ", ".join(arm.joint_names), len(arm.joint_names)))
-    rows = payload_rows(arm, phi) if options.goal == PAYLOAD else robot_rows(arm, active)
-    motion, gain = plan(arm, start, active, rows, limits, options.duration, options.budget)
+    goal = payload_goal(arm, phi) if options.goal == PAYLOAD else Robot.of(arm, active)
+    motion = sequence(MotionPlanner(arm, limits, start), start, goal, active, options.duration)
     planned = motion.as_planned(arm)
     if options.csv is not None:
         write_atomically(user_path(options.csv), as_csv(planned))
     if options.trajectory is not None:
         write_atomically(user_path(options.trajectory), as_trajectory(planned))
-    print("\n".join(summary(arm, motion, gain, rows)))
+    print("\n".join(summary(arm, motion, goal)))
     return OK
 
 
@@ -119,6 +169,35 @@ def expected_payload(mass: float, box: str | None) -> tuple[Array, Array | None]
     squares = (corners[1] - corners[0])**2
     inertia = mass / 12.0 * np.diag(squares.sum() - squares)
     return phi_from_body(mass, corners.mean(axis=0), inertia), corners
+
+
+def sequence(planner: MotionPlanner, start: Array, goal: Goal, active: np.ndarray, duration: float
+             ) -> RestToRest:
+    """Motions one after the other, each the best of its moment.
+
+    Args:
+        start: (joints,) pose at time 0; active: (k,) indices of the joints that move; duration: of
+            all motions [s].
+
+    Raises:
+        InvalidData: no motion from the start pose is within the limits.
+    """
+    motions, pose, left, rng = list[RestToRest](), start, duration, np.random.default_rng(0)
+    while True:
+        try:
+            motions.append(planner.next_motion(pose, goal, rng, (active,), left))
+        except InvalidData:
+            if not motions:
+                raise
+            return joined(motions)
+        goal, pose = goal.after(motions[-1]), motions[-1].poses[-1]
+        left -= motions[-1].duration
+
+
+def payload_goal(arm: Arm, phi: Array) -> Payload:
+    """A payload phi (10,) of which nothing is known, as well as possible."""
+    knowledge = Knowledge.usual(Settings(), float(phi[0]))._replace(phi=phi)
+    return Payload(arm, knowledge, np.full(10, 1e-9))
 
 
 def box_corners(option: str, text: str) -> Array:
@@ -164,12 +243,11 @@ def as_trajectory(motion: PlannedMotion) -> str:
                           sort_keys=False, default_flow_style=None)
 
 
-def summary(arm: Arm, motion: RestToRest, gain: float, rows: Rows) -> list[str]:
+def summary(arm: Arm, motion: RestToRest, goal: Goal) -> list[str]:
     """What was planned, in words."""
     q, dq, _ = motion.at(np.linspace(0.0, motion.duration, 1000))
-    columns = rows(q[:1], q[:1], q[:1]).shape[2]
-    return [f"in {motion.duration:.1f} s the standard deviations of {columns} parameters become "
-            f"{np.exp(gain / columns):.2g} times smaller (geometric mean)",
+    return [f"in {motion.duration:.1f} s the standard deviations of the parameters become "
+            f"{goal.spread / goal.after(motion).spread:.2g} times smaller (geometric mean)",
             f"fastest point of a link: {arm.links(q, dq).speed.max():.3f} m/s",
             *(f"{name}: from {at:.4f} rad, {low:.3f} to {high:.3f} rad" for name, at, low, high in
               zip(arm.joint_names, q[0], q.min(axis=0), q.max(axis=0), strict=True))]

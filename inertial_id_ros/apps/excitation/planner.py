@@ -10,15 +10,15 @@ seconds are made before the next is planned.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from ...errors import InvalidData
 from ...inertia import Array
 from .arm import Arm
-from .knowledge import STEP, Knowledge
+from .knowledge import STEP, WEIGHTS, Knowledge
 from .motions import MotionLimits, PlannedMotion, RestToRest, shortest_moves
 from .violations import violations
 
@@ -33,26 +33,62 @@ HORIZON = 16.0  # s, of a plan, of which the first motion is made before the nex
 REST = 0.2  # s before and after a motion, that its rows hold
 TRIES = 12  # candidates of a kind, best first, that are checked
 LEAST_GAIN = 0.02  # nats a second: less is not worth a motion of the wrist
-# Of mass, each coordinate of its centre, each entry of the inertia: what takes six numbers must not
-# count more than what takes one, since slow motions with a poor sensor never identify it.
-WEIGHTS = np.repeat([1.0, 1.0 / 3.0, 1.0 / 6.0], [1, 3, 6])
-ENOUGH = 0.8  # of the wanted standard deviation: beyond that nothing is gained
 SLACK = 0.02  # rad from the limits of position
-
-
-class Kind(NamedTuple):
-    """A kind of motion: number of moves; index of the first of those that go to and fro."""
-
-    moves: int
-    repeated: int
-
-
-ONE, TO_AND_FRO, TWICE, SWING = KINDS = Kind(1, 1), Kind(2, 0), Kind(4, 0), Kind(5, 1)
 STEPS = (0.2, 3.0)  # rad, smallest and largest move
 PAUSE = 1.0  # s after a motion
+# Kinds of motions: number of moves, and index of the first of those that go to and fro.
+ONE, TO_AND_FRO, TWICE, SWING = KINDS = ((1, 1), (2, 0), (4, 0), (5, 1))
 
 
-Gains = Callable[[list[RestToRest]], Array]  # (c,) of c motions [nats/s]
+class Goal(Protocol):
+    """What motions are planned for, with what is known of it."""
+
+    @property
+    def spread(self) -> float:
+        """Geometric mean of the standard deviations of the parameters, in some unit."""
+        ...
+
+    def gains(self, motions: list[RestToRest]) -> Array:
+        """Information (c,) that each of c motions brings [nats/s]."""
+        ...
+
+    def after(self, motion: RestToRest) -> Goal:
+        """The same after a motion."""
+        ...
+
+
+class Payload(NamedTuple):
+    """A payload on an arm, to be known to standard deviations (10,) of mass, centre of mass and
+    inertia about it; infinite where nothing is wanted.
+
+    Gain is the sum over parameters of the logarithm by which their standard deviations fall towards
+    those that are wanted; what is known well enough counts no more.
+    """
+
+    arm: Arm
+    knowledge: Knowledge
+    wanted: Array
+
+    @property
+    def spread(self) -> float:
+        """See `Goal`; in units of what is wanted, each kind of parameter once."""
+        return float(np.exp(self.knowledge.missing(self.wanted) / WEIGHTS.sum()))
+
+    def gains(self, motions: list[RestToRest]) -> Array:
+        """See `Goal`."""
+        total = np.array([motion.duration for motion in motions])
+        times = _instants(float(total.max()))
+        state = np.stack([motion.at(times) for motion in motions], axis=1)
+        motion = self.arm.motion(*state.reshape(3, -1, state.shape[-1]))
+        lengths = np.array([len(_instants(duration)) for duration in total.tolist()])
+        added = self.knowledge.information_of(motion, lengths)
+        gained = self.knowledge.missing(self.wanted) - self.knowledge.missing(self.wanted, added)
+        return np.asarray(gained / (total + PAUSE))
+
+    def after(self, motion: RestToRest) -> Payload:
+        """See `Goal`."""
+        state = motion.at(_instants(motion.duration))
+        return self._replace(knowledge=self.knowledge.after(self.arm.motion(*state)))
 
 
 class Plan(NamedTuple):
@@ -75,59 +111,30 @@ class MotionPlanner:
 
     def __init__(self, arm: Arm, limits: MotionLimits, home: Array) -> None:
         self._arm, self._limits = arm, limits
-        self._chain = arm.index(arm.chain)
+        chain = arm.index(arm.chain)
+        self._wrist_first = chain[-WRIST:], chain
         self._lower = np.maximum(arm.lower + SLACK, home - limits.range)
         self._upper = np.minimum(arm.upper - SLACK, home + limits.range)
-        still = np.tile(home[self._chain], (2, 1))
+        still = np.tile(home[chain], (2, 1))
         rest = PlannedMotion(arm.chain, np.array([0.0, 0.1]), still, 0.0 * still, 0.0 * still)
         if problems := violations(arm, rest, home, limits):
             raise InvalidData(f"no motion can start here: {problems[0]}")
 
-    def next_motion(self, start: Array, knowledge: Knowledge, wanted: Array, seed: int = 0
-                    ) -> PlannedMotion:
-        """The motion from a pose (joints,) that lowers the uncertainty most per second, and that
-        violates no limit.
-
-        Gain is the sum over parameters of the logarithm by which their standard deviations fall
-        towards those that are wanted; what is known well enough counts no more.
+    def next_motion(self, start: Array, goal: Goal, rng: np.random.Generator,
+                    joints: Sequence[np.ndarray] = (), longest: float = LONGEST) -> RestToRest:
+        """The motion from a pose (joints,) that gains most and violates no limit.
 
         Args:
-            wanted: standard deviations (10,) of mass, centre of mass and inertia about it; infinite
-                where nothing is wanted. seed: of the candidates.
+            joints: indices (a,) of those that move, each further set where those before gain
+                little; none: the wrist, then the chain. longest: duration of the motion [s].
 
         Raises:
             InvalidData: no motion from there is within the limits.
         """
-        def gains(motions: list[RestToRest]) -> Array:
-            total = np.array([motion.duration for motion in motions])
-            times = _instants(float(total.max()))
-            state = np.stack([motion.at(times) for motion in motions], axis=1)
-            motion = self._arm.motion(*state.reshape(3, -1, state.shape[-1]))
-            lengths = np.array([len(_instants(duration)) for duration in total.tolist()])
-            sigma = knowledge.sigma(knowledge.information_of(motion, lengths))
-            gained = _missing(knowledge.sigma(), wanted) - _missing(sigma, wanted)
-            return np.asarray(gained / (total + PAUSE))
-
-        found = self.best_motion(start, gains, (self._chain[-WRIST:], self._chain),
-                                 np.random.default_rng(seed))
-        if found is None:
-            raise InvalidData("no motion from this pose is within the limits: move the arm to "
-                              "where it has more room")
-        return found.as_planned(self._arm)
-
-    def best_motion(self, start: Array, gains: Gains, joints: Sequence[np.ndarray],
-                    rng: np.random.Generator, longest: float = LONGEST) -> RestToRest | None:
-        """The motion from a pose (joints,) that gains most and violates no limit; None: there is
-        none.
-
-        Args:
-            joints: indices (a,) of those that move; each further set where those before gain
-                little. longest: duration of the motion [s].
-        """
         best: Plan | None = None
-        for active in joints:
-            pool = [plan for kind in KINDS for plan in self._candidates(
-                _Draw(start, active, kind, rng), gains)]
+        for active in joints or self._wrist_first:
+            pool = [plan for kind in KINDS
+                    for plan in self._candidates(start, active, kind, goal, rng)]
             for plan in sorted(pool, key=lambda p: -p.gain):
                 if best is not None and plan.gain <= best.gain:
                     break
@@ -138,81 +145,68 @@ class MotionPlanner:
                     break
             if best is not None and best.gain > LEAST_GAIN:
                 break
-        return best.motion if best else None
+        if best is None:
+            raise InvalidData("no motion from this pose is within the limits: move the arm to "
+                              "where it has more room")
+        return best.motion
 
-    def knowledge_after(self, knowledge: Knowledge, motion: PlannedMotion, start: Array
-                        ) -> Knowledge:
-        """What will be known after a motion from a pose (joints,)."""
-        state = motion.of_all(self._arm, start, _instants(motion.duration))
-        return knowledge.after(self._arm.motion(*state))
-
-    def _candidates(self, draw: _Draw, gains: Gains) -> list[Plan]:
+    def _candidates(self, start: Array, active: np.ndarray, kind: tuple[int, int], goal: Goal,
+                    rng: np.random.Generator) -> list[Plan]:
         """The best plans of a kind, whose speeds are within the limits."""
-        first = found = self._evaluate(draw.poses(), draw.active, gains)
+        moves, repeated = kind
+        back = np.where(np.arange(moves - repeated) % 2, -1.0, 1.0)[:, None]
+
+        def evaluate(steps: Array) -> list[Plan]:
+            steps[:, repeated:] = steps[:, repeated:repeated + 1] * back
+            return self._evaluate(start, active, steps, goal)
+
+        first = found = evaluate(_draw(moves, len(active), rng, kind is SWING))
         for _ in range(ROUNDS):
             if found:
-                varied = draw.vary(np.stack([plan.motion.poses for plan in found[:KEPT]]))
-                found = sorted(found[:KEPT] + self._evaluate(varied, draw.active, gains),
-                               key=lambda plan: -plan.gain)
+                kept = found[:KEPT]
+                steps = np.diff([plan.motion.poses[:, active] for plan in kept], axis=1)
+                found = sorted(kept + evaluate(_vary(steps, rng)), key=lambda plan: -plan.gain)
         return found[:TRIES] + first[:TRIES]  # variations of a few may all be in the way
 
-    def _evaluate(self, poses: Array, active: np.ndarray, gains: Gains) -> list[Plan]:
-        """Plans through poses (c, k + 1, joints) within the limits of position, best first."""
-        joints = poses.shape[2]
-        poses[:, 1:, active] = np.clip(poses[:, 1:, active], self._lower[active],
-                                       self._upper[active])
-        pace = shortest_moves(self._arm, self._limits, poses[:, :-1].reshape(-1, joints),
-                              poses[:, 1:].reshape(-1, joints))
-        durations, ramps = (part.reshape(poses.shape[0], -1) for part in pace)
+    def _evaluate(self, start: Array, active: np.ndarray, steps: Array, goal: Goal) -> list[Plan]:
+        """Plans by steps (c, k, a) of the active joints, within the limits of position, best first.
+        """
+        count, moves, _ = steps.shape
+        poses = np.tile(start, (count, moves + 1, 1))
+        poses[:, 1:, active] = np.clip(
+            poses[:, 1:, active] + np.cumsum(steps, axis=1), self._lower[active],
+            self._upper[active])
+        ends = [poses[:, part].reshape(-1, len(start)) for part in (slice(-1), slice(1, None))]
+        durations, ramps = (part.reshape(count, moves)
+                            for part in shortest_moves(self._arm, self._limits, *ends))
         within = ((durations.sum(axis=1) <= HORIZON) & (durations.max(axis=1) <= LONGEST)
                   & (np.ptp(poses, axis=1).max(axis=1) > 0.0))
         motions = [RestToRest(*plan) for plan in zip(
             poses[within], durations[within], ramps[within], strict=True)]
-        if not motions:
-            return []
-        gained = gains(motions)
+        gained = goal.gains(motions) if motions else np.empty(0)
         return [Plan(float(gained[k]), motions[k]) for k in np.argsort(-gained)]
 
 
-class _Draw(NamedTuple):
-    """Random motions of a kind from a start (joints,), of some joints (a,), by their indices."""
+def _draw(moves: int, joints: int, rng: np.random.Generator, is_swing: bool) -> Array:
+    """Steps (c, k, a) of random motions."""
+    direction = rng.normal(size=(DRAWN, moves, joints))
+    # Some turn few joints: a single one may go farther.
+    direction *= rng.random((DRAWN, 1, joints)) < rng.choice([0.35, 1.0], (DRAWN, 1, 1))
+    length = np.exp(rng.uniform(np.log(STEPS[0]), np.log(STEPS[1]), (DRAWN, moves, 1)))
+    steps = length * direction / np.maximum(_norm(direction), TINY)
+    if is_swing:
+        steps[: int(AT_ONCE * DRAWN), 0] = 0.0
+    return np.asarray(steps)
 
-    start: Array
-    active: Array
-    kind: Kind
-    rng: np.random.Generator
 
-    def poses(self) -> Array:
-        """Poses (c, k + 1, joints) of random motions."""
-        rng, size = self.rng, (DRAWN, self.kind.moves, len(self.active))
-        direction = rng.normal(size=size)
-        # Some turn few joints: a single one may go farther.
-        direction *= rng.random((DRAWN, 1, size[2])) < rng.choice([0.35, 1.0], (DRAWN, 1, 1))
-        low, high = np.log(STEPS)
-        length = np.exp(rng.uniform(low, high, (*size[:2], 1)))
-        steps = length * direction / np.maximum(_norm(direction), TINY)
-        if self.kind is SWING:
-            steps[: int(AT_ONCE * DRAWN), 0] = 0.0
-        return self._through(steps)
-
-    def vary(self, poses: Array) -> Array:
-        """Variations (c, k + 1, joints) of the poses of motions; no move becomes too small."""
-        steps = np.diff(np.repeat(poses[:, :, self.active], VARIED, axis=0), axis=1)
-        there = _norm(steps) > 0.0
-        steps = steps + SPREAD * np.abs(steps).max(axis=2, keepdims=True) * self.rng.normal(
-            size=steps.shape)
-        steps *= there * np.maximum(STEPS[0] / np.maximum(_norm(steps), TINY), 1.0)
-        return self._through(steps)
-
-    def _through(self, steps: Array) -> Array:
-        """Poses that steps (c, k, a) lead to, those to and fro each the opposite of the one before.
-        """
-        first = self.kind.repeated
-        back = np.where(np.arange(self.kind.moves - first) % 2, -1.0, 1.0)
-        steps[:, first:] = steps[:, first:first + 1] * back[:, None]
-        out = np.tile(self.start, (len(steps), steps.shape[1] + 1, 1))
-        out[:, 1:, self.active] += np.cumsum(steps, axis=1)
-        return out
+def _vary(steps: Array, rng: np.random.Generator) -> Array:
+    """Variations (c, k, a) of steps; no move becomes too small."""
+    steps = np.repeat(steps, VARIED, axis=0)
+    there = _norm(steps) > 0.0
+    steps = steps + SPREAD * np.abs(steps).max(axis=2, keepdims=True) * rng.normal(
+        size=steps.shape)
+    return np.asarray(steps * (there * np.maximum(
+        STEPS[0] / np.maximum(_norm(steps), TINY), 1.0)))
 
 
 def _norm(steps: Array) -> Array:
@@ -225,12 +219,3 @@ def _instants(duration: float) -> Array:
     """
     count = int(np.ceil((duration + 2.0 * REST) / STEP))
     return (np.arange(count) + 0.5) * STEP - REST
-
-
-def _missing(sigma: Array, wanted: Array) -> Array:
-    """How far standard deviations (..., 10) are from those that are wanted [nats]; where all are
-    reached, how far they are from zero matters a little."""
-    asked = np.isfinite(wanted)
-    share = sigma[..., asked] / wanted[asked]
-    beyond = np.log(np.maximum(share, ENOUGH))
-    return np.asarray((beyond + 1e-3 * np.log(share)) @ WEIGHTS[asked])

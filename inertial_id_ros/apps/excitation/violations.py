@@ -34,11 +34,27 @@ def violations(arm: Arm, motion: PlannedMotion, pose: Array, limits: MotionLimit
         return (problem,)
     t = np.linspace(0.0, motion.duration, int(np.ceil(motion.duration / STEP)) + 1)
     q, dq, ddq = motion.of_all(arm, pose, t)
-    if problems := (*_of_joints(arm, q, t[1], limits), *_exceeded(
-            arm, "torque", "N m", arm.torque(q, dq, ddq), limits.share * arm.effort),
-            *_of_links(arm, q, dq, limits)):
-        return problems
-    return tuple(_of_shapes(arm, q[::SPARSE], limits))
+    links, names, many = arm.links(q, dq), arm.joint_names, len(arm.joint_names)
+    speed, acceleration, jerk = (np.diff(q, k, axis=0) / t[1] ** k for k in (1, 2, 3))
+    found = [f"{what} {name} would be {value:.3g} {unit}, and may be {limit:.3g}"
+             for what, unit, values, allowed in (
+                 ("speed of", "rad/s", speed, np.minimum(limits.share * arm.speed,
+                                                         limits.joint_speed)),
+                 ("acceleration of", "rad/s^2", acceleration, [limits.joint_acceleration] * many),
+                 ("jerk of", "rad/s^3", jerk, [limits.joint_jerk] * many),
+                 ("torque of", "N m", arm.torque(q, dq, ddq), limits.share * arm.effort),
+                 ("speed of what moves with", "m/s", links.speed, [limits.link_speed] * many))
+             for name, value, limit in zip(names, np.abs(values).max(axis=0), allowed, strict=True)
+             if value > ROUNDING * limit]
+    lowest = np.where(arm.rises, links.height.min(axis=0), np.inf)
+    for k, name in enumerate(names):
+        if (q[:, k] < arm.lower[k]).any() or (q[:, k] > arm.upper[k]).any():
+            found.append(f"{name} would leave its range of {arm.lower[k]:.3f} to "
+                         f"{arm.upper[k]:.3f} rad")
+        if lowest[k] < limits.floor:
+            found.append(f"what {name} moves would be {limits.floor - lowest[k]:.3f} m below the "
+                         "floor")
+    return tuple(found or _of_shapes(arm, q[::SPARSE], limits))
 
 
 def positions_of(arm: Arm, pose: Mapping[str, float]) -> Array:
@@ -60,41 +76,6 @@ def _of_points(arm: Arm, motion: PlannedMotion, pose: Array) -> str:
     k = int(np.argmax(away))
     return (f"the trajectory starts {away[k]:.3f} rad from where {motion.joint_names[k]} is"
             if away[k] > START else "")
-
-
-def _of_joints(arm: Arm, q: Array, step: float, limits: MotionLimits) -> Iterator[str]:
-    """Limits of position, speed, acceleration and jerk that joints (n, joints) exceed."""
-    values, count = q, len(arm.joint_names)
-    for what, unit, allowed in (
-            ("speed", "rad/s", np.minimum(limits.share * arm.speed, limits.joint_speed)),
-            ("acceleration", "rad/s^2", np.full(count, limits.joint_acceleration)),
-            ("jerk", "rad/s^3", np.full(count, limits.joint_jerk))):
-        values = np.diff(values, axis=0) / step
-        yield from _exceeded(arm, what, unit, values, allowed)
-    beyond = np.maximum(arm.lower - q.min(axis=0), q.max(axis=0) - arm.upper)
-    for k in np.flatnonzero(beyond > 0.0).tolist():
-        yield (f"{arm.joint_names[k]} would leave its range of {arm.lower[k]:.3f} to "
-               f"{arm.upper[k]:.3f} rad")
-
-
-def _exceeded(arm: Arm, what: str, unit: str, values: Array, allowed: Array) -> Iterator[str]:
-    """A sentence for each joint whose value (n, joints) exceeds what is allowed."""
-    largest = np.abs(values).max(axis=0)
-    for name, value, limit in zip(arm.joint_names, largest, allowed, strict=True):
-        if value > ROUNDING * limit:
-            yield f"{what} of {name} would be {value:.3g} {unit}, and may be {limit:.3g}"
-
-
-def _of_links(arm: Arm, q: Array, dq: Array, limits: MotionLimits) -> Iterator[str]:
-    """Links that are too fast, or below the floor."""
-    speed, height = arm.links(q, dq)
-    for name, fastest, lowest, rises in zip(
-            arm.joint_names, speed.max(axis=0), height.min(axis=0), arm.rises, strict=True):
-        if fastest > ROUNDING * limits.link_speed:
-            yield (f"what {name} moves would move at {fastest:.3f} m/s, and may at "
-                   f"{limits.link_speed:g} m/s")
-        if rises and lowest < limits.floor:
-            yield f"what {name} moves would be {limits.floor - lowest:.3f} m below the floor"
 
 
 def _of_shapes(arm: Arm, q: Array, limits: MotionLimits) -> Iterator[str]:

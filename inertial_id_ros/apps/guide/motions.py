@@ -14,7 +14,7 @@ from ...settings import Settings
 from ..excitation.arm import Arm
 from ..excitation.knowledge import Knowledge
 from ..excitation.motions import MotionLimits, PlannedMotion, through
-from ..excitation.planner import WRIST, MotionPlanner
+from ..excitation.planner import WRIST, MotionPlanner, Payload
 from ..excitation.violations import positions_of, violations
 from ..report.results import CONFIDENCE_95
 from .progress import Wanted
@@ -73,9 +73,10 @@ class MotionSource:
         there is none)."""
         start, known = positions_of(self._arm, pose), self._knowledge
         sigma = wanted.widths(report_from_phi(known.phi)) / CONFIDENCE_95
-        motion = self._planner.next_motion(start, known, sigma, seed)
-        self._knowledge = self._planner.knowledge_after(known, motion, start)
-        return motion
+        goal = Payload(self._arm, known, sigma)
+        motion = self._planner.next_motion(start, goal, np.random.default_rng(seed))
+        self._knowledge = goal.after(motion).knowledge
+        return motion.as_planned(self._arm)
 
     def learn(self, phi: Array, covariance: Array) -> None:
         """Plan by an estimate phi (10,) with its covariance (10, 10) from now on; one that is not
