@@ -117,13 +117,12 @@ def wrench_messages(stamps: Sequence[int], rows: np.ndarray, frame: str) -> list
 
 
 def wrench_stream(duration: float, payload: Payload, topic: str = "/wrench", rate: float = 200.0,
-                  frame: str = "sensor", convention: str = "on_sensor",
-                  noise: float = 1.0) -> Stream:
-    """Wrench samples with noise of 0.05 N and 0.002 N m times `noise`."""
+                  frame: str = "sensor", convention: str = "on_sensor") -> Stream:
+    """Wrench samples with noise of 0.05 N and 0.002 N m."""
     t = times(duration, rate)
     rng = np.random.default_rng(7)
     rows = wrench(t, payload, convention)
-    rows += noise * rng.normal(size=rows.shape) * np.repeat([0.05, 0.002], 3)
+    rows += rng.normal(size=rows.shape) * np.repeat([0.05, 0.002], 3)
     return Stream(topic, WRENCH, wrench_messages(nanoseconds(t), rows, frame))
 
 
@@ -143,14 +142,13 @@ def transform(stamp: int, parent: str, child: str, position: np.ndarray,
         make("geometry_msgs/Quaternion", *map(float, quaternion))))
 
 
-def tf_stream(duration: float, rate: float = 100.0, parent: str = "base",
-              child: str = "sensor") -> Stream:
+def tf_stream(duration: float) -> Stream:
     """Pose of the sensor in the base."""
-    t = times(duration, rate)
+    t = times(duration, 100.0)
     rotation, position = pose(t)
     quaternions = Rotation.from_matrix(rotation).as_quat()
     return Stream("/tf", TF, [
-        (s, make("tf2_msgs/TFMessage", [transform(s, parent, child, p, q)]))
+        (s, make("tf2_msgs/TFMessage", [transform(s, "base", "sensor", p, q)]))
         for s, p, q in zip(nanoseconds(t), position, quaternions, strict=True)])
 
 
@@ -190,17 +188,14 @@ def storage_file(bag: Path) -> Path:
     return file
 
 
-def tf_bag(path: Path, duration: float = 4.0, payload: Payload | None = None,
-           storage: Literal["mcap", "sqlite3"] = "mcap", **wrench_options: Any) -> Path:
+def tf_bag(path: Path, duration: float, storage: Literal["mcap", "sqlite3"] = "mcap",
+           **wrench_options: Any) -> Path:
     """A recording with wrench and TF only."""
-    return write_bag(path, [wrench_stream(duration, payload or Payload(), **wrench_options),
+    return write_bag(path, [wrench_stream(duration, Payload(), **wrench_options),
                             tf_stream(duration), static_tf_stream()], storage)
 
 
-def joint_bag(path: Path, duration: float = 4.0, payload: Payload | None = None,
-              rate: float = 200.0, storage: Literal["mcap", "sqlite3"] = "mcap",
-              extra: Sequence[Stream] = ()) -> Path:
+def joint_bag(path: Path, duration: float, storage: Literal["mcap", "sqlite3"] = "mcap") -> Path:
     """A recording with wrench, joint states and robot description."""
-    return write_bag(path, [wrench_stream(duration, payload or Payload(), rate=rate),
-                            joint_stream(duration, rate=rate),
-                            text_stream("/robot_description", URDF), *extra], storage)
+    return write_bag(path, [wrench_stream(duration, Payload()), joint_stream(duration),
+                            text_stream("/robot_description", URDF)], storage)

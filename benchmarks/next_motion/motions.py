@@ -55,23 +55,20 @@ class Planned:
     """The planner's motions."""
 
     def __init__(self, task: Task) -> None:
-        self._task, self._planner, self._pose, self._seed = task, task.planner(), task.pose, 0
-        self._arm = task.arm()
+        self._planner, self._pose, self._arm = task.planner(), task.pose, task.arm()
+        self._rng = np.random.default_rng(task.number)
         self.problems: list[str] = []
 
     def next(self, knowledge: Knowledge) -> Segment:
         goal = Payload(self._arm, knowledge, goals(knowledge.phi)["all"])
-        self._motion = self._planner.next_motion(
-            self._pose, goal, np.random.default_rng(self._seed))
-        planned = self._motion.as_planned(self._arm)
+        motion = self._planner.next_motion(self._pose, goal, self._rng)
+        planned, self._after = motion.as_planned(self._arm), goal.after(motion).knowledge
         self.problems += violations(self._arm, planned, self._pose, LIMITS)
-        self._pose = self._motion.poses[-1]
-        self._seed += 1
+        self._pose = motion.poses[-1]
         return Segment(planned.trajectory)
 
     def knowledge_after(self, knowledge: Knowledge) -> Knowledge:
-        goal = Payload(self._arm, knowledge, goals(knowledge.phi)["all"])
-        return goal.after(self._motion).knowledge
+        return self._after
 
 
 class _Usual:
