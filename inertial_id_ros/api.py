@@ -23,7 +23,7 @@ from .export.formats import ExportedPayload, export
 from .export.payload import DEFAULT_LINK, payload_from_estimate, read_saved_estimate
 from .findings import Finding
 from .identify.identifier import Identifier as CoreIdentifier
-from .identify.make import make_identifier, required_shape
+from .identify.identifier import make_identifier, required_shape
 from .identify.measured_motion import MeasuredMotion, identify_measured
 from .inertia import PARAMETER_NAMES, Body
 from .io.arrays import (

@@ -20,7 +20,7 @@ from inertial_id_ros.api import Settings
 from inertial_id_ros.compensation.latch import Mode
 from inertial_id_ros.compensation.live import Compensation
 from inertial_id_ros.geometry.shape import Shape
-from inertial_id_ros.identify.make import make_identifier
+from inertial_id_ros.identify.identifier import make_identifier
 from inertial_id_ros.identify.measured_motion import MeasuredMotion, identify_measured
 from inertial_id_ros.inertia import point_columns
 from inertial_id_ros.io.sample_blocks import JointStates, Wrenches

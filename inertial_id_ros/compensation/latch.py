@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 
@@ -16,9 +15,7 @@ from ..model.setup import Setup
 from ..motion.motion import BIN_NS, Array
 
 NOISY = 3.0  # deviations of the noise over those of the data sheet: nothing explains it
-UNEXPLAINED = 4.0  # the same by the estimate of a window
 HELD = 200  # bins for which a doubt holds after the last window that had it
-SILENCING = ("cable", "base_moves", "constant_force", "not_rigid")  # causes beside the payload
 
 
 class Mode(IntEnum):
@@ -51,30 +48,6 @@ class LoadInUse:
     frame: str = ""
     conversion: Array | None = None
     target: Array | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class WindowSays:
-    """What the latch reads of the estimate of a window.
-
-    Attributes:
-        number: bin before which it was made; setup: delay, filter and tilt that it found.
-        causes: kinds of findings about what beside the payload moves the wrench.
-        surprise: deviations of what nothing explains, over those of the data sheet.
-        walks: True if the payload pours or slides now.
-    """
-
-    number: int
-    setup: Setup = field(default_factory=Setup)
-    causes: Sequence[str] = ()
-    surprise: float = 1.0
-    walks: bool = False
-
-    @property
-    def doubt(self) -> str:
-        """Kind of the finding by which no load may be removed; empty: none."""
-        named = [kind for kind in self.causes if kind.startswith(SILENCING)]
-        return (named or [""])[0] or ("load_unexplained" if self.surprise > UNEXPLAINED else "")
 
 
 class Do(IntEnum):
@@ -111,11 +84,12 @@ class Latch:
         self.load, self.offset = LoadInUse(), np.zeros(6)
         self._doubt, self._until = "", 0
 
-    def judge(self, window: WindowSays) -> None:
-        """Take what the newest estimate of a window says."""
-        if window.doubt:
-            self._doubt, self._until = window.doubt, window.number + HELD
-        elif window.number >= self._until:
+    def judge(self, number: int, doubt: str) -> None:
+        """Take the kind of the finding by which the estimate before a bin says that no load may be
+        removed; empty: it says nothing."""
+        if doubt:
+            self._doubt, self._until = doubt, number + HELD
+        elif number >= self._until:
             self._doubt = ""
 
     def update(self, scan: Scan, event: Event | None = None) -> None:

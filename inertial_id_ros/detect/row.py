@@ -1,5 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Rows of the scan: motion and wrench, low-passed alike over .2 s, every 40 ms."""
+"""Rows of the scan: motion and wrench, or torques of joints, low-passed alike over .2 s, every 40
+ms."""
 
 from __future__ import annotations
 
@@ -12,7 +13,9 @@ import numpy as np
 from ..model.history import History
 from ..model.newton_euler import GRAVITY, regressor, rotation, skew, weight_columns
 from ..model.setup import Setup, low_pass
-from ..motion.motion import BIN, BIN_NS, Array
+from ..motion.motion import BIN, BIN_NS, Array, Motion
+from ..motion.robot import Chain
+from ..robot.payload import TorqueLoad
 
 HALF, STEP, APART = 10, 4, 12  # bins: half of the kernel, from row to row, of independent rows
 SETTLING = 100  # bins, of the impulse response of a sensor's own filter
@@ -83,11 +86,10 @@ def kernels(sensor: tuple[float, ...]) -> tuple[Array, Array]:
 
 
 class Rows:
-    """Makes the rows of a history, each once, from the bins that are new."""
+    """Makes the rows of a history, each once."""
 
     def __init__(self) -> None:
         self._next: int | None = None
-        self._setup: Setup | None = None
 
     def new(self, history: History, setup: Setup, end: int = ALL) -> Iterator[Row]:
         """Rows whose bins and samples are all there, before a bin.
@@ -98,48 +100,29 @@ class Rows:
             if not history.end:
                 return
             self._next = -(-(history.first + HALF) // STEP) * STEP
-        if self._setup is None or not _is_alike(setup, self._setup):
-            self._setup, self._number = setup, np.empty(0, np.int64)
-            self._A, self._rotation = np.empty((0, 60)), np.empty((0, 9))
-            self._gravity = rotation(np.r_[setup.tilt, 0.0]) @ GRAVITY
-        weights, pose = kernels(setup.filter)
-        self._read(history, len(pose))
         newest = int((history.newest - round(1e9 * setup.delay) - BIN_NS // 2) // BIN_NS)
         ready = min(history.end, newest + 1, end) - HALF
         while self._next < ready:
             number = self._next
             self._next += STEP
-            row = self._row(history, number, setup.delay, weights, pose)
+            mean = mean_wrench(history, number, setup.delay)
+            row = None if mean is None else self._row(history, number, setup, *mean)
             if row is not None:
                 yield row
 
-    def _read(self, history: History, length: int) -> None:
-        """Compute the regressor of new bins, forget old ones."""
-        assert self._next is not None
-        oldest = self._next - length
-        motion = history.motion(int(self._number[-1]) + 1 if len(self._number) else oldest, ALL)
-        kept = slice(int(np.searchsorted(self._number, oldest)), None)
-        back = motion.rotation.transpose(0, 2, 1)
-        A = regressor(motion.acceleration - back @ self._gravity, motion.omega, motion.alpha)
-        self._number = np.concatenate([self._number[kept], motion.number])
-        self._A = np.concatenate([self._A[kept], A.reshape(-1, 60)])
-        self._rotation = np.concatenate([self._rotation[kept], motion.rotation.reshape(-1, 9)])
-
-    def _row(self, history: History, number: int, delay: float, weights: Array, pose: Array
+    def _row(self, history: History, number: int, setup: Setup, y: Array, gain: float
              ) -> Row | None:
-        end = int(np.searchsorted(self._number, number + HALF)) + 1
-        part = slice(end - len(pose), end)
-        if part.start < 0 or end > len(self._number) or (
-                self._number[part][[0, -1]] != [number + HALF + 1 - len(pose),
-                                                number + HALF]).any():
+        """The row of a mean wrench (6,); None: motion is missing."""
+        weights, pose = kernels(setup.filter)
+        motion = history.motion(number + HALF + 1 - len(pose), number + HALF + 1)
+        if len(motion.number) < len(pose):
             return None
-        wrench = mean_wrench(history, number, delay)
-        if wrench is None:
-            return None
-        y, gain = wrench
-        A, rate = (weights.T @ self._A[part]).reshape(2, 6, 10)
-        turn = (pose @ self._rotation[part]).reshape(3, 3)
-        pull = -self._gravity @ turn
+        gravity = rotation(np.r_[setup.tilt, 0.0]) @ GRAVITY
+        back = motion.rotation.transpose(0, 2, 1)
+        A, rate = np.tensordot(weights.T, regressor(
+            motion.acceleration - back @ gravity, motion.omega, motion.alpha), 1)
+        turn = np.tensordot(pose, motion.rotation, 1)
+        pull = -gravity @ turn
         columns = np.hstack([A, np.zeros((6, 6)), weight_columns(pull), np.eye(6)])
         if history.weighed is not None:
             y = y + weight_columns(pull) @ history.weighed
@@ -147,9 +130,38 @@ class Rows:
                    -pull / GRAVITY[2], A[:3, 0])
 
 
-def _is_alike(one: Setup, other: Setup) -> bool:
-    """True if regressors at one are those at the other."""
-    return one.filter == other.filter and bool((one.tilt == other.tilt).all())
+class TorqueRows(Rows):
+    """Makes the rows of a history whose samples are rows of a `TorqueLoad`, one a bin; there is no
+    set-up."""
+
+    def __init__(self, load: TorqueLoad, chain: Chain) -> None:
+        super().__init__()
+        self._load = load
+        names = load.model.joint_names
+        self._joints = [names.index(joint.name) for joint in chain.joints]
+
+    def _row(self, history: History, number: int, setup: Setup, y: Array, gain: float
+             ) -> Row | None:
+        motion = history.motion(number, number + 1)
+        if not len(motion.number):
+            return None
+        torque, _, sign, A, errors = (part[0] for part in self._load.columns(y[None]))
+        rotation, joints = motion.rotation[0], len(torque)
+        pull, lever = -GRAVITY @ rotation, np.zeros((joints, 6))
+        lever[self._joints] = _levers(motion)
+        friction = np.maximum(1.0 - sign**2, 0.0) * self._load.friction**2 / 3.0
+        columns = np.hstack([A, np.zeros((joints, 6)), lever @ weight_columns(pull),
+                             np.eye(joints)])
+        return Row(number, columns, np.zeros((joints, 6, 10)), np.zeros((joints, 10)), torque, 1.0,
+                   -pull / GRAVITY[2], motion.acceleration[0] + pull, lever,
+                   friction + np.square(errors).sum(1))
+
+
+def _levers(motion: Motion) -> Array:
+    """Torques (j, 6) of the joints by a wrench at the sensor, in its axes, in the first bin."""
+    linear, angular = np.split(motion.twists[0], 2, axis=1)
+    return np.hstack([linear + np.cross(angular, motion.position[0]), angular]) @ np.kron(
+        np.eye(2), motion.rotation[0])
 
 
 def mean_wrench(history: History, number: int, delay: float) -> tuple[Array, float] | None:

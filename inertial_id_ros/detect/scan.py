@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -19,9 +19,11 @@ from ..model.history import History, Marks, Span
 from ..model.setup import Setup
 from ..model.sheet import Sheet
 from ..motion.motion import Array
+from ..motion.robot import Chain
+from ..robot.payload import TorqueLoad
 from .bank import TURN, Bank, Context, Kind, has_moved
 from .predictor import Forecast, Predictor
-from .row import ALL, APART, BIAS, HALF, PHI, SETUP, STEP, Row, Rows
+from .row import ALL, APART, BIAS, HALF, PHI, SETUP, STEP, Row, Rows, TorqueRows
 
 ENTER, LEAVE = 6.0, 4.0  # deviations
 ACCURACY = 0.3  # of the square of the sensor's accuracy, that a row may be off
@@ -293,3 +295,18 @@ class Scan:
 def _lag(sensor: tuple[float, ...]) -> float:
     """Time [s] by which a low-pass delays what is slow."""
     return sum(sensor[:1]) * (2.0 * sensor[1] if len(sensor) > 1 else 1.0)
+
+
+class TorqueSheet(Sheet):
+    """What is known of the joints of an identified robot, as `Sheet` has it of a sensor."""
+
+    floor: ClassVar[tuple[float, ...]] = (0.0,)
+
+
+def torque_scan(load: TorqueLoad, chain: Chain) -> Scan:
+    """The scan of rows of a robot. Noise is that of its low-passed rows; what nothing explains is
+    as large, and so is what offsets drift in a minute."""
+    noise = tuple(load.robot.noise.tolist())
+    sheet = TorqueSheet(noise, noise, noise, 0.0, 0.0, (0.0, 0.0), np.zeros(load.joints),
+                        load.typical + load.robot.noise, 0.0, 0.0, 0.0, 0.0, 0.0)
+    return Scan(sheet, rows=TorqueRows(load, chain))

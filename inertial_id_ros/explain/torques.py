@@ -9,7 +9,7 @@ scaled down as if that were noise.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -21,7 +21,6 @@ from ..robot.factors import equivalent_white_noise
 from ..robot.payload import LoadColumns, TorqueLoad
 from ..robot.rest_rows import friction_weight
 from .fit import VAGUE
-from .plain_rows import PlainRows
 
 KERNEL = np.hanning(23) / np.hanning(23).sum()  # bins, as long as that of a wrench
 ZERO_SD = 1000.0  # N m: a zero that has moved may be anywhere
@@ -64,19 +63,18 @@ class TorqueExplanation:
         """See `wide_phi`."""
         return self.covariance
 
-    def plain_rows(self) -> PlainRows:
-        """The rows of the payload alone; no two models are blended."""
-        r, j, _ = self.rows.shape
-        return PlainRows(self.rows, self.rows, np.ones(r), np.maximum(self.residual, 1e-9),
-                         np.zeros(j), float(np.sqrt(r * j)))
+
+class Torques(NamedTuple):
+    """In which joints the load is measured; zero_moved: True if the zeros of the torques are no
+    longer those of the robot file."""
+
+    load: TorqueLoad
+    zero_moved: bool
 
 
-def explain_torques(window: Window, load: TorqueLoad, zero_moved: bool) -> TorqueExplanation:
-    """Explain the torques of a window, whose samples are rows of the load; it has rows.
-
-    Args:
-        zero_moved: whether the zeros of the torques are no longer those of the robot file.
-    """
+def explain_torques(window: Window, torques: Torques) -> TorqueExplanation:
+    """Explain the torques of a window, whose samples are rows of the load; it has rows."""
+    load = torques.load
     parts = [stretch.smooth(window.wrench, KERNEL, 0) for stretch in stretches(window.used)]
     rows = load.columns(np.concatenate([
         0.25 * part[:-2] + 0.5 * part[1:-1] + 0.25 * part[2:] for part in parts]))
@@ -87,7 +85,7 @@ def explain_torques(window: Window, load: TorqueLoad, zero_moved: bool) -> Torqu
     zeros = ZERO_SD * np.broadcast_to(np.eye(load.joints), (len(weight), *2 * (load.joints,)))
     for _ in range(ROUNDS):
         errors = rows.errors + (rows.own + rows.A @ phi)[..., None] * load.in_proportion
-        X = np.concatenate([rows.A * VAGUE, errors, *([zeros] if zero_moved else [])], axis=2)
+        X = np.concatenate([rows.A * VAGUE, errors, *[zeros][:torques.zero_moved]], axis=2)
         whitened = (X * (weight / noise)[..., None]).reshape(-1, X.shape[2])
         unit = np.linalg.inv(whitened.T @ whitened + np.eye(X.shape[2]))
         u = unit @ (whitened.T @ (rows.torque * weight / noise).ravel())

@@ -17,8 +17,9 @@ from ..findings import Finding, sort_findings
 from ..kinds import finding_of, made, with_findings
 from ..motion.motion import BIN, BIN_NS
 from ..motion.source import Streams
-from .conclusion import Conclusion
+from .beliefs import Basis
 from .course import Course
+from .estimate import Conclusion
 
 OLD_NS = 1_000_000_000  # beyond the time from one estimate to the next
 SHOWN_NS = 3_000_000_000  # for which the finding of an event stands
@@ -52,11 +53,7 @@ class Answers:
         """From now on they are those of another course."""
         self._streams, self._course = streams, course
         self._last: Outcome | None = None
-        self._asked: tuple[int, Conclusion] | None = None
-
-    def forget_asked(self) -> None:
-        """The basis is another one."""
-        self._asked = None
+        self._asked: tuple[tuple[int, Basis], Conclusion] | None = None
 
     # ---- findings -------------------------------------------------------------------------------
 
@@ -95,7 +92,7 @@ class Answers:
 
     def due(self, said: Conclusion) -> Outcome:
         """The outcome of a conclusion that is due."""
-        last, outcome = self._last, self._outcome(said)
+        last, outcome = self._last, with_findings(said.outcome, self.findings(said))
         if isinstance(last, Estimate) and isinstance(outcome, Estimate) and (
                 outcome.stamp_ns <= last.stamp_ns):
             outcome = self._as_stale(replace(last, findings=outcome.findings))
@@ -120,17 +117,15 @@ class Answers:
         course = self._course
         if self._streams.missing() is not None or not course.has_begun:
             return self.newest
-        if self._asked is None or self._asked[0] != course.ready:
-            self._asked = course.ready, course.conclusion(course.ready)
+        asked = course.ready, course.basis
+        if self._asked is None or self._asked[0] != asked:
+            self._asked = asked, course.conclusion(course.ready)
         said = self._asked[1]
-        outcome = self._outcome(said)
+        outcome = with_findings(said.outcome, self.findings(said))
         if self._last is not None and outcome.stamp_ns < self._last.stamp_ns:
             return self.newest
         is_stale = said.is_outdated or course.is_suspect
         return self._as_stale(outcome, said) if is_stale else outcome
-
-    def _outcome(self, said: Conclusion) -> Outcome:
-        return with_findings(said.outcome, self.findings(said))
 
     def _as_stale(self, outcome: Outcome, said: Conclusion | None = None) -> Outcome:
         if not isinstance(outcome, Estimate):

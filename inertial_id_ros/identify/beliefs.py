@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..errors import InvalidData, NotEnoughData, UnknownFrame
+from ..estimators import Estimator
+from ..explain.fit import Region
 from ..geometry.shape import Shape
 from ..inertia import phi_from_body, tensor_from_six, transform_phi
 from ..model.history import History
@@ -39,6 +41,12 @@ class Tare:
     frame_id: str
     conditions: Mapping[str, str] = field(default_factory=dict)
     is_old: bool = False
+
+    def describe(self) -> str:
+        """The zero in a sentence."""
+        force, torque = (", ".join(form.format(v) for v in part) for form, part in (
+            ("{:.3f}", self.reading[:3]), ("{:.4f}", self.reading[3:])))
+        return f"bias set to force [{force}] N, torque [{torque}] N m"
 
     def describe_changes(self, settings: Settings) -> str:
         """How the conditions differ from these settings, in words; empty where they do not."""
@@ -72,16 +80,39 @@ class Beliefs:
 
     def sheet(self, settings: Settings, now_ns: int) -> Sheet:
         """Data sheet and mounting, with what the tare says of the zero at that time [ns]."""
-        wrench = settings.wrench
-        untared = np.repeat(wrench.bias_sd, 3)
-        mean = np.zeros(6) if self.tare is None else wrench.sign * self.tare.reading
         if self.tare is None:
             return sheet_of(settings)
+        wrench, untared = settings.wrench, np.repeat(settings.wrench.bias_sd, 3)
         measured = (OLD_TARE * untared if self.tare.is_old else
                     np.repeat(np.hypot(wrench.noise, wrench.accuracy), 3))
         hours = max(now_ns - self.tare.stamp_ns, 0) / 3.6e12
         drift = np.repeat(wrench.drift, 3) * DRIFT_IN_AN_HOUR * np.sqrt(hours)
-        return sheet_of(settings, (mean, np.minimum(np.hypot(measured, drift), untared)))
+        return sheet_of(settings, (wrench.sign * self.tare.reading,
+                                   np.minimum(np.hypot(measured, drift), untared)))
+
+    def region(self, settings: Settings) -> Region | None:
+        """Box in which the centre of mass must lie: that of the shape, or of the longest reach
+        about the sensor. None if a tool or a compensated payload is part of the load."""
+        if self.tool is not None or self.compensated is not None:
+            return None
+        if self.shape is None:
+            return Region(np.zeros(3), np.full(3, 2.0 * settings.shape.max_reach))
+        low, high = self.shape.surface.min(0), self.shape.surface.max(0)
+        return Region(0.5 * (low + high), high - low)
+
+
+@dataclass(frozen=True, eq=False)
+class Basis:
+    """What estimates follow from beside the samples; replaced as a whole.
+
+    Attributes:
+        frame: of the wrench; empty until known.
+    """
+
+    settings: Settings
+    beliefs: Beliefs
+    estimator: Estimator
+    frame: str = ""
 
 
 def compensated_by_driver(settings: Settings) -> Array | None:
@@ -137,10 +168,3 @@ def tare_of(history: History, settings: Settings, frame_id: str) -> Tare:
         raise NotEnoughData(f"tare needs a sensor at rest; its readings vary by {spread:.0f} times "
                             "the noise in the settings")
     return Tare(readings.mean(axis=0), newest, frame_id, tare_conditions(settings))
-
-
-def describe_tare(tare: Tare) -> str:
-    """The zero in a sentence."""
-    force, torque = (", ".join(form.format(v) for v in part) for form, part in (
-        ("{:.3f}", tare.reading[:3]), ("{:.4f}", tare.reading[3:])))
-    return f"bias set to force [{force}] N, torque [{torque}] N m"

@@ -10,19 +10,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..compensation.latch import Latch, LoadInUse, WindowSays
+from ..compensation.latch import Latch, LoadInUse
 from ..detect.bank import Kind
 from ..detect.row import HALF
-from ..detect.scan import Event, Scan
-from ..detect.torque_row import TorqueRows, torque_sheet
+from ..detect.scan import Event, Scan, torque_scan
 from ..explain.explain import Explanation
+from ..explain.torques import Torques
 from ..model.history import History, Window
 from ..motion.faults import Fault
 from ..motion.motion import BIN, BIN_NS, Array, IntArray, Motion
 from ..motion.robot import Chain
 from ..robot.payload import TorqueLoad
-from .conclusion import Basis, Conclusion, Explained
-from .estimate import estimate
+from .beliefs import Basis
+from .estimate import Conclusion, estimate, walk_of
+from .solving import Explained
 
 EVERY, PACE = 50, 10  # bins between estimates that scan and latch read; from judging to judging
 MOST_FAULTS = 100  # spans that are left out
@@ -30,13 +31,6 @@ AROUND = 7  # bins about a fault that its samples reach
 LATER, LATER_FULL = 400, 1000  # bins after a search, while the window grows and after that
 GROWN = 1.25  # of the bins that count, from which on is searched anew
 SURPRISING, RISEN = 0.4, 1.3  # of the data sheet; of what the models left when they were found
-
-
-class Step(NamedTuple):
-    """What was judged: events; what was concluded, where that is due."""
-
-    events: list[Event]
-    due: Conclusion | None
 
 
 class Known(NamedTuple):
@@ -72,20 +66,27 @@ class Course:
 
     def __init__(self, basis: Basis, now: int, torques: tuple[TorqueLoad, Chain] | None = None
                  ) -> None:
-        tool = basis.beliefs.tool
         self.basis, self._torques = basis, torques
         by_driver, own = basis.beliefs.compensated, basis.settings
         self.history, self.latch = History(weighed=by_driver[:4] if (
             by_driver is not None and own.precompensated.terms == "weight") else None), Latch()
-        stays = None if tool is None else (tool.phi, np.sqrt(np.diag(tool.covariance)))
-        self.scan = Scan(basis.beliefs.sheet(basis.settings, now), stays) if torques is None else (
-            Scan(torque_sheet(torques[0]), stays, TorqueRows(*torques)))
+        self.scan = (Scan(basis.beliefs.sheet(own, now)) if torques is None
+                     else torque_scan(*torques))
         self.newest: Conclusion | None = None
         self._judged = 0
         self._faults: list[Fault] = []
         self._known: tuple[Known, ...] = ()  # of the last two searches
-        self._waiting: WindowSays | None = None  # for the scan to judge the rows that it is made of
+        self._waiting: tuple[int, Explained] | None = None  # until the scan has judged its rows
         self._concluded: dict[int, Conclusion] = {}  # the newest, by the bins before which
+        self.believe(basis)
+
+    def believe(self, basis: Basis) -> None:
+        """Go on with the same samples on another basis."""
+        self.basis = basis
+        self._concluded.clear()
+        self._known, self._waiting = (), None
+        if tool := basis.beliefs.tool:
+            self.scan.tool = tool.phi, np.sqrt(np.diag(tool.covariance))
 
     def append(self, motion: Motion, stamps: IntArray, wrench: Array, faults: list[Fault]) -> None:
         """Take bins of motion, W + bias (m, 6) at stamps (m,) [ns], and faults of any bins."""
@@ -120,9 +121,13 @@ class Course:
         """Bins from one estimate that is published to the next."""
         return max(round(1.0 / (self.basis.settings.estimator.rate * BIN * PACE)), 1) * PACE
 
-    def step(self) -> Step | None:
+    def step(self) -> tuple[list[Event], Conclusion | None] | None:
         """Judge the next bins, if they are all there: scan the rows whose bins are before the end,
-        whatever is there of later ones. What an estimate says holds for the rows after it."""
+        whatever is there of later ones. What an estimate says holds for the rows after it.
+
+        Returns:
+            Events, and what was concluded, where that is due.
+        """
         end = self._judged + PACE
         if not self._judged or end > self.ready:
             return None
@@ -140,13 +145,13 @@ class Course:
         due = self.conclusion(end) if end % self.period == 0 else None
         if self._torques is None:
             self.latch.update(self.scan)
-        return Step(events, due)
+        return events, due
 
     def _distrust(self, onset: int) -> None:
         """Drop what was found in windows that reach beyond a bin: estimates use samples before the
         scan can judge them, and would explain another payload by another set-up."""
         self._known = tuple(known for known in self._known if known.end <= onset)
-        if self._waiting is not None and self._waiting.number > onset:
+        if self._waiting is not None and self._waiting[0] > onset:
             self._waiting = None
 
     def _mark_faults(self, end: int) -> None:
@@ -169,12 +174,12 @@ class Course:
         if until not in self._concluded:
             said = self._estimate(until, search=until == end)
             self._concluded = dict([*list(self._concluded.items())[-1:], (until, said)])
-        self.newest = self._concluded[until]
+        self.newest = now = self._concluded[until]
         if self._waiting is not None:
-            self.scan.use(self._waiting.setup, self._waiting.walks)
-        self._waiting = self.newest.says(end)
-        if self._waiting is not None:
-            self.latch.judge(self._waiting)
+            self.scan.use(self._waiting[1].setup, any(walk_of(self._waiting[1])))
+        self._waiting = None if now.explained is None else (end, now.explained)
+        if now.explained is not None:
+            self.latch.judge(end, now.doubt)
 
     def conclusion(self, end: int) -> Conclusion:
         """What follows from the history before a bin. It changes nothing."""
@@ -188,8 +193,7 @@ class Course:
         known, end = self._newest_known, event.number + HALF
         if known is None or not any(term.is_inexact for term in known.found.best.terms):
             return False
-        window = self.history.window(end, self.basis.settings.buffer.window)
-        now = estimate(window, end, self.basis, known.found)
+        now = estimate(self._window(end), end, self.basis, known.found)
         return not now.refused and not known.is_refuted(now.explained)
 
     @property
@@ -197,6 +201,9 @@ class Course:
         """What was found last about this payload."""
         known = self._known[-1] if self._known else None
         return known if known is not None and known.first == self.history.marks.first else None
+
+    def _window(self, end: int) -> Window:
+        return self.history.window(end, self.basis.settings.buffer.window)
 
     def _undisturbed(self, end: int) -> int:
         """The bin before which an estimate is made: no later than what is suspect now."""
@@ -209,9 +216,8 @@ class Course:
         Args:
             search: whether to search anew where that is due, and to remember what it finds.
         """
-        window = self.history.window(end, self.basis.settings.buffer.window)
-        marks, known = self.history.marks, self._newest_known
-        torques = self._torques and (self._torques[0], marks.zero_moved > 0)
+        window, marks, known = self._window(end), self.history.marks, self._newest_known
+        torques = Torques(self._torques[0], marks.zero_moved > 0) if self._torques else None
         if known is not None and not (search and known.is_outdated(end, window)):
             said = estimate(window, end, self.basis, known.found, torques)
             if not search or not known.is_refuted(said.explained):
@@ -220,12 +226,3 @@ class Course:
         if search and isinstance(said.explained, Explanation):
             self._known = *self._known[-1:], Known(end, marks.first, said.explained)
         return said
-
-    def believe(self, basis: Basis) -> None:
-        """Go on with the same samples on another basis."""
-        self.basis = basis
-        self._concluded.clear()
-        self._known, self._waiting = (), None
-        tool = basis.beliefs.tool
-        if tool is not None:
-            self.scan.tool = tool.phi, np.sqrt(np.diag(tool.covariance))

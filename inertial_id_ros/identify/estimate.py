@@ -4,80 +4,126 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import log_ndtr
 
-from ..detect.contradictions import contradictions
-from ..estimate import IDENTIFIED, UNOBSERVED, Estimate, NoEstimate
+from ..detect.contradictions import Reason, contradictions
+from ..estimate import IDENTIFIED, UNOBSERVED, Estimate, NoEstimate, Outcome
 from ..explain.explain import Explanation, explain
-from ..explain.fit import Region
-from ..explain.torques import explain_torques
+from ..explain.torques import Torques, explain_torques
 from ..inertia import is_consistent, min_eigenvalue
 from ..kinds import finding_of
 from ..model.history import Window
-from ..model.rows import stretches
+from ..model.rows import STEP, stretches
 from ..motion.motion import BIN, BIN_NS, Array
-from ..robot.payload import TorqueLoad
-from ..settings import Settings
-from .beliefs import Beliefs
-from .conclusion import Basis, Conclusion, Explained, walk_of
-from .solving import solve
+from .beliefs import Basis
+from .solving import Explained, solve
 from .verdict import judge, vague
 
 FEWEST = 12  # rows
 HARDLY = 2.0  # deviations of a mass from zero
+UNEXPLAINED = 4.0  # deviations of what nothing explains, over those of the data sheet
+SILENCING = ("cable", "base_moves", "constant_force", "not_rigid")  # causes beside the payload
+
+
+class Conclusion(NamedTuple):
+    """What an estimate says to those who judge the next samples by it, and to the user.
+
+    Attributes:
+        outcome: for whoever asks; explained: the wrench of the window, None where that is too
+        short; refused: why the explanation cannot be true; surprise: deviation of what no term
+        explains, over that of the data sheet.
+    """
+
+    outcome: Outcome
+    explained: Explained | None = None
+    refused: tuple[Reason, ...] = ()
+    surprise: float = 1.0
+
+    @property
+    def is_outdated(self) -> bool:
+        """True if the newest samples do not fit what the outcome was made of."""
+        return self.explained is not None and self.explained.is_outdated
+
+    @property
+    def findings(self) -> tuple[Reason, ...]:
+        """Kinds and numbers of findings about the window."""
+        return (*self.explained.named, *self.refused) if self.explained else ()
+
+    @property
+    def doubt(self) -> str:
+        """Kind of the finding by which no load may be removed from the wrench; empty: none."""
+        named = [kind for kind, _ in self.findings if kind in SILENCING]
+        if named:
+            return named[0]
+        return "load_unexplained" if self.refused or self.surprise > UNEXPLAINED else ""
+
+
+def walk_of(explained: Explained | None) -> tuple[float, float]:
+    """Change of the mass [kg/s], speed of the centre [m/s]; 0 where the payload is steady."""
+    numbers = dict(explained.named if explained else ()).get("payload_walks", {})
+    return float(numbers.get("mass_rate", 0.0)), float(numbers.get("speed", 0.0))
 
 
 def estimate(window: Window, end: int, basis: Basis, known: Explanation | None = None,
-             torques: tuple[TorqueLoad, bool] | None = None) -> Conclusion:
+             torques: Torques | None = None) -> Conclusion:
     """Estimate the payload from a window before a bin.
 
     A pure function: equal arguments give an equal answer.
 
     Args:
-        known: see `explain`.
-        torques: of the joints of which robot the window is, and whether its zeros have moved; None:
-            it is of a wrench.
+        known: see `explain`; torques: that the samples are; None: they are wrenches.
     """
-    begun = time.perf_counter()
-    settings, beliefs, stamp = basis.settings, basis.beliefs, end * BIN_NS
+    begun, stamp = time.perf_counter(), end * BIN_NS
     if sum(stretch.n for stretch in stretches(window.used)) < FEWEST:
-        return Conclusion(NoEstimate(stamp, basis.frame, _too_short(window)))
+        seconds = BIN * float(window.used.sum())
+        return Conclusion(NoEstimate(stamp, basis.frame, f"{seconds:.1f} s of usable samples; "
+                                     f"{BIN * STEP * FEWEST:.1f} s in a row are needed"))
     explained: Explained
     if torques is None:
-        sheet = beliefs.sheet(settings, stamp)
-        explained = explain(window, sheet, _region(beliefs, settings), known)
-        refused = tuple(contradictions(explained, sheet, settings.load.reference_mass))
+        sheet = basis.beliefs.sheet(basis.settings, stamp)
+        explained = explain(window, sheet, basis.beliefs.region(basis.settings), known)
+        refused = tuple(contradictions(explained, sheet, basis.settings.load.reference_mass))
         left = float(explained.unknown.times.max())
     else:
-        explained = explain_torques(window, *torques)
+        explained = explain_torques(window, torques)
         refused, left = explained.refused, 1.0
+    outcome: Outcome
     if refused:
-        reason = NoEstimate(stamp, basis.frame, finding_of(*refused[0]).text, is_finding=True)
-        return Conclusion(reason, explained, refused)
+        text = finding_of(*refused[0]).text
+        outcome = NoEstimate(stamp, basis.frame, text, is_finding=True)
+    else:
+        outcome = _outcome(explained, window, stamp, basis)
+    if isinstance(outcome, Estimate):
+        outcome = replace(outcome, solve_time=time.perf_counter() - begun)
+    return Conclusion(outcome, explained, refused, left)
+
+
+def _outcome(explained: Explained, window: Window, stamp: int, basis: Basis) -> Outcome:
+    """The estimate that follows from an explanation."""
+    settings, tool = basis.settings, basis.beliefs.tool
     phi, covariance = solve(explained, basis)
     if phi is None or not is_consistent(phi):
-        reason = NoEstimate(stamp, basis.frame, "no body fits the data yet: move more")
-        return Conclusion(reason, explained, surprise=left)
-    if beliefs.tool is None and beliefs.compensated is None:
+        return NoEstimate(stamp, basis.frame, "no body fits the data yet: move more")
+    if tool is None and basis.beliefs.compensated is None:
         covariance = widened(phi, covariance, float(explained.wide_phi[0]),
                              float(np.sqrt(explained.wide_covariance[0, 0])))
-    verdict = judge(phi, covariance, vague(phi[0]))
-    words = verdict.verdict
-    if beliefs.tool is not None and phi[0] < 2.0 * np.sqrt(covariance[0, 0]):
-        words = (IDENTIFIED, *9 * (UNOBSERVED,))  # nothing is carried beside the tool
+    share, verdict = judge(phi, covariance, vague(phi[0]))
+    if tool is not None and phi[0] < HARDLY * np.sqrt(covariance[0, 0]):
+        verdict = (IDENTIFIED, *9 * (UNOBSERVED,))  # nothing is carried beside the tool
     bias, alignment, alignment_sigma, residual = _of_sensor(explained, settings.wrench.sign)
     rate, speed = walk_of(explained)
-    return Conclusion(Estimate(
+    return Estimate(
         stamp_ns=stamp, frame_id=basis.frame, phi=phi, phi_covariance=covariance, bias=bias,
         alignment=alignment, alignment_sigma=alignment_sigma, residual_rms=residual,
         method=settings.estimator.method, weighting=settings.estimator.weighting,
-        data_share=verdict.share, verdict=words, condition_number=_condition(explained.covariance),
+        data_share=share, verdict=verdict, condition_number=_condition(explained.covariance),
         samples=round(float(window.count[window.used].sum())),
-        window=BIN * float(window.used.sum()), min_eigenvalue=min_eigenvalue(phi),
-        solve_time=time.perf_counter() - begun, tool_apart=beliefs.tool is not None,
-        mass_rate=rate, com_speed=speed), explained, surprise=left)
+        window=BIN * float(window.used.sum()), min_eigenvalue=min_eigenvalue(phi), solve_time=0.0,
+        tool_apart=tool is not None, mass_rate=rate, com_speed=speed)
 
 
 def _of_sensor(explained: Explained, sign: float) -> tuple[Array, Array, Array, Array]:
@@ -90,21 +136,10 @@ def _of_sensor(explained: Explained, sign: float) -> tuple[Array, Array, Array, 
             np.abs(_alignment(fit.sigma)), np.sqrt((fit.solution.left**2).sum(0) / fit.rows.n))
 
 
-def _too_short(window: Window) -> str:
-    """Why there is no estimate of a window."""
-    seconds = BIN * float(window.used.sum())
-    return f"{seconds:.1f} s of usable samples; {BIN * 8 * FEWEST:.1f} s in a row are needed"
-
-
-def _region(beliefs: Beliefs, settings: Settings) -> Region | None:
-    """Box in which the centre of mass must lie: that of the shape, or of the longest reach about
-    the sensor. None if a tool or a compensated payload is part of the load."""
-    if beliefs.tool is not None or beliefs.compensated is not None:
-        return None
-    if beliefs.shape is None:
-        return Region(np.zeros(3), np.full(3, 2.0 * settings.shape.max_reach))
-    low, high = beliefs.shape.surface.min(0), beliefs.shape.surface.max(0)
-    return Region(0.5 * (low + high), high - low)
+def _alignment(values: dict[str, Array]) -> Array:
+    """Rotation (3), tilt (2), clock offset: by which stamps of the wrench are early [s]."""
+    delay = values.get("delay", np.zeros(1))
+    return np.r_[values.get("rotation", np.zeros(3)), values.get("tilt", np.zeros(2)), -delay]
 
 
 def widened(phi: Array, covariance: Array, mass: float, sd: float) -> Array:
@@ -124,12 +159,6 @@ def widened(phi: Array, covariance: Array, mass: float, sd: float) -> Array:
     variance = sd**2 * max(1.0 + low * tail - tail**2, 0.0)
     missing = max(variance - covariance[0, 0], 0.0) / phi[0] ** 2
     return np.asarray(covariance + missing * np.outer(phi, phi))
-
-
-def _alignment(values: dict[str, Array]) -> Array:
-    """Rotation (3), tilt (2), clock offset: by which stamps of the wrench are early [s]."""
-    delay = values.get("delay", np.zeros(1))
-    return np.r_[values.get("rotation", np.zeros(3)), values.get("tilt", np.zeros(2)), -delay]
 
 
 def _condition(covariance: Array) -> float:

@@ -13,17 +13,18 @@ from ..errors import InvalidShape, NotEnoughData
 from ..estimate import Outcome
 from ..estimators import create
 from ..findings import Finding
-from ..geometry.shape import Shape
+from ..geometry.mesh import package_roots
+from ..geometry.shape import Shape, shape_from_settings
 from ..io.sample_blocks import Edges, JointStates, Samples, Wrenches, split_by_time
 from ..model.history import History
-from ..model.tool import Tool
+from ..model.tool import Tool, load_tool
 from ..motion.frames import place_of
 from ..motion.motion import Array
 from ..motion.source import Streams
+from ..robot.robot_file import load_robot
 from ..settings import Settings
 from .answers import Answers
-from .beliefs import Beliefs, compensated_by_driver, describe_tare, tare_of
-from .conclusion import Basis
+from .beliefs import Basis, Beliefs, compensated_by_driver, tare_of
 from .course import Course
 from .torque_streams import TorqueStreams
 
@@ -124,9 +125,10 @@ class Identifier:
         self._course.append(motion, stamps, self.streams.sign * rows, self.streams.take_faults())
         out: list[Outcome] = []
         while (step := self._course.step()) is not None:
-            self._answers.note(step.events)
-            if step.due is not None:
-                out.append(self._answers.due(step.due))
+            events, due = step
+            self._answers.note(events)
+            if due is not None:
+                out.append(self._answers.due(due))
         return out
 
     # ---- answers --------------------------------------------------------------------------------
@@ -165,7 +167,6 @@ class Identifier:
         before = self.beliefs.compensated
         self._basis = replace(self._basis, beliefs=beliefs)
         self._course.believe(self._basis)
-        self._answers.forget_asked()
         if not _are_equal(before, beliefs.compensated):
             self._begin()
 
@@ -193,7 +194,7 @@ class Identifier:
         self._require_zero()
         tare = tare_of(self._course.history, self.settings, self.streams.frame)
         self.believe(replace(self.beliefs, tare=tare))
-        return describe_tare(tare)
+        return tare.describe()
 
     def untare(self) -> str:
         """Drop the tare; says whether there was one (raises NotEnoughData where joints measure)."""
@@ -224,3 +225,29 @@ class Identifier:
 
 def _are_equal(one: Array | None, other: Array | None) -> bool:
     return one is other or (one is not None and other is not None and np.array_equal(one, other))
+
+
+def make_identifier(settings: Settings) -> Identifier:
+    """A fresh identifier, with the shape and the tool that the settings name.
+
+    Raises:
+        InertialIdError: a setting, the shape, the tool or the estimator cannot be used.
+    """
+    tool = load_tool(settings.tool.file) if settings.tool.file else None
+    beliefs = Beliefs(tool=tool, shape=required_shape(settings))
+    if settings.load.source == "joint_torque":
+        return Identifier(settings, beliefs, TorqueStreams(settings, load_robot(
+            settings.load.robot)))
+    return Identifier(settings, replace(beliefs, compensated=compensated_by_driver(settings)))
+
+
+def required_shape(settings: Settings) -> Shape | None:
+    """The shape that the settings name; None where they name none and none is needed.
+
+    Raises:
+        InvalidShape: it cannot be used, or the estimator needs one.
+    """
+    if create(settings).needs_shape and settings.shape.type == "none":
+        raise InvalidShape(f"estimator.method '{settings.estimator.method}' needs the shape of the "
+                           "object; set shape.type")
+    return shape_from_settings(settings.shape, package_roots())

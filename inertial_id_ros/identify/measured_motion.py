@@ -20,8 +20,7 @@ from ..motion.motion import BIN_NS, Array, IntArray, Motion
 from ..motion.quartic import fit_quartics, is_covered, near, window_length
 from ..samples.stamps import spacing_of
 from ..settings import Settings
-from .beliefs import Beliefs, compensated_by_driver
-from .conclusion import Basis
+from .beliefs import Basis, Beliefs, compensated_by_driver
 from .estimate import estimate
 
 FEWEST = 20  # samples

@@ -4,16 +4,77 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
 from ..errors import NotEnoughData
 from ..explain.explain import Explanation
-from ..explain.plain_rows import plain_rows
-from ..model.problem import Problem, blend, channel_triangles
+from ..explain.fit import Fit
+from ..explain.torques import TorqueExplanation
+from ..model.newton_euler import GRAVITY, rotation, weight_columns
+from ..model.problem import Problem, blend, channel_triangles, dynamism_weight
 from ..model.tool import nothing_beside
 from ..motion.motion import Array
-from .conclusion import Basis, Explained
+from .beliefs import Basis
+
+Explained = Explanation | TorqueExplanation
+
+
+class PlainRows(NamedTuple):
+    """Rows ``[A | y]`` in time of c channels, of payload and bias alone, for estimators that weigh
+    rows themselves; y without the mean of the bias before the data.
+
+    Attributes:
+        full, static: (n, c, 11) of the full model, and of the gravity-only model.
+        weight: (n,) of the full model in a blend, by the dynamism.
+        noise: (c,) deviation of a row; bias_sd: (c,) of the bias before the data, 0: it is known.
+        residual: norm of the whitened residual that no payload explains.
+    """
+
+    full: Array
+    static: Array
+    weight: Array
+    noise: Array
+    bias_sd: Array
+    residual: float
+
+    def without(self, phi: Array) -> PlainRows:
+        """The same without a known part (10,) of the payload."""
+        known = self.full[..., :10] @ phi
+        full, static = self.full.copy(), self.static.copy()
+        full[..., 10] -= known
+        static[..., 10] -= known
+        return self._replace(full=full, static=static)
+
+
+def plain_rows(fit: Fit, c1: float) -> PlainRows:
+    """The rows of a fit's modes, brought back to time: readings less what it says of all else.
+
+    Args:
+        c1: dynamism from which on the full model has 99.5 % of the weight.
+    """
+    rows, solution = fit.rows, fit.solution
+    bias = next(term for term in fit.terms if term.name == "bias")
+    y = rows.A @ fit.phi + solution.left + np.outer(
+        rows.constant, fit.values["bias"] - bias.mean)
+    static = np.zeros_like(rows.A)
+    static[..., :4] = weight_columns(
+        -rows.level @ (rotation(np.r_[rows.setup.tilt, 0.0]) @ GRAVITY))
+    full, gravity = (rows.back(np.concatenate([A, y[..., None]], axis=2))
+                     for A in (rows.A, static))
+    motion = rows.window.motion
+    weight = dynamism_weight(rows.smooth(motion.acceleration), rows.smooth(motion.omega),
+                             rows.smooth(motion.alpha), c1)
+    return PlainRows(full, gravity, weight, np.sqrt(solution.variance.mean(0)), bias.sd,
+                     float(np.linalg.norm(solution.residual)))
+
+
+def _torque_rows(explained: TorqueExplanation) -> PlainRows:
+    """Rows of joints; no two models are blended."""
+    rows, j = explained.rows, len(explained.residual)
+    return PlainRows(rows, rows, np.ones(len(rows)), np.maximum(explained.residual, 1e-9),
+                     np.zeros(j), float(np.sqrt(len(rows) * j)))
 
 
 def solve(explained: Explained, basis: Basis) -> tuple[Array | None, Array]:
@@ -54,7 +115,7 @@ def _with_rows(problem: Problem, explained: Explained, basis: Basis, apart: Arra
     if settings.weighting != "dynamism" and not basis.estimator.needs_wrench:
         return problem
     rows = (plain_rows(explained.best, settings.dynamism_c1) if isinstance(explained, Explanation)
-            else explained.plain_rows()).without(apart)
+            else _torque_rows(explained)).without(apart)
     if settings.weighting == "dynamism":
         return blend(rows.full, rows.static, rows.weight, rows.noise, rows.bias_sd)
     models = (channel_triangles(rows.full, np.ones(len(rows.full))),)

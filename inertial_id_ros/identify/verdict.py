@@ -9,8 +9,6 @@ that is larger; inertia 20 % of the mean principal moment.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ..estimate import IDENTIFIED, PRIOR_DOMINATED, UNOBSERVED, ParameterVerdict
@@ -20,13 +18,6 @@ from ..motion.motion import Array
 MASS_SHARE, COM_LENGTH, COM_SHARE, INERTIA_SHARE, DATA_SHARE = 0.05, 0.005, 0.05, 0.2, 0.5
 REACH, MASS_SD = 1.0, 100.0  # m, kg: how vague a payload is known before the data
 _DIAGONAL = [4, 7, 9]  # of the report: moments about the axes
-
-
-class Verdict(NamedTuple):
-    """share: (10,) of each reported parameter that comes from the data, 0 to 1; verdict: (10,)."""
-
-    share: Array
-    verdict: tuple[ParameterVerdict, ...]
 
 
 def limits(report: Array, sd: Array) -> Array:
@@ -43,8 +34,9 @@ def limits(report: Array, sd: Array) -> Array:
     return np.array([MASS_SHARE * report[0], *3 * (com,), *6 * (INERTIA_SHARE * moment,)])
 
 
-def judge(phi: Array, covariance: Array, prior: Array) -> Verdict:
-    """Judge each parameter.
+def judge(phi: Array, covariance: Array, prior: Array
+          ) -> tuple[Array, tuple[ParameterVerdict, ...]]:
+    """Share (10,) of each reported parameter that comes from the data, 0 to 1; its verdict.
 
     Args:
         phi, covariance: (10,), (10, 10) of the answer; prior: (10, 10) covariance before the data.
@@ -54,9 +46,9 @@ def judge(phi: Array, covariance: Array, prior: Array) -> Verdict:
     before = np.einsum("ij,jk,ik->i", jacobian, prior, jacobian)
     share, sd = np.clip(1.0 - variance / before, 0.0, 1.0), np.sqrt(variance)
     known = 2.0 * sd <= limits(report, sd)
-    return Verdict(share, tuple(
+    return share, tuple(
         UNOBSERVED if not ok else IDENTIFIED if s >= DATA_SHARE else PRIOR_DOMINATED
-        for ok, s in zip(known.tolist(), share.tolist(), strict=True)))
+        for ok, s in zip(known.tolist(), share.tolist(), strict=True))
 
 
 def vague(mass: float) -> Array:

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import DamagedFile, InertialIdError, InvalidSetting
-from ..identify.state import State, StateFile
+from ..identify.beliefs import Beliefs
+from ..identify.state import load_state, save_state
 from ..io.files import read_report, user_path
 from ..settings import Settings
 
@@ -130,22 +131,22 @@ class StateKeeper:
         if self.why_not and directory != Settings().state.directory:
             raise InvalidSetting(self.why_not)
         self._restore = settings.state.restore
-        self._file = StateFile(state_folder(directory)
-                               / (node.strip("/").replace("/", ".") + STATE_ENDING))
+        self._path = (state_folder(directory)
+                      / (node.strip("/").replace("/", ".") + STATE_ENDING))
 
-    def load(self) -> tuple[State, str]:
-        """The state of an earlier run, and what was wrong with it, if anything."""
-        return self._file.load() if self._restore else (State(), "")
+    def load(self) -> tuple[Beliefs, str]:
+        """What an earlier run kept, and what was wrong with it, if anything."""
+        return load_state(self._path) if self._restore else (Beliefs(), "")
 
-    def keep(self, state: State) -> None:
-        """Write a state that is about to be used (raises CannotSave; the file holds what it held
-        before)."""
+    def keep(self, beliefs: Beliefs) -> None:
+        """Write tool and tare that are about to be used (raises CannotSave; the file holds what it
+        held before)."""
         if self.why_not:
             return
         try:
-            self._file.save(state)
+            save_state(self._path, beliefs)
         except OSError as error:
-            raise CannotSave(f"cannot write {self._file.path}: "
+            raise CannotSave(f"cannot write {self._path}: "
                              f"{error.strerror or error}") from error
 
     def note(self) -> str:

@@ -20,7 +20,7 @@ from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackRet
 from rclpy.parameter import Parameter
 
 from ..errors import InertialIdError, InvalidSetting
-from ..identify.make import make_identifier
+from ..identify.identifier import make_identifier
 from ..identify.state import restored
 from ..io.files import user_path
 from ..motion.description import read_description

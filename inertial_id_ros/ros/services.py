@@ -18,7 +18,7 @@ from inertial_id_ros.srv import GetInertialParameters, Save, SetShape, SetTool
 from ..errors import InertialIdError, InvalidData, NotEnoughData, printable
 from ..estimate import Estimate, NoEstimate
 from ..geometry.shape import Shape
-from ..identify.state import save_estimate, state_of
+from ..identify.state import save_estimate
 from ..model.tool import load_tool, save_tool, tool_from_estimate
 from ..settings import Settings
 from .conversions import in_frame, parameters_message
@@ -129,7 +129,7 @@ class Services:
             before = identifier.beliefs
             try:
                 text = change()
-                self._state.keep(state_of(identifier.beliefs))
+                self._state.keep(identifier.beliefs)
             except CannotSave as error:
                 identifier.believe(before)
                 raise CannotSave(f"{error}; tool, tare and estimate are as before") from error

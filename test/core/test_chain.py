@@ -12,8 +12,7 @@ from inertial_id_ros.compensation.live import Compensation
 from inertial_id_ros.errors import NotEnoughData
 from inertial_id_ros.geometry.shape import shape_from_settings
 from inertial_id_ros.identify.beliefs import Beliefs
-from inertial_id_ros.identify.identifier import Identifier
-from inertial_id_ros.identify.make import make_identifier
+from inertial_id_ros.identify.identifier import Identifier, make_identifier
 from inertial_id_ros.inertia import body_from_phi, six_from_tensor
 from inertial_id_ros.io.sample_blocks import JointStates, Wrenches
 from inertial_id_ros.settings import Settings

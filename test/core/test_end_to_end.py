@@ -31,8 +31,7 @@ from synthetic import (
 
 from inertial_id_ros.errors import InvalidShape
 from inertial_id_ros.estimate import Estimate, NoEstimate, Outcome
-from inertial_id_ros.identify.identifier import Identifier
-from inertial_id_ros.identify.make import make_identifier
+from inertial_id_ros.identify.identifier import Identifier, make_identifier
 
 BIAS = np.array([2.0, -3.0, 1.0, 0.1, -0.2, 0.15])
 EVERYWHERE = Scene(base=TILT, mount=MOUNT)

@@ -15,8 +15,7 @@ from torque_arm import FRAME, NAMES, URDF, arm, block, loaded, wide_motion, writ
 
 from inertial_id_ros.errors import InvalidModel, NotEnoughData, UnknownFrame
 from inertial_id_ros.estimate import UNOBSERVED, Estimate, NoEstimate, Outcome
-from inertial_id_ros.identify.identifier import Identifier
-from inertial_id_ros.identify.make import make_identifier
+from inertial_id_ros.identify.identifier import Identifier, make_identifier
 from inertial_id_ros.inertia import Array, is_consistent, report_from_phi
 from inertial_id_ros.io.sample_blocks import JointStates
 from inertial_id_ros.model.tool import Tool

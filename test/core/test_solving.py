@@ -15,11 +15,9 @@ from inertial_id_ros.errors import InvalidSetting
 from inertial_id_ros.estimate import Estimate
 from inertial_id_ros.estimators import create
 from inertial_id_ros.explain.explain import Explanation, explain
-from inertial_id_ros.explain.plain_rows import plain_rows
-from inertial_id_ros.identify.beliefs import Beliefs
-from inertial_id_ros.identify.conclusion import Basis
-from inertial_id_ros.identify.make import make_identifier
-from inertial_id_ros.identify.solving import solve
+from inertial_id_ros.identify.beliefs import Basis, Beliefs
+from inertial_id_ros.identify.identifier import make_identifier
+from inertial_id_ros.identify.solving import plain_rows, solve
 from inertial_id_ros.inertia import phi_from_points, pseudo_inertia
 from inertial_id_ros.io.sample_blocks import JointStates, Wrenches
 from inertial_id_ros.model.history import History

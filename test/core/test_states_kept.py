@@ -12,10 +12,9 @@ from inertial_id_ros.identify.state import (
     DAMAGED,
     FORMAT,
     VERSION,
-    State,
-    StateFile,
+    load_state,
     restored,
-    state_of,
+    save_state,
 )
 from inertial_id_ros.inertia import phi_from_body
 from inertial_id_ros.io.files import format_document
@@ -30,23 +29,51 @@ TARE = Tare(READING, 5, "flange", tare_conditions(SETTINGS))
 HOUR = 3_600_000_000_000
 
 
+TOOL = Tool("flange", phi_from_body(0.5, np.zeros(3), 1e-3 * np.eye(3)), 1e-6 * np.eye(10), 7)
+
+
 def test_a_file_gives_back_tool_and_tare(tmp_path: Path) -> None:
-    tool = Tool("flange", phi_from_body(0.5, np.zeros(3), 1e-3 * np.eye(3)), 1e-6 * np.eye(10), 7)
-    file = StateFile(tmp_path / "node" / "state.json")
-    file.save(State(tool, TARE))
-    state, wrong = file.load()
-    assert not wrong and state.tool is not None and state.tare is not None
-    np.testing.assert_array_equal(state.tare.reading, READING)
-    assert state.tare.is_old and not state.tare.describe_changes(SETTINGS)
+    path = tmp_path / "node" / "state.json"
+    assert load_state(path)[1] == ""
+    save_state(path, Beliefs(TARE, TOOL))
+    kept, wrong = load_state(path)
+    assert not wrong and kept.tool is not None and kept.tare is not None
+    np.testing.assert_array_equal(kept.tare.reading, READING)
+    np.testing.assert_array_equal(kept.tool.phi, TOOL.phi)
+    assert kept.tare.is_old and not kept.tare.describe_changes(SETTINGS)
 
 
-@pytest.mark.parametrize("damage", ["", "{}", '{"format": "inertial_id_ros state"}'])
+WITHOUT = {"tool": None, "tare": None}
+
+
+@pytest.mark.parametrize("damage", ["", "{}", '{"format": "inertial_id_ros state"}', *(
+    format_document(FORMAT, VERSION, WITHOUT | change) for change in (
+        {"tare": [1.0]}, {"tool": "hammer"}, *({"tare": {
+            "reading": [0.0] * 6, "stamp_ns": 5, "frame_id": "flange", "conditions": {}} | part}
+            for part in ({"conditions": []}, {"conditions": {"a": 1}}, {"reading": [0.0] * 5}))))])
 def test_a_damaged_file_is_set_aside(tmp_path: Path, damage: str) -> None:
     path = tmp_path / "state.json"
     path.write_text(damage)
-    state, wrong = StateFile(path).load()
-    assert state == State() and "state.json.damaged" in wrong
+    kept, wrong = load_state(path)
+    assert (kept.tool, kept.tare) == (None, None) and "state.json.damaged" in wrong
     assert not path.exists() and (tmp_path / "state.json.damaged").exists()
+
+
+def test_a_file_that_cannot_be_read_or_set_aside_is_named(tmp_path: Path) -> None:
+    assert str(tmp_path) in load_state(tmp_path)[1]
+    path = tmp_path / "state.json"
+    path.write_text("")
+    (tmp_path / f"state.json{DAMAGED}" / "full").mkdir(parents=True)
+    assert str(path) in load_state(path)[1] and path.exists()
+
+
+def test_a_run_begins_with_what_the_last_one_kept_and_a_tare_only_as_it_was_measured() -> None:
+    kept = Beliefs(TARE, TOOL)
+    beliefs, left_out = restored(Beliefs(), SETTINGS, kept)
+    assert beliefs.tool is TOOL and beliefs.tare is TARE and not left_out
+    other = SETTINGS.replace({"precompensated.mass": 1.5})
+    beliefs, left_out = restored(Beliefs(tare=TARE), other, kept)
+    assert beliefs.tool is TOOL and beliefs.tare is None and "precompensated.mass" in left_out
 
 
 def test_a_tare_makes_the_zero_known_and_ages() -> None:
@@ -78,38 +105,3 @@ def test_a_tare_needs_a_second_at_rest() -> None:
     with pytest.raises(NotEnoughData, match="rest"):
         rising = still + np.linspace(0.0, 30.0, 100)[:, None] * noise
         tare_of(history_of(rising), SETTINGS, "flange")
-
-
-@pytest.mark.parametrize("change", [
-    {"tare": [1.0]}, {"tool": "hammer"},
-    {"tare": {"reading": [0.0] * 6, "stamp_ns": 5, "frame_id": "flange", "conditions": []}},
-    {"tare": {"reading": [0.0] * 6, "stamp_ns": 5, "frame_id": "flange", "conditions": {"a": 1}}},
-    {"tare": {"reading": [0.0] * 5, "stamp_ns": 5, "frame_id": "flange", "conditions": {}}}])
-def test_a_group_of_another_kind_is_no_state(tmp_path: Path, change: dict[str, object]) -> None:
-    file, content = StateFile(tmp_path / "state.json"), {"tool": None, "tare": None}
-    file.path.write_text(format_document(FORMAT, VERSION, content))
-    assert file.load() == (State(), "")
-    file.path.write_text(format_document(FORMAT, VERSION, {**content, **change}))
-    state, wrong = file.load()
-    assert state == State() and wrong and not file.path.exists()
-
-
-def test_a_file_that_cannot_be_read_or_set_aside_is_named(tmp_path: Path) -> None:
-    folder = StateFile(tmp_path)
-    assert folder.load()[0] == State() and str(tmp_path) in folder.load()[1]
-    path = tmp_path / "state.json"
-    path.write_text("")
-    (tmp_path / f"state.json{DAMAGED}" / "full").mkdir(parents=True)
-    state, wrong = StateFile(path).load()
-    assert state == State() and str(path) in wrong and path.exists()
-
-
-def test_a_run_begins_with_what_the_last_one_kept_and_a_tare_only_as_it_was_measured() -> None:
-    tool = Tool("flange", phi_from_body(0.5, np.zeros(3), 1e-3 * np.eye(3)), 1e-6 * np.eye(10), 7)
-    kept = state_of(Beliefs(tool=tool, tare=TARE))
-    assert kept == State(tool, TARE)
-    beliefs, left_out = restored(Beliefs(), SETTINGS, kept)
-    assert beliefs.tool is tool and beliefs.tare is TARE and not left_out
-    other = SETTINGS.replace({"precompensated.mass": 1.5})
-    beliefs, left_out = restored(Beliefs(tare=TARE), other, kept)
-    assert beliefs.tool is tool and beliefs.tare is None and "precompensated.mass" in left_out

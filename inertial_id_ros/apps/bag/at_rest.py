@@ -6,9 +6,9 @@ from __future__ import annotations
 import numpy as np
 
 from ...estimators import create
-from ...identify.conclusion import Basis
+from ...identify.beliefs import Basis
 from ...identify.estimate import estimate
-from ...identify.make import make_identifier
+from ...identify.identifier import make_identifier
 from ...kinds import finding_of, withdraw_doubted
 from ...model.history import History
 from ...motion.motion import BIN, BIN_NS, Motion

@@ -13,7 +13,7 @@ from ...errors import InertialIdError
 from ...estimate import Estimate, Outcome
 from ...findings import Finding, sort_findings
 from ...identify.beliefs import stated_by_driver
-from ...identify.make import make_identifier
+from ...identify.identifier import make_identifier
 from ...kinds import made, withdraw_doubted
 from ...motion.description import read_description
 from ...settings import Settings, iter_settings

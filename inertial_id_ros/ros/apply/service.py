@@ -22,7 +22,6 @@ from inertial_id_ros.srv import Apply
 
 from ...errors import DamagedFile, InertialIdError, InvalidData, NotEnoughData, printable
 from ...estimate import Estimate
-from ...identify.state import state_of
 from ...settings import Settings
 from ...targets.payload import TargetPayload, payload_of, payload_of_tool
 from ...targets.registry import load_target
@@ -286,7 +285,7 @@ class ApplyService:
             identifier.untare()
             identifier.reset(f"a payload was applied to {name}")
             try:
-                self._state.keep(state_of(identifier.beliefs))
+                self._state.keep(identifier.beliefs)
             except CannotSave as error:
                 self._estimation.notes.say("file_failed", str(error))
             self._estimation.solve()
