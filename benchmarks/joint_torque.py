@@ -35,11 +35,11 @@ from torque_arm import (
 )
 
 from inertial_id_ros.api import Identifier
-from inertial_id_ros.apps.robot.identification import Request, identify_described_robot
 from inertial_id_ros.errors import InertialIdError
 from inertial_id_ros.estimate import Estimate
 from inertial_id_ros.inertia import Array, report_from_phi
-from inertial_id_ros.robot.joint_terms import JointTerms
+from inertial_id_ros.robot.identify import Request, identify_described_robot
+from inertial_id_ros.robot.model import JointTerms
 from inertial_id_ros.robot.robot_file import IdentifiedRobot, save_robot
 from inertial_id_ros.settings import Settings
 

@@ -23,16 +23,15 @@ sys.path[:0] = [str(ROOT), str(ROOT / "test")]
 import numpy as np
 from robots import UR10E_A, UR10E_ALPHA, UR10E_D, Body, panda, random_tree, standard_dh, urdf
 
-from inertial_id_ros.apps.robot.identification import (
+from inertial_id_ros.inertia import phi_from_body
+from inertial_id_ros.robot.fit import METHODS, Approach
+from inertial_id_ros.robot.identify import (
     Request,
     RobotResult,
     identify_described_robot,
 )
-from inertial_id_ros.apps.robot.methods import METHODS, Approach
-from inertial_id_ros.apps.robot.recording_files import NamedRecording
-from inertial_id_ros.inertia import phi_from_body
-from inertial_id_ros.robot.joint_terms import COULOMB, VISCOUS, JointTerms
-from inertial_id_ros.robot.model import RobotModel
+from inertial_id_ros.robot.model import COULOMB, VISCOUS, JointTerms, RobotModel
+from inertial_id_ros.robot.recording import NamedRecording
 
 DATA = Path(os.environ.get("INERTIAL_ID_DATA", ROOT.parent / "shared" / "data"))
 RATE, NOISE, ENCODER = 125.0, 0.03, 2e-5  # Hz; part of a joint's torque; rad
@@ -123,7 +122,7 @@ def random_robot(seed: int, joints: int) -> tuple[RobotResult, np.ndarray]:
                               q + ENCODER * rng.normal(size=q.shape), effort)
     result = identify_described_robot(text, [recorded], Request(
         terms=JointTerms(), coulomb_velocity=FADING, align=False, hold_back=0.0))
-    return result, result.base.matrix @ truth
+    return result, result.fit.base.matrix @ truth
 
 
 def random_table(runs: int = 30) -> list[str]:

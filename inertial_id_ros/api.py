@@ -36,14 +36,14 @@ from .io.arrays import (
 )
 from .io.sample_blocks import Edges, JointStates, Samples, Wrenches
 from .model.tool import Tool, load_tool, save_tool, tool_from_estimate
-from .robot.joint_terms import JointTerms
+from .robot.model import JointTerms
 from .robot.robot_file import save_robot
 from .settings import Settings, settings_from_mapping
 
 if TYPE_CHECKING:
-    from .apps.robot.base_check import BaseCheck
-    from .apps.robot.identification import RobotResult
-    from .apps.robot.recording_files import NamedRecording
+    from .robot.bounds import BaseCheck
+    from .robot.identify import RobotResult
+    from .robot.recording import NamedRecording
 
 __all__ = [
     "PARAMETER_NAMES",
@@ -309,13 +309,13 @@ def identify_robot(urdf: str, stamps: ArrayLike, names: Sequence[str], positions
         InvalidModel: the robot description cannot be used.
         NotEnoughData: too short a motion, or torques that the robot does not explain.
     """
-    from .apps.robot.identification import Request, identify_described_robot
-    from .apps.robot.known import Known
-    from .apps.robot.methods import Approach
-    from .robot.robot_file import robot_model
+    from .robot.bounds import Bounds
+    from .robot.fit import Approach
+    from .robot.identify import Request, identify_described_robot
+    from .robot.model import RobotModel
 
     joints, text = as_names("names", names), _urdf_text(urdf)
-    described = robot_model(text).joint_names
+    described = RobotModel.from_urdf(text).joint_names
     unknown = [name for name in joints if name not in described]
     if unknown:
         raise InvalidData(f"names holds '{unknown[0]}'; the robot description has: "
@@ -329,7 +329,7 @@ def identify_robot(urdf: str, stamps: ArrayLike, names: Sequence[str], positions
         gains=() if given is None else tuple(given[[joints.index(n) for n in moving]].tolist()),
         gain_error=gain_error, payload_mass=payload_mass,
         loaded=None if loaded is None else _named("loaded: ", joints, loaded),
-        approach=Approach(method, Known.from_mapping(constraints or {})))
+        approach=Approach(method, Bounds.from_mapping(constraints or {})))
     recorded = [_named("", joints, RobotRecording(stamps, positions, efforts)),
                 *(_named("others: ", joints, other) for other in others)]
     result = identify_described_robot(text, recorded, request,
@@ -340,7 +340,7 @@ def identify_robot(urdf: str, stamps: ArrayLike, names: Sequence[str], positions
 
 def _named(what: str, joints: tuple[str, ...], recording: RobotRecording) -> NamedRecording:
     """Arrays as a recording of these joints (raises InvalidData)."""
-    from .apps.robot.recording_files import NamedRecording
+    from .robot.recording import NamedRecording
 
     times = as_stamps(f"{what}joint states", recording.stamps)
     shape = len(times), len(joints)
@@ -365,12 +365,12 @@ def check_base_parameters(document: Mapping[str, Any], urdf: str = "",
     Raises:
         InvalidSetting: the document or the constraints are not understood.
     """
-    from .apps.robot.base_check import check_base_parameters as check
-    from .apps.robot.known import Known
-    from .robot.robot_file import robot_model
+    from .robot.bounds import Bounds
+    from .robot.bounds import check_base_parameters as check
+    from .robot.model import RobotModel
 
-    return check(document, Known.from_mapping(constraints or {}),
-                 robot_model(_urdf_text(urdf)) if urdf else None)
+    return check(document, Bounds.from_mapping(constraints or {}),
+                 RobotModel.from_urdf(_urdf_text(urdf)) if urdf else None)
 
 
 def export_payload(estimate: Estimate | NoEstimate | str | Path, format: str,

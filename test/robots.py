@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from inertial_id_ros.robot.factors import Compressed, compress_rows
+from inertial_id_ros.robot.least_squares import Compressed, compress_rows
 from inertial_id_ros.robot.model import RobotModel
 from inertial_id_ros.robot.recording import JointRecording
 

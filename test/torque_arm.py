@@ -11,13 +11,12 @@ import mujoco
 import numpy as np
 from bags import JOINTS, START, STORE, Stream, header, text_stream, write_bag
 
-from inertial_id_ros.apps.robot.identification import Request, RobotResult, identify_described_robot
-from inertial_id_ros.apps.robot.recording_files import NamedRecording
 from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description
 from inertial_id_ros.apps.simulation.payload import Part, Payload
 from inertial_id_ros.inertia import Array
-from inertial_id_ros.robot.joint_terms import JointTerms
-from inertial_id_ros.robot.recording import JointRecording
+from inertial_id_ros.robot.identify import Request, RobotResult, identify_described_robot
+from inertial_id_ros.robot.model import JointTerms
+from inertial_id_ros.robot.recording import JointRecording, NamedRecording
 from inertial_id_ros.robot.robot_file import save_robot
 
 URDF = load_description().urdf

@@ -17,9 +17,8 @@ from ..model.history import Window
 from ..model.rows import stretches
 from ..model.setup import Setup
 from ..motion.motion import Array
-from ..robot.factors import equivalent_white_noise
+from ..robot.least_squares import equivalent_white_noise, friction_weight
 from ..robot.payload import LoadColumns, TorqueLoad
-from ..robot.rest_rows import friction_weight
 from .fit import VAGUE
 
 KERNEL = np.hanning(23) / np.hanning(23).sum()  # bins, as long as that of a wrench

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..errors import NotEnoughData
 from ..inertia import Array
-from .factors import Compressed
+from .least_squares import Compressed
 from .model import RobotModel
 
 # A column this much smaller than the largest is rounding noise; normalised, it would look new.

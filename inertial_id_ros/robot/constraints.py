@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,22 +22,14 @@ from ..errors import InvalidData
 from ..estimators.reference_body import body_coordinates
 from ..extras import optional_packages
 from ..inertia import Array, phi_from_pseudo_inertia, pseudo_inertia, skew, tensor_from_six
-from .joint_terms import NOT_NEGATIVE
-from .model import BODY_SIZE, RobotModel
+from .model import BODY_SIZE, NOT_NEGATIVE, RobotModel
 from .reference import Reference
 
 with optional_packages("identifying a robot"):
     import cvxpy as cp
 
-
-class Parameters(Protocol):
-    """The parameters (p,) of a robot: what an index takes out of them is an expression."""
-
-    def __getitem__(self, where: Any, /) -> cp.Expression:
-        """Some of the parameters, as an array is indexed."""
-
-
-Limits = Callable[[Parameters], list[cp.Expression]]
+# Of the parameters (p,) of a robot, indexed as an array is: an expression, or `AffineRobot`.
+Limits = Callable[[Any], list[cp.Expression]]
 
 # Margin of consistency, relative to a reference body: above the solver's tolerance, below any data.
 MARGIN = 1e-6
@@ -68,7 +60,7 @@ def consistent(body: cp.Expression, like: Array, form: str = "pseudo", margin: f
     side = int(np.sqrt(len(columns)))
     root = np.linalg.inv(np.linalg.cholesky((columns @ like).reshape(side, side)))
     least = margin * np.outer(columns @ like / like[0], _UNITS[0])
-    return _matrix(np.kron(root, root) @ (columns - least), body)
+    return cp.reshape(np.kron(root, root) @ (columns - least) @ body, (side, side), order="C")
 
 
 def mass_between(masses: cp.Expression, lower: float = 0.0, upper: float = np.inf
@@ -139,13 +131,9 @@ class Ellipsoid:
 def com_in_ellipsoid(body: cp.Expression, ellipsoid: Ellipsoid) -> cp.Expression:
     """The centre of mass in an ellipsoid (003 eq. 22), seen where it is the unit ball, in kg."""
     turn = np.linalg.inv(np.linalg.cholesky(ellipsoid.shape))
-    columns = []
-    for unit in _UNITS:
-        offset = turn @ (unit[1:4] - unit[0] * ellipsoid.center)
-        matrix = unit[0] * np.eye(4)
-        matrix[0, 1:] = matrix[1:, 0] = offset
-        columns.append(matrix.ravel())
-    return _matrix(np.stack(columns, axis=1), body)
+    rows = turn @ (_UNITS[1:4] - np.outer(ellipsoid.center, _UNITS[0]))
+    mass, off = cp.reshape(body[:1], (1, 1), order="C"), cp.reshape(rows @ body, (3, 1), order="C")
+    return cp.bmat([[mass, off.T], [off, body[0] * np.eye(3)]])
 
 
 def density_in_ellipsoid(body: cp.Expression, ellipsoid: Ellipsoid) -> cp.Expression:
@@ -192,14 +180,9 @@ def consistent_robot(model: RobotModel, like: Reference, form: str = "pseudo") -
     signed = [model.term_index(j, term) for j in range(len(model.joint_names))
               for term in model.terms.names if term in NOT_NEGATIVE]
 
-    def limits(phi: Parameters) -> list[cp.Expression]:
+    def limits(phi: Any) -> list[cp.Expression]:
         return [*(consistent(phi[where], like.phi[where], form) for where in bodies),
                 *([phi[signed]] if signed else [])]
 
     return limits
 
-
-def _matrix(columns: Array, body: cp.Expression) -> cp.Expression:
-    """The symmetric matrix whose entries, row by row, are columns (side^2, 10) times the body."""
-    side = int(np.sqrt(len(columns)))
-    return cp.reshape(columns @ body, (side, side), order="C")

@@ -18,11 +18,12 @@ from scipy.optimize import least_squares
 from ..errors import NotEnoughData
 from ..inertia import Array
 from .base_parameters import structural_base_parameters
-from .factors import equivalent_white_noise, factors_of_joints
-from .model import BODY_SIZE, RobotModel
-from .recording import FilteredRecording, JointRecording
+from .least_squares import equivalent_white_noise, factors_of_joints
+from .model import RobotModel
+from .recording import Rows
 
 _ROUNDS = 4  # in which the noise of each joint is found
+_TINY = float(np.finfo(float).tiny)
 
 
 @dataclass(frozen=True)
@@ -30,24 +31,14 @@ class Drives:
     """Gains with which the currents of a robot's drives become torques.
 
     Attributes:
-        gain: (joints,) [N m/A]; covariance: (joints, joints) of them.
+        gain: (joints,) [N m/A]; spread: (joints, joints) covariance of their relative errors.
     """
 
     gain: Array
-    covariance: Array
-
-    @property
-    def spread(self) -> Array:
-        """Covariance (joints, joints) of the relative errors of the gains."""
-        return np.asarray(self.covariance / np.outer(self.gain, self.gain))
-
-    def torques(self, recording: JointRecording) -> JointRecording:
-        """A recording of currents as one of torques."""
-        return JointRecording(recording.stamps, recording.q, recording.effort * self.gain)
+    spread: Array
 
 
-def gains_from_payload(model: RobotModel, unloaded: FilteredRecording, loaded: FilteredRecording,
-                       mass: float) -> Drives:
+def gains_from_payload(model: RobotModel, unloaded: Rows, loaded: Rows, mass: float) -> Drives:
     """Gains of all drives from recordings without and with a payload of known mass [kg].
 
     Raises:
@@ -58,55 +49,51 @@ def gains_from_payload(model: RobotModel, unloaded: FilteredRecording, loaded: F
     factors = factors_of_joints(np.concatenate([rows, effort[..., None]], axis=2))
     joint, _ = np.nonzero(factors.any(axis=2))
     stacked = factors[factors.any(axis=2)]
-    y, pull, current = stacked[:, :-2], mass * stacked[:, -2], stacked[:, -1]
-    lengths = np.linalg.norm(y, axis=0)
-    y = y / np.where(lengths > 0.0, lengths, 1.0)
+    lengths = np.linalg.norm(stacked[:, :-2], axis=0)
+    lengths[lengths == 0.0] = 1.0
+    y, pull, current = stacked[:, :-2] / lengths, mass * stacked[:, -2], stacked[:, -1]
     apart = np.eye(count)[joint]  # (n, joints): the rows of each joint
-
-    def without_gain(error: str, gain: Array) -> NotEnoughData:
-        return NotEnoughData("the recordings do not determine the gain of every joint "
-                             f"({error}: {np.round(gain, 2).tolist()} N m/A)")
-
     # All on the side of torques: linear, but biased by the noise of the currents.
     first = np.linalg.lstsq(np.column_stack([apart * current[:, None], -y]), pull, rcond=None)[0]
-    if not (first[:count] > 0.0).all():
-        raise without_gain("first guess", first[:count])
-    x = np.append(1.0 / first[:count], first[count:])
-    noise: Array = np.ones(count)
+    _check_gains(first[:count])
+    x, noise = np.append(1.0 / first[:count], first[count:]), np.ones(count)
 
-    def errors(x: Array, noise: Array) -> Array:
+    def errors(x: Array) -> Array:
         return np.asarray((current - x[joint] * (y @ x[count:] + pull)) / noise[joint])
 
-    def slopes(x: Array, noise: Array) -> Array:
-        torque = y @ x[count:] + pull
-        return -np.concatenate([apart * torque[:, None], x[joint, None] * y],
-                               axis=1) / noise[joint, None]
+    def slopes(x: Array) -> Array:
+        return -np.column_stack([apart * (y @ x[count:] + pull)[:, None],
+                                 x[joint, None] * y]) / noise[joint, None]
 
     for _ in range(_ROUNDS):
-        found = least_squares(errors, x, slopes, x_scale="jac", xtol=1e-12, ftol=1e-12,
-                              args=(noise,))
-        x = found.x
-        noise = noise * np.sqrt(apart.T @ found.fun**2 / len(effort))
+        found = least_squares(errors, x, slopes, x_scale="jac", xtol=1e-12, ftol=1e-12)
+        x, noise = found.x, noise * np.sqrt(apart.T @ found.fun**2 / len(effort))
     gain = 1.0 / x[:count]
-    if not (np.isfinite(gain).all() and (gain > 0.0).all()):
-        raise without_gain("found", gain)
+    _check_gains(gain)
     # Residuals repeat themselves: rows count as so many independent ones.
-    solved = rows @ np.append(x[count:] / np.where(lengths > 0.0, lengths, 1.0), mass)
-    residual = effort - solved / gain
+    residual = effort - rows @ np.append(x[count:] / lengths, mass) / gain
     parts = np.split(residual, [len(unloaded.effort)])
-    square = sum(len(part) * equivalent_white_noise(part, np.full(count, np.finfo(float).tiny))**2
+    square = sum(len(part) * equivalent_white_noise(part, np.full(count, _TINY))**2
                  for part in parts)
-    longer = np.sqrt(square / np.maximum(np.sum(residual**2, axis=0), np.finfo(float).tiny))
-    root = np.linalg.pinv(slopes(x, noise))[:count] * longer[joint]
-    return Drives(gain, np.outer(gain**2, gain**2) * (root @ root.T))
+    longer = np.sqrt(square / np.maximum(np.sum(residual**2, axis=0), _TINY))
+    root = gain[:, None] * np.linalg.pinv(slopes(x))[:count] * longer[joint]
+    return Drives(gain, root @ root.T)
 
 
-def _columns(model: RobotModel, unloaded: FilteredRecording, loaded: FilteredRecording) -> Array:
+def _check_gains(gain: Array) -> None:
+    """Raise NotEnoughData where gains (joints,) cannot be those of drives."""
+    if not (np.isfinite(gain).all() and (gain > 0.0).all()):
+        raise NotEnoughData(
+            "motor currents: the recordings do not determine the gain of every joint (found: "
+            f"{np.round(gain, 2).tolist()} N m/A); do both move all joints, and does only one hold "
+            "the payload? (Torques need no payload.)")
+
+
+def _columns(model: RobotModel, unloaded: Rows, loaded: Rows) -> Array:
     """Both recordings in one system of torques (r, joints, columns): base parameters, frictions of
     each recording, the payload's parameters, the last of which is its mass."""
     base = structural_base_parameters(model).independent
-    inertial, terms = base[base < BODY_SIZE * len(model.bodies)], base[
-        base >= BODY_SIZE * len(model.bodies)]
+    inertial, terms = base[base < model.inertial], base[base >= model.inertial]
     last = model.body_slice(len(model.bodies) - 1)
     parts = []
     for k, rows in enumerate((unloaded.regressor, loaded.regressor)):

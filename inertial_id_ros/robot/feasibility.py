@@ -16,7 +16,7 @@ from ..extras import optional_packages
 from ..inertia import Array
 from .base_parameters import BaseParameters
 from .constraints import Limits
-from .factors import Compressed
+from .least_squares import Compressed
 from .nearest_robot import AffineRobot, depth, nearest_robot, solve
 from .reference import Reference
 

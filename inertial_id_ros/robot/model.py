@@ -3,84 +3,174 @@
 
 phi stacks ten numbers for every moving body (see `inertia`; about the origin of the frame of the
 joint that moves it, which in a URDF is the frame of its link, in that frame's axes), and the terms
-of every joint (see `joint_terms`). Links that are fixed to each other are one
-body, under the name of the one nearest to the root.
+of every joint. Links that are fixed to each other are one body, under the name of the one nearest
+to the root.
+
+Terms: ``tau_k = fv_k dq_k + fc_k sgn(dq_k) + fo_k + Ia_k ddq_k`` (Sousa and Cortesao 2014, eq. 27,
+and its text on drive chains; ``Ia`` is seen from the joint: gear ratio squared times the rotor's),
+and friction of gears under load, ``fl_k sgn(dq_k) |tau_b|`` with the torque tau_b of the bodies.
+The offset makes Coulomb friction differ between the directions.
 """
 
 from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
 
 import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike
 
-from ..errors import InvalidModel
+from ..errors import InvalidModel, UnknownFrame
 from ..inertia import Array, phi_from_pinocchio
 from ..motion.description import parse_urdf
-from .joint_terms import JointTerms
 
 BODY_TERMS = ("m", "mx", "my", "mz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
 BODY_SIZE = len(BODY_TERMS)
 BASE_SIZE = 6  # velocities of a floating base
+VISCOUS, COULOMB, OFFSET, DRIVE, LOAD = "viscous", "coulomb", "offset", "drive_inertia", "load"
+NOT_NEGATIVE = (VISCOUS, COULOMB, DRIVE, LOAD)
+GRAVITY = (0.0, 0.0, -9.81)  # m/s^2
 _FROM_PINOCCHIO = np.asarray(phi_from_pinocchio(np.arange(BODY_SIZE)), dtype=int)
 _MOVED = np.flatnonzero(_FROM_PINOCCHIO != np.arange(BODY_SIZE))
+
+
+@dataclass(frozen=True)
+class JointTerms:
+    """Which terms the torque of every joint has besides rigid bodies.
+
+    Attributes:
+        viscous: viscous friction [N m s/rad].
+        coulomb: Coulomb friction [N m].
+        offset: offset of friction, or of the torque sensor [N m].
+        drive_inertia: inertia of motor and gear, seen from the joint [kg m^2].
+        coulomb_velocity: speed [rad/s] below which Coulomb friction fades, as tanh(dq / speed);
+            0: a step, which the noise of dq throws from side to side around rest.
+        load: friction in proportion to the torque of the bodies [-].
+        load_bodies: parameters (10 bodies,) whose torque loads the joints; needed with `load`.
+
+    Raises:
+        InvalidModel: a negative speed.
+    """
+
+    viscous: bool = True
+    coulomb: bool = True
+    offset: bool = True
+    drive_inertia: bool = False
+    coulomb_velocity: float = 0.0
+    load: bool = False
+    load_bodies: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.coulomb_velocity) and self.coulomb_velocity >= 0.0):
+            raise InvalidModel(f"coulomb_velocity is {self.coulomb_velocity} rad/s; "
+                               "it must be zero or positive")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the terms of one joint, in the order of the columns."""
+        names = VISCOUS, COULOMB, OFFSET, DRIVE, LOAD
+        return tuple(name for name in names if getattr(self, name))
+
+    def columns(self, dq: Array, ddq: Array, load: Array | float = 0.0, span: float = 0.0) -> Array:
+        """Columns (n, joints, terms) of each joint's own terms.
+
+        Args:
+            dq, ddq: (n, joints) [rad/s], [rad/s^2]; load: (n, joints) torque of the bodies [N m].
+            span: time [s] over which efforts were averaged, see `mean_sign`.
+        """
+        sign = mean_sign(dq, ddq, self.coulomb_velocity, span)
+        every = {VISCOUS: dq, COULOMB: sign, OFFSET: np.ones_like(dq), DRIVE: ddq,
+                 LOAD: sign * np.abs(load)}
+        return np.reshape([every[name] for name in self.names], (-1, *dq.shape)
+                          ).transpose(1, 2, 0)
+
+
+NO_TERMS = JointTerms(viscous=False, coulomb=False, offset=False)
+
+
+def mean_sign(dq: Array, ddq: Array, speed: float, span: float) -> Array:
+    """Mean (n, joints) of ``tanh(dq / speed)`` (0: of the sign) over a time about each instant, at
+    constant acceleration.
+
+    Where a joint turns back, friction changes sides within the time over which its effort was
+    averaged; the sign at its middle is wrong there by as much as all of the friction.
+
+    Args:
+        dq, ddq: (n, joints) at the middle [rad/s], [rad/s^2]; span: that time [s]; 0: an instant.
+    """
+    half = 0.5 * span * ddq
+    after, before = np.abs(dq + half), np.abs(dq - half)
+    risen = after - before  # the integral of the sign is |x|, that of tanh(x) is log cosh x
+    if speed > 0.0:
+        risen += speed * (np.log1p(np.exp(-2.0 * after / speed))
+                          - np.log1p(np.exp(-2.0 * before / speed)))
+    turns = np.abs(half) > 1e-3 * (speed if speed > 0.0 else np.abs(dq))
+    return np.where(turns, risen / np.where(turns, 2.0 * half, 1.0),
+                    np.tanh(dq / speed) if speed > 0.0 else np.sign(dq))
 
 
 class RobotModel:
     """Regressor of the joint torques of a tree of joints with one degree of freedom each.
 
     Args:
-        model: Pinocchio's model; the first joint may be a free-flyer.
+        description: Pinocchio's model; the first joint may be a free-flyer.
         terms: friction, offset and drive inertia of each joint.
         gravity: acceleration (3,) [m/s^2] in root axes.
 
+    Attributes:
+        nv: degrees of freedom; bodies, joint_names, parameter_names: in the order of phi.
+
     Raises:
-        InvalidModel: no joint, a joint with several degrees of freedom, terms of another
-            robot.
+        InvalidModel: no joint, a joint with several degrees of freedom, terms of another robot.
     """
 
-    def __init__(self, model: pin.Model, terms: JointTerms | None = None,
-                 gravity: ArrayLike = (0.0, 0.0, -9.81)) -> None:
+    def __init__(self, description: pin.Model, terms: JointTerms | None = None,
+                 gravity: ArrayLike = GRAVITY) -> None:
         self.terms = terms if terms is not None else JointTerms()
-        self.floating_base = bool(model.njoints > 1 and model.joints[1].nv == BASE_SIZE)
+        self.floating_base = description.njoints > 1 and description.joints[1].nv == BASE_SIZE
         first = 2 if self.floating_base else 1
-        self.joint_names: tuple[str, ...] = tuple(list(model.names)[first:])
-        joints = self._joints = list(model.joints)[first:]
-        if not joints:
+        self.joint_names = tuple(list(description.names)[first:])
+        self._joints = list(description.joints)[first:]
+        if not self._joints:
             raise InvalidModel("the robot description has no moving joint")
-        for name, joint in zip(self.joint_names, joints, strict=True):
+        for name, joint in zip(self.joint_names, self._joints, strict=True):
             if joint.nv != 1:
                 raise InvalidModel(f"joint '{name}' has {joint.nv} degrees of freedom; one is "
                                    "allowed")
-        self._circular = np.array([joint.nq == 2 for joint in joints])
-        self._description = model
-        self._model = pin.Model(model)
+        self._model = pin.Model(description)
         self._model.gravity.linear = np.asarray(gravity, dtype=float)
         self._data = self._model.createData()
-        self.nv = model.nv
-        self.bodies: tuple[str, ...] = tuple(_body_names(model))
-        self.parameter_names: tuple[str, ...] = (
+        self.nv = description.nv
+        links: dict[int, str] = {}
+        for frame in description.frames:
+            if frame.type == pin.FrameType.BODY:
+                links.setdefault(frame.parentJoint, frame.name)
+        self.bodies = tuple(links.get(j, description.names[j])
+                            for j in range(1, description.njoints))
+        self.parameter_names = (
             *(f"{term}({body})" for body in self.bodies for term in BODY_TERMS),
             *(f"{term}({joint})" for joint in self.joint_names for term in self.terms.names))
-        if len(self.terms.load_bodies) not in (0, BODY_SIZE * len(self.bodies)):
+        if len(self.terms.load_bodies) not in (0, self.inertial):
             raise InvalidModel(f"load_bodies of the joint terms has {len(self.terms.load_bodies)} "
                                f"numbers; the robot has {len(self.bodies)} bodies of ten")
 
     @classmethod
-    def from_urdf(cls, urdf: str, terms: JointTerms | None = None,
-                  floating_base: bool = False, gravity: ArrayLike = (0.0, 0.0, -9.81)
+    def from_urdf(cls, urdf: str, terms: JointTerms | None = None, floating_base: bool = False,
+                  gravity: ArrayLike = GRAVITY, joints: Collection[str] | None = None
                   ) -> RobotModel:
         """The model of a URDF text.
 
         Args:
-            urdf: text of the robot description.
             floating_base: the root link moves freely and is a body with parameters; else it is
                 fixed to the ground and has none.
+            joints: that move, the others locked at zero; None: all.
 
         Raises:
-            InvalidModel: not a usable URDF.
+            InvalidModel: not a usable URDF, or it lacks one of the joints.
         """
         root = pin.JointModelFreeFlyer() if floating_base else None
-        return cls(parse_urdf(urdf, root, dynamics=True), terms, gravity)
+        return cls(_reduced(parse_urdf(urdf, root, dynamics=True), joints), terms, gravity)
 
     @property
     def gravity(self) -> Array:
@@ -89,11 +179,11 @@ class RobotModel:
 
     def with_gravity(self, gravity: ArrayLike) -> RobotModel:
         """The same robot under another gravity (3,) [m/s^2], such as a tilted mounting."""
-        return RobotModel(self._description, self.terms, gravity)
+        return RobotModel(self._model, self.terms, gravity)
 
     def with_terms(self, terms: JointTerms) -> RobotModel:
         """The same robot with other joint terms."""
-        return RobotModel(self._description, terms, self.gravity)
+        return RobotModel(self._model, terms, self.gravity)
 
     def sample_positions(self, rng: np.random.Generator, n: int) -> Array:
         """Random positions (n, nv), with a floating base (n, nv + 1)."""
@@ -110,16 +200,43 @@ class RobotModel:
         """Number p of parameters."""
         return len(self.parameter_names)
 
+    @property
+    def inertial(self) -> int:
+        """Number of parameters of the bodies, which phi begins with."""
+        return BODY_SIZE * len(self.bodies)
+
     def body_slice(self, body: str | int) -> slice:
         """Where the ten parameters of a body are."""
         k = body if isinstance(body, int) else self.bodies.index(body)
         return slice(BODY_SIZE * k, BODY_SIZE * (k + 1))
 
     def term_index(self, joint: str | int, term: str) -> int:
-        """Index in phi of a joint's term (`joint_terms.VISCOUS`, ...)."""
+        """Index in phi of a joint's term (`VISCOUS`, ...)."""
         j = joint if isinstance(joint, int) else self.joint_names.index(joint)
-        k = self.terms.names.index(term)
-        return BODY_SIZE * len(self.bodies) + len(self.terms.names) * j + k
+        return self.inertial + len(self.terms.names) * j + self.terms.names.index(term)
+
+    def coulomb_columns(self) -> dict[int, int]:
+        """Column of the Coulomb friction of each row of the regressor that has one."""
+        if not self.terms.coulomb:
+            return {}
+        first = self.nv - len(self.joint_names)
+        return {first + j: self.term_index(j, COULOMB) for j in range(len(self.joint_names))}
+
+    # What the description says
+
+    def carrier(self, link: str) -> tuple[slice, pin.SE3]:
+        """Where in phi the body is that carries a link, and the pose of the link in its frame.
+
+        Raises:
+            UnknownFrame: there is no such link. InvalidModel: no joint moves it.
+        """
+        if not self._model.existFrame(link, pin.FrameType.BODY):
+            raise UnknownFrame(f"the robot description has no link '{link}', in which the payload "
+                               "is to be given (wrench.sensor_frame)")
+        frame = self._model.frames[self._model.getFrameId(link, pin.FrameType.BODY)]
+        if frame.parentJoint == 0:
+            raise InvalidModel(f"no joint moves '{link}' (wrench.sensor_frame)")
+        return self.body_slice(frame.parentJoint - 1), frame.placement
 
     @property
     def effort_limits(self) -> Array:
@@ -131,12 +248,12 @@ class RobotModel:
     def position_limits(self) -> Array:
         """Lowest and highest position (joints, 2) [rad or m]; infinite: the description says none.
         """
-        out = np.full((len(self.joint_names), 2), [-np.inf, np.inf])
-        for k, joint in enumerate(self._joints):
+        out = np.full((len(self._joints), 2), [-np.inf, np.inf])
+        for limits, joint in zip(out, self._joints, strict=True):
             low, high = (float(limit[joint.idx_q]) for limit in (
                 self._model.lowerPositionLimit, self._model.upperPositionLimit))
-            if low < high and not self._circular[k]:  # both are zero where they are not given
-                out[k] = low, high
+            if low < high and joint.nq == 1:  # both are zero where they are not given
+                limits[:] = low, high
         return out
 
     @property
@@ -148,11 +265,9 @@ class RobotModel:
     @property
     def nominal(self) -> Array:
         """phi (p,) of the description: bodies of the URDF, joint terms zero."""
-        out = np.zeros(self.size)
-        for i in range(self._model.njoints - 1):
-            out[self.body_slice(i)] = phi_from_pinocchio(
-                self._model.inertias[i + 1].toDynamicParameters())
-        return out
+        bodies = [phi_from_pinocchio(inertia.toDynamicParameters())
+                  for inertia in list(self._model.inertias)[1:]]
+        return np.concatenate([*bodies, np.zeros(self.size - self.inertial)])
 
     # Dynamics
 
@@ -174,48 +289,56 @@ class RobotModel:
 
     def body_regressor(self, q: Array, dq: Array, ddq: Array) -> Array:
         """The columns (n, nv, 10 bodies) of the bodies, see `regressor`."""
-        configuration = self._configuration(q)
-        out = np.empty((len(q), self.nv, BODY_SIZE * len(self.bodies)))
-        for i in range(len(q)):
-            out[i] = pin.computeJointTorqueRegressor(
-                self._model, self._data, configuration[i], dq[i], ddq[i])
+        out = np.empty((len(q), self.nv, self.inertial))
+        for rows, configuration, v, a in zip(out, self._configuration(q), dq, ddq, strict=True):
+            rows[:] = pin.computeJointTorqueRegressor(self._model, self._data, configuration, v, a)
         columns = out.reshape(len(q), self.nv, len(self.bodies), BODY_SIZE)
         columns[..., _MOVED] = columns[..., _FROM_PINOCCHIO[_MOVED]]
         return out
 
     def term_regressor(self, q: Array, dq: Array, ddq: Array, span: float = 0.0) -> Array:
         """The columns (n, nv, p - 10 bodies) of the joint terms, see `regressor`."""
-        head, joints = self.nv - len(self.joint_names), len(self.joint_names)
-        load = self.body_regressor(q, dq, ddq)[:, head:] @ np.array(self.terms.load_bodies
-                                                                    ) if self.terms.load else 0.0
-        values = self.terms.columns(dq[:, head:], ddq[:, head:], load, span)
-        out = np.zeros((len(q), self.nv, joints, len(self.terms.names)))
-        out[:, head + np.arange(joints), np.arange(joints)] = values
-        return out.reshape(len(q), self.nv, -1)
+        joints, count = len(self.joint_names), len(self.terms.names)
+        head, load = self.nv - joints, 0.0
+        if self.terms.load:
+            load = self.body_regressor(q, dq, ddq)[:, head:] @ np.array(self.terms.load_bodies)
+        out = np.zeros((len(q), self.nv, joints, count))
+        out[:, head + np.arange(joints), np.arange(joints)] = self.terms.columns(
+            dq[:, head:], ddq[:, head:], load, span)
+        return out.reshape(len(q), self.nv, joints * count)
 
     def described_torque(self, q: Array, dq: Array, ddq: Array) -> Array:
         """Generalised forces (n, nv) of the described bodies, without joint terms: as with
         `nominal`, but much faster."""
-        configuration = self._configuration(q)
-        return np.stack([pin.rnea(self._model, self._data, configuration[i], dq[i], ddq[i])
-                         for i in range(len(q))])
-
-    # Details
+        return np.stack([pin.rnea(self._model, self._data, *state)
+                         for state in zip(self._configuration(q), dq, ddq, strict=True)])
 
     def _configuration(self, q: Array) -> Array:
         """Pinocchio's configuration (n, nq) of positions q: the floating base as it is, joints
         without limits as cosine and sine, all others unchanged."""
         head = BASE_SIZE + 1 if self.floating_base else 0
         columns = [q[:, :head]]
-        for position, is_circular in zip(q[:, head:].T[..., None], self._circular, strict=True):
-            columns += [np.cos(position), np.sin(position)] if is_circular else [position]
+        for position, joint in zip(q[:, head:].T[..., None], self._joints, strict=True):
+            columns += [np.cos(position), np.sin(position)] if joint.nq == 2 else [position]
         return np.concatenate(columns, axis=1)
 
 
-def _body_names(model: pin.Model) -> list[str]:
-    """For every joint the first link of the description that hangs on it."""
-    names: dict[int, str] = {}
-    for frame in model.frames:
-        if frame.type == pin.FrameType.BODY:
-            names.setdefault(frame.parentJoint, frame.name)
-    return [names.get(j, model.names[j]) for j in range(1, model.njoints)]
+def _reduced(full: pin.Model, joints: Collection[str] | None) -> pin.Model:
+    """Pinocchio's model in which only these joints move (None: all), the others locked at zero.
+
+    Raises:
+        InvalidModel: it lacks one of the joints, or has them in another order.
+    """
+    names = list(full.names)[1:]
+    if joints is None:
+        return full
+    for name in joints:
+        if name not in names:
+            raise InvalidModel(f"the robot description has no joint '{name}'; it has: "
+                               + ", ".join(names))
+    moving = [name for name in names if name in joints]
+    if moving != list(joints):
+        raise InvalidModel("the joints of the robot description stand in another order: "
+                           + ", ".join(moving))
+    locked = [k for k, name in enumerate(names, 1) if name not in joints]
+    return pin.buildReducedModel(full, locked, pin.neutral(full)) if locked else full

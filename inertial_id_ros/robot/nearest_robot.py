@@ -36,9 +36,6 @@ _OPTIONS: tuple[dict[str, Any], ...] = (
 class InfeasibleProblem(InvalidData):
     """No point satisfies the constraints."""
 
-    def __init__(self, text: str = "no parameters satisfy all the constraints") -> None:
-        super().__init__(text)
-
 
 class SolverFailure(InvalidData):
     """The solver found no accurate answer."""
@@ -109,5 +106,6 @@ def solve(objective: cp.Minimize, expressions: list[cp.Expression]) -> list[cp.C
         if convex_program.solve(problem, options):
             return constraints
         if problem.status in (cp.INFEASIBLE, cp.INFEASIBLE_INACCURATE):
-            raise InfeasibleProblem
+            raise InfeasibleProblem("no robot satisfies all the constraints; are masses and boxes "
+                                    "as large as the links?")
     raise SolverFailure(f"the conic solver found no accurate answer ({problem.status})")

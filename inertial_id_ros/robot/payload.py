@@ -12,15 +12,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import pinocchio as pin
 
-from ..errors import InvalidModel, UnknownFrame
 from ..inertia import PARAMETERS, Array, transform_matrix
 from ..motion.motion import BIN
-from .joint_terms import COULOMB, OFFSET, VISCOUS
-from .model import RobotModel
-from .rest_rows import coulomb_columns
-from .robot_file import IdentifiedRobot, reduced_model
+from .model import COULOMB, OFFSET, VISCOUS, RobotModel
+from .robot_file import IdentifiedRobot
 
 FRICTION_DRIFT = 0.05  # of itself, by which friction may have changed since (one deviation)
 _SMALLEST = 0.01  # of the robot's noise: errors that move torques less are left out
@@ -63,10 +59,9 @@ class TorqueLoad:
     def __init__(self, robot: IdentifiedRobot, urdf: str, frame: str) -> None:
         self.robot, self.model = robot, robot.model(urdf)
         self.joints, size = self.model.nv, self.model.size
-        body, placement = _find_body(self.model, urdf, frame)
-        self._carrier = self.model.body_slice(body)
+        self._carrier, placement = self.model.carrier(frame)
         self._to_body = transform_matrix(placement.rotation, placement.translation)
-        self._signs = coulomb_columns(self.model)
+        self._signs = self.model.coulomb_columns()
         self.friction = np.zeros(self.joints)
         for joint, term in self._signs.items():
             self.friction[joint] = abs(robot.phi[term])
@@ -131,15 +126,3 @@ def _friction_drift(model: RobotModel, phi: Array) -> Array:
                 out[model.term_index(joint, term)] = FRICTION_DRIFT * abs(
                     phi[model.term_index(joint, like)])
     return out
-
-
-def _find_body(model: RobotModel, urdf: str, frame: str) -> tuple[str, pin.SE3]:
-    """Find the body that carries a link, and the pose of the link in the frame of that body."""
-    full = reduced_model(urdf, model.joint_names)
-    if not full.existFrame(frame, pin.FrameType.BODY):
-        raise UnknownFrame(f"the robot description has no link '{frame}', in which the payload is "
-                           "to be given (wrench.sensor_frame)")
-    at = full.frames[full.getFrameId(frame, pin.FrameType.BODY)]
-    if at.parentJoint == 0:
-        raise InvalidModel(f"no joint moves '{frame}' (wrench.sensor_frame)")
-    return model.bodies[at.parentJoint - 1], at.placement

@@ -10,26 +10,25 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 from scipy.ndimage import binary_dilation
 
-from ..errors import NotEnoughData
+from ..errors import NotEnoughData, RecordingError
 from ..inertia import Array
 from ..motion.motion import BIN, BIN_NS
 from ..motion.quartic import fit_quartics, is_covered, near, window_length
 from ..samples.stamps import spacing_of
-from .factors import Compressed, compress_rows
 from .model import RobotModel
 
 LOW_PASS = 0.4  # s
-BREAK_NS = 2_000_000_000  # between recordings that are joined
+_SECOND = 1_000_000_000
+_BREAK = 4 * _SECOND  # between recordings that are joined
+_LARGEST = 1e9  # of positions and efforts: no robot has more
 _AT_ONCE = 2000  # bins whose motion and regressors are in memory at a time
 _NEAR = 5  # bins; samples of a topic as slow as 10 Hz are not holes in it
 _COVERED = 0.6  # share of a kernel that must lie that near to samples
-_SECOND = 1_000_000_000
 
 Regressor = Callable[[Array, Array, Array], Array]
 
@@ -53,37 +52,74 @@ class JointRecording:
         filter bridges; the first keeps its times."""
         stamps = [recordings[0].stamps]
         for recording in recordings[1:]:
-            later = stamps[-1][-1] + 2 * BREAK_NS - recording.stamps[0]
             # Whole seconds, so that its samples fall into the same bins as without the others.
-            stamps.append(recording.stamps + -(-later // _SECOND) * _SECOND)
+            later = -((recording.stamps[0] - stamps[-1][-1] - _BREAK) // _SECOND) * _SECOND
+            stamps.append(recording.stamps + later)
         return cls(np.concatenate(stamps), np.concatenate([r.q for r in recordings]),
                    np.concatenate([r.effort for r in recordings]))
 
-    def part(self, samples: slice) -> JointRecording:
-        """Some of the samples."""
-        return JointRecording(self.stamps[samples], self.q[samples], self.effort[samples])
+    def split(self, seconds: float) -> tuple[JointRecording, JointRecording]:
+        """The samples of the first seconds, and the others."""
+        end = int(np.searchsorted(self.stamps - self.stamps[0], 1e9 * seconds, side="right"))
+        return (JointRecording(self.stamps[:end], self.q[:end], self.effort[:end]),
+                JointRecording(self.stamps[end:], self.q[end:], self.effort[end:]))
 
-    def split(self, share: float) -> tuple[JointRecording, JointRecording]:
-        """The first part of the time, and the rest."""
-        last = self.stamps[0] + share * (self.stamps[-1] - self.stamps[0])
-        k = int(np.searchsorted(self.stamps, last, side="right"))
-        return self.part(slice(0, k)), self.part(slice(k, None))
-
-
-class BinnedMotion(NamedTuple):
-    """Bins of 10 ms in which the motion is known: number (n,), samples (n,), effort (n, joints),
-    position, velocity and acceleration (n, joints)."""
-
-    number: np.ndarray
-    samples: np.ndarray
-    effort: Array
-    q: Array
-    dq: Array
-    ddq: Array
+    def times(self, factors: Array) -> JointRecording:
+        """The recording with its efforts times factors (joints,), such as gains of drives."""
+        return JointRecording(self.stamps, self.q, self.effort * factors)
 
 
 @dataclass(frozen=True)
-class FilteredRecording:
+class NamedRecording:
+    """A recording as it was read.
+
+    Attributes:
+        names: of the joints; empty where the file holds none.
+        stamps: (n,) [ns]; q, effort: (n, joints).
+        urdf: robot description in it; empty if there is none.
+        notes: choices that were made.
+    """
+
+    names: tuple[str, ...]
+    stamps: np.ndarray
+    q: Array
+    effort: Array
+    urdf: str = ""
+    notes: tuple[str, ...] = ()
+
+    def of_joints(self, names: Sequence[str], wraps: bool = True) -> JointRecording:
+        """The samples of these joints, in their order; repeated and late samples and those that are
+        no numbers left out.
+
+        Args:
+            wraps: positions that wrap at a full turn are made continuous, as joints do not move by
+                half a turn from sample to sample.
+
+        Raises:
+            RecordingError: a joint is missing, or no two samples are left.
+        """
+        there = self.names or tuple(names)
+        lacks = [name for name in names if name not in there]
+        if lacks or self.q.shape[1] != len(there):
+            raise RecordingError(
+                f"the recording has {self.q.shape[1]} joints{', ' * bool(self.names)}"
+                f"{', '.join(self.names) or ' without names'}; the robot description has "
+                f"{', '.join(names)}: --joints names those that moved and that it holds")
+        columns = [there.index(name) for name in names]
+        q, effort = self.q[:, columns], self.effort[:, columns]
+        # Comparisons with NaN are false.
+        good = (np.abs(np.hstack([q, effort])) < _LARGEST).all(axis=1)
+        newest = np.maximum.accumulate(np.where(good, self.stamps, np.iinfo(np.int64).min))
+        good[1:] &= self.stamps[1:] > newest[:-1]
+        if good.sum() < 2:
+            raise RecordingError("the recording holds fewer than two joint states with positions "
+                                 "and efforts of all joints, and times that increase")
+        return JointRecording(self.stamps[good], np.unwrap(q[good], axis=0) if wraps else q[good],
+                              effort[good])
+
+
+@dataclass(frozen=True)
+class Rows:
     """Low-passed rows of a recording.
 
     Attributes:
@@ -95,10 +131,6 @@ class FilteredRecording:
     regressor: Array
     effort: Array
 
-    def compress(self, weights: Array) -> Compressed:
-        """Triangular factors of these rows, each times its weight (r, joints)."""
-        return compress_rows(self.regressor * weights[..., None], self.effort * weights)
-
 
 class RowFilter:
     """The low-pass of a recording, for any regressor of its motion.
@@ -108,7 +140,10 @@ class RowFilter:
         low_pass: length of the kernel [s].
 
     Attributes:
-        motion: of the bins; time: (r,) [s] of the rows; effort: (r, joints) low-passed.
+        motion: position, velocity and acceleration (3, n, joints) of the bins of 10 ms in which
+            they are known; number: (n,) of these bins.
+        time: (r,) [s] of the rows; effort: (r, joints) low-passed; effort_rate: its derivative,
+            filtered alike [1/s].
 
     Raises:
         NotEnoughData: samples are too sparse, or too few.
@@ -116,13 +151,13 @@ class RowFilter:
 
     def __init__(self, recording: JointRecording, delay: float = 0.0, low_pass: float = LOW_PASS
                  ) -> None:
-        self.motion = binned_motion(recording, delay)
+        self.number, count, effort, self.motion = _bins(recording, delay)
         half = max(round(low_pass / BIN) // 2, 1)
         step = max(half // 4, 1)
         kernel = np.cos(0.5 * np.pi * np.arange(-half, half + 1) / (half + 1)) ** 2
-        first, last = self.motion.number[[0, -1]]
+        first, last = self.number[[0, -1]]
         samples = np.zeros(last - first + 1)
-        samples[self.motion.number - first] = self.motion.samples
+        samples[self.number - first] = count
         middles = np.arange(-(-(first + half) // step) * step, last - half + 1, step)
         under = middles[:, None] - first + np.arange(-half, half + 1)
         near_samples = binary_dilation(samples > 0.0, iterations=_NEAR)
@@ -134,59 +169,48 @@ class RowFilter:
         row, column = np.nonzero(weights)
         bins = (np.cumsum(samples > 0.0) - 1)[under[good]]
         self._mean = sparse.csc_array((weights[row, column], (row, bins[row, column])),
-                                      (len(weights), len(self.motion.number)))
-        self.time: Array = (middles[good] + 0.5) * BIN
-        self.effort: Array = self._mean @ self.motion.effort
+                                      (len(weights), len(self.number)))
+        self.time = (middles[good] + 0.5) * BIN
+        self.effort = self._mean @ effort
+        self.effort_rate = self._mean @ np.gradient(effort, BIN * self.number, axis=0)
 
-    @property
-    def effort_rate(self) -> Array:
-        """Time derivative of the effort (r, joints), filtered alike [1/s]."""
-        return np.asarray(self._mean @ np.gradient(self.motion.effort, BIN * self.motion.number,
-                                                   axis=0))
-
-    def regressor(self, regressor: Regressor) -> Array:
+    def mean(self, regressor: Regressor) -> Array:
         """Low-passed rows (r, joints, p) of a regressor (n, joints, p) of the motion."""
         total: Array = np.zeros(())
-        for k in range(0, len(self.motion.number), _AT_ONCE):
+        for k in range(0, len(self.number), _AT_ONCE):
             some = slice(k, k + _AT_ONCE)
-            rows = regressor(self.motion.q[some], self.motion.dq[some], self.motion.ddq[some])
+            rows = regressor(*self.motion[:, some])
             total = total + self._mean[:, some] @ rows.reshape(len(rows), -1)
         return total.reshape(len(self.time), *rows.shape[1:])
 
-    def rows(self, model: RobotModel, bodies: Array | None = None) -> FilteredRecording:
+    def rows(self, model: RobotModel, bodies: Array | None = None) -> Rows:
         """Low-passed rows of a model.
 
         Args:
             bodies: (r, joints, 10 bodies) of a model that differs in its terms; None: not known.
         """
-        own = self.regressor(model.body_regressor) if bodies is None else bodies
-        terms = self.regressor(partial(model.term_regressor, span=BIN))
-        return FilteredRecording(self.time, np.concatenate([own, terms], axis=2), self.effort)
+        own = self.mean(model.body_regressor) if bodies is None else bodies
+        terms = self.mean(partial(model.term_regressor, span=BIN))
+        return Rows(self.time, np.concatenate([own, terms], axis=2), self.effort)
 
 
-def filter_recording(model: RobotModel, recording: JointRecording, delay: float = 0.0,
-                     low_pass: float = LOW_PASS) -> FilteredRecording:
-    """Low-passed regressor rows and efforts of the joints of a model, see `RowFilter` (raises
-    NotEnoughData)."""
-    return RowFilter(recording, delay, low_pass).rows(model)
-
-
-def binned_motion(recording: JointRecording, delay: float = 0.0) -> BinnedMotion:
-    """Bins of efforts, with the motion a delay [s] before (raises NotEnoughData)."""
+def _bins(recording: JointRecording, delay: float) -> tuple[np.ndarray, np.ndarray, Array, Array]:
+    """Number (n,), samples (n,), mean effort (n, joints) and motion (3, n, joints), a delay [s]
+    before, of the bins in which the motion is known (raises NotEnoughData)."""
     stamps = recording.stamps
     if len(stamps) < 2:
         raise NotEnoughData("the recording holds fewer than two samples")
     number, begin, count = np.unique(stamps // BIN_NS, return_index=True, return_counts=True)
-    late = np.add.reduceat(stamps - stamps // BIN_NS * BIN_NS, begin) // count
+    late = np.add.reduceat(stamps % BIN_NS, begin) // count
     effort = np.add.reduceat(recording.effort, begin) / count[:, None]
     wanted = number * BIN_NS + late - int(delay * 1e9)
     window = window_length(spacing_of(stamps))
-    parts, known = [], []
+    motion, known = [], []
     for k in range(0, len(wanted), _AT_ONCE):
         samples = near(stamps, wanted[k:k + _AT_ONCE], window)
         known.append(is_covered(samples))
-        parts.append(np.stack(fit_quartics(samples, recording.q, window)[:3]))
-    good, motion = np.concatenate(known), np.concatenate(parts, axis=1)
+        motion.append(np.stack(fit_quartics(samples, recording.q, window)[:3]))
+    good = np.concatenate(known)
     if not good.any():
         raise NotEnoughData("the joint states are too sparse, or too short, for velocities")
-    return BinnedMotion(number[good], count[good].astype(float), effort[good], *motion[:, good])
+    return number[good], count[good], effort[good], np.concatenate(motion, axis=1)[:, good]

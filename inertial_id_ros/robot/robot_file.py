@@ -4,21 +4,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pinocchio as pin
 
 from ..errors import DamagedFile, InvalidData, InvalidModel, InvalidSetting
 from ..inertia import Array
 from ..io.files import format_document, read_document, user_path, write_atomically
 from ..limits import MAX_ROBOT_BYTES
-from ..motion.description import parse_urdf
-from .joint_terms import JointTerms
-from .model import RobotModel
+from .model import JointTerms, RobotModel
 
 _KIND, _VERSION = "inertial_id_ros robot", 3
 
@@ -67,45 +64,12 @@ class IdentifiedRobot:
         Raises:
             InvalidModel: the description has other joints or bodies.
         """
-        made = robot_model(urdf, self.joints, self.terms, self.gravity)
+        made = RobotModel.from_urdf(urdf, self.terms, False, self.gravity, self.joints)
         if made.bodies != self.bodies or made.size != len(self.phi):
             raise InvalidModel("the robot file was made with another robot description: it has the "
                                f"bodies {', '.join(self.bodies)}, the description "
                                + ", ".join(made.bodies))
         return made
-
-
-def robot_model(urdf: str, joints: tuple[str, ...] | None = None, terms: JointTerms | None = None,
-                gravity: Array | tuple[float, ...] = (0.0, 0.0, -9.81)) -> RobotModel:
-    """The model of a description in which only some joints move, the others locked at zero.
-
-    Args:
-        gravity: (3,) in the axes of the description's root [m/s^2].
-
-    Raises:
-        InvalidModel: the description lacks one of the joints.
-    """
-    model = RobotModel(reduced_model(urdf, joints), terms, gravity)
-    if joints is not None and model.joint_names != tuple(joints):
-        raise InvalidModel("the joints of the robot description stand in another order: "
-                           + ", ".join(model.joint_names))
-    return model
-
-
-def reduced_model(urdf: str, joints: Collection[str] | None) -> pin.Model:
-    """Pinocchio's model in which only these joints move (None: all), the others locked at zero.
-
-    Raises:
-        InvalidModel: not a usable description, or it lacks one of the joints.
-    """
-    full = parse_urdf(urdf)
-    names = list(full.names)[1:]
-    for name in joints or ():
-        if name not in names:
-            raise InvalidModel(f"the robot description has no joint '{name}'; it has: "
-                               + ", ".join(names))
-    locked = [k for k, name in enumerate(names, 1) if joints is not None and name not in joints]
-    return pin.buildReducedModel(full, locked, pin.neutral(full)) if locked else full
 
 
 def save_robot(path: str | Path, robot: IdentifiedRobot) -> None:

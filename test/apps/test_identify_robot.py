@@ -15,7 +15,7 @@ from torque_arm import COULOMB, VISCOUS, SimulatedTorques, arm, simulate, wide_m
 
 from inertial_id_ros import api
 from inertial_id_ros.apps.robot.identify_robot import main
-from inertial_id_ros.apps.robot.recording_files import read_recording
+from inertial_id_ros.apps.robot.recordings import read_recording
 from inertial_id_ros.apps.simulation.description import load_description
 from inertial_id_ros.errors import InvalidData, RecordingError
 from inertial_id_ros.robot.robot_file import load_robot

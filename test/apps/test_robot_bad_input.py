@@ -14,10 +14,10 @@ import pytest
 from torque_arm import SimulatedTorques, simulate, wide_motion
 
 from inertial_id_ros.apps.report.results import interval
-from inertial_id_ros.apps.robot.checks import check_description
 from inertial_id_ros.apps.robot.identify_robot import main
 from inertial_id_ros.apps.simulation.description import load_description
 from inertial_id_ros.inertia import is_consistent
+from inertial_id_ros.robot.checks import check_description
 from inertial_id_ros.robot.reference import description_reference
 from inertial_id_ros.robot.robot_file import robot_model
 

@@ -16,10 +16,10 @@ from torque_arm import simulate, wide_motion
 
 from inertial_id_ros import api
 from inertial_id_ros.apps.robot.identify_robot import main
-from inertial_id_ros.apps.robot.methods import METHODS
 from inertial_id_ros.apps.simulation.description import load_description
 from inertial_id_ros.errors import InertialIdError, InvalidSetting
 from inertial_id_ros.robot.base_parameters import BaseParameters
+from inertial_id_ros.robot.fit import METHODS
 from inertial_id_ros.robot.nearest_robot import InfeasibleProblem
 
 _NAMES = {"fv": "viscous", "fc": "coulomb", "fo": "offset", "Ia": "drive_inertia"}

@@ -13,10 +13,10 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from inertial_id_ros.apps.robot.checks import check_position_units, check_recording
 from inertial_id_ros.apps.robot.identify_robot import main
 from inertial_id_ros.apps.simulation.description import load_description
 from inertial_id_ros.errors import InvalidData
+from inertial_id_ros.robot.checks import check_position_units, check_recording
 from inertial_id_ros.robot.recording import LOW_PASS, JointRecording
 from inertial_id_ros.robot.robot_file import robot_model
 

@@ -10,8 +10,7 @@ import pytest
 
 from inertial_id_ros.apps.robot.robot_description import set_inertias
 from inertial_id_ros.apps.simulation.description import load_description
-from inertial_id_ros.robot.joint_terms import NO_TERMS
-from inertial_id_ros.robot.model import RobotModel
+from inertial_id_ros.robot.model import NO_TERMS, RobotModel
 from inertial_id_ros.robot.robot_file import robot_model
 
 NAMES = load_description().joint_names

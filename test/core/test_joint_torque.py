@@ -19,7 +19,7 @@ from inertial_id_ros.identify.identifier import Identifier, make_identifier
 from inertial_id_ros.inertia import Array, is_consistent, report_from_phi
 from inertial_id_ros.io.sample_blocks import JointStates
 from inertial_id_ros.model.tool import Tool
-from inertial_id_ros.robot.joint_terms import NO_TERMS
+from inertial_id_ros.robot.model import NO_TERMS
 from inertial_id_ros.robot.robot_file import (
     IdentifiedRobot,
     RobotCurrents,

@@ -14,8 +14,7 @@ from inertial_id_ros.robot.base_parameters import (
     fit_base_parameters,
     structural_base_parameters,
 )
-from inertial_id_ros.robot.joint_terms import JointTerms
-from inertial_id_ros.robot.model import RobotModel
+from inertial_id_ros.robot.model import JointTerms, RobotModel
 
 # Sousa and Cortesao 2014, Table 3, lines that are legible in full.
 WAM_LINES = (

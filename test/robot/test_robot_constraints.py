@@ -25,8 +25,7 @@ from inertial_id_ros.robot.constraints import (
     near_design,
     spatial_inertia,
 )
-from inertial_id_ros.robot.joint_terms import JointTerms
-from inertial_id_ros.robot.model import RobotModel
+from inertial_id_ros.robot.model import JointTerms, RobotModel
 from inertial_id_ros.robot.nearest_robot import InfeasibleProblem, depth, nearest_robot
 from inertial_id_ros.robot.reference import description_reference, make_reference
 

@@ -19,10 +19,9 @@ from inertial_id_ros.robot.consistent_fit import (
     term_sizes,
 )
 from inertial_id_ros.robot.constraints import consistent_robot
-from inertial_id_ros.robot.factors import Compressed
 from inertial_id_ros.robot.feasibility import fit_feasible
-from inertial_id_ros.robot.joint_terms import JointTerms
-from inertial_id_ros.robot.model import RobotModel
+from inertial_id_ros.robot.least_squares import Compressed
+from inertial_id_ros.robot.model import JointTerms, RobotModel
 from inertial_id_ros.robot.reference import Reference, description_reference
 
 NOISE = 0.5

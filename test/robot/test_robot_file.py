@@ -16,7 +16,7 @@ import pytest
 from inertial_id_ros.errors import InvalidData, InvalidModel, InvalidSetting
 from inertial_id_ros.io.files import format_document
 from inertial_id_ros.robot import robot_file
-from inertial_id_ros.robot.joint_terms import JointTerms
+from inertial_id_ros.robot.model import JointTerms
 from inertial_id_ros.robot.robot_file import (
     IdentifiedRobot,
     RobotCurrents,

@@ -18,10 +18,9 @@ from inertial_id_ros.robot.base_parameters import (
 )
 from inertial_id_ros.robot.consistent_fit import covariance_and_share, identify
 from inertial_id_ros.robot.constraints import FORMS, Limits, consistent_robot, mass_between
-from inertial_id_ros.robot.factors import Compressed
 from inertial_id_ros.robot.feasibility import fit_feasible
-from inertial_id_ros.robot.joint_terms import JointTerms
-from inertial_id_ros.robot.model import RobotModel
+from inertial_id_ros.robot.least_squares import Compressed
+from inertial_id_ros.robot.model import JointTerms, RobotModel
 from inertial_id_ros.robot.reference import Reference, description_reference, make_reference
 
 NOISE = 0.5

@@ -15,8 +15,7 @@ from inertial_id_ros.robot.base_parameters import (
     structural_base_parameters,
 )
 from inertial_id_ros.robot.constraints import consistent_robot
-from inertial_id_ros.robot.factors import Compressed, compress_rows
-from inertial_id_ros.robot.joint_terms import NO_TERMS
+from inertial_id_ros.robot.least_squares import Compressed, compress_rows
 from inertial_id_ros.robot.mass_points import (
     STABILITY,
     Box,
@@ -25,7 +24,7 @@ from inertial_id_ros.robot.mass_points import (
     null_space_prior,
     uniform_box,
 )
-from inertial_id_ros.robot.model import BASE_SIZE, RobotModel
+from inertial_id_ros.robot.model import BASE_SIZE, NO_TERMS, RobotModel
 from inertial_id_ros.robot.nearest_robot import nearest_robot
 from inertial_id_ros.robot.reference import Reference, make_reference
 

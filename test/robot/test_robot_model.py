@@ -13,8 +13,7 @@ from synthetic import URDF
 
 from inertial_id_ros.errors import InvalidModel
 from inertial_id_ros.inertia import phi_from_body
-from inertial_id_ros.robot.joint_terms import NO_TERMS, JointTerms
-from inertial_id_ros.robot.model import RobotModel
+from inertial_id_ros.robot.model import NO_TERMS, JointTerms, RobotModel
 
 
 def motion(rng: np.random.Generator, n: int, nv: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -9,16 +9,19 @@ import numpy as np
 import pytest
 from robots import panda, random_tree, recording, ur10e
 
-from inertial_id_ros.apps.robot.identification import Request, identify_described_robot
-from inertial_id_ros.apps.robot.methods import METHODS, Approach
-from inertial_id_ros.apps.robot.recording_files import NamedRecording
 from inertial_id_ros.errors import InvalidData, NotEnoughData
 from inertial_id_ros.inertia import phi_from_body
+from inertial_id_ros.robot.alignment import Alignment, align_recording
 from inertial_id_ros.robot.drive_gains import gains_from_payload
-from inertial_id_ros.robot.joint_terms import NO_TERMS, JointTerms
-from inertial_id_ros.robot.model import RobotModel
-from inertial_id_ros.robot.recording import JointRecording, RowFilter, filter_recording
-from inertial_id_ros.robot.tilt_and_delay import Alignment, align_recording
+from inertial_id_ros.robot.fit import METHODS, Approach
+from inertial_id_ros.robot.identify import Request, identify_described_robot
+from inertial_id_ros.robot.model import NO_TERMS, JointTerms, RobotModel
+from inertial_id_ros.robot.recording import (
+    JointRecording,
+    NamedRecording,
+    RowFilter,
+    filter_recording,
+)
 
 RATE = 200  # Hz
 DELAY = 0.012  # s

@@ -8,8 +8,7 @@ import pytest
 from torque_arm import COULOMB, VISCOUS, identify_arm, simulate, wide_motion
 
 from inertial_id_ros.apps.simulation.description import load_description
-from inertial_id_ros.robot.joint_terms import JointTerms
-from inertial_id_ros.robot.model import RobotModel
+from inertial_id_ros.robot.model import JointTerms, RobotModel
 from inertial_id_ros.robot.recording import filter_recording
 from inertial_id_ros.robot.rest_rows import friction_weight, moving_weights, rest_weights
 from inertial_id_ros.robot.robot_file import robot_model

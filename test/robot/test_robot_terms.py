@@ -10,18 +10,18 @@ import pytest
 from robots import recording
 from torque_arm import URDF, wide_motion
 
-from inertial_id_ros.apps.robot.term_choice import FADINGS, TermChoice, choose_terms
 from inertial_id_ros.errors import InvalidModel
-from inertial_id_ros.robot.joint_terms import (
+from inertial_id_ros.robot.model import (
     COULOMB,
     DRIVE,
     LOAD,
     VISCOUS,
     JointTerms,
+    RobotModel,
     mean_sign,
 )
-from inertial_id_ros.robot.model import RobotModel
 from inertial_id_ros.robot.recording import RowFilter
+from inertial_id_ros.robot.terms import FADINGS, TermChoice, choose_terms
 
 USUAL = JointTerms(coulomb_velocity=0.003)
 

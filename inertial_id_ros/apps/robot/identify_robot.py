@@ -14,7 +14,7 @@ from ...cli import NO_ESTIMATE, OK, exit_status
 from ...errors import InvalidModel, InvalidSetting, printable
 from ...io.files import read_yaml, user_path
 from ...motion.description import read_description
-from ...robot.joint_terms import COULOMB, DRIVE, OFFSET, VISCOUS, JointTerms
+from ...robot.model import COULOMB, DRIVE, OFFSET, VISCOUS, JointTerms
 from ...robot.robot_file import robot_model, save_robot
 from ..bag.output import check_outputs, print_written, report_file, write_json, write_text
 from ..recordings import columns_from_file

@@ -20,8 +20,7 @@ from ...inertia import (
     transform_phi,
 )
 from ...motion.description import parse_urdf
-from ...robot.joint_terms import COULOMB, VISCOUS
-from ...robot.model import RobotModel
+from ...robot.model import COULOMB, VISCOUS, RobotModel
 
 
 def set_inertias(urdf: str, model: RobotModel, phi: Array) -> str:

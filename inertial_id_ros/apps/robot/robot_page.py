@@ -12,7 +12,7 @@ import numpy as np
 
 from ...extras import optional_packages
 from ...inertia import Array, report_from_phi, report_jacobian
-from ...robot.joint_terms import NOT_NEGATIVE
+from ...robot.model import NOT_NEGATIVE
 from ..bag.output import as_markup, print_table
 from ..report.diagnosis import BAD, FAIR, GOOD, Diagnosis
 from ..report.figures import chart

@@ -17,12 +17,13 @@ from scipy.optimize import least_squares
 from ..errors import InvalidData, NotEnoughData
 from ..inertia import Array
 from .base_parameters import structural_base_parameters
-from .factors import factors_of_joints
+from .least_squares import factors_of_joints, fit_unconstrained
 from .model import RobotModel
 from .recording import RowFilter
 
 LARGEST_TILT = 0.5  # rad
 LARGEST_DELAY = 0.1  # s
+_CLEAR = 3.0  # standard deviations from which tilt and delay are believed
 
 
 @dataclass(frozen=True)
@@ -32,22 +33,23 @@ class Alignment:
     Attributes:
         gravity: (3,) [m/s^2] in root axes.
         delay: how much later than the positions the efforts are stamped [s].
-        tilt: (2,) angles by which gravity leans towards the root's x and y axes [rad].
-        sigma: (3,) standard deviations of the two tilts and of the delay, for white residuals.
     """
 
     gravity: Array
-    delay: float
-    tilt: Array
-    sigma: Array
+    delay: float = 0.0
+
+    @property
+    def tilt(self) -> Array:
+        """Angles (2,) by which gravity leans towards the root's x and y axes [rad]."""
+        return np.asarray(np.arcsin(self.gravity[:2] / np.linalg.norm(self.gravity)))
 
 
-def align_recording(model: RobotModel, filtered: RowFilter, weights: Array) -> Alignment:
-    """The tilt of gravity and the delay of the efforts with which a recording fits best.
+def align_recording(model: RobotModel, filtered: RowFilter) -> Alignment:
+    """The tilt of gravity and the delay of the efforts with which a recording fits best, each zero
+    where it is less than three standard deviations.
 
     Args:
         filtered: the recording, without delay.
-        weights: (r, joints) of its rows.
 
     Raises:
         InvalidData: gravity of the model is not along the root's z axis, or the answer is beyond
@@ -57,10 +59,15 @@ def align_recording(model: RobotModel, filtered: RowFilter, weights: Array) -> A
     size = float(model.gravity[2])
     if not np.allclose(model.gravity[:2], 0.0):
         raise InvalidData("tilt is found for a model whose gravity is along the root's z axis")
-    parts, effort, rate = _condense(model, filtered, weights)
+    free = fit_unconstrained(model, filtered.rows(model))
+    parts, effort, rate = _condense(model, filtered, free.weights)
+
+    def gravity(tilt: Array) -> Array:
+        across = np.sin(tilt)
+        return np.append(abs(size) * across, size * np.sqrt(1.0 - across @ across))
 
     def residual(x: Array) -> Array:
-        y = np.tensordot(np.append(1.0, _gravity(x[:2], size)), parts, 1)
+        y = np.tensordot(np.append(1.0, gravity(x[:2])), parts, 1)
         moved = effort + x[2] * rate
         return np.asarray(moved - y @ np.linalg.lstsq(y, moved, rcond=None)[0])
 
@@ -70,12 +77,16 @@ def align_recording(model: RobotModel, filtered: RowFilter, weights: Array) -> A
         raise InvalidData(
             f"the recording asks for a tilt of {np.degrees(tilt).round(1).tolist()} deg and "
             f"a delay of {1e3 * delay:.0f} ms; is the description the right one?")
-    freedom = max(filtered.effort.size - parts.shape[2] - 3, 1)
     values, axes = np.linalg.svd(found.jac, full_matrices=False)[1:]
     if not values[-1] > np.finfo(float).eps * values[0]:
         raise NotEnoughData("the recording does not determine tilt and delay")
+    freedom = max(filtered.effort.size - parts.shape[2] - 3, 1)
     sigma = np.sqrt(2.0 * found.cost / freedom) * np.linalg.norm(axes.T / values, axis=1)
-    return Alignment(_gravity(tilt, size), delay, tilt, np.asarray(sigma))
+    # Residuals repeat themselves for many samples.
+    clear = _CLEAR * sigma * float(np.linalg.norm(free.noise) / np.linalg.norm(free.rms))
+    leans = bool(np.linalg.norm(tilt / clear[:2]) > 1.0)
+    return Alignment(gravity(tilt) if leans else model.gravity,
+                     delay if abs(delay) > clear[2] else 0.0)
 
 
 def _condense(model: RobotModel, filtered: RowFilter, weights: Array
@@ -87,25 +98,19 @@ def _condense(model: RobotModel, filtered: RowFilter, weights: Array
         efforts (k,); their derivatives (k,).
     """
     base = structural_base_parameters(model).independent
+    weightless, *pulls = (model.with_gravity(g) for g in (np.zeros(3), *np.eye(3)))
 
     def columns(q: Array, dq: Array, ddq: Array) -> Array:
         still = np.zeros_like(q)
-        weightless = model.with_gravity(np.zeros(3))
         rows = [weightless.regressor(q, dq, ddq)]
-        rows += [model.with_gravity(e).regressor(q, still, still) for e in np.eye(3)]
-        for pull in rows[1:]:
-            pull[:, :, 10 * len(model.bodies):] = 0.0  # terms do not weigh
+        for pull in pulls:
+            rows.append(np.zeros_like(rows[0]))  # terms do not weigh
+            rows[-1][:, :, :model.inertial] = pull.body_regressor(q, still, still)
         return np.concatenate([part[:, :, base] for part in rows], axis=2)
 
-    rows = np.concatenate([filtered.regressor(columns), filtered.effort[..., None],
+    rows = np.concatenate([filtered.mean(columns), filtered.effort[..., None],
                            filtered.effort_rate[..., None]], axis=2)
     factors = factors_of_joints(rows * weights[..., None])
     stacked = factors[factors.any(axis=2)]
     parts = np.stack(np.split(stacked[:, :-2], 4, axis=1))
     return parts, stacked[:, -2], stacked[:, -1]
-
-
-def _gravity(tilt: Array, size: float) -> Array:
-    """Gravity (3,) of this size along z [m/s^2] that leans by tilt (2,) [rad]."""
-    across = np.sin(tilt)
-    return np.asarray(np.append(abs(size) * across, size * np.sqrt(1.0 - across @ across)))

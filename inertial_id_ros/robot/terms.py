@@ -14,12 +14,11 @@ from itertools import product
 
 import numpy as np
 
-from ...inertia import Array
-from ...robot.joint_terms import DRIVE, LOAD, JointTerms
-from ...robot.model import BODY_SIZE, RobotModel
-from ...robot.recording import FilteredRecording, RowFilter
-from ...robot.reference import description_reference
-from .fit import fit_unconstrained
+from ..inertia import Array
+from .least_squares import fit_unconstrained
+from .model import DRIVE, LOAD, JointTerms, RobotModel
+from .recording import RowFilter, Rows
+from .reference import description_reference
 
 COST = 5.0  # nats that a kind of term must bring for each joint
 FADINGS = (0.0, 0.003, 0.01, 0.03, 0.1)  # rad/s
@@ -57,29 +56,40 @@ def choose_terms(model: RobotModel, filtered: RowFilter, speeds: Sequence[float]
             with weights speeds win that call many rows doubtful.
         choose: True if drive inertia and friction by load are tried.
     """
-    bodies = filtered.regressor(model.body_regressor)
+    bodies = filtered.mean(model.body_regressor)
     driven = [model.with_terms(replace(model.terms, drive_inertia=True, coulomb_velocity=speed))
               for speed in speeds]
-    best = driven[0] if len(driven) == 1 else min(
-        driven, key=lambda each: _misfit(each, filtered.rows(each, bodies)))
+    best = min(driven, key=lambda each: _misfit(each, filtered.rows(each, bodies)))
     used = replace(model.terms, coulomb_velocity=best.terms.coulomb_velocity)
     if not choose:
         return TermChoice(used, {})
     free = fit_unconstrained(best, filtered.rows(best, bodies))
-    loads = tuple(free.phi[:bodies.shape[2]].tolist())
+    loads = tuple(free.phi[:model.inertial].tolist())
     rich = best.with_terms(replace(best.terms, load=True, load_bodies=loads))
-    held = _HeldOut(rich, filtered.rows(rich, bodies), free.weights / free.noise)
-    costs = {(drive, load): held.cost([*used.names, *[DRIVE] * drive, *[LOAD] * load])
-             for drive, load in product((False, True), repeat=2)}
+    usual = np.sqrt(np.mean(free.weights**2, axis=0))  # so that errors are of size 1
+    whole = _whitened(rich, filtered.rows(rich, bodies), free.weights / (free.noise * usual))
+    parts = np.stack([part.T @ part for part in np.array_split(
+        whole.reshape(-1, whole.shape[2]), _PARTS)])
+
+    def cost(drive: bool, load: bool) -> float:
+        """Negative log-likelihood of the parts held out [nats]."""
+        names = [*used.names, *[DRIVE] * drive, *[LOAD] * load]
+        at = np.array([*range(model.inertial), *(
+            rich.term_index(j, name) for j in model.joint_names for name in names), -1])
+        some = parts[:, at[:, None], at]
+        solved = [_solve(some.sum(axis=0) - test, model.inertial) for test in some]
+        return 0.5 * sum(float(v @ test @ v) for v, test in zip(solved, some, strict=True))
+
+    costs = {kinds: cost(*kinds) for kinds in product((False, True), repeat=2)}
     drive, load = min(costs, key=lambda kinds: costs[kinds]
                       + COST * len(model.joint_names) * sum(kinds))
     return TermChoice(
         replace(used, drive_inertia=drive, load=load, load_bodies=loads if load else ()),
-        {DRIVE: costs[False, load] - costs[True, load], LOAD: costs[drive, False]
-         - costs[drive, True]})
+        {DRIVE: costs[False, load] - costs[True, load],
+         LOAD: costs[drive, False] - costs[drive, True]})
 
 
-def _whitened(model: RobotModel, rows: FilteredRecording, weights: Array) -> Array:
+def _whitened(model: RobotModel, rows: Rows, weights: Array) -> Array:
     """Rows (r, joints, p + 1) in units of the description, times weights (r, joints)."""
     reference = description_reference(model)
     target = rows.effort - rows.regressor @ reference.phi
@@ -87,41 +97,18 @@ def _whitened(model: RobotModel, rows: FilteredRecording, weights: Array) -> Arr
                           ) * weights[..., None]
 
 
-def _solve(squares: Array, bodies: int) -> Array:
+def _solve(squares: Array, inertial: int) -> Array:
     """Least squares [x; -1] (n + 1,) of the products (n + 1, n + 1) of all columns, of which the
-    first `bodies` are bodies."""
+    first `inertial` are bodies."""
     ridge = _RIDGE * np.diag(squares)[:-1] + 1e-12
-    ridge[:bodies] = _PRIOR
+    ridge[:inertial] = _PRIOR
     return np.append(np.linalg.solve(squares[:-1, :-1] + np.diag(ridge), squares[:-1, -1]), -1.0)
 
 
-def _misfit(model: RobotModel, rows: FilteredRecording) -> float:
+def _misfit(model: RobotModel, rows: Rows) -> float:
     """Sum over the joints of the logarithms of what a fit leaves, all rows alike."""
     whole = _whitened(model, rows, np.broadcast_to(1.0 / rows.effort.std(axis=0),
                                                    rows.effort.shape))
     flat = whole.reshape(-1, whole.shape[2])
-    error = whole @ _solve(flat.T @ flat, BODY_SIZE * len(model.bodies))
+    error = whole @ _solve(flat.T @ flat, model.inertial)
     return float(np.sum(np.log(np.std(error, axis=0))))
-
-
-class _HeldOut:
-    """Squared errors of parts that were held out, for any terms of a model.
-
-    Args:
-        weights: (r, joints) of the rows, which whiten them [1/(N m)].
-    """
-
-    def __init__(self, model: RobotModel, rows: FilteredRecording, weights: Array) -> None:
-        self._model = model
-        whole = _whitened(model, rows, weights)
-        parts = np.array_split(whole.reshape(-1, whole.shape[2]), _PARTS)
-        self._parts = np.stack([part.T @ part for part in parts])
-
-    def cost(self, terms: Sequence[str]) -> float:
-        """Negative log-likelihood of the parts with these terms [nats]."""
-        model, bodies = self._model, BODY_SIZE * len(self._model.bodies)
-        at = np.array([*range(bodies), *(model.term_index(name, term) for name in model.joint_names
-                                         for term in terms), -1])
-        parts = self._parts[:, at[:, None], at]
-        solved = [_solve(parts.sum(axis=0) - test, bodies) for test in parts]
-        return 0.5 * sum(float(v @ test @ v) for v, test in zip(solved, parts, strict=True))

@@ -1,0 +1,131 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""Joint positions and efforts from a rosbag2 recording or a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from ...errors import InvalidData, RecordingError
+from ...inertia import Array
+from ...io.sample_blocks import JointStates
+from ...robot.recording import NamedRecording
+from ...settings import Settings
+from ..recordings.bags import BagReader, read_bag
+from ..recordings.table_files import is_table, read_table, read_words
+from ..recordings.tables import SLOWEST, TIMES, Columns, Reader
+
+# Beginnings of names of columns, followed by the name of the joint, its number or nothing.
+POSITIONS = ("position", "positions", "q", "qpos")
+EFFORTS = ("effort", "efforts", "tau", "torque")
+
+
+def read_recording(path: Path, columns: Columns | None = None, topic: str | None = None,
+                   described: bool = False) -> NamedRecording:
+    """Read joint positions and efforts from a bag or a table.
+
+    Args:
+        columns: of a table; None: columns ``time`` (or ``t``), ``position.<joint>`` and
+            ``effort.<joint>``, or arrays ``q`` and ``effort`` (or tau, torque) (n, joints), also as
+            ``q_0``, ``q_1``, ...
+        topic: of the joint states in a bag; None: the only one.
+        described: True if a bag needs no robot description.
+
+    Raises:
+        RecordingError, InvalidData: it cannot be read, or lacks times, positions or efforts.
+    """
+    if is_table(path):
+        return _read_table(path, columns or Columns())
+    # Joint states with efforts are what payloads from joint torques need, too.
+    used = Settings().replace({
+        "load.robot": "-", "wrench.sensor_frame": "-",
+        "robot_description.file": "-" if described else "",
+        **({} if topic is None else {"joint_states.topic": topic})})
+    with BagReader(path) as bag:
+        recording = read_bag(bag, used, [] if topic is None else ["joint_states.topic"])
+        blocks = [block for part in recording.parts for block in part.samples
+                  if isinstance(block, JointStates)]
+    notes = list(recording.notes)
+    names, stamps, q, effort = _of_blocks(blocks, notes)
+    skipped = sum(count for count, _ in recording.damaged.values()) - len(stamps) + sum(
+        len(block.stamps) for block in blocks)
+    if skipped:
+        notes.append(f"{skipped} joint states without efforts, or of other joints, left out")
+    return NamedRecording(names, stamps, q, effort, recording.description, tuple(notes))
+
+
+def _of_blocks(blocks: Sequence[JointStates], notes: list[str]
+               ) -> tuple[tuple[str, ...], np.ndarray, Array, Array]:
+    """Names, stamps, positions and efforts of the joints that carry efforts (raises
+    RecordingError)."""
+    used = [block for block in blocks if block.efforts is not None and len(set(block.names))
+            == len(block.names) == block.positions.shape[1]]
+    if not used:
+        raise RecordingError("no joint states of the recording carry efforts beside positions")
+    largest = max(used, key=lambda block: len(block.stamps))
+    measured = np.isfinite(np.asarray(largest.efforts)).any(axis=0)
+    names = tuple(name for name, there in zip(largest.names, measured, strict=True) if there)
+    if not names:
+        raise RecordingError("no effort in the joint states of the recording is a number")
+    without = {name for block in blocks for name in block.names} - set(names)
+    if without:
+        notes.append("left out, as no message brings them with an effort: "
+                     f"{', '.join(sorted(without))}")
+    parts = []
+    for block in used:
+        if set(names) <= set(block.names):
+            own = [block.names.index(name) for name in names]
+            parts.append((block.stamps, block.positions[:, own], np.asarray(block.efforts)[:, own]))
+    stamps, q, effort = (np.concatenate(each) for each in zip(*parts, strict=True))
+    order = np.argsort(stamps, kind="stable")
+    return names, stamps[order], q[order], effort[order]
+
+
+def _read_table(path: Path, columns: Columns) -> NamedRecording:
+    """The joints of a table (raises RecordingError, InvalidData)."""
+    reader = Reader(read_table(path), columns, f"table {path}")
+    if columns.joints:
+        names = others = tuple(columns.joints)
+        if set(names) - set(columns.efforts):
+            raise RecordingError("the file of --columns names no effort of "
+                                 + ", ".join(set(names) - set(columns.efforts)))
+        q, effort = (np.column_stack([reader.column(given[name]) for name in names])
+                     for given in (columns.joints, columns.efforts))
+    else:
+        (names, q), (others, effort) = (_with_beginning(reader, words)
+                                        for words in (POSITIONS, EFFORTS))
+    if all(name.isdecimal() for name in names):
+        names = others = read_words(path, "names")
+    if q.shape != effort.shape or names != others or len(names) not in (0, q.shape[1]):
+        raise RecordingError(f"{reader.what} holds positions {q.shape} and efforts {effort.shape} "
+                             f"that do not fit, of {', '.join(names) or 'joints without names'} "
+                             f"and {', '.join(others) or 'joints without names'}")
+    stamps = reader.stamps()
+    if stamps is None or len(stamps) != len(q):
+        raise RecordingError(f"{reader.what} has no column of the time ({', '.join(TIMES)}) for"
+                             " its rows; name it with --columns, or give the rate of the rows there"
+                             " (rate: 100)")
+    step = 1e-9 * float(np.median(np.diff(stamps)))
+    if step > SLOWEST:
+        raise InvalidData(f"the rows of {reader.what} are {step:.4g} s apart by time_unit "
+                          f"'{columns.time_unit}'; no arm is measured so slowly: name "
+                          "another unit with --columns (time_unit: ms)")
+    return NamedRecording(names, stamps, q, effort)
+
+
+def _with_beginning(reader: Reader, words: Sequence[str]) -> tuple[tuple[str, ...], Array]:
+    """What follows in the names of columns that begin with one of these words, and the columns
+    (raises RecordingError)."""
+    for word in words:
+        if word in reader.table and np.ndim(reader.table[word]) == 2:
+            return (), np.asarray(reader.table[word], dtype=float)
+        for begin in (f"{word}.", f"{word}_"):
+            named = [name for name in reader.table if name.startswith(begin)]
+            if named:
+                return (tuple(name.removeprefix(begin) for name in named),
+                        np.column_stack([reader.column(name) for name in named]))
+    raise RecordingError(f"{reader.what} needs columns position.<joint> and effort.<joint>, or "
+                         "arrays q and effort (or tau, torque); --columns names others. It has "
+                         f"{reader.present}")

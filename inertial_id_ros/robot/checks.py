@@ -1,0 +1,227 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""What is wrong with a recording of a robot, or with its description, joint by joint.
+
+Bodies, friction and offsets are so many unknowns that they explain wrong torques almost as well as
+right ones. The description tells the two apart: its bodies may be off by tens of percent, but a
+joint whose efforts have the wrong sign, or belong to another joint, follows it in no way.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import nnls
+
+from ..errors import InvalidData, NotEnoughData
+from ..inertia import Array, body_from_phi, is_consistent
+from ..motion.motion import BIN
+from .base_parameters import structural_base_parameters
+from .fit import Prediction, RobotFit
+from .model import RobotModel, mean_sign
+from .recording import JointRecording, RowFilter
+
+_MOVES = 0.01  # rad or m that a joint covers at least
+_PAUSE = 20  # bins between two of a slow topic at most; longer is a break
+_SPEED = 0.02  # rad/s or m/s from which on a sample counts as motion
+_EACH = 2.0  # independent samples for each unknown
+_SCALE = 100.0  # times the description's torques, beyond which efforts are in another unit
+_OTHER_UNIT = 3.0  # times, from which on a note says so
+_BEYOND_LIMIT = 10.0  # times the description's limit, which no root mean square reaches
+_LOADED = 0.5  # part of a joint's torque that is the description's, where its scale is judged
+_BETTER = 2.0  # times smaller errors with the opposite sign: the efforts have it
+_FAR_BETTER = 2.0  # fall of the sum of the logarithms of all errors: right radians lose more
+_OUTSIDE = 0.1  # share of the samples beyond a limit from which on it is not a few bad samples
+_TURNS = 4.0 * np.pi  # rad beyond a limit: encoders may count from another turn
+_RANGES = 10.0  # allowed ranges beyond a limit of a prismatic joint
+_CONSIDERED = 20.0  # s at the beginning that are compared
+_UNEXPLAINED = 0.3  # share of the torque that may be left
+_OF_A_JOINT = 0.5  # the same of one joint, if the description has _EXPECTED of its torque
+_EXPECTED = 0.3
+
+
+def check_position_units(model: RobotModel, q: Array) -> None:
+    """Raise InvalidData where positions q (n, joints), as recorded, are two turns or more beyond
+    their limits: in degrees or millimetres. Joints without limits are judged by their efforts."""
+    for name, own, (low, high), slides in zip(model.joint_names, q.T, model.position_limits,
+                                              model.slides, strict=True):
+        unit, wrong = ("m", "millimetres") if slides else ("rad", "degrees")
+        margin = _RANGES * (high - low) if slides else _TURNS
+        if np.mean((own < low - margin) | (own > high + margin)) > _OUTSIDE:
+            raise InvalidData(
+                f"the positions of '{name}' are from {own.min():.4g} to {own.max():.4g}; the robot "
+                f"description allows {low:.4g} to {high:.4g} {unit}: are they in {wrong}?")
+
+
+def check_recording(model: RobotModel, recording: JointRecording, low_pass: float) -> list[str]:
+    """Notes on joints that do not move, and on bodies of the description that cannot exist.
+
+    Raises:
+        NotEnoughData: nothing moves, or for too short a time for so many unknowns.
+        InvalidData: efforts are not measured or hold no gravity, or angles are in degrees.
+    """
+    notes = _check_motion(model, recording, low_pass)
+    for name, effort in zip(model.joint_names, recording.effort.T, strict=True):
+        if np.ptp(effort) == 0.0:
+            raise InvalidData(f"the efforts of '{name}' are {effort[0] + 0.0:g} throughout: they "
+                              "are not measured")
+    part, _ = recording.split(_CONSIDERED)
+    now = follow(model, part, low_pass).score
+    # The sine of an angle shows its unit, whatever the masses, gains and limits.
+    radians = JointRecording(part.stamps, part.q * np.where(model.slides, 1.0, np.pi / 180.0),
+                             part.effort)
+    if now - follow(model, radians, low_pass).score > _FAR_BETTER:
+        raise InvalidData("the positions are in degrees: taken as such, the efforts follow the "
+                          "robot description far better; positions must be in rad")
+    # Bodies without weight would explain them.
+    if now - follow(model.with_gravity(np.zeros(3)), part, low_pass).score > _FAR_BETTER:
+        raise InvalidData("the efforts hold no gravity: they follow the robot description far "
+                          "better without it; record what the joints bear in all, with gravity")
+    return notes + check_description(model)
+
+
+def _check_motion(model: RobotModel, recording: JointRecording, low_pass: float) -> list[str]:
+    """Notes on joints that do not move (raises NotEnoughData where too little moves)."""
+    covered = np.ptp(recording.q, axis=0)
+    if covered.max() < _MOVES:
+        raise NotEnoughData(f"no joint moves (at most by {covered.max():.2g} rad); torques at one "
+                            "pose tell nothing of the bodies")
+    filtered = RowFilter(recording, 0.0, low_pass)
+    steps = np.minimum(np.diff(filtered.number, append=filtered.number[-1] + 1), _PAUSE)
+    moved = float(steps[np.abs(filtered.motion[1]).max(axis=1) > _SPEED].sum()) * BIN
+    # A Hann kernel of this length averages as a mean over two thirds of it does.
+    needed = low_pass + _EACH * 2.0 / 3.0 * low_pass * (
+        structural_base_parameters(model).count / model.nv)
+    if moved < needed:
+        raise NotEnoughData(
+            f"the joints move for {moved:.1f} s only; the {len(model.joint_names)} joints of this "
+            f"robot need at least {needed:.1f} s of motion, better ten times as much")
+    return [f"{name} does not move: its friction, and part of what hangs on it, are not identified"
+            for name, most in zip(model.joint_names, covered, strict=True) if most < _MOVES]
+
+
+def check_description(model: RobotModel) -> list[str]:
+    """Notes on bodies of the description that cannot exist, with link and values."""
+    notes = []
+    for body in model.bodies:
+        phi = model.nominal[model.body_slice(body)]
+        if phi[0] <= 0.0:
+            notes.append(f"{body} has a mass of {phi[0]:g} kg in the robot description, which is "
+                         "not used")
+        elif not is_consistent(phi):
+            moments = np.linalg.eigvalsh(body_from_phi(phi).inertia_com)
+            notes.append(
+                f"the inertia of {body} in the robot description is impossible (principal moments "
+                f"{', '.join(f'{m:.3g}' for m in moments)} kg m^2: none may exceed the sum of the "
+                "others); its mass and centre are used")
+    return notes
+
+
+def check_scale(model: RobotModel, recording: JointRecording, low_pass: float) -> list[str]:
+    """A note where torques are several times those of the description, or a fraction.
+
+    Raises:
+        InvalidData: they are in another unit, of one joint or of all.
+    """
+    found = follow(model, recording.split(_CONSIDERED)[0], low_pass)
+    scale, loaded = found.scale, found.loaded
+    beyond = loaded & ~((1.0 / _SCALE < scale) & (scale < _SCALE))
+    for j in np.flatnonzero(beyond)[:1]:
+        whose = "all joints" if (beyond == loaded).all() else f"'{model.joint_names[j]}'"
+        raise InvalidData(f"the efforts of {whose} are {scale[j]:.2g} times the torques of the "
+                          "robot description: are they in another unit than N m?")
+    rms = np.sqrt(np.mean(recording.effort**2, axis=0))
+    limits = model.effort_limits
+    for j in np.flatnonzero((limits > 0.0) & (rms > _BEYOND_LIMIT * limits))[:1]:
+        raise InvalidData(f"the efforts of '{model.joint_names[j]}' are more than "
+                          f"{_BEYOND_LIMIT:g} times the {limits[j]:g} N m that the robot "
+                          "description allows: are they in another unit?")
+    usual = float(np.median(scale[loaded])) if loaded.any() else 1.0
+    if 1.0 / _OTHER_UNIT < usual < _OTHER_UNIT:
+        return []
+    return [f"the efforts are {usual:.2g} times the torques of the robot description: are they "
+            "torques, and no motor currents (--gains)?"]
+
+
+class Followed(NamedTuple):
+    """How the efforts of each joint follow the torques of the description, beside friction.
+
+    Attributes:
+        left: (joints,) norm of what is left of each joint's effort.
+        scale: (joints,) efforts over the description's torques; loaded: (joints,) True where most
+            of the effort is the description's, so that its scale says something.
+    """
+
+    left: Array
+    scale: Array
+    loaded: np.ndarray
+
+    @property
+    def score(self) -> float:
+        """Sum of the logarithms of what is left."""
+        return float(np.sum(np.log(np.maximum(self.left, 1e-12))))
+
+
+def follow(model: RobotModel, recording: JointRecording, low_pass: float) -> Followed:
+    """Efforts fitted by the description's torque, the speed, and its sign; no factor is negative,
+    as friction brakes."""
+    def columns(q: Array, dq: Array, ddq: Array) -> Array:
+        torque = model.described_torque(q, dq, ddq)
+        return np.stack([torque, dq, mean_sign(dq, ddq, _SPEED, BIN)], axis=-1)
+
+    filtered = RowFilter(recording, 0.0, low_pass)
+    rows = filtered.mean(columns)
+    rows, effort = rows - rows.mean(axis=0), filtered.effort - filtered.effort.mean(axis=0)
+    fits = [nnls(rows[:, j], effort[:, j]) for j in range(model.nv)]
+    scale = np.array([factors[0] for factors, _ in fits])
+    return Followed(np.array([left for _, left in fits]), scale,
+                    scale * rows[:, :, 0].std(axis=0) > _LOADED * effort.std(axis=0))
+
+
+def turned_efforts(model: RobotModel, recording: JointRecording, low_pass: float) -> np.ndarray:
+    """True (joints,) where efforts follow the description far better with the opposite sign."""
+    part, _ = recording.split(_CONSIDERED)
+    now, turned = (follow(model, each, low_pass).left for each in (
+        part, part.times(-np.ones(model.nv))))
+    return np.asarray(now > _BETTER * turned)
+
+
+def explain_failure(model: RobotModel, prediction: Prediction, validation: Prediction | None,
+                    expected: Array) -> NotEnoughData | None:
+    """Why much of the torque is not explained; None where it is.
+
+    Args:
+        expected: (joints,) by how much the description's own torques vary, rms [N m].
+    """
+    tests = [p for p in (prediction, validation) if p is not None]
+    left = max(p.relative for p in tests)
+    shares = np.max([p.shares for p in tests], axis=0)
+    names = ", ".join(f"'{model.joint_names[j]}' ({shares[j]:.0%})"
+                      for j in np.argsort(-shares)[:2] if shares[j] > _UNEXPLAINED)
+    if left > _UNEXPLAINED:
+        return NotEnoughData(
+            f"the robot description leaves {left:.0%} of the torque unexplained (at most "
+            f"{_UNEXPLAINED:.0%} is accepted), most in {names}: are the efforts torques, in "
+            "the order and with the sign of the joints, and does the arm move?")
+    if ((expected > _EXPECTED * prediction.torque) & (shares > _OF_A_JOINT)).any():
+        return NotEnoughData(
+            f"most of the torque is unexplained of {names}, although the description alone "
+            "asks for much of it: are these efforts torques, and of this joint?")
+    return None
+
+
+def compare_with_description(fit: RobotFit) -> list[str]:
+    """Where the data contradict the description, and on which bodies."""
+    model, notes = fit.model, []
+    for body, factor in zip(model.bodies, fit.described.factors, strict=True):
+        m, nominal = model.body_slice(body).start, model.nominal[model.body_slice(body)]
+        if factor > 1.0 and is_consistent(nominal):
+            notes.append(
+                f"the recording contradicts the description of {body} by far (mass "
+                f"{fit.phi[m]:.3g} kg, described {nominal[0]:.3g} kg): is there a load or gripper "
+                "that the description lacks?")
+    if fit.described.eased < 1.0:
+        notes.append("no robot like the description explains the torques as well as they can be "
+                     "explained, so that it was trusted less; a term of the joints may be missing "
+                     "(--terms), or the description may be of another robot")
+    return notes
