@@ -24,7 +24,7 @@ import numpy as np
 from robots import UR10E_A, UR10E_ALPHA, UR10E_D, Body, panda, random_tree, standard_dh, urdf
 
 from inertial_id_ros.inertia import phi_from_body
-from inertial_id_ros.robot.fit import METHODS, Approach
+from inertial_id_ros.robot.fit import METHODS
 from inertial_id_ros.robot.identify import (
     Request,
     RobotResult,
@@ -63,7 +63,7 @@ def panda_table() -> list[str]:
         start = time.process_time()
         result = identify_described_robot(
             panda(np.random.default_rng(0)), [load("panda_joint_torque/excitation.npz", "tau")],
-            Request(approach=Approach(method)))
+            Request(method=method))
         out.append(row(method, result, time.process_time() - start))
     return [*HEADS, *out]
 

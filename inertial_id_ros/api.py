@@ -309,8 +309,6 @@ def identify_robot(urdf: str, stamps: ArrayLike, names: Sequence[str], positions
         InvalidModel: the robot description cannot be used.
         NotEnoughData: too short a motion, or torques that the robot does not explain.
     """
-    from .robot.bounds import Bounds
-    from .robot.fit import Approach
     from .robot.identify import Request, identify_described_robot
     from .robot.model import RobotModel
 
@@ -329,7 +327,7 @@ def identify_robot(urdf: str, stamps: ArrayLike, names: Sequence[str], positions
         gains=() if given is None else tuple(given[[joints.index(n) for n in moving]].tolist()),
         gain_error=gain_error, payload_mass=payload_mass,
         loaded=None if loaded is None else _named("loaded: ", joints, loaded),
-        approach=Approach(method, Bounds.from_mapping(constraints or {})))
+        method=method, constraints=constraints or {})
     recorded = [_named("", joints, RobotRecording(stamps, positions, efforts)),
                 *(_named("others: ", joints, other) for other in others)]
     result = identify_described_robot(text, recorded, request,
@@ -365,11 +363,10 @@ def check_base_parameters(document: Mapping[str, Any], urdf: str = "",
     Raises:
         InvalidSetting: the document or the constraints are not understood.
     """
-    from .robot.bounds import Bounds
     from .robot.bounds import check_base_parameters as check
     from .robot.model import RobotModel
 
-    return check(document, Bounds.from_mapping(constraints or {}),
+    return check(document, constraints or {},
                  RobotModel.from_urdf(_urdf_text(urdf)) if urdf else None)
 
 

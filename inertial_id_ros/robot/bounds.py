@@ -185,18 +185,20 @@ class BaseCheck:
         return float(np.linalg.norm(self.nearest - self.beta))
 
 
-def check_base_parameters(given: Mapping[str, Any], bounds: Bounds, description: RobotModel | None
-                          ) -> BaseCheck:
+def check_base_parameters(given: Mapping[str, Any], constraints: Mapping[str, Any],
+                          description: RobotModel | None) -> BaseCheck:
     """Check base parameters by BPFT, and correct them by BPFC.
 
     Args:
         given: ``base_parameters``, a list of ``combination`` and ``value``, as `identify_robot`
             writes to JSON: "Lyy(1) + ..." in SI units, about the origins of the links' frames.
+        constraints: bounds of the bodies, as of a file.
         description: the robot, for scale; None: bodies of 1 kg and 1 kg m^2.
 
     Raises:
         InvalidSetting: the mapping says something else.
     """
+    bounds = Bounds.from_mapping(constraints)
     entries = given.get("base_parameters") if isinstance(given, Mapping) else None
     if not isinstance(entries, list) or not entries:
         raise InvalidSetting("there is no list 'base_parameters'")

@@ -147,11 +147,12 @@ class Followed(NamedTuple):
     """How the efforts of each joint follow the torques of the description, beside friction.
 
     Attributes:
-        left: (joints,) norm of what is left of each joint's effort.
+        effort, left: (joints,) norms of each joint's effort about its mean, and of what is left.
         scale: (joints,) efforts over the description's torques; loaded: (joints,) True where most
             of the effort is the description's, so that its scale says something.
     """
 
+    effort: Array
     left: Array
     scale: Array
     loaded: np.ndarray
@@ -174,16 +175,29 @@ def follow(model: RobotModel, recording: JointRecording, low_pass: float) -> Fol
     rows, effort = rows - rows.mean(axis=0), filtered.effort - filtered.effort.mean(axis=0)
     fits = [nnls(rows[:, j], effort[:, j]) for j in range(model.nv)]
     scale = np.array([factors[0] for factors, _ in fits])
-    return Followed(np.array([left for _, left in fits]), scale,
+    return Followed(np.linalg.norm(effort, axis=0), np.array([left for _, left in fits]), scale,
                     scale * rows[:, :, 0].std(axis=0) > _LOADED * effort.std(axis=0))
 
 
-def turned_efforts(model: RobotModel, recording: JointRecording, low_pass: float) -> np.ndarray:
-    """True (joints,) where efforts follow the description far better with the opposite sign."""
+def find_mistake(model: RobotModel, recording: JointRecording, low_pass: float
+                 ) -> InvalidData | None:
+    """How a recording that a robot explains badly may have been written wrongly: efforts that
+    follow the description far better with the opposite sign, or that hardly follow it at all."""
     part, _ = recording.split(_CONSIDERED)
-    now, turned = (follow(model, each, low_pass).left for each in (
+    now, turned = (follow(model, each, low_pass) for each in (
         part, part.times(-np.ones(model.nv))))
-    return np.asarray(now > _BETTER * turned)
+    wrong = np.flatnonzero(now.left > _BETTER * turned.left)
+    if len(wrong):
+        names = ", ".join(f"'{model.joint_names[j]}'" for j in wrong)
+        return InvalidData(
+            f"the efforts of {'all joints' if len(wrong) == model.nv else names} have the opposite "
+            "sign: with it, they follow the robot description far better")
+    share = float(np.linalg.norm(now.left) / np.linalg.norm(now.effort))
+    if share > _UNEXPLAINED:
+        return InvalidData(
+            f"the robot description and friction leave {share:.0%} of the efforts unexplained: are "
+            "positions and efforts those of the joints that are named, in the same order?")
+    return None
 
 
 def explain_failure(model: RobotModel, prediction: Prediction, validation: Prediction | None,

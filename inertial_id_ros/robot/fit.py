@@ -20,7 +20,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import InvalidSetting
 from ..extras import optional_packages
 from ..inertia import Array, is_consistent
 from .base_parameters import BaseParameters, fit_base_parameters
@@ -51,25 +50,13 @@ _CLOSE = 1e-6  # of base parameters in SI units, to which link parameters are fi
 _TINY = 1e-12  # N m
 
 
-@dataclass(frozen=True)
-class Approach:
-    """How a robot is identified.
-
-    Attributes:
-        method: one of `METHODS`; bounds: of its bodies; weight: of the description, 1 trusts each
-            body to 100 % of itself.
-
-    Raises:
-        InvalidSetting: there is no such method.
-    """
+class Approach(NamedTuple):
+    """How a robot is identified: one of `METHODS`, bounds of its bodies, and the weight of the
+    description, of which 1 trusts each body to 100 % of itself."""
 
     method: str = "lmi"
     bounds: Bounds = Bounds()
     weight: float = 1.0
-
-    def __post_init__(self) -> None:
-        if self.method not in METHODS:
-            raise InvalidSetting(f"method is '{self.method}'; allowed: {', '.join(METHODS)}")
 
 
 @dataclass(frozen=True)

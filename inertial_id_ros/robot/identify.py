@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,16 +13,17 @@ from ..errors import InvalidData, InvalidSetting, NotEnoughData
 from ..inertia import Array, Body, body_from_phi, is_consistent
 from .alignment import Alignment, align_recording
 from .base_parameters import structural_base_parameters
+from .bounds import Bounds
 from .checks import (
     check_position_units,
     check_recording,
     check_scale,
     compare_with_description,
     explain_failure,
-    turned_efforts,
+    find_mistake,
 )
 from .drive_gains import Drives, gains_from_payload
-from .fit import Approach, Prediction, RobotFit, fit_robot
+from .fit import METHODS, Approach, Prediction, RobotFit, fit_robot
 from .model import GRAVITY, JointTerms, RobotModel
 from .recording import LOW_PASS, JointRecording, NamedRecording, RowFilter, Rows
 from .robot_file import IdentifiedRobot, RobotCurrents
@@ -53,7 +54,8 @@ class Request:
             standard deviation of each, relative.
         loaded: motor currents with a payload of payload_mass [kg] on the last link, from which the
             gains are found.
-        approach: method, weight of the description, and what is known of the robot.
+        method: one of `METHODS`; constraints: what is known of the bodies, see `docs/robot.md`.
+        prior_weight: of the description, 1 trusts each body to 100 % of itself.
 
     Raises:
         InvalidSetting: options that do not go together, or a number out of range.
@@ -70,13 +72,15 @@ class Request:
     gain_error: float = GAIN_ERROR
     loaded: NamedRecording | None = None
     payload_mass: float | None = None
-    approach: Approach = field(default_factory=Approach)
+    method: str = "lmi"
+    constraints: Mapping[str, Any] = field(default_factory=dict)
+    prior_weight: float = 1.0
 
     def __post_init__(self) -> None:
         for name, value, low, high in (
                 ("low_pass", self.low_pass, 0.02, 2.0), ("hold_back", self.hold_back, 0.0, 0.9),
                 ("coulomb_velocity", self.coulomb_velocity, 0.0, 10.0),
-                ("prior_weight", self.approach.weight, 1e-9, 1e9),
+                ("prior_weight", self.prior_weight, 1e-9, 1e9),
                 ("gain_error", self.gain_error, 0.0, 0.99),
                 ("payload_mass", self.payload_mass, 1e-3, 1e4)):
             if value is not None and not low <= value <= high:
@@ -87,6 +91,14 @@ class Request:
         if self.loaded is not None and self.gains:
             raise InvalidSetting("gains are given, and loaded is to find them; leave one of them "
                                  "out")
+        if self.method not in METHODS:
+            raise InvalidSetting(f"method is '{self.method}'; allowed: {', '.join(METHODS)}")
+        Bounds.from_mapping(self.constraints)  # complains of what is not understood
+
+    @property
+    def approach(self) -> Approach:
+        """Method, bounds and weight of the description."""
+        return Approach(self.method, Bounds.from_mapping(self.constraints), self.prior_weight)
 
 
 @dataclass(frozen=True)
@@ -203,10 +215,9 @@ def _as_torques(model: RobotModel, samples: _Samples, asked: Request
     and with it (raises InvalidSetting, NotEnoughData)."""
     if asked.loaded is not None and asked.payload_mass is not None:
         with_drives = model.with_terms(JointTerms(drive_inertia=True))
-        held = asked.loaded.of_joints(model.joint_names)
-        drives = gains_from_payload(with_drives, *(
-            RowFilter(each, 0.0, asked.low_pass).rows(with_drives)
-            for each in (samples.first, held)), asked.payload_mass)
+        free, held = (RowFilter(each, 0.0, asked.low_pass).rows(with_drives) for each in (
+            samples.first, asked.loaded.of_joints(model.joint_names)))
+        drives = gains_from_payload(with_drives, free, held, asked.payload_mass)
     elif asked.gains:
         gain = np.array(asked.gains)
         if len(gain) != model.nv or not (np.isfinite(gain).all() and (gain > 0.0).all()):
@@ -215,8 +226,9 @@ def _as_torques(model: RobotModel, samples: _Samples, asked: Request
         drives = Drives(gain, asked.gain_error**2 * np.eye(model.nv))
     else:
         return samples, None
-    whole, first, test = (each and each.times(drives.gain) for each in samples)
-    return _Samples(whole, whole if samples.first is samples.whole else first, test), drives
+    whole = samples.whole.times(drives.gain)
+    first = whole if samples.first is samples.whole else samples.first.times(drives.gain)
+    return _Samples(whole, first, samples.test and samples.test.times(drives.gain)), drives
 
 
 def _align(model: RobotModel, recording: JointRecording, asked: Request, notes: list[str]
@@ -276,15 +288,11 @@ def _result(fit: RobotFit, level: RobotModel, samples: _Samples, validation: Pre
                             alignment.delay, asked.low_pass, fit.phi, fit.covariance, fit.noise,
                             None if drives is None else RobotCurrents(
                                 drives.gain, drives.spread, fit.follow))
-    unexplained: InvalidData | NotEnoughData | None = explain_failure(
-        model, prediction, validation, np.std(rows.regressor @ model.nominal, axis=0))
+    unexplained: InvalidData | NotEnoughData | None = None
     if prediction.shares.max() > _SUSPECT:
-        turned = turned_efforts(level, samples.whole, asked.low_pass)
-        names = [f"'{model.joint_names[j]}'" for j in np.flatnonzero(turned)]
-        if names:
-            unexplained = InvalidData(
-                f"the efforts of {'all joints' if turned.all() else ', '.join(names)} have the "
-                "opposite sign: with it, they follow the robot description far better")
+        unexplained = find_mistake(level, samples.whole, asked.low_pass)
+    unexplained = unexplained or explain_failure(
+        model, prediction, validation, np.std(rows.regressor @ model.nominal, axis=0))
     return RobotResult(fit, robot, fit.base.matrix @ fit.phi, np.sqrt(np.maximum(variance, 0.0)),
                        prediction, validation, alignment, tuple(notes), choice, drives,
                        unexplained)

@@ -158,7 +158,7 @@ def fit_unconstrained(model: RobotModel, rows: Rows) -> FreeFit:
     scale = description_reference(model)
     least = np.maximum(_SMALLEST * np.sqrt(np.mean(rows.effort**2, axis=0)), 1e-9)
     noise = np.maximum(np.std(rows.effort, axis=0), least)
-    weights = np.ones(rows.effort.shape)
+    weights: Array = np.ones(rows.effort.shape)
     for j, term in model.coulomb_columns().items():
         sign = np.minimum(np.abs(rows.regressor[:, j, term]), 1.0)
         if sign.max() > 0.5:  # else it never moves, and one row is as good as another

@@ -120,6 +120,7 @@ class RobotModel:
 
     Attributes:
         nv: degrees of freedom; bodies, joint_names, parameter_names: in the order of phi.
+        links: number of the body that each link belongs to, by name; -1: none moves it.
 
     Raises:
         InvalidModel: no joint, a joint with several degrees of freedom, terms of another robot.
@@ -142,12 +143,11 @@ class RobotModel:
         self._model.gravity.linear = np.asarray(gravity, dtype=float)
         self._data = self._model.createData()
         self.nv = description.nv
-        links: dict[int, str] = {}
-        for frame in description.frames:
-            if frame.type == pin.FrameType.BODY:
-                links.setdefault(frame.parentJoint, frame.name)
-        self.bodies = tuple(links.get(j, description.names[j])
-                            for j in range(1, description.njoints))
+        self.links = {frame.name: frame.parentJoint - 1 for frame in description.frames
+                      if frame.type == pin.FrameType.BODY}
+        carriers = list(self.links.values())
+        self.bodies = tuple(list(self.links)[carriers.index(k)] if k in carriers else name
+                            for k, name in enumerate(list(description.names)[1:]))
         self.parameter_names = (
             *(f"{term}({body})" for body in self.bodies for term in BODY_TERMS),
             *(f"{term}({joint})" for joint in self.joint_names for term in self.terms.names))
@@ -230,13 +230,14 @@ class RobotModel:
         Raises:
             UnknownFrame: there is no such link. InvalidModel: no joint moves it.
         """
-        if not self._model.existFrame(link, pin.FrameType.BODY):
+        body = self.links.get(link)
+        if body is None:
             raise UnknownFrame(f"the robot description has no link '{link}', in which the payload "
                                "is to be given (wrench.sensor_frame)")
-        frame = self._model.frames[self._model.getFrameId(link, pin.FrameType.BODY)]
-        if frame.parentJoint == 0:
+        if body < 0:
             raise InvalidModel(f"no joint moves '{link}' (wrench.sensor_frame)")
-        return self.body_slice(frame.parentJoint - 1), frame.placement
+        frame = self._model.getFrameId(link, pin.FrameType.BODY)
+        return self.body_slice(body), self._model.frames[frame].placement
 
     @property
     def effort_limits(self) -> Array:

@@ -23,7 +23,7 @@ from inertial_id_ros.apps.recordings.tables import (
     columns_from_file,
     read_motion,
 )
-from inertial_id_ros.apps.robot.recordings import read_recording
+from inertial_id_ros.apps.robot.files import read_recording
 from inertial_id_ros.cli import OK, USER_ERROR
 from inertial_id_ros.errors import InertialIdError
 from inertial_id_ros.io.sample_blocks import Edges, JointStates, Wrenches

@@ -8,10 +8,9 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from inertial_id_ros.apps.robot.robot_description import set_inertias
+from inertial_id_ros.apps.robot.files import set_inertias
 from inertial_id_ros.apps.simulation.description import load_description
 from inertial_id_ros.robot.model import NO_TERMS, RobotModel
-from inertial_id_ros.robot.robot_file import robot_model
 
 NAMES = load_description().joint_names
 FINGERS = "".join(f"""
@@ -31,7 +30,7 @@ URDF = load_description().urdf.replace("</robot>", FINGERS + "</robot>")
 def identified(factor: float = 1.1) -> tuple[RobotModel, np.ndarray]:
     """The arm with locked fingers, its bodies other than described: heavier, and the last one by a
     factor."""
-    model = robot_model(URDF, NAMES, NO_TERMS)
+    model = RobotModel.from_urdf(URDF, NO_TERMS, joints=NAMES)
     phi = 1.2 * model.nominal
     phi[model.body_slice(model.bodies[-1])] *= factor / 1.2
     return model, phi

@@ -19,12 +19,11 @@ from inertial_id_ros.identify.identifier import Identifier, make_identifier
 from inertial_id_ros.inertia import Array, is_consistent, report_from_phi
 from inertial_id_ros.io.sample_blocks import JointStates
 from inertial_id_ros.model.tool import Tool
-from inertial_id_ros.robot.model import NO_TERMS
+from inertial_id_ros.robot.model import NO_TERMS, RobotModel
 from inertial_id_ros.robot.robot_file import (
     IdentifiedRobot,
     RobotCurrents,
     load_robot,
-    robot_model,
     save_robot,
 )
 from inertial_id_ros.settings import Settings
@@ -34,7 +33,7 @@ RATE = 125.0  # Hz
 NOISE = np.array([0.5, 0.5, 0.5, 0.1, 0.1, 0.1])  # N m of one sample
 AT, LASTS, DURATION = 5.6, 1.0, 9.6  # s
 MASS = 2.0  # kg
-MODEL = robot_model(URDF, None, NO_TERMS)
+MODEL = RobotModel.from_urdf(URDF, NO_TERMS)
 TIMES = np.arange(0.0, DURATION, 1.0 / RATE)
 PATH = wide_motion(DURATION, seed=3, harmonics=8)(TIMES)
 AFTER = (TIMES >= AT)[:, None]

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,13 +14,11 @@ import pytest
 
 from inertial_id_ros.errors import InvalidData, InvalidModel, InvalidSetting
 from inertial_id_ros.io.files import format_document
-from inertial_id_ros.robot import robot_file
-from inertial_id_ros.robot.model import JointTerms
+from inertial_id_ros.robot.model import JointTerms, RobotModel
 from inertial_id_ros.robot.robot_file import (
     IdentifiedRobot,
     RobotCurrents,
     load_robot,
-    robot_model,
     save_robot,
 )
 
@@ -36,8 +33,7 @@ def robot(joints: int) -> IdentifiedRobot:
         root @ root.T / 7.0, np.ones(joints))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("joints", [1, 20, 40])
+@pytest.mark.parametrize("joints", [1, 20])
 def test_a_robot_of_many_joints_comes_back_to_the_last_bit(tmp_path: Path, joints: int) -> None:
     """From 15 joints on the covariance alone has more than a megabyte of digits."""
     made = replace(robot(joints), terms=JointTerms(load=True, load_bodies=(0.1,) * 10 * joints))
@@ -47,17 +43,6 @@ def test_a_robot_of_many_joints_comes_back_to_the_last_bit(tmp_path: Path, joint
     np.testing.assert_array_equal(read.covariance, made.covariance)
     np.testing.assert_array_equal(read.phi, made.phi)
     assert read.joints == made.joints and read.terms == made.terms
-
-
-def test_what_could_not_be_read_again_is_not_written(
-        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    save_robot(tmp_path / "small.robot", robot(3))
-    monkeypatch.setattr(robot_file, "MAX_ROBOT_BYTES", 10_000)
-    with pytest.raises(InvalidModel, match="39 parameters, whose file .* at most 10000 are"):
-        save_robot(tmp_path / "a.robot", robot(3))
-    assert not (tmp_path / "a.robot").exists()
-    with pytest.raises(InvalidData, match="more than 10000 bytes"):
-        load_robot(tmp_path / "small.robot")
 
 
 CURRENTS = RobotCurrents(np.array([2.0, 3.0]), np.diag([0.01, 0.04]), np.ones((26, 2)))
@@ -71,27 +56,17 @@ def test_gains_of_motors_come_back(tmp_path: Path) -> None:
     np.testing.assert_array_equal(read.follow, CURRENTS.follow)
 
 
-def put(name: str, value: Any) -> Callable[[dict[str, Any]], Any]:
-    return lambda tree: tree.update({name: value})
-
-
-def put_gain(name: str, value: Any) -> Callable[[dict[str, Any]], Any]:
-    return lambda tree: tree["currents"].update({name: value})
-
-
 @pytest.mark.parametrize("change", [
-    lambda tree: tree.pop("joints"), put("phi", [1.0]), put("phi", "many"), put("noise", [1.0]),
-    put("noise", [1.0, 0.0]), put("gravity", [9.81]),
-    put("delay", None), put("terms", {"viscous": True}), put("terms", []), put("joints", 3),
-    put_gain("gain", [2.0]), put_gain("gain", [2.0, -3.0]), put_gain("spread", [[0.01]]),
-    put_gain("follow", [[1.0]]), lambda tree: tree["currents"].pop("gain")])
-def test_a_file_whose_values_do_not_fit_is_named(
-        tmp_path: Path, change: Callable[[dict[str, Any]], Any]) -> None:
+    {"phi": [1.0]}, {"phi": "many"}, {"noise": [1.0, 0.0]}, {"gravity": [9.81]}, {"delay": None},
+    {"terms": {"viscous": True}}, {"terms": []}, {"joints": 3},
+    {"currents": {"gain": [2.0]}}, {"currents": {"gain": [2.0, -3.0], "spread": [[0.01] * 2] * 2,
+                                                "follow": [[1.0] * 2] * 26}}])
+def test_a_file_whose_values_do_not_fit_is_named(tmp_path: Path, change: dict[str, Any]) -> None:
     path = tmp_path / "a.robot"
     save_robot(path, replace(robot(2), currents=CURRENTS))
     document = json.loads(path.read_text())
     (tree,) = [part for part in document.values() if isinstance(part, dict)]
-    change(tree)
+    tree.update(change)
     path.write_text(format_document(document["format"], document["version"], tree))
     with pytest.raises(InvalidData, match="a.robot"):
         load_robot(path)
@@ -105,7 +80,7 @@ def test_a_file_that_cannot_be_read_or_written_is_named(tmp_path: Path) -> None:
 
 
 def test_another_description_is_no_model_of_the_robot() -> None:
-    made = robot_model(bags.URDF)
+    made = RobotModel.from_urdf(bags.URDF)
     fits = replace(robot(1), joints=made.joint_names, bodies=made.bodies, phi=np.zeros(made.size))
     assert fits.model(bags.URDF).size == made.size
     for wrong in (replace(fits, bodies=("a",)), replace(fits, phi=np.zeros(3)),

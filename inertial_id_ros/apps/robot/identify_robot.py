@@ -12,19 +12,15 @@ from typing import Any
 from ...arguments import Parser, names, numbers
 from ...cli import NO_ESTIMATE, OK, exit_status
 from ...errors import InvalidModel, InvalidSetting, printable
-from ...io.files import read_yaml, user_path
+from ...io.files import read_yaml, user_path, write_atomically
 from ...motion.description import read_description
-from ...robot.model import COULOMB, DRIVE, OFFSET, VISCOUS, JointTerms
-from ...robot.robot_file import robot_model, save_robot
-from ..bag.output import check_outputs, print_written, report_file, write_json, write_text
-from ..recordings import columns_from_file
-from .base_check import check_base_parameters
-from .identification import GAIN_ERROR, Request, identify_described_robot
-from .known import Known
-from .methods import METHODS, Approach
-from .recording_files import NamedRecording, read_recording
-from .robot_description import set_inertias
-from .robot_page import print_report, result_json, robot_page
+from ...robot.bounds import check_base_parameters
+from ...robot.identify import GAIN_ERROR, Request, identify_described_robot
+from ...robot.model import COULOMB, DRIVE, OFFSET, VISCOUS, JointTerms, RobotModel
+from ...robot.robot_file import save_robot
+from ..bag.output import check_outputs, print_written, report_file, write_json
+from .files import read_recording, set_inertias
+from .page import print_report, result_json, robot_page
 
 _TERMS = (VISCOUS, COULOMB, OFFSET, DRIVE)
 _SETTINGS = {
@@ -67,12 +63,12 @@ def make_parser() -> argparse.ArgumentParser:
         help="robot description (default: the one in the bag)")
     add("--columns", metavar="FILE", type=Path, help="YAML file with the names of the columns of "
         "tables: time, joints, efforts, time_unit, rate (docs/recordings.md)")
-    add("--joints", metavar="A,B,...", default="", help="joints that move; others are locked at "
-        "zero (default: those of the description that the recording holds)")
+    add("--joints", metavar="A,B,...", default="",
+        help="joints that move; others are locked at zero (default: all)")
     add("--terms", metavar="A,B,...", default="",
         help=f"terms of every joint, out of {', '.join(_TERMS)} (default: the first three, and "
         "what else predicts held-out motion better: drive inertia, friction by load)")
-    add("--method", choices=METHODS, default="lmi",
+    add("--method", metavar="NAME", default="lmi",
         help="lmi: bodies that exist, the description as a prior; fbpe, ols+bpfc: base parameters "
         "without a prior, the description for the rest; mass-points: points in the boxes of the "
         "links (default: %(default)s)")
@@ -107,71 +103,71 @@ def run(args: argparse.Namespace, words: Sequence[str] = ()) -> int:
     Raises:
         InertialIdError: the request cannot be carried out.
     """
-    known = Known.from_mapping(_document(args.constraints))
+    constraints = _document(args.constraints)
     if args.check_feasibility:
-        return _check_feasibility(args, known)
+        return _check_feasibility(args, constraints)
     if not args.recording:
         raise InvalidSetting("no recording is named (see identify_robot --help)")
-    loaded = [] if args.loaded is None else [args.loaded]
+    paths = [*args.recording, *args.test, *([args.loaded] if args.loaded else [])]
     urdf_out, robot_out, json_out, report_out = outputs = check_outputs(
         {"--write-urdf": args.write_urdf, "--write-robot": args.write_robot, "--json": args.json,
          "--report": args.report and report_file(args.report, args.recording[0])},
-        {"the robot description": args.urdf,
-         **{f"the recording {path}": path for path in (*args.recording, *args.test, *loaded)}})
+        {"the robot description": args.urdf, **{f"the recording {path}": path for path in paths}})
     given = _settings(args.settings)
     urdf = read_description(user_path(args.urdf)) if args.urdf else ""
-    columns = columns_from_file(user_path(args.columns)) if args.columns else None
-    read: dict[Path, NamedRecording] = {}
-    for path in (*args.recording, *args.test, *loaded):
-        read[path] = read_recording(path, columns, given.get("joint_states.topic"), bool(urdf))
+    read = {}
+    for path in paths:
+        read[path] = read_recording(path, args.columns, given.get("joint_states.topic"), bool(urdf))
         urdf = urdf or read[path].urdf
-    recorded, tests, held = ([read[path] for path in paths]
-                             for paths in (args.recording, args.test, loaded))
     if not urdf:
         raise InvalidModel("there is no robot description: the recording holds none, and --urdf "
                            "gives none")
-    result = identify_described_robot(urdf, recorded, _request(args, given, held, known), tests)
+    request = _request(args, given, constraints, loaded=read.get(args.loaded))
+    result = identify_described_robot(urdf, [read[path] for path in args.recording], request,
+                                      [read[path] for path in args.test])
     title = ", ".join(map(str, args.recording))
     if not args.quiet:
-        for note in dict.fromkeys(note for each in recorded for note in each.notes):
+        for note in dict.fromkeys(note for path in args.recording for note in read[path].notes):
             print(f"note: {printable(note)}")
         print_report(result, title)
     if report_out is not None:
-        write_text(report_out, robot_page(result, args.recording[0], words))
-    if urdf_out is not None and result.unexplained is None:
-        write_text(urdf_out, set_inertias(urdf, result.model, result.fit.phi))
-    if robot_out is not None and result.unexplained is None:
-        save_robot(robot_out, result.robot)
-    if json_out is not None and result.unexplained is None:
-        write_json(json_out, result_json(result, title))
+        write_atomically(report_out, robot_page(result, args.recording[0], words))
+    if result.unexplained is None:
+        if urdf_out is not None:
+            write_atomically(urdf_out, set_inertias(urdf, result.model, result.fit.phi))
+        if robot_out is not None:
+            save_robot(robot_out, result.robot)
+        if json_out is not None:
+            write_json(json_out, result_json(result, title))
     if not args.quiet:
         print_written(*([report_out] if result.unexplained else outputs))
     result.check_explained()
     return OK
 
 
-def _request(args: argparse.Namespace, given: Mapping[str, str], loaded: Sequence[NamedRecording],
-             known: Known) -> Request:
+def _request(args: argparse.Namespace, given: Mapping[str, str], constraints: Mapping[str, Any],
+             **more: Any) -> Request:
     """What the command line asks for (raises InvalidSetting)."""
     if "gain_error" in given and not args.gains:
         raise InvalidSetting("gain_error is that of the gains that --gains gives")
-    gains = numbers(f"--gains {args.gains}", args.gains, "numbers") if args.gains else ()
     wanted = names(args.terms)
     for name in wanted:
         if name not in _TERMS:
             raise InvalidSetting(f"--terms names '{name}'; allowed: {', '.join(_TERMS)}")
-    terms = JointTerms(VISCOUS in wanted, COULOMB in wanted, OFFSET in wanted, DRIVE in wanted
-                       ) if wanted else None
-    align = given.get("align", "true")
-    if align not in ("true", "false"):
-        raise InvalidSetting(f"align is '{align}'; allowed: true, false")
-    values: dict[str, Any] = {name: numbers(name, given[name], "a number", 1)[0] for name in
-                              given if name not in ("align", "gravity", "joint_states.topic")}
-    approach = Approach(args.method, known, values.pop("prior_weight", 1.0))
-    gravity = numbers("gravity", given.get("gravity", "0,0,-9.81"), "three numbers", 3)
-    return Request(joints=names(args.joints), terms=terms, align=align == "true", gains=gains,
-                   gravity=gravity, loaded=loaded[0] if loaded else None,
-                   payload_mass=args.payload_mass, approach=approach, **values)
+    for name, value in given.items():
+        if name == "align":
+            if value not in ("true", "false"):
+                raise InvalidSetting(f"align is '{value}'; allowed: true, false")
+            more[name] = value == "true"
+        elif name == "gravity":
+            more[name] = numbers(name, value, "three numbers", 3)
+        elif name != "joint_states.topic":
+            more[name], = numbers(name, value, "a number", 1)
+    terms = JointTerms(VISCOUS in wanted, COULOMB in wanted, OFFSET in wanted, DRIVE in wanted)
+    gains = numbers(f"--gains {args.gains}", args.gains, "numbers") if args.gains else ()
+    return Request(joints=names(args.joints), terms=terms if wanted else None, gains=gains,
+                   payload_mass=args.payload_mass, method=args.method, constraints=constraints,
+                   **more)
 
 
 def _settings(given: Sequence[str]) -> dict[str, str]:
@@ -193,12 +189,12 @@ def _document(path: Path | None) -> Mapping[str, Any]:
     return content
 
 
-def _check_feasibility(args: argparse.Namespace, known: Known) -> int:
+def _check_feasibility(args: argparse.Namespace, constraints: Mapping[str, Any]) -> int:
     """Say whether a robot can have base parameters; returns the exit status."""
     if args.recording:
         raise InvalidSetting("--check-feasibility reads no recording; leave one of them out")
-    description = robot_model(read_description(user_path(args.urdf))) if args.urdf else None
-    found = check_base_parameters(_document(args.check_feasibility), known, description)
+    described = RobotModel.from_urdf(read_description(user_path(args.urdf))) if args.urdf else None
+    found = check_base_parameters(_document(args.check_feasibility), constraints, described)
     answer, proof = found.feasibility, found.feasibility.certificate
     rows = list(zip(found.combinations, found.beta.tolist(), found.nearest.tolist(), strict=True))
     if args.json:

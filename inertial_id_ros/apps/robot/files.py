@@ -1,43 +1,52 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Joint positions and efforts from a rosbag2 recording or a table."""
+"""Joint positions and efforts from a bag or a table, and the description of an identified robot."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
+import pinocchio as pin
+from scipy.linalg import eigh
 
 from ...errors import InvalidData, RecordingError
-from ...inertia import Array
+from ...export.documents import number, urdf_inertial
+from ...inertia import Array, body_from_phi, is_consistent, phi_from_pinocchio, pseudo_inertia
+from ...io.files import user_path
 from ...io.sample_blocks import JointStates
+from ...motion.description import parse_urdf
+from ...robot.model import COULOMB, VISCOUS, RobotModel
 from ...robot.recording import NamedRecording
 from ...settings import Settings
 from ..recordings.bags import BagReader, read_bag
 from ..recordings.table_files import is_table, read_table, read_words
-from ..recordings.tables import SLOWEST, TIMES, Columns, Reader
+from ..recordings.tables import SLOWEST, TIMES, Columns, Reader, columns_from_file
 
 # Beginnings of names of columns, followed by the name of the joint, its number or nothing.
 POSITIONS = ("position", "positions", "q", "qpos")
 EFFORTS = ("effort", "efforts", "tau", "torque")
 
 
-def read_recording(path: Path, columns: Columns | None = None, topic: str | None = None,
+def read_recording(path: Path, columns: Path | None = None, topic: str | None = None,
                    described: bool = False) -> NamedRecording:
     """Read joint positions and efforts from a bag or a table.
 
     Args:
-        columns: of a table; None: columns ``time`` (or ``t``), ``position.<joint>`` and
-            ``effort.<joint>``, or arrays ``q`` and ``effort`` (or tau, torque) (n, joints), also as
-            ``q_0``, ``q_1``, ...
+        columns: YAML file with the columns of a table; None: columns ``time`` (or ``t``),
+            ``position.<joint>`` and ``effort.<joint>``, or arrays ``q`` and ``effort`` (or tau,
+            torque) (n, joints), also as ``q_0``, ``q_1``, ...
         topic: of the joint states in a bag; None: the only one.
         described: True if a bag needs no robot description.
 
     Raises:
         RecordingError, InvalidData: it cannot be read, or lacks times, positions or efforts.
+        InvalidSetting: a column that cannot be.
     """
+    path = user_path(path)
     if is_table(path):
-        return _read_table(path, columns or Columns())
+        return _read_table(path, columns_from_file(user_path(columns)) if columns else Columns())
     # Joint states with efforts are what payloads from joint torques need, too.
     used = Settings().replace({
         "load.robot": "-", "wrench.sensor_frame": "-",
@@ -91,8 +100,8 @@ def _read_table(path: Path, columns: Columns) -> NamedRecording:
         if set(names) - set(columns.efforts):
             raise RecordingError("the file of --columns names no effort of "
                                  + ", ".join(set(names) - set(columns.efforts)))
-        q, effort = (np.column_stack([reader.column(given[name]) for name in names])
-                     for given in (columns.joints, columns.efforts))
+        q = reader.joints(columns.joints)
+        effort = reader.joints({name: columns.efforts[name] for name in names})
     else:
         (names, q), (others, effort) = (_with_beginning(reader, words)
                                         for words in (POSITIONS, EFFORTS))
@@ -129,3 +138,53 @@ def _with_beginning(reader: Reader, words: Sequence[str]) -> tuple[tuple[str, ..
     raise RecordingError(f"{reader.what} needs columns position.<joint> and effort.<joint>, or "
                          "arrays q and effort (or tau, torque); --columns names others. It has "
                          f"{reader.present}")
+
+
+def set_inertias(urdf: str, model: RobotModel, phi: Array) -> str:
+    """The text of a URDF with the bodies and frictions of phi (p,).
+
+    Links that are fixed to each other are one body: the one nearest to the root gets all of it, the
+    others lose theirs. Links on joints that were locked, such as fingers, keep what is described,
+    and their body gets the rest, so that they can move where the description is used; where no
+    body is left then, they keep half of what leaves one. Links that do not move keep what they
+    have.
+    """
+    parser = ElementTree.XMLParser(target=ElementTree.TreeBuilder(insert_comments=True))
+    root = ElementTree.fromstring(urdf, parser)
+    links = {link.get("name", ""): link for link in root.findall("link")}
+    full = parse_urdf(urdf)
+    for k, joint in enumerate(model.joint_names):
+        mover, where = full.getJointId(joint), model.body_slice(k)
+        own = [frame.name for frame in full.frames
+               if frame.type == pin.FrameType.BODY and frame.parentJoint == mover]
+        locked = [name for name, body in model.links.items() if body == k and name not in own]
+        described = model.nominal[where] - phi_from_pinocchio(
+            full.inertias[mover].toDynamicParameters())  # of those on locked joints
+        share = 1.0
+        if locked and not is_consistent(phi[where] - described):
+            share = 0.5 / float(eigh(pseudo_inertia(described), pseudo_inertia(phi[where]),
+                                     eigvals_only=True)[-1])
+            for part in (part for name in locked for part in links[name].findall("inertial/*")):
+                for key, value in part.attrib.items():
+                    if part.tag in ("mass", "inertia"):
+                        part.set(key, number(share * float(value)))
+        for name in own:
+            for old in links[name].findall("inertial"):
+                links[name].remove(old)
+        body = phi[where] - share * described if locked else phi[where]
+        links[own[0]].append(urdf_inertial(body_from_phi(body)))
+    for element in root.findall("joint"):
+        if element.get("name") in model.joint_names:
+            _set_friction(element, model, phi)
+    return '<?xml version="1.0"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
+
+
+def _set_friction(joint: ElementTree.Element, model: RobotModel, phi: Array) -> None:
+    """Write viscous and Coulomb friction, where identified, into a joint's ``<dynamics>``."""
+    for key, term in (("damping", VISCOUS), ("friction", COULOMB)):
+        if term in model.terms.names:
+            element = joint.find("dynamics")
+            if element is None:
+                element = ElementTree.SubElement(joint, "dynamics")
+            value = phi[model.term_index(joint.get("name", ""), term)]
+            element.set(key, number(max(value, 0.0)))

@@ -1,0 +1,183 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""The report of an identified robot: as text, as JSON, and as a page of HTML."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...extras import optional_packages
+from ...inertia import report_from_phi, report_jacobian
+from ...robot.identify import RobotResult
+from ...robot.model import NOT_NEGATIVE
+from ..bag.output import as_markup, print_table
+from ..report.diagnosis import BAD, FAIR, GOOD, Diagnosis
+from ..report.figures import chart
+from ..report.page import Cell, Section, Table, provenance_section, render
+from ..report.results import CONFIDENCE_95, NAMES, SCALES, UNITS, interval, percent, round_to_spread
+
+_TABLE_WIDTH = 140
+_POSITIVE = (0, 4, 7, 9)  # of a body: its mass and moments of inertia
+_SHOWN = (0, 1, 2, 3, 4, 7, 9)  # all but the products of inertia
+_DATA = 0.5  # share of the data from which on a number counts as identified
+_UNEXPLAINED = 0.5  # share of a joint's torque that a robot leaves of it at most, if it is known
+_SECONDS = 12.0  # of torque that are shown, in which single motions can be told apart
+
+
+def print_report(result: RobotResult, title: str) -> None:
+    """Print torque prediction, parameters and consistency."""
+    with optional_packages("printing the result"):
+        from rich.console import Console
+    console = Console()
+    if not console.is_terminal:  # wide enough for the table of bodies
+        console = Console(width=max(console.width, _TABLE_WIDTH))
+    console.print(as_markup(title), highlight=False)
+    for table in _tables(result):
+        print_table(console, table)
+    for line in _summary(result):
+        console.print(as_markup(line), highlight=False)
+
+
+def _summary(result: RobotResult) -> list[str]:
+    """Sentences about the result: torque error, notes, tilt and delay, gains, terms, bodies."""
+    model, held, drives = result.model, result.validation, result.drives
+    bad = [b for b, good in zip(model.bodies, result.consistent, strict=True) if not good]
+    lean = np.round(np.degrees(result.alignment.tilt), 2) + 0.0  # no -0.00
+    out = [f"torque error {100.0 * result.prediction.relative:.2f} % of the torque" + (
+        "" if held is None else f"; {100.0 * held.relative:.2f} % on motion that was held back"),
+        *(f"note: {note}" for note in result.notes),
+        f"tilt of gravity {lean[0]:.2f}, {lean[1]:.2f} deg; efforts "
+        f"{1e3 * result.alignment.delay:.1f} ms late"]
+    if drives is not None:
+        spread = CONFIDENCE_95 * drives.gain * np.sqrt(np.diag(drives.spread))
+        out.append("gains of the drives, N m/A: " + ", ".join(
+            f"{name} {interval(gain, about, True)}" for name, gain, about in zip(
+                model.joint_names, drives.gain, spread, strict=True)))
+    return [*out, *result.choice.sentences(),
+            f"bodies that cannot exist: {', '.join(bad)}" if bad else
+            f"all {len(model.bodies)} bodies are physically consistent"]
+
+
+def _tables(result: RobotResult) -> tuple[Table, Table, Table]:
+    """Torque and prediction error of every joint; bodies in the frames of their links, amber where
+    the description says it, not the data; terms of every joint."""
+    model, phi, covariance = result.model, result.fit.phi, result.fit.covariance
+    found, held = result.prediction, result.validation
+    torques = [(name, f"{found.torque[j]:.3f}", f"{found.error[j]:.4f}",
+                percent(found.error[j], found.torque[j]),
+                "" if held is None else percent(held.error[j], held.torque[j]))
+               for j, name in enumerate(model.joint_names)]
+    bodies: list[list[str | Cell]] = []
+    for body in model.bodies:
+        where = model.body_slice(body)
+        share, jacobian = result.fit.data_share[where], report_jacobian(phi[where])
+        spread = np.diag(jacobian @ covariance[where, where] @ jacobian.T)
+        sigma = np.array(SCALES) * CONFIDENCE_95 * np.sqrt(np.maximum(spread, 0.0))
+        values = np.array(SCALES) * report_from_phi(phi[where])
+        bodies.append([body, *(Cell(interval(values[i], sigma[i], i in _POSITIVE),
+                                    "" if share[i] > _DATA else "fair") for i in _SHOWN)])
+    sigma = CONFIDENCE_95 * np.sqrt(np.diag(covariance))
+    terms = [(name, *(interval(phi[k], sigma[k], term in NOT_NEGATIVE)
+                      for term in model.terms.names for k in [model.term_index(name, term)]))
+             for name in model.joint_names]
+    return (Table("Torque, rms [N m]",
+                  ("joint", "measured", "error", "share", "share held back"), torques),
+            Table("Bodies, with 95 % intervals", ("body", *(
+                f"{NAMES[i]} [{UNITS[i]}]".replace("^2", "\u00b2") for i in _SHOWN)), bodies),
+            Table("Joints, with 95 % intervals", ("joint", *model.terms.names), terms))
+
+
+def result_json(result: RobotResult, recording: str) -> dict[str, Any]:
+    """The result as JSON (SI units; bodies about the origins of their frames)."""
+    model, fit = result.model, result.fit
+
+    def listed(**columns: Any) -> list[dict[str, Any]]:
+        rows = zip(*(np.asarray(c).tolist() for c in columns.values()), strict=True)
+        return [dict(zip(columns, row, strict=True)) for row in rows]
+
+    return {
+        "recording": recording, "joints": list(model.joint_names), "bodies": list(model.bodies),
+        "parameters": listed(name=model.parameter_names, value=fit.phi,
+                             sigma=np.sqrt(np.diag(fit.covariance)), data_share=fit.data_share),
+        "base_parameters": listed(combination=fit.base.expressions(), value=result.beta,
+                                  sigma=result.beta_sigma),
+        "consistent": result.consistent.tolist(),
+        "description": listed(body=model.bodies, factor=fit.described.factors),
+        "torque_rms": result.prediction.torque.tolist(),
+        "error_rms": result.prediction.error.tolist(),
+        "relative_error": result.prediction.relative,
+        "held_back_relative_error": result.validation and result.validation.relative,
+        "gravity": model.gravity.tolist(), "delay": result.robot.delay,
+        "gains": result.drives and listed(
+            joint=model.joint_names, gain=result.drives.gain,
+            sigma=result.drives.gain * np.sqrt(np.diag(result.drives.spread))),
+        "coulomb_velocity": model.terms.coulomb_velocity,
+        "terms": [{"term": kind, "chosen": kind in model.terms.names, "log_likelihood": gain}
+                  for kind, gain in result.choice.gains.items()],
+        "notes": list(result.notes)}
+
+
+def robot_page(result: RobotResult, recording: Path, words: Sequence[str]) -> str:
+    """The report, as HTML in one file (raises MissingPackage).
+
+    Args:
+        words: of the command line.
+    """
+    title, (torques, bodies, terms) = f"Robot report: {recording.resolve().name}", _tables(result)
+    base = Table("Base parameters", ("combination", "value", "95 %"), [
+        (text, *round_to_spread(value, CONFIDENCE_95 * sigma)) for text, value, sigma in zip(
+            result.fit.base.expressions(), result.beta, result.beta_sigma, strict=True)],
+        folded=True)
+    shown = result.validation or result.prediction
+    time = shown.time - shown.time[0]
+    part = time <= _SECONDS
+    charts = [chart(name, "N m", time[part],
+                    [("measured", shown.measured[part, j], "b-"),
+                     ("predicted", (shown.measured - shown.left)[part, j], "k--")],
+                    f"rms of measured less predicted {shown.error[j]:.3g} N m, "
+                    f"{percent(shown.error[j], shown.torque[j])} of the torque")
+              for j, name in enumerate(result.model.joint_names)]
+    return render(title, _diagnose(result), [
+        Section("Before and after", "held-out", [
+            torques, "Held back: motion that the robot was not identified from."]),
+        Section("Torque, measured and predicted", "torques", [
+            f"Low-passed, the first {time[part][-1]:.0f} s"
+            + (" of the motion held back." if result.validation else "."), charts]),
+        Section("Bodies", "bodies", [
+            bodies, "In the frame of each link, inertia about the centre of mass. Amber: what the "
+            "description says, not the data. Joint torques identify combinations of parameters "
+            "only."]),
+        Section("Joints", "joints", [terms, *result.choice.sentences()]),
+        Section("Base parameters", "base", [f"{len(base.rows)} combinations of parameters.", base]),
+        provenance_section(str(recording), shlex.join(["identify_robot", *words]))])
+
+
+def _diagnose(result: RobotResult) -> Diagnosis:
+    """The verdict on an identified robot."""
+    reasons = tuple(f"{line[0].upper()}{line[1:]}." for line in _summary(result))
+    held, model = result.validation, result.model
+    if result.unexplained is not None:
+        return Diagnosis(BAD, "Not identified", "The description does not explain the torques.",
+                         (str(result.unexplained), *reasons), ())
+    if held is None:
+        return Diagnosis(FAIR, "Identified, not tested", "No part was held back for a test.",
+                         reasons, ("Give --set hold_back=0.3, or a recording by --test.",))
+    unexplained = [f"{name} ({share:.0%})" for name, share in zip(
+        model.joint_names, held.shares, strict=True) if share > _UNEXPLAINED]
+    if unexplained:
+        return Diagnosis(FAIR, "Partly identified", "Most of the torque is not explained of: "
+                         + ", ".join(unexplained) + ".", reasons,
+                         ("Move these joints more: at rest, friction holds what the bodies and "
+                          "the drive do not. Amber numbers below are the description's.",))
+    doubted = [body for body, factor in zip(
+        model.bodies, result.fit.described.factors, strict=True) if factor > 1.0]
+    if doubted:
+        return Diagnosis(FAIR, "Identified", "The robot is not as described: "
+                         + ", ".join(doubted) + ".", reasons,
+                         ("Look for a load, a gripper or a cover that the description lacks.",))
+    return Diagnosis(GOOD, "Identified", "The robot explains torques that it had not seen.",
+                     reasons, ())
