@@ -44,7 +44,7 @@ _EPS = float(np.finfo(float).eps)
 # The pull of the description may cost this part of what the true robot would cost on average:
 # one squared standard deviation for each base parameter. Of simulated arms it costs 0.1 to 0.4.
 _MOST_PULL = 0.5
-_EASES = 10.0 ** -np.arange(7)  # of the prior's weight, from try to try; the last does not pull
+_EASE, _NONE = 0.1, 1e-6  # of the prior's weight, from try to try; of one that does not pull
 _SHARES = (0.0, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5)  # of a design, to leave the solver's tolerance
 _CLOSE = 1e-6  # of base parameters in SI units, to which link parameters are filled in
 _TINY = 1e-12  # N m
@@ -245,14 +245,16 @@ def fit_described(data: Compressed, limits: Limits, reference: Reference, bodies
     def squares(phi: Array) -> float:
         return float(np.sum(data.squares(phi) / noise**2))
 
-    none = reference.scaled(spread * _EASES[-1]**-0.5)
-    limit = squares(identify(data, noise, limits, none)) + _MOST_PULL * count
-    for eased in _EASES:
-        prior = reference.scaled(spread * eased**-0.5)
-        phi = identify(data, noise, limits, prior)
-        if squares(phi) <= limit:
-            break
-    return Described(phi, prior, factors, float(eased))
+    prior, eased, most = reference.scaled(spread), 1.0, _MOST_PULL * count
+    phi, none = identify(data, noise, limits, prior), reference.scaled(spread * _NONE**-0.5)
+    # Without limits, the best possible fit takes no solver, and is at least as good as with them.
+    if squares(phi) > squares(identify(data, noise, lambda _: [], none)) + most:
+        limit = squares(identify(data, noise, limits, none)) + most
+        while squares(phi) > limit and eased > _NONE:
+            eased *= _EASE
+            prior = reference.scaled(spread * eased**-0.5)
+            phi = identify(data, noise, limits, prior)
+    return Described(phi, prior, factors, eased)
 
 
 def term_sizes(data: Compressed, first: int) -> Array:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -277,14 +276,16 @@ def test_joints_of_robots_are_read_by_the_same_rules(tmp_path: Path, q: str, eff
     joints = ["0", "1", "2"] if q == "q_{}" else bags.JOINT_NAMES
     names = [f.format(joint) for f in (q, effort) for joint in joints]
     rows = np.column_stack([bags.angles(TIME), LOAD[:, :3]])
-    columns = Columns(
-        rate=100.0, joints={joint: q.format(joint) for joint in joints} if " " in q else {},
-        efforts={joint: effort.format(joint) for joint in joints} if " " in q else {})
-    got = read_recording(csv(tmp_path / "a.csv", names, rows, cell), columns=columns)
+    named = {"joints": {joint: q.format(joint) for joint in joints},
+             "efforts": {joint: effort.format(joint) for joint in joints}} if " " in q else {}
+    columns = tmp_path / "columns.yaml"
+    columns.write_text(json.dumps({"rate": 100.0, **named}))
+    got = read_recording(csv(tmp_path / "a.csv", names, rows, cell), columns)
     assert got.names == (() if q == "q_{}" else tuple(joints))
     np.testing.assert_allclose(got.q, rows[:, :3])
     np.testing.assert_allclose(got.effort, rows[:, 3:])
     assert np.diff(got.stamps).tolist() == [10_000_000] * (N - 1)
-    for rate in (0.0, 0.01):  # no time; another unit of it
+    for rate in ({}, {"rate": 0.01}):  # no time; another unit of it
+        columns.write_text(json.dumps({**rate, **named}))
         with pytest.raises(InertialIdError, match="time"):
-            read_recording(tmp_path / "a.csv", columns=replace(columns, rate=rate))
+            read_recording(tmp_path / "a.csv", columns)
