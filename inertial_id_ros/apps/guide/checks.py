@@ -194,7 +194,8 @@ def _range(seen: Snapshot, settings: Settings) -> Result | None:
             f"below {100.0 * NEAR_RANGE:.0f} % of {limits[0]:g} N and {limits[1]:g} N m", "")
 
 
-@_check("motion arrives", "motion_slow", "samples_missing.motion")
+@_check("motion arrives", "motion_slow", "samples_missing.motion", "wrong_units.joints",
+        "joint_states_incomplete", "samples_invalid.joints")
 def _motion(seen: Snapshot, settings: Settings) -> Result:
     if settings.kinematics.source == "tf" or (not len(seen.joints) and len(seen.transforms)):
         return _rate(seen, "transforms",
@@ -209,21 +210,8 @@ def _description(seen: Snapshot, settings: Settings) -> Result | None:
     missing = seen.missing if seen.has_description else seen.missing and "none was received"
     moved = f"{len(seen.chain)} joints move the sensor" if seen.chain else "transforms move it"
     return (missing, missing or moved, "a description that holds the frame of the wrench",
-            "Start the robot_state_publisher, or set robot_description.file; set "
-            "wrench.sensor_frame to the link that lies at the sensor.")
-
-
-@_check("joint names", "wrong_units.joints", "joint_states_incomplete", "samples_invalid.joints")
-def _names(seen: Snapshot, _: Settings) -> Result | None:
-    chain, names = seen.chain, seen.joints.names
-    if not chain or not names:
-        return None
-    absent = [joint for joint in chain if joint not in names]
-    return (absent, f"{listed(absent)} of the description is not among {listed(names)}" if absent
-            else f"{len(chain)} of {len(names)} joint states move the sensor",
-            "all joints that move the sensor, once each",
-            "Use the description of this robot (prefix, hand), or have the driver publish these "
-            "names.")
+            "Start the robot_state_publisher, or set robot_description.file, with the description "
+            "of this robot (prefix, hand); set wrench.sensor_frame to the link at the sensor.")
 
 
 @_check("frame of the wrench", "sensor_frame")
@@ -243,29 +231,14 @@ def _frame(seen: Snapshot, _: Settings) -> Result | None:
 
 @_check("stamps", "stamp_stray", "clock_stopped")
 def _stamps(seen: Snapshot, _: Settings) -> Result | None:
-    streams = [(what, stream) for what, stream in (
-        ("wrench", seen.wrench), ("joint states", seen.joints)) if len(stream)]
-    if not streams:
-        return None
-    faults = [f"{what}: {fault}" for what, stream in streams
-              if (fault := _fault_of_stamps(stream, seen.is_simulated))]
-    ages = ", ".join(f"{what} {1e3 * stream.lag:.0f} ms" for what, stream in streams)
-    return (faults, "; ".join(faults) or f"age on arrival: {ages}",
-            f"stamps that go on, at most {LATEST:g} s old when they arrive",
-            "Have the driver stamp when it measures; synchronise both machines (chrony, NTP); in "
-            "simulation set use_sim_time for all or for none.")
-
-
-def _fault_of_stamps(stream: Stream, is_simulated: bool) -> str:
-    """What is wrong with the stamps of a stream; empty where nothing is."""
-    if not stream.stamps.all():
-        return f"{np.sum(stream.stamps == 0)} of {len(stream)} samples have no stamp"
-    if len(stream) > 1 and not np.ptp(stream.stamps):
-        return f"all {len(stream)} samples have the same stamp"
-    if not is_simulated and not EARLIEST <= stream.lag <= LATEST:
-        when = "old" if stream.lag > 0.0 else "in the future"
-        return f"stamps are {abs(stream.lag):.2f} s {when} when they arrive"
-    return ""
+    ages = {what: stream.lag for what, stream in (
+        ("wrench", seen.wrench), ("joint states", seen.joints)) if len(stream)}
+    is_wrong = not all(EARLIEST <= age <= LATEST for age in ages.values())
+    return (is_wrong and not seen.is_simulated, "age on arrival: " + ", ".join(
+        f"{what} {age:.3f} s" for what, age in ages.items()),
+        f"stamps other than 0 that go on, at most {LATEST:g} s old when they arrive",
+        "Have the driver stamp when it measures; synchronise both machines (chrony, NTP); in "
+        "simulation set use_sim_time for all or for none.") if ages else None
 
 
 @_check("clocks", "clocks_differ")

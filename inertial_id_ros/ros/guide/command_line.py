@@ -27,6 +27,9 @@ _EPILOG = (
     "the command; 3 not identified; 4 a check failed, nothing was identified; 5 identified, but "
     "not proved or not applied; 130 interrupted. Without a terminal each event is a line of JSON.")
 _WINDOW = 90.0  # s: all motions of a session count, with the pauses between them
+LIMITS = (("mass_accuracy", 0.01, 100.0), ("com_accuracy", 0.01, 1000.0),
+          ("inertia_accuracy", 0.0, 1000.0), ("timeout", 5.0, 600.0), ("link_speed", 0.01, 2.0),
+          ("silence", 0.05, 1.0), ("floor", -math.inf, 100.0))
 # A box around the payload in the frame of the sensor, corners [m], where nobody gave one.
 USUAL_BOX = np.array([[-0.1, -0.1, 0.0], [0.1, 0.1, 0.2]])
 
@@ -91,34 +94,22 @@ def parse(words: Sequence[str], ros_words: Sequence[str] = ()) -> argparse.Names
         ros_words: the ROS arguments of the command line, which go to the node.
     """
     args = make_parser().parse_args(words)
-    for name, low, high in (
-            ("mass_accuracy", 0.01, 100.0), ("com_accuracy", 0.01, 1000.0),
-            ("inertia_accuracy", 0.0, 1000.0), ("timeout", 5.0, 600.0), ("link_speed", 0.01, 2.0),
-            ("silence", 0.05, 1.0), ("floor", -math.inf, 100.0)):
+    for name, low, high in LIMITS:
         value = getattr(args, name)
         if value is not None and not low <= value <= high:
             raise InvalidSetting(f"--{name.replace('_', '-')} is {value:g}; allowed: {low:g} to "
                                  f"{high:g}")
-    args.node = f"/{args.node.removeprefix('/')}"
     args.wanted = Wanted(args.mass_accuracy / 100.0, args.com_accuracy / 1000.0,
                          args.inertia_accuracy / 100.0)
     args.box = USUAL_BOX if args.payload_box is None else box_corners(
         "--payload-box", args.payload_box)
     args.keep_out = [box_corners("--keep-out", text) for text in args.keep_out]
-    args.arguments = _arguments(args, ros_words)
-    return args
-
-
-def _arguments(args: argparse.Namespace, ros_words: Sequence[str]) -> list[str]:
-    """Arguments of a node that is started."""
+    args.node = f"/{args.node.removeprefix('/')}"
     namespace, name = args.node.rsplit("/", 1)
-    out = ["--ros-args", "-r", f"__node:={name}", "-p", f"buffer.window:={_WINDOW}"]
-    if namespace:
-        out += ["-r", f"__ns:={namespace}"]
-    if args.motion:
-        out += ["-p", "motion.execute:=true"]  # whoever calls this command asks for it
-    if args.config:
-        out += ["--params-file", str(config_file(args.config))]
-    if args.sensor:
-        out += ["-p", f"wrench.sensor:={args.sensor}"]
-    return [*out, *ros_words]
+    args.arguments = [
+        "--ros-args", "-r", f"__node:={name}", "-p", f"buffer.window:={_WINDOW}",
+        *(["-r", f"__ns:={namespace}"] if namespace else []),
+        *(["-p", "motion.execute:=true"] if args.motion else []),  # the command asks for it
+        *(["--params-file", str(config_file(args.config))] if args.config else []),
+        *(["-p", f"wrench.sensor:={args.sensor}"] if args.sensor else []), *ros_words]
+    return args
