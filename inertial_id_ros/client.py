@@ -1,11 +1,219 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""For programs that use the payload: take it by this, and nothing old or impossible is used.
-
-`docs/use_payload.md` says what the node promises, and what this makes of it.
-"""
+"""For programs that use the payload: `PayloadClient` gives it while it can be relied on, and else
+the reason why not. `docs/use_payload.md` says what the node promises."""
 
 from __future__ import annotations
 
-from .ros.payload_client import NoPayload, Payload, PayloadClient
+import inspect
+import math
+import time
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from rclpy.node import Node
+
+from inertial_id_ros.msg import InertialParameters
+
+from .errors import InvalidData
+from .estimate import UNOBSERVED, ParameterVerdict
+from .findings import STOPPING, Doubt
+from .inertia import GROUPS, Array, Body, is_consistent, phi_from_body, tensor_from_six
+from .io.decoding import inertia_numbers
+from .ros.contract import LATCHED, TOPIC
+from .ros.conversions import stamp_ns
 
 __all__ = ["NoPayload", "Payload", "PayloadClient"]
+_TWO_BREAKS = 10.0  # s within which a second break means that two programs publish
+
+
+@dataclass(frozen=True, eq=False)
+class Payload:
+    """A payload that is physically possible, and was young enough when it was returned.
+
+    Attributes:
+        mass: [kg]; com: centre of mass (3,) [m]; inertia: about it (3, 3) [kg m^2], all in the axes
+            and about the origin of `frame_id`.
+        covariance: (10, 10), SI units, of mass, com and the inertia's xx, xy, xz, yy, yz, zz.
+        verdict: for each of these ten (10,); what is UNOBSERVED must not be used.
+        tool_apart: True if a stored tool is no part of it.
+        stamp_ns: stamp of the newest sample used [ns]; sequence: number of the message.
+        arrived: steady time at which that sample arrived at the latest [s]; expires: steady time
+            from which on the payload is too old.
+    """
+
+    mass: float
+    com: Array
+    inertia: Array
+    covariance: Array
+    verdict: tuple[ParameterVerdict, ...]
+    frame_id: str
+    tool_apart: bool
+    stamp_ns: int
+    sequence: int
+    arrived: float
+    expires: float
+
+    @property
+    def age(self) -> float:
+        """Time since the newest sample used arrived, now and at most [s]."""
+        return time.monotonic() - self.arrived
+
+    @property
+    def sigma(self) -> Array:
+        """Standard deviations (10,) in the order of the covariance."""
+        return np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
+
+    def is_known(self, group: str) -> bool:
+        """True if all of "mass", "com" or "inertia" may be used."""
+        return UNOBSERVED not in self.verdict[GROUPS[group]]
+
+
+@dataclass(frozen=True)
+class NoPayload:
+    """There is no payload that may be used, for a reason in one sentence; false in a condition."""
+
+    reason: str
+
+    def __bool__(self) -> bool:
+        return False
+
+
+class PayloadClient:
+    """Subscribes to the payload of a node; `newest` may be called from any thread, while an
+    executor spins the program's node.
+
+    Ages are of the steady clock alone. The system clock, by which the middleware says how long a
+    message has waited for the executor, may be set meanwhile; but no message came before the one
+    before it was taken, except for the time that it was under way. Its age counts from the earlier
+    of the two: a message after a silence, and the first one, are used only when another follows,
+    which takes a period of estimator.rate, or .85 s.
+
+    The node numbers its messages. The numbers of two publishers go back, or repeat with other
+    contents, again and again; one such break alone may be a node that was started again.
+
+    Args:
+        node: of the program. topic: of the node that identifies.
+        max_age: bound on the time since the newest sample used has arrived [s]; at 2 Hz, ages
+            reach a second and a half.
+        frame_id: in which the numbers must be given; empty: that of the first message.
+        require: "mass", "com" or "inertia", which must be known; each includes those before.
+
+    Raises:
+        InvalidData: max_age is not positive, or require is none of these.
+    """
+
+    def __init__(self, node: Node, topic: str = TOPIC, max_age: float = 2.0, frame_id: str = "",
+                 require: str = "mass") -> None:
+        if not max_age > 0.0:
+            raise InvalidData(f"max_age is {max_age:g} s; it must be above 0")
+        if require not in GROUPS:
+            raise InvalidData(f"require is '{require}'; allowed: {', '.join(GROUPS)}")
+        self.topic, self.max_age, self.require = topic, max_age, require
+        self._frame_id = frame_id.lstrip("/")
+        # The newest message, and the steady time at which its newest sample arrived at the latest
+        # [s]; None: not known.
+        self._received: tuple[InertialParameters, float | None] | None = None
+        self._taken = -math.inf  # steady time of that [s]
+        self._breaks: deque[float] = deque([-math.inf] * 2, maxlen=2)  # steady times [s]
+        self._node = node
+
+        def take(*arrived: Any) -> None:  # some executors pass both as one tuple
+            self._take(*(arrived[0] if len(arrived) == 1 else arrived))
+
+        # By its signature rclpy knows that the callback wants the message info.
+        take.__signature__ = inspect.signature(self._take)  # type: ignore[attr-defined]
+        self._subscription = node.create_subscription(InertialParameters, topic, take, LATCHED)
+
+    def close(self) -> None:
+        """Subscribe no more."""
+        self._node.destroy_subscription(self._subscription)
+
+    def _take(self, message: InertialParameters, info: Mapping[str, int]) -> None:
+        """Keep a message; info: of the middleware, as its arrival by the system clock [ns]."""
+        now, received = time.monotonic(), info.get("received_timestamp", 0)
+        waited = max(0.0, 1e-9 * (time.time_ns() - received)) if received > 0 else 0.0
+        last, before = self._received or (None, None)
+        arrived = None
+        if last is not None and message.sequence > last.sequence:
+            arrived = min(self._taken, now - waited) - message.age
+            if before is not None and last.header.stamp == message.header.stamp:
+                arrived = min(arrived, before)  # the same sample gets no younger
+        elif last is not None:
+            if (message.sequence, message.header.stamp, message.inertia.m, message.stale) == (
+                    last.sequence, last.header.stamp, last.inertia.m, last.stale):
+                return  # it says nothing new, nor that the node lives
+            self._breaks.append(now)
+        self._received, self._taken = (message, arrived), now
+
+    def newest(self) -> Payload | NoPayload:
+        """The newest payload, if it may be used now, or the reason why there is none.
+
+        The newest message alone decides: what came before may be of another payload.
+        """
+        if self._received is None:
+            return NoPayload(f"no message has arrived on '{self.topic}'")
+        message, arrived = self._received
+        now, frame = time.monotonic(), message.header.frame_id.lstrip("/")
+        if now - self._breaks[0] < _TWO_BREAKS:
+            return NoPayload(f"the numbers of the messages on '{self.topic}' go back or repeat "
+                             "again and again: more than one program publishes there")
+        reason = why_unusable(message, self.require)
+        if reason:
+            return NoPayload(reason)
+        if self._frame_id and frame != self._frame_id:
+            return NoPayload(f"the numbers are given in '{frame}', and not in '{self._frame_id}'")
+        if arrived is None:
+            return NoPayload("the first message of a run has arrived, and how long it waited is "
+                             "not known before the next")
+        self._frame_id = frame
+        if now - arrived > self.max_age:
+            return NoPayload(f"the newest sample used is {now - arrived:.2f} s old; max_age is "
+                             f"{self.max_age:g} s")
+        return Payload(
+            *body_of(message), message.covariance.reshape(10, 10).copy(), verdicts_of(message),
+            message.header.frame_id, message.tool_apart, stamp_ns(message.header.stamp),
+            message.sequence, arrived, arrived + self.max_age)
+
+
+def body_of(message: InertialParameters) -> Body:
+    """The body of a message, in its frame."""
+    numbers = inertia_numbers(message.inertia)
+    return Body(message.inertia.m, numbers[1:4], tensor_from_six(numbers[4:]))
+
+
+def verdicts_of(message: InertialParameters) -> tuple[ParameterVerdict, ...]:
+    """The verdicts (10,) of a message; those that do not exist, or are in doubt, are UNOBSERVED."""
+    verdict = [ParameterVerdict(v) if v < len(ParameterVerdict) else UNOBSERVED
+               for v in message.verdict.tolist()]
+    for doubt, group in zip((Doubt.MASS, Doubt.COM, Doubt.INERTIA), GROUPS.values(), strict=True):
+        if doubt in Doubt(message.doubt):
+            verdict[group] = [UNOBSERVED] * len(verdict[group])
+    return tuple(verdict)
+
+
+def why_unusable(message: InertialParameters, require: str) -> str:
+    """Why a message must not be used, in words; empty where it may be.
+
+    Args:
+        require: which of `GROUPS` must be known; each includes those before.
+    """
+    if not message.valid:
+        return f"the node has no estimate: {message.status}"
+    if message.stale:
+        return f"the node holds an old estimate: {message.status}"
+    if Doubt(message.doubt) & STOPPING:
+        return f"the node is in doubt: {next(iter(message.diagnostics), message.status)}"
+    if not 0.0 <= message.age < math.inf:
+        return f"the message has no age ({message.age:g} s)"
+    body = body_of(message)
+    if not all(np.isfinite(part).all() for part in (*body, message.covariance)):
+        return "the message holds numbers that are not finite"
+    if not is_consistent(phi_from_body(*body)):
+        return "no rigid body has the mass and inertia of the message"
+    verdict, names = verdicts_of(message), list(GROUPS)
+    unknown = [name for name in names[:names.index(require) + 1]
+               if UNOBSERVED in verdict[GROUPS[name]]]
+    return f"the motion so far does not determine the {unknown[0]}" if unknown else ""

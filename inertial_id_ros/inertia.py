@@ -20,6 +20,7 @@ Array: TypeAlias = "NDArray[np.floating[Any]]"  # a text: NumPy 1.21 cannot eval
 
 PARAMETERS = 10  # of one body: mass, first moments, second moments
 PARAMETER_NAMES = ("mass", "com.x", "com.y", "com.z", "ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+GROUPS = {"mass": slice(0, 1), "com": slice(1, 4), "inertia": slice(4, 10)}  # of the ten
 # Row and column of the six tensor entries, in the order of phi.
 _ROWS, _COLS = np.array([0, 0, 0, 1, 1, 2]), np.array([0, 1, 2, 1, 2, 2])
 _TINY = np.finfo(float).tiny

@@ -33,13 +33,11 @@ class ApplyStage(Stage):
 
     Attributes:
         contact: (6,) what is read beside the weight [N, N m]; share: of the weight that is read;
-            moves: the arm moves, with the same reading; frame: of the wrench, where it is not that
-            of the sensor.
+            frame: of the wrench, where it is not that of the sensor.
     """
 
     contact = np.zeros(6)
     share = 1.0
-    moves = False
     frame: str | None = None
     _rng = np.random.default_rng(5)
 
@@ -92,7 +90,7 @@ class ApplyStage(Stage):
         while not self._ended.is_set():
             noise = _NOISE * self._rng.normal(size=6)  # or the window is known too well
             self.robot.play(0.04, self.share * reading + self.contact + noise, self.frame,
-                            rest=not self.moves, speed=1.0)
+                            rest=True, speed=1.0)
 
     def end_rest(self) -> None:
         """Publish nothing any more."""

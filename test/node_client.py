@@ -121,6 +121,12 @@ def set_parameter(stage, name, value):
     return stage.client.call(SetParameters, f"{NODE}/set_parameters", request).results[0]
 
 
+def use(stage, name, value):
+    """Set a parameter, which must succeed."""
+    result = set_parameter(stage, name, value)
+    assert result.successful, result.reason
+
+
 def get_parameters(stage, *names):
     values = stage.client.call(GetParameters, f"{NODE}/get_parameters",
                                GetParameters.Request(names=list(names))).values

@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from inertial_id_ros.estimate import IDENTIFIED
-from inertial_id_ros.inertia import phi_from_body
+from inertial_id_ros.inertia import GROUPS, Body
 from inertial_id_ros.settings import Settings
+from inertial_id_ros.targets import load_target
 from inertial_id_ros.targets.payload import TargetPayload
-from inertial_id_ros.targets.registry import load_target
 from inertial_id_ros.targets.target import Target
 
 TURN, SHIFT = Rotation.from_euler("xyz", [0.4, -0.7, 1.1]).as_matrix(), np.array([0.02, -0.05, 0.1])
@@ -44,8 +43,8 @@ def matrix(six: Mapping[str, float]) -> np.ndarray:
 def in_sensor(bias: np.ndarray | None = BIAS) -> TargetPayload:
     """The payload in the frame of the sensor."""
     mass, com, six = body(np.eye(3), np.zeros(3))
-    return TargetPayload("sensor", phi_from_body(mass, com, matrix(six)), IDENTIFIED, IDENTIFIED,
-                         IDENTIFIED, 0.0, bias)
+    return TargetPayload("sensor", Body(mass, np.array(com), matrix(six)), frozenset(GROUPS), 0.0,
+                         bias)
 
 
 class Graph:
@@ -76,7 +75,7 @@ class Graph:
     def request_fields(self, service: str) -> dict[str, str]:
         return self.fields.get(self.resolve(service), {})
 
-    def wait_for_message(self, kind: str, topic: str, timeout: float) -> Any:
+    def wait_for_message(self, kind: str, topic: str, latched: bool = False) -> Any:
         return self.messages.get(topic)
 
     def call(self, kind: str, service: str, request: dict[str, Any]) -> Any:

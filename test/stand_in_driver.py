@@ -1,11 +1,10 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """A stand-in of ur_robot_driver: ``python stand_in_driver.py [BEHAVIOUR [FILE]]``.
 
-It serves ``set_payload``, prints each request as a line of JSON, and tells its payload as the
-driver does. BEHAVIOUR: accept; drop (takes no inertia, and exports none); mistake (takes another
-mass than it is told); refuse; silent (does not answer); late (answers after a second, and had no
-payload before); spoil (puts a folder in the place of FILE before it answers, so that nobody can
-write that any more).
+It serves ``set_payload``, prints each request as a line of JSON, and publishes its payload as the
+driver does. BEHAVIOUR: accept; mistake (takes another mass than is sent); refuse; silent (does not
+answer); late (answers after a second, and had no payload before); spoil (puts a folder in the place
+of FILE before it answers, so that nobody can write that any more).
 """
 
 from __future__ import annotations
@@ -59,11 +58,8 @@ class Driver(Node):
         return response
 
     def _publish(self) -> None:
-        names = ["mass", "cog.x", "cog.y", "cog.z"]
-        values = [float(self._now["mass"]), *map(float, self._now["com"])]
-        if self._behaviour != "drop":
-            names += [f"inertia.{name}" for name in ENTRIES]
-            values += map(float, self._now["inertia"])
+        names = ["mass", "cog.x", "cog.y", "cog.z", *(f"inertia.{name}" for name in ENTRIES)]
+        values = [float(x) for x in (self._now["mass"], *self._now["com"], *self._now["inertia"])]
         self._publisher.publish(DynamicJointState(
             joint_names=["payload"],
             interface_values=[InterfaceValue(interface_names=names, values=values)]))

@@ -71,7 +71,7 @@ def urdf_parts(payload: PayloadOnLink) -> list[Element[Any]]:
             element("joint", element("parent", link=payload.parent),
                     element("child", link=payload.link),
                     element("origin", xyz="0 0 0", rpy="0 0 0"),
-                    name=payload.joint, type="fixed")]
+                    name=f"{payload.link}_joint", type="fixed")]
 
 
 def payload_urdf(payload: PayloadOnLink) -> str:

@@ -1,9 +1,8 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""The payload to export, of an estimate or of one that was saved, and what its reader must know."""
+"""The payload to export, of an estimate or of one that was saved, and what its user must know."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -11,15 +10,13 @@ from typing import Any
 import numpy as np
 
 from ..errors import DamagedFile, InvalidData, InvalidSetting, NotEnoughData
-from ..estimate import PRIOR_DOMINATED, UNOBSERVED, Estimate, NoEstimate, ParameterVerdict
+from ..estimate import PRIOR_DOMINATED, UNOBSERVED, Estimate, NoEstimate
 from ..inertia import PARAMETER_NAMES, Array, Body, is_consistent, move_body, phi_from_body
 from ..io import fields
 from ..io.files import read_report
 from ..limits import MAX_NAME
 
 DEFAULT_LINK = "payload"
-VERDICTS = {UNOBSERVED: "not told by the data, the prior's value is written",
-            PRIOR_DOMINATED: "mostly from the prior"}
 
 
 @dataclass(frozen=True)
@@ -54,11 +51,6 @@ class PayloadOnLink:
             raise InvalidSetting(f"link '{self.link}' is the parent itself, or the world; the "
                                  "payload needs another name")
 
-    @property
-    def joint(self) -> str:
-        """Name of the joint that fixes it to its parent."""
-        return f"{self.link}_joint"
-
     def on(self, parent: str, rotation: Array, translation: Array) -> PayloadOnLink:
         """The same body on another link, where ``x_new = rotation x + translation``."""
         return replace(self, parent=parent, body=move_body(self.body, rotation, translation))
@@ -73,13 +65,11 @@ def payload_from_estimate(outcome: Estimate | NoEstimate,
     """The payload of an estimate, on the frame of the sensor.
 
     Raises:
-        NotEnoughData: there is no estimate, it is in doubt, or its data do not tell mass or centre
-            of mass.
-        InvalidData: no body has these parameters. InvalidSetting: the link's name.
+        NotEnoughData: there is no estimate, it is in doubt, or its data do not determine mass or
+            centre of mass.
+        DamagedFile: no body has these parameters. InvalidSetting: the link's name.
     """
-    if isinstance(outcome, NoEstimate):
-        raise NotEnoughData(f"there is no estimate to export: {outcome.reason}")
-    if outcome.doubted:
+    if isinstance(outcome, Estimate) and outcome.doubted:
         raise NotEnoughData(f"the estimate is in doubt: {outcome.doubted}")
     return _from_report(outcome.to_json(), link)
 
@@ -89,58 +79,55 @@ def read_saved_estimate(path: Path, link: str = DEFAULT_LINK) -> PayloadOnLink:
 
     Raises:
         InvalidSetting: the file cannot be read. InvalidData: it holds no estimate.
-        NotEnoughData: it says why there was none, or its data do not tell mass or centre of mass.
+        NotEnoughData: it says why there was none, or its data do not determine mass or centre of
+            mass.
     """
     try:
         return _from_report(read_report(path), link)
     except OSError as error:
         raise InvalidSetting(f"saved estimate {path} cannot be read: {error.strerror}") from error
-    except (DamagedFile, InvalidData) as error:
+    except DamagedFile as error:
         raise InvalidData(f"saved estimate {path} cannot be used: {error}") from None
+
+
+def body_in(report: dict[str, Any]) -> Body:
+    """The body of a report, as `Estimate.to_json` gives it (raises DamagedFile)."""
+    body = Body(fields.number(report, "mass"), fields.numbers(report, "com", 3),
+                fields.numbers(report, "inertia_com", 3, 3))
+    asymmetry = np.abs(body.inertia_com - body.inertia_com.T).max()
+    if asymmetry > 1e-9 * np.abs(body.inertia_com).max():
+        raise DamagedFile("its 'inertia_com' is not symmetric")
+    if not is_consistent(phi_from_body(body.mass, np.zeros(3), body.inertia_com)):
+        raise DamagedFile("no rigid body has its mass and inertia")
+    return body
 
 
 def _from_report(report: dict[str, Any], link: str) -> PayloadOnLink:
     """The payload of a report, as `Estimate.to_json` gives it.
 
     Raises:
-        DamagedFile: it is no such report. InvalidData: no body has these parameters.
-        NotEnoughData: there was no estimate, or its data do not tell mass or centre of mass.
+        DamagedFile: it is no such report. NotEnoughData: there was no estimate, or its data do not
+            determine mass or centre of mass.
     """
-    if not isinstance(report.get("valid"), bool):
-        raise DamagedFile("it holds no estimate")
-    if not report["valid"]:
-        said = report.get("diagnostics")
-        why = said[0] if isinstance(said, list) and said else "no reason is given"
-        raise NotEnoughData(f"there was no estimate to save: {why}")
-    tensor = fields.numbers(report, "inertia_com", 3, 3)
-    if not np.abs(tensor - tensor.T).max() <= 1e-9 * np.abs(tensor).max():
-        raise DamagedFile("its 'inertia_com' is not symmetric")
-    body = Body(fields.number(report, "mass"), fields.numbers(report, "com", 3),
-                0.5 * (tensor + tensor.T))
-    if not is_consistent(phi_from_body(body.mass, np.zeros(3), body.inertia_com)):
-        raise InvalidData("the estimate has parameters that no rigid body has")
-    samples, stamp = report.get("samples"), report.get("stamp_ns")
-    if type(samples) is not int or type(stamp) is not int:
-        raise DamagedFile("its 'samples' and 'stamp_ns' are no whole numbers")
-    frame, apart = str(report.get("frame_id", "")), report.get("tool_apart") is True
-    notes = _notes(report, fields.verdict(report, "verdict"), frame)
-    if apart:
-        notes.append("it is the object alone, without the tool that was set apart")
-    source = (f"{report.get('method')} on {samples} samples, "
-              f"stamp {stamp // 10**9}.{stamp % 10**9:09d} s")
-    return PayloadOnLink(link, frame, body, source, tuple(notes), apart)
-
-
-def _notes(report: dict[str, Any], verdict: Sequence[ParameterVerdict], frame: str) -> list[str]:
-    """How old an estimate is, and which parameters its data do not, or hardly, tell (raises
-    NotEnoughData where mass or centre of mass is among the former)."""
-    named = {v: [name for name, found in zip(PARAMETER_NAMES, verdict, strict=True) if found == v]
-             for v in VERDICTS}
-    if unknown := [name for name in named[UNOBSERVED] if name in PARAMETER_NAMES[:4]]:
-        raise NotEnoughData(f"the data of this estimate do not tell {', '.join(unknown)}; a "
+    if report.get("valid") is False:
+        raise NotEnoughData("there is no estimate to export: "
+                            + str(next(iter(report.get("diagnostics") or ()), "no reason given")))
+    body, frame = body_in(report), fields.text(report, "frame_id")
+    verdict = fields.verdict(report, "verdict")
+    unknown, guessed = (
+        [name for name, found in zip(PARAMETER_NAMES, verdict, strict=True) if found == wanted]
+        for wanted in (UNOBSERVED, PRIOR_DOMINATED))
+    if UNOBSERVED in verdict[:4]:
+        raise NotEnoughData(f"the data of this estimate do not determine {', '.join(unknown)}; a "
                             "payload is exported only with mass and centre of mass")
-    notes = [f"{words}: {', '.join(named[v])} (axes of '{frame}')"
-             for v, words in VERDICTS.items() if named[v]]
-    if report.get("stale") is True:
-        notes.insert(0, f"it was stale: {report.get('stale_reason') or 'no new data came'}")
-    return notes
+    stamp, apart = fields.stamp(report, "stamp_ns"), report.get("tool_apart") is True
+    notes = {
+        f"it was stale: {report.get('stale_reason') or 'no new data came'}": report.get("stale"),
+        "not determined by the data, the prior's value is written: "
+        f"{', '.join(unknown)} (axes of '{frame}')": unknown,
+        f"mostly from the prior: {', '.join(guessed)} (axes of '{frame}')": guessed,
+        "it is the object alone, without the tool that was set apart": apart}
+    source = (f"{report.get('method')} on {report.get('samples')} samples, "
+              f"stamp {stamp // 10**9}.{stamp % 10**9:09d} s")
+    return PayloadOnLink(link, frame, body, source,
+                         tuple(note for note, holds in notes.items() if holds), apart)

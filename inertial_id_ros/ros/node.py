@@ -25,7 +25,7 @@ from ..identify.state import restored
 from ..io.files import user_path
 from ..motion.description import read_description
 from ..settings import Settings
-from .apply.service import ApplyService
+from .apply import ApplyService
 from .diagnostics import FindingLogger, PayloadLogger, Rate, statuses
 from .estimation import Estimation, Notes
 from .files import StateKeeper

@@ -4,13 +4,14 @@ may be called in the thread that spins the node; a callback of a `MultiThreadedE
 
 from __future__ import annotations
 
-import threading
+import math
+import shlex
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from rcl_interfaces.msg import ParameterType
+import yaml
 from rcl_interfaces.srv import (
     DescribeParameters,
     GetParameters,
@@ -20,16 +21,16 @@ from rcl_interfaces.srv import (
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.node import Node
 from rclpy.parameter import Parameter, parameter_value_to_python
-from rclpy.qos import HistoryPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.qos import QoSProfile, ReliabilityPolicy
 
 from ..errors import InertialIdError, InvalidData, InvalidSetting
 from .compat import message_type
+from .contract import LATCHED
 
-POLL = 0.05  # s between two looks whether ROS still runs
+POLL = 0.01  # s
+SILENCE = 1.0  # s that a topic may be silent
 TIMES = 4  # that a question is asked: a service that has just been found may lose an answer
-LISTENING = QoSProfile(depth=100, history=HistoryPolicy.KEEP_LAST,
-                       reliability=ReliabilityPolicy.BEST_EFFORT)
-_NUMBERS = {"float": float, "double": float, "boolean": bool, "string": str}
+NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 
 class NoAnswer(InertialIdError):
@@ -52,9 +53,6 @@ class RosClient:
         self._node, self.timeout = node, timeout
         self._group = ReentrantCallbackGroup()
         self._clients: dict[tuple[Any, str], Any] = {}
-        self._lock = threading.Lock()
-
-    # ---- names ----------------------------------------------------------------------------------
 
     def resolve(self, name: str) -> str:
         """The full name of a service, topic or node (raises InvalidSetting where it is none)."""
@@ -74,7 +72,14 @@ class RosClient:
         """The type of each topic in the graph, by its full name."""
         return {name: types[0] for name, types in self._node.get_topic_names_and_types()}
 
-    # ---- services -------------------------------------------------------------------------------
+    def request_fields(self, service: str) -> dict[str, str]:
+        """Types of the fields of a service's request; empty where that is not there, or its type is
+        not installed."""
+        try:
+            kind = message_type(self.services().get(self.resolve(service), "none/srv/None"))
+        except (ImportError, AttributeError):
+            return {}
+        return dict(kind.Request.get_fields_and_field_types())
 
     def call(self, kind: Any, service: str, request: Any, timeout: float | None = None,
              times: int = 1) -> Any:
@@ -92,51 +97,26 @@ class RosClient:
         timeout = self.timeout if timeout is None else timeout
         if isinstance(request, Mapping):
             request = fill(kind.Request(), request)
-        client = self._client(kind, self.resolve(service))
-        end = time.monotonic() + timeout
+        key = kind, self.resolve(service)
+        if key not in self._clients:
+            self._clients[key] = self._node.create_client(*key, callback_group=self._group)
+        client, end = self._clients[key], time.monotonic() + timeout
         if not self._until(client.service_is_ready, end):
             raise NoAnswer(f"there is no service '{service}'")
-        for k in range(times):
+        for k in range(1, times + 1):
             future = client.call_async(request)
-            if self._done(future, end - (times - 1 - k) * timeout / times):
+            if self._until(future.done, end - timeout * (times - k) / times):
                 return future.result()
             client.remove_pending_request(future)
         raise NoResponse(f"service '{service}' did not answer within {timeout:g} s")
 
-    def request_fields(self, service: str) -> dict[str, str]:
-        """Types of the fields of a service's request; empty where that is not there, or its type is
-        not installed."""
-        try:
-            kind = message_type(self.services().get(self.resolve(service), "none/srv/None"))
-        except (ImportError, AttributeError):
-            return {}
-        return dict(kind.Request.get_fields_and_field_types())
-
-    def _client(self, kind: Any, service: str) -> Any:
-        with self._lock:
-            if (kind, service) not in self._clients:
-                self._clients[kind, service] = self._node.create_client(
-                    kind, service, callback_group=self._group)
-            return self._clients[kind, service]
-
-    def _until(self, condition: Callable[[], bool], end: float) -> bool:
+    def _until(self, condition: Callable[[], Any], end: float) -> bool:
         """True as soon as a condition holds; False at a steady time [s], or if ROS ends."""
         while not condition():
             if time.monotonic() > end or not self._node.context.ok():
                 return False
-            time.sleep(POLL / 5)
+            time.sleep(POLL)
         return True
-
-    def _done(self, future: Any, end: float) -> bool:
-        """True as soon as a future is done."""
-        done = threading.Event()
-        future.add_done_callback(lambda _: done.set())
-        while not (future.done() or done.wait(POLL)):
-            if time.monotonic() > end or not self._node.context.ok():
-                return False
-        return True
-
-    # ---- parameters -----------------------------------------------------------------------------
 
     def parameters(self, node: str, prefixes: Sequence[str]) -> dict[str, Any]:
         """Values of a node's parameters whose names are or begin so; None: without a value.
@@ -147,8 +127,9 @@ class RosClient:
         listed = self._ask(ListParameters, node, "list_parameters", prefixes=list(prefixes))
         found = {}
         for name in listed.result.names:  # one without a value would leave out all others
-            got = self._ask(GetParameters, node, "get_parameters", names=[name]).values
-            found[name] = _plain(got[0]) if got else None
+            values = self._ask(GetParameters, node, "get_parameters", names=[name]).values
+            value: Any = parameter_value_to_python(values[0]) if values else None
+            found[name] = list(value) if np.ndim(value) else value
         return found
 
     def read_only(self, node: str, names: Sequence[str]) -> frozenset[str]:
@@ -162,10 +143,10 @@ class RosClient:
         Raises:
             InvalidData: it refuses; NoAnswer: there is no such node; NoResponse: it was asked.
         """
-        parameters = [Parameter(name, value=[float(v) for v in value] if np.ndim(value) else value)
+        parameters = [Parameter(name, value=value).to_parameter_msg()
                       for name, value in values.items()]
         result = self._ask(SetParametersAtomically, node, "set_parameters_atomically", 1,
-                           parameters=[p.to_parameter_msg() for p in parameters]).result
+                           parameters=parameters).result
         if not result.successful:
             raise InvalidData(f"node '{node}' refuses {', '.join(values)}: {result.reason}")
 
@@ -180,40 +161,46 @@ class RosClient:
             raise NoAnswer(f"there is no node '{name}' that takes parameters; is it running, and "
                            "its name right?") from None
 
-    # ---- topics ---------------------------------------------------------------------------------
-
-    def wait_for_message(self, kind: Any, topic: str, timeout: float,
-                         qos: QoSProfile = LISTENING) -> Any:
-        """The next message of a topic; None where it is silent for a time [s]."""
-        messages = self.listen(kind, topic, timeout, bool, qos)
-        return messages[0] if messages else None
-
-    def listen(self, kind: Any, topic: str, timeout: float, enough: Callable[[list[Any]], bool],
-               qos: QoSProfile = LISTENING) -> list[Any]:
-        """Messages of a topic until they are enough, or a time [s] is over.
+    def wait_for_message(self, kind: str, topic: str, timeout: float = SILENCE,
+                         latched: bool = False) -> Any:
+        """The next message of a topic, or its last one if it is latched; None where the topic is
+        silent for a time [s].
 
         Args:
-            kind: their type, as a class or by name (raises InvalidSetting where it is not
-                installed).
+            kind: its type by name (raises InvalidSetting where it is not installed).
         """
-        kind = message_type(kind, topic) if isinstance(kind, str) else kind
         messages: list[Any] = []
-        arrived = threading.Event()
-
-        def keep(message: Any) -> None:
-            messages.append(message)
-            arrived.set()
-
-        subscription = self._node.create_subscription(kind, topic, keep, qos,
-                                                      callback_group=self._group)
+        subscription = self._node.create_subscription(
+            message_type(kind, topic), topic, messages.append, LATCHED if latched else NEWEST,
+            callback_group=self._group)
         try:
-            end = time.monotonic() + timeout
-            while not enough(messages) and time.monotonic() < end and self._node.context.ok():
-                arrived.wait(min(POLL, timeout))
-                arrived.clear()
+            self._until(lambda: messages, time.monotonic() + timeout)
         finally:
             self._node.destroy_subscription(subscription)
-        return messages
+        return messages[0] if messages else None
+
+
+class Rehearsal:
+    """A client that asks, and changes nothing: it keeps the calls as lines of a shell."""
+
+    def __init__(self, robot: RosClient) -> None:
+        self._robot, self.lines = robot, list[str]()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._robot, name)
+
+    def call(self, kind: str, service: str, request: Mapping[str, Any]) -> None:
+        """Keep the call of a service."""
+        self._keep("service", "call", self._robot.resolve(service), kind, request)
+
+    def set_parameters(self, node: str, values: Mapping[str, Any]) -> None:
+        """Keep the setting of parameters."""
+        for name, value in values.items():
+            self._keep("param", "set", node, name, value)
+
+    def _keep(self, *words: Any) -> None:
+        text = yaml.safe_dump(words[-1], default_flow_style=True, width=math.inf, sort_keys=False)
+        self.lines.append(shlex.join(["ros2", *words[:-1], text.removesuffix("...\n").strip()]))
 
 
 def fill(message: Any, fields: Mapping[str, Any]) -> Any:
@@ -222,22 +209,14 @@ def fill(message: Any, fields: Mapping[str, Any]) -> Any:
     Raises:
         InvalidData: it has no such field.
     """
-    kinds = message.get_fields_and_field_types()
     for name, value in fields.items():
-        if name not in kinds:
+        if name not in message.get_fields_and_field_types():
             raise InvalidData(f"{type(message).__name__} has no field '{name}'")
+        default = getattr(message, name)
         if isinstance(value, Mapping):
-            fill(getattr(message, name), value)
-        elif isinstance(value, (list, tuple)):
+            fill(default, value)
+        elif isinstance(value, list):
             setattr(message, name, [float(v) for v in value])
         else:
-            setattr(message, name, _NUMBERS.get(kinds[name], int)(value))
+            setattr(message, name, type(default)(value))
     return message
-
-
-def _plain(value: Any) -> Any:
-    """A parameter's value as Python has it; None where it has none."""
-    if value.type == ParameterType.PARAMETER_NOT_SET:
-        return None
-    content = parameter_value_to_python(value)
-    return content if np.ndim(content) == 0 else list(content)

@@ -1,39 +1,22 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Drivers of arms that a service tells a payload. Their interfaces: docs/apply.md."""
+"""Drivers of arms, a service of which takes the payload. Their interfaces: docs/apply.md."""
 
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from ..errors import InertialIdError
-from ..inertia import tensor_from_six
-from ..io.decoding import Interfaces, inertia_numbers, interfaces_of, stated_payload
-from .payload import TargetPayload
-from .ratings import UNIVERSAL_ROBOTS
-from .target import (
-    COM,
-    ENTRIES,
-    INERTIA,
-    MASS,
-    ArmDriver,
-    Plan,
-    Values,
-    body_values,
-)
+from ..inertia import PARAMETER_NAMES, tensor_from_six
+from ..io.decoding import inertia_numbers, interfaces_of, stated_payload
+from .payload import COM, INERTIA, MASS, TargetPayload
+from .target import ArmDriver, Plan, Values, body_values
 
-SILENCE = 1.0  # s that a topic with the payload may be silent
-STATES, STATES_KIND = "dynamic_joint_states", "control_msgs/msg/DynamicJointState"
-BROADCASTER = "state_interfaces_broadcaster"  # in place of those on ROS 2 Lyrical
-BROADCAST = {"names": "control_msgs/msg/Keys", "values": "control_msgs/msg/Float64Values"}
-FRANKA_STATE = "franka_robot_state_broadcaster/robot_state"
-IDLE = 1  # of FrankaRobotState.robot_mode
-DOOSAN_TOOLS = {name: f"dsr_msgs2/srv/{kind}" for name, kind in (
-    ("config_create_tool", "ConfigCreateTool"), ("config_delete_tool", "ConfigDeleteTool"),
-    ("set_current_tool", "SetCurrentTool"), ("get_current_tool", "GetCurrentTool"))}
+BROADCASTER = "state_interfaces_broadcaster"  # in place of dynamic_joint_states on ROS 2 Lyrical
+DOOSAN = "dsr_msgs2/srv/"
 FANUC_COMP, FANUC_VALUE = "fanuc_msgs/srv/SetPayloadComp", "fanuc_msgs/srv/SetPayloadValue"
 
 
@@ -47,53 +30,59 @@ class UniversalRobots(ArmDriver):
     ``payload/inertia.ixx``: only then is it sent.
     """
 
-    changes_wrench, ratings = True, UNIVERSAL_ROBOTS
+    changes_wrench = True
     default, flange = "io_and_status_controller/set_payload", "tool0"
-    types = ("ur_msgs/srv/SetPayload",)
+    kinds = ("ur_msgs/srv/SetPayload",)
+    # Models by their whole name, as ur_rsp.launch.py gives it: only those whose manual was read.
+    ratings: Mapping[str, tuple[float, str]] = {
+        "ur3": (3.0, "UR3/CB3 User Manual 3.10, A.1"),
+        "ur5": (5.0, "UR5/CB3 User Manual 3.4.5, A.1"),
+        "ur10": (10.0, "UR10/CB3 User Manual (2020), 1.6.2"),
+        "ur5e": (5.0, "UR5e Hardware Manual (2022), 9"),
+        # 10 kg or 12.5 kg, by the label on the arm.
+        "ur10e": (10.0, "UR10e User Manual SW 10.6, Maximum Payload")}
 
     @property
-    def tells(self) -> str:  # type: ignore[override]
-        return self.settings.apply.topic or self.settings.dynamic_joint_states.topic or STATES
+    def topic(self) -> str:  # type: ignore[override]
+        settings = self.settings
+        return settings.apply.topic or settings.dynamic_joint_states.topic or "dynamic_joint_states"
 
-    def read(self) -> Values | None:
-        values = self._interfaces()
-        payload = stated_payload(values, name := self.settings.dynamic_joint_states.payload)
+    def read(self) -> Values:
+        interfaces, name = self._interfaces(), self.settings.dynamic_joint_states.payload
+        payload = stated_payload(interfaces, name)
         if payload is None or not np.isfinite(payload).all():
-            return None
-        return body_values(payload[0], payload[1:4], tensor_from_six(payload[4:])
-                           if (name, "inertia.ixx") in values else None)
+            return {}
+        return body_values(payload, (name, "inertia.ixx") in interfaces)
 
-    def _interfaces(self) -> Interfaces:
+    def _interfaces(self) -> dict[tuple[str, str], float]:
         """Values by name and interface, from whichever broadcaster runs."""
         if f"{self.robot.resolve(BROADCASTER)}/values" in self.robot.topics():
-            names, values = (self.robot.wait_for_message(kind, f"{BROADCASTER}/{part}", SILENCE)
-                             for part, kind in BROADCAST.items())
+            names = self.robot.wait_for_message(
+                "control_msgs/msg/Keys", f"{BROADCASTER}/names", latched=True)
+            values = self.robot.wait_for_message(
+                "control_msgs/msg/Float64Values", f"{BROADCASTER}/values")
             if names is not None and values is not None:
-                keys = [tuple(key.split("/", 1)) for key in names.keys]
-                return {(k[0], k[-1]): float(v) for k, v in zip(keys, values.values, strict=False)}
-        message = self.robot.wait_for_message(STATES_KIND, self.tells, SILENCE)
+                keys = [key.partition("/") for key in names.keys]
+                return {(name, kind): float(value) for (name, _, kind), value
+                        in zip(keys, values.values, strict=False)}
+        message = self.robot.wait_for_message("control_msgs/msg/DynamicJointState", self.topic)
         return {} if message is None else interfaces_of(message)
 
-    def plan(self, payload: TargetPayload, before: Values | None) -> Plan:
+    def plan(self, payload: TargetPayload, before: Values) -> Plan:
         names = self.robot.request_fields(self.service)
         why = ""
         if names and not {"ixx", "payload"} & set(names):
             why = "ur_msgs of this driver has no field for it"
-        elif before is None or INERTIA not in before:
-            why = ("payload/inertia.ixx is not among the joint states, so that this driver would "
-                   "drop it")
-        elif not payload.inertia_is_known:
+        elif INERTIA not in before:
+            why = "payload/inertia.ixx is not published, so that this driver would drop it"
+        elif INERTIA not in payload.known:
             why = "it is unobserved; the robot takes it for zero"
-        return Plan(body_values(payload.mass, payload.com, None if why else payload.inertia),
-                    (f"the inertia: {why}",) if why else ())
+        return Plan(body_values(payload.report, not why), (f"the inertia: {why}",) if why else ())
 
-    def send(self, values: Values) -> None:
-        com = dict(zip("xyz", values[COM], strict=True))
-        entries = dict(zip(ENTRIES, values[INERTIA], strict=True)) if INERTIA in values else {}
-        is_one = "payload" in self.robot.request_fields(self.service)
-        request: Values = ({"payload": {"m": values[MASS], "com": com, **entries}} if is_one else
-                           {"mass": values[MASS], "center_of_gravity": com, **entries})
-        self.tell(self.types[0], self.service, request)
+    def request(self, values: Values) -> Values:
+        if "payload" in self.robot.request_fields(self.service):
+            return {"payload": {"m": values[MASS], "com": _xyz(values[COM]), **_entries(values)}}
+        return {"mass": values[MASS], "center_of_gravity": _xyz(values[COM]), **_entries(values)}
 
 
 class Franka(ArmDriver):
@@ -107,48 +96,41 @@ class Franka(ArmDriver):
 
     takes_tool, changes_wrench = False, True
     default, flange = "service_server/set_load", "fr3_link8"
-    types = ("franka_msgs/srv/SetLoad",)
+    kinds = ("franka_msgs/srv/SetLoad",)
+    idle = 1  # of FrankaRobotState.robot_mode
 
     @property
-    def tells(self) -> str:  # type: ignore[override]
-        return self.settings.apply.topic or FRANKA_STATE
+    def topic(self) -> str:  # type: ignore[override]
+        return self.settings.apply.topic or "franka_robot_state_broadcaster/robot_state"
 
     def _state(self) -> Any:
-        return self.robot.wait_for_message("franka_msgs/msg/FrankaRobotState", self.tells, SILENCE)
+        return self.robot.wait_for_message("franka_msgs/msg/FrankaRobotState", self.topic)
 
-    def read(self) -> Values | None:
+    def read(self) -> Values:
         state = self._state()
-        if state is None:
-            return None
-        numbers = inertia_numbers(state.inertia_load.inertia)
-        if not np.isfinite(numbers).all():
-            return None
-        return body_values(numbers[0], numbers[1:4], tensor_from_six(numbers[4:]))
+        payload = np.array(np.nan) if state is None else inertia_numbers(state.inertia_load.inertia)
+        return body_values(payload, True) if np.isfinite(payload).all() else {}
 
     def refusals(self) -> Iterator[str]:
         state = self._state()
         if state is None:
-            yield ("the robot state is silent, so that it is not known whether the robot is idle; "
+            yield (f"'{self.topic}' is silent, so that it is not known whether the robot is idle; "
                    "start franka_robot_state_broadcaster")
-        elif int(state.robot_mode) != IDLE:
+        elif int(state.robot_mode) != self.idle:
             yield (f"robot_mode is {int(state.robot_mode)}; the robot takes a load only in mode "
-                   f"{IDLE} (idle): deactivate the controllers that command it")
+                   f"{self.idle} (idle): deactivate the controllers that command it")
 
-    def plan(self, payload: TargetPayload, before: Values | None) -> Plan:
-        return Plan(body_values(payload.mass, payload.com, payload.inertia),
-                    notes=() if payload.inertia_is_known else (unmeasured("inertia"),))
+    def plan(self, payload: TargetPayload, before: Values) -> Plan:
+        return Plan(body_values(payload.report, True),
+                    notes=() if INERTIA in payload.known else (UNMEASURED,))
 
-    def send(self, values: Values) -> None:
-        tensor = tensor_from_six(values[INERTIA])
-        names = self.robot.request_fields(self.service)
-        request: dict[str, Any] = {"mass": values[MASS], "center_of_mass": values[COM],
-                                   "load_inertia": tensor.flatten(order="F").tolist()}
-        if names and "mass" not in names:
-            request = {"load_inertia": {
-                "header": {"frame_id": self.frame().frame},
-                "inertia": {"m": values[MASS], "com": dict(zip("xyz", values[COM], strict=True)),
-                            **dict(zip(ENTRIES, values[INERTIA], strict=True))}}}
-        self.tell(self.types[0], self.service, request, reason="error")
+    def request(self, values: Values) -> Values:
+        fields = self.robot.request_fields(self.service)
+        if fields and "mass" not in fields:
+            inertia = {"m": values[MASS], "com": _xyz(values[COM]), **_entries(values)}
+            return {"load_inertia": {"header": {"frame_id": self.frame({})}, "inertia": inertia}}
+        return {"mass": values[MASS], "center_of_mass": values[COM],
+                "load_inertia": tensor_from_six(values[INERTIA]).flatten(order="F").tolist()}
 
 
 class XArm(ArmDriver):
@@ -156,79 +138,69 @@ class XArm(ArmDriver):
     configuration of this package identifies, holds everything with any payload."""
 
     default, flange = "xarm/set_tcp_load", "link_eef"
-    types = ("xarm_msgs/srv/SetTcpLoad",)
+    kinds = ("xarm_msgs/srv/SetTcpLoad",)
+    success = ("ret", 0)
+    left_out = ("the inertia: set_tcp_load takes none",)
+    notes = ("the controller forgets it when it restarts, unless its configuration is saved",)
 
-    def plan(self, payload: TargetPayload, before: Values | None) -> Plan:
-        return Plan(body_values(payload.mass, payload.com),
-                    ("the inertia: set_tcp_load takes none",), (
-                        "the controller forgets it when it restarts, unless its configuration is "
-                        "saved",))
-
-    def send(self, values: Values) -> None:
-        request = {"weight": values[MASS], "center_of_gravity": _millimetres(values)}
-        self.tell(self.types[0], self.service, request, ("ret", 0), "message")
+    def request(self, values: Values) -> Values:
+        return {"weight": values[MASS], "center_of_gravity": _millimetres(values)}
 
 
 class Dobot(ArmDriver):
     """``SetPayload`` of DOBOT_6Axis_ROS2_V4, for controllers of version 4, in millimetres."""
 
     default, flange = "dobot_bringup_ros2/srv/SetPayload", "Link6"
-    types = ("dobot_msgs_v4/srv/SetPayload",)
+    kinds = ("dobot_msgs_v4/srv/SetPayload",)
+    success = ("res", 0)
+    left_out = ("the inertia: SetPayload takes none",)
 
-    def plan(self, payload: TargetPayload, before: Values | None) -> Plan:
-        return Plan(body_values(payload.mass, payload.com),
-                    ("the inertia: SetPayload takes none",))
-
-    def send(self, values: Values) -> None:
-        request = {"load": values[MASS], **dict(zip("xyz", _millimetres(values), strict=True))}
-        self.tell(self.types[0], self.service, request, ("res", 0))
+    def request(self, values: Values) -> Values:
+        return {"load": values[MASS], **_xyz(_millimetres(values))}
 
 
 class Doosan(ArmDriver):
     """A tool of the controller, made by ``config_create_tool`` and chosen by ``set_current_tool``
-    of doosan-robot2, which tells the name of its tool only. A new tool has another name than the
-    present one, which is chosen again where the application is undone."""
+    of doosan-robot2, which reads back the name of its tool only. A new tool has another name than
+    the present one, which is chosen again where the application is undone."""
 
     default, flange = "dsr01/dsr_controller2/tool/config_create_tool", "link_6"
     confirms = False  # a name is no mass
+    left_out = ("the inertia: the definition says neither its unit nor the point that it is about",)
+    notes = ("the centre of mass is sent in mm, but the maker's pages contradict each other (mm or "
+             "m): compare it with the teach pendant",
+             "the tool is lost when the controller reboots")
 
     def _beside(self, service: str) -> str:
         return posixpath.join(posixpath.dirname(self.service), service)
 
-    def services(self) -> dict[str, tuple[str, ...]]:
-        return {self._beside(name): (DOOSAN_TOOLS[name],)
-                for name in ("config_create_tool", "set_current_tool")}
+    def services(self) -> Mapping[str, tuple[str, ...]]:
+        return {self._beside("config_create_tool"): (f"{DOOSAN}ConfigCreateTool",),
+                self._beside("set_current_tool"): (f"{DOOSAN}SetCurrentTool",)}
 
-    def read(self) -> Values | None:
-        name = "get_current_tool"
-        if self.robot.resolve(self._beside(name)) not in self.robot.services():
-            return None
-        answer = self.robot.call(DOOSAN_TOOLS[name], self._beside(name), {})
-        return {"name": str(answer.info)} if answer is not None and answer.info else None
+    def read(self) -> Values:
+        service = self._beside("get_current_tool")
+        if self.robot.resolve(service) not in self.robot.services():
+            return {}
+        answer = self.robot.call(f"{DOOSAN}GetCurrentTool", service, {})
+        return {"name": answer.info} if answer.info else {}
 
-    def plan(self, payload: TargetPayload, before: Values | None) -> Plan:
+    def plan(self, payload: TargetPayload, before: Values) -> Plan:
         name = self.settings.apply.tool or "inertial_id"
-        if before is not None and before["name"] == name:
-            name = f"{name}_2"
-        return Plan(
-            {"name": name, **body_values(payload.mass, payload.com)},
-            ("the inertia: the definition says neither its unit nor the point that it is about",),
-            ("the centre of mass is sent in mm, but the maker's pages contradict each other (mm or "
-             "m): compare it with the teach pendant",
-             "the tool is lost when the controller reboots"))
+        name = f"{name}_2" if before.get("name") == name else name
+        plan = super().plan(payload, before)
+        return plan._replace(values={"name": name, **plan.values})
 
     def send(self, values: Values) -> None:
-        def tell(service: str, **request: Any) -> None:
-            self.tell(DOOSAN_TOOLS[service], self._beside(service), request)
-
+        name = {"name": values["name"]}
         if MASS in values:
             try:
-                tell("config_delete_tool", name=values["name"])
+                self.call(f"{DOOSAN}ConfigDeleteTool", self._beside("config_delete_tool"), name)
             except InertialIdError:  # there was none
                 pass
-            tell("config_create_tool", name=values["name"], weight=values[MASS],
-                 cog=_millimetres(values), inertia=[0.0] * 6)
-        tell("set_current_tool", name=values["name"])
+            self.call(f"{DOOSAN}ConfigCreateTool", self._beside("config_create_tool"), {
+                **name, "weight": values[MASS], "cog": _millimetres(values), "inertia": [0.0] * 6})
+        self.call(f"{DOOSAN}SetCurrentTool", self._beside("set_current_tool"), name)
 
 
 class Fanuc(ArmDriver):
@@ -237,46 +209,52 @@ class Fanuc(ArmDriver):
     for a power cycle."""
 
     default, flange = "fanuc_gpio_controller/set_payload_comp", "fanuc_flange"
-    types = (FANUC_COMP, FANUC_VALUE)
+    kinds = (FANUC_COMP, FANUC_VALUE)
+    success = ("result", 0)
 
     @property
-    def _kind(self) -> str:
-        by_name = posixpath.basename(self.service) == "set_payload_value"
-        return self.robot.services().get(self.robot.resolve(self.service),
-                                         FANUC_VALUE if by_name else FANUC_COMP)
+    def kind(self) -> str:
+        """Type of the service: that which is served, else by its name."""
+        by_name = FANUC_VALUE if self.service.endswith("set_payload_value") else FANUC_COMP
+        return str(self.robot.services().get(self.robot.resolve(self.service), by_name))
 
-    def plan(self, payload: TargetPayload, before: Values | None) -> Plan:
-        is_value = self._kind == FANUC_VALUE
-        sends = payload.inertia_is_known or not is_value
-        left_out = ("the products of inertia: it takes the moments about the axes only" if sends
-                    else "the inertia: it is unobserved")
-        notes = [("on a CRX this ends streaming, and needs DCS apply and a power cycle" if is_value
-                  else "it takes effect only for the schedule in use, with payload compensation "
-                  "enabled")]
-        if sends and not payload.inertia_is_known:
-            notes.append(unmeasured("moments of inertia"))
-        return Plan({"schedule": self.settings.apply.schedule, **body_values(
-            payload.mass, payload.com, payload.inertia if sends else None)}, (left_out,),
-            tuple(notes))
+    def plan(self, payload: TargetPayload, before: Values) -> Plan:
+        is_value, is_known = self.kind == FANUC_VALUE, INERTIA in payload.known
+        left_out, notes = "the products of inertia: it takes the moments about the axes only", [
+            "it takes effect only for the schedule in use, with payload compensation enabled"]
+        if is_value:
+            notes = ["on a CRX this ends streaming, and needs DCS apply and a power cycle"]
+            left_out = left_out if is_known else "the inertia: it is unobserved"
+        elif not is_known:
+            notes.append(UNMEASURED)
+        return Plan({"schedule": self.settings.apply.schedule,
+                     **body_values(payload.report, is_known or not is_value)},
+                    (left_out,), tuple(notes))
 
     def send(self, values: Values) -> None:
-        kind = self._kind
-        request: dict[str, Any] = {
-            "payload_schedule_id": values["schedule"], "mass": values[MASS],
-            **{f"cg_{axis}": x for axis, x in zip("xyz", values[COM], strict=True)}}
+        kind = self.kind
+        request = {"payload_schedule_id": values["schedule"], "mass": values[MASS],
+                   **{f"cg_{axis}": x for axis, x in _xyz(values[COM]).items()}}
         if kind == FANUC_VALUE:
             request["use_in"] = INERTIA in values
         if INERTIA in values:
             moments = np.diagonal(tensor_from_six(values[INERTIA])).tolist()
-            request |= {f"in_{axis}": x for axis, x in zip("xyz", moments, strict=True)}
-        self.tell(kind, self.service, request, ("result", 0))
+            request |= {f"in_{axis}": x for axis, x in _xyz(moments).items()}
+        self.call(kind, self.service, request)
+
+
+UNMEASURED = ("the inertia is sent though it was not measured: the call needs it, so that the "
+              "value of the prior goes with it")
+
+
+def _xyz(values: list[float]) -> dict[str, float]:
+    return dict(zip("xyz", values, strict=True))
+
+
+def _entries(values: Values) -> dict[str, float]:
+    """Entries of the inertia by name; none where it is not sent."""
+    return dict(zip(PARAMETER_NAMES[4:], values.get(INERTIA, ()), strict=False))
 
 
 def _millimetres(values: Values) -> list[float]:
     return [1e3 * x for x in values[COM]]
-
-
-def unmeasured(what: str) -> str:
-    """The note on a quantity that is sent though it is unobserved, since the call needs it."""
-    return (f"sent though not measured: the {what}; the call needs it, so that the value of the "
-            "prior goes with it")

@@ -1,55 +1,40 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""A driver or controller that takes a payload: what it has, and how it is sent another one.
+"""A driver or controller that takes a payload: what it has, and how another one is sent to it.
 
-Its code is the same for a rehearsal, for sending and for taking back: the client by which it talks
-to other nodes may be a recorder, and the values may be those that it had before.
+Its code is the same for a rehearsal, for sending and for undoing: the client by which it talks to
+other nodes may be a recorder, and the values may be those that it had before.
 """
 
 from __future__ import annotations
 
-import json
-import math
-import shlex
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
+from xml.etree import ElementTree
 
 import numpy as np
 
 from ..errors import InertialIdError
-from ..inertia import PARAMETER_NAMES, Array, six_from_tensor
+from ..inertia import Array
 from ..settings import Settings
-from .payload import TargetPayload
-from .ratings import Rating
+from .payload import COM, INERTIA, MASS, TargetPayload
 
-Values = Mapping[str, Any]  # numbers, lists of numbers, or names, by name
-MASS, COM, INERTIA = "mass", "com", "inertia"
-TOLERANCES = {MASS: (1e-3, "kg"), COM: (1e-4, "m"), INERTIA: (1e-4, "kg m^2")}
+Values = Mapping[str, Any]  # numbers, lists of numbers, or names, by name; empty: not known
+TOLERANCES = {MASS: 1e-3, COM: 1e-4, INERTIA: 1e-4}  # kg, m, kg m^2
 ROUNDING = 1e-5  # relative, of a number that went through 32 bits
-ENTRIES = PARAMETER_NAMES[4:]
 
 
 class Refused(InertialIdError):
-    """A target that was asked did not take what it was told."""
+    """A target did not accept what was sent."""
 
 
-class PayloadFrame(NamedTuple):
-    """Where a target wants the payload: in a frame, or about the origin of the sensor along the
-    axes of a frame."""
-
-    frame: str
-    axes_only: bool = False
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What a target is to be told.
+class Plan(NamedTuple):
+    """What is to be sent to a target.
 
     Attributes:
-        values: what `Target.send` takes.
-        left_out: what it is not told, and why; notes: what the user must know, a sentence each.
-        what: it is told, in words; empty: the payload.
+        values: argument of `Target.send`.
+        left_out: what is not sent, and why; notes: what the user must know, a sentence each.
+        what: is sent, in words; empty: the payload.
     """
 
     values: Values
@@ -67,149 +52,136 @@ class Target(ABC):
     Attributes:
         takes_tool: it takes all that hangs on the flange, not the load beside a tool that is
             configured elsewhere.
-        needs_limits: it moves the arm by what it is told, so that the mass that the robot may carry
+        needs_limits: it moves the arm by the payload, so that the mass that the robot may carry
             must be known.
-        changes_wrench: what the node itself receives changes with it.
-        ratings: rated payloads of the models of its maker, by the name in their robot descriptions.
-        tells: topic on which it tells its payload; empty: none.
-        confirms: what it tells shows that it has taken a payload.
-        told: number of calls that it has accepted.
+        changes_wrench: the wrench that the node receives changes with it.
+        axes_only: it wants the payload about the origin of the sensor, along the axes of `frame`.
+        topic: on which it publishes its payload; empty: none.
+        confirms: what it reads back shows that it has accepted a payload.
+        ratings: rated payload [kg] and its source by the model in the robot description.
+        accepted: number of its calls that succeeded.
     """
 
-    takes_tool = True
-    needs_limits = False
-    changes_wrench = False
-    ratings: Mapping[str, Rating] = {}
-    tells = ""
-    confirms = True
+    takes_tool = confirms = True
+    needs_limits = changes_wrench = axes_only = False
+    topic = ""
+    ratings: Mapping[str, tuple[float, str]] = {}
 
     def __init__(self, robot: Any, settings: Settings) -> None:
-        self.robot, self.settings, self.told = robot, settings, 0
+        self.robot, self.settings, self.accepted = robot, settings, 0
 
-    def frame(self) -> PayloadFrame:
-        """Where it wants the payload (raises InertialIdError)."""
-        return PayloadFrame("")
+    def services(self) -> Mapping[str, tuple[str, ...]]:
+        """Services that will be called, with the types of which one is expected."""
+        return {}
 
-    def read(self) -> Values | None:
-        """What it has now; None: it does not tell (raises InertialIdError)."""
-        return None
+    def read(self) -> Values:
+        """What it has now; empty: it does not say (raises InertialIdError)."""
+        return {}
+
+    def frame(self, before: Values) -> str:
+        """Frame in which it wants the payload, given what it has now; empty: that of the sensor
+        (raises InertialIdError)."""
+        return ""
 
     def refusals(self) -> Iterator[str]:
-        """Why it takes nothing now, whatever it is told, a sentence each."""
+        """Why it takes nothing now, whatever the payload, a sentence each."""
         yield from ()
 
     @abstractmethod
-    def plan(self, payload: TargetPayload, before: Values | None) -> Plan:
-        """What it is to be told of a payload in its frame (raises InertialIdError).
-
-        Args:
-            before: what it has now, as far as it tells.
-        """
-
-    def undo_of(self, before: Values | None, values: Values) -> Values | None:
-        """What `send` takes to give back what it had before these values; None: not known."""
-        return before
+    def plan(self, payload: TargetPayload, before: Values) -> Plan:
+        """What is to be sent of a payload in its frame, given what it has now (raises
+        InertialIdError)."""
 
     @abstractmethod
     def send(self, values: Values) -> None:
-        """Tell it these values.
+        """Send values.
 
         Raises:
-            InertialIdError: it refuses, or is not there; `NoResponse` where it may have taken them.
+            InertialIdError: it refuses, or is not there; `NoResponse` where it may have accepted.
         """
 
-    def tell(self, kind: str, service: str, request: Values,
-             accepted: tuple[str, Any] = ("success", True), reason: str = "") -> None:
-        """Call a service.
+    def undo_of(self, before: Values, values: Values) -> Values:
+        """What gives back what it had before these values were sent; empty: not known."""
+        return before
+
+    def mass_limit(self, urdf: str) -> tuple[float, str]:
+        """The largest mass that may be sent [kg], by the settings or else by the maker's rating of
+        the model that the robot description names, and who says so; 0: not known, and why.
 
         Args:
-            accepted: field of the response, and its value where the call has succeeded.
-            reason: field of the response that says why it has not; empty: there is none.
-
-        Raises:
-            Refused: it has not.
+            urdf: the robot description that is in use; empty: there is none.
         """
-        response = self.robot.call(kind, service, request)
-        got = None if response is None else getattr(response, accepted[0], None)
-        if response is not None and got != accepted[1]:
-            why = str(getattr(response, reason, "")) if reason else ""
-            raise Refused(f"service '{service}' refuses: {accepted[0]} is {got!r}"
-                          + (f": {why}" if why else ""))
-        self.told += 1
+        if self.settings.load.rated_payload > 0.0:
+            return self.settings.load.rated_payload, "load.rated_payload"
+        if not urdf:
+            return 0.0, "there is no robot description to name its model"
+        name = ElementTree.fromstring(urdf).get("name", "")
+        if name.lower() not in self.ratings:
+            return 0.0, f"the robot description names '{name[:100]}', which is no rated model"
+        mass, source = self.ratings[name.lower()]
+        return mass, f"the rating of {name} ({source}; load.rated_payload replaces it)"
 
 
 class ArmDriver(Target):
     """The driver of an arm, a service of which takes all that hangs on its flange.
 
     Attributes:
-        default: name of the service; types: of which one is expected; flange: frame.
+        default: name of the service; kinds: types of which it has one; flange: frame.
+        success: field of the response, and its value where the call has succeeded.
+        left_out, notes: of every plan.
     """
 
     needs_limits = True
     default = flange = ""
-    types: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    success: tuple[str, Any] = ("success", True)
+    left_out: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def service(self) -> str:
         """Name of the service."""
         return self.settings.apply.service or self.default
 
-    def services(self) -> dict[str, tuple[str, ...]]:
-        """Types by name, of which one is expected, of the services that will be called."""
-        return {self.service: self.types}
+    def frame(self, before: Values) -> str:
+        return self.settings.apply.frame or self.flange
 
-    def frame(self) -> PayloadFrame:
-        return PayloadFrame(self.settings.apply.frame or self.flange)
+    def services(self) -> Mapping[str, tuple[str, ...]]:
+        return {self.service: self.kinds}
+
+    def plan(self, payload: TargetPayload, before: Values) -> Plan:
+        return Plan(body_values(payload.report, inertia=False), self.left_out, self.notes)
+
+    def send(self, values: Values) -> None:
+        self.call(self.kinds[0], self.service, self.request(values))
+
+    def request(self, values: Values) -> Values:
+        """Fields of the request that sends these values."""
+        raise NotImplementedError
+
+    def call(self, kind: str, service: str, request: Values) -> None:
+        """Call a service (raises Refused where it has not succeeded)."""
+        response = self.robot.call(kind, service, request)
+        field, expected = self.success
+        if response is not None and getattr(response, field, None) != expected:
+            raise Refused(f"service '{service}' refuses: {response}")
+        self.accepted += 1
 
 
-def body_values(mass: float, com: Any, inertia: Array | None = None) -> dict[str, Any]:
-    """Values of a driver: mass [kg], com x, y, z [m], inertia (3, 3) about it [kg m^2]."""
-    out: dict[str, Any] = {MASS: float(mass), COM: [float(x) for x in com]}
-    if inertia is not None:
-        out[INERTIA] = six_from_tensor(inertia).tolist()
-    return out
+def body_values(report: Array, inertia: bool) -> Values:
+    """Values of a driver: mass [kg], centre of mass [m], and if wanted the six entries of the
+    inertia about it [kg m^2]; report: all ten."""
+    values = {MASS: float(report[0]), COM: report[1:4].tolist()}
+    return values | ({INERTIA: report[4:].tolist()} if inertia else {})
 
 
-def difference(sent: Values, told: Values) -> str:
-    """How what a target tells differs from what was sent, in words; empty where it does not."""
+def difference(sent: Values, got: Values) -> str:
+    """How numbers that a target reads back differ from those that were sent, in words; empty where
+    they do not."""
     for name, value in sent.items():
-        if name not in told:
-            return f"{name} is not told"
-        tolerance, unit = TOLERANCES.get(name, (0.0, ""))
-        got = told[name]
-        try:
-            same = value == got or np.shape(value) == np.shape(got) and np.allclose(
-                got, value, rtol=ROUNDING, atol=tolerance)
-        except TypeError:  # a name, and another one or a number
-            same = False
-        if not same:
-            return f"{name} is {_words(got)}{unit and f' {unit}'}, and {_words(value)} was sent"
+        if name not in got:
+            return f"{name} is missing"
+        if np.shape(value) != np.shape(got[name]) or not np.allclose(
+                got[name], value, rtol=ROUNDING, atol=TOLERANCES.get(name, 0.0)):
+            return f"{name} is {got[name]}, and {value} was sent"
     return ""
-
-
-def _words(value: Any) -> str:
-    if isinstance(value, str):
-        return f"'{value}'"
-    return np.array2string(np.asarray(value), precision=6, separator=", ")
-
-
-def service_line(kind: str, service: str, request: Values) -> str:
-    """The line that calls a service in a shell."""
-    return shlex.join(["ros2", "service", "call", service, kind, _flow(request)])
-
-
-def parameter_lines(node: str, values: Values) -> list[str]:
-    """The lines that set parameters in a shell."""
-    return [shlex.join(["ros2", "param", "set", node, name, _flow(value)])
-            for name, value in values.items()]
-
-
-def _flow(value: Any) -> str:
-    """A value as YAML on one line, with every digit that matters."""
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{k}: {_flow(v)}" for k, v in value.items()) + "}"
-    if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(_flow(v) for v in value) + "]"
-    if isinstance(value, float) and math.isfinite(value):
-        return np.format_float_positional(value, trim="0")  # PyYAML takes 1e-05 for text
-    return json.dumps(value)

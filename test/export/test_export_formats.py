@@ -7,7 +7,6 @@ from collections.abc import Callable
 from functools import partial
 from xml.etree import ElementTree
 
-import mujoco
 import numpy as np
 import payload_documents as read
 import pinocchio as pin
@@ -15,9 +14,8 @@ import pytest
 
 from inertial_id_ros.apps.simulation.description import load_description
 from inertial_id_ros.errors import InertialIdError, InvalidModel, InvalidSetting, UnknownFrame
-from inertial_id_ros.export.formats import FORMATS, ExportedPayload, export
+from inertial_id_ros.export.formats import FORMATS, ExportedPayload, export, without_payloads
 from inertial_id_ros.export.payload import PayloadOnLink
-from inertial_id_ros.export.robot import without_payloads
 from inertial_id_ros.inertia import Body
 
 BODY = Body(1.3, np.array([0.01, -0.02, 0.09]),
@@ -74,21 +72,21 @@ def test_names_with_any_printable_character_come_back(name: str) -> None:
         assert read.yaml_bodies(text)[0] == ODD
 
 
-@pytest.mark.parametrize("name", [n for n in FORMATS if n != "franka_desk"])
-def test_notes_stand_in_the_document_where_its_format_has_comments(name: str) -> None:
-    text = write(name, payload(notes=("not told by the data: izz",))).text
-    assert "not told by the data: izz" in text and "wls on 10 samples" in text
-    if name == "usd":
-        assert list(read.usd_custom_data(text, "payload")["notes"]) == ["not told by the data: izz"]
-
-
-def test_a_document_of_desk_says_in_its_answer_what_is_not_known() -> None:
-    notes = write("franka_desk", payload(notes=("not told by the data: izz",))).notes
-    assert notes[0] == "not told by the data: izz" and "tool centre point" in notes[1]
+@pytest.mark.parametrize("note", [
+    "not determined: izz", "--", "-", "a-", "--->", "x\x00y\x1b", "<a>&", "\ud800", "--" * 50])
+def test_notes_stand_in_the_document_and_leave_it_valid(note: str) -> None:
+    for name in ("urdf", "sdf", "mjcf", "usd", "yaml"):
+        text = write(name, payload(notes=(note,))).text
+        assert "wls on 10 samples" in text
+        if note.startswith("not"):
+            assert note in text
+        if name in ("urdf", "sdf", "mjcf"):
+            ElementTree.fromstring(text)
+    assert write("franka_desk", payload(notes=(note,))).notes[0] == note
 
 
 def test_desk_gets_the_payload_in_the_frame_of_the_flange_or_not_at_all() -> None:
-    with pytest.raises(UnknownFrame, match="needs the payload in the frame of the flange"):
+    with pytest.raises(UnknownFrame):
         export(payload(), "franka_desk", "", URDF)
     urdf = URDF.replace("</robot>", """<link name="fr3_link8"/><joint name="j8" type="fixed">
       <parent link="tool0"/><child link="fr3_link8"/><origin xyz="0 0 -0.04"/></joint></robot>""")
@@ -96,53 +94,39 @@ def test_desk_gets_the_payload_in_the_frame_of_the_flange_or_not_at_all() -> Non
     np.testing.assert_allclose(found.com, BODY.com + [0.0, 0.0, 0.04], atol=1e-12)
 
 
-# Parents
-
-
 def test_a_parent_that_is_fixed_to_the_sensor_gets_the_same_body_in_its_axes() -> None:
     """The pose is that of Pinocchio's frames; so is what hangs on the wrist."""
-    urdf = with_turned_sensor()
+    urdf = URDF.replace("</robot>", """<link name="turned"/><joint name="turn" type="fixed">
+        <parent link="tool0"/><child link="turned"/>
+        <origin xyz="0.1 0.2 -0.3" rpy="0.4 1.5707963267948966 -0.7"/></joint></robot>""")
     model = pin.buildModelFromXML(urdf)
     pose = (model.frames[model.getFrameId("wrist_3_link")].placement.inverse()
             * model.frames[model.getFrameId("turned")].placement)
     truth = read.from_pinocchio(pose.act(pin.Inertia(BODY.mass, BODY.com, BODY.inertia_com)))
     assert np.abs(truth.com - BODY.com).max() > 0.05
-    for name in FORMATS:
-        if name == "usd":
-            continue
+    for name in set(FORMATS) - {"usd"}:
         text = write(name, payload(parent="turned"), urdf, "wrist_3_link").text
         for found in bodies_in(name, text, "payload"):
             read.assert_same(found, truth)
 
 
-def with_turned_sensor() -> str:
-    return URDF.replace("</robot>", """<link name="turned"/><joint name="turn" type="fixed">
-        <parent link="tool0"/><child link="turned"/>
-        <origin xyz="0.1 0.2 -0.3" rpy="0.4 1.5707963267948966 -0.7"/></joint></robot>""")
-
-
 @pytest.mark.parametrize("name", FORMATS)
-@pytest.mark.parametrize(("parent", "kind", "said"), [
-    ("forearm_link", InvalidModel, "moves against 'tool0', .*joint 'wrist_3_joint'"),
-    ("nowhere", UnknownFrame, "'nowhere' is no link of the robot description; links: "),
-    ("base_link", InvalidModel, "must be fixed to it")])
-def test_a_parent_that_moves_or_is_missing_is_refused(
-        name: str, parent: str, kind: type[InertialIdError], said: str) -> None:
-    with pytest.raises(kind, match=said):
+@pytest.mark.parametrize(("parent", "kind"), [
+    ("forearm_link", InvalidModel), ("nowhere", UnknownFrame), ("base_link", InvalidModel)])
+def test_a_parent_that_moves_or_is_missing_is_refused_by_name(
+        name: str, parent: str, kind: type[InertialIdError]) -> None:
+    with pytest.raises(kind, match=parent):
         write(name, payload(), parent=parent)
 
 
 def test_unknown_formats_and_impossible_names_are_refused() -> None:
-    with pytest.raises(InvalidSetting, match="format is 'stl'; allowed: urdf, urdf_robot, sdf"):
+    with pytest.raises(InvalidSetting, match="stl"):
         write("stl", payload())
-    for link in ("", "a\nb", "a\0b", "\x1b[31m", "x" * 300, "\ud800"):
-        with pytest.raises(InvalidSetting, match="printable characters"):
-            payload(link=link)
-    for link, said in (("tool0", "is the parent itself"), ("world", "or the world")):
-        with pytest.raises(InvalidSetting, match=said):
+    for link in ("", "a\nb", "a\0b", "\x1b[31m", "x" * 300, "\ud800", "tool0", "world"):
+        with pytest.raises(InvalidSetting):
             payload(link=link)
     for link in ("a::b", "__model__"):
-        with pytest.raises(InvalidSetting, match="no name in SDF"):
+        with pytest.raises(InvalidSetting):
             write("sdf", payload(link=link))
 
 
@@ -169,13 +153,14 @@ RICH = """<?xml version="1.0" encoding="utf-8"?>\r
 </robot > <!-- after the end --> \n"""
 
 
-def test_all_else_of_a_robot_description_stays_byte_for_byte() -> None:
-    text = write("urdf_robot", payload(parent="hand"), RICH).text
-    begin = text.index("<!-- inertial_id_ros payload begins -->")
-    last = "<!-- inertial_id_ros payload ends -->\n"
-    end = text.index(last) + len(last)
-    assert text[:begin] + text[end:] == RICH
-    assert text[end:] == "</robot > <!-- after the end --> \n"
+@pytest.mark.parametrize("change", [
+    str, lambda t: "\ufeff" + t, lambda t: t.replace("\n", "\r\n"),
+    lambda t: t.replace("<ros2_control", "<![CDATA[</robot>]]><ros2_control")])
+def test_all_else_of_a_robot_description_stays_byte_for_byte(change: Callable[[str], str]) -> None:
+    urdf = change(RICH)
+    text = write("urdf_robot", payload(parent="hand"), urdf).text
+    assert without_payloads(text, "payload") == urdf
+    assert text.endswith(urdf[urdf.index("</robot > <!-- after the end"):])
     read.assert_same(read.pinocchio_link(text, "payload"), BODY)
 
 
@@ -189,41 +174,15 @@ def test_a_second_export_replaces_the_first_and_only_that() -> None:
     read.assert_same(read.pinocchio_link(again, "other"), BODY)
 
 
-def test_torques_of_the_robot_with_the_payload_are_those_of_robot_and_payload() -> None:
-    """By Pinocchio, with the payload appended to the joint that carries it."""
-    text = write("urdf_robot", payload()).text
-    plain, merged = pin.buildModelFromXML(URDF), pin.buildModelFromXML(text)
-    tool = plain.frames[plain.getFrameId("tool0")]
-    inertia = pin.Inertia(BODY.mass, BODY.com, BODY.inertia_com)
-    plain.appendBodyToJoint(tool.parentJoint, inertia, tool.placement)
-    rng = np.random.default_rng(1)
-    for _ in range(5):
-        state = rng.normal(size=(3, plain.nv))
-        np.testing.assert_allclose(pin.rnea(merged, merged.createData(), *state),
-                                   pin.rnea(plain, plain.createData(), *state), rtol=1e-9)
-
-
-@pytest.mark.parametrize("change", [
-    lambda t: "\ufeff" + t, lambda t: t.replace("\n", "\r\n"),
-    lambda t: t.replace("<ros2_control", "<![CDATA[</robot>]]><ros2_control")])
-def test_the_last_tag_is_found_in_unusual_xml(change: Callable[[str], str]) -> None:
-    urdf = change(RICH)
-    text = write("urdf_robot", payload(parent="hand"), urdf).text
-    assert without_payloads(text, "payload") == urdf
-    read.assert_same(read.pinocchio_link(text, "payload"), BODY)
-
-
 def test_names_that_are_taken_are_refused() -> None:
-    with pytest.raises(InvalidModel, match="has a link 'finger' already; give the payload's link"):
-        write("urdf_robot", payload(parent="hand", link="finger"), RICH)
-    taken = RICH.replace('"slide2"', '"payload_joint"')
-    with pytest.raises(InvalidModel, match="has a joint 'payload_joint' already"):
-        write("urdf_robot", payload(parent="hand"), taken)
+    for link, urdf in (("finger", RICH), ("payload", RICH.replace('"slide2"', '"payload_joint"'))):
+        with pytest.raises(InvalidModel):
+            write("urdf_robot", payload(parent="hand", link=link), urdf)
 
 
 def test_masses_that_would_count_twice_are_noted() -> None:
-    assert any("finger 0.2 kg" in note and "count twice" in note
-               for note in write("urdf_robot", payload(parent="hand"), RICH).notes)
+    (note,) = write("urdf_robot", payload(parent="hand"), RICH).notes
+    assert "finger 0.2 kg" in note
     apart = PayloadOnLink("payload", "hand", BODY, "", (), tool_apart=True)
     assert write("urdf_robot", apart, RICH).notes == ()
     assert write("urdf_robot", payload(parent="finger"), RICH).notes == ()
@@ -233,29 +192,5 @@ def test_masses_that_would_count_twice_are_noted() -> None:
                                     '<!DOCTYPE a [<!ENTITY b "c">]><robot name="x"/>',
                                     "<robot>" + "<x>" * 200 + "</x>" * 200 + "</robot>"])
 def test_a_description_that_is_none_is_refused(broken: str) -> None:
-    with pytest.raises(InertialIdError, match="robot description"):
+    with pytest.raises(InvalidModel):
         write("urdf_robot", payload(), broken)
-
-
-# Simulators
-
-
-def test_the_mjcf_is_attached_to_a_robot_as_its_comment_says() -> None:
-    """MuJoCo attaches the model to a body of another; the arm then feels its weight."""
-    robot = mujoco.MjSpec.from_string(
-        '<mujoco><worldbody><body name="tool0"><joint name="lift" type="slide" axis="0 0 1"/>'
-        '<geom size=".1" mass="2"/></body></worldbody></mujoco>')
-    part = mujoco.MjSpec.from_string(write("mjcf", payload()).text)
-    robot.body("tool0").add_frame().attach_body(part.body("payload"), "held_", "")
-    model = robot.compile()
-    read.assert_same(read.body_of(model, "held_payload"), BODY)
-    data = mujoco.MjData(model)
-    mujoco.mj_forward(model, data)
-    np.testing.assert_allclose(data.qfrc_bias, [(2.0 + BODY.mass) * 9.81], rtol=1e-9)
-
-
-def test_an_xml_document_is_valid_with_every_note() -> None:
-    """A comment may hold no two hyphens, and not end with one."""
-    for note in ("--", "-", "a-", "--->", "x\x00y\x1b", "<a>&", "\ud800", "--" * 50):
-        for name in ("urdf", "sdf", "mjcf"):
-            ElementTree.fromstring(write(name, payload(notes=(note,))).text)

@@ -71,7 +71,7 @@ def test_the_estimate_and_its_file_give_the_same_payload(tmp_path: Path) -> None
     ({"stale": True}, "stale"),
     ({"tool_apart": True}, "object alone, without the tool"),
     ({"verdict": (IDENTIFIED,) * 7 + (UNOBSERVED, PRIOR_DOMINATED, UNOBSERVED)},
-     r"not told by the data, the prior's value is written: iyy, izz \(axes of 'tool0'\)"),
+     r"not determined by the data, the prior's value is written: iyy, izz \(axes of 'tool0'\)"),
     ({"verdict": (PRIOR_DOMINATED,) * 10}, "mostly from the prior: mass, com.x")])
 def test_what_a_user_must_know_is_noted(tmp_path: Path, changes: dict[str, Any], said: str
                                         ) -> None:
@@ -84,9 +84,9 @@ def test_without_mass_or_centre_of_mass_nothing_is_exported(tmp_path: Path, entr
     verdict = [IDENTIFIED] * 10
     verdict[entry] = UNOBSERVED
     unknown = estimate(verdict=tuple(verdict))
-    with pytest.raises(NotEnoughData, match="do not tell (mass|com)"):
+    with pytest.raises(NotEnoughData, match="do not determine (mass|com)"):
         payload_from_estimate(unknown)
-    with pytest.raises(NotEnoughData, match="do not tell (mass|com)"):
+    with pytest.raises(NotEnoughData, match="do not determine (mass|com)"):
         read_saved_estimate(saved(tmp_path, unknown))
 
 
@@ -103,11 +103,11 @@ def test_no_estimate_says_why_there_is_none(tmp_path: Path) -> None:
     ({"mass": "heavy"}, "'mass' does not hold"),
     ({"com": [1.0, 2.0]}, "'com' does not hold 3"), ({"com": {}}, "'com' does not hold 3"),
     ({"inertia_com": [[1.0, 2.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]}, "not symmetric"),
-    ({"inertia_com": np.diag([1.0, 1.0, 5.0]).tolist()}, "parameters that no rigid body has"),
-    ({"mass": -1.0}, "parameters that no rigid body has"), ({"verdict": None}, "'verdict' has not"),
-    ({"verdict": ["sure"] * 10}, "'verdict' has not 10 words"), ({"valid": 1}, "no estimate"),
+    ({"inertia_com": np.diag([1.0, 1.0, 5.0]).tolist()}, "no rigid body"),
+    ({"mass": -1.0}, "no rigid body"), ({"verdict": None}, "'verdict' has not"),
+    ({"verdict": ["sure"] * 10}, "'verdict' has not 10 words"),
     ({"verdict": [[]] * 10}, "'verdict' has not 10 words"),
-    ({"samples": None}, "whole numbers"), ({"stamp_ns": 1.5}, "whole numbers")])
+    ({"stamp_ns": 1.5}, "'stamp_ns'")])
 def test_a_damaged_file_is_named_with_what_is_wrong(tmp_path: Path, changes: dict[str, Any],
                                                     said: str) -> None:
     with pytest.raises(InvalidData, match=f"saved.json cannot be used: .*{said}"):

@@ -19,9 +19,9 @@ pytest.importorskip("inertial_id_ros.msg")
 import rclpy  # noqa: E402
 from ros_process import LATCHED, PATIENCE, Client, own_domain  # noqa: E402
 
+from inertial_id_ros import client as client_module  # noqa: E402
 from inertial_id_ros.client import NoPayload, Payload, PayloadClient  # noqa: E402
 from inertial_id_ros.msg import InertialParameters  # noqa: E402
-from inertial_id_ros.ros import payload_client  # noqa: E402
 
 TOPIC = "/inertial_id_node/inertial_parameters"
 DELIVERY, STEP = 0.02, 0.01  # s: that a message may be under way, and of the simulation
@@ -35,7 +35,7 @@ class Bench:
         self.waited = 0.0  # s that the next message has waited, as the middleware says
         clock = SimpleNamespace(monotonic=lambda: self.now,
                                 time_ns=lambda: int(5e18 + 1e9 * self.now))
-        monkeypatch.setattr(payload_client, "time", clock)
+        monkeypatch.setattr(client_module, "time", clock)
         self.node = SimpleNamespace(create_subscription=self._subscribe)
         self.client = PayloadClient(self.node, TOPIC, **options)
 
@@ -75,9 +75,7 @@ def a_message(sequence: int, age: float = 0.05, stamp: int | None = None,
 
 
 def test_the_second_message_brings_a_payload_with_all_its_numbers(bench):
-    assert not bench.client.newest() and "no message" in bench.client.newest().reason
-    first = bench.after(0.0, a_message(1))
-    assert isinstance(first, NoPayload) and "first message" in first.reason
+    assert not bench.client.newest() and not bench.after(0.0, a_message(1))
     got = bench.after(0.5, a_message(2))
     assert isinstance(got, Payload) and got.sequence == 2 and got.frame_id == "ft_sensor"
     assert got.mass == 1.5 and got.stamp_ns == 102_000_000_000
@@ -86,70 +84,45 @@ def test_the_second_message_brings_a_payload_with_all_its_numbers(bench):
     np.testing.assert_allclose(got.sigma, np.r_[1e-2, [1e-3] * 3, [1e-4] * 6])
     assert got.is_known("inertia") and got.age == pytest.approx(0.55)
     bench.now += 1.4
-    assert not got.has_expired and bench.client.newest()
+    assert bench.client.newest() and bench.now < got.expires
     bench.now += 0.1
-    assert got.has_expired and "max_age is 2 s" in bench.client.newest().reason
+    assert bench.now > got.expires and not bench.client.newest()
 
 
-LIES = {
-    "no estimate": {"valid": False}, "holds an old estimate": {"stale": True},
-    "no age (nan": {"age": math.nan}, "no age (-1": {"age": -1.0}, "no age (inf": {"age": math.inf},
-    "no sequence": {"sequence": 0}, "no frame": {"frame_id": ""},
-    "not finite": {"m": math.nan}, "not finite ": {"ixy": math.inf},
-    "not finite  ": {"covariance": np.full(100, np.nan)},
-    "mass of -2": {"m": -2.0}, "mass of 0": {"m": 0.0},
-    "no rigid body": {"ixx": 0.03},  # more than the other two together
-    "no rigid body ": {"ixy": 0.011},
-    "covariance": {"covariance": -np.eye(10).ravel()},
-    "covariance ": {"covariance": np.ones(100) + np.diag(np.r_[-0.5, np.zeros(9)]).ravel()},
-    "verdicts": {"verdict": np.full(10, 7, dtype=np.uint8)},
-    "someone leans on it": {"doubt": InertialParameters.DOUBT_PRESENT,
-                            "diagnostics": ["someone leans on it"]},
-    "another frame": {"doubt": InertialParameters.DOUBT_FRAME, "diagnostics": ["another frame"]},
-    "does not tell the mass ": {"doubt": InertialParameters.DOUBT_MASS},
-    "does not tell the mass": {"verdict": np.zeros(10, dtype=np.uint8)},
-    "'tool0', and not in 'ft_sensor'": {"frame_id": "tool0"}}
-
-
-@pytest.mark.parametrize("reason", LIES)
-def test_a_lie_is_refused_with_its_reason_and_what_was_before_is_not_used_either(bench, reason):
+@pytest.mark.parametrize("lie", [
+    {"valid": False}, {"stale": True}, {"age": math.nan}, {"age": -1.0}, {"age": math.inf},
+    {"m": math.nan}, {"ixy": math.inf}, {"covariance": np.full(100, np.nan)}, {"m": -2.0},
+    {"m": 0.0}, {"ixx": 0.03}, {"ixy": 0.011}, {"frame_id": "tool0"},
+    {"doubt": InertialParameters.DOUBT_PRESENT}, {"doubt": InertialParameters.DOUBT_FRAME},
+    {"doubt": InertialParameters.DOUBT_MASS}, {"verdict": np.zeros(10, dtype=np.uint8)},
+    {"verdict": np.full(10, 7, dtype=np.uint8)}], ids=str)
+def test_a_lie_is_refused_and_what_was_before_is_not_used_either(bench, lie):
     bench.after(0.0, a_message(1))
     assert bench.after(0.2, a_message(2))
-    changes = {"sequence": 3, **LIES[reason]}
-    refused = bench.after(0.2, a_message(**changes))
-    assert isinstance(refused, NoPayload) and reason.strip() in refused.reason, refused
+    refused = bench.after(0.2, a_message(3, **lie))
+    assert isinstance(refused, NoPayload) and refused.reason
     bench.after(0.2, a_message(4))
     assert bench.after(0.2, a_message(5))  # and is forgiven
 
 
-@pytest.mark.parametrize(("require", "unobserved", "said"), [
-    ("mass", 1, ""), ("com", 1, "the com"), ("com", 4, ""), ("inertia", 9, "the inertia"),
-    ("inertia", 0, "the mass")])
-def test_only_what_is_required_must_be_known(monkeypatch, require, unobserved, said):
+@pytest.mark.parametrize(("require", "known", "doubt", "usable"), [
+    ("mass", 1, 0, True), ("com", 1, 0, False), ("com", 4, 0, True), ("inertia", 9, 0, False),
+    ("mass", 10, InertialParameters.DOUBT_COM, True),
+    ("com", 10, InertialParameters.DOUBT_COM, False)])
+def test_only_what_is_required_must_be_known(monkeypatch, require, known, doubt, usable):
+    """So many parameters are; what is in doubt counts as unknown."""
     bench = Bench(monkeypatch, require=require)
-    verdict = np.full(10, 1, dtype=np.uint8)
-    verdict[unobserved:] = 0
-    if unobserved == 0:
-        verdict[1:] = 2
+    verdict = np.where(np.arange(10) < known, 1, 0).astype(np.uint8)
     bench.after(0.0, a_message(1, verdict=verdict))
-    got = bench.after(0.2, a_message(2, verdict=verdict))
-    assert (said in got.reason and not got) if said else got
-
-
-def test_what_is_in_doubt_counts_as_unknown(monkeypatch):
-    for require, usable in (("mass", True), ("com", False)):
-        bench = Bench(monkeypatch, require=require)
-        bench.after(0.0, a_message(1))
-        got = bench.after(0.2, a_message(2, doubt=InertialParameters.DOUBT_COM))
-        assert bool(got) == usable
-        assert not usable or (got.is_known("mass") and got.is_known("inertia")
-                              and not got.is_known("com"))
+    got = bench.after(0.2, a_message(2, verdict=verdict, doubt=doubt))
+    assert bool(got) == usable
+    assert not (usable and doubt) or (got.is_known("inertia") and not got.is_known("com"))
 
 
 def test_the_frame_that_was_asked_for_is_demanded_from_the_first_message_on(monkeypatch):
     bench = Bench(monkeypatch, frame_id="/tool0")
     bench.after(0.0, a_message(1))
-    assert "'ft_sensor', and not in 'tool0'" in bench.after(0.2, a_message(2)).reason
+    assert not bench.after(0.2, a_message(2))
     assert bench.after(0.2, a_message(3, frame_id="tool0"))
 
 
@@ -161,20 +134,9 @@ def test_after_a_restart_the_payload_of_the_run_before_is_not_used(bench):
     assert got.mass == 9.0
 
 
-def test_two_publishers_are_named_and_neither_is_used(bench):
-    bench.after(0.0, a_message(500))
-    for k in range(1, 12):
-        bench.after(0.2, a_message(k, m=9.0))
-        got = bench.after(0.2, a_message(500 + k))
-        assert k < 3 or "more than one program" in got.reason
-    bench.after(9.0, a_message(512))
-    assert bench.after(0.9, a_message(513))
-
-
-@pytest.mark.parametrize("offset", [-1, 0, 1, 2])
+@pytest.mark.parametrize("offset", [-400, -1, 0, 1, 2])
 @pytest.mark.parametrize("held", [False, True])
-def test_two_publishers_whose_numbers_run_in_step_are_named_and_neither_is_used(
-        bench, offset, held):
+def test_two_publishers_are_named_and_neither_is_used(bench, offset, held):
     """Whether each message has a new sample, or repeats the one before as heartbeats do."""
     for k in range(20):
         stamp = 50 if held else 100 + k

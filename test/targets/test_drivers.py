@@ -5,22 +5,24 @@ what it tells, and why it is not sent."""
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 from robot_graph import SHIFT, TURN, Graph, assert_close, body, in_sensor, load, matrix
 
 from inertial_id_ros.errors import InvalidSetting
-from inertial_id_ros.estimate import UNOBSERVED
-from inertial_id_ros.targets.target import PayloadFrame, Refused, body_values, difference
+from inertial_id_ros.targets.target import Refused, body_values, difference
 
+CONFIG = Path(__file__).parents[2] / "config"
 MASS, COM, SIX = body()
 VECTOR, MILLIMETRES = dict(zip("xyz", COM, strict=True)), [1000.0 * x for x in COM]
 MOMENTS = {f"in_{axis}": SIX[f"i{axis}{axis}"] for axis in "xyz"}
 PAYLOAD = in_sensor().placed("tilted", TURN, SHIFT)
-VAGUE = replace(PAYLOAD, inertia_verdict=UNOBSERVED)
+VAGUE = replace(PAYLOAD, known=PAYLOAD.known - {"inertia"})
 SET_PAYLOAD, SET_LOAD = "/io_and_status_controller/set_payload", "/service_server/set_load"
 UR_FIELDS = {"mass": "float", "center_of_gravity": "", **dict.fromkeys(SIX, "double")}
 HAS = [1.5, 0.01, 0.02, 0.03, 0.4, 0.01, 0.02, 0.5, 0.03, 0.6]  # of a driver, in its order
@@ -54,13 +56,11 @@ def sent(name: str, graph: Graph, payload: Any = PAYLOAD, **settings: Any) -> di
 
 
 def test_what_the_user_names_goes_before_the_default_of_the_driver() -> None:
-    assert load("xarm").service == "xarm/set_tcp_load"
-    assert load("xarm").frame() == PayloadFrame("link_eef")
     own = load("xarm", apply__service="/left/set", apply__frame="tilted")
-    assert own.service == "/left/set" and own.frame() == PayloadFrame("tilted")
-    assert load("universal_robots").tells == "dynamic_joint_states"
+    assert list(own.services()) == ["/left/set"] and own.frame({}) == "tilted"
+    assert load("xarm").frame({}) == "link_eef"
     for name in ("universal_robots", "franka"):
-        assert load(name, apply__topic="/mine").tells == "/mine"
+        assert load(name, apply__topic="/mine").topic == "/mine" != load(name).topic
 
 
 FANUC = {"payload_schedule_id": 1, "mass": MASS, **{f"cg_{a}": x for a, x in VECTOR.items()}}
@@ -108,23 +108,22 @@ def test_universal_robots_are_read_back_from_either_broadcaster() -> None:
     new = Graph(messages={f"state_interfaces_broadcaster/{k}": m for k, m in parts.items()})
     assert_close(load("universal_robots", new).read(), want)
     new.messages["state_interfaces_broadcaster/names"] = None  # silent: the other one is asked
-    assert load("universal_robots", new).read() is None
+    assert not load("universal_robots", new).read()
     new.messages["dynamic_joint_states"] = states(4)
     assert_close(load("universal_robots", new).read(), {"mass": HAS[0], "com": HAS[1:4]})
     broken = ur(UR_FIELDS)
     broken.messages["dynamic_joint_states"].interface_values[1].values = [np.nan] * 10
-    assert load("universal_robots", broken).read() is None
+    assert not load("universal_robots", broken).read()
 
 
 def test_franka_is_read_back_and_refuses_unless_it_is_known_to_be_idle() -> None:
     idle, silent = load("franka", franka()), load("franka")
     assert_close(idle.read(), {"mass": HAS[0], "com": HAS[1:4], "inertia": HAS[4:]})
-    assert load("franka", franka(mass=np.inf)).read() is None and silent.read() is None
+    assert not load("franka", franka(mass=np.inf)).read() and not silent.read()
     assert not list(idle.refusals())
     assert len(list(silent.refusals())) == len(list(load("franka", franka(2)).refusals())) == 1
-    assert not idle.plan(PAYLOAD, None).notes and idle.plan(VAGUE, None).notes
-    before = idle.read()
-    idle.send(idle.undo_of(before, {}) or {})
+    assert not idle.plan(PAYLOAD, {}).notes and idle.plan(VAGUE, {}).notes
+    idle.send(idle.undo_of(idle.read(), {}))
     assert_close(idle.robot.calls[-1][1], {  # type: ignore[attr-defined]
         "mass": HAS[0], "center_of_mass": HAS[1:4],
         "load_inertia": matrix(dict(zip(SIX, HAS[4:], strict=True))).ravel()})
@@ -134,7 +133,7 @@ def test_franka_is_read_back_and_refuses_unless_it_is_known_to_be_idle() -> None
 def test_doosan_makes_a_tool_beside_the_present_one_and_chooses_that_again(present: str) -> None:
     graph = Graph()
     target = load("doosan", graph)
-    assert target.read() is None and not target.confirms
+    assert not target.read() and not target.confirms
     graph.kinds = {f"/{TOOLS}get_current_tool": ""}
     graph.answers[f"{TOOLS}get_current_tool"] = SimpleNamespace(info=present)
     graph.answers[f"{TOOLS}config_delete_tool"] = SimpleNamespace(success=False)  # there was none
@@ -148,11 +147,11 @@ def test_doosan_makes_a_tool_beside_the_present_one_and_chooses_that_again(prese
         "config_delete_tool", "config_create_tool", "set_current_tool"]
     assert_close(graph.calls[1][1], {"name": name, "weight": MASS, "cog": MILLIMETRES,
                                      "inertia": [0.0] * 6})
-    assert graph.calls[2][1] == {"name": name} and target.told == 2
+    assert graph.calls[2][1] == {"name": name} and target.accepted == 2
     assert {f"{TOOLS}{k}" for k in ("config_create_tool", "set_current_tool")} == set(
         target.services())
     graph.calls.clear()
-    target.send(target.undo_of(before, plan.values) or {})
+    target.send(target.undo_of(before, plan.values))
     assert graph.calls == [(f"dsr_msgs2/srv/SetCurrentTool {TOOLS}set_current_tool",
                             {"name": present})]
 
@@ -164,10 +163,10 @@ def test_fanuc_sends_the_type_that_is_served_and_no_vague_moments_where_it_need_
     assert graph.calls[0][0].startswith("fanuc_msgs/srv/SetPayloadValue ")
     assert_close(sent("fanuc", Graph(), VAGUE), {**FANUC, **MOMENTS})
     target = load("fanuc")
-    assert len(target.plan(VAGUE, None).notes) == 1 + len(target.plan(PAYLOAD, None).notes)
+    assert len(target.plan(VAGUE, {}).notes) == 1 + len(target.plan(PAYLOAD, {}).notes)
     for tool in ("0", "101", "left"):
         with pytest.raises(InvalidSetting):
-            load("fanuc", apply__tool=tool).plan(PAYLOAD, None)
+            load("fanuc", apply__tool=tool).plan(PAYLOAD, {})
 
 
 @pytest.mark.parametrize(("name", "service", "answer"), [
@@ -186,13 +185,28 @@ def test_an_answer_that_is_no_success_is_a_refusal_with_its_reason(
     assert ("not now" in str(caught.value)) == ("not now" in answer.values())
 
 
-def test_what_a_target_tells_is_compared_within_the_digits_that_it_keeps() -> None:
-    has = body_values(MASS, COM, matrix(SIX))
-    single = {name: np.float32(value).tolist() for name, value in has.items()}
-    assert difference(has, single) == "" == difference({"name": "a"}, {"name": "a"})
+def test_what_is_read_back_is_compared_within_the_digits_that_a_target_keeps() -> None:
+    has = body_values(PAYLOAD.report, True)
+    assert difference(has, {name: np.float32(value).tolist() for name, value in has.items()}) == ""
     for name in has:
         assert difference(has, {k: v for k, v in has.items() if k != name})
         off = np.asarray(has[name]) * 1.01 + 0.002
         assert difference(has, {**has, name: off.tolist()})
-        assert difference(has, {**has, name: "heavy"})
-    assert difference(has, {**has, "com": COM[:2]}) and difference({"name": "a"}, {"name": "b"})
+    assert difference(has, {**has, "com": COM[:2]})
+
+
+@pytest.mark.parametrize(("name", "mass"), [
+    ("ur3", 3.0), ("ur5", 5.0), ("UR5e", 5.0), ("ur10", 10.0), ("ur10e", 10.0), ("", 0.0),
+    ("ur", 0.0), ("ur30", 0.0), ("ur5e_cell", 0.0), ("left_ur5e", 0.0), ("fr3", 0.0)])
+def test_a_model_is_rated_by_its_whole_name_unless_the_user_rates_it(
+        name: str, mass: float) -> None:
+    urdf = f'<robot name="{name}"/>'
+    assert load("universal_robots").mass_limit(urdf)[0] == mass
+    assert load("universal_robots", load__rated_payload=4.0).mass_limit(urdf)[0] == 4.0
+    assert load("franka").mass_limit(urdf)[0] == load("universal_robots").mass_limit("")[0] == 0.0
+
+
+@pytest.mark.parametrize("file", sorted(CONFIG.glob("*.yaml")), ids=lambda path: path.stem)
+def test_no_settings_file_rates_a_whole_family_of_robots(file: Path) -> None:
+    parameters = yaml.safe_load(file.read_text(encoding="utf-8"))["/**"]["ros__parameters"]
+    assert parameters.get("load", {}).get("rated_payload", 0.0) == 0.0

@@ -1,0 +1,173 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""What ~/apply refuses: one function for each condition. Each returns a sentence, or nothing where
+the condition is met. What one kind of target refuses stands in `Target.refusals`."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..findings import Doubt
+from ..identify.verdict import COM_LENGTH, COM_SHARE
+from ..io.decoding import interfaces_of
+from ..kinds import first_doubt
+from ..targets.payload import COM, MASS, TargetPayload
+from ..targets.target import Target, Values
+from .compat import find_type
+from .estimation import Estimation
+from .ros_client import RosClient
+
+# Twice what the verdict asks for: more than a robot's own wrench determines, and still less to the
+# torques of an arm of 0.2 m or more than 5 % of the mass, which is the verdict's limit.
+WIDTH, WIDTH_SHARE = 2.0 * COM_LENGTH, 2.0 * COM_SHARE
+LEAST, SHARE = 1e-3, 0.01  # kg, relative: masses that are meant to be the same differ by less
+REST_TIME = 0.3  # s for which joints are watched
+
+
+class Case(NamedTuple):
+    """What is to be sent, and what is known.
+
+    Attributes:
+        payload: in the frame of the target; None: what the target had before is sent back.
+        before: what the target has now; last: record of the application before, None: none.
+    """
+
+    target: Target
+    robot: RosClient
+    estimation: Estimation
+    payload: TargetPayload | None
+    before: Values
+    last: Mapping[str, Any] | None
+
+
+def unknown(case: Case) -> str:
+    """The motion does not determine mass or centre of mass well enough."""
+    if case.payload is None:
+        return ""
+    if MASS not in case.payload.known:
+        return "the mass is unobserved: the motion so far does not determine it"
+    width = case.payload.com_width
+    allowed = max(WIDTH, WIDTH_SHARE * float(np.linalg.norm(case.payload.body.com)))
+    if COM in case.payload.known or width <= allowed:
+        return ""
+    known = ("" if math.isinf(width) else f" (± {1e3 * width:.2g} mm, where ± {1e3 * allowed:.2g} "
+             "mm may be sent)")
+    return f"the centre of mass is unobserved{known}: the motion so far does not determine it"
+
+
+def too_heavy(case: Case) -> str:
+    """The mass is beyond what the robot may carry, or that is not known."""
+    limit, source = case.target.mass_limit(case.estimation.identifier.streams.urdf)
+    if case.payload is None or (not limit and not case.target.needs_limits):
+        return ""
+    if not limit:
+        return (f"the mass that the robot may carry is not known, since {source}; set "
+                "load.rated_payload")
+    return "" if case.payload.body.mass <= limit else (
+        f"the mass is {case.payload.body.mass:.4g} kg; {source} allows {limit:g} kg")
+
+
+def too_far(case: Case) -> str:
+    """The centre of mass lies where no payload's does."""
+    payload, farthest = case.payload, case.target.settings.apply.max_com
+    if payload is None or (distance := float(np.linalg.norm(payload.body.com))) <= farthest:
+        return ""
+    return (f"the centre of mass is {distance:.4g} m from '{payload.origin or payload.frame_id}', "
+            f"farther than {farthest:g} m: a frame or a unit is wrong")
+
+
+def compensated_otherwise(case: Case) -> str:
+    """The driver compensates another payload in its wrench than the settings say, so that the
+    estimate is not of all that hangs on the arm."""
+    target, has = case.target, case.target.settings.precompensated
+    if case.payload is None or has.source != "settings" or not (
+            target.needs_limits and changes_wrench(target)):
+        return ""
+    if not case.before and target.topic:
+        return (f"nothing is received on '{target.topic}' (or its type is not installed here), so "
+                "that it is not known which payload the driver compensates; set apply.topic, or "
+                "precompensated.source 'none' for a sensor of its own")
+    known = case.before or (case.last or {}).get("values")
+    mass = has.mass if not known else float(known.get(MASS) or 0.0)
+    if abs(mass - has.mass) <= max(LEAST, SHARE * mass):
+        return ""
+    return (f"the driver compensates a payload of {mass:.3f} kg, and precompensated.mass is "
+            f"{has.mass:.3f} kg, so that the estimate is not of the whole; set "
+            "precompensated.source to read it back, or .mass, .com and .inertia, or source 'none' "
+            "for a sensor of its own")
+
+
+def in_doubt(case: Case) -> str:
+    """A finding puts the payload, its frame or the present wrench in doubt; a saved estimate was
+    measured with the same set-up."""
+    findings = case.estimation.findings_now
+    first = first_doubt(findings, Doubt.MASS | Doubt.COM | Doubt.FRAME | Doubt.PRESENT) or next(
+        (f for f in findings if f.name == "zero_or_contact"), None)
+    return first.text if first is not None else ""
+
+
+def moves(case: Case) -> str:
+    """A joint that moves the sensor moves now, or that is not known. Asked of the topic itself: the
+    worker may be busy with an estimate."""
+    settings, chain = case.target.settings, case.estimation.identifier.streams.chain
+    topic, kind = settings.joint_states.topic, "sensor_msgs/msg/JointState"
+    if settings.dynamic_joint_states.topic:
+        topic, kind = settings.dynamic_joint_states.topic, "control_msgs/msg/DynamicJointState"
+    seen: dict[str, list[tuple[float, float]]] = {}  # steady times [s] and positions
+    needed, end = set(chain.turning if chain else ()), time.monotonic() + settings.apply.timeout
+    while not seen or needed - set(seen) or any(
+            some[-1][0] - some[0][0] < REST_TIME for some in seen.values()):
+        message = case.robot.wait_for_message(kind, topic)
+        now = time.monotonic()
+        if message is None or now > end:
+            return (f"'{topic}' does not bring {', '.join(sorted(needed - set(seen))) or 'joints'}"
+                    ", so that it is not known whether the arm is at rest")
+        for name, position in positions_of(message).items():
+            if name in needed or not needed:
+                seen.setdefault(name, []).append((now, position))
+    for name, some in seen.items():
+        moved = float(np.ptp([position for _, position in some])) / (some[-1][0] - some[0][0])
+        if not moved <= settings.apply.rest_speed:
+            return (f"the arm moves: joint '{name}' by {moved:.3g} per second; at rest it does by "
+                    f"{settings.apply.rest_speed:g} at most")
+    return ""
+
+
+def positions_of(message: Any) -> dict[str, float]:
+    """Positions of joints in a JointState or DynamicJointState."""
+    if hasattr(message, "position"):
+        return dict(zip(message.name, message.position, strict=False))
+    return {name: value for (name, kind), value in interfaces_of(message).items()
+            if kind == "position"}
+
+
+def no_service(case: Case) -> str:
+    """A service that will be called is not there, or of another type, or not installed."""
+    there = case.robot.services()
+    for service, kinds in case.target.services().items():
+        name = case.robot.resolve(service)
+        kind = there.get(name, "")
+        if not kind:
+            return f"there is no service '{name}'; is the driver running, and apply.service right?"
+        if kind not in kinds:
+            return f"service '{name}' has the type {kind}; expected: {' or '.join(kinds)}"
+        if not find_type(kind):
+            return (f"{kind} is not installed where this node runs; source the workspace that has "
+                    f"{kind.split('/')[0]}, or run the lines in `calls`")
+    return ""
+
+
+CONDITIONS = (unknown, too_heavy, too_far, compensated_otherwise, in_doubt, moves)
+
+
+def changes_wrench(target: Target) -> bool:
+    """True if the wrench that the node receives changes with what is sent to the target: a driver
+    of which the settings say that it compensates a payload will compensate the new one, too."""
+    has = target.settings.precompensated
+    if target.needs_limits and has.source == "none":  # the sensor is not the driver's
+        return False
+    return target.changes_wrench or (target.needs_limits and has.mass > 0.0)
