@@ -19,9 +19,9 @@ from inertial_id_ros.msg import InertialParameters
 
 from .errors import InvalidData
 from .estimate import UNOBSERVED, ParameterVerdict
-from .findings import STOPPING, Doubt
 from .inertia import GROUPS, Array, Body, is_consistent, phi_from_body, tensor_from_six
 from .io.decoding import inertia_numbers
+from .kinds import STOPPING, Doubt, without_doubted
 from .ros.contract import LATCHED, TOPIC
 from .ros.conversions import stamp_ns
 
@@ -186,12 +186,8 @@ def body_of(message: InertialParameters) -> Body:
 
 def verdicts_of(message: InertialParameters) -> tuple[ParameterVerdict, ...]:
     """The verdicts (10,) of a message; those that do not exist, or are in doubt, are UNOBSERVED."""
-    verdict = [ParameterVerdict(v) if v < len(ParameterVerdict) else UNOBSERVED
-               for v in message.verdict.tolist()]
-    for doubt, group in zip((Doubt.MASS, Doubt.COM, Doubt.INERTIA), GROUPS.values(), strict=True):
-        if doubt in Doubt(message.doubt):
-            verdict[group] = [UNOBSERVED] * len(verdict[group])
-    return tuple(verdict)
+    return without_doubted([ParameterVerdict(v) if v < len(ParameterVerdict) else UNOBSERVED
+                            for v in message.verdict.tolist()], Doubt(message.doubt))
 
 
 def why_unusable(message: InertialParameters, require: str) -> str:

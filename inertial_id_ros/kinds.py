@@ -12,13 +12,13 @@ are made there. `docs/make_troubleshooting_page.py` prints the table.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from operator import or_
 from typing import Any, NamedTuple
 
-from .estimate import UNOBSERVED, Estimate, NoEstimate, Outcome
+from .estimate import UNOBSERVED, Estimate, NoEstimate, Outcome, ParameterVerdict
 from .findings import (
     EVERYTHING,
     LEVELS,
@@ -223,9 +223,6 @@ _RENAMED = {"sensor_filter1": "wrench_filtered", "sensor_filter2": "wrench_filte
 _MILD = ("sensor_frame.replaced", "robot_wrong.residual")  # as asked for; it doubts but little
 # Names whose samples are left out before anything is made of them.
 _LEFT_OUT = ("streams_mixed.joints", "streams_mixed.transforms")
-_GROUPS = ((Doubt.MASS, 0, 1), (Doubt.COM, 1, 4), (Doubt.INERTIA, 4, 10))  # of the report (10,)
-
-
 
 def made(name: str, level: str = "", **numbers: Any) -> Finding:
     """The finding of a name with these numbers in its sentence.
@@ -283,14 +280,16 @@ def withdraw_doubted(outcome: Outcome, findings: Iterable[Finding]) -> Outcome:
     if framed is not None:
         return NoEstimate(outcome.stamp_ns, outcome.frame_id, framed.text, outcome.findings,
                           is_finding=True)
-    verdict = list(outcome.verdict)
     worst = first_doubt(findings, Doubt.MASS | Doubt.COM)
-    for finding in findings:
-        for doubt, begin, end in _GROUPS:
-            if doubt_of(finding) & doubt:
-                verdict[begin:end] = [UNOBSERVED] * (end - begin)
-    return replace(outcome, verdict=tuple(verdict),
+    return replace(outcome, verdict=without_doubted(outcome.verdict, doubt_in(findings)),
                    doubted=outcome.doubted if worst is None else worst.text)
+
+
+def without_doubted(verdict: Sequence[ParameterVerdict], doubt: Doubt
+                    ) -> tuple[ParameterVerdict, ...]:
+    """The verdicts (10,), UNOBSERVED where there is a doubt."""
+    flags = (Doubt.MASS, *3 * [Doubt.COM], *6 * [Doubt.INERTIA])
+    return tuple(UNOBSERVED if flag in doubt else v for v, flag in zip(verdict, flags, strict=True))
 
 
 def with_findings(outcome: Outcome, findings: Iterable[Finding]) -> Outcome:

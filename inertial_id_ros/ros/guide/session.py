@@ -24,7 +24,7 @@ from ...apps.guide.show import Show
 from ...cli import CHECK_FAILED, INTERRUPTED, NOT_APPLIED, NOT_IDENTIFIED, OK
 from ...errors import InertialIdError
 from ...kinds import Doubt
-from ...targets.registry import TARGETS
+from ...targets import TARGETS
 from .arm import MovedArm, PlannedMotion
 from .guide_node import LATEST, GuideNode, Stopped
 from .listening import Listening
