@@ -47,10 +47,10 @@ def test_the_demo_leads_from_check_to_applied_payload(tmp_path):
     assert sum("off by" in note for note in notes) == 2, text
     proof = next(e for e in events if e["event"] == "proof")
     assert proof["given"] and proof["left_before"][0] > 10 * proof["left_after"][0]
-    told = next(note for note in notes if "was told" in note)
-    assert float(told.split("was told ")[1].split(" kg")[0]) == pytest.approx(
+    told = next(note for note in notes if "was sent" in note)
+    assert float(told.split("was sent ")[1].split(" kg")[0]) == pytest.approx(
         PAYLOADS["drill"].mass, rel=0.03)
-    assert "it tells the same" in told
+    assert "the same is read back" in told
     assert any("driver's own wrench" in note for note in notes), text
     page = next(tmp_path.glob("*.html")).read_text()
     assert "sign of the wrench" in page and "new payload" in page
