@@ -98,7 +98,7 @@ def payload_of(report: dict[str, Any], bias: Array | None = None, tool: Tool | N
 def payload_of_tool(tool: Tool, bias: Array) -> TargetPayload:
     """A tool that carries nothing, as far as it is known; bias: as in `TargetPayload`."""
     jacobian = report_jacobian(tool.phi)
-    verdict = judge(tool.phi, tool.covariance, vague(float(tool.phi[0]))).verdict
+    verdict = judge(tool.phi, tool.covariance, vague(float(tool.phi[0])))[1]
     return TargetPayload(tool.frame_id, body_from_phi(tool.phi), known_in(verdict),
                          com_width(jacobian @ tool.covariance @ jacobian.T), bias)
 
