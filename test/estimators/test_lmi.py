@@ -1,19 +1,26 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""`lmi`: the optimum of all rows under physical consistency."""
+"""`lmi` and `manifold`: the optimum over bodies on all rows, proved by duality; with
+``lmi.support: ellipsoids`` all mass in a union of ellipsoids (Wensing et al. 2017, Corollary 2),
+against point masses that fill it."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
 from estimator_cases import (
     BOX,
+    create,
     estimator,
     hard_case,
     inside_box,
     random_case,
+    smallest_eigenvalue,
     stacked,
 )
-from problems import Rows, compress, make_rows, motion
+from problems import Data, Rows, compress, make_rows, motion, poses, random_phi
+from scipy.optimize import nnls
 from scipy.spatial.transform import Rotation
 
 from inertial_id_ros.errors import InvalidShape, NotEnoughData
@@ -25,8 +32,21 @@ from inertial_id_ros.estimators.reference_body import (
     smat,
     svec,
 )
-from inertial_id_ros.inertia import is_consistent, phi_from_points, pseudo_inertia, transform_phi
+from inertial_id_ros.geometry.shape import (
+    Shape,
+    join_shapes,
+    shape_from_primitive,
+)
+from inertial_id_ros.inertia import (
+    Array,
+    is_consistent,
+    phi_from_points,
+    point_columns,
+    pseudo_inertia,
+    transform_phi,
+)
 from inertial_id_ros.model.problem import Problem
+from inertial_id_ros.settings import Settings
 
 
 def problem_of_all_rows(rows, problem, weighting, shape):
@@ -159,3 +179,127 @@ def test_lmi_keeps_the_mass_where_the_shape_is():
     for support in ("box", "ellipsoids"):
         with pytest.raises(InvalidShape, match=r"lmi\.support"):
             estimator("lmi", lmi__support=support).solve(problem, None)
+
+
+PARTS = {"sphere": ([0.05], [-0.1, 0.0, 0.1]), "box": ([0.04, 0.1, 0.06], [0.08, 0.02, 0.1])}
+
+
+def at(center: list[float]) -> Array:
+    """The transform (4, 4) to a place without turning."""
+    pose = np.eye(4)
+    pose[:3, 3] = center
+    return pose
+
+
+def parts() -> list[Shape]:
+    return [shape_from_primitive(kind, size, at(center))
+            for kind, (size, center) in PARTS.items()]
+
+
+def points_of(form: Array, count: int, rng: np.random.Generator) -> Array:
+    """Points (2 count, 3) on and in an ellipsoid ``[x; 1]' Q [x; 1] >= 0``."""
+    center = np.linalg.solve(-form[:3, :3], form[:3, 3])
+    size = form[3, 3] - center @ form[:3, :3] @ center
+    root = np.linalg.cholesky(np.linalg.inv(-form[:3, :3]) * size)
+    ball = rng.normal(size=(count, 3))
+    ball /= np.linalg.norm(ball, axis=1)[:, None]
+    return np.concatenate([ball @ root.T, 0.5 * ball @ root.T]) + center
+
+
+def bodies(count: int) -> list[tuple[np.random.Generator, Array]]:
+    """Three point masses, part of them outside of both ellipsoids, and the generator of each."""
+    out = []
+    for seed in range(count):
+        rng = np.random.default_rng(seed)
+        place = rng.uniform(-0.15, 0.15, (3, 3)) + [0.0, 0.0, 0.1]
+        out.append((rng, phi_from_points(place, np.full(3, 0.4))))
+    return out
+
+
+@pytest.mark.slow
+def test_the_optimum_is_that_of_point_masses_that_fill_the_union() -> None:
+    """From inside: point masses never fit better, and the more they are the nearer they come. One
+    ellipsoid alone fits worse."""
+    shape = join_shapes(parts())
+    for rng, phi in bodies(6):
+        marginal = (problem := compress(make_rows(rng, phi, motion(rng, 300)))).problems["noise"]
+
+        def misfit(found: Array, marginal=marginal) -> float:
+            return float(np.linalg.norm(marginal.matrix @ found - marginal.target))
+
+        found = estimator("lmi", lmi__support="ellipsoids").solve(problem, shape).phi
+        assert is_consistent(found)
+        excess = []
+        for count in (50, 500, 5000):
+            columns = point_columns(np.concatenate([points_of(form, count, rng)
+                                                    for form in shape.ellipsoids]))
+            best = nnls(marginal.matrix @ columns, marginal.target, maxiter=20_000)[1]
+            excess.append(best / misfit(found) - 1.0)
+        assert -1e-4 < excess[2] < 5e-3 and excess[2] < excess[0]
+        for one in parts():
+            alone = estimator("lmi", lmi__support="ellipsoids").solve(problem, one).phi
+            assert misfit(alone) >= misfit(found) * (1.0 - 1e-6)
+
+
+def test_of_one_primitive_it_is_the_ellipsoid() -> None:
+    box = parts()[1]
+    for rng, phi in bodies(3):
+        problem = compress(make_rows(rng, phi, motion(rng, 300)))
+        union = estimator("lmi", lmi__support="ellipsoids").solve(problem, box).phi
+        single = estimator("lmi", lmi__support="ellipsoid").solve(problem, box).phi
+        np.testing.assert_allclose(union, single, rtol=1e-4, atol=1e-6)
+
+
+def varied(rng: np.random.Generator) -> Data:
+    """A recording of one to eight point masses: slow or fast, short or long, still or turning."""
+    phi = random_phi(rng, points=int(rng.integers(1, 9)), size=10.0 ** rng.uniform(-2.0, -0.5),
+                     offset=rng.uniform(0.0, 0.2))
+    if rng.random() < 0.1:
+        moving = poses(rng, int(rng.integers(1, 6)))
+    else:
+        moving = motion(rng, int(rng.integers(20, 400)), rng.uniform(0.5, 5.0),
+                        10.0 ** rng.uniform(-1.0, 0.5))
+    noise = np.repeat([0.1, 0.005], 3) * 10.0 ** rng.uniform(-1.0, 0.5)
+    return compress(make_rows(rng, phi, moving, noise))
+
+
+def active(rng: np.random.Generator, count: int) -> Iterator[Data]:
+    """Problems whose unconstrained optimum is no body."""
+    wls = create(Settings(), "wls")
+    while count:
+        problem = varied(rng)
+        if not is_consistent(wls.solve(problem, None).phi):
+            count -= 1
+            yield problem
+
+
+def sum_of_squares(marginal: Problem, phi: np.ndarray) -> float:
+    """What both estimators minimise: the data, and the weak prior that fills what they leave."""
+    data = regularise(marginal, None)
+    x = reference_body(None).from_phi @ phi
+    return float(np.sum((data.matrix @ x - data.target) ** 2)) + marginal.residual ** 2
+
+
+@pytest.mark.slow
+def test_reaches_the_lmi_optimum_where_the_constraint_is_active(rng: np.random.Generator) -> None:
+    """On 200 problems the objective is at most 1e-6 (relative) above the one that `lmi` finds."""
+    lmi, manifold = create(Settings(), "lmi"), create(Settings(), "manifold")
+    for problem in active(rng, 200):
+        marginal = problem.problems["noise"]
+        wanted = sum_of_squares(marginal, lmi.solve(problem, None).phi)
+        found = manifold.solve(problem, None).phi
+        assert sum_of_squares(marginal, found) <= wanted * (1.0 + 1e-6)
+        # Not below the optimum either: that would mean less than the margin.
+        assert smallest_eigenvalue(reference_body(None), found) >= 0.99e-6
+
+
+def test_respects_the_largest_mass(rng: np.random.Generator) -> None:
+    """With a bound below the true mass the answer is that of `lmi` with the same bound."""
+    settings = Settings().replace({"estimator.max_mass": 0.5})
+    for _ in range(10):
+        problem = compress(make_rows(rng, 1.5 * random_phi(rng), motion(rng, 100, speed=0.5)))
+        marginal = problem.problems["noise"]
+        wanted = create(settings, "lmi").solve(problem, None).phi
+        found = create(settings, "manifold").solve(problem, None).phi
+        assert found[0] <= 0.5 * (1.0 + 1e-9)
+        assert sum_of_squares(marginal, found) <= sum_of_squares(marginal, wanted) * (1.0 + 1e-6)

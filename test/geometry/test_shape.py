@@ -205,3 +205,32 @@ def test_touching_and_overlapping_bodies_are_filled() -> None:
 def test_the_grid_of_a_thin_diagonal_shell_stays_bounded() -> None:
     axes = grid_axes([[0.0, 0.0, 0.0], [1.0, 1.0, 1.0]], 1e-5)
     assert 0.4 * MAX_GRID < np.prod([len(a) for a in axes]) <= MAX_GRID
+
+
+def pose_at(center: list[float]) -> np.ndarray:
+    pose = np.eye(4)
+    pose[:3, 3] = center
+    return pose
+
+
+def test_several_primitives_of_the_settings_are_one_shape() -> None:
+    """Two boxes that overlap fill what a longer one fills."""
+    both = shape_from_settings(Settings().replace({
+        "shape.type": "box", "shape.size": (0.2, 0.1, 0.1, 0.2, 0.1, 0.1),
+        "shape.center": (0.0, 0.0, 0.1, 0.1, 0.0, 0.1)}).shape)
+    whole = shape_from_primitive("box", [0.3, 0.1, 0.1], pose_at([0.05, 0.0, 0.1]))
+    assert both is not None and len(both.ellipsoids) == 2
+    assert both.volume == pytest.approx(whole.volume, rel=0.03)
+    np.testing.assert_allclose(both.unit_phi, whole.unit_phi, atol=1e-3)
+    for form in both.place(pose_at([0.0, 0.3, 0.0])).ellipsoids:
+        assert form.shape == (4, 4)
+
+
+@pytest.mark.parametrize("wrong", [
+    {"shape.size": (0.1, 0.1, 0.1, 0.2)}, {"shape.size": ()}, {"shape.rpy": (0.1,) * 6},
+    {"shape.size": (0.1,) * 6},  # without a centre of each
+    {"shape.size": (0.1,) * 6, "shape.center": (0.0, 0.0, 0.1)}])
+def test_numbers_that_do_not_fit_are_refused(wrong: dict[str, tuple[float, ...]]) -> None:
+    settings = Settings().replace({"shape.type": "box", "shape.size": (0.1, 0.1, 0.1), **wrong})
+    with pytest.raises(InvalidShape):
+        shape_from_settings(settings.shape)
