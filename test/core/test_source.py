@@ -1,5 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""From samples of all streams to motion and wrench, against the truth of a simulated arm."""
+"""From samples of all streams to motion and wrench, against the truth of a simulated arm; what
+streams remember and name beside it, and where frames lie."""
 
 from __future__ import annotations
 
@@ -11,11 +12,11 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from benchmarks.referee import faults
-from benchmarks.referee.generator import ARMS, FRAME, START_NS, Arm, Law, random_law
-from inertial_id_ros.errors import InvalidData
+from benchmarks.referee.generator import ARMS, FRAME, START_NS, Arm, Law, Scenario, random_law
+from inertial_id_ros.errors import UnknownFrame
 from inertial_id_ros.kinds import doubt_in, finding_of
 from inertial_id_ros.motion.causal import PoseNow
-from inertial_id_ros.motion.frames import Frames, place_of
+from inertial_id_ros.motion.frames import place_of
 from inertial_id_ros.motion.motion import BIN_NS, Motion, joined
 from inertial_id_ros.motion.source import Streams
 from inertial_id_ros.settings import Settings
@@ -253,21 +254,6 @@ def test_the_wrench_of_another_frame_is_converted(how: str) -> None:
         assert not named
 
 
-def test_frames() -> None:
-    frames = Frames()
-    assert frames.fix("a", "b", pin.SE3.Identity())
-    assert not frames.fix("a", "b", pin.SE3.Identity())
-    assert frames.fixed.path("b")[-1] == "a"
-    with pytest.raises(InvalidData):
-        frames.fix("a", "a", pin.SE3.Identity())
-    with pytest.raises(InvalidData):
-        place_of([0.0, 0.0, np.nan], [0.0, 0.0, 0.0, 1.0])
-    frames.move("b", "c", STAMPS[:2], np.zeros((2, 7)))
-    assert frames.invalid == 2
-    frames.fix("c", "a", pin.SE3.Identity())  # a loop
-    assert "d" not in frames.path("b")
-
-
 def named(item: faults.Fault, seed: int) -> dict[str, float]:
     """When each finding comes after a fault in the middle [s]."""
     kind, rows = ("joints", Q) if item.on == "joints" else ("pose", poses())
@@ -318,3 +304,178 @@ def test_a_frame_that_the_user_names_in_place_of_the_sensor_s_puts_nothing_in_do
     found = [finding_of(*given) for given in streams.findings()]
     assert [finding.name for finding in found] == ["sensor_frame.replaced"]
     assert not doubt_in(found)
+
+
+SOME, SECOND = slice(0, 600), 10**9
+
+
+def names(streams: Streams) -> set[str]:
+    return set(dict(streams.findings()))
+
+
+def moved(streams: Streams, readings: np.ndarray = NOISE, frame: str = FRAME,
+          part: slice = SOME) -> Streams:
+    """Wrench and joint states of three seconds."""
+    streams.add_wrenches(STAMPS[part], frame, readings[part])
+    streams.add_joint_states(STAMPS[part], ARM.names, Q[part])
+    return streams
+
+
+def test_joint_states_that_come_late_take_the_place_of_transforms() -> None:
+    streams = with_arm()
+    streams.add_wrenches(STAMPS[SOME], FRAME, NOISE[SOME])
+    streams.add_transforms(STAMPS[SOME], "link0", FRAME, poses()[SOME])
+    assert len(streams.advance()[0].number)
+    assert streams.transforms and streams.restarts == 0
+    later = slice(600, 1200)
+    moved(streams, part=later)
+    motion = streams.advance()[0]
+    assert streams.restarts == 1 and not streams.transforms
+    true = ARM.motion(LAW(1e-9 * (motion.number * BIN_NS + BIN_NS // 2 - START_NS)))
+    assert len(motion.number) > 200
+    np.testing.assert_allclose(motion.position[20:-20], true.position[20:-20], atol=1e-3)
+
+
+def test_gravity_is_known_along_a_link_that_stands_and_none_that_moves() -> None:
+    plain, base = (moved(with_arm(**changes)).advance(finished=True)[0] for changes in (
+        {}, {"gravity.frame": "link0"}))
+    assert len(plain.number) > 290
+    for one, other in zip(plain, base, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-12)
+    moving = moved(with_arm(**{"gravity.frame": "link1"}))
+    assert not len(moving.advance(finished=True)[0].number)
+    assert dict([moving.missing() or ("", {})]).keys() == {"sensor_frame.unknown"}
+
+
+@pytest.mark.parametrize("moves", [True, False])
+def test_readings_that_stay_the_same_are_named_where_the_sensor_turns(moves: bool) -> None:
+    held = NOISE.copy()
+    held[200:600] = held[200]
+    streams = with_arm()
+    found = set[str]()
+    for k in range(0, 1000, 50):
+        part = slice(k, k + 50)
+        streams.add_wrenches(STAMPS[part], FRAME, held[part])
+        streams.add_joint_states(STAMPS[part], ARM.names, Q[part] if moves else Q[:50] * 0.0)
+        streams.advance()
+        found |= names(streams)
+    assert ("input_stuck.wrench" in found) == moves
+    assert bool([fault for fault in streams.take_faults() if fault.kind == "stuck"]) == moves
+    assert not streams.take_faults()
+
+
+def test_a_wrench_of_no_frame_and_in_another_unit_is_named() -> None:
+    streams = Streams(Settings())
+    assert dict([streams.missing() or ("", {})]).keys() == {"no_wrench"}
+    streams.add_wrenches(STAMPS[SOME], "", NOISE[SOME])
+    assert dict([streams.missing() or ("", {})]).keys() == {"no_frame"}
+    streams = moved(with_arm(**{"wrench.range": (150.0, 10.0)}), 1e6 * NOISE)
+    streams.advance()
+    assert "wrong_units.wrench" in names(streams)
+
+
+def test_a_stream_whose_clock_stays_ahead_of_one_that_went_back_is_begun_anew() -> None:
+    streams = moved(with_arm())
+    streams.advance()
+    back = STAMPS[SOME] - 100 * SECOND
+    for k in range(0, 600, 50):
+        streams.add_joint_states(back[k:k + 50], ARM.names, Q[k:k + 50])
+        streams.advance()
+    assert streams.restarts == 1
+    streams.add_wrenches(back, FRAME, NOISE[SOME])
+    _, stamps, _ = streams.advance(finished=True)
+    assert (stamps < STAMPS[0]).all() and len(stamps) > 500
+    assert streams.newest < STAMPS[0]
+
+
+def test_streams_that_are_emptied_keep_the_robot_and_what_is_fixed() -> None:
+    streams = Streams(Settings())
+    place = place_of([0.0, 0.1, 0.2], [0.0, 0.0, 0.0, 1.0])
+    streams.add_static_transform("a", "b", place)
+    streams.add_static_transform("a", "b", place)  # again, as a latched topic does
+    streams.add_wrenches(STAMPS[SOME], FRAME, NOISE[SOME])
+    empty = streams.emptied()
+    assert empty.frame == FRAME and empty.newest == 0 and empty.chain is None
+    assert empty.tree().place("a", "b")[1] is None
+
+
+def test_a_frame_at_the_tcp_that_nothing_places_is_unknown_and_others_are_replaced() -> None:
+    for said, kind in (("tool0_controller", "sensor_frame.unknown"),
+                       ("ft", "sensor_frame.replaced")):
+        streams = moved(with_arm(**{"wrench.sensor_frame": FRAME}), frame=said)
+        streams.advance()
+        assert {name for name in names(streams) if name.startswith("sensor_frame")} == {kind}
+
+
+def test_streams_that_stop_are_named_while_the_other_goes_on() -> None:
+    streams = moved(with_arm())
+    streams.add_wrenches(STAMPS[600:1200], FRAME, NOISE[600:1200])
+    streams.advance()
+    assert dict(streams.findings())["samples_missing.motion"]["seconds"] == pytest.approx(3.0)
+    streams = moved(with_arm())
+    streams.add_joint_states(STAMPS[600:1200], ARM.names, Q[600:1200])
+    streams.advance()
+    assert dict(streams.findings())["samples_missing.wrench"]["seconds"] == pytest.approx(3.0)
+
+
+def test_a_tcp_that_is_set_elsewhere_begins_anew_and_small_noise_does_not() -> None:
+    """The driver of Universal Robots tells where its TCP lies by transforms alone."""
+    streams, rows = with_arm(**{"wrench.sensor_frame": FRAME}), poses()
+    turn, restarts = Rotation.from_quat(rows[:, 3:]), list[int]()
+    for k in range(0, 1800, 100):
+        part, tcp = slice(k, k + 100), [0.0, 0.05, 0.1 + 1e-6 * (k % 3) + 0.1 * (k >= 900)]
+        at = np.hstack([rows[part, :3] + turn[part].apply(tcp), rows[part, 3:]])
+        streams.add_transforms(STAMPS[part], "link0", "tool0_controller", at)
+        moved(streams, frame="tool0_controller", part=part)
+        streams.advance()
+        restarts.append(streams.restarts)
+    assert restarts[8] == 0 and restarts[-1] == 1
+
+
+LATE = 3_000_000_000
+
+
+def streams_with_samples() -> Streams:
+    recording = Scenario("white", 400_500, (2.0,), ("joints",)).record()
+    streams = Streams(Settings())
+    streams.set_robot_description(recording.arm.urdf)
+    streams.add_static_transform("map", "link0", pin.SE3(np.eye(3), np.array([1.0, 2.0, 3.0])))
+    streams.add_static_transform(FRAME, "camera", pin.SE3(np.eye(3), np.array([0.0, 0.0, 0.1])))
+    streams.add_wrenches(recording.stamps, FRAME, recording.wrench)
+    streams.add_joint_states(recording.joint_stamps, recording.arm.names, recording.positions)
+    streams.add_transforms(np.array([LATE]), "map", "cart", np.array([[4.0, 5, 6, 0, 0, 0, 1]]))
+    streams.advance()
+    return streams
+
+
+def test_links_lie_where_the_joints_put_them() -> None:
+    streams = streams_with_samples()
+    model = pin.buildModelFromXML(streams.urdf)
+    data, at = model.createData(), streams.newest_positions()
+    q = np.array([at[name][1] for name in model.names[1:]])
+    pin.framesForwardKinematics(model, data, q)
+    tree, expected = streams.tree(), data.oMf[model.getFrameId(FRAME)]
+    place, stamp = tree.place("link0", FRAME)
+    assert place.isApprox(expected, 1e-9)
+    assert stamp == min(s for s, _ in at.values())
+    assert tree.place(FRAME, "link0")[0].isApprox(expected.inverse(), 1e-9)
+    place, _ = tree.place("map", "camera")
+    shifted = expected.translation + [1.0, 2.0, 3.0] + expected.rotation @ [0.0, 0.0, 0.1]
+    np.testing.assert_allclose(place.translation, shifted, atol=1e-9)
+
+
+def test_what_stays_has_no_stamp_and_what_moves_has_its_own() -> None:
+    tree = streams_with_samples().tree()
+    place, stamp = tree.place(FRAME, "camera")
+    assert stamp is None
+    np.testing.assert_allclose(place.translation, [0.0, 0.0, 0.1])
+    assert tree.place("cart", "map")[1] == LATE
+    np.testing.assert_allclose(tree.place("cart", "link0")[0].translation, [-3.0, -3.0, -3.0])
+
+
+@pytest.mark.parametrize("frame", ["nowhere", ""])
+def test_unknown_frames_are_named(frame: str) -> None:
+    tree = streams_with_samples().tree()
+    assert frame not in tree
+    with pytest.raises(UnknownFrame, match=repr(frame)):
+        tree.place("map", frame)
