@@ -307,7 +307,7 @@ def answers() -> Answers:
         sd = np.sqrt(np.diag(jacobian @ solution.covariance @ jacobian.T))
         z = (report_from_phi(solution.phi) - report_from_phi(phi)) / sd
         out.append((seconds, phi, solution.phi, other.solve(problem, None).phi, z,
-                    verdict.verdict))
+                    verdict[1]))
     return out
 
 
