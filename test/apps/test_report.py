@@ -170,28 +170,3 @@ def test_tone_and_advice(outcome: Estimate | NoEstimate, findings: tuple[Finding
                          mends: int) -> None:
     found = diagnose(result(outcome, *findings))
     assert (found.tone, len(found.mends)) == (tone, mends)
-
-
-def history(outcomes: list[Estimate | NoEstimate], *findings: Finding) -> Identification:
-    """One outcome a second."""
-    return Identification(outcomes[-1], tuple(
-        Snapshot(k + 1.0, outcome, ()) for k, outcome in enumerate(outcomes)), findings,
-        float(len(outcomes)), {"/w": 3})
-
-
-def test_a_change_is_told_with_the_estimate_before_it() -> None:
-    nothing, other = NoEstimate(0, "", "the payload changed"), estimate(phi=2.0 * PHI)
-    found = diagnose(history([estimate(), nothing, other, nothing, estimate()],
-                             made("payload_changed", change=1.3, count=2)))
-    told = [reason for reason in found.reasons if "mass was" in reason]
-    (first, second) = told
-    assert "1.0 s" in first and "1.3" in first and "3.0 s" in second and "2.6" in second
-    assert not [r for r in diagnose(history([estimate(), nothing, other])).reasons
-                if "mass was" in r]
-
-
-@pytest.mark.parametrize("late", [2, 6])
-def test_a_long_time_without_an_estimate_has_its_reason(late: int) -> None:
-    none = NoEstimate(0, "", "the frame is not known")
-    found = diagnose(history([none] * late + [estimate()] * 3))
-    assert any("frame is not known" in reason for reason in found.reasons) == (late == 6)

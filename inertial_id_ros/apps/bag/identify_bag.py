@@ -14,7 +14,7 @@ from ...extras import optional_packages
 from ...model.tool import save_tool, tool_from_estimate
 from ..report.results import is_identified, summary
 from .offline import identify_recording
-from .options import WHOLE, parse_options
+from .options import parse_options
 from .output import (
     check_outputs,
     print_report,
@@ -48,7 +48,7 @@ def run(options: Namespace) -> int:
     with Console(stderr=True, quiet=options.quiet).status("reading") as shown:
         result = identify_recording(
             recording, options.settings, options.named, options.episode or 0,
-            options.stamps == "recorded", options.window == WHOLE, options.given,
+            options.stamps == "recorded", options.given,
             lambda reached, whole: shown.update(f"identifying: {reached:.0f} of {whole:.0f} s"))
     outcome = result.outcome
     if json_path is not None:

@@ -7,8 +7,6 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-
 from ...errors import InertialIdError
 from ...estimate import Estimate, Outcome
 from ...findings import Finding, sort_findings
@@ -16,7 +14,7 @@ from ...identify.beliefs import stated_by_driver
 from ...identify.identifier import make_identifier
 from ...kinds import made, withdraw_doubted
 from ...motion.description import read_description
-from ...settings import Settings, iter_settings
+from ...settings import Settings
 from ..recordings import Columns, Recording, StatedPayload, open_recording
 from ..report.prediction import prediction_of
 from ..report.results import Identification, Snapshot
@@ -26,7 +24,7 @@ Progress = Callable[[float, float], None]
 
 
 def identify_recording(path: Path, settings: Settings, columns: Columns | None = None,
-                       episode: int = 0, recorded_stamps: bool = False, whole: bool = False,
+                       episode: int = 0, recorded_stamps: bool = False,
                        asked: Collection[str] = (), progress: Progress = lambda reached, all_: None
                        ) -> Identification:
     """Identify the payload of a recording.
@@ -34,7 +32,6 @@ def identify_recording(path: Path, settings: Settings, columns: Columns | None =
     Args:
         path: of a bag or a table; columns, episode: of a table.
         recorded_stamps: use the times of recording in place of the header stamps.
-        whole: make buffer.window as long as the recording.
         asked: names of the settings that the user gave for this very recording.
         progress: called now and then with the recorded time reached, and the whole [s].
 
@@ -47,8 +44,6 @@ def identify_recording(path: Path, settings: Settings, columns: Columns | None =
             from .at_rest import identify_poses
 
             return identify_poses(recording, settings)
-        if whole:
-            settings = settings.replace({"buffer.window": longest_window(recording.duration)})
         return _Run(recording, settings).result(progress)
 
 
@@ -116,15 +111,5 @@ class _Run:
     def _unused(self, outcome: Outcome) -> tuple[str, ...]:
         """A note where an estimate uses the end of the recording alone."""
         window, duration = self._settings.buffer.window, self._recording.duration
-        if not isinstance(outcome, Estimate) or window >= duration - UNUSED:
-            return ()
-        offer = ("--window all uses the whole recording"
-                 if window < longest_window(duration) else "the most allowed")
-        return (f"only the last {window:g} s of {duration:.0f} s are used (buffer.window); "
-                f"{offer}",)
-
-
-def longest_window(duration: float) -> float:
-    """The window [s] for a whole recording of this length [s], or the longest that is allowed."""
-    spec = next(spec for name, _, spec in iter_settings(Settings()) if name == "buffer.window")
-    return float(min(max(np.ceil(duration) + 1.0, spec.low), spec.high))
+        return (f"only the last {window:g} s of {duration:.0f} s are used (--window)",) if (
+            isinstance(outcome, Estimate) and window < duration - UNUSED) else ()

@@ -21,7 +21,6 @@ from ..recordings import columns_from_file, is_dataset, is_table
 
 # Parameters that every ROS node has; they mean nothing without ROS.
 NODE_PARAMETERS = ("use_sim_time", "qos_overrides.", "start_type_description_service")
-WHOLE = "all"  # value of --window
 PRIMITIVES = {"box": "three lengths x,y,z", "cylinder": "radius,height", "sphere": "radius"}
 
 
@@ -51,8 +50,8 @@ def make_parser() -> argparse.ArgumentParser:
     add("--shape", metavar="SHAPE",
         help="box:sx,sy,sz | cylinder:r,h | sphere:r [m] that bounds the object, each with "
         "@cx,cy,cz where its centre is not the sensor origin; or a mesh file that it fills")
-    add("--window", metavar="SECONDS|all", help="how much of the recording's end is used "
-        "(buffer.window); all: the whole recording")
+    add("--window", metavar="SECONDS", help="how much of the recording's end is used "
+        "(buffer.window)")
     add("--stamps", choices=("header", "recorded"), default="header", help="times of the samples: "
         "their header stamps, or the times of recording, for drivers that leave the stamps zero")
     add("--save-tool", metavar="OUT", type=Path, help="write the result to this file as a tool, "
@@ -112,9 +111,8 @@ def _settings_given(args: argparse.Namespace) -> dict[str, Any]:
     named = {"wrench.sensor": args.sensor, "wrench.sensor_frame": args.sensor_frame,
              "robot_description.file": args.urdf}
     given |= {name: value for name, value in named.items() if value is not None}
-    if args.window not in (None, WHOLE):
-        given["buffer.window"], = numbers(f"--window {args.window}", args.window,
-                                          f"seconds or '{WHOLE}'", 1)
+    if args.window is not None:
+        given["buffer.window"], = numbers(f"--window {args.window}", args.window, "seconds", 1)
     return given | (parse_shape(args.shape) if args.shape else {})
 
 

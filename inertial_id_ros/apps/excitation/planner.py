@@ -1,11 +1,10 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The next motion: of many that the limits allow, what gains most information per second.
 
-Candidates are random moves from rest to rest around the present pose; the best are varied, and the
-best of those. There are single moves; a few to and fro; and swings, which first go to a pose and
-then there to and fro, where the first move pays only with those that follow. Wrist joints come
-first: the other joints move only where no motion of the wrist helps. Of a long plan only the first
-seconds are made before the next is planned.
+Candidates are random moves from rest to rest around the present pose: single moves; a few to and
+fro; and swings, which first go to a pose and then there to and fro, where the first move pays only
+with those that follow. Wrist joints come first: the other joints move only where no motion of the
+wrist helps. Of a long plan only the first seconds are made before the next is planned.
 """
 
 from __future__ import annotations
@@ -22,9 +21,7 @@ from .knowledge import STEP, WEIGHTS, Knowledge
 from .motions import MotionLimits, PlannedMotion, RestToRest, shortest_moves
 from .violations import violations
 
-DRAWN, VARIED = 48, 6  # motions of a kind; variations of each
-KEPT, ROUNDS = 5, 2  # candidates that are varied, and how often
-SPREAD = 0.25  # of a variation, relative to a move
+DRAWN = 144  # motions of a kind
 AT_ONCE = 0.3  # of the swings have no way to go first
 TINY = 1e-9
 WRIST = 3  # joints before the frame that move first
@@ -152,66 +149,37 @@ class MotionPlanner:
 
     def _candidates(self, start: Array, active: np.ndarray, kind: tuple[int, int], goal: Goal,
                     rng: np.random.Generator) -> list[Plan]:
-        """The best plans of a kind, whose speeds are within the limits."""
-        moves, repeated = kind
-        back = np.where(np.arange(moves - repeated) % 2, -1.0, 1.0)[:, None]
-
-        def evaluate(steps: Array) -> list[Plan]:
-            steps[:, repeated:] = steps[:, repeated:repeated + 1] * back
-            return self._evaluate(start, active, steps, goal)
-
-        first = found = evaluate(_draw(moves, len(active), rng, kind is SWING))
-        for _ in range(ROUNDS):
-            if found:
-                kept = found[:KEPT]
-                steps = np.diff([plan.motion.poses[:, active] for plan in kept], axis=1)
-                found = sorted(kept + evaluate(_vary(steps, rng)), key=lambda plan: -plan.gain)
-        return found[:TRIES] + first[:TRIES]  # variations of a few may all be in the way
-
-    def _evaluate(self, start: Array, active: np.ndarray, steps: Array, goal: Goal) -> list[Plan]:
-        """Plans by steps (c, k, a) of the active joints, within the limits of position, best first.
-        """
-        count, moves, _ = steps.shape
-        poses = np.tile(start, (count, moves + 1, 1))
+        """The best random plans of a kind within the limits of position and speed, best first."""
+        steps, count = _draw(kind, len(active), rng), kind[0]
+        poses = np.tile(start, (DRAWN, count + 1, 1))
         poses[:, 1:, active] = np.clip(
             poses[:, 1:, active] + np.cumsum(steps, axis=1), self._lower[active],
             self._upper[active])
         ends = [poses[:, part].reshape(-1, len(start)) for part in (slice(-1), slice(1, None))]
-        durations, ramps = (part.reshape(count, moves)
+        durations, ramps = (part.reshape(DRAWN, count)
                             for part in shortest_moves(self._arm, self._limits, *ends))
         within = ((durations.sum(axis=1) <= HORIZON) & (durations.max(axis=1) <= LONGEST)
                   & (np.ptp(poses, axis=1).max(axis=1) > 0.0))
         motions = [RestToRest(*plan) for plan in zip(
             poses[within], durations[within], ramps[within], strict=True)]
         gained = goal.gains(motions) if motions else np.empty(0)
-        return [Plan(float(gained[k]), motions[k]) for k in np.argsort(-gained)]
+        return [Plan(float(gained[k]), motions[k]) for k in np.argsort(-gained)[:TRIES]]
 
 
-def _draw(moves: int, joints: int, rng: np.random.Generator, is_swing: bool) -> Array:
-    """Steps (c, k, a) of random motions."""
+def _draw(kind: tuple[int, int], joints: int, rng: np.random.Generator) -> Array:
+    """Steps (c, k, a) of random motions of a kind."""
+    moves, repeated = kind
     direction = rng.normal(size=(DRAWN, moves, joints))
     # Some turn few joints: a single one may go farther.
     direction *= rng.random((DRAWN, 1, joints)) < rng.choice([0.35, 1.0], (DRAWN, 1, 1))
     length = np.exp(rng.uniform(np.log(STEPS[0]), np.log(STEPS[1]), (DRAWN, moves, 1)))
-    steps = length * direction / np.maximum(_norm(direction), TINY)
-    if is_swing:
+    steps = length * direction / np.maximum(
+        np.linalg.norm(direction, axis=2, keepdims=True), TINY)
+    if kind is SWING:
         steps[: int(AT_ONCE * DRAWN), 0] = 0.0
+    back = np.where(np.arange(moves - repeated) % 2, -1.0, 1.0)[:, None]
+    steps[:, repeated:] = steps[:, repeated:repeated + 1] * back
     return np.asarray(steps)
-
-
-def _vary(steps: Array, rng: np.random.Generator) -> Array:
-    """Variations (c, k, a) of steps; no move becomes too small."""
-    steps = np.repeat(steps, VARIED, axis=0)
-    there = _norm(steps) > 0.0
-    steps = steps + SPREAD * np.abs(steps).max(axis=2, keepdims=True) * rng.normal(
-        size=steps.shape)
-    return np.asarray(steps * (there * np.maximum(
-        STEPS[0] / np.maximum(_norm(steps), TINY), 1.0)))
-
-
-def _norm(steps: Array) -> Array:
-    """Lengths (c, k, 1) of steps."""
-    return np.asarray(np.linalg.norm(steps, axis=2, keepdims=True))
 
 
 def _instants(duration: float) -> Array:

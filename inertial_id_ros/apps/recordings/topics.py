@@ -108,19 +108,16 @@ def _require_motion(chosen: Collection[InputTopic], settings: Settings, notes: l
     joints = JOINT_STATES in chosen or DYNAMIC_JOINT_STATES in chosen
     if joints and (settings.robot_description.file or ROBOT_DESCRIPTION in chosen):
         return
-    described = absolute_name(settings.robot_description.topic)
-    if joints and TRANSFORMS in chosen:
+    described, states, tree = (absolute_name(group.topic) for group in (
+        settings.robot_description, settings.joint_states, settings.tf))
+    if TRANSFORMS not in chosen:
+        raise RecordingError(
+            f"the recording does not tell the motion: joint states ({states}) with a robot "
+            f"description ({described}, or a file by --urdf) or transforms ({tree}) are needed; "
+            "record them, or name their topics by joint_states.topic or tf.topic")
+    if joints:
         notes.append(f"without a robot description ({described}, --urdf) the motion is taken from "
                      "the transforms")
-    elif joints:
-        raise RecordingError(f"the recording holds joint states but no robot description "
-                             f"({described}), and no transforms; name a URDF file with --urdf")
-    elif TRANSFORMS not in chosen:
-        raise RecordingError(
-            "the recording does not tell the motion: joint states "
-            f"({absolute_name(settings.joint_states.topic)}) or transforms "
-            f"({absolute_name(settings.tf.topic)}) are needed, and neither is in it; record them, "
-            "or name the topics that tell it in joint_states.topic or tf.topic")
 
 
 def _joints(bag: BagReader, topic: str) -> set[str]:

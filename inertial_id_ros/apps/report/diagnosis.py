@@ -8,22 +8,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ...estimate import UNOBSERVED, Estimate, NoEstimate
+from ...estimate import UNOBSERVED, Estimate
 from ...findings import Finding, sort_findings
 from ...kinds import KINDS, doubt_of
 from .prediction import held_out
-from .results import (
-    CONFIDENCE_95,
-    Identification,
-    is_identified,
-    round_to_spread,
-    summary,
-    two_digits,
-)
+from .results import Identification, is_identified, summary, two_digits
 
 GOOD, FAIR, BAD = "good", "fair", "bad"  # tones of the style
 MOST = 3  # findings in the verdict
-LATE, LATE_TIME = 0.3, 4.0  # share of a recording, and s, without an estimate that need a reason
 NO_ADVICE = ("nothing", "fine as it is", "as the text says")  # remedies that ask for nothing
 CHANGES = ("payload_changed", "estimate_lost")
 TILT = "tilt the sensor by 60\u00b0 and more about two axes"
@@ -57,9 +49,6 @@ def diagnose(result: Identification) -> Diagnosis:
             mends.append(sentence(TILT))
         return Diagnosis(BAD, "No estimate", said, tuple(r for r in reasons if r != said),
                          tuple(mends))
-    if any(f.kind in CHANGES for f in found):
-        reasons += _earlier_payloads(result)
-    reasons += _late_start(result)
     unseen = held_out(result.prediction)
     if unseen is not None:
         without, with_ = unseen.force
@@ -105,33 +94,7 @@ def sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}" + ("" if text.endswith((".", "?")) else ".")
 
 
-def _late_start(result: Identification) -> list[str]:
-    """Why there was no estimate for long."""
-    times = [item.time for item in result.history if isinstance(item.outcome, Estimate)]
-    before = [item.outcome for item in result.history if item.time < min(times, default=0.0)]
-    if not before or times[0] < max(LATE * result.duration, LATE_TIME):
-        return []
-    midst = before[len(before) // 2]
-    assert isinstance(midst, NoEstimate)
-    return [f"There was no estimate until {times[0]:.1f} s of {result.duration:.1f} s: "
-            f"{midst.reason}."]
-
-
 def _motions(estimate: Estimate) -> list[str]:
     """The motions that identify what is not."""
     return [sentence(motion) for members, motion in ((slice(0, 4), TILT), (slice(4, 10), TURN))
             if UNOBSERVED in estimate.verdict[members]]
-
-
-def _earlier_payloads(result: Identification) -> list[str]:
-    """The last estimate before each change, in words."""
-    out, before = [], None
-    for item in result.history:
-        outcome = item.outcome
-        if isinstance(outcome, Estimate) and not outcome.stale:
-            before = item.time, outcome
-        elif not isinstance(outcome, Estimate) and before is not None:
-            mass, spread = round_to_spread(before[1].body.mass, CONFIDENCE_95 * before[1].sigma[0])
-            out.append(f"Until {before[0]:.1f} s the mass was {mass} \u00b1 {spread} kg.")
-            before = None
-    return out
