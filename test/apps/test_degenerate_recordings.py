@@ -5,7 +5,6 @@ and nothing is claimed of them."""
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import bags
@@ -25,30 +24,25 @@ N = len(TIME)
 Arrays = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
-def changed(load: Callable[[np.ndarray], np.ndarray] = lambda y: y,
-            poses: Callable[[np.ndarray], np.ndarray] = lambda p: p,
-            time: Callable[[np.ndarray], np.ndarray] = lambda t: t) -> Arrays:
-    return time(TIME), load(LOAD.copy()), poses(POSES.copy())
+def changed(load: np.ndarray = LOAD, poses: np.ndarray = POSES, time: np.ndarray = TIME) -> Arrays:
+    return time, load, poses
 
 
-def dead(channel: int) -> Callable[[np.ndarray], np.ndarray]:
-    return lambda y: np.where(np.arange(6) == channel, 0.0, y)
-
-
+LATE = np.arange(N)[:, None]
 CASES: dict[str, Arrays] = {
-    "zero wrench": changed(lambda y: 0.0 * y),
-    "constant wrench": changed(lambda y: 0.0 * y + y[0]),
-    "one channel dead": changed(dead(2)),
-    "quantised": changed(lambda y: np.round(y / 5.0) * 5.0),
-    "huge": changed(lambda y: 1e200 * y), "tiny": changed(lambda y: 1e-6 * y),
-    "one spike": changed(lambda y: np.where(np.arange(N)[:, None] == 300, 1e12, y)),
-    "no motion": changed(poses=lambda p: 0.0 * p + p[0]),
-    "far away": changed(poses=lambda p: p + np.r_[1e8, np.zeros(6)]),
-    "turned at once": changed(poses=lambda p: np.where(np.arange(N)[:, None] < 300, p[0], p[-1])),
-    "same times": changed(time=lambda t: 0.0 * t),
-    "two times": changed(time=lambda t: np.where(t < 3.0, 0.0, 0.01)),
+    "zero wrench": changed(0.0 * LOAD),
+    "constant wrench": changed(0.0 * LOAD + LOAD[0]),
+    "one channel dead": changed(LOAD * (np.arange(6) != 2)),
+    "quantised": changed(np.round(LOAD / 5.0) * 5.0),
+    "huge": changed(1e200 * LOAD), "tiny": changed(1e-6 * LOAD),
+    "one spike": changed(np.where(LATE == 300, 1e12, LOAD)),
+    "no motion": changed(poses=0.0 * POSES + POSES[0]),
+    "far away": changed(poses=POSES + np.r_[1e8, np.zeros(6)]),
+    "turned at once": changed(poses=np.where(LATE < 300, POSES[0], POSES[-1])),
+    "same times": changed(time=0.0 * TIME),
+    "two times": changed(time=np.where(TIME < 3.0, 0.0, 0.01)),
     "two samples": tuple(a[:2] for a in changed()),  # type: ignore[dict-item]
-    "much of it missing": changed(lambda y: np.where(np.arange(N)[:, None] % 10 < 9, np.nan, y))}
+    "much of it missing": changed(np.where(LATE % 10 < 9, np.nan, LOAD))}
 
 
 @pytest.mark.filterwarnings("error")

@@ -137,15 +137,6 @@ def test_a_known_delay_of_the_wrench_is_predicted_too() -> None:
 
 # ---- the verdict ---------------------------------------------------------------------------------
 
-@pytest.mark.parametrize(("unknown", "tone"), [(slice(0, 1), BAD), (slice(2, 3), BAD),
-                                               (slice(4, 10), FAIR)])
-def test_the_tone_follows_mass_and_centre_of_mass(unknown: slice, tone: str) -> None:
-    verdict = [IDENTIFIED] * 10
-    verdict[unknown] = [UNOBSERVED] * len(verdict[unknown])
-    found = diagnose(result(estimate(verdict=tuple(verdict))))
-    assert found.tone == tone and len(found.mends) == 1
-
-
 @pytest.mark.parametrize("name", sorted(KINDS))
 def test_reason_and_advice_are_those_of_the_finding(name: str) -> None:
     kind = KINDS[name]
@@ -159,7 +150,12 @@ def test_reason_and_advice_are_those_of_the_finding(name: str) -> None:
         assert ("hat was found" in found.said) == (kind.level == "error")
 
 
+def unknown(*entries: int) -> Estimate:
+    return estimate(verdict=tuple(UNOBSERVED if k in entries else IDENTIFIED for k in range(10)))
+
+
 @pytest.mark.parametrize(("outcome", "findings", "tone", "mends"), [
+    (unknown(0), (), BAD, 1), (unknown(2), (), BAD, 1), (unknown(*range(4, 10)), (), FAIR, 1),
     (estimate(), (made("samples_repeated.wrench", count=3),), GOOD, 0),
     (estimate(stale=True, stale_reason="silence"), (), FAIR, 0),
     (estimate(), (made("cable", tension=3.0),), FAIR, 1),
