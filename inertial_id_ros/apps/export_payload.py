@@ -11,7 +11,7 @@ from pathlib import Path
 from ..arguments import Parser
 from ..cli import OK, exit_status
 from ..errors import printable
-from ..export.formats import FORMATS, check_format, export
+from ..export.formats import FORMATS, export
 from ..export.payload import DEFAULT_LINK, read_saved_estimate
 from ..io.files import user_path
 from ..motion.description import read_description
@@ -28,7 +28,7 @@ def make_parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("estimate", metavar="ESTIMATE", type=Path,
         help="JSON that ~/save or identify_bag --json wrote")
-    add("--format", metavar="F", required=True, help=", ".join(FORMATS))
+    add("--format", choices=FORMATS, required=True, help="of the document")
     add("--robot", metavar="URDF", type=Path,
         help="robot description: for urdf_robot, and for a parent other than the sensor frame")
     add("--parent", metavar="LINK", default="",
@@ -50,7 +50,6 @@ def run(args: argparse.Namespace) -> int:
     Raises:
         InertialIdError: the request cannot be carried out.
     """
-    check_format(args.format)
     (output,) = check_outputs({"--output": args.output}, {
         "the estimate": args.estimate, "the robot description": args.robot})
     payload = read_saved_estimate(user_path(args.estimate), args.link)

@@ -20,18 +20,15 @@ from ..errors import InvalidSetting, printable
 from ..inertia import PARAMETER_NAMES, Array, Body, principal_moments, six_from_tensor
 from .payload import PayloadOnLink
 
-ENTRIES = PARAMETER_NAMES[4:]
-SDF_VERSION = "1.7"  # the oldest in which frames mean what they mean in all later ones
-
 
 def number(value: float) -> str:
     """The shortest text from which exactly this number is read back."""
     return repr(float(value))
 
 
-def numbers(values: Iterable[float]) -> str:
-    """Numbers separated by spaces."""
-    return " ".join(map(number, values))
+def numbers(values: Iterable[float], separator: str = " ") -> str:
+    """Numbers in a row."""
+    return separator.join(map(number, values))
 
 
 def element(tag: str, *children: Element[Any], text: str | None = None, **attributes: str
@@ -45,9 +42,9 @@ def element(tag: str, *children: Element[Any], text: str | None = None, **attrib
 
 def comments(payload: PayloadOnLink, *more: str) -> list[Element[Any]]:
     """Where a payload comes from, and what to know about it; XML allows no two hyphens in a row."""
-    said = (f"Payload in '{payload.parent}' by inertial_id_ros: {payload.source}", *payload.notes,
-            *more)
-    return [Comment(f" {re.sub('-(?=-)', '- ', printable(line))} ") for line in said]
+    lines = (f"Payload in '{payload.parent}' by inertial_id_ros: {payload.source}", *payload.notes,
+             *more)
+    return [Comment(f" {re.sub('-(?=-)', '- ', printable(line))} ") for line in lines]
 
 
 def document(root: Element[Any]) -> str:
@@ -56,12 +53,22 @@ def document(root: Element[Any]) -> str:
     return f'<?xml version="1.0"?>\n{tostring(root, encoding="unicode")}\n'
 
 
+def entries(body: Body) -> dict[str, float]:
+    """The tensor about the centre of mass by the names of its entries; ixy is -int x y dm."""
+    return dict(zip(PARAMETER_NAMES[4:], six_from_tensor(body.inertia_com).tolist(), strict=True))
+
+
+def principal(body: Body) -> tuple[Array, Array, Array]:
+    """Principal moments (3,) [kg m^2], their axes (3, 3) and these as quaternion w, x, y, z."""
+    moments, axes = principal_moments(body.inertia_com)
+    return moments, axes, Rotation.from_matrix(axes).as_quat()[[3, 0, 1, 2]]
+
+
 def urdf_inertial(body: Body) -> Element[Any]:
     """The URDF element of a body, along the axes of its link."""
-    entries = map(number, six_from_tensor(body.inertia_com))
+    inertia = {name: number(value) for name, value in entries(body).items()}
     return element("inertial", element("origin", xyz=numbers(body.com), rpy="0 0 0"),
-                   element("mass", value=number(body.mass)),
-                   element("inertia", **dict(zip(ENTRIES, entries, strict=True))))
+                   element("mass", value=number(body.mass)), element("inertia", **inertia))
 
 
 def urdf_parts(payload: PayloadOnLink) -> list[Element[Any]]:
@@ -82,31 +89,25 @@ def payload_urdf(payload: PayloadOnLink) -> str:
 
 
 def payload_sdf(payload: PayloadOnLink) -> str:
-    """A model with one link, whose frame is that of the parent (SDF).
+    """A model with one link, whose frame is that of the parent (SDF 1.7, the oldest in which frames
+    mean what they mean in all later ones).
 
     Raises:
         InvalidSetting: a name that SDF keeps for itself.
     """
-    if "::" in payload.link or (payload.link.startswith("__") and payload.link.endswith("__")):
+    if re.search("::|^__.*__$", payload.link):
         raise InvalidSetting(f"link '{payload.link}' is no name in SDF: '::' separates names "
                              "there, and names between '__' are its own")
     body = payload.body
-    entries = zip(ENTRIES, six_from_tensor(body.inertia_com), strict=True)
     inertial = element(
         "inertial", element("pose", text=f"{numbers(body.com)} 0 0 0"),
         element("mass", text=number(body.mass)),
-        element("inertia", *(element(name, text=number(value)) for name, value in entries)))
+        element("inertia", *(element(k, text=number(v)) for k, v in entries(body).items())))
     hint = (f"To be fixed to the robot: <joint type='fixed'> from '{payload.parent}' to this link, "
             "at the parent's pose")
     return document(element("sdf", element(
         "model", *comments(payload, hint), element("link", inertial, name=payload.link),
-        name=payload.link), version=SDF_VERSION))
-
-
-def principal(body: Body) -> tuple[Array, Array, Array]:
-    """Principal moments (3,) [kg m^2], their axes (3, 3) and these as quaternion w, x, y, z."""
-    moments, axes = principal_moments(body.inertia_com)
-    return moments, axes, Rotation.from_matrix(axes).as_quat()[[3, 0, 1, 2]]
+        name=payload.link), version="1.7"))
 
 
 def payload_mjcf(payload: PayloadOnLink) -> str:
@@ -132,49 +133,55 @@ def payload_usd(payload: PayloadOnLink) -> str:
     into it.
     """
     moments, _, turn = principal(payload.body)
-    name = re.sub(r"[^A-Za-z0-9_]", "_", payload.link)  # that every version takes for a prim
-    name = f"_{name}" if name[0].isdigit() else name
+    # A name that every version takes for a prim.
+    name = re.sub("^(?=[0-9])", "_", re.sub("[^A-Za-z0-9_]", "_", payload.link))
     hint = (f"To be fixed to the robot: reference this prim at the pose of '{payload.parent}', and "
             "connect both by a PhysicsFixedJoint")
-    lines = [
-        "#usda 1.0", "(", f'    defaultPrim = "{name}"', f"    doc = {_usd_text(hint)}",
-        "    kilogramsPerUnit = 1", "    metersPerUnit = 1", '    upAxis = "Z"', ")", "",
-        f'def Xform "{name}" (',
-        '    prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsMassAPI"]',
-        "    customData = {", "        dictionary inertial_id_ros = {",
-        f"            string source = {_usd_text(payload.source)}",
-        f"            string parent = {_usd_text(payload.parent)}",
-        f"            string[] notes = [{', '.join(map(_usd_text, payload.notes))}]",
-        "        }", "    }", f"    displayName = {_usd_text(payload.link)}", ")", "{",
-        f"    point3f physics:centerOfMass = {_usd_tuple(payload.body.com)}",
-        f"    float3 physics:diagonalInertia = {_usd_tuple(moments)}",
-        f"    float physics:mass = {number(payload.body.mass)}",
-        f"    quatf physics:principalAxes = {_usd_tuple(turn)}", "}", ""]
-    return "\n".join(lines)
+    return f"""#usda 1.0
+(
+    defaultPrim = "{name}"
+    doc = {_usd_text(hint)}
+    kilogramsPerUnit = 1
+    metersPerUnit = 1
+    upAxis = "Z"
+)
+
+def Xform "{name}" (
+    prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsMassAPI"]
+    customData = {{
+        dictionary inertial_id_ros = {{
+            string source = {_usd_text(payload.source)}
+            string parent = {_usd_text(payload.parent)}
+            string[] notes = [{', '.join(map(_usd_text, payload.notes))}]
+        }}
+    }}
+    displayName = {_usd_text(payload.link)}
+)
+{{
+    point3f physics:centerOfMass = ({numbers(payload.body.com, ', ')})
+    float3 physics:diagonalInertia = ({numbers(moments, ', ')})
+    float physics:mass = {number(payload.body.mass)}
+    quatf physics:principalAxes = ({numbers(turn, ', ')})
+}}
+"""
 
 
 def _usd_text(text: str) -> str:
     return '"' + printable(text).replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def _usd_tuple(values: Iterable[float]) -> str:
-    return f"({', '.join(map(number, values))})"
-
-
 def payload_yaml(payload: PayloadOnLink) -> str:
     """Mass, centre of mass and inertia about it with frame and units, also as principal moments
-    about axes that are the columns of a rotation; ixy is -int x y dm."""
+    about axes that are the columns of a rotation."""
     body = payload.body
     moments, axes, _ = principal(body)
-    load: dict[str, Any] = {
-        "frame": payload.parent, "units": {"mass": "kg", "length": "m", "inertia": "kg m^2"},
-        "mass": float(body.mass), "center_of_mass": body.com.tolist(),
-        "inertia": dict(zip(ENTRIES, six_from_tensor(body.inertia_com).tolist(), strict=True)),
-        "principal_moments": moments.tolist(), "rotation": axes.tolist()}
-    said = [f"# {printable(line)}\n" for line in (f"By inertial_id_ros: {payload.source}",
-                                                  *payload.notes)]
-    return "".join(said) + yaml.safe_dump({"load": load}, sort_keys=False, allow_unicode=True,
-                                          default_flow_style=None, width=100)
+    load = {"frame": payload.parent, "units": {"mass": "kg", "length": "m", "inertia": "kg m^2"},
+            "mass": float(body.mass), "center_of_mass": body.com.tolist(),
+            "inertia": entries(body), "principal_moments": moments.tolist(),
+            "rotation": axes.tolist()}
+    lines = (f"By inertial_id_ros: {payload.source}", *payload.notes)
+    return "".join(f"# {printable(line)}\n" for line in lines) + yaml.safe_dump(
+        {"load": load}, sort_keys=False, allow_unicode=True, default_flow_style=None, width=100)
 
 
 def payload_franka_desk(payload: PayloadOnLink) -> str:

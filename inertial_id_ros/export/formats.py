@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 from xml.etree import ElementTree
 
@@ -12,18 +13,18 @@ import numpy as np
 import pinocchio as pin
 
 from ..errors import InvalidModel, InvalidSetting, UnknownFrame
+from ..inertia import move_body
 from ..motion.description import link_names, parse_urdf
 from . import documents
 from .payload import PayloadOnLink
 
-FLANGES = ("link8", "flange")  # endings of the names of a Franka's flange
 ROBOT, DESK = "urdf_robot", "franka_desk"
 WRITERS: dict[str, Callable[[PayloadOnLink], str]] = {
     "urdf": documents.payload_urdf, "sdf": documents.payload_sdf, "mjcf": documents.payload_mjcf,
     "usd": documents.payload_usd, "yaml": documents.payload_yaml,
     DESK: documents.payload_franka_desk}
 FORMATS = (*WRITERS, ROBOT)
-NEARLY_ZERO = 1e-5  # kg m^2: OpenUSD takes moments whose root of squares is smaller for not stated
+NEARLY_ZERO = 1e-5  # kg m^2: OpenUSD takes smaller moments (norm) for not stated
 NAMED = 20  # links in an error
 LIGHTEST = 1e-6  # kg of a link that is worth a note
 BEGIN = "<!-- inertial_id_ros payload begins -->"
@@ -35,12 +36,6 @@ class ExportedPayload(NamedTuple):
 
     text: str
     notes: tuple[str, ...]
-
-
-def check_format(name: str) -> None:
-    """Raise InvalidSetting where this is no format."""
-    if name not in FORMATS:
-        raise InvalidSetting(f"format is {name[:100]!r}; allowed: {', '.join(FORMATS)}")
 
 
 def export(payload: PayloadOnLink, name: str, parent: str, urdf: str) -> ExportedPayload:
@@ -56,8 +51,12 @@ def export(payload: PayloadOnLink, name: str, parent: str, urdf: str) -> Exporte
             frame of the estimate.
         UnknownFrame: no such link, or no description that holds it.
     """
-    check_format(name)
-    parent = parent or (_flange(payload.parent, urdf) if name == DESK else payload.parent)
+    if name not in FORMATS:
+        raise InvalidSetting(f"format is {name[:100]!r}; allowed: {', '.join(FORMATS)}")
+    if name == DESK and not parent:
+        raise UnknownFrame(f"{DESK} needs the payload in the frame of the flange: name its link as "
+                           "parent, as fr3_link8")
+    parent = parent or payload.parent
     if not urdf and name == ROBOT:
         raise InvalidModel(f"format {ROBOT} needs a robot description, and there is none")
     if not urdf and parent != payload.parent:
@@ -82,18 +81,6 @@ def export(payload: PayloadOnLink, name: str, parent: str, urdf: str) -> Exporte
     return ExportedPayload(WRITERS[name](payload), payload.notes)
 
 
-def _flange(sensor: str, urdf: str) -> str:
-    """The flange of a Franka robot, by its name: the frame of the estimate or a link of the
-    description (raises UnknownFrame where it is not known)."""
-    links = re.findall(r'<link\s[^>]*?name="([^"]+)"', urdf)
-    flange = next((name for name in (sensor, *links) if name.endswith(FLANGES)), "")
-    if not flange:
-        raise UnknownFrame("franka_desk needs the payload in the frame of the flange; the estimate "
-                           f"is in '{sensor}' and no link is called ...link8: give the flange as "
-                           "parent, with a robot description that holds it")
-    return flange
-
-
 def move_to_link(payload: PayloadOnLink, parent: str, model: pin.Model) -> PayloadOnLink:
     """The payload on a link of the robot, to which its present one is fixed.
 
@@ -113,7 +100,8 @@ def move_to_link(payload: PayloadOnLink, parent: str, model: pin.Model) -> Paylo
                            f"estimate (joint '{model.names[max(between)]}'); a parent must be "
                            "fixed to it")
     pose = new.placement.inverse() * old.placement
-    return payload.on(parent, pose.rotation, pose.translation)
+    return replace(payload, parent=parent,
+                   body=move_body(payload.body, pose.rotation, pose.translation))
 
 
 def add_payload(urdf: str, payload: PayloadOnLink) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import DamagedFile, InvalidData, InvalidSetting, NotEnoughData
 from ..estimate import PRIOR_DOMINATED, UNOBSERVED, Estimate, NoEstimate
-from ..inertia import PARAMETER_NAMES, Array, Body, is_consistent, move_body, phi_from_body
+from ..inertia import PARAMETER_NAMES, Body, is_consistent, phi_from_body
 from ..io import fields
 from ..io.files import read_report
 from ..limits import MAX_NAME
@@ -50,10 +50,6 @@ class PayloadOnLink:
         if self.link in (self.parent, "world"):
             raise InvalidSetting(f"link '{self.link}' is the parent itself, or the world; the "
                                  "payload needs another name")
-
-    def on(self, parent: str, rotation: Array, translation: Array) -> PayloadOnLink:
-        """The same body on another link, where ``x_new = rotation x + translation``."""
-        return replace(self, parent=parent, body=move_body(self.body, rotation, translation))
 
     def with_note(self, note: str) -> PayloadOnLink:
         """The same with one more note."""

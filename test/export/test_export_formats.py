@@ -85,12 +85,12 @@ def test_notes_stand_in_the_document_and_leave_it_valid(note: str) -> None:
     assert write("franka_desk", payload(notes=(note,))).notes[0] == note
 
 
-def test_desk_gets_the_payload_in_the_frame_of_the_flange_or_not_at_all() -> None:
+def test_desk_gets_the_payload_in_the_frame_of_the_flange_that_is_named() -> None:
     with pytest.raises(UnknownFrame):
         export(payload(), "franka_desk", "", URDF)
     urdf = URDF.replace("</robot>", """<link name="fr3_link8"/><joint name="j8" type="fixed">
       <parent link="tool0"/><child link="fr3_link8"/><origin xyz="0 0 -0.04"/></joint></robot>""")
-    found = read.franka_body(export(payload(), "franka_desk", "", urdf).text)
+    found = read.franka_body(export(payload(), "franka_desk", "fr3_link8", urdf).text)
     np.testing.assert_allclose(found.com, BODY.com + [0.0, 0.0, 0.04], atol=1e-12)
 
 
