@@ -14,8 +14,7 @@ from scipy.spatial.transform import Rotation
 from inertial_id_ros.inertia import GROUPS, Body
 from inertial_id_ros.settings import Settings
 from inertial_id_ros.targets import load_target
-from inertial_id_ros.targets.payload import TargetPayload
-from inertial_id_ros.targets.target import Target
+from inertial_id_ros.targets.target import Target, TargetPayload
 
 TURN, SHIFT = Rotation.from_euler("xyz", [0.4, -0.7, 1.1]).as_matrix(), np.array([0.02, -0.05, 0.1])
 BIAS = np.array([1.0, -2.0, 3.0, 0.1, -0.2, 0.3])

@@ -12,7 +12,7 @@ from inertial_id_ros.export.payload import payload_from_estimate
 from inertial_id_ros.findings import NOTHING, Doubt, Finding
 from inertial_id_ros.inertia import phi_from_body
 from inertial_id_ros.kinds import KINDS, doubt_of, withdraw_doubted
-from inertial_id_ros.targets.payload import payload_of
+from inertial_id_ros.targets.target import payload_of
 
 GROUPS = {Doubt.MASS: slice(0, 1), Doubt.COM: slice(1, 4), Doubt.INERTIA: slice(4, 10)}
 NEEDED = Doubt.MASS | Doubt.COM | Doubt.FRAME

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from datetime import datetime, timezone
 from typing import Any
 
+import numpy as np
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.lifecycle import LifecycleNode
 
@@ -24,8 +25,15 @@ from ..estimate import Estimate
 from ..io.files import without_nonfinite
 from ..settings import Settings
 from ..targets import load_target
-from ..targets.payload import TargetPayload, payload_of, payload_of_tool
-from ..targets.target import Plan, Target, Values, difference
+from ..targets.target import (
+    Plan,
+    Target,
+    TargetPayload,
+    Values,
+    difference,
+    payload_of,
+    payload_of_tool,
+)
 from . import refusals
 from .estimation import Estimation
 from .files import CannotSave, StateKeeper, own_name, read_saved, state_folder, why_not_writable
@@ -92,7 +100,8 @@ class ApplyService:
                                            if request.estimate else self._newest(target))
             payload = self._placed(payload, target, before)
             plan = target.plan(payload, before)
-            plan = plan._replace(what=plan.what or payload.describe())
+            plan = plan._replace(what=plan.what or payload.describe() + (
+                " from the origin of the sensor" if target.axes_only else ""))
         rehearsal = Rehearsal(self._robot)
         type(target)(rehearsal, settings).send(plan.values)
         record |= {"calls": rehearsal.lines, "values": plan.values,
@@ -159,8 +168,7 @@ class ApplyService:
             return payload
         rotation, translation, _ = estimation.worker.call(
             lambda: estimation.lookup(frame, payload.frame_id, fixed=True))
-        return (payload.turned(frame, rotation) if target.axes_only
-                else payload.placed(frame, rotation, translation))
+        return payload.placed(frame, rotation, np.zeros(3) if target.axes_only else translation)
 
     # ---- sending --------------------------------------------------------------------------------
 
@@ -293,12 +301,8 @@ def consequences(target: Target) -> list[str]:
     if not refusals.changes_wrench(target):
         return []
     notes = ["the node drops its data, since its wrench changes with that"]
-    source = target.settings.precompensated.source
-    if target.needs_limits:
-        notes.append(
-            "the driver compensates this payload from now on, and the node does not read that "
-            "back: set precompensated.mass, .com and .inertia to it, or precompensated.source, "
-            "before the next estimate" if source == "settings" else
-            f"the payload that the driver compensates is read back (precompensated.source "
-            f"'{source}') and counted once")
+    if target.needs_limits and target.settings.precompensated.source == "settings":
+        notes.append("the driver compensates this payload from now on: set precompensated.mass, "
+                     ".com and .inertia to it, or precompensated.source to read it back, before "
+                     "the next estimate")
     return notes

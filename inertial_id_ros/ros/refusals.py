@@ -15,8 +15,7 @@ from ..findings import Doubt
 from ..identify.verdict import COM_LENGTH, COM_SHARE
 from ..io.decoding import interfaces_of
 from ..kinds import first_doubt
-from ..targets.payload import COM, MASS, TargetPayload
-from ..targets.target import Target, Values
+from ..targets.target import COM, MASS, Target, TargetPayload, Values
 from .compat import find_type
 from .estimation import Estimation
 from .ros_client import RosClient
@@ -76,7 +75,7 @@ def too_far(case: Case) -> str:
     payload, farthest = case.payload, case.target.settings.apply.max_com
     if payload is None or (distance := float(np.linalg.norm(payload.body.com))) <= farthest:
         return ""
-    return (f"the centre of mass is {distance:.4g} m from '{payload.origin or payload.frame_id}', "
+    return (f"the centre of mass is {distance:.4g} m from '{payload.frame_id}', "
             f"farther than {farthest:g} m: a frame or a unit is wrong")
 
 

@@ -12,8 +12,7 @@ import numpy as np
 from ..errors import InertialIdError
 from ..inertia import PARAMETER_NAMES, tensor_from_six
 from ..io.decoding import inertia_numbers, interfaces_of, stated_payload
-from .payload import COM, INERTIA, MASS, TargetPayload
-from .target import ArmDriver, Plan, Values, body_values
+from .target import COM, INERTIA, MASS, ArmDriver, Plan, TargetPayload, Values, body_values
 
 BROADCASTER = "state_interfaces_broadcaster"  # in place of dynamic_joint_states on ROS 2 Lyrical
 DOOSAN = "dsr_msgs2/srv/"
@@ -220,16 +219,14 @@ class Fanuc(ArmDriver):
 
     def plan(self, payload: TargetPayload, before: Values) -> Plan:
         is_value, is_known = self.kind == FANUC_VALUE, INERTIA in payload.known
-        left_out, notes = "the products of inertia: it takes the moments about the axes only", [
-            "it takes effect only for the schedule in use, with payload compensation enabled"]
-        if is_value:
-            notes = ["on a CRX this ends streaming, and needs DCS apply and a power cycle"]
-            left_out = left_out if is_known else "the inertia: it is unobserved"
-        elif not is_known:
-            notes.append(UNMEASURED)
-        return Plan({"schedule": self.settings.apply.schedule,
-                     **body_values(payload.report, is_known or not is_value)},
-                    (left_out,), tuple(notes))
+        inertia = is_known or not is_value
+        left_out = ("the products of inertia: it takes the moments about the axes only" if inertia
+                    else "the inertia: it is unobserved")
+        note = ("on a CRX this ends streaming, and needs DCS apply and a power cycle" if is_value
+                else "it takes effect only for the schedule in use, with payload compensation "
+                "enabled")
+        values = {"schedule": self.settings.apply.schedule, **body_values(payload.report, inertia)}
+        return Plan(values, (left_out,), (note, UNMEASURED)[:1 + (inertia and not is_known)])
 
     def send(self, values: Values) -> None:
         kind = self.kind

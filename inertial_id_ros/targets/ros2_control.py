@@ -16,8 +16,7 @@ import numpy as np
 
 from ..errors import InvalidData, InvalidSetting
 from ..model.newton_euler import GRAVITY
-from .payload import TargetPayload
-from .target import Plan, Target, Values
+from .target import Plan, Target, TargetPayload, Values
 
 OFFSETS = tuple(f"offset.{kind}.{axis}" for kind in ("force", "torque") for axis in "xyz")
 LEFT_OUT = ("the inertia: this filter removes the weight at rest only",

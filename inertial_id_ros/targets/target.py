@@ -1,27 +1,118 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""A driver or controller that takes a payload: what it has, and how another one is sent to it.
+"""The payload that is sent, and the driver or controller that takes it.
 
-Its code is the same for a rehearsal, for sending and for undoing: the client by which it talks to
-other nodes may be a recorder, and the values may be those that it had before.
+The code of a target is the same for a rehearsal, for sending and for undoing: the client by which
+it talks to other nodes may be a recorder, and the values may be those that it had before.
 """
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
 import numpy as np
 
 from ..errors import InertialIdError
-from ..inertia import Array
+from ..estimate import UNOBSERVED, ParameterVerdict
+from ..export.payload import body_in
+from ..identify.verdict import judge, vague
+from ..inertia import (
+    GROUPS,
+    PARAMETERS,
+    Array,
+    Body,
+    body_from_phi,
+    move_body,
+    phi_from_body,
+    report_jacobian,
+    six_from_tensor,
+)
+from ..io import fields
+from ..model.tool import Tool
 from ..settings import Settings
-from .payload import COM, INERTIA, MASS, TargetPayload
 
+MASS, COM, INERTIA = GROUPS
 Values = Mapping[str, Any]  # numbers, lists of numbers, or names, by name; empty: not known
 TOLERANCES = {MASS: 1e-3, COM: 1e-4, INERTIA: 1e-4}  # kg, m, kg m^2
 ROUNDING = 1e-5  # relative, of a number that went through 32 bits
+
+
+@dataclass(frozen=True)
+class TargetPayload:
+    """A payload in the frame of a target.
+
+    Attributes:
+        frame_id: frame in which it is given; where a target wants the axes only, about the origin
+            of the sensor.
+        body: mass [kg], centre of mass [m] and inertia about it [kg m^2].
+        known: those of MASS, COM and INERTIA that are not UNOBSERVED.
+        com_width: half of the widest 95 % interval of the centre of mass [m]; infinite where it is
+            in doubt.
+        bias: reading of the sensor at zero load now (6,) [N, N m], sign of the incoming topic,
+            sensor frame; None: not known, of a saved estimate.
+    """
+
+    frame_id: str
+    body: Body
+    known: frozenset[str]
+    com_width: float
+    bias: Array | None
+
+    @property
+    def report(self) -> Array:
+        """Mass, centre of mass and inertia about it (10,)."""
+        return np.r_[self.body.mass, self.body.com, six_from_tensor(self.body.inertia_com)]
+
+    def placed(self, frame_id: str, rotation: Array, translation: Array) -> TargetPayload:
+        """The same payload in another frame, where ``x_new = rotation x + translation``."""
+        return replace(self, frame_id=frame_id, body=move_body(self.body, rotation, translation))
+
+    def describe(self) -> str:
+        """Mass, centre of mass and frame in words."""
+        com = ", ".join(f"{1e3 * x:.1f}" for x in self.body.com)
+        return f"{self.body.mass:.3f} kg at [{com}] mm in '{self.frame_id}'"
+
+
+def payload_of(report: dict[str, Any], bias: Array | None = None, tool: Tool | None = None
+               ) -> TargetPayload:
+    """The payload of an estimate, in its own frame.
+
+    Args:
+        report: as `Estimate.to_json` gives it; bias: (6,) of the sensor, as in `TargetPayload`.
+        tool: that the estimate is without, and that is sent with it.
+
+    Raises:
+        DamagedFile: it is no such report; InvalidData: no body has its mass and inertia.
+    """
+    body = body_in(report)
+    if tool is not None:
+        body = body_from_phi(phi_from_body(*body) + tool.phi)
+    covariance = fields.numbers(report, "covariance", PARAMETERS, PARAMETERS)
+    return TargetPayload(
+        fields.text(report, "frame_id"), body, known_in(fields.verdict(report, "verdict")),
+        math.inf if report.get("doubted") else com_width(covariance), bias)
+
+
+def payload_of_tool(tool: Tool, bias: Array) -> TargetPayload:
+    """A tool that carries nothing, as far as it is known; bias: as in `TargetPayload`."""
+    jacobian = report_jacobian(tool.phi)
+    verdict = judge(tool.phi, tool.covariance, vague(float(tool.phi[0])))[1]
+    return TargetPayload(tool.frame_id, body_from_phi(tool.phi), known_in(verdict),
+                         com_width(jacobian @ tool.covariance @ jacobian.T), bias)
+
+
+def known_in(verdict: Sequence[ParameterVerdict]) -> frozenset[str]:
+    """The groups without an UNOBSERVED parameter among the ten verdicts."""
+    return frozenset(name for name, part in GROUPS.items() if UNOBSERVED not in verdict[part])
+
+
+def com_width(covariance: Array) -> float:
+    """Half of the widest 95 % interval of the centre of mass [m]; covariance: of the report."""
+    return 2.0 * math.sqrt(max(float(covariance.diagonal()[GROUPS[COM]].max()), 0.0))
 
 
 class Refused(InertialIdError):

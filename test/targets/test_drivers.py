@@ -100,17 +100,26 @@ def test_universal_robots_are_sent_no_inertia_that_is_unknown_or_would_be_droppe
     assert len(target.plan(payload, target.read()).left_out) == 1
 
 
-def test_universal_robots_are_read_back_from_either_broadcaster() -> None:
-    want = {"mass": HAS[0], "com": HAS[1:4], "inertia": HAS[4:]}
-    assert_close(load("universal_robots", ur(UR_FIELDS)).read(), want)
+@pytest.mark.parametrize(("new", "old", "count"), [
+    (True, None, 10), (True, 4, 10), (False, 10, 10), (False, 4, 4), (False, None, 0)],
+    ids=["lyrical", "both", "joint-states", "without-inertia", "neither"])
+def test_universal_robots_are_read_back_from_whichever_broadcaster_runs(
+        new: bool, old: int | None, count: int) -> None:
+    """The inertia is sent only where it is read back; with neither, mass and centre are sent."""
     keys = [f"payload/{kind}" for kind in reversed(KINDS)]
-    parts = {"names": SimpleNamespace(keys=keys), "values": SimpleNamespace(values=HAS[::-1])}
-    new = Graph(messages={f"state_interfaces_broadcaster/{k}": m for k, m in parts.items()})
-    assert_close(load("universal_robots", new).read(), want)
-    new.messages["state_interfaces_broadcaster/names"] = None  # silent: the other one is asked
-    assert not load("universal_robots", new).read()
-    new.messages["dynamic_joint_states"] = states(4)
-    assert_close(load("universal_robots", new).read(), {"mass": HAS[0], "com": HAS[1:4]})
+    parts = {"state_interfaces_broadcaster/names": SimpleNamespace(keys=keys),
+             "state_interfaces_broadcaster/values": SimpleNamespace(values=HAS[::-1])}
+    graph = Graph({SET_PAYLOAD: UR_FIELDS}, {
+        **(parts if new else {}), **({"dynamic_joint_states": states(old)} if old else {})})
+    target = load("universal_robots", graph)
+    has = {"mass": HAS[0], "com": HAS[1:4], "inertia": HAS[4:]}
+    before = target.read()
+    assert_close(before, dict(list(has.items())[:{10: 3, 4: 2, 0: 0}[count]]))
+    target.send(target.plan(PAYLOAD, before).values)
+    assert ("ixx" in graph.calls[-1][1]) == (count == 10)
+
+
+def test_a_payload_that_is_no_number_is_not_read_back() -> None:
     broken = ur(UR_FIELDS)
     broken.messages["dynamic_joint_states"].interface_values[1].values = [np.nan] * 10
     assert not load("universal_robots", broken).read()

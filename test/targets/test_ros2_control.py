@@ -13,7 +13,7 @@ from inertial_id_ros.errors import InvalidData, InvalidSetting
 from inertial_id_ros.targets.target import Target
 
 AXES = [f"{kind}.{axis}" for kind in ("force", "torque") for axis in "xyz"]
-TURNED = in_sensor().turned("tilted", TURN)
+TURNED = in_sensor().placed("tilted", TURN, np.zeros(3))
 MASS, COM, _ = body(TURN, np.zeros(3))
 FILTER = "sensor_filter_chain.filter1.params."
 POSITION, FORCE = "gravity_compensation.CoG.pos", "gravity_compensation.CoG.force"

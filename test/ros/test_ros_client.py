@@ -1,0 +1,90 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""What other nodes have and answer, asked by a node of this process."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+pytest.importorskip("rclpy")
+import rclpy  # noqa: E402
+from rclpy.callback_groups import ReentrantCallbackGroup  # noqa: E402
+from rclpy.executors import MultiThreadedExecutor  # noqa: E402
+from ros_process import LATCHED, own_domain  # noqa: E402
+from std_msgs.msg import String  # noqa: E402
+from std_srvs.srv import SetBool, Trigger  # noqa: E402
+
+from inertial_id_ros.errors import InvalidData, InvalidSetting  # noqa: E402
+from inertial_id_ros.ros.ros_client import NoAnswer, NoResponse, Rehearsal, RosClient  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def client():
+    """Of a node beside one that has a latched topic, a parameter and two services."""
+    context = rclpy.Context()
+    rclpy.init(context=context, domain_id=own_domain())
+    node, other = (rclpy.create_node(name, context=context) for name in ("asks", "other"))
+    other.create_publisher(String, "names", LATCHED).publish(String(data="first"))
+    other.declare_parameter("gains", [1.0, 2.0])
+    released = threading.Event()
+
+    def answer(request, response):
+        released.wait(0.0 if request.data else None)
+        response.success, response.message = True, "done"
+        return response
+
+    other.create_service(SetBool, "switch", answer, callback_group=ReentrantCallbackGroup())
+    executor = MultiThreadedExecutor(4, context=context)
+    for one in (node, other):
+        executor.add_node(one)
+    thread = threading.Thread(target=executor.spin, daemon=True)
+    thread.start()
+    yield RosClient(node)
+    released.set()
+    executor.shutdown()
+    thread.join(10.0)
+    for one in (node, other):
+        one.destroy_node()
+    rclpy.shutdown(context=context)
+
+
+def test_a_message_of_long_ago_is_received_from_a_latched_topic_only(client):
+    """As the names of a state_interfaces_broadcaster, which are published once."""
+    kind = "std_msgs/msg/String"
+    assert client.wait_for_message(kind, "names", 10.0, latched=True).data == "first"
+    assert client.wait_for_message(kind, "names", 0.5) is None
+    with pytest.raises(InvalidSetting):
+        client.wait_for_message("no_msgs/msg/None", "names")
+
+
+def test_a_service_that_does_not_answer_is_not_one_that_is_not_there(client):
+    kind = "std_srvs/srv/SetBool"
+    assert client.call(kind, "switch", {"data": True}).message == "done"
+    assert client.request_fields("switch") == {"data": "boolean"}
+    assert not client.request_fields("nowhere")
+    begin = time.monotonic()
+    with pytest.raises(NoResponse):
+        client.call(kind, "switch", {"data": False}, 0.4, times=2)
+    assert time.monotonic() - begin >= 0.4
+    with pytest.raises(NoAnswer) as caught:
+        client.call(Trigger, "nowhere", {}, 0.2)
+    assert not isinstance(caught.value, NoResponse)
+    with pytest.raises(InvalidData):
+        client.call(kind, "switch", {"text": ""})
+
+
+def test_a_rehearsal_reads_and_changes_nothing(client):
+    rehearsal = Rehearsal(client)
+    assert rehearsal.parameters("other", ["gains"]) == {"gains": [1.0, 2.0]}
+    rehearsal.set_parameters("/other", {"gains": [3.0, 1e-5]})
+    rehearsal.call("std_srvs/srv/SetBool", "switch", {"data": True})
+    assert client.parameters("other", ["gains"]) == {"gains": [1.0, 2.0]}
+    assert rehearsal.lines == [
+        "ros2 param set /other gains '[3.0, 1.0e-05]'",
+        "ros2 service call /switch std_srvs/srv/SetBool '{data: true}'"]
+    client.set_parameters("other", {"gains": [3.0, 4.0]})
+    assert client.parameters("other", ["gains"]) == {"gains": [3.0, 4.0]}
+    with pytest.raises(InvalidData):
+        client.set_parameters("other", {"unknown": 1.0})
