@@ -97,10 +97,10 @@ class ApplyStage(Stage):
         self._ended.set()
         self._rest.join()
 
-    def stand_in(self, script: str, *words: str) -> RosProcess:
-        """Start a stand-in of a driver or controller."""
+    def stand_in(self, name: str, *words: str) -> RosProcess:
+        """Start a stand-in of a driver or controller (`stand_in`)."""
         process = RosProcess(self.domain, sys.executable,
-                             str(Path(__file__).with_name(script)), *words)
+                             str(Path(__file__).with_name("stand_in.py")), name, *words)
         self.processes.append(process)
         process.wait_for_text("ready")
         return process

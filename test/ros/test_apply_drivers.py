@@ -16,7 +16,7 @@ pytest.importorskip("inertial_id_ros.msg")
 from apply_stage import SENSOR, SHIFT, TILT, ApplyStage, told  # noqa: E402
 from node_client import NODE, PARAMETERS, use, wait_for_valid  # noqa: E402
 from ros_process import PATIENCE, wait_until  # noqa: E402
-from stand_in_driver import BEFORE  # noqa: E402
+from stand_in import BEFORE  # noqa: E402
 
 from inertial_id_ros.apps.simulation.payload import load_payload  # noqa: E402
 from inertial_id_ros.msg import InertialParameters  # noqa: E402
@@ -57,7 +57,7 @@ def defaults(request):
 def start(stage, behaviour="accept", *words):
     """A stand-in of the driver that the node has found, and not one that has just ended."""
     wait_until(lambda: "there is no service" in stage.apply(UR, estimate=SAVED).message)
-    process = stage.stand_in("stand_in_driver.py", behaviour, *words)
+    process = stage.stand_in("driver", behaviour, *words)
     wait_until(lambda: "there is no service" not in stage.apply(UR, estimate=SAVED).message)
     return process
 
@@ -129,7 +129,7 @@ def test_the_answer_says_what_was_sent_also_where_that_cannot_be_recorded(stage)
     """An undo would not know of it."""
     record = stage.folder / "applications.jsonl"
     kept = record.read_text() if record.exists() else ""
-    driver = stage.stand_in("stand_in_driver.py", "spoil", str(record))
+    driver = stage.stand_in("driver", "spoil", str(record))
     wait_until(lambda: stage.apply(UR, estimate=SAVED).success)
     answer = stage.apply(UR, send=True, estimate=SAVED)
     record.rmdir()
@@ -174,7 +174,7 @@ def test_what_the_driver_compensates_from_then_on_is_counted_once(tmp_path):
     whole = TRUE.mass + BEFORE["mass"]
     com = (TRUE.mass * AT_FLANGE + BEFORE["mass"] * np.array(BEFORE["com"])) / whole
     with _CompensatedStage() as stage:
-        driver = stage.driver = stage.stand_in("stand_in_driver.py")
+        driver = stage.driver = stage.stand_in("driver", "accept")
         stage.begin(state__directory=str(tmp_path), precompensated__source="dynamic_joint_states",
                     precompensated__topic="dynamic_joint_states", precompensated__frame="tool0")
         stage.apply_once_known(UR)

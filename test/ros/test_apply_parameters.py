@@ -14,7 +14,7 @@ pytest.importorskip("inertial_id_ros.msg")
 from apply_stage import TILT, ApplyStage, told  # noqa: E402
 from node_client import NODE, use, wait_for_valid  # noqa: E402
 from ros_process import wait_until  # noqa: E402
-from stand_in_controllers import FALLS_SILENT, PARAMETERS, READ_ONLY, REFUSES  # noqa: E402
+from stand_in import FALLS_SILENT, PARAMETERS, READ_ONLY, REFUSES  # noqa: E402
 
 from inertial_id_ros.apps.simulation.payload import load_payload  # noqa: E402
 from inertial_id_ros.srv import SetTool  # noqa: E402
@@ -39,12 +39,12 @@ def stage(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def admittance(stage):
-    return stage.stand_in("stand_in_controllers.py", "admittance_controller")
+    return stage.stand_in("admittance_controller")
 
 
 @pytest.fixture(scope="module")
 def broadcaster(stage):
-    return stage.stand_in("stand_in_controllers.py", "force_torque_sensor_broadcaster")
+    return stage.stand_in("force_torque_sensor_broadcaster")
 
 
 def entries(stage):
@@ -101,7 +101,7 @@ def test_the_gravity_filter_is_found_in_the_chain_and_takes_kilograms(stage, bro
     ("force_torque_sensor_broadcaster", "gravity_compensation.frame.id"), ("nobody", "/nobody")])
 def test_a_node_that_cannot_take_it_is_named_with_the_parameter(stage, broadcaster, name, words):
     use(stage, "apply.service", name)
-    stand_in = (stage.stand_in("stand_in_controllers.py", name)
+    stand_in = (stage.stand_in(name)
                 if name in (READ_ONLY, REFUSES) else broadcaster)
     count = len(told(stand_in))
     answer = stage.apply("admittance_controller", send=True, estimate=SAVED)
@@ -111,7 +111,7 @@ def test_a_node_that_cannot_take_it_is_named_with_the_parameter(stage, broadcast
 
 def test_what_was_sent_and_cannot_be_read_back_was_sent(stage):
     use(stage, "apply.service", FALLS_SILENT)
-    stand_in = stage.stand_in("stand_in_controllers.py", FALLS_SILENT)
+    stand_in = stage.stand_in(FALLS_SILENT)
     wait_until(lambda: stage.apply("admittance_controller", estimate=SAVED).success)
     answer = stage.apply("admittance_controller", send=True, estimate=SAVED)
     assert len(told(stand_in)) == 1

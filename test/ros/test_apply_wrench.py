@@ -50,7 +50,7 @@ def forces_since(wrenches, stamp):
 def test_what_the_driver_removes_from_then_on_is_not_removed_twice(tmp_path, moment, settings):
     """Silence, with the reason, from before the call until there are data from after it."""
     with ApplyStage() as stage:
-        driver = stage.stand_in("stand_in_driver.py", "late")
+        driver = stage.stand_in("driver", "late")
         stage.begin(state__directory=str(tmp_path), **settings)
         states = stage.client.listen(CompensationState, f"{NODE}/compensation_state")
         wrenches = stage.client.listen(WrenchStamped, f"{NODE}/wrench_compensated", 10000)

@@ -39,7 +39,7 @@ def test_a_payload_in_doubt_is_neither_valid_nor_applied_nor_saved(tmp_path):
             state__directory=str(tmp_path), apply__target="admittance_controller",
             load__rated_payload=5.0,
             load__reference_mass=4.0, estimator__rate=4.0)
-        controller = stage.stand_in("stand_in_controllers.py", "admittance_controller")
+        controller = stage.stand_in("admittance_controller")
         stage.robot = Robot(stage.client, motion="commanded")
         stage.robot.publish_description()
         stage.robot.play_to_rest(8.0)
@@ -65,7 +65,7 @@ def test_a_wrench_at_the_tcp_reaches_the_driver_about_the_flange_or_not_at_all(
             state__directory=str(tmp_path), wrench__sensor_frame="tool0", apply__frame="tool0",
             precompensated__source="none", load__rated_payload=5.0,
             estimator__rate=4.0)
-        driver = stage.stand_in("stand_in_driver.py")
+        driver = stage.stand_in("driver", "accept")
         stage.robot = Robot(stage.client, motion="commanded")
         stage.robot.publish_description()
         if is_told:
