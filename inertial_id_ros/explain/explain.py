@@ -27,7 +27,6 @@ from .term import Term, Values
 # exact.
 CERTAIN, WORTH_IT, DOUBT, TEMPER = 3.0, -8.0, -12.0, 2.0
 STRETCHED = 1.5  # scale of a prior that may have been stretched by what is looked for
-BEAM, BEHIND = 2, 40.0
 AHEAD, EQUAL = 60.0, 8.0  # of set-ups: no cable or change wins this back; as good as equal
 QUICK, NEAR = 3, 12.0  # rounds of a first fit; how far behind it is left at that
 CLIMBS, SEEN, SUMMITS, APART = 6, -10.0, 3, 0.1
@@ -199,25 +198,18 @@ def _is_believable(new: Fit) -> bool:
 # ---- the search ----------------------------------------------------------------------------------
 
 def _search(rival: Rival, prior: Prior) -> list[Model]:
-    """The fit of a set-up, and candidates, one more at a time, from the best sets of terms: which
-    comes first decides to which summit the next one climbs."""
-    models = beam = [Model(rival.fit, rival.odds)]
-    while beam and not prior.sheet.is_ideal:
-        grown: dict[frozenset[str], list[Model]] = {}
-        for node in beam:
-            for term, starts in _worth_trying(node, prior):
-                grown.setdefault(node.fit.names | {term.name}, []).extend(
-                    _try(term, starts, node, prior))
-        now, least = max(n.odds for n in beam), min(n.odds for n in beam) + CERTAIN
-        most = max((m.odds for some in grown.values() for m in some), default=0.0)
-        beam = []
-        for some in filter(None, grown.values()):
-            near = max(max(m.odds for m in some) - NEAR, now - NEAR, most - BEHIND)
-            settled = [_settle(m, prior) if m.odds > near else m for m in some]
-            models = models + settled
-            beam.append(max(settled, key=lambda m: m.odds))
-        beam = sorted((b for b in beam if b.odds > least), key=lambda b: -b.odds)[:BEAM]
-        beam = [b for b in beam if b.odds > beam[0].odds - BEHIND]
+    """The fit of a set-up, and candidates, one more at a time beside the best terms so far."""
+    best = Model(rival.fit, rival.odds)
+    models, least = [best], -np.inf
+    while best.odds > least and not prior.sheet.is_ideal:
+        tried = [model for term, starts in _worth_trying(best, prior)
+                 for model in _try(term, starts, best, prior)]
+        if not tried:
+            break
+        near = max(best.odds, max(m.odds for m in tried)) - NEAR
+        settled = [_settle(m, prior) if m.odds > near else m for m in tried]
+        models += settled
+        least, best = best.odds + CERTAIN, max(settled, key=lambda m: m.odds)
     return _likely(models)
 
 

@@ -1,5 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Every estimator and weighting, from samples to the payload; rows that a blend is made of."""
+"""Every estimator and weighting, from samples to the payload; rows that a blend is made of;
+intervals and verdicts."""
 
 from __future__ import annotations
 
@@ -9,17 +10,28 @@ import cvxpy as cp
 import numpy as np
 import pytest
 from problems import motion_from_arrays
+from scipy.spatial.transform import Rotation
+from scipy.stats import truncnorm
 from synthetic import BODY, RICH, URDF, PointMasses, Scene, recording, settings
 
+from benchmarks.referee import generator
 from inertial_id_ros.errors import InvalidSetting
-from inertial_id_ros.estimate import Estimate
+from inertial_id_ros.estimate import IDENTIFIED, PRIOR_DOMINATED, Estimate
 from inertial_id_ros.estimators import create
 from inertial_id_ros.explain.explain import Explanation, explain
 from inertial_id_ros.identify.beliefs import Basis, Beliefs
-from inertial_id_ros.identify.identifier import make_identifier
+from inertial_id_ros.identify.estimate import widened
+from inertial_id_ros.identify.identifier import Identifier, make_identifier
 from inertial_id_ros.identify.solving import plain_rows, solve
-from inertial_id_ros.inertia import phi_from_points, pseudo_inertia
-from inertial_id_ros.io.sample_blocks import JointStates, Wrenches
+from inertial_id_ros.identify.verdict import judge, limits, vague
+from inertial_id_ros.inertia import (
+    phi_from_body,
+    phi_from_points,
+    pseudo_inertia,
+    report_from_phi,
+    report_jacobian,
+)
+from inertial_id_ros.io.sample_blocks import Edges, JointStates, Wrenches
 from inertial_id_ros.model.history import History
 from inertial_id_ros.model.tool import Tool
 from inertial_id_ros.settings import ESTIMATORS, Settings
@@ -102,3 +114,66 @@ def test_a_blend_is_the_dense_statement_of_both_models() -> None:
     cp.Problem(cp.Minimize(cost), [body >> 0]).solve(solver=cp.CLARABEL)
     assert found is not None
     np.testing.assert_allclose(found, phi.value, atol=2e-4)
+
+
+# ---- intervals and verdicts ----------------------------------------------------------------------
+
+@pytest.mark.parametrize("mass", [-0.1, 0.0, 0.05, 0.15])
+def test_a_mass_that_is_hardly_known_is_as_wide_as_the_data_leave_it(mass: float) -> None:
+    phi, sd = np.r_[0.04, np.full(9, 0.001)], 0.1
+    wide = widened(phi, 1e-6 * np.eye(10), mass, sd)
+    assert wide[0, 0] == pytest.approx(truncnorm.var(-mass / sd, np.inf, mass, sd), rel=1e-6)
+    known = widened(phi, 1e-6 * np.eye(10), 0.25, sd)
+    np.testing.assert_array_equal(known, 1e-6 * np.eye(10))
+
+
+def test_transforms_without_translation_give_no_cause_for_what_accelerations_do() -> None:
+    """The sensor is moved about, and transforms tell how it turns alone."""
+    for seed in range(9001, 9009):
+        made_up = generator.Scenario("white", seed, (15.0,), ("joints",)).record()
+        turn = Rotation.from_matrix(made_up.motion.axes.transpose(0, 2, 1)).as_quat()
+        made = Identifier(Settings())
+        made.add_arrays([
+            Edges(made_up.stamps, "base", generator.FRAME,
+                  np.hstack([np.full((len(turn), 3), 0.3), turn])),
+            Wrenches(made_up.stamps, generator.FRAME, made_up.wrench)])
+        outcome = made.solve()
+        names = {finding.kind for finding in made.findings()}
+        assert "translation_constant" in names
+        assert not {"cable", "base_moves", "constant_force", "payload_walks"} & names
+        if outcome.valid:
+            gap = abs(outcome.report[0] - generator.report(made_up.told.phi)[0])
+            assert gap < 3.0 * outcome.sigma[0]
+            assert not any(outcome.verdict[1:])
+
+
+PHI = phi_from_body(2.0, np.array([0.01, 0.02, 0.1]), 0.01 * np.eye(3))
+
+
+def covariance(mass: float, com: float, inertia: float) -> np.ndarray:
+    """Covariance of phi for these standard deviations of the report."""
+    back = np.linalg.inv(report_jacobian(PHI))
+    sd = np.r_[mass, 3 * [com], 6 * [inertia]]
+    return np.asarray(back * sd**2 @ back.T)
+
+
+def test_limits_are_those_that_the_page_states() -> None:
+    report = report_from_phi(PHI)
+    np.testing.assert_allclose(limits(report, np.zeros(10)),
+                               np.r_[0.1, 3 * [0.05 * np.linalg.norm(report[1:4])], 6 * [0.002]])
+
+
+@pytest.mark.parametrize(("mass", "com", "inertia", "known"), [
+    (0.01, 1e-3, 1e-4, (True, True, True)), (0.06, 1e-3, 1e-4, (False, True, True)),
+    (0.01, 4e-3, 1e-4, (True, False, True)), (0.01, 1e-3, 2e-3, (True, True, False))])
+def test_an_interval_within_its_limit_is_known(mass: float, com: float, inertia: float,
+                                               known: tuple[bool, ...]) -> None:
+    found = judge(PHI, covariance(mass, com, inertia), vague(2.0))[1]
+    assert tuple(found[k] == IDENTIFIED for k in (0, 1, 4)) == known
+
+
+def test_what_the_prior_knows_is_not_identified() -> None:
+    narrow = covariance(0.01, 1e-3, 1e-4)
+    share, verdict = judge(PHI, narrow, 1.5 * narrow)
+    assert set(verdict) == {PRIOR_DOMINATED}
+    np.testing.assert_allclose(share, 1.0 / 3.0)

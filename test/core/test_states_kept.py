@@ -1,12 +1,12 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Tool and tare across runs; what a tare says of the zero."""
+"""Tool and tare: across runs, what a tare says of the zero, the object beside a tool."""
 
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from inertial_id_ros.errors import NotEnoughData
+from inertial_id_ros.errors import InvalidSetting, NotEnoughData
 from inertial_id_ros.identify.beliefs import Beliefs, Tare, tare_conditions, tare_of
 from inertial_id_ros.identify.state import (
     DAMAGED,
@@ -16,10 +16,10 @@ from inertial_id_ros.identify.state import (
     restored,
     save_state,
 )
-from inertial_id_ros.inertia import phi_from_body
+from inertial_id_ros.inertia import is_consistent, phi_from_body, transform_phi
 from inertial_id_ros.io.files import format_document
 from inertial_id_ros.model.history import History
-from inertial_id_ros.model.tool import Tool
+from inertial_id_ros.model.tool import Tool, load_tool, nothing_beside, save_tool
 from inertial_id_ros.motion.motion import NO_MOTION
 from inertial_id_ros.settings import Settings
 
@@ -105,3 +105,37 @@ def test_a_tare_needs_a_second_at_rest() -> None:
     with pytest.raises(NotEnoughData, match="rest"):
         rising = still + np.linspace(0.0, 30.0, 100)[:, None] * noise
         tare_of(history_of(rising), SETTINGS, "flange")
+
+
+def test_the_object_is_the_sum_without_the_tool() -> None:
+    box = transform_phi(phi_from_body(1.2, np.zeros(3), 1e-3 * np.eye(3)), np.eye(3),
+                        np.array([0.0, 0.0, 0.2]))
+    phi, covariance = TOOL.without(TOOL.phi + box, 3e-6 * np.eye(10))
+    np.testing.assert_allclose(phi, box, atol=1e-15)
+    np.testing.assert_allclose(covariance, 4e-6 * np.eye(10))
+
+
+@pytest.mark.parametrize(("mass", "sd", "is_empty"), [
+    (0.004, 0.005, True), (-0.004, 0.005, True), (0.2, 0.005, False), (0.004, 0.1, False)])
+def test_nothing_is_carried_where_the_data_exclude_a_mass(mass: float, sd: float,
+                                                          is_empty: bool) -> None:
+    phi, covariance = np.r_[mass, np.zeros(9)], np.diag(np.r_[sd, np.full(9, 1e-3)] ** 2)
+    found = nothing_beside(TOOL, phi, covariance, 0.0)
+    assert (found is not None) == is_empty
+    if found is not None:
+        assert is_consistent(found[0]) and found[0][0] < 0.03
+
+
+def test_a_file_gives_back_the_tool(tmp_path: Path) -> None:
+    save_tool(tmp_path / "tool.json", TOOL)
+    back = load_tool(tmp_path / "tool.json")
+    np.testing.assert_array_equal(back.phi, TOOL.phi)
+    assert (back.frame_id, back.stamp_ns) == ("flange", 7)
+    assert "0.500" in back.describe()
+
+
+def test_a_file_that_is_no_tool_is_refused_by_name(tmp_path: Path) -> None:
+    (tmp_path / "x.json").write_text("{}")
+    for name in ("x.json", "y.json"):
+        with pytest.raises(InvalidSetting, match=name):
+            load_tool(tmp_path / name)
