@@ -29,6 +29,7 @@ from synthetic import (
     wrench_messages,
 )
 
+from benchmarks.referee import faults, runs
 from inertial_id_ros.errors import InvalidShape
 from inertial_id_ros.estimate import Estimate, NoEstimate, Outcome
 from inertial_id_ros.identify.identifier import Identifier, make_identifier
@@ -229,3 +230,18 @@ def test_settings_and_what_the_driver_compensates_may_change_while_it_runs() -> 
     assert made.settings.estimator.method == "lmi"
     made.set_settings(settings(precompensated__mass=0.5))
     assert isinstance(made.solve(), NoEstimate)  # what was measured before is of another wrench
+
+
+# The fault that each checks: samples, clocks, motion, what is carried, set-up.
+NAMES = ("motion missing", "clock jumps back", "sensor saturated", "second wrench, zeros",
+         "joints frozen for 5 s", "joints stamped behind", "contact", "payload changed",
+         "sensor zeroed", "wrong sign")
+LATEST, WRONG = 1.0, 1.0  # s
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_a_fault_is_named_in_time_and_no_new_estimate_is_wrong(name: str) -> None:
+    found = runs.fault(name, 3)
+    assert found["wrong_s"] <= WRONG
+    assert found["named_s"] <= LATEST + (2.0 if faults.FAULTS[name].setup else 0.0)

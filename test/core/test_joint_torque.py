@@ -276,25 +276,6 @@ def test_samples_that_cannot_be_used_are_named_and_do_no_harm(
     assert all(e.report[0] == pytest.approx(MASS, rel=0.05) for e in run.fresh(2.0))
 
 
-def test_joint_states_of_a_gripper_in_between_do_no_harm(exact: Path, payload: Array) -> None:
-    run = play(exact, payload, lambda s: [s, JointStates(
-        s.stamps + 1000, ("finger",), np.zeros((len(s.stamps), 1)), np.zeros((len(s.stamps), 1)))])
-    assert_mass(run)
-
-
-def test_a_clock_that_jumps_back_starts_anew(exact: Path, payload: Array) -> None:
-    made, at = identifier(exact), int(AT * RATE)
-    efforts = MODEL.regressor(*PATH) @ MODEL.nominal + payload
-    stamps = START + np.round(TIMES * 1e9).astype(np.int64)
-    stamps[at:] -= 60 * SECOND
-    made.add_arrays([JointStates(stamps[:at], NAMES, PATH[0][:at], efforts[:at])])
-    made.add_arrays([JointStates(stamps[at:], NAMES, PATH[0][at:], efforts[at:])])
-    made.finish()
-    found = made.solve()
-    assert isinstance(found, Estimate) and found.window < DURATION - AT
-    assert found.report[0] == pytest.approx(MASS, rel=0.03)
-
-
 @pytest.mark.parametrize("signs", [-np.ones(6), np.array([1.0, -1.0, 1.0, 1.0, 1.0, 1.0])])
 def test_torques_with_the_wrong_sign_give_no_estimate(exact: Path, payload: Array, signs: Array
                                                       ) -> None:

@@ -10,19 +10,17 @@ from functools import cache
 import numpy as np
 import pinocchio as pin
 import pytest
-from scipy.spatial.transform import Rotation
 
 from benchmarks.referee import situations
 from benchmarks.referee.generator import FRAME
 from inertial_id_ros.compensation.latch import Latch, LoadInUse, Mode
-from inertial_id_ros.compensation.live import Compensation, SensorLag
+from inertial_id_ros.compensation.live import Compensation
 from inertial_id_ros.detect.bank import Kind
 from inertial_id_ros.detect.row import BIAS, PHI
 from inertial_id_ros.detect.scan import ALL, Event, Scan
 from inertial_id_ros.inertia import Array
 from inertial_id_ros.model.setup import Setup, low_pass
 from inertial_id_ros.model.sheet import sheet_of
-from inertial_id_ros.motion.causal import MotionNow, PoseNow
 from inertial_id_ros.motion.robot import chain_of
 from inertial_id_ros.settings import Settings
 
@@ -129,13 +127,6 @@ def test_tilt_delay_and_filter_of_the_set_up() -> None:
     assert tilted == pytest.approx(9.81 * scene().phi[0, 0] * np.linalg.norm(tilt), rel=0.1)
 
 
-def test_a_sensor_s_low_pass_answers_a_step_as_its_law_says() -> None:
-    lag = SensorLag((0.05,), np.zeros(1))
-    values = np.array([lag.update(np.ones(1), 0.001)[0] for _ in range(100)])
-    t = 0.001 * np.arange(1, 101)
-    np.testing.assert_allclose(values, 1.0 - np.exp(-t / 0.05), atol=0.011)
-
-
 def test_another_load_comes_without_a_jump() -> None:
     live, light = made(), replace(true_load(), phi=0.5 * scene().phi[0])
 
@@ -167,47 +158,6 @@ def test_samples_that_are_wrong_are_not_published() -> None:
     assert live.silence == "wrench_stuck"
     assert live.compensate(int(scene().stamps[-1]), FRAME, [0.0] * 6) is None
     assert live.silence == "stamps_repeated"
-
-
-def test_the_motion_must_be_new() -> None:
-    live = made()
-    compensated(live)
-    stamp = int(scene().stamps[-1]) + SECOND // 4
-    assert live.compensate(stamp, FRAME, [1.0] * 6) is None
-    assert live.silence == "motion_unknown"
-
-
-def test_transforms_tell_the_motion_as_joints_do() -> None:
-    now = scene()
-    joints, poses = MotionNow(chain_of(now.arm.urdf, FRAME)), PoseNow(
-        [pin.SE3.Identity(), ("base_link", FRAME)])
-    quaternions = Rotation.from_matrix(np.asarray(now.motion.axes)).inv().as_quat()
-    gap = []
-    for k, stamp in enumerate(now.stamps.tolist()):
-        joints.update(stamp, now.arm.names, now.path.q[k].tolist())
-        poses.update(stamp, "base_link", FRAME, now.motion.position[k], quaternions[k])
-        a, b = joints.at(stamp), poses.at(stamp)
-        assert (a is None) == (b is None)
-        if a is not None and b is not None:
-            gap.append(np.r_[a.proper - b.proper, a.omega - b.omega, a.alpha - b.alpha])
-    assert len(gap) > 800
-    assert (np.sqrt(np.mean(np.square(gap), axis=0)) < np.r_[
-        np.full(3, 0.1), np.full(3, 0.01), np.full(3, 0.3)]).all()
-
-
-def test_joints_may_wrap_and_a_jump_begins_anew() -> None:
-    now = scene()
-    live = MotionNow(chain_of(now.arm.urdf, FRAME))
-    plain = MotionNow(chain_of(now.arm.urdf, FRAME))
-    for k, stamp in enumerate(now.stamps.tolist()):
-        q = now.path.q[k]
-        plain.update(stamp, now.arm.names, q.tolist())
-        live.update(stamp, now.arm.names, (q + 2.0 * np.pi * (k > 500)).tolist())
-    a, b = live.at(int(now.stamps[-1])), plain.at(int(now.stamps[-1]))
-    assert a is not None and b is not None
-    np.testing.assert_allclose(a.proper, b.proper, atol=1e-6)
-    live.update(int(now.stamps[-1]) + 4_000_000, now.arm.names, (now.path.q[-1] + 1.0).tolist())
-    assert live.at(int(now.stamps[-1]) + 4_000_000) is None
 
 
 # ---- which load ----------------------------------------------------------------------------------
@@ -248,22 +198,6 @@ def test_events_change_the_mode(kind: Kind, mode: Mode) -> None:
     assert latch.load.mode is mode
 
 
-def test_an_offset_is_left_in_the_wrench_until_it_goes() -> None:
-    latch, scan = Latch(), calm_scan()
-    latch.update(scan)
-    zero = latch.load.bias
-    scan.before = scan.predictor.copy(100)
-    scan.predictor = scan.predictor.copy(100)
-    scan.predictor.mean[0, BIAS] += 5.0
-    latch.update(scan, event(Kind.OFFSET))
-    np.testing.assert_allclose(latch.load.bias, zero)
-    latch.update(scan)
-    np.testing.assert_allclose(latch.load.bias, zero)
-    scan.predictor = scan.before
-    latch.update(scan, event(Kind.RETURNED))
-    np.testing.assert_allclose(latch.offset, 0.0)
-
-
 def test_nothing_is_published_where_nothing_explains_the_wrench() -> None:
     latch = Latch()
     latch.update(calm_scan())
@@ -271,18 +205,4 @@ def test_nothing_is_published_where_nothing_explains_the_wrench() -> None:
     assert latch.load.mode is Mode.SILENT
     assert latch.load.reason == "load_unexplained"
     latch.update(calm_scan())
-    assert latch.load.mode is Mode.KNOWN
-
-
-def test_a_window_that_doubts_the_load_silences() -> None:
-    latch, scan = Latch(), calm_scan()
-    latch.update(scan)
-    latch.judge(100, "cable")
-    latch.update(scan)
-    assert (latch.load.mode, latch.load.reason) == (Mode.SILENT, "cable")
-    latch.judge(150, "")  # it holds for a while
-    latch.update(scan)
-    assert latch.load.mode is Mode.SILENT
-    latch.judge(350, "")
-    latch.update(scan)
     assert latch.load.mode is Mode.KNOWN

@@ -37,26 +37,12 @@ def test_the_same_whatever_the_blocks(block: int) -> None:
     assert whole.counts["stray"] > 10
 
 
-def test_samples_out_of_order_are_sorted() -> None:
-    ring = filled(START + STEP * np.array([0, 1, 4, 3, 2, 5]))
-    np.testing.assert_array_equal(ring.rows[:, 0], [0, 1, 4, 3, 2, 5])
-    assert ring.counts == {"reordered": 2}
-
-
 def test_copies_and_late_samples_are_dropped() -> None:
     late = START + 500 * STEP - REORDER_NS - 3 * STEP + 1
     ring = filled(np.r_[START + STEP * np.arange(500), START + 499 * STEP, late])
     assert len(ring) == 500
     assert ring.counts == {"repeated": 1, "late": 1}
     assert ring.late[-1][0] == late
-
-
-def test_a_stray_stamp_is_dropped() -> None:
-    stamps = START + STEP * np.arange(100)
-    stamps[50] += 100 * JUMP_NS
-    ring = filled(stamps)
-    assert len(ring) == 99
-    assert ring.counts == {"stray": 1}
 
 
 @pytest.mark.parametrize(("by", "kept"), [(30, 200), (-30, 100)])
@@ -96,14 +82,6 @@ def test_what_is_no_reading_is_left_out() -> None:
     assert sum(len(part[0]) for part in taken) == 318
     assert (wrenches.counts["invalid"], wrenches.counts["saturated"]) == (1, 1)
     assert not wrenches.are_of_other_units
-
-
-def test_readings_far_beyond_the_range_are_of_other_units() -> None:
-    stamps, rows = readings(320)
-    wrenches = Wrenches(np.full(6, 0.1), np.full(6, 150.0))
-    wrenches.push(stamps, rows + 2000.0)
-    assert len(wrenches.take(finished=True)[0]) == 320
-    assert wrenches.are_of_other_units
 
 
 @pytest.mark.parametrize("other", [0.0, 5.0])

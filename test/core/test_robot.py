@@ -13,7 +13,7 @@ from synthetic import URDF
 from benchmarks.referee.generator import ARMS, FRAME
 from inertial_id_ros.errors import InvalidModel, InvalidSetting, UnknownFrame
 from inertial_id_ros.motion.causal import MotionNow
-from inertial_id_ros.motion.description import link_names, parse_urdf, read_description, root_link
+from inertial_id_ros.motion.description import parse_urdf, read_description
 from inertial_id_ros.motion.robot import chain_of
 
 JOINTS = (("base", "a", "continuous", "0 0 1", ""), ("a", "b", "prismatic", "1 0 1", ""),
@@ -106,23 +106,9 @@ def test_gravity_frame_and_links() -> None:
     np.testing.assert_allclose(one.rotation[0], turn @ other.rotation[0], atol=1e-12)
 
 
-@pytest.mark.parametrize("urdf", ["", "<robot/>", "<html></html>", "no", UNIT.replace(
-    "0.1 0.2", "1e9 0.2"), '<!DOCTYPE x>' + UNIT])
-def test_what_is_no_robot_description_is_refused(urdf: str) -> None:
-    with pytest.raises(InvalidModel):
-        chain_of(urdf, "tip")
-
-
 LINK = ('<robot name="r"><link name="a"><inertial><mass value="{mass}"/>{rest}</inertial></link>'
         "</robot>")
 INERTIA = '<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="{izz}"/>'
-
-
-def test_links_are_named_from_the_root_on() -> None:
-    model = parse_urdf(URDF)
-    assert root_link(model) == "base_link"
-    assert set(link_names(model)) == {"base_link", "column", "arm", "carriage", "wrist", "hand",
-                                      "tool0", "finger_link"}
 
 
 @pytest.mark.parametrize("urdf", [

@@ -14,7 +14,6 @@ from scipy.spatial.transform import Rotation
 from benchmarks.referee import faults
 from benchmarks.referee.generator import ARMS, FRAME, START_NS, Arm, Law, Scenario, random_law
 from inertial_id_ros.errors import UnknownFrame
-from inertial_id_ros.kinds import doubt_in, finding_of
 from inertial_id_ros.motion.causal import PoseNow
 from inertial_id_ros.motion.frames import place_of
 from inertial_id_ros.motion.motion import BIN_NS, Motion, joined
@@ -72,30 +71,6 @@ def test_joint_states_tell_the_motion() -> None:
     np.testing.assert_array_equal(rows, NOISE + 5.0)
     assert streams.missing() is None
     assert not list(streams.findings())
-
-
-@pytest.mark.parametrize("source", ["joints", "transforms"])
-def test_the_same_whatever_the_blocks(source: str) -> None:
-    answers, rows = [], poses()
-    for block in (3, 50, 10**6):
-        streams = Streams(Settings())
-        streams.set_robot_description(ARM.urdf if source == "joints" else "")
-        parts = []
-        for k in range(0, 800, block):
-            part = slice(k, min(k + block, 800))
-            streams.add_wrenches(STAMPS[part], FRAME, NOISE[part])
-            if source == "joints":
-                streams.add_joint_states(STAMPS[part], ARM.names, Q[part])
-            else:
-                streams.add_transforms(STAMPS[part], "base", FRAME, rows[part])
-            parts.append(streams.advance())
-        parts.append(streams.advance(finished=True))
-        motion = joined([p[0] for p in parts if len(p[0].number)])
-        answers.append([*motion, *(np.concatenate([p[k] for p in parts]) for k in (1, 2))])
-    assert len(answers[0][0]) > 380
-    for other in answers[1:]:
-        for a, b in zip(answers[0], other, strict=True):
-            np.testing.assert_allclose(a, b, rtol=0.0, atol=1e-10)
 
 
 def test_joint_states_in_parts_and_turned_names() -> None:
@@ -297,15 +272,6 @@ def test_faults_are_named(name: str) -> None:
     assert found[item.finding] < item.lasts + 0.75
 
 
-def test_a_frame_that_the_user_names_in_place_of_the_sensor_s_puts_nothing_in_doubt() -> None:
-    streams = Streams(Settings().replace({"wrench.sensor_frame": "tool0"}))
-    streams.add_wrenches(np.array([10**12]), "ft_sensor", np.zeros((1, 6)))
-    streams.advance()
-    found = [finding_of(*given) for given in streams.findings()]
-    assert [finding.name for finding in found] == ["sensor_frame.replaced"]
-    assert not doubt_in(found)
-
-
 SOME, SECOND = slice(0, 600), 10**9
 
 
@@ -336,17 +302,6 @@ def test_joint_states_that_come_late_take_the_place_of_transforms() -> None:
     np.testing.assert_allclose(motion.position[20:-20], true.position[20:-20], atol=1e-3)
 
 
-def test_gravity_is_known_along_a_link_that_stands_and_none_that_moves() -> None:
-    plain, base = (moved(with_arm(**changes)).advance(finished=True)[0] for changes in (
-        {}, {"gravity.frame": "link0"}))
-    assert len(plain.number) > 290
-    for one, other in zip(plain, base, strict=True):
-        np.testing.assert_allclose(one, other, atol=1e-12)
-    moving = moved(with_arm(**{"gravity.frame": "link1"}))
-    assert not len(moving.advance(finished=True)[0].number)
-    assert dict([moving.missing() or ("", {})]).keys() == {"sensor_frame.unknown"}
-
-
 @pytest.mark.parametrize("moves", [True, False])
 def test_readings_that_stay_the_same_are_named_where_the_sensor_turns(moves: bool) -> None:
     held = NOISE.copy()
@@ -362,41 +317,6 @@ def test_readings_that_stay_the_same_are_named_where_the_sensor_turns(moves: boo
     assert ("input_stuck.wrench" in found) == moves
     assert bool([fault for fault in streams.take_faults() if fault.kind == "stuck"]) == moves
     assert not streams.take_faults()
-
-
-def test_a_wrench_of_no_frame_and_in_another_unit_is_named() -> None:
-    streams = Streams(Settings())
-    assert dict([streams.missing() or ("", {})]).keys() == {"no_wrench"}
-    streams.add_wrenches(STAMPS[SOME], "", NOISE[SOME])
-    assert dict([streams.missing() or ("", {})]).keys() == {"no_frame"}
-    streams = moved(with_arm(**{"wrench.range": (150.0, 10.0)}), 1e6 * NOISE)
-    streams.advance()
-    assert "wrong_units.wrench" in names(streams)
-
-
-def test_a_stream_whose_clock_stays_ahead_of_one_that_went_back_is_begun_anew() -> None:
-    streams = moved(with_arm())
-    streams.advance()
-    back = STAMPS[SOME] - 100 * SECOND
-    for k in range(0, 600, 50):
-        streams.add_joint_states(back[k:k + 50], ARM.names, Q[k:k + 50])
-        streams.advance()
-    assert streams.restarts == 1
-    streams.add_wrenches(back, FRAME, NOISE[SOME])
-    _, stamps, _ = streams.advance(finished=True)
-    assert (stamps < STAMPS[0]).all() and len(stamps) > 500
-    assert streams.newest < STAMPS[0]
-
-
-def test_streams_that_are_emptied_keep_the_robot_and_what_is_fixed() -> None:
-    streams = Streams(Settings())
-    place = place_of([0.0, 0.1, 0.2], [0.0, 0.0, 0.0, 1.0])
-    streams.add_static_transform("a", "b", place)
-    streams.add_static_transform("a", "b", place)  # again, as a latched topic does
-    streams.add_wrenches(STAMPS[SOME], FRAME, NOISE[SOME])
-    empty = streams.emptied()
-    assert empty.frame == FRAME and empty.newest == 0 and empty.chain is None
-    assert empty.tree().place("a", "b")[1] is None
 
 
 def test_a_frame_at_the_tcp_that_nothing_places_is_unknown_and_others_are_replaced() -> None:
@@ -462,15 +382,6 @@ def test_links_lie_where_the_joints_put_them() -> None:
     place, _ = tree.place("map", "camera")
     shifted = expected.translation + [1.0, 2.0, 3.0] + expected.rotation @ [0.0, 0.0, 0.1]
     np.testing.assert_allclose(place.translation, shifted, atol=1e-9)
-
-
-def test_what_stays_has_no_stamp_and_what_moves_has_its_own() -> None:
-    tree = streams_with_samples().tree()
-    place, stamp = tree.place(FRAME, "camera")
-    assert stamp is None
-    np.testing.assert_allclose(place.translation, [0.0, 0.0, 0.1])
-    assert tree.place("cart", "map")[1] == LATE
-    np.testing.assert_allclose(tree.place("cart", "link0")[0].translation, [-3.0, -3.0, -3.0])
 
 
 @pytest.mark.parametrize("frame", ["nowhere", ""])
