@@ -117,19 +117,6 @@ class RosProcess:
             wait_until(lambda: text in self.text or self.process.poll() is not None, timeout)
         assert text in self.text, f"no '{text}' in: {self.text}"
 
-    def wait_for_handlers(self, timeout: float = PATIENCE) -> None:
-        """Wait until the process catches SIGTERM: from then on it must leave cleanly."""
-        status = Path(f"/proc/{self.process.pid}/status")
-        if not status.exists():
-            self.wait_for_text("[inertial_id_node]", timeout)
-            return
-
-        def catches() -> bool:
-            mask = next(x for x in status.read_text().splitlines() if x.startswith("SigCgt"))
-            return bool(int(mask.split()[1], 16) >> (signal.SIGTERM - 1) & 1)
-
-        wait_until(catches, timeout)
-
     def finish(self, timeout: float = PATIENCE) -> tuple[int, str]:
         """Wait for its end; exit status and output."""
         try:

@@ -3,19 +3,19 @@
 
 from __future__ import annotations
 
+import math
 import signal
 import subprocess
 import sys
-from pathlib import Path
 from types import ModuleType
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from inertial_id_ros import cli
+from inertial_id_ros.arguments import names, numbers
 from inertial_id_ros.cli import exit_status
-from inertial_id_ros.errors import InvalidSetting, MissingPackage, NotEnoughData, printable
+from inertial_id_ros.errors import InvalidSetting, NotEnoughData
+from inertial_id_ros.ros.guide.command_line import parse
 
 # Importing this module takes a while, and says when it begins.
 SLOW = """
@@ -64,46 +64,14 @@ def test_a_tool_ends_with_one_line_and_the_status_of_its_kind(
     assert out == "" and named in said and said.count("\n") == 1 and len(said) < 2100
 
 
-@given(st.text())
-def test_what_is_printed_is_one_line_that_a_terminal_shows(text: str) -> None:
-    assert printable(text).isprintable()
-
-
-PROGRAMS = {
-    "export_payload": "apps.export_payload", "identify_bag": "apps.bag.identify_bag",
-    "identify_payload": "ros.guide.identify_payload", "identify_robot": "apps.robot.identify_robot",
-    "inertial_id_demo": "ros.tools.demo", "inertial_id_node": "ros.main",
-    "plan_excitation": "apps.excitation.plan_excitation",
-    "simulate_cobot": "ros.tools.simulate_cobot"}
-
-
 @pytest.fixture()
 def program(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """Stands in for every program; the signals and threads of this process stay as they are."""
     stand_in = ModuleType("stand_in")
-    stand_in.loaded = []  # type: ignore[attr-defined]
 
-    def load(name: str) -> ModuleType:
-        stand_in.loaded.append(name)  # type: ignore[attr-defined]
-        return stand_in
-
-    monkeypatch.setattr(cli, "import_module", load)
-    monkeypatch.setattr(signal, "signal", lambda number, action: handlers.update({number: action}))
-    handlers: dict[int, object] = {}
-    stand_in.handlers = handlers  # type: ignore[attr-defined]
+    monkeypatch.setattr(cli, "import_module", lambda name: stand_in)
+    monkeypatch.setattr(signal, "signal", lambda number, action: None)
     return stand_in
-
-
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_an_executable_runs_its_program_which_interrupts_end_in_its_own_way(
-        name: str, program: ModuleType) -> None:
-    module = Path(cli.__file__).parent / f"{PROGRAMS[name].replace('.', '/')}.py"
-    assert "def main(" in module.read_text(encoding="utf-8")
-    program.main = lambda: 3
-    assert getattr(cli, name)() == 3
-    assert program.loaded == [f"inertial_id_ros.{PROGRAMS[name]}"]
-    own = program.handlers[signal.SIGINT] is signal.default_int_handler
-    assert own == PROGRAMS[name].startswith("apps")  # rclpy takes over the signals itself
 
 
 @pytest.mark.parametrize("missing", ["rclpy", "tf2_msgs.msg", "inertial_id_ros.msg", "pinocchio",
@@ -121,18 +89,6 @@ def test_what_cannot_be_imported_is_named_with_the_way_to_get_it(
     assert wanted in said and said.count("\n") == 1
 
 
-def test_a_package_of_one_feature_is_named_and_a_fault_of_ours_is_none_of_the_users(
-        program: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
-    def main(error: Exception) -> int:
-        raise error
-
-    program.main = lambda: main(MissingPackage("reading needs rosbags"))
-    assert cli.identify_bag() == cli.USER_ERROR and "rosbags" in capsys.readouterr().err
-    program.main = lambda: main(ModuleNotFoundError(name="inertial_id_ros.nowhere"))
-    with pytest.raises(ModuleNotFoundError):
-        cli.identify_bag()
-
-
 def test_a_reader_that_leaves_early_is_no_error() -> None:
     code = ("from inertial_id_ros.cli import exit_status\n"
             "def run():\n    while True: print('x' * 1000)\n"
@@ -144,3 +100,27 @@ def test_a_reader_that_leaves_early_is_no_error() -> None:
     process.stdout.close()
     assert (process.wait(timeout=60.0), process.stderr.read()) == (0, b"")
     process.stderr.close()
+
+
+def test_options_of_a_motion_have_defaults_that_are_allowed() -> None:
+    options = parse([])
+    assert (options.link_speed, options.silence, options.floor) == (0.25, None, -math.inf)
+    assert len(parse(2 * ["--keep-out", "1,1,1,0,0,0"]).keep_out) == 2
+
+
+@pytest.mark.parametrize("words", [
+    ("--link-speed", "0"), ("--link-speed", "nan"), ("--silence", "2"), ("--link-speed", "fast"),
+    ("--timeout", "1"), ("--nothing", "1"), ("--silence",), ("--payload-box", "1,2")])
+def test_a_mistake_names_its_option_and_value(words: tuple[str, ...]) -> None:
+    with pytest.raises(InvalidSetting) as caught:
+        parse(words)
+    assert all(word in str(caught.value) for word in words)
+
+
+def test_lists_are_separated_by_commas() -> None:
+    assert names(" a,b ,,c") == ("a", "b", "c") and names("") == ()
+    assert numbers("--x", "1, -2e-1,3", "three", 3) == (1.0, -0.2, 3.0)
+    assert numbers("--x", "1", "some") == (1.0,)
+    for text, count in (("1,b", None), ("", None), ("1,2", 3), ("1,2,3,4", 3)):
+        with pytest.raises(InvalidSetting, match="--x"):
+            numbers("--x", text, "three", count)

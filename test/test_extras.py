@@ -7,8 +7,7 @@ import conftest
 import pytest
 from without_packages import run_without
 
-from inertial_id_ros.errors import MissingPackage
-from inertial_id_ros.extras import EXTRAS, optional_packages
+from inertial_id_ros.extras import EXTRAS
 
 OPTIONAL = {*(module for modules in EXTRAS.values() for module in modules), "rtree", "embreex"}
 NODE = "import inertial_id_ros.ros.main, inertial_id_ros.client\n"
@@ -41,11 +40,3 @@ def test_a_feature_says_which_package_it_misses_and_how_to_get_it(
     done = run_without({module}, use)
     said = done.stderr.strip().splitlines()[-1]
     assert module in said and f'pip install "inertial-id-ros[{extra}]"' in said
-
-
-@pytest.mark.parametrize("extra", EXTRAS)
-def test_every_module_of_an_extra_is_named_with_it(extra: str) -> None:
-    for module in EXTRAS[extra]:
-        with pytest.raises(MissingPackage) as caught, optional_packages("it"):
-            raise ModuleNotFoundError(name=f"{module}.part")
-        assert f'"inertial-id-ros[{extra}]"' in str(caught.value)

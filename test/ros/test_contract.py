@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import signal
-import sys
 import threading
 import time
 from functools import partial
@@ -25,10 +24,8 @@ from rclpy.qos import (  # noqa: E402
 )
 from ros_process import (  # noqa: E402
     LATCHED,
-    ROOT,
     Listener,
     Robot,
-    RosProcess,
     Stage,
     play_until,
     queued,
@@ -166,24 +163,6 @@ def test_a_payload_that_changes_is_withdrawn_within_its_bound_at_any_rate(stage)
                        for t, m in got if t > at)
     finally:
         consumer.close()
-
-
-def test_the_example_prints_the_payload_or_why_there_is_none(stage):
-    node = stage.start_node()
-    program = RosProcess(stage.domain, sys.executable, str(ROOT / "examples" / "use_payload.py"))
-    stage.processes.append(program)
-    program.wait_for_text("no payload: ")
-    robot = Robot(stage.client)
-    robot.publish_description()
-    play_until(partial(robot.play, speed=1.0), lambda: " m in ft_sensor, " in program.text)
-    line = next(x for x in program.text.splitlines() if " kg at (" in x)
-    assert float(line.split()[0]) == pytest.approx(robot.cobot.payload.mass, rel=0.03)
-    node.stop()
-    program.wait_for_text("the node stops")
-    status, text = program.stop()
-    # rclpy itself may fail so where the signal comes just before it waits.
-    raced = "context is not valid" in text
-    assert raced or (status == 0 and "Traceback" not in text), text
 
 
 def test_the_client_of_a_node_that_hangs_dies_and_restarts_never_gives_an_old_payload(stage):

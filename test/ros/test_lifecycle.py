@@ -137,22 +137,6 @@ def test_an_inactive_node_is_silent_and_shows_no_old_estimate():
         assert status == 0 and "Traceback" not in text
 
 
-def test_an_active_node_that_is_shut_down_is_silent_and_ends_cleanly():
-    with Stage() as stage:
-        node = start(stage)
-        assert change(stage, CONFIGURE) and change(stage, ACTIVATE)
-        robot = Robot(stage.client)
-        robot.publish_description()
-        robot.play(4.0)
-        wait_for_valid(stage)
-        assert change(stage, Transition.TRANSITION_ACTIVE_SHUTDOWN)
-        assert state(stage) == State.PRIMARY_STATE_FINALIZED
-        got = stage.client.listen(InertialParameters, PARAMETERS)
-        stage.client.spin_until(lambda: got and not got[-1].valid and not subscribed(stage))
-        status, text = node.stop()
-        assert status == 0 and "Traceback" not in text and "ERROR" not in text, text
-
-
 def test_what_cannot_be_configured_is_said_and_leaves_the_node_unconfigured(tmp_path):
     with Stage() as stage:
         node = start(stage, tool__file=str(tmp_path / "gripper.json"))

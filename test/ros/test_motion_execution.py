@@ -20,7 +20,6 @@ from stand_in_trajectory_controller import (  # noqa: E402
 )
 
 from inertial_id_ros.apps.excitation.motions import PlannedMotion  # noqa: E402
-from inertial_id_ros.errors import MissingPackage  # noqa: E402
 from inertial_id_ros.ros import motion_execution  # noqa: E402
 from inertial_id_ros.ros.motion_execution import Ended, MotionExecution  # noqa: E402
 
@@ -177,9 +176,3 @@ def test_a_goal_that_is_accepted_late_is_cancelled_at_once(seconds):
         scene.client.spin_until(lambda: scene.executions[0].is_settled)
     finally:
         scene.close()
-
-
-def test_a_missing_control_msgs_is_named(scene, monkeypatch):
-    monkeypatch.setattr(motion_execution, "find_type", lambda name: None)
-    with pytest.raises(MissingPackage, match="control_msgs"):
-        scene.run()

@@ -2,7 +2,6 @@
 """Tool, state and files of the node as another process sees them."""
 
 import json
-import resource
 
 import numpy as np
 import pytest
@@ -11,9 +10,8 @@ pytest.importorskip("rclpy")
 pytest.importorskip("tf2_msgs.msg")
 pytest.importorskip("inertial_id_ros.msg")
 from geometry_msgs.msg import InertiaStamped  # noqa: E402
-from node_client import play_until_valid, wait_for_finding  # noqa: E402
+from node_client import wait_for_finding  # noqa: E402
 from ros_process import PATIENCE, Robot, Stage  # noqa: E402
-from std_srvs.srv import Trigger  # noqa: E402
 
 from inertial_id_ros.msg import InertialParameters  # noqa: E402
 from inertial_id_ros.settings import Settings  # noqa: E402
@@ -91,11 +89,6 @@ def test_storing_says_what_and_writes_the_file(lived, folder):
     assert np.shape(tool["covariance"]) == (10, 10)
 
 
-def test_a_saved_estimate_does_not_replace_a_tool_of_the_same_name(lived, folder):
-    assert lived["saved"].success and lived["saved"].path == str(folder / "saves" / "gripper.json")
-    assert lived["loaded"].success
-
-
 def test_with_the_tool_alone_nothing_is_carried(lived):
     assert lived["empty"].inertia.m < 0.05 * lived["last"].inertia.m
     assert "nothing is carried beside the tool" in lived["empty"].status
@@ -125,50 +118,6 @@ def test_the_next_run_begins_with_the_tool(lived, folder):
         response = set_tool(stage, action=SetTool.Request.CLEAR)
         assert response.success
         node.stop()
-
-
-def test_a_damaged_state_is_said_and_set_aside(lived, folder):
-    (folder / STATE).write_text('{"format": "inertial_id_ros state", "version": 1, "con')
-    with Stage() as stage:
-        node = stage.start_node(state__directory=str(folder))
-        node.wait_for_text("set aside")
-        assert (folder / f"{STATE}.damaged").exists() and not (folder / STATE).exists()
-        status, text = node.stop()
-        assert status == 0 and "Traceback" not in text
-
-
-def test_what_a_full_disk_keeps_from_being_saved_is_not_used(tmp_path):
-    """No file of the node may be larger than 100 bytes, for a while."""
-    with Stage() as stage:
-        node = stage.start_node(state__directory=str(tmp_path))
-        robot = Robot(stage.client)
-        robot.publish_description()
-        play_until_valid(stage, robot)
-        robot.play(6.0)
-        before = wait_for(stage, lambda m: m.valid and all(
-            v == InertialParameters.IDENTIFIED for v in m.verdict[:4]))
-        assert stage.client.call(Trigger, f"{NODE}/untare").success
-        kept = (tmp_path / STATE).read_bytes()
-        _, most = resource.prlimit(node.process.pid, resource.RLIMIT_FSIZE)
-        resource.prlimit(node.process.pid, resource.RLIMIT_FSIZE, (100, most))
-        calls = [("save", stage.client.call(Save, f"{NODE}/save")),
-                 ("tool", set_tool(stage, action=STORE)),
-                 ("file", set_tool(stage, action=STORE, name="gripper.json"))]
-        robot.play(1.5, rest=True)  # so that a tare is possible
-        calls.append(("tare", stage.client.call(Trigger, f"{NODE}/tare")))
-        for what, answer in calls:
-            assert not answer.success and "cannot write" in answer.message, what
-        for what, answer in calls[1:]:
-            assert answer.message.endswith("tool, tare and estimate are as before"), what
-        resource.prlimit(node.process.pid, resource.RLIMIT_FSIZE, (most, most))
-        robot.play(6.0)
-        after = wait_for(stage, lambda m: m.valid and all(
-            v == InertialParameters.IDENTIFIED for v in m.verdict[:4]))
-        assert not after.tool_apart
-        assert after.inertia.m == pytest.approx(before.inertia.m, rel=0.02)
-        assert (tmp_path / STATE).read_bytes() == kept
-        assert sorted(str(p.relative_to(tmp_path)) for p in tmp_path.rglob("*.*")) == [STATE]
-        assert set_tool(stage, action=STORE, name="gripper.json").success
 
 
 def test_the_payload_that_the_driver_removes_is_read_from_its_topic(tmp_path):

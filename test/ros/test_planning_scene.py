@@ -136,13 +136,3 @@ def test_a_scene_that_is_answered_or_published_is_kept_clear_until_it_changes(an
     watch.read(lambda frame: WORLD)
     assert watch.scene == Scene(attached=("crate",)) and not watch.obstacles
     assert not watch.has_changed
-
-
-def test_without_a_scene_or_its_types_nothing_is_known(monkeypatch):
-    graph = Graph()
-    watch = SceneWatch(graph, graph)
-    watch.read(lambda frame: WORLD)
-    assert watch.scene is None
-    monkeypatch.setattr(planning_scene, "find_type", lambda name: None)
-    watch.read(lambda frame: WORLD)
-    assert watch.scene.problem and not watch.obstacles

@@ -92,15 +92,6 @@ def test_node_publishes_its_samples_at_the_wanted_rate_with_transforms_at_100_hz
     assert tuple(got["/joint_states"][0][1].name) == cobot.joint_names
 
 
-def test_node_ends_by_itself_after_its_duration():
-    process = RosProcess(own_domain(), *NODE, "--duration", "1")
-    process.wait_for_text("drill")
-    began = time.monotonic()
-    status, text = process.finish()
-    assert status == 0 and len(text.splitlines()) == 1, text
-    assert time.monotonic() - began > 0.9
-
-
 @pytest.mark.parametrize(("words", "named"), [
     (["--payload", "anvil"], "anvil"), (["--rate", "fast"], "fast"),
     (["--ros-args", "-p", "use_sim_time:=true"], "use_sim_time"), (["--ros-args", "-p"], "ROS")])
