@@ -15,7 +15,7 @@ from inertial_id_ros.apps.excitation.collision import Obstacle, box_obstacle
 from inertial_id_ros.apps.simulation.cobot import ArmEngine
 from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description
 from inertial_id_ros.apps.simulation.payload import PAYLOADS
-from inertial_id_ros.errors import InvalidModel, InvalidShape, UnknownFrame
+from inertial_id_ros.errors import InvalidModel
 
 URDF = load_description().urdf
 BOX = np.array([[-0.3, -0.2, 0.0], [0.1, 0.2, 0.4]])
@@ -91,13 +91,6 @@ def test_gravity_turns_what_is_up() -> None:
     np.testing.assert_allclose(Arm(URDF, SENSOR_FRAME).motion(q, q, q).up, turn[:, 2], atol=1e-12)
 
 
-def test_an_arm_needs_a_link_and_joints_of_one_degree_of_freedom() -> None:
-    with pytest.raises(UnknownFrame):
-        Arm(URDF, "hand")
-    with pytest.raises(InvalidModel):
-        Arm(URDF.replace('type="revolute"', 'type="floating"', 1), SENSOR_FRAME)
-
-
 def test_shapes_are_near_from_their_distance_on(meshes: None) -> None:
     """The distance of a ball of 0.3 m to a box that stands upright beside it is known."""
     arm = Arm(ROBOT.format("ball.stl"), "arm")
@@ -138,18 +131,3 @@ def test_without_meshes_nothing_is_checked_and_obstacles_are_refused(meshes: Non
     assert found.shapes is None and name in found.unchecked and "\n" not in found.unchecked
     with pytest.raises(InvalidModel):
         Arm(ROBOT.format(name), "arm", obstacles=[Obstacle("ball", "sphere", (0.1,))])
-
-
-@pytest.mark.parametrize(("shape", "size"), [("box", (1.0, 1.0)), ("sphere", (-1.0,)),
-                                             ("mesh", ())])
-def test_obstacles_that_cannot_be_are_refused(shape: str, size: tuple[float, ...]) -> None:
-    with pytest.raises(InvalidShape):
-        Obstacle("thing", shape, size)
-
-
-def test_a_mesh_obstacle_is_where_its_corners_are() -> None:
-    made = trimesh.creation.box((0.1, 0.2, 0.3))
-    solid = Obstacle("mesh", "mesh", (), np.eye(4), np.array(made.vertices), np.array(made.faces)
-                     ).solid()
-    solid.computeLocalAABB()
-    np.testing.assert_allclose(solid.aabb_local.max_, [0.05, 0.1, 0.15])

@@ -14,11 +14,9 @@ from inertial_id_ros.apps.guide.received import (
     joints_beyond,
     place_in_root,
 )
-from inertial_id_ros.apps.simulation.cobot import SimulatedCobot
 from inertial_id_ros.apps.simulation.description import load_description
 from inertial_id_ros.apps.simulation.payload import PAYLOADS
 from inertial_id_ros.apps.simulation.write import STORE, header, make
-from inertial_id_ros.errors import UnknownFrame
 from inertial_id_ros.io.input_topics import ROBOT_DESCRIPTION, STATIC_TRANSFORMS, TRANSFORMS, WRENCH
 from inertial_id_ros.settings import Settings
 
@@ -77,15 +75,6 @@ def test_the_chain_holds_the_joints_that_move_the_sensor(received: Received) -> 
     nothing = Received(Settings())
     assert nothing.streams(0, 1).missing() and not nothing.window(0, 1).used.any()
     assert nothing.wrench().rate == 0.0 and nothing.newest_positions() == {}
-
-
-def test_a_frame_has_its_place_in_the_root(received: Received) -> None:
-    q = np.array([list(received.newest_positions().values())])
-    place = place_in_root(received.streams(), "ft_sensor", "base_link")
-    known = SimulatedCobot().engine.evaluate(q, 0.0 * q, 0.0 * q)
-    np.testing.assert_allclose(place[:3, 3], known.position[0], atol=1e-9)
-    with pytest.raises(UnknownFrame):
-        place_in_root(received.streams(), "nowhere", "base_link")
 
 
 def test_what_is_damaged_or_older_than_a_minute_is_left_out() -> None:

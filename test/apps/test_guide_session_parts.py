@@ -90,17 +90,6 @@ def test_a_large_motion_is_larger_than_the_wiggle_and_another_each_time(source):
 
 # ---- what is planned -----------------------------------------------------------------------------
 
-def test_an_estimate_without_a_covariance_changes_no_plan():
-    planned, truth = [], PAYLOADS["drill"].phi
-    for covariance in (None, np.full((10, 10), np.inf), -np.eye(10)):
-        fresh = made_source()
-        if covariance is not None:
-            fresh.learn(truth, covariance)
-        planned.append(fresh.next_motion(POSE, Wanted(0.02, 0.003), 1))
-        np.testing.assert_array_equal(planned[0].positions, planned[-1].positions)
-    fresh.learn(truth, 1e-6 * np.eye(10))
-    assert fresh.problems(fresh.next_motion(POSE, Wanted(0.02, 0.003), 1), POSE) == ()
-
 
 def test_a_wrist_without_room_can_make_no_motion():
     tree = ElementTree.fromstring(DESCRIPTION.urdf)
@@ -120,14 +109,6 @@ def test_a_wrist_without_room_can_make_no_motion():
 PROOF = Proof(np.arange(3.0), np.tile([3.0, 0.0, 4.0, 0.0, 0.6, 0.8], (3, 1)), np.zeros((3, 6)),
               np.tile([3.0, 0.0, 3.5, 0.0, 0.6, 0.7], (3, 1)), (0.7, 0.2))
 UNKNOWN = PROGRESS._replace(parts=parts_of(found(np.full(10, 0.01), 0), Wanted(0.02, 0.003)))
-
-
-def test_the_proof_is_the_length_of_the_residual_force_and_torque():
-    before, after = PROOF.residuals
-    assert before == pytest.approx((5.0, 1.0)) and after == pytest.approx((0.5, 0.1))
-    assert PROOF.is_given
-    assert not PROOF._replace(allowed=(0.4, 0.2)).is_given
-    assert not PROOF._replace(before=PROOF.measured).is_given  # what it has now is better
 
 
 def run_show(**options):
@@ -188,12 +169,3 @@ def test_the_report_holds_checks_and_proof_and_is_well_formed():
 
 
 # ---- how near the goal is ------------------------------------------------------------------------
-
-def test_nothing_is_known_or_reached_before_an_estimate():
-    before = Progress(1.0, 9.0, (), "move")
-    assert not before.is_known and not before.is_reached and not UNKNOWN.is_known
-    exact = parts_of(found(np.full(10, 1e-6)), Wanted(0.02, 0.003, 0.1))
-    done = PROGRESS._replace(parts=exact)
-    assert done.is_known and done.is_reached and not done.missing
-    vague = done._replace(parts=(*exact[:2], exact[2]._replace(width=50.0)))
-    assert vague.is_known and not vague.is_reached

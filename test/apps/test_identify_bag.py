@@ -209,14 +209,6 @@ def test_the_command_line_wins_over_the_file_and_the_file_over_defaults(tmp_path
     assert parse_options(["bag", "--shape", "part.stl"]).settings.shape.mesh == "part.stl"
 
 
-def test_the_window_is_the_end_of_a_recording_or_the_whole(folder: Path, tmp_path: Path) -> None:
-    lengths = []
-    for window in ("3", "120"):
-        _, tree = run(tmp_path, folder / "joint", *SENSOR, "--window", window)
-        lengths.append(tree["samples"])
-    assert lengths[0] <= 600 < 1000 < lengths[1]
-
-
 def test_a_result_can_be_saved_as_a_tool_and_taken_out_again(folder: Path, tmp_path: Path) -> None:
     tool = tmp_path / "tool.yaml"
     assert run(tmp_path, folder / "joint", *SENSOR, "--save-tool", tool)[0] == OK
@@ -229,12 +221,9 @@ def test_a_result_can_be_saved_as_a_tool_and_taken_out_again(folder: Path, tmp_p
 @pytest.mark.parametrize(("bag", "words", "named"), [
     ("none", (), "none"), ("two", (), "wrench.topic"), ("bare", (), "WrenchStamped"),
     ("no_urdf", (), "--urdf"), ("tf", ("--set", "wrench.topic=/wrenh"), "/wrench"),
-    ("tf", ("--set", "estimator.rat=3"), "estimator.rat"), ("tf", ("--set", "rate"), "rate"),
-    ("tf", ("--set", "estimator.rate=-3"), "-3"), ("tf", ("--window", "x"), "--window"),
-    ("tf", ("--shape", "box:1,2"), "box"), ("tf", ("--columns", "c.yaml"), "--columns"),
-    ("tf", ("--episode", "1"), "--episode"), ("tf", ("--config", "nobody"), "nobody"),
+    ("tf", ("--set", "estimator.rat=3"), "estimator.rat"), ("tf", ("--shape", "box:1,2"), "box"),
+    ("tf", ("--columns", "c.yaml"), "--columns"), ("tf", ("--config", "nobody"), "nobody"),
     ("tf", ("--set", "estimator.method=pmd"), "shape.type"), ("tf", ("--foo",), "--foo"),
-    ("tf", ("--urdf", "arm.urdf.xacro"), "arm.urdf.xacro"),
     ("tf", ("--report", "{tf}/metadata.yaml"), "--report"),
     ("tf", ("--save-tool", "{tf}/metadata.yaml"), "--save-tool"),
     ("tf", ("--json", "{tf}/../pipe"), "--json")])

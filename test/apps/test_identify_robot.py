@@ -7,7 +7,6 @@ import json
 from pathlib import Path
 from xml.etree import ElementTree
 
-import bags
 import mujoco
 import numpy as np
 import pytest
@@ -16,7 +15,6 @@ from torque_arm import COULOMB, VISCOUS, SimulatedTorques, arm, simulate, wide_m
 from inertial_id_ros.apps.robot.files import read_recording
 from inertial_id_ros.apps.robot.identify_robot import main
 from inertial_id_ros.apps.simulation.description import load_description
-from inertial_id_ros.errors import RecordingError
 from inertial_id_ros.robot.robot_file import load_robot
 
 NAMES = load_description().joint_names
@@ -116,36 +114,6 @@ def test_samples_that_are_late_repeated_or_absurd_are_left_out(tmp_path: Path, b
     assert kept.q[:, 0].tolist() == [0.0, 0.5, 2.5]
 
 
-def test_positions_that_wrap_at_a_full_turn_are_continuous(tmp_path: Path):
-    t = np.linspace(0.0, 4.0, 400)
-    q = np.stack([3.0 * t, np.sin(t)], axis=1)
-    wrapped = (q + np.pi) % (2.0 * np.pi) - np.pi
-    np.savez(tmp_path / "a.npz", t=t, q=wrapped, tau=q)
-    read = read_recording(tmp_path / "a.npz").of_joints(["a", "b"])
-    np.testing.assert_allclose(read.q, q, atol=1e-12)
-
-
-@pytest.mark.parametrize("t", [
-    np.linspace(5.0, 0.0, 100), np.full(100, np.nan), np.zeros(9), np.zeros(9) + 1j])
-@pytest.mark.filterwarnings("error")
-def test_times_that_do_not_increase_are_told(
-        tmp_path: Path, folder: Path, t: np.ndarray, capsys: pytest.CaptureFixture[str]):
-    np.savez(tmp_path / "a.npz", t=t, q=np.arange(float(len(t)))[:, None],
-             effort=np.ones((len(t), 1)), names=np.array(NAMES[0]))
-    assert main([str(tmp_path / "a.npz"), "--urdf", str(folder / "arm.urdf"), "--joints", NAMES[0]]
-                ) == 2
-    assert capsys.readouterr().err.count("\n") == 1
-
-
-def test_without_names_the_joints_that_were_recorded_can_be_named(folder: Path):
-    held = np.load(folder / "free.npz")
-    np.savez(folder / "two.npz", t=held["t"], q=held["q"][:, :2], effort=held["effort"][:, :2])
-    recording = read_recording(folder / "two.npz")
-    with pytest.raises(RecordingError, match="--joints"):
-        recording.of_joints(NAMES)
-    np.testing.assert_array_equal(recording.of_joints(NAMES[:2]).q, held["q"][:, :2])
-
-
 @pytest.mark.parametrize("content", [
     "a,b\n1,2\n", "time,position.a\n0,1\n", "time,position.a,effort.b\n0,1,1\n1,1,1\n",
     "time,position.a,effort.a\n", ""])
@@ -157,36 +125,14 @@ def test_a_csv_that_cannot_be_used_is_one_sentence(
     assert error.startswith("error: ") and error.count("\n") == 1 and len(error) < 500
 
 
-def test_gravity_that_leans_is_taken_as_it_is(folder: Path, capsys: pytest.CaptureFixture[str]):
-    options = ("hold_back=0", "gravity=0.1,0,-9.81", "coulomb_velocity=0.003")
-    assert main([str(folder / "free.npz"), "--urdf", str(folder / "arm.urdf"),
-                 *(word for option in options for word in ("--set", option))]) == 0
-    assert "taken as zero" in capsys.readouterr().out
-
-
 @pytest.mark.parametrize("words", [
-    "--terms glue", "--set low_pass=9", "--joints knee", "--json /nowhere/a.json",
-    "--set gravity=1", "--set hold_back=1", "--set tilt=1", "--method best"])
+    "--terms glue", "--set low_pass=9", "--joints knee", "--json /nowhere/a.json"])
 def test_a_request_that_cannot_be_carried_out_is_one_sentence(
         folder: Path, words: str, capsys: pytest.CaptureFixture[str]):
     given = ["--urdf", str(folder / "arm.urdf"), *words.split()]
     assert main([str(folder / "free.npz"), *given]) == 2
     said = capsys.readouterr().err
     assert said.count("\n") == 1 and words.split()[-1].partition("=")[0] in said
-
-
-def test_joint_states_that_name_a_joint_twice_are_left_out(tmp_path: Path):
-    """Also the first, which gives the names."""
-    stream = bags.joint_stream(0.1)
-    for k, (_, state) in enumerate(stream.samples):
-        state.effort = np.ones(3)
-        if k in (0, 4):
-            state.name = [*bags.JOINT_NAMES, bags.JOINT_NAMES[0]]
-    described = bags.text_stream("/robot_description", bags.URDF)
-    read = read_recording(bags.write_bag(tmp_path / "bag", [stream, described]))
-    assert read.urdf == bags.URDF
-    assert read.names == tuple(bags.JOINT_NAMES) and len(read.q) == len(stream.samples) - 2
-    assert "2 joint states" in read.notes[-1]
 
 
 # The report

@@ -64,17 +64,6 @@ def test_a_table_of_efforts_gives_exactly_what_a_bag_of_them_gives(
         assert found[0][key] == found[1][key], key
 
 
-@pytest.mark.parametrize(("words", "named"), [
-    (["--set", "load.robot=/nowhere"], "wrench.sensor_frame"),
-    (["--set", "load.robot=/nowhere", "--sensor-frame", FRAME], "/nowhere"), ([], "wrench")])
-def test_a_bag_that_cannot_be_used_is_one_sentence(
-        tmp_path: Path, words: list[str], named: str, capsys: pytest.CaptureFixture[str]):
-    path = bag(tmp_path / "bag", loaded(1.0, 0, 0.5), True)
-    assert main([str(path), *words]) == 2
-    error = capsys.readouterr().err
-    assert named in error and error.count("\n") == 1
-
-
 def test_a_bag_without_efforts_ends_without_estimate(robot_file: Path, tmp_path: Path):
     path = bag(tmp_path / "bag", loaded(1.0, 0, 0.5), efforts=False)
     assert main([str(path), "--set", f"load.robot={robot_file}",

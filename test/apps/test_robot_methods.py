@@ -134,24 +134,17 @@ def entries(*combinations: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("given", "known"), [
-    ({}, {}), (entries("Ixx + 3"), {}), (entries("m(a) m"), {}), (entries("2 m(a)"), {}),
-    (entries("m(a)", "Ixx(a) + m(a)"), {}), ({"base_parameters": [{"combination": "m(a)"}]}, {}),
+    (entries("Ixx + 3"), {}), (entries("m(a)", "Ixx(a) + m(a)"), {}), (entries("Jyy(a)"), {}),
+    ({"base_parameters": [{"combination": "m(a)"}]}, {}), (None, {}),
     (entries("m(a)"), {"link": {}}), (entries("m(a)"), {"form": "round"}),
     (entries("m(a)"), {"links": {"b": {"mass": [0, 1]}}}),
     (entries("m(a)"), {"links": {"a": {"weight": 3}}}),
-    (entries("m(a)"), {"links": {"a": {"mass": 3}}}),
     (entries("m(a)"), {"links": {"a": {"mass": [2, 1]}}}),
     (entries("m(a)"), {"links": {"a": {"box": [[0, 0, 0], [1, 1, 0]]}}}),
-    (entries("m(a)"), {"links": {"a": {"com_ellipsoid": {"center": [0, 0, 0]}}}}),
-    (entries("m(a)"), {"links": {"a": {"ellipsoids": [
-        {"center": [0, 0, 0], "half_axes": [1, 1, 0]}]}}}),
-    (entries("m(a)"), {"links": {"a": {"near_design": "much"}}}),
-    (entries("m(a)"), {"masses": [{"links": ["b"], "max": 1}]}),
-    (entries("m(a)"), {"masses": [{"max": float("nan")}]}),
-    (entries("m(a)"), {"masses": {"max": 1.0}}), (entries("m(a)"), {"links": ["a"]}),
     (entries("m(a)"), {"links": {"a": {"ellipsoids": [
         {"center": [0, 0, 0], "half_axes": [1, -1, 1]}]}}}),
-    (entries("Jyy(a)"), {}), (entries("Ixx(a) + Izy(b)"), {}), ("f.yaml", {}), (None, {})])
+    (entries("m(a)"), {"links": {"a": {"near_design": "much"}}}),
+    (entries("m(a)"), {"masses": [{"max": float("nan")}]})])
 def test_a_mistake_is_refused_with_one_message(given: Any, known: dict[str, Any]) -> None:
     with pytest.raises(InertialIdError) as refused:
         api.check_base_parameters(given, constraints=known)

@@ -82,47 +82,11 @@ def test_the_last_of_several_recordings_is_held_back(folder: Path, tmp_path: Pat
     assert sums[0] < sums[1]
 
 
-@pytest.mark.parametrize(("words", "status"), [
-    (["--loaded", "loaded.npz"], 2), (["--payload-mass", "1"], 2),
-    (["--loaded", "loaded.npz", "--payload-mass", "-1"], 2),
-    (["--set", "gain_error=0.1"], 2),
-    (["--loaded", "loaded.npz", "--payload-mass", "1", "--gains", "1,2"], 2),
-    (["--gains", "1,2"], 2), (["--gains", "1,1,1,1,1,-1"], 2), (["--gains", "x"], 2),
-    (["--test", "none.npz"], 2),
-    (["--loaded", "unloaded.npz", "--payload-mass", "2"], 1)])  # a pair without difference
-def test_what_does_not_go_together_is_one_sentence(
-        folder: Path, words: list[str], status: int, capsys: pytest.CaptureFixture[str]) -> None:
-    given = [str(folder / w) if w.endswith(".npz") else w for w in words]
-    assert main([str(folder / "unloaded.npz"), "--urdf", str(folder / "arm.urdf"), *given]
-                ) == status
-    assert capsys.readouterr().err.count("\n") == 1
-
-
 def arrays(folder: Path, name: str) -> api.RobotRecording:
     """A recording of the folder, as a program holds it."""
     with np.load(folder / f"{name}.npz") as data:
         stamps = 10**9 + np.round(1e9 * data["t"]).astype(np.int64)
         return api.RobotRecording(stamps, data["q"], data["effort"])
-
-
-@pytest.mark.slow
-def test_arrays_of_currents_give_the_gains_of_the_command(folder: Path, tmp_path: Path) -> None:
-    urdf, terms = load_description().urdf, api.JointTerms(coulomb_velocity=0.003)
-    free, held = arrays(folder, "unloaded"), arrays(folder, "loaded")
-    tree = identify(folder, tmp_path / "a.json", "unloaded.npz", "--loaded", "loaded.npz",
-                    "--payload-mass", str(MASS), "--terms", "viscous,coulomb,offset",
-                    "--set", "coulomb_velocity=0.003")
-    found = api.identify_robot(urdf, free.stamps, NAMES, free.positions, free.efforts, terms,
-                               loaded=held, payload_mass=MASS)
-    assert found.drives is not None
-    np.testing.assert_allclose(found.drives.gain, [g["gain"] for g in tree["gains"]], rtol=1e-6)
-    # Gains belong to names, in whatever order these stand.
-    turned = NAMES[::-1]
-    q, effort = (np.asarray(x)[:, ::-1] for x in (free.positions, free.efforts))
-    given = api.identify_robot(urdf, free.stamps, turned, q, effort, terms, gains=GAIN[::-1])
-    assert given.drives is not None
-    np.testing.assert_allclose(given.drives.gain, GAIN)
-    assert given.prediction.relative < 0.03
 
 
 def test_arrays_that_do_not_go_together_are_refused(folder: Path) -> None:

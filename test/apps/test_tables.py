@@ -78,24 +78,6 @@ def test_text_is_read_whoever_wrote_it(tmp_path: Path, options: dict[str, Any]) 
     assert_read(read(csv(tmp_path / "LOG.CSV", **options), Columns(wrench=tuple(names[1:7]))))
 
 
-def test_a_line_of_units_and_names_with_blanks_are_read(tmp_path: Path) -> None:
-    names = ["Time Elapsed (s)", *(f"{axis} (N)" for axis in AXES), *NAMES[7:]]
-    path = csv(tmp_path / "a.csv", names)
-    head, rest = path.read_text().split("\n", 1)
-    path.write_text(f"{head}\ns,N,N,N,Nm,Nm,Nm,m,m,m,,,,\n{rest}")
-    assert_read(read(path, Columns(time=names[0], wrench=tuple(names[1:7]))))
-
-
-def test_empty_cells_and_words_are_no_numbers(tmp_path: Path) -> None:
-    path = csv(tmp_path / "a.csv", [*NAMES, "phase"], np.column_stack([ROWS, TIME]))
-    lines = path.read_text().splitlines()
-    lines[1:] = [f"{line.rsplit(',', 1)[0]},\"moving, fast\"" for line in lines[1:]]
-    lines[5] = lines[5].replace(f"{ROWS[4, 1]:.17g}", "")
-    path.write_text("\n".join(lines))
-    load, _ = read(path)
-    assert np.isnan(load.rows[4, 0]) and np.isfinite(np.delete(load.rows, 4, axis=0)).all()
-
-
 @pytest.mark.parametrize("way", ["rotation", "rotation_vector", "rpy"])
 def test_orientations_come_in_many_ways(tmp_path: Path, way: str) -> None:
     turn = Rotation.from_quat(QUATERNION)
@@ -232,17 +214,6 @@ def test_rows_far_apart_are_poses_at_rest_and_a_bad_row_is_named(tmp_path: Path)
         read_motion(path, Columns(), Settings())
     with pytest.raises(InertialIdError, match="5 rows"):
         read_motion(poses_at_rest(tmp_path / "a.csv", 5), Columns(), Settings())
-
-
-@pytest.mark.parametrize(("names", "columns", "named"), [
-    (AXES, Columns(), "orientation"), (["time", *AXES], Columns(), "orientation"),
-    (AXES, Columns(joints={"a": "fx"}), "time"), (["time", *AXES], Columns(joints={"a": "fx"}),
-                                                  "--urdf")])
-def test_a_table_that_tells_no_motion_is_refused(tmp_path: Path, names: list[str], columns: Columns,
-                                                 named: str) -> None:
-    path = csv(tmp_path / "a.csv", names, ROWS[:, :7][:, -len(names):])
-    with pytest.raises(InertialIdError, match=named):
-        read_motion(path, columns, Settings())
 
 
 def test_joint_torques_are_read_with_each_joint_or_not_at_all(tmp_path: Path) -> None:

@@ -15,15 +15,6 @@ from inertial_id_ros.geometry import mesh
 from inertial_id_ros.geometry.mesh import load_mesh, resolve_resource
 
 
-def test_mesh_files_and_resources_that_cannot_be_used_are_named(tmp_path):
-    with pytest.raises(InvalidShape, match=r"missing\.stl does not exist"):
-        load_mesh(tmp_path / "missing.stl")
-    for resource, text in (("", "empty"), ("http://a/b.stl", "scheme 'http'"),
-                           ("package://robot/part.stl", "not found")):
-        with pytest.raises(InvalidShape, match=text):
-            resolve_resource(resource, (tmp_path,))
-
-
 @pytest.mark.parametrize("kind", ["npy", "xyz", "ply"])
 def test_a_file_of_points_is_their_convex_hull(tmp_path, kind):
     rng = np.random.default_rng(0)
@@ -51,20 +42,6 @@ def test_files_of_points_that_enclose_nothing_are_named(tmp_path, points, text):
     np.save(tmp_path / "scan.npy", points)
     with pytest.raises(InvalidShape, match=text):
         load_mesh(tmp_path / "scan.npy")
-
-
-@pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("number", ["1e300", "-1e30", "1e7"])
-def test_a_mesh_of_absurd_size_is_refused_without_a_word_of_the_libraries(
-        number, tmp_path):
-    file = tmp_path / "m.off"
-    file.write_text(f"OFF\n4 4 6\n0 0 0\n{number} 0 0\n0 1 0\n0 0 1\n3 0 2 1\n3 0 1 3\n3 0 3 2\n"
-                    "3 1 2 3\n")
-    with pytest.raises(InvalidShape, match="from its origin; at most"):
-        load_mesh(file)
-    np.save(tmp_path / "m.npy", np.array([[0, 0, 0], [float(number), 0, 0], [0, 1, 0], [0, 0, 1]]))
-    with pytest.raises(InvalidShape, match="from its origin; at most"):
-        load_mesh(tmp_path / "m.npy")
 
 
 @pytest.fixture
@@ -105,14 +82,3 @@ def test_meshes_that_could_name_other_files_or_are_too_large_are_refused(
     os.mkfifo(tmp_path / "pipe.stl")
     with pytest.raises(InvalidShape, match="does not exist"):
         mesh.load_mesh(tmp_path / "pipe.stl")
-
-
-@pytest.mark.parametrize(("name", "data", "said"), [
-    ("a.ply", b"ply\nformat binary_little_endian 1.0\nelement vertex 4000000000\n"
-     b"property float x\nproperty float y\nproperty float z\nend_header\n", "a.ply"),
-    ("a.stl", bytes(80) + b"\xff\xff\xff\x7f", "a.stl"), ("a.npy", b"\x93NUMPY", "a.npy")])
-def test_files_that_lie_about_their_size_are_refused(name: str, data: bytes, said: str,
-                                                     tmp_path: Path) -> None:
-    (tmp_path / name).write_bytes(data)
-    with pytest.raises(InvalidShape, match=said):
-        load_mesh(tmp_path / name)

@@ -12,7 +12,6 @@ from inertial_id_ros.errors import InvalidShape
 from inertial_id_ros.geometry.point_sets import grid_points, is_interior
 from inertial_id_ros.geometry.shape import (
     INTERIOR_POINTS,
-    MAX_GRID,
     grid_axes,
     shape_from_mesh,
     shape_from_points,
@@ -70,14 +69,6 @@ def test_a_mesh_has_the_moments_that_trimesh_integrates():
     assert np.hypot(local[:, 0], local[:, 1]).min() > 0.02 * 0.99
 
 
-def test_a_mesh_turned_inside_out_is_the_same_body():
-    mesh = trimesh.creation.box(extents=(0.1, 0.1, 0.2))
-    flipped = mesh.copy()
-    flipped.invert()
-    np.testing.assert_allclose(shape_from_mesh(flipped, POSE).unit_phi,
-                               shape_from_mesh(mesh, POSE).unit_phi, atol=1e-12)
-
-
 @pytest.mark.parametrize("kind, size", [("box", (0.1, 0.06, 0.2)), ("cylinder", (0.005, 0.3))])
 def test_the_ellipsoid_encloses_the_shape_and_is_about_the_smallest(kind, size):
     shape = shape_from_primitive(kind, size, POSE)
@@ -106,11 +97,6 @@ def test_a_large_set_of_points_has_the_moments_of_all_of_them() -> None:
     assert shape.volume == pytest.approx(90_000)
 
 
-def test_points_farther_than_any_object_are_refused_before_squares_overflow() -> None:
-    with pytest.raises(InvalidShape, match="are the units metres"), np.errstate(all="raise"):
-        shape_from_points(cloud(10_000) * 1e200)
-
-
 def test_settings_describe_a_shape(tmp_path):
     assert shape_from_settings(Settings().shape) is None
     settings = Settings().replace({"shape.type": "box", "shape.size": [0.1, 0.2, 0.4],
@@ -125,14 +111,6 @@ def test_settings_describe_a_shape(tmp_path):
     shape = shape_from_settings(settings.shape)
     np.testing.assert_allclose(shape.lengths, [0.1, 0.2, 0.4], atol=1e-6)
     assert shape.name == "part.stl"
-
-
-@pytest.mark.parametrize(("kind", "size", "text"), [
-    ("pyramid", (1.0,), "allowed: box"), ("box", (0.1, 0.2), "3 positive sizes"),
-    ("sphere", (-0.1,), "1 positive size"), ("cylinder", (0.1, np.nan), "2 positive sizes")])
-def test_wrong_primitives_are_refused_with_what_is_allowed(kind, size, text):
-    with pytest.raises(InvalidShape, match=text):
-        shape_from_primitive(kind, size, np.eye(4))
 
 
 def test_an_open_mesh_has_no_inside():
@@ -167,13 +145,6 @@ def _filled(mesh: trimesh.Trimesh) -> tuple[np.ndarray, np.ndarray]:
     return grid_points(axes), is_interior(np.asarray(mesh.triangles), axes)
 
 
-@pytest.mark.parametrize("axis", range(3))
-def test_a_box_whose_edges_lie_under_grid_columns_is_filled(axis: int) -> None:
-    size = np.roll([0.2, 0.1, 0.1], axis)
-    points, inside = _filled(trimesh.creation.box(extents=size))
-    assert inside.all() and abs(len(points) - INTERIOR_POINTS) < 0.15 * INTERIOR_POINTS
-
-
 def test_a_tube_and_a_cavity_stay_empty() -> None:
     tube = trimesh.creation.annulus(r_min=0.02, r_max=0.05, height=0.08, sections=200)
     points, inside = _filled(tube)
@@ -200,11 +171,6 @@ def test_touching_and_overlapping_bodies_are_filled() -> None:
     without = (np.linalg.norm(points, axis=1) > 0.05) & (
         (points < [0.0, 0.0, 0.0]) | (points > [0.2, 0.1, 0.03])).any(axis=1)
     assert inside[within].all() and not inside[without].any()
-
-
-def test_the_grid_of_a_thin_diagonal_shell_stays_bounded() -> None:
-    axes = grid_axes([[0.0, 0.0, 0.0], [1.0, 1.0, 1.0]], 1e-5)
-    assert 0.4 * MAX_GRID < np.prod([len(a) for a in axes]) <= MAX_GRID
 
 
 def pose_at(center: list[float]) -> np.ndarray:

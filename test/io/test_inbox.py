@@ -95,15 +95,6 @@ def test_the_payload_is_read_where_the_settings_say(
     assert len(got.samples) == blocks
 
 
-def test_what_is_damaged_is_counted_by_topic_and_nothing_else_is_lost() -> None:
-    good = cdr_messages.wrench(STAMP, "f", (1, 2, 3), (4, 5, 6))
-    got = decode({WRENCH: [good, good[:-9], b""], ROBOT_DESCRIPTION: [text("<a/>")[:6]]},
-                 Settings())
-    assert {topic: count for topic, (count, _) in got.damaged.items()} == {
-        WRENCH: 2, ROBOT_DESCRIPTION: 1}
-    assert len(got.samples) == 1 and got.description is None
-
-
 @pytest.mark.parametrize(("settings", "topics"), [
     ({}, [WRENCH, JOINT_STATES]),
     ({"load.robot": "robot.json", "wrench.sensor_frame": "f"}, [JOINT_STATES]),

@@ -5,19 +5,16 @@ what it tells, and why it is not sent."""
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
-import yaml
 from robot_graph import SHIFT, TURN, Graph, assert_close, body, in_sensor, load, matrix
 
 from inertial_id_ros.errors import InvalidSetting
 from inertial_id_ros.targets.target import Refused, body_values, difference
 
-CONFIG = Path(__file__).parents[2] / "config"
 MASS, COM, SIX = body()
 VECTOR, MILLIMETRES = dict(zip("xyz", COM, strict=True)), [1000.0 * x for x in COM]
 MOMENTS = {f"in_{axis}": SIX[f"i{axis}{axis}"] for axis in "xyz"}
@@ -207,9 +204,3 @@ def test_a_model_is_rated_by_its_whole_name_unless_the_user_rates_it(
     assert load("universal_robots").mass_limit(urdf)[0] == mass
     assert load("universal_robots", load__rated_payload=4.0).mass_limit(urdf)[0] == 4.0
     assert load("franka").mass_limit(urdf)[0] == load("universal_robots").mass_limit("")[0] == 0.0
-
-
-@pytest.mark.parametrize("file", sorted(CONFIG.glob("*.yaml")), ids=lambda path: path.stem)
-def test_no_settings_file_rates_a_whole_family_of_robots(file: Path) -> None:
-    parameters = yaml.safe_load(file.read_text(encoding="utf-8"))["/**"]["ros__parameters"]
-    assert parameters.get("load", {}).get("rated_payload", 0.0) == 0.0

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from robot_graph import BIAS, SHIFT, TURN, assert_close, body, in_sensor
 
-from inertial_id_ros.errors import DamagedFile
 from inertial_id_ros.estimate import IDENTIFIED, PRIOR_DOMINATED, UNOBSERVED, Estimate
 from inertial_id_ros.inertia import GROUPS, phi_from_body
 from inertial_id_ros.model.tool import Tool
@@ -56,10 +55,3 @@ def test_a_tool_is_added_or_sent_alone_as_far_as_it_is_known() -> None:
     assert alone.com_width == pytest.approx(WIDTH)
     for k, name in ((0, "mass"), (2, "com"), (9, "inertia")):
         assert name not in sent(np.where(np.arange(10) == k, 0.5, SD)).known
-
-
-@pytest.mark.parametrize("change", [{"mass": -1.0}, {"mass": "heavy"}, {"com": [0.0]},
-                                    {"verdict": ["sure"] * 10}, {"frame_id": 3}, {"mass": None}])
-def test_a_damaged_file_of_an_estimate_is_refused(change: dict[str, object]) -> None:
-    with pytest.raises(DamagedFile):
-        payload_of({**estimate().to_json(), **change})

@@ -56,13 +56,6 @@ def test_a_node_is_told_the_payload_about_the_sensor_and_given_back_what_it_had(
     assert not target.undo_of({}, plan.values)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_the_node_is_the_one_that_the_user_names(name: str) -> None:
-    target, graph = made(name, apply__service="/left/node")
-    target.send({"x": 1.0})
-    assert graph.calls == [("/left/node", {"x": 1.0})]
-
-
 def test_a_wrench_of_no_broadcaster_names_no_node() -> None:
     for name in NAMES[:2]:
         with pytest.raises(InvalidSetting):
