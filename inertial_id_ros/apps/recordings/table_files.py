@@ -97,12 +97,14 @@ def _read_csv(path: Path) -> Table:
     first = next(k for k, line in enumerate(lines)
                  if len(cells := _cells(line, cell)) == width and _are_numbers(cells, point))
     names = _names(lines[:first], cell, width)
-    table = pd.read_csv(StringIO("\n".join(lines[first:])), sep=cell, header=None, dtype=str,
+    table = pd.read_csv(StringIO("\n".join(lines[first:])), sep=cell, decimal=point, header=None,
                         skipinitialspace=True, index_col=False)
     if table.shape[1] != width:
         raise ValueError(f"a row has {table.shape[1]} columns; others have {width}")
-    return {name: pd.to_numeric(column.str.replace(point, "."), errors="coerce").to_numpy(float)
-            for name, (_, column) in zip(names, table.items(), strict=True) if name}
+    for k in table.columns:
+        if not pd.api.types.is_numeric_dtype(table[k]):  # with words
+            table[k] = pd.to_numeric(table[k].astype(str).str.replace(point, "."), errors="coerce")
+    return {name: table[k].to_numpy(float) for k, name in enumerate(names) if name}
 
 
 def _text(path: Path) -> str:
