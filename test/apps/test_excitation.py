@@ -12,13 +12,8 @@ import yaml
 from inertial_id_ros.apps.excitation.arm import Arm
 from inertial_id_ros.apps.excitation.knowledge import STEP
 from inertial_id_ros.apps.excitation.motions import MotionLimits
-from inertial_id_ros.apps.excitation.plan_excitation import (
-    expected_payload,
-    main,
-    payload_goal,
-    sequence,
-)
-from inertial_id_ros.apps.excitation.planner import MotionPlanner
+from inertial_id_ros.apps.excitation.plan_excitation import WANTED, main, payload_known, sequence
+from inertial_id_ros.apps.excitation.planner import MotionPlanner, Payload
 from inertial_id_ros.apps.excitation.violations import violations
 from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description
 from inertial_id_ros.apps.simulation.motion import START_POSE, sinusoid
@@ -32,7 +27,7 @@ START = "--start=0,-1.5708,1.0472,-1.5708,-1.5708,0"
 @pytest.mark.slow
 def test_a_planned_motion_keeps_its_limits_and_beats_the_published_sinusoid() -> None:
     arm = Arm(load_description().urdf, SENSOR_FRAME)
-    goal = payload_goal(arm, expected_payload(1.0, None)[0])
+    goal = Payload(arm, payload_known(1.0, None), WANTED)
     planner = MotionPlanner(arm, LIMITS, START_POSE)
     motion = sequence(planner, START_POSE, goal, WRIST, PERIOD)
     assert violations(arm, motion.as_planned(arm), START_POSE, LIMITS) == ()

@@ -28,7 +28,7 @@ from .motions import COBOT_SPEED, MotionLimits, PlannedMotion, RestToRest, joine
 from .planner import WRIST, Goal, MotionPlanner, Payload
 
 PAYLOAD, ROBOT = "payload", "robot"
-BALL = 0.05  # m, root mean square along each axis, of a payload of unknown shape
+WANTED = np.full(10, 1e-9)  # of a payload: all that can be known
 DIGITS = 9  # of numbers in files
 STEP = 0.1  # s between the instants at which the information about a robot is counted
 RATE = 500.0  # Hz, of the samples
@@ -136,9 +136,10 @@ def run(options: argparse.Namespace) -> int:
     if not options.floor < np.inf:
         raise InvalidSetting(f"--floor is {options.floor:g}; it must be a height in metres")
     limits = MotionLimits(link_speed=options.link_speed, range=np.inf, floor=options.floor)
-    phi, box = expected_payload(options.payload_mass, options.payload_box)
+    box = box_corners("--payload-box", options.payload_box) if options.payload_box else None
+    known = payload_known(options.payload_mass, box)
     arm = Arm(read_description(user_path(options.urdf)), options.frame, box,
-              phi if options.goal == PAYLOAD else None,
+              known.phi if options.goal == PAYLOAD else None,
               numbers(f"--gravity {options.gravity}", options.gravity, "three numbers", 3),
               [box_obstacle(f"keep-out box {k + 1}", box_corners("--keep-out", text))
                for k, text in enumerate(options.keep_out)])
@@ -149,7 +150,7 @@ def run(options: argparse.Namespace) -> int:
     if options.start:
         start = np.array(numbers(f"--start {options.start}", options.start, "positions of "
                                  + ", ".join(arm.joint_names), len(arm.joint_names)))
-    goal = payload_goal(arm, phi) if options.goal == PAYLOAD else Robot.of(arm, active)
+    goal = Payload(arm, known, WANTED) if options.goal == PAYLOAD else Robot.of(arm, active)
     motion = sequence(MotionPlanner(arm, limits, start), start, goal, active, options.duration)
     planned = motion.as_planned(arm)
     if options.csv is not None:
@@ -160,14 +161,15 @@ def run(options: argparse.Namespace) -> int:
     return OK
 
 
-def expected_payload(mass: float, box: str | None) -> tuple[Array, Array | None]:
-    """phi (10,) of the expected payload, and the corners (2, 3) of its box, if there is one."""
-    if box is None:
-        return phi_from_body(mass, np.zeros(3), 2.0 * mass * BALL**2 * np.eye(3)), None
-    corners = box_corners("--payload-box", box)
+def payload_known(mass: float, corners: Array | None) -> Knowledge:
+    """What is known of a payload of this mass [kg] that fills a box with corners (2, 3) [m]; None:
+    a ball."""
+    known = Knowledge.usual(Settings(), mass)
+    if corners is None:
+        return known
     squares = (corners[1] - corners[0])**2
     inertia = mass / 12.0 * np.diag(squares.sum() - squares)
-    return phi_from_body(mass, corners.mean(axis=0), inertia), corners
+    return known._replace(phi=phi_from_body(mass, corners.mean(axis=0), inertia))
 
 
 def sequence(planner: MotionPlanner, start: Array, goal: Goal, active: np.ndarray, duration: float
@@ -191,12 +193,6 @@ def sequence(planner: MotionPlanner, start: Array, goal: Goal, active: np.ndarra
             return joined(motions)
         goal, pose = goal.after(motions[-1]), motions[-1].poses[-1]
         left -= motions[-1].duration
-
-
-def payload_goal(arm: Arm, phi: Array) -> Payload:
-    """A payload phi (10,) of which nothing is known, as well as possible."""
-    knowledge = Knowledge.usual(Settings(), float(phi[0]))._replace(phi=phi)
-    return Payload(arm, knowledge, np.full(10, 1e-9))
 
 
 def box_corners(option: str, text: str) -> Array:
