@@ -16,7 +16,7 @@ EXTRAS = {
     "methods": ["clarabel>=0.9", "cvxpy>=1.6", "osqp>=1.0"],  # `lmi`, `pmd`, identify_robot
     "simulation": ["mujoco>=3.1"],  # simulate_cobot, the demo
     "reports": ["jinja2>=3.0", "matplotlib>=3.5"],  # identify_bag, identify_robot --report
-    "tables": ["pandas>=2.1", "pyarrow>=15"],  # CSV, Parquet, LeRobot datasets
+    "tables": ["pandas>=1.3", "pyarrow>=15"],  # CSV, Parquet, LeRobot datasets
 }
 
 setup(

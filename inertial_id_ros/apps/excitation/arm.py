@@ -16,12 +16,12 @@ import pinocchio as pin
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
-from ...errors import InvalidModel, InvalidShape, UnknownFrame
+from ...errors import InvalidModel, UnknownFrame
 from ...geometry.mesh import package_roots
 from ...inertia import Array, phi_to_pinocchio
 from ...model.newton_euler import GRAVITY, skew
 from ...motion.description import link_names, parse_urdf
-from .collision import POSES, CollisionShapes, Obstacle, corners_of, link_shapes
+from .collision import POSES, CollisionShapes, Obstacle, corners_of
 
 LEVEL = 1e-4  # m: a link that rises and falls by less turns about the vertical
 
@@ -179,9 +179,12 @@ class Arm:
         """Collision shapes of links and payload, their corners, and what may collide."""
         self.unchecked, model = "", self._model
         try:
-            shapes = link_shapes(model, self.urdf, [str(root) for root in package_roots()])
-        except InvalidShape as error:
-            shapes, self.unchecked = pin.GeometryModel(), f"collision shapes: {error}"
+            shapes = pin.buildGeomFromUrdfString(
+                model, self.urdf, pin.GeometryType.COLLISION,
+                package_dirs=[str(root) for root in package_roots()])
+        except ValueError as error:  # a mesh is not there, or cannot be read
+            shapes, reason = pin.GeometryModel(), str(error).rpartition("message:")[2]
+            self.unchecked = f"collision shapes: {' '.join(reason.split())}"
         if not shapes.ngeoms:
             self.unchecked = self.unchecked or "the robot description has no collision shapes"
             if obstacles:

@@ -143,23 +143,6 @@ class CollisionShapes:
         return out
 
 
-def link_shapes(model: pin.Model, urdf: str, packages: Sequence[str]) -> pin.GeometryModel:
-    """The collision shapes of a description, with its meshes.
-
-    Args:
-        packages: folders in which ``package://`` meshes are looked for.
-
-    Raises:
-        InvalidShape: a mesh is not there, or cannot be read.
-    """
-    try:
-        return pin.buildGeomFromUrdfString(model, urdf, pin.GeometryType.COLLISION,
-                                           package_dirs=list(packages))
-    except ValueError as error:
-        reason = str(error).rpartition("message:")[2]  # behind the place in coal's source
-        raise InvalidShape(" ".join(reason.split())) from None
-
-
 def corners_of(shape: pin.GeometryObject) -> Array:
     """Corners (c, 3) [m] of a convex polyhedron that contains a shape, in axes of its joint."""
     solid = _hull(shape.geometry)
