@@ -5,7 +5,6 @@ recordings that the referee simulates by itself, errors of the set-up among them
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -18,16 +17,16 @@ from benchmarks.referee import situations
 from benchmarks.referee.generator import FRAME, WHITE, Motion, Recording, Scenario, applied
 from inertial_id_ros.detect.contradictions import contradictions
 from inertial_id_ros.explain import calibration
-from inertial_id_ros.explain.causes import BiasDrift, Hysteresis, MovingBase, RoomForce
+from inertial_id_ros.explain.causes import Hysteresis, MovingBase, RoomForce
 from inertial_id_ros.explain.explain import Explanation, explain
 from inertial_id_ros.explain.fit import Prior, Region, System
 from inertial_id_ros.explain.laws import Cable, Pouring, Swing
 from inertial_id_ros.explain.term import Term
 from inertial_id_ros.model import noise
-from inertial_id_ros.model.correction import reordered, turn_between
+from inertial_id_ros.model.correction import reordered
 from inertial_id_ros.model.history import History, Marks, Window
 from inertial_id_ros.model.newton_euler import regressor, static_wrench
-from inertial_id_ros.model.rows import BAND, Rows
+from inertial_id_ros.model.rows import Rows
 from inertial_id_ros.model.setup import Setup
 from inertial_id_ros.model.sheet import sheet_of
 from inertial_id_ros.motion.motion import BIN, BIN_NS, NO_MOTION
@@ -155,13 +154,6 @@ def test_a_base_that_is_accelerated_moves_the_mass_as_a_whole() -> None:
     assert_close(got, rows.modes(applied(force, phi[1:4] / phi[0])), 1e-9)
 
 
-def test_a_drift_is_a_line_about_the_middle_of_the_window() -> None:
-    scene, rows, _ = rigid()
-    values = np.r_[3.0, 0.0, 0.0, 0.0, 0.2, 0.0]
-    got = BiasDrift().effect(rows, scene.phi[0], values, np.zeros(0)).wrench
-    assert_close(got, rows.modes(np.linspace(-0.5, 0.5, rows.n)[:, None] * values), 1e-9)
-
-
 # ---- a fit ---------------------------------------------------------------------------------------
 
 def test_strengths_of_noise_are_the_most_probable_ones() -> None:
@@ -205,19 +197,6 @@ def test_a_solution_is_that_of_dense_least_squares() -> None:
 
 
 # ---- bins, rows and modes ------------------------------------------------------------------------
-
-def test_modes_of_stretches_keep_what_is_slow() -> None:
-    window = of_recording("white", 400001)
-    used = window.used.copy()
-    used[300:340] = False
-    rows = Rows(Window(window.motion, used, window.wrench, window.count), Setup())
-    assert len(rows.stretches) == 2
-    slow = np.concatenate([np.cos(np.pi * 3 * (np.arange(s.n) + 0.5) / s.n)
-                           for s in rows.stretches])
-    modes = rows.modes(slow)
-    np.testing.assert_allclose(rows.back(modes), slow, atol=1e-12)
-    assert modes @ modes == pytest.approx(slow @ slow)
-    assert rows.frequency.max() < BAND
 
 
 def test_noise_of_encoders_is_not_multiplied_with_the_payload() -> None:
@@ -413,18 +392,3 @@ def test_poses_in_another_order(order: str, kind: str) -> None:
         rotation=read, acceleration=(back @ motion.acceleration[..., None])[..., 0]))
     assert found.error is not None and found.error.kind == kind
     assert found.phi[0] == pytest.approx(phi[0], rel=0.01)
-
-
-@pytest.mark.parametrize("up", [[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.6, 0.0, 0.8]])
-def test_a_base_is_turned_upright(up: list[float]) -> None:
-    turn = turn_between(np.array(up), UP)
-    assert np.allclose(turn @ up, UP) and np.allclose(turn @ turn.T, np.eye(3))
-    assert np.linalg.det(turn) == pytest.approx(1.0)
-
-
-def test_a_wrench_that_nothing_explains_is_refused() -> None:
-    rec, rng = recorded("white", seconds=15.0)[0], np.random.default_rng(SEED)
-    walk = np.cumsum(rng.normal(size=(len(rec.stamps), 6)), axis=0)
-    found, _ = of_wrong(-rec.wrench + 2.0 * walk)
-    kinds = [kind for kind, _ in contradictions(replace(found, error=None), SHEET)]
-    assert set(kinds) & {"frame_wrong", "sign_wrong", "wrong_units.wrench"}

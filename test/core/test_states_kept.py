@@ -6,10 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from inertial_id_ros.errors import InvalidSetting, NotEnoughData
-from inertial_id_ros.identify.beliefs import Beliefs, Tare, tare_conditions, tare_of
+from inertial_id_ros.identify.beliefs import Beliefs, Tare, tare_conditions
 from inertial_id_ros.identify.state import (
-    DAMAGED,
     FORMAT,
     VERSION,
     load_state,
@@ -18,9 +16,7 @@ from inertial_id_ros.identify.state import (
 )
 from inertial_id_ros.inertia import is_consistent, phi_from_body, transform_phi
 from inertial_id_ros.io.files import format_document
-from inertial_id_ros.model.history import History
-from inertial_id_ros.model.tool import Tool, load_tool, nothing_beside, save_tool
-from inertial_id_ros.motion.motion import NO_MOTION
+from inertial_id_ros.model.tool import Tool, nothing_beside
 from inertial_id_ros.settings import Settings
 
 SETTINGS = Settings()
@@ -59,14 +55,6 @@ def test_a_damaged_file_is_set_aside(tmp_path: Path, damage: str) -> None:
     assert not path.exists() and (tmp_path / "state.json.damaged").exists()
 
 
-def test_a_file_that_cannot_be_read_or_set_aside_is_named(tmp_path: Path) -> None:
-    assert str(tmp_path) in load_state(tmp_path)[1]
-    path = tmp_path / "state.json"
-    path.write_text("")
-    (tmp_path / f"state.json{DAMAGED}" / "full").mkdir(parents=True)
-    assert str(path) in load_state(path)[1] and path.exists()
-
-
 def test_a_run_begins_with_what_the_last_one_kept_and_a_tare_only_as_it_was_measured() -> None:
     kept = Beliefs(TARE, TOOL)
     beliefs, left_out = restored(Beliefs(), SETTINGS, kept)
@@ -86,27 +74,6 @@ def test_a_tare_makes_the_zero_known_and_ages() -> None:
     np.testing.assert_allclose(old.bias_sd, 0.2 * before.bias_sd)
 
 
-def history_of(readings: np.ndarray) -> History:
-    """Readings of a second, without any motion."""
-    history, n = History(), len(readings)
-    stamps = HOUR + np.arange(n) * 10_000_000
-    history.append(NO_MOTION, stamps, SETTINGS.wrench.sign * readings)
-    return history
-
-
-def test_a_tare_needs_a_second_at_rest() -> None:
-    rng = np.random.default_rng(400_000)
-    noise = np.repeat(SETTINGS.wrench.noise, 3)
-    still = READING + noise * rng.normal(size=(100, 6))
-    tare = tare_of(history_of(still), SETTINGS, "flange")
-    np.testing.assert_allclose(tare.reading, READING, atol=0.5 * noise.max())
-    with pytest.raises(NotEnoughData, match="samples"):
-        tare_of(history_of(still[:10]), SETTINGS, "flange")
-    with pytest.raises(NotEnoughData, match="rest"):
-        rising = still + np.linspace(0.0, 30.0, 100)[:, None] * noise
-        tare_of(history_of(rising), SETTINGS, "flange")
-
-
 def test_the_object_is_the_sum_without_the_tool() -> None:
     box = transform_phi(phi_from_body(1.2, np.zeros(3), 1e-3 * np.eye(3)), np.eye(3),
                         np.array([0.0, 0.0, 0.2]))
@@ -124,18 +91,3 @@ def test_nothing_is_carried_where_the_data_exclude_a_mass(mass: float, sd: float
     assert (found is not None) == is_empty
     if found is not None:
         assert is_consistent(found[0]) and found[0][0] < 0.03
-
-
-def test_a_file_gives_back_the_tool(tmp_path: Path) -> None:
-    save_tool(tmp_path / "tool.json", TOOL)
-    back = load_tool(tmp_path / "tool.json")
-    np.testing.assert_array_equal(back.phi, TOOL.phi)
-    assert (back.frame_id, back.stamp_ns) == ("flange", 7)
-    assert "0.500" in back.describe()
-
-
-def test_a_file_that_is_no_tool_is_refused_by_name(tmp_path: Path) -> None:
-    (tmp_path / "x.json").write_text("{}")
-    for name in ("x.json", "y.json"):
-        with pytest.raises(InvalidSetting, match=name):
-            load_tool(tmp_path / name)

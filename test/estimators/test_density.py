@@ -205,18 +205,6 @@ def test_intervals_leave_the_depth_of_mass_in_a_thin_rod_open(radius: float,
     assert 0.97 < spread < 1.15, spread
 
 
-def test_more_data_lead_to_least_squares() -> None:
-    phi = BOX.uniform(0.8) + _inside(np.random.default_rng(2), 20) * 0.5
-    information, vector, _ = _data(3, samples=600, speed=2.0, phi=phi)
-    free = np.linalg.solve(information, vector)
-    distance: list[float] = []
-    for times in (1.0, 1e2, 1e4, 1e6):
-        more = posterior(times * information, times * vector, PRIORS["box"])[0]
-        distance.append(float(np.linalg.norm((more - free) / np.sqrt(
-            np.diag(np.linalg.inv(information))))))
-    assert (np.diff(distance) < 0.0).all() and distance[-1] < 0.01 * distance[0]
-
-
 EXACT = {"shape.error": 0.0}
 
 
@@ -235,19 +223,6 @@ def test_a_box_that_does_not_hold_the_centre_of_mass_does_not_decide(outside: fl
     assert (sd < 1.05 * free).all() and (sd[:4] > 0.8 * free[:4]).all()
     decided = create(Settings().replace(EXACT), "density").solve(problem, told)
     assert np.abs((decided.phi - truth) / free)[:4].max() > 20.0
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_a_right_shape_is_not_doubted_to_its_cost(seed: int) -> None:
-    """Little data: the estimate is nearly that of a shape called exact."""
-    rng = np.random.default_rng(seed)
-    problem = compress(make_rows(rng, BOX.uniform(1.4), motion(rng, 100, 1.0, 1.0)))
-    usual, exact = (create(settings, "density").solve(problem, BOX)
-                    for settings in (Settings(), Settings().replace(EXACT)))
-    sd = np.sqrt(np.diag(exact.covariance))
-    assert (np.abs(usual.phi - exact.phi) < 0.1 * sd).all()
-    wide = np.sqrt(np.diag(usual.covariance))
-    assert (wide > 0.98 * sd).all() and wide.mean() > sd.mean()
 
 
 Answers = list[tuple[float, Array, Array, Array, Array, tuple[int, ...]]]
@@ -373,22 +348,6 @@ def test_the_covariance_is_that_of_bodies_moved_turned_and_stretched() -> None:
     assert not got[0].any()  # the mass stays
     scale = np.sqrt(np.outer(np.diag(want), np.diag(want)))[1:, 1:]
     np.testing.assert_allclose(got[1:, 1:] / scale, want[1:, 1:] / scale, atol=0.1)
-
-
-@pytest.mark.parametrize("method", ["density", "entropic"])
-def test_a_shape_that_may_be_wrong_widens_intervals(method: str) -> None:
-    """With hardly any motion about the centre, it is known to the position of the shape only."""
-    rng = np.random.default_rng(3)
-    data = compress(make_rows(rng, BOX.uniform(1.4), motion(rng, 40, 1.0, 0.05)),
-                    noise=np.repeat([0.5, 1.0], 3))
-    variances = []
-    for changes in (EXACT, {}):
-        solution = create(Settings().replace({**changes, "estimator.method": method})).solve(
-            data, box())
-        assert is_consistent(solution.phi)
-        variances.append(np.diag(np.linalg.inv(
-            data.problems["noise"].information + solution.prior_information)))
-    assert (variances[1] > variances[0])[1:].all()
 
 
 def test_a_wrong_shape_keeps_the_truth_within_intervals() -> None:

@@ -8,12 +8,11 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from estimator_cases import BOX, estimator, hard_case, random_case, stacked
-from problems import NOISE, compress, make_rows, motion
 from scipy.optimize import nnls
 
 from inertial_id_ros.errors import NotEnoughData
 from inertial_id_ros.estimators.reference_body import reference_body
-from inertial_id_ros.inertia import Array, is_consistent, phi_from_points, point_columns
+from inertial_id_ros.inertia import Array, is_consistent, point_columns
 from inertial_id_ros.settings.groups import PmdSettings
 
 ROUNDS, GAP = 300, 1e-9
@@ -130,15 +129,3 @@ def objective_of(phi, stacks, columns, weight, form, body):
                  for r, s in zip(rest, stacks, strict=True)]
         sizes = np.maximum(norms, 1e-12) if form == "norm" else sizes
     return sum(n ** power for n in norms) + weight * np.linalg.norm(masses) ** power
-
-
-def test_pmd_with_a_single_active_point_still_has_extent(monkeypatch):
-    rng = np.random.default_rng(9)
-    corner = BOX.spread(8)[3]
-    rows = make_rows(rng, phi_from_points(corner[None], [0.8]), motion(rng, 200, 5.0, 2.0),
-                     noise=NOISE * 1e-3)
-    monkeypatch.setattr(PmdSettings, "regularization", 1e-4)
-    monkeypatch.setattr(PmdSettings, "points", 8)
-    got = estimator("pmd").solve(compress(rows), BOX)
-    assert is_consistent(got.phi)
-    np.testing.assert_allclose(got.phi[:4], phi_from_points(corner[None], [0.8])[:4], rtol=1e-3)

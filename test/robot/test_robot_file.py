@@ -12,7 +12,7 @@ import bags
 import numpy as np
 import pytest
 
-from inertial_id_ros.errors import InvalidData, InvalidModel, InvalidSetting
+from inertial_id_ros.errors import InvalidData, InvalidModel
 from inertial_id_ros.io.files import format_document
 from inertial_id_ros.robot.model import JointTerms, RobotModel
 from inertial_id_ros.robot.robot_file import (
@@ -70,13 +70,6 @@ def test_a_file_whose_values_do_not_fit_is_named(tmp_path: Path, change: dict[st
     path.write_text(format_document(document["format"], document["version"], tree))
     with pytest.raises(InvalidData, match="a.robot"):
         load_robot(path)
-
-
-def test_a_file_that_cannot_be_read_or_written_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InvalidSetting, match="nowhere"):
-        load_robot(tmp_path / "nowhere")
-    with pytest.raises(InvalidSetting, match="nowhere"):
-        save_robot(tmp_path / "nowhere" / "a.robot", robot(1))
 
 
 def test_another_description_is_no_model_of_the_robot() -> None:

@@ -135,20 +135,3 @@ def test_a_tree_of_30_joints_from_the_rows_of_its_floating_base_alone() -> None:
     left = [np.linalg.norm(factor @ np.append(p, -1.0)) for p in (
         phi, np.linalg.lstsq(factor[:, :-1], factor[:, -1], rcond=1e-9)[0])]
     assert left[0] < 1.01 * left[1]
-
-
-def test_limits_of_the_robot_hold_beside_the_points(rng: np.random.Generator) -> None:
-    model, data, design = humanoid(1, 3, 200)
-    slices = [model.body_slice(k) for k in range(4)]
-    boxes = [uniform_box(design.phi[where]) for where in slices]
-    factor = data.stack(FORCE_NOISE)
-    masses, exists = [where.start for where in slices], consistent_robot(model, design)
-
-    def fit(most: float) -> float:
-        phi = fit_mass_points(factor[:, :-1], factor[:, -1],
-                              lambda p: [*exists(p), most - p[masses]], boxes,
-                              box_reference(boxes, design))
-        return float(phi[masses].max())
-
-    free = fit(1e3)
-    assert fit(0.8 * free) == pytest.approx(0.8 * free, rel=1e-5)

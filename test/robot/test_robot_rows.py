@@ -11,7 +11,6 @@ import pytest
 from robots import panda, random_tree, recording, ur10e
 from torque_arm import COULOMB, URDF, VISCOUS, identify_arm, simulate, wide_motion
 
-from inertial_id_ros.errors import InvalidData, NotEnoughData
 from inertial_id_ros.inertia import phi_from_body
 from inertial_id_ros.robot.alignment import Alignment, align_recording
 from inertial_id_ros.robot.drive_gains import gains_from_payload
@@ -66,15 +65,6 @@ def test_joined_recordings_give_the_rows_of_each(rng: np.random.Generator) -> No
         joined = getattr(rows, name)  # between them rows of which part lies in the break
         for part, where in ((one, slice(0, len(one.time))), (two, slice(-len(two.time), None))):
             np.testing.assert_allclose(joined[where], getattr(part, name), rtol=1e-9, atol=1e-9)
-
-
-def test_recordings_that_cannot_be_used_are_refused(rng: np.random.Generator) -> None:
-    model = RobotModel.from_urdf(random_tree(rng, 2))
-    t, zeros = np.arange(100) * 0.01, np.zeros((100, 2))
-    with pytest.raises(NotEnoughData):
-        RowFilter(recording(t * 100.0, zeros, zeros))
-    with pytest.raises(InvalidData):
-        align_recording(model.with_gravity([9.81, 0.0, 0.0]), RowFilter(recording(t, zeros, zeros)))
 
 
 # Rows near rest
@@ -157,13 +147,6 @@ def test_gains_and_payload_are_found_from_currents(rng: np.random.Generator) -> 
 
 
 # Terms of the joints
-
-
-def test_friction_by_load_is_its_formula(rng: np.random.Generator) -> None:
-    dq, load = rng.normal(size=(2, 20, 2))
-    terms = JointTerms(False, False, False, load=True)
-    np.testing.assert_allclose(terms.columns(dq, dq, load)[..., 0], np.sign(dq) * np.abs(load),
-                               atol=1e-15)
 
 
 def chosen(terms: JointTerms, values: dict[str, float]) -> TermChoice:
