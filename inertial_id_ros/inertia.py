@@ -24,9 +24,6 @@ GROUPS = {"mass": slice(0, 1), "com": slice(1, 4), "inertia": slice(4, 10)}  # o
 # Row and column of the six tensor entries, in the order of phi.
 _ROWS, _COLS = np.array([0, 0, 0, 1, 1, 2]), np.array([0, 1, 2, 1, 2, 2])
 _TINY = np.finfo(float).tiny
-_COM = np.arange(1, 4)
-_SKEW = np.zeros((3, 9))  # from a vector to its cross-product matrix, row after row
-_SKEW[[2, 0, 1], [3, 7, 2]], _SKEW[[2, 0, 1], [1, 5, 6]] = 1.0, -1.0
 
 
 class Body(NamedTuple):
@@ -39,8 +36,12 @@ class Body(NamedTuple):
 
 def skew(vectors: ArrayLike) -> Array:
     """Cross-product matrices (..., 3, 3) of vectors (..., 3): ``skew(a) @ b == cross(a, b)``."""
-    v = np.asarray(vectors, dtype=float)
-    return np.asarray(v @ _SKEW).reshape(*v.shape, 3)
+    v = np.asarray(vectors)
+    out = np.zeros((*v.shape, 3), v.dtype)
+    x, y, z = v[..., 0], v[..., 1], v[..., 2]
+    out[..., 0, 1], out[..., 0, 2], out[..., 1, 2] = -z, y, -x
+    out[..., 1, 0], out[..., 2, 0], out[..., 2, 1] = z, -y, x
+    return out
 
 
 def tensor_from_six(six: ArrayLike) -> Array:
@@ -57,17 +58,11 @@ def six_from_tensor(tensor: ArrayLike) -> Array:
     return np.asarray(tensor, dtype=float)[..., _ROWS, _COLS]
 
 
-def parallel_axis(mass: float, com: ArrayLike) -> Array:
-    """Tensor (3, 3) [kg m^2] about the origin of a point mass [kg] at com (3,) [m]."""
-    c = np.asarray(com, dtype=float)
-    return mass * (c @ c * np.eye(3) - np.outer(c, c))
-
-
 def phi_from_body(mass: float, com: ArrayLike, inertia_com: ArrayLike) -> Array:
     """phi (10,) of a body given about its centre of mass (all along the same axes)."""
-    com = np.asarray(com, dtype=float)
-    tensor = np.asarray(inertia_com, dtype=float) + parallel_axis(mass, com)
-    return np.concatenate([[mass], mass * com, six_from_tensor(tensor)])
+    phi = mass * point_columns(com)[:, 0]
+    phi[4:] += six_from_tensor(inertia_com)
+    return phi
 
 
 def body_from_phi(phi: ArrayLike) -> Body:
@@ -76,9 +71,8 @@ def body_from_phi(phi: ArrayLike) -> Body:
     Raises:
         InvalidData: the mass is not positive, so that there is no centre of mass.
     """
-    p = _require_mass(phi)
-    com = p[1:4] / p[0]
-    return Body(float(p[0]), com, tensor_from_six(p[4:]) - parallel_axis(p[0], com))
+    report = report_from_phi(phi)
+    return Body(float(report[0]), report[1:4], tensor_from_six(report[4:]))
 
 
 def move_body(body: Body, rotation: ArrayLike, translation: ArrayLike) -> Body:
@@ -90,17 +84,11 @@ def move_body(body: Body, rotation: ArrayLike, translation: ArrayLike) -> Body:
     return Body(body.mass, turn @ body.com + shift, 0.5 * (inertia + inertia.T))
 
 
-def as_phi(phi: ArrayLike) -> Array:
-    """phi as a float vector (10,), checked for shape and finiteness (raises InvalidData)."""
+def _require_mass(phi: ArrayLike) -> Array:
+    """phi as a float vector (10,), finite and with a positive mass (raises InvalidData)."""
     p = np.asarray(phi, dtype=float)
     if p.shape != (10,) or not np.isfinite(p).all():
         raise InvalidData(f"inertial parameters must be ten finite numbers, got {p.tolist()}")
-    return p
-
-
-def _require_mass(phi: ArrayLike) -> Array:
-    """phi (10,) as `as_phi` gives it, whose mass is positive (raises InvalidData)."""
-    p = as_phi(phi)
     if not p[0] > 0.0:
         raise InvalidData(f"mass is {p[0]:g} kg; a centre of mass needs a positive mass")
     return p
@@ -184,11 +172,11 @@ def report_from_phi(phi: ArrayLike) -> Array:
 
 def report_jacobian(phi: ArrayLike) -> Array:
     """Derivative (10, 10) of ``report_from_phi``; maps a covariance of phi to one of the report."""
-    p = as_phi(phi)
+    p = _require_mass(phi)
     c = p[1:4] / p[0]
     out = np.eye(10)
     out[1:4, 0] = -c / p[0]
-    out[_COM, _COM] = 1.0 / p[0]
+    out[[1, 2, 3], [1, 2, 3]] = 1.0 / p[0]
     # I_com = I - (h'h 1 - h h') / m, of which central differences are exact.
     out[4:, 0] = point_columns(c)[4:, 0]
     out[4:, 1:4] = -0.5 * (point_columns(c + np.eye(3)) - point_columns(c - np.eye(3)))[4:]
@@ -205,8 +193,7 @@ def point_columns(points: ArrayLike) -> Array:
     x, y, z = np.asarray(points, dtype=float).reshape(-1, 3).T
     one = np.ones_like(x)
     return np.stack(
-        [one, x, y, z, y * y + z * z, -x * y, -x * z, x * x + z * z, -y * z, x * x + y * y]
-    )
+        [one, x, y, z, y * y + z * z, -x * y, -x * z, x * x + z * z, -y * z, x * x + y * y])
 
 
 def phi_from_second_moment(second_moment: ArrayLike) -> Array:
@@ -216,14 +203,17 @@ def phi_from_second_moment(second_moment: ArrayLike) -> Array:
     return phi_from_pseudo_inertia(pseudo)
 
 
+_OTHER_ORDER = [0, 1, 2, 3, 4, 5, 7, 6, 8, 9]
+
+
 def phi_to_pinocchio(phi: ArrayLike) -> Array:
     """Pinocchio's parameters (10,): same origin, tensor order ``xx, xy, yy, xz, yz, zz``."""
-    return np.asarray(phi, dtype=float)[[0, 1, 2, 3, 4, 5, 7, 6, 8, 9]]
+    return np.asarray(phi, dtype=float)[_OTHER_ORDER]
 
 
 def phi_from_pinocchio(parameters: ArrayLike) -> Array:
     """phi (10,) from Pinocchio's dynamic parameters."""
-    return np.asarray(parameters, dtype=float)[[0, 1, 2, 3, 4, 5, 7, 6, 8, 9]]
+    return np.asarray(parameters, dtype=float)[_OTHER_ORDER]
 
 
 def principal_moments(inertia_com: ArrayLike) -> tuple[Array, Array]:

@@ -141,10 +141,12 @@ def _slack_covariance(second: Array, spread: float, size_error: float) -> Array:
         for j in range(i, 3):
             moment = np.zeros((3, 3))
             moment[i, j] = moment[j, i] = spread / 4.0
-            slack += _square(phi_from_second_moment(moment))
+            column = phi_from_second_moment(moment)
+            slack += np.outer(column, column)
     for axis in np.linalg.eigh(second)[1].T:
         stretch = np.outer(axis, axis) @ second
-        slack += _square(size_error * phi_from_second_moment(stretch + stretch.T))
+        column = size_error * phi_from_second_moment(stretch + stretch.T)
+        slack += np.outer(column, column)
     return slack
 
 
@@ -163,13 +165,8 @@ def _depth_covariance(second: Array, known: Array) -> Array:
         column = phi_from_second_moment(np.outer(axis, axis))
         scaled = column / scale
         present = 1.0 / float(scaled @ information @ scaled)
-        lacking += max((DEPTH_ERROR * float(moment)) ** 2 - present, 0.0) * _square(column)
+        lacking += max((DEPTH_ERROR * float(moment)) ** 2 - present, 0.0) * np.outer(column, column)
     return lacking
-
-
-def _square(column: Array) -> Array:
-    """The matrix (n, n) of a vector times itself."""
-    return np.outer(column, column)
 
 
 def shape_covariance(shape: Shape, phi: Array, settings: ShapeSettings) -> Array:

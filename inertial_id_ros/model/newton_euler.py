@@ -10,18 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..motion.motion import Array
+from ..inertia import Array
+from ..inertia import skew as skew
 
 GRAVITY = np.array([0.0, 0.0, -9.81])  # m/s^2, in base axes
-
-
-def skew(v: Array) -> Array:
-    """Cross-product matrices (..., 3, 3) of vectors (..., 3)."""
-    out = np.zeros((*v.shape, 3), v.dtype)
-    x, y, z = v[..., 0], v[..., 1], v[..., 2]
-    out[..., 0, 1], out[..., 0, 2], out[..., 1, 2] = -z, y, -x
-    out[..., 1, 0], out[..., 2, 0], out[..., 2, 1] = z, -y, x
-    return out
 
 
 def rotation(vector: Array) -> Array:

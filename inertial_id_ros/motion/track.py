@@ -8,6 +8,7 @@ blocks in which samples come does not matter.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
@@ -74,7 +75,8 @@ class Track:
 
     def __init__(self, ring: Ring, turning: np.ndarray | None = None) -> None:
         self.ring = ring
-        self._width = ring.rows.shape[1]
+        self._width, none = ring.rows.shape[1], ring.rows[:0]
+        self._nothing = Signal(ring.stamps[:0], none, none, none)
         self._turning = np.zeros(self._width, bool) if turning is None else turning
         self.restart()
 
@@ -95,22 +97,14 @@ class Track:
             self.restart()
         closed = int(ring.stamps[-1]) + 1 if finished and len(ring) else ring.closed
         self._find(closed)
-        groups = list(self._groups(closed, finished))
-        parts, k = [], 0
-        while k < len(groups):
-            same = k
-            while same < len(groups) and groups[same][1:3] == groups[k][1:3]:
-                same += 1
-            parts.append(self._bins(groups[k:same], closed, finished))
-            k = same
+        parts = [self._bins(list(same), closed, finished) for _, same in groupby(
+            list(self._groups(closed, finished)), key=lambda group: group[1:3])]
         if self._next is not None:
             done = self._next * BIN_NS
             self.faults += self._pairs.until(done)
             self._known = [fault for fault in self._known if fault.last > done - KEPT_NS]
             ring.drop(done - KEPT_NS)
-        nothing = np.empty((0, self._width))
-        return joined_signals(parts) if parts else Signal(
-            np.empty(0, np.int64), nothing, nothing, nothing)
+        return joined_signals([self._nothing, *parts])
 
     # ---- faults ---------------------------------------------------------------------------------
 
@@ -181,8 +175,7 @@ class Track:
         stamps, rows = self.ring.stamps[part], self._unwrapped(self.ring.rows[part])
         flat = number.reshape(-1)
         if not len(stamps):
-            nothing = np.empty((0, self._width))
-            return Signal(flat[:0], nothing, nothing, nothing)
+            return self._nothing
         samples = near(stamps, centres.reshape(-1), window)
         fit = fit_quartics(samples, rows, window)
         begins = centres.reshape(-1) - reach < self._origin
