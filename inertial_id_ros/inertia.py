@@ -203,17 +203,14 @@ def phi_from_second_moment(second_moment: ArrayLike) -> Array:
     return phi_from_pseudo_inertia(pseudo)
 
 
-_OTHER_ORDER = [0, 1, 2, 3, 4, 5, 7, 6, 8, 9]
-
-
 def phi_to_pinocchio(phi: ArrayLike) -> Array:
     """Pinocchio's parameters (10,): same origin, tensor order ``xx, xy, yy, xz, yz, zz``."""
-    return np.asarray(phi, dtype=float)[_OTHER_ORDER]
+    return np.asarray(phi, dtype=float)[[0, 1, 2, 3, 4, 5, 7, 6, 8, 9]]
 
 
 def phi_from_pinocchio(parameters: ArrayLike) -> Array:
-    """phi (10,) from Pinocchio's dynamic parameters."""
-    return np.asarray(parameters, dtype=float)[_OTHER_ORDER]
+    """phi (10,) from Pinocchio's dynamic parameters: the same two change places."""
+    return phi_to_pinocchio(parameters)
 
 
 def principal_moments(inertia_com: ArrayLike) -> tuple[Array, Array]:

@@ -215,8 +215,7 @@ class Streams:
             self.frames.moving[n][0], n) for n in reversed(up)]
 
     def _motion(self, finished: bool) -> Motion:
-        source = self.settings.kinematics.source
-        if self.chain is not None and source != "tf" and not self.joints.lacking():
+        if self.chain is not None and not self.joints.lacking():
             if self._by_poses:  # joint states came late
                 self._by_poses = False
                 self.restarts += 1
@@ -224,10 +223,8 @@ class Streams:
             return self.chain.motion(signal.number, self.joints.order, *signal[1:])
         ring = self.wrenches.ring
         waited = finished or (len(ring) and ring.closed > self.wrenches.begin + PATIENCE_NS)
-        if source == "joint_states" or not (waited or self._by_poses or source == "tf"):
-            return NO_MOTION
         root = self.settings.gravity.frame or self.frames.path(self.frame)[-1]
-        if not self._poses.update(self.frame, root, finished):
+        if not (waited or self._by_poses) or not self._poses.update(self.frame, root, finished):
             return NO_MOTION
         self._by_poses = True
         return self._poses.advance(finished)

@@ -79,7 +79,6 @@ class Settings:
     robot_description: groups.RobotDescriptionSettings = groups.RobotDescriptionSettings()
     tf: groups.TfSettings = groups.TfSettings()
     gravity: groups.GravitySettings = groups.GravitySettings()
-    kinematics: groups.KinematicsSettings = groups.KinematicsSettings()
     buffer: groups.BufferSettings = groups.BufferSettings()
     alignment: groups.AlignmentSettings = groups.AlignmentSettings()
     estimator: groups.EstimatorSettings = groups.EstimatorSettings()

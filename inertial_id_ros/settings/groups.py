@@ -204,14 +204,6 @@ class GravitySettings:
 
 
 @dataclass(frozen=True)
-class KinematicsSettings:
-    source: str = setting(
-        "auto", "Motion of the sensor from joint_states with the URDF, or from tf alone; auto: "
-        "joint_states where a robot description is there.",
-        choices=("auto", "joint_states", "tf"))
-
-
-@dataclass(frozen=True)
 class AlignmentSettings:
     """Small errors of the set-up that are estimated with the payload; 0 switches a group off."""
 

@@ -182,9 +182,8 @@ def test_what_is_missing_and_what_cannot_be() -> None:
     wrenches(streams)
     streams.advance()
     assert "wrong_units.joints" in dict(streams.findings())
-    streams = with_arm(**{"kinematics.source": "joint_states"})
+    streams = with_arm()
     wrenches(streams)
-    streams.add_transforms(STAMPS, "base", FRAME, poses())
     assert not len(streams.advance(finished=True)[0].number)
     assert dict([streams.missing() or ("", {})]).keys() == {"joints_missing"}
     streams = Streams(Settings())

@@ -197,7 +197,7 @@ def _range(seen: Snapshot, settings: Settings) -> Result | None:
 @_check("motion arrives", "motion_slow", "samples_missing.motion", "wrong_units.joints",
         "joint_states_incomplete", "samples_invalid.joints")
 def _motion(seen: Snapshot, settings: Settings) -> Result:
-    if settings.kinematics.source == "tf" or (not len(seen.joints) and len(seen.transforms)):
+    if not len(seen.joints) and len(seen.transforms):
         return _rate(seen, "transforms",
                      "Publish the joint states, or transforms at 50 Hz or more.")
     return _rate(seen, "joints", "Start the joint_state_broadcaster, or set joint_states.topic.")

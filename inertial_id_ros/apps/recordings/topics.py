@@ -48,8 +48,6 @@ def select_topics(bag: BagReader, settings: Settings, asked: Collection[str],
     chosen: dict[str, InputTopic] = {}
     by_torque = settings.load.source == "joint_torque"
     for wanted in input_topics(settings):
-        if wanted is JOINT_STATES and settings.kinematics.source == "tf" and not by_torque:
-            continue
         is_fixed = wanted.setting in asked or wanted in REQUIRED
         for name in _names(bag, wanted, absolute_name(wanted.name(settings)), is_fixed, notes):
             if name in chosen:
