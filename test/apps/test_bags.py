@@ -162,5 +162,3 @@ def test_what_a_recording_lacks_is_named(tmp_path: Path, streams: list[bags.Stre
 def test_transforms_tell_the_motion_where_nothing_describes_the_joints(tmp_path: Path) -> None:
     topics, notes = selected(tmp_path, [WRENCHES, JOINTS, bags.tf_stream(0.1)])
     assert {"/joint_states", "/tf"} <= topics.keys() and len(notes) == 1
-    topics, notes = selected(tmp_path, [WRENCHES, JOINTS, bags.tf_stream(0.1)])
-    assert {"/joint_states", "/tf"} <= topics.keys() and len(notes) == 1
