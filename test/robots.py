@@ -132,11 +132,6 @@ def arm_bodies(rng: np.random.Generator, count: int, first: float = 4.0) -> list
     return [random_body(rng, m, (0.12, 0.12, 0.3), (0.0, 0.0, 0.1)) for m in masses]
 
 
-def wam(rng: np.random.Generator) -> str:
-    """A seven-link arm with the WAM's kinematics."""
-    return urdf(standard_dh(WAM_ALPHA, WAM_A, WAM_D)[0], arm_bodies(rng, 7))
-
-
 def panda(rng: np.random.Generator) -> str:
     """A seven-link arm with the Panda's kinematics."""
     return urdf(modified_dh(PANDA_ALPHA, PANDA_A, PANDA_D), arm_bodies(rng, 7))

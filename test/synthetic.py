@@ -137,13 +137,11 @@ class Scene:
 
     Attributes:
         base: base_link in the world whose z axis points up; mount: sensor frame in tool0.
-        gravity: in the world [m/s^2].
     """
 
     motion: Sinusoids = RICH
     base: Placement = NOWHERE
     mount: Placement = NOWHERE
-    gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
 
     def flange_in_base(self, t: np.ndarray) -> tuple[Rotation, np.ndarray]:
         """Rotation and translation (n, 3) of tool0 in base_link."""
@@ -164,7 +162,7 @@ class Scene:
         for point, mass in zip(body.points, body.masses, strict=True):
             path = [r.apply(point) + p for r, p in around]
             acceleration = second_difference(path)
-            force = mass * (acceleration - self.gravity)
+            force = mass * (acceleration - GRAVITY)
             torque = np.cross(path[2] - origin, force)
             back = turn.inv()
             total += np.concatenate([back.apply(force), back.apply(torque)], axis=1)
@@ -270,11 +268,9 @@ def nanoseconds(t: np.ndarray) -> np.ndarray:
 
 def wrench_messages(scene: Scene, body: PointMasses, t: np.ndarray, *, bias: Any = 0.0,
                     noise: Any = 0.0, rng: np.random.Generator | None = None, sign: float = -1.0,
-                    frame: str = "tool0", without: PointMasses | None = None) -> Recording:
-    """Wrench samples; sign -1: `on_sensor`; `without`: a payload the driver takes out."""
+                    frame: str = "tool0") -> Recording:
+    """Wrench samples; sign -1: `on_sensor`."""
     reading = sign * scene.load(t, body) + bias
-    if without is not None:
-        reading = reading - sign * scene.load(t, without)
     if rng is not None:
         reading = reading + rng.normal(size=reading.shape) * noise
     return Recording([(int(s), "add_wrench", (int(s), frame, w[:3].tolist(), w[3:].tolist()))

@@ -16,7 +16,6 @@ from inertial_id_ros import api
 from inertial_id_ros.api import Estimate, Identifier, NoEstimate, Settings
 from inertial_id_ros.apps.bag.identify_bag import main as identify_bag
 from inertial_id_ros.apps.simulation.cobot import SimulatedCobot
-from inertial_id_ros.apps.simulation.settings import CobotSettings
 from inertial_id_ros.apps.simulation.write import write_bag
 from inertial_id_ros.errors import (
     InvalidData,
@@ -56,39 +55,6 @@ def require_truth(result: Any, times: float = 1.0) -> None:
 
 
 # ---- samples -----------------------------------------------------------------------------------
-
-
-def test_the_last_samples_count_once_no_more_follow() -> None:
-    made = make()
-    add(made)
-    before = made.solve()
-    made.finish()
-    after = made.solve()
-    assert after.stamp_ns >= before.stamp_ns
-    assert not after.stale
-    require_truth(after)
-
-@pytest.mark.parametrize("phase", [0.0, 0.1, 0.2, 0.3, 0.4])
-def test_another_payload_is_named_whenever_the_next_estimate_is_due(phase: float) -> None:
-    """The estimate uses samples that the scan has not judged yet, half a second at most."""
-    arms = [SimulatedCobot(CobotSettings().replace({"payload": name, "rate": 250.0, "speed": 1.5}))
-            for name in ("hammer", "drill")]
-    parts = [arm.samples(begin, count) for arm, begin, count in
-             zip(arms, (0, 1000), (1000, 500), strict=True)]
-    stamps = 10**12 + round(1e9 * phase) + 4_000_000 * np.arange(1, 1501)
-    made = Identifier(Settings())
-    made.set_robot_description(arms[0].urdf)
-    for edge in arms[0].static_transforms():
-        made.add_static_transform(edge.parent, edge.child, edge.translation, edge.quaternion)
-    positions = np.concatenate([part.q for part in parts])
-    wrench = np.concatenate([part.wrench for part in parts])
-    for block in np.split(np.arange(1500), 15):
-        made.add_joint_states(stamps[block], list(arms[0].joint_names), positions[block])
-        made.add_wrenches(stamps[block], arms[0].sensor_frame, wrench[block])
-    result = made.solve()
-    assert isinstance(result, Estimate), result
-    assert any(finding.kind == "payload_changed" for finding in made.findings())
-    assert abs(result.report[0] - arms[1].payload.mass) < 0.02 * arms[1].payload.mass
 
 
 # ---- results -----------------------------------------------------------------------------------

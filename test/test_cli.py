@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 import signal
 import subprocess
 import sys
@@ -100,12 +99,6 @@ def test_a_reader_that_leaves_early_is_no_error() -> None:
     process.stdout.close()
     assert (process.wait(timeout=60.0), process.stderr.read()) == (0, b"")
     process.stderr.close()
-
-
-def test_options_of_a_motion_have_defaults_that_are_allowed() -> None:
-    options = parse([])
-    assert (options.link_speed, options.silence, options.floor) == (0.25, None, -math.inf)
-    assert len(parse(2 * ["--keep-out", "1,1,1,0,0,0"]).keep_out) == 2
 
 
 @pytest.mark.parametrize("words", [

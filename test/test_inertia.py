@@ -6,7 +6,6 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 import pinocchio
-import pytest
 from scipy.spatial.transform import Rotation
 
 from inertial_id_ros import inertia
@@ -43,36 +42,6 @@ def test_moving_to_another_frame_agrees_with_pinocchio():
         np.testing.assert_allclose(matrix @ phi, moved, rtol=1e-12, atol=1e-14)
         back = inertia.transform_phi(moved, rotation.T, -rotation.T @ translation)
         np.testing.assert_allclose(back, phi, rtol=1e-9, atol=1e-13)
-
-
-def test_the_sum_of_solids_agrees_with_mujocos_compiled_body():
-    model = mujoco.MjModel.from_xml_string("""
-    <mujoco><worldbody><body name="tool"><freejoint/>
-      <geom type="box" size="0.05 0.02 0.1" pos="0.1 0 0.05" euler="10 20 30" mass="0.7"/>
-      <geom type="sphere" size="0.03" pos="0 -0.1 0.2" mass="0.4"/>
-      <geom type="cylinder" size="0.02 0.08" pos="0 0.1 0" euler="40 0 15" mass="0.3"/>
-    </body></worldbody></mujoco>""")
-    total = np.zeros(10)
-    for k in range(model.ngeom):
-        x, y, z = model.geom_size[k]
-        mass = (0.7, 0.4, 0.3)[k]
-        moments = {int(mujoco.mjtGeom.mjGEOM_BOX): np.array([y * y + z * z, x * x + z * z,
-                                                             x * x + y * y]) / 3.0,
-                   int(mujoco.mjtGeom.mjGEOM_SPHERE): np.full(3, 0.4 * x * x),
-                   int(mujoco.mjtGeom.mjGEOM_CYLINDER): np.array([x * x / 4 + y * y / 3] * 2
-                                                                 + [x * x / 2])}
-        centered = inertia.phi_from_body(mass, np.zeros(3),
-                                         np.diag(mass * moments[int(model.geom_type[k])]))
-        rotation = Rotation.from_quat(model.geom_quat[k], scalar_first=True).as_matrix()
-        total += inertia.transform_phi(centered, rotation, model.geom_pos[k])
-    body = model.body("tool")
-    axes = Rotation.from_quat(body.iquat, scalar_first=True).as_matrix()
-    mass, com, tensor = inertia.body_from_phi(total)
-    assert mass == pytest.approx(body.mass[0])
-    np.testing.assert_allclose(com, body.ipos, atol=1e-12)
-    np.testing.assert_allclose(tensor, axes @ np.diag(body.inertia) @ axes.T, atol=1e-12)
-    moments, _ = inertia.principal_moments(tensor)
-    np.testing.assert_allclose(moments, np.sort(body.inertia), rtol=1e-9)
 
 
 def test_off_diagonals_are_tensor_entries_as_in_mujocos_fullinertia():

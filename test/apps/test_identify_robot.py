@@ -114,17 +114,6 @@ def test_samples_that_are_late_repeated_or_absurd_are_left_out(tmp_path: Path, b
     assert kept.q[:, 0].tolist() == [0.0, 0.5, 2.5]
 
 
-@pytest.mark.parametrize("content", [
-    "a,b\n1,2\n", "time,position.a\n0,1\n", "time,position.a,effort.b\n0,1,1\n1,1,1\n",
-    "time,position.a,effort.a\n", ""])
-def test_a_csv_that_cannot_be_used_is_one_sentence(
-        tmp_path: Path, content: str, capsys: pytest.CaptureFixture[str]):
-    (tmp_path / "a.csv").write_text(content)
-    assert main([str(tmp_path / "a.csv")]) == 2
-    error = capsys.readouterr().err
-    assert error.startswith("error: ") and error.count("\n") == 1 and len(error) < 500
-
-
 @pytest.mark.parametrize("words", [
     "--terms glue", "--set low_pass=9", "--joints knee", "--json /nowhere/a.json"])
 def test_a_request_that_cannot_be_carried_out_is_one_sentence(

@@ -18,7 +18,6 @@ from inertial_id_ros.apps.simulation.motion import (
     CommandedMotion,
     JointMotion,
     Trajectory,
-    sinusoid,
 )
 from inertial_id_ros.apps.simulation.payload import PAYLOADS, Part, Payload
 from inertial_id_ros.apps.simulation.settings import CobotSettings
@@ -177,16 +176,6 @@ def test_arm_has_the_published_denavit_hartenberg_parameters():
 
 
 # ---- joint motions -------------------------------------------------------------------------------
-
-def test_sinusoids_start_from_rest_and_derivatives_are_those_of_the_positions():
-    motion, h = sinusoid(1.5), 1e-5
-    t = np.random.default_rng(0).uniform(-0.5, 25.0, 2000)
-    before, at, after = (motion(t + x) for x in (-h, 0.0, h))
-    np.testing.assert_allclose((after.q - before.q) / (2 * h), at.dq, atol=1e-6)
-    np.testing.assert_allclose((after.dq - before.dq) / (2 * h), at.ddq, atol=5e-4)
-    q, dq, ddq = motion([-1.0, 0.0])
-    np.testing.assert_array_equal(q, [START_POSE, START_POSE])
-    assert not dq.any() and not ddq.any()
 
 
 def cubic(t):

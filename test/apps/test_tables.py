@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import re
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -200,20 +199,6 @@ def test_rows_without_a_time_are_poses_at_rest(tmp_path: Path) -> None:
     assert tree["mass"] == pytest.approx(truth.mass, rel=0.01)
     assert tree["com"] == pytest.approx(truth.com, abs=0.002)
     assert tree["verdict"][4:] == ["unobserved"] * 6
-
-
-def test_rows_far_apart_are_poses_at_rest_and_a_bad_row_is_named(tmp_path: Path) -> None:
-    path = poses_at_rest(tmp_path / "a.csv", 20)
-    head, *lines = path.read_text().splitlines()
-    text = "\n".join([f"time,{head}", *(f"{5 * k},{line}" for k, line in enumerate(lines))])
-    path.write_text(text)
-    got = read_motion(path, Columns(), Settings())
-    assert isinstance(got, PosesAtRest) and len(got.wrench) == 20
-    path.write_text(re.sub("\n10,[^,]*", "\n10,nan", text))
-    with pytest.raises(InertialIdError, match="row 3"):
-        read_motion(path, Columns(), Settings())
-    with pytest.raises(InertialIdError, match="5 rows"):
-        read_motion(poses_at_rest(tmp_path / "a.csv", 5), Columns(), Settings())
 
 
 def test_joint_torques_are_read_with_each_joint_or_not_at_all(tmp_path: Path) -> None:

@@ -41,16 +41,6 @@ def white() -> Recording:
     return Scenario("white", 400_500, (8.0,), ("joints",)).record()
 
 
-def test_an_estimate_is_stale_once_nothing_follows(white: Recording) -> None:
-    made = identifier_for(white)
-    feed(made, white)
-    assert made.outcome.valid
-    assert not made.outcome.stale
-    later = white.stamps + white.stamps[-1] - white.stamps[0] + 5_000_000
-    made.add_arrays([Wrenches(later, FRAME, white.wrench)])  # the arm is silent
-    assert made.outcome.stale
-
-
 def play(scene: situations.Scene, seed: int) -> tuple[list[tuple[float, str]], np.ndarray]:
     """Times and names of findings, and errors (n,) of the compensated force [N]."""
     y, q = scene.measured(np.random.default_rng(seed))
@@ -83,15 +73,6 @@ def test_a_grip_and_a_release_in_motion_are_named() -> None:
     for at in scene.events:
         assert any(at < t < at + 2.0 for t in changes)
     assert np.nanmean(off[scene.t > 26.0]) < 1.0
-
-
-def test_contact_at_rest_leaves_the_payload() -> None:
-    scene = situations.rest_contact(400_502)
-    news, off = play(scene, 2)
-    begin, _ = scene.events
-    assert any(name == "contact" and begin < t < begin + 1.0 for t, name in news)
-    assert not any(name == "payload_changed" for _, name in news)
-    assert np.nanmean(off[scene.t > begin]) < 1.5
 
 
 def test_tare_needs_rest_and_is_used(white: Recording) -> None:

@@ -244,13 +244,6 @@ def test_a_zero_that_moves_is_found_and_estimated(exact: Path, payload: Array) -
                if e.verdict[0] != UNOBSERVED)
 
 
-def test_blocks_of_any_size_give_the_same(exact: Path, payload: Array) -> None:
-    one, other = (play(exact, np.where(AFTER, 0.5, 1.0) * payload, block_size=n) for n in (1, 97))
-    assert isinstance(one.last, Estimate) and isinstance(other.last, Estimate)
-    np.testing.assert_allclose(one.last.phi, other.last.phi, rtol=1e-9)
-    assert one.last.window == other.last.window
-
-
 def clipped(s: JointStates) -> list[JointStates]:
     return [s._replace(efforts=np.tile([0.0, 150.0, 0.0, 0.0, 0.0, 0.0], (len(s.stamps), 1)))]
 

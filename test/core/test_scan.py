@@ -16,7 +16,7 @@ from benchmarks.referee.generator import FRAME
 from inertial_id_ros.detect import predictor as module
 from inertial_id_ros.detect.bank import Kind
 from inertial_id_ros.detect.predictor import Predictor
-from inertial_id_ros.detect.row import BIAS, PHI, SETUP, Row, Rows
+from inertial_id_ros.detect.row import PHI, SETUP, Row, Rows
 from inertial_id_ros.detect.scan import Event, Scan
 from inertial_id_ros.model.history import History
 from inertial_id_ros.model.setup import Setup, low_pass
@@ -143,23 +143,6 @@ def test_a_filter_is_least_squares(monkeypatch: pytest.MonkeyPatch) -> None:
     sd = np.sqrt(np.diag(covariance))
     np.testing.assert_allclose((made.mean[0, keep] - mean) / sd, 0.0, atol=1e-4)
     np.testing.assert_allclose(np.sqrt(np.diag(made.covariance[0]))[keep], sd, rtol=1e-4)
-
-
-def test_filters_side_by_side_are_those_alone() -> None:
-    _, motion, stamps, y = measured(situations.grip)
-    rows = [row for row in rows_of(motion, stamps, y)[:200] if row.is_independent]
-    begun = Predictor(sheet())
-    for row in rows[:20]:
-        begun.learn(row)
-    alone = [begun.copy(rows[20].number).doubting(which, 4.0, 0.1) for which in (PHI, BIAS)]
-    both = Predictor.beside([one.copy(rows[20].number) for one in alone])
-    for row in rows[20:]:
-        both.learn(row)
-        for one in alone:
-            one.learn(row)
-    for k, one in enumerate(alone):
-        np.testing.assert_allclose(both.one(k).mean, one.mean, rtol=1e-9)
-        assert both.score[k] == pytest.approx(one.score[0], rel=1e-9)
 
 
 def test_grip_and_release_in_motion_whatever_the_blocks() -> None:

@@ -301,40 +301,12 @@ def test_joint_states_that_come_late_take_the_place_of_transforms() -> None:
     np.testing.assert_allclose(motion.position[20:-20], true.position[20:-20], atol=1e-3)
 
 
-@pytest.mark.parametrize("moves", [True, False])
-def test_readings_that_stay_the_same_are_named_where_the_sensor_turns(moves: bool) -> None:
-    held = NOISE.copy()
-    held[200:600] = held[200]
-    streams = with_arm()
-    found = set[str]()
-    for k in range(0, 1000, 50):
-        part = slice(k, k + 50)
-        streams.add_wrenches(STAMPS[part], FRAME, held[part])
-        streams.add_joint_states(STAMPS[part], ARM.names, Q[part] if moves else Q[:50] * 0.0)
-        streams.advance()
-        found |= names(streams)
-    assert ("input_stuck.wrench" in found) == moves
-    assert bool([fault for fault in streams.take_faults() if fault.kind == "stuck"]) == moves
-    assert not streams.take_faults()
-
-
 def test_a_frame_at_the_tcp_that_nothing_places_is_unknown_and_others_are_replaced() -> None:
     for said, kind in (("tool0_controller", "sensor_frame.unknown"),
                        ("ft", "sensor_frame.replaced")):
         streams = moved(with_arm(**{"wrench.sensor_frame": FRAME}), frame=said)
         streams.advance()
         assert {name for name in names(streams) if name.startswith("sensor_frame")} == {kind}
-
-
-def test_streams_that_stop_are_named_while_the_other_goes_on() -> None:
-    streams = moved(with_arm())
-    streams.add_wrenches(STAMPS[600:1200], FRAME, NOISE[600:1200])
-    streams.advance()
-    assert dict(streams.findings())["samples_missing.motion"]["seconds"] == pytest.approx(3.0)
-    streams = moved(with_arm())
-    streams.add_joint_states(STAMPS[600:1200], ARM.names, Q[600:1200])
-    streams.advance()
-    assert dict(streams.findings())["samples_missing.wrench"]["seconds"] == pytest.approx(3.0)
 
 
 def test_a_tcp_that_is_set_elsewhere_begins_anew_and_small_noise_does_not() -> None:

@@ -119,21 +119,6 @@ def test_only_what_is_required_must_be_known(monkeypatch, require, known, doubt,
     assert not (usable and doubt) or (got.is_known("inertia") and not got.is_known("com"))
 
 
-def test_the_frame_that_was_asked_for_is_demanded_from_the_first_message_on(monkeypatch):
-    bench = Bench(monkeypatch, frame_id="/tool0")
-    bench.after(0.0, a_message(1))
-    assert not bench.after(0.2, a_message(2))
-    assert bench.after(0.2, a_message(3, frame_id="tool0"))
-
-
-def test_after_a_restart_the_payload_of_the_run_before_is_not_used(bench):
-    bench.after(0.0, a_message(500))
-    assert bench.after(0.2, a_message(501))
-    assert not bench.after(0.2, a_message(1, m=9.0))
-    got = bench.after(0.2, a_message(2, m=9.0))
-    assert got.mass == 9.0
-
-
 @pytest.mark.parametrize("offset", [-400, -1, 0, 1, 2])
 @pytest.mark.parametrize("held", [False, True])
 def test_two_publishers_are_named_and_neither_is_used(bench, offset, held):

@@ -56,19 +56,6 @@ def test_the_demo_leads_from_check_to_applied_payload(tmp_path):
     assert "sign of the wrench" in page and "new payload" in page
 
 
-@pytest.mark.parametrize(("words", "said"), [
-    (("--payload", "elephant"), "payload is 'elephant'"),
-    (("--method", "magic"), "estimator.method is 'magic'"),
-    (("--seed", "-1"), "seed is -1"),
-    (("--frobnicate",), "unrecognized arguments: --frobnicate"),
-])
-def test_a_bad_option_is_refused_in_one_sentence_before_anything_is_started(words, said):
-    status, text = RosProcess(own_domain(), *DEMO, *words).finish()
-    assert status == 2
-    (line,) = text.splitlines()  # no event of a session either
-    assert line.startswith("error: ") and said in line, text
-
-
 def children_of(pid):
     found = []
     for entry in Path("/proc").iterdir():

@@ -299,25 +299,6 @@ def test_a_wrong_set_up_is_named_and_nothing_is_identified(tmp_path, cobot, wron
         stage.close()
 
 
-@pytest.mark.slow
-def test_joint_states_under_other_names_are_named(tmp_path):
-    """Two joints of the wrist are swapped on the way."""
-    stage = Stage(tmp_path, "--ros-args", "-r", "joint_states:=/driver/joint_states")
-    out = stage.client.node.create_publisher(JointState, "/joint_states", 100)
-
-    def swap(message: JointState) -> None:
-        message.position = [message.position[k] for k in (0, 1, 2, 4, 3, 5)]
-        out.publish(message)
-
-    stage.client.node.create_subscription(JointState, "/driver/joint_states", swap, 100)
-    process = stage.start(tmp_path)
-    try:
-        stage.client.spin_until(lambda: process.process.poll() is not None, 200.0)
-        assert_named(Session(process), {"order of the joints"}, 2)
-    finally:
-        stage.close()
-
-
 def assert_named(session: Session, wrong: set[str], motions: int) -> None:
     """Each row says what to do, nothing was identified, and the arm made so many motions at most.
     """

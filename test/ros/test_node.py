@@ -28,18 +28,14 @@ from node_client import (  # noqa: E402
 )
 from rcl_interfaces.srv import DescribeParameters  # noqa: E402
 from ros_process import Client, Robot, Stage, play_until  # noqa: E402
-from scipy.spatial.transform import Rotation  # noqa: E402
 from shape_msgs.msg import SolidPrimitive  # noqa: E402
-from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
+from visualization_msgs.msg import MarkerArray  # noqa: E402
 
 from inertial_id_ros.estimate import (  # noqa: E402
     VERDICT_WORDS,
-    Estimate,
-    ParameterVerdict,
 )
-from inertial_id_ros.inertia import PARAMETER_NAMES, phi_from_body  # noqa: E402
+from inertial_id_ros.inertia import PARAMETER_NAMES  # noqa: E402
 from inertial_id_ros.msg import InertialParameters, InertialSummary  # noqa: E402
-from inertial_id_ros.ros.publishing import payload_markers  # noqa: E402
 from inertial_id_ros.srv import Save, SetShape  # noqa: E402
 
 
@@ -226,18 +222,6 @@ def test_the_summary_says_what_the_parameters_say(identified):
     assert said.header.frame_id == "ft_sensor" and set(said.verdicts) <= set(VERDICT_WORDS)
 
 
-def made_up(verdict, covariance=None, **changes):
-    """An estimate of 2 kg, 5 cm and 10 cm in front of the sensor."""
-    phi = phi_from_body(2.0, np.array([0.05, 0.0, 0.1]), 0.01 * np.eye(3))
-    return Estimate(
-        stamp_ns=1, frame_id="ft_sensor", phi=phi,
-        phi_covariance=np.zeros((10, 10)) if covariance is None else covariance,
-        bias=np.zeros(6), method="density", weighting="noise", data_share=np.ones(10),
-        verdict=tuple(map(ParameterVerdict, verdict)), alignment=np.zeros(6),
-        alignment_sigma=np.zeros(6), residual_rms=np.zeros(6), samples=1, window=1.0,
-        condition_number=1.0, min_eigenvalue=0.1, solve_time=0.0, **changes)
-
-
 def test_markers_show_a_box_with_the_inertia_of_the_payload(identified):
     got = identified.client.listen(MarkerArray, f"{NODE}/markers")
     identified.client.spin_until(lambda: got)
@@ -249,21 +233,6 @@ def test_markers_show_a_box_with_the_inertia_of_the_payload(identified):
     assert (ball.pose.position.x, ball.pose.position.z) == (inertia.com.x, inertia.com.z)
     assert cuboid.header.frame_id == "ft_sensor"
     assert text.text.startswith(f"{inertia.m:.3f} ± ") and "identified" in text.text
-
-
-def test_markers_delete_what_is_unobserved_and_hold_two_standard_deviations():
-    turn = Rotation.from_euler("xyz", [0.3, 0.2, 0.5]).as_matrix()
-    covariance = np.diag([0.0] * 4 + [1e-8] * 6)  # of phi: with 2 kg, four times that of the com
-    covariance[1:4, 1:4] = 4.0 * turn @ np.diag([9e-6, 16e-6, 25e-6]) @ turn.T
-
-    def drawn(*verdict):
-        return payload_markers(made_up(verdict, covariance)).markers
-
-    ball, cuboid, text = drawn(2, 2, 2, 2, 0, 0, 0, 0, 0, 0)
-    assert (ball.action, cuboid.action, text.action) == (Marker.ADD, Marker.DELETE, Marker.ADD)
-    np.testing.assert_allclose([ball.scale.x, ball.scale.y, ball.scale.z], [0.012, 0.016, 0.02])
-    ball, cuboid, *_ = drawn(2, 0, 2, 2, 0, 0, 0, 0, 0, 0)
-    assert (ball.action, cuboid.action) == (Marker.DELETE, Marker.DELETE)
 
 
 def test_diagnostics_tell_rates_and_counts(identified):

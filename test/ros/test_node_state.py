@@ -9,7 +9,6 @@ import pytest
 pytest.importorskip("rclpy")
 pytest.importorskip("tf2_msgs.msg")
 pytest.importorskip("inertial_id_ros.msg")
-from geometry_msgs.msg import InertiaStamped  # noqa: E402
 from node_client import wait_for_finding  # noqa: E402
 from ros_process import PATIENCE, Robot, Stage  # noqa: E402
 
@@ -118,23 +117,6 @@ def test_the_next_run_begins_with_the_tool(lived, folder):
         response = set_tool(stage, action=SetTool.Request.CLEAR)
         assert response.success
         node.stop()
-
-
-def test_the_payload_that_the_driver_removes_is_read_from_its_topic(tmp_path):
-    with Stage() as stage:
-        stage.start_node(
-            state__directory=str(tmp_path), precompensated__source="inertia",
-            precompensated__topic="/payload")
-        robot = Robot(stage.client)
-        robot.publish_description()
-        robot.play(2.0)
-        told = InertiaStamped()
-        told.header.frame_id, told.inertia.m = "ft_sensor", 0.5
-        for _ in range(3):  # a best-effort message to a new reader may be lost
-            stage.client.publish("/payload", told)
-            robot.play(2.0)
-        truth = robot.cobot.payload.mass
-        wait_for(stage, lambda m: m.valid and abs(m.inertia.m - truth - 0.5) < 0.03)
 
 
 def test_a_home_that_cannot_be_written_is_told_and_does_not_stop_the_node(monkeypatch, tmp_path):

@@ -68,15 +68,6 @@ def test_every_setting_is_a_parameter_with_type_unit_and_range(make):
             assert (ranges[0].from_value, ranges[0].to_value) == (spec.low, spec.high), name
 
 
-def test_given_values_are_used_and_whole_numbers_stand_for_decimals(make):
-    node, parameters = make(wrench__topic="/ft", estimator__rate=5, shape__center=[1, 2, 3])
-    settings = parameters.settings
-    assert settings.wrench.topic == "/ft" and settings.estimator.rate == 5.0
-    assert settings.shape.center == (1.0, 2.0, 3.0)
-    assert node.get_parameter("estimator.rate").value == 5.0
-    assert list(node.get_parameter("shape.center").value) == [1.0, 2.0, 3.0]
-
-
 @pytest.mark.parametrize(("values", "said"), [
     ({"wrench__noise": [-1.0, 0.1]}, "wrench.noise is -1 N, N m; allowed: above 0 N, N m"),
     ({"estimator__method": "magic"}, "estimator.method is 'magic'; allowed: "),

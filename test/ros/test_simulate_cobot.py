@@ -92,15 +92,6 @@ def test_node_publishes_its_samples_at_the_wanted_rate_with_transforms_at_100_hz
     assert tuple(got["/joint_states"][0][1].name) == cobot.joint_names
 
 
-@pytest.mark.parametrize(("words", "named"), [
-    (["--payload", "anvil"], "anvil"), (["--rate", "fast"], "fast"),
-    (["--ros-args", "-p", "use_sim_time:=true"], "use_sim_time"), (["--ros-args", "-p"], "ROS")])
-def test_a_mistake_gives_one_line_and_status_two(words, named):
-    status, text = RosProcess(own_domain(), *NODE, *words).finish()
-    assert status == 2
-    assert text.startswith("error: ") and named in text and text.count("\n") == 1
-
-
 # ---- commanded -----------------------------------------------------------------------------------
 
 class Cobot:
@@ -188,15 +179,6 @@ def test_latched_topics_reach_a_late_listener(cobot):
     assert (truth.inertia.m, truth.inertia.com.z) == (DRILL.mass, DRILL.com[2])
     assert (truth.inertia.ixz, truth.inertia.iyy) == (
         DRILL.inertia_com[0, 2], DRILL.inertia_com[1, 1])
-
-
-@pytest.mark.alone
-@pytest.mark.slow
-def test_a_trajectory_is_followed_to_its_end(cobot):
-    motion = cobot.motion(0.3)
-    assert cobot.end(cobot.run(motion)) == Ended()
-    cobot.spin_to_rest()
-    np.testing.assert_allclose(cobot.pose, motion.positions[-1], atol=1e-6)
 
 
 @pytest.mark.alone
