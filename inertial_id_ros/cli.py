@@ -1,9 +1,8 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Entry points of the executables: they load the program, and say what is missing if they cannot.
+"""Starts the programs, and says in one sentence what is missing or wrong.
 
 Nothing heavy is imported here, so that a signal during the second that the libraries take to load
-ends the process quietly, and a missing library is reported in one sentence. `exit_status` holds how
-every program reports its errors.
+ends the process quietly, and a missing library is reported.
 """
 
 from __future__ import annotations
@@ -13,60 +12,30 @@ import signal
 import sys
 from collections.abc import Callable
 from importlib import import_module
+from pathlib import Path
 
-from .errors import InertialIdError, MissingPackage, NotEnoughData, printable
+from .errors import InertialIdError, NotEnoughData, printable
 
 # Exit statuses; NOT_IDENTIFIED: an estimate whose data tell neither mass nor centre of mass.
 OK, NO_ESTIMATE, USER_ERROR, NOT_IDENTIFIED, INTERRUPTED = 0, 1, 2, 3, 130
 CHECK_FAILED, NOT_APPLIED = 4, 5  # of identify_payload
-# Where the package on PyPI has another name than the module.
-_PIP_NAMES = {"pinocchio": "pin", "yaml": "PyYAML"}
-_ROS_ENDINGS = ("_msgs", "_interfaces", "_srvs")
+# The modules of the programs, which have a function `main`.
+PROGRAMS = {
+    "export_payload": "apps.export_payload", "identify_bag": "apps.bag.identify_bag",
+    "identify_payload": "ros.guide.identify_payload", "identify_robot": "apps.robot.identify_robot",
+    "inertial_id_demo": "ros.tools.demo", "inertial_id_node": "ros.main",
+    "plan_excitation": "apps.excitation.plan_excitation",
+    "simulate_cobot": "ros.tools.simulate_cobot"}
 _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
-_ROS_MODULES = ("rclpy", "rpyutils", "tf_transformations", "ament_index_python")
+_BUILT = ("inertial_id_ros.msg", "inertial_id_ros.srv", "inertial_id_ros.action")
 
 
-def export_payload() -> int:
-    """Write a saved estimate for planners and simulators; returns the exit status."""
-    return _run("apps.export_payload")
+def main() -> int:
+    """Run the program by whose name this process was started; returns the exit status."""
+    return run_program(Path(sys.argv[0]).stem)
 
 
-def identify_bag() -> int:
-    """Identify the payload of a recording; returns the exit status."""
-    return _run("apps.bag.identify_bag")
-
-
-def identify_payload() -> int:
-    """Lead from an unknown load to a robot that knows it; returns the exit status."""
-    return _run("ros.guide.identify_payload")
-
-
-def identify_robot() -> int:
-    """Identify a robot from its joint torques; returns the exit status."""
-    return _run("apps.robot.identify_robot", one_thread=False)
-
-
-def inertial_id_demo() -> int:
-    """The demo; returns the exit status."""
-    return _run("ros.tools.demo")
-
-
-def inertial_id_node() -> int:
-    """The identification node; returns the exit status."""
-    return _run("ros.main")
-
-
-def plan_excitation() -> int:
-    """Plan a motion that shows inertial parameters; returns the exit status."""
-    return _run("apps.excitation.plan_excitation")
-
-
-def simulate_cobot() -> int:
-    """The simulated cobot; returns the exit status."""
-    return _run("ros.tools.simulate_cobot")
-
-
-def _run(module: str, one_thread: bool = True) -> int:
+def run_program(name: str) -> int:
     """Load a program and run its `main`; returns the exit status.
 
     A signal while it loads ends the process at once: nothing is open yet. Later an interrupt of a
@@ -74,23 +43,30 @@ def _run(module: str, one_thread: bool = True) -> int:
     early is no failure.
 
     Args:
-        one_thread: matrices are so small that threads of linear algebra would wait for each other
-            longer than they compute; a number that the user sets counts.
+        name: one of `PROGRAMS`.
     """
+    module = PROGRAMS[name]
     is_ros = module.startswith("ros.")
-    for name in _THREADS if one_thread else ():
-        os.environ.setdefault(name, "1")
+    if name != "identify_robot":  # other matrices are so small that threads would wait longer
+        for variable in _THREADS:  # for each other than they compute; what the user sets counts
+            os.environ.setdefault(variable, "1")
     for number in (signal.SIGINT, signal.SIGTERM) if is_ros else (signal.SIGINT,):
         signal.signal(number, lambda *_: os._exit(OK if is_ros else INTERRUPTED))
     try:
-        main = import_module(f"inertial_id_ros.{module}").main
+        program = import_module(f"inertial_id_ros.{module}").main
         if not is_ros:
             signal.signal(signal.SIGINT, signal.default_int_handler)
-        return int(main())
-    except MissingPackage as error:
+        return int(program())
+    except InertialIdError as error:  # a package that only some features need
         print(f"error: {error}", file=sys.stderr)
     except ModuleNotFoundError as error:
-        print(f"error: {_missing(error)}", file=sys.stderr)
+        missing = error.name or ""
+        if not missing or missing.startswith("inertial_id_ros") and (
+                not missing.startswith(_BUILT)):  # which no user can mend
+            raise
+        print(f"error: '{missing}' is missing; source ROS 2 and a workspace in which this package "
+              "is built (in its folder: make setup, then source ./activate), or install what PyPI "
+              "has of it with `pip install .`", file=sys.stderr)
     return USER_ERROR
 
 
@@ -110,29 +86,6 @@ def exit_status(run: Callable[[], int]) -> int:
     except OSError as error:  # a folder of others on the way to a file, a full disk
         where = f"{error.filename}: " if error.filename else ""
         print(f"error: {printable(f'{where}{error.strerror or error}')}", file=sys.stderr)
-        return USER_ERROR
     except MemoryError:
         print("error: there is not enough memory for this input", file=sys.stderr)
-        return USER_ERROR
-
-
-def _missing(error: ModuleNotFoundError) -> str:
-    """What is missing, and how to get it.
-
-    Raises:
-        ModuleNotFoundError: a module of this package is missing, which no user can mend.
-    """
-    name = error.name or ""
-    top = name.partition(".")[0]
-    if name.startswith(("inertial_id_ros.msg", "inertial_id_ros.srv", "inertial_id_ros.action")):
-        return ("the messages of inertial_id_ros are not built or not on the Python path; build "
-                "the package (colcon build, or make setup) and source the result")
-    if not top or top == "inertial_id_ros":
-        raise error
-    if top in _ROS_MODULES or top.endswith(_ROS_ENDINGS):
-        return (f"the ROS package '{top}' is missing; source a ROS 2 installation, or `source "
-                "./activate` after `make setup`")
-    pip_name = _PIP_NAMES.get(top, top)
-    return (f"the Python package '{pip_name}' is missing; install it with "
-            f"`pip install {pip_name}`, or all that are needed with rosdep or "
-            "`pip install .` in the sources")
+    return USER_ERROR

@@ -13,16 +13,10 @@ from contextlib import contextmanager
 
 from .errors import MissingPackage
 
-# What pip installs with `inertial-id-ros[extra]`: modules, and their packages where the names
-# differ. setup.py states the same with versions.
-EXTRAS: dict[str, dict[str, str]] = {
-    "bags": {"rosbags": "", "rich": ""},
-    "shapes": {"trimesh": ""},
-    "methods": {"clarabel": "", "cvxpy": "", "osqp": ""},
-    "simulation": {"mujoco": ""},
-    "reports": {"jinja2": "", "matplotlib": ""},
-    "tables": {"pandas": "", "pyarrow": ""},
-}
+# What pip installs with `inertial-id-ros[extra]`; setup.py states the same with versions.
+EXTRAS = {"bags": ("rosbags", "rich"), "shapes": ("trimesh",),
+          "methods": ("clarabel", "cvxpy", "osqp"), "simulation": ("mujoco",),
+          "reports": ("jinja2", "matplotlib"), "tables": ("pyarrow",)}
 
 
 @contextmanager
@@ -30,29 +24,20 @@ def optional_packages(feature: str) -> Iterator[None]:
     """Import packages that only a feature needs.
 
     Args:
-        feature: in words, as the subject of a sentence: ``reading a recording``.
+        feature: as the subject of a sentence: ``reading a recording``.
 
     Raises:
         MissingPackage: one of them is not installed; the text says how to get it. Other modules
             that are missing raise as ever.
-
-    Examples:
-        >>> with optional_packages("the simulated arm"):
-        ...     raise ModuleNotFoundError("No module named 'mujoco'", name="mujoco")
-        Traceback (most recent call last):
-        ...
-        inertial_id_ros.errors.MissingPackage: the simulated arm needs the Python package \
-'mujoco', which is missing; install it with `pip install "inertial-id-ros[simulation]"` or \
-`pip install mujoco`
     """
     try:
         yield
     except ModuleNotFoundError as error:
         module = (error.name or "").partition(".")[0]
-        extra = next((name for name, held in EXTRAS.items() if module in held), None)
-        if extra is None:
-            raise
-        package = EXTRAS[extra][module] or module
-        raise MissingPackage(
-            f"{feature} needs the Python package '{package}', which is missing; install it with "
-            f'`pip install "inertial-id-ros[{extra}]"` or `pip install {package}`') from None
+        for extra, modules in EXTRAS.items():
+            if module in modules:
+                raise MissingPackage(
+                    f"{feature} needs the Python package '{module}', which is missing; install it "
+                    f'with `pip install "inertial-id-ros[{extra}]"` or `pip install {module}`'
+                ) from None
+        raise

@@ -9,7 +9,6 @@
 from pathlib import Path
 
 from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription
-from launch.conditions import IfCondition
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
@@ -35,7 +34,6 @@ def generate_launch_description() -> LaunchDescription:
     method = DeclareLaunchArgument("method", default_value="", description="Estimator.")
     state = DeclareLaunchArgument(
         "state_directory", default_value="", description="Folder under which the node writes.")
-    rviz = DeclareLaunchArgument("rviz", default_value="false", description="Show it in RViz, too.")
     cobot = Node(
         package="inertial_id_ros", executable="simulate_cobot", name="simulate_cobot",
         namespace=LaunchConfiguration("namespace"), output="screen", emulate_tty=True,
@@ -46,11 +44,4 @@ def generate_launch_description() -> LaunchDescription:
             name: LaunchConfiguration(name)
             for name in ("convention", "method", "namespace", "prefix",
                          "state_directory")}}.items())
-    view = IncludeLaunchDescription(
-        PythonLaunchDescriptionSource(str(Path(__file__).parent / "view.launch.py")),
-        launch_arguments={"node": [LaunchConfiguration("namespace"), "/inertial_id_node"],
-                          "robot_description": [LaunchConfiguration("namespace"),
-                                                "/robot_description"],
-                          "fixed_frame": [LaunchConfiguration("prefix"), "base_link"]}.items(),
-        condition=IfCondition(LaunchConfiguration("rviz")))
-    return LaunchDescription([*arguments, namespace, method, state, rviz, cobot, identify, view])
+    return LaunchDescription([*arguments, namespace, method, state, cobot, identify])

@@ -73,10 +73,11 @@ def make_node(context: LaunchContext) -> list[Node]:
     def value(argument: str) -> str:
         return LaunchConfiguration(argument).perform(context)
 
-    config = config_file(value("config"))
+    configs = [config_file(value("config"))] if value("config") else []
     overrides: dict[str, object] = {}
     if value("prefix"):
-        overrides |= prefixed(yaml.safe_load(config.read_text()), value("prefix"))
+        tree = yaml.safe_load(configs[0].read_text()) if configs else {}
+        overrides |= prefixed(tree, value("prefix"))
     overrides |= {
         setting: value(argument) for argument, (setting, _) in OVERRIDES.items()
         if value(argument)}
@@ -88,7 +89,7 @@ def make_node(context: LaunchContext) -> list[Node]:
     return [Node(
         package="inertial_id_ros", executable="inertial_id_node", name="inertial_id_node",
         namespace=value("namespace"), output="screen", emulate_tty=True,
-        parameters=[str(config), overrides],
+        parameters=[*map(str, configs), overrides],
         arguments=["--ros-args", "--log-level", f"{logger}:={value('log_level')}"])]
 
 
@@ -97,8 +98,8 @@ def generate_launch_description() -> LaunchDescription:
     names = ", ".join(sorted(path.stem for path in CONFIG.glob("*.yaml")))
     arguments = [
         DeclareLaunchArgument(
-            "config", default_value="default",
-            description=f"Parameter file: a path, or one of {names}."),
+            "config", default_value="",
+            description=f"Parameter file: a path, or one of {names}; empty: none."),
         DeclareLaunchArgument("namespace", default_value="", description="Namespace of the node."),
         DeclareLaunchArgument(
             "prefix", default_value="",

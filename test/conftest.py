@@ -93,13 +93,16 @@ def is_installed(module: str) -> bool:
     return importlib.util.find_spec(module) is not None
 
 
+# Tests between processes need ROS and the messages.
+collect_ignore_glob = [] if is_installed("rclpy") and is_installed("inertial_id_ros.msg") else [
+    "ros/*"]
+
+
 def missing_package(text: str) -> str:
     """The optional package that is not installed, by the text of an error; empty: another error."""
     named = re.findall(r"needs the Python package '([\w-]+)'|No module named '(\w+)", text)
     for name in {name for pair in named for name in pair if name}:
-        modules = [m for held in EXTRAS.values() for m, package in held.items() if package == name]
-        module = modules[0] if modules else name
-        if module in OPTIONAL and not is_installed(module):
+        if name in OPTIONAL and not is_installed(name):
             return name
     return ""
 

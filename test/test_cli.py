@@ -1,5 +1,5 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""How programs end: one line for an error, quietly after a signal; what they print is printable."""
+"""How programs start and end: one line for an error or a missing package, none after a signal."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ import subprocess
 import sys
 from types import ModuleType
 
+import conftest
 import pytest
+from without_packages import run_without
 
 from inertial_id_ros import cli
 from inertial_id_ros.arguments import names, numbers
 from inertial_id_ros.cli import exit_status
 from inertial_id_ros.errors import InvalidSetting, NotEnoughData
+from inertial_id_ros.extras import EXTRAS
 from inertial_id_ros.ros.guide.command_line import parse
 
 # Importing this module takes a while, and says when it begins.
@@ -25,8 +28,8 @@ class Slow:
             print("loading", flush=True)
             time.sleep(20)
 sys.meta_path.insert(0, Slow())
-from inertial_id_ros.cli import {command}
-raise SystemExit({command}())
+from inertial_id_ros.cli import run_program
+raise SystemExit(run_program({command!r}))
 """
 
 
@@ -73,19 +76,18 @@ def program(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return stand_in
 
 
-@pytest.mark.parametrize("missing", ["rclpy", "tf2_msgs.msg", "inertial_id_ros.msg", "pinocchio",
-                                     "numpy"])
-def test_what_cannot_be_imported_is_named_with_the_way_to_get_it(
-        missing: str, program: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("missing", ["rclpy", "inertial_id_ros.msg", "numpy"])
+def test_what_cannot_be_imported_is_named(
+        missing: str, program: ModuleType, capsys: pytest.CaptureFixture[str],
+        monkeypatch: pytest.MonkeyPatch) -> None:
     def main() -> int:
         raise ModuleNotFoundError(name=missing)
 
     program.main = main
-    assert cli.identify_bag() == cli.USER_ERROR
+    monkeypatch.setattr(sys, "argv", ["/usr/bin/identify_bag", "x"])
+    assert cli.main() == cli.USER_ERROR
     said = capsys.readouterr().err
-    wanted = {"pinocchio": "pip install pin`", "numpy": "pip install numpy`",
-              "inertial_id_ros.msg": "colcon build"}.get(missing, missing.partition(".")[0])
-    assert wanted in said and said.count("\n") == 1
+    assert missing in said and said.count("\n") == 1
 
 
 def test_a_reader_that_leaves_early_is_no_error() -> None:
@@ -117,3 +119,36 @@ def test_lists_are_separated_by_commas() -> None:
     for text, count in (("1,b", None), ("", None), ("1,2", 3), ("1,2,3,4", 3)):
         with pytest.raises(InvalidSetting, match="--x"):
             numbers("--x", text, "three", count)
+
+
+OPTIONAL = {*(module for modules in EXTRAS.values() for module in modules), "rtree", "embreex"}
+NODE = "import inertial_id_ros.ros.main, inertial_id_ros.client\n"
+LIBRARY = """
+import inertial_id_ros.api, inertial_id_ros.export.formats, inertial_id_ros.targets.target
+print("imported")
+"""
+FEATURES = [
+    ("rich", "bags", "import inertial_id_ros.cli, sys\nsys.argv = ['identify_bag', 'x']\n"
+     "raise SystemExit(inertial_id_ros.cli.main())"),
+    ("trimesh", "shapes", "import numpy\nfrom inertial_id_ros.geometry.shape import "
+     "shape_from_primitive\nshape_from_primitive('box', [.1, .1, .1], numpy.eye(4))"),
+    ("cvxpy", "methods", "from inertial_id_ros.api import Settings\n"
+     "from inertial_id_ros.estimators import create\n"
+     "create(Settings().replace({'estimator.method': 'pmd'}))"),
+    ("mujoco", "simulation", "from inertial_id_ros.apps.simulation.cobot import SimulatedCobot"),
+]
+
+
+@pytest.mark.slow
+def test_the_library_and_the_node_need_none_of_them() -> None:
+    done = run_without(OPTIONAL, conftest.is_installed("rclpy") * NODE + LIBRARY)
+    assert done.stdout == "imported\n", done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("module", "extra", "use"), FEATURES)
+def test_a_feature_says_which_package_it_misses_and_how_to_get_it(
+        module: str, extra: str, use: str) -> None:
+    done = run_without({module}, use)
+    said = done.stderr.strip().splitlines()[-1]
+    assert module in said and f'pip install "inertial-id-ros[{extra}]"' in said

@@ -11,7 +11,7 @@ from conftest import ROOT
 
 from inertial_id_ros.settings import Settings, iter_settings
 
-PAGES = [page for pattern in ("*.md", "docs/*.md", "benchmarks/**/*.md", "packaging/*.md",
+PAGES = [page for pattern in ("*.md", "docs/*.md", "benchmarks/**/*.md",
                               "underlay/*.md") for page in ROOT.glob(pattern)]
 
 

@@ -41,7 +41,6 @@ LONGEST = 100_000  # bytes of a name, and elements of a sequence: more is damage
 # `serialize_message` reserves four bytes for the alignment of each of three empty sequences.
 PADDING = 15
 SECOND = 1_000_000_000  # ns
-TEMPLATES = 32  # of one topic; publishers that vary their names must not grow memory
 FORCES = ("force.x", "force.y", "force.z", "torque.x", "torque.y", "torque.z")
 PAYLOAD = ("mass", "cog.x", "cog.y", "cog.z")
 ENTRIES = PARAMETER_NAMES[4:]
@@ -206,20 +205,14 @@ class Decoder:
                 template = None
                 if len(left):
                     try:
-                        template = self._learned(messages[left[0]])
+                        template = Template(self._learn, messages[left[0]])
+                        self._templates[length] = template
                     except ValueError as error:
                         left, damaged, why = left[1:], damaged + 1, str(error)
         samples = join_streams(batches, places)
         stated = [some.rows[-1] for some in samples if isinstance(some, Stated)]
         return Decoded([some for some in samples if not isinstance(some, Stated)],
                        stated[0] if stated else None, damaged, why)
-
-    def _learned(self, data: bytes) -> Template:
-        template = Template(self._learn, data)
-        if len(self._templates) >= TEMPLATES:
-            self._templates.clear()
-        self._templates[len(data)] = template
-        return template
 
 
 def decode(topic: InputTopic, messages: Sequence[bytes], settings: Settings) -> Decoded:

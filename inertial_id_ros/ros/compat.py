@@ -42,8 +42,7 @@ def spin(executor: Any, stop: threading.Event) -> None:
 
 def shutdown() -> None:
     """Shut rclpy down if it still runs."""
-    if rclpy.ok():
-        rclpy.shutdown()
+    rclpy.try_shutdown()
 
 
 def exit_process(status: int) -> None:

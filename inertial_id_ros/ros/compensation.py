@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from inertial_id_ros.msg import CompensationState
 
 from ..compensation.latch import LoadInUse, Mode
 from ..compensation.live import BLEND, Compensation
+from ..errors import UnknownFrame
+from ..identify.identifier import Identifier
 from ..inertia import body_from_phi
 from ..io.decoding import Decoder
 from ..io.input_topics import (
@@ -46,7 +49,7 @@ REASONS = {
 class CompensatedWrench:
     """Publishes compensated wrenches while anybody subscribes.
 
-    `use` and `withhold` may be called from any thread, all else belongs to that of the streams.
+    `update` and `withhold` are called from other threads, all else from that of the streams.
 
     Args:
         node: of the streams; wrench, state: names of the topics.
@@ -62,6 +65,7 @@ class CompensatedWrench:
         self._publisher = node.create_publisher(WrenchStamped, wrench, DEPTH)
         self._state = node.create_publisher(CompensationState, state, LATCHED)
         self._load, self._withheld, self._since = LoadInUse(), "", time.monotonic()
+        self._of_identifier, self._moved_by = LoadInUse(), tuple[Any, ...]()
         self._newest, self._frame = 0, ""
         self._said: tuple[object, ...] = ()
         self._due = 0.0
@@ -69,13 +73,41 @@ class CompensatedWrench:
         self._decoders = {topic: Decoder(topic, settings) for topic in (
             WRENCH, JOINT_STATES, TRANSFORMS, DYNAMIC_JOINT_STATES)}
 
-    # ---- from any thread ------------------------------------------------------------------------
+    # ---- from other threads ---------------------------------------------------------------------
 
-    def use(self, load: LoadInUse) -> None:
-        """Remove this load from now on, but nothing while all is withheld."""
-        if load is not self._load:
-            self._load, self._since = load, time.monotonic()
-        self._live.use(LoadInUse(reason=self._withheld) if self._withheld else load)
+    def update(self, identifier: Identifier, frame: str) -> None:
+        """Use the motion and the load that an identifier knows now, in the thread of the worker.
+
+        Args:
+            frame: of the readings; empty: that of the sensor.
+        """
+        known = identifier.streams
+        moved_by = (known.chain, *known.transforms)
+        if moved_by != self._moved_by:
+            self._moved_by = moved_by
+            if known.transforms:
+                self._live.use_transforms(known.transforms)
+            elif known.chain is not None:
+                self._live.use_chain(known.chain)
+        load = identifier.load_in_use()
+        if load is not self._of_identifier:
+            self._of_identifier = load
+            self._load, self._since = self._in_frames(load, identifier, frame), time.monotonic()
+            self._live.use(LoadInUse(reason=self._withheld) if self._withheld else self._load)
+
+    def _in_frames(self, load: LoadInUse, identifier: Identifier, frame: str) -> LoadInUse:
+        """The load with what leads from the frame of the readings to that of what is published."""
+        target, sensor = self._settings.compensation.frame, identifier.streams.frame
+        if target in ("", sensor) and frame in ("", sensor):
+            return load
+        tree = identifier.streams.tree()
+        try:
+            conversion = tree.place(sensor, frame or sensor)[0]
+            place = tree.place(target, sensor)[0] if target else conversion.inverse()
+        except UnknownFrame as error:
+            return LoadInUse(reason=str(error))
+        return replace(load, frame=frame, conversion=np.array(conversion.toDualActionMatrix()),
+                       target=np.array(place.toDualActionMatrix()))
 
     def withhold(self, reason: str) -> None:
         """Publish nothing from now on for this reason, whatever load is given, as the wrench is
@@ -83,17 +115,6 @@ class CompensatedWrench:
         self._withheld = reason
         if reason:
             self._live.use(LoadInUse(reason=reason))
-
-    def use_motion(self, chain: Any, transforms: Sequence[Any]) -> None:
-        """The motion is that of an arm by its joint states, or else of transforms."""
-        if transforms:
-            self._live.use_transforms(transforms)
-        elif chain is not None:
-            self._live.use_chain(chain)
-
-    def configure(self, settings: Settings) -> None:
-        """Use changed settings."""
-        self._settings, self._live.settings = settings, settings.compensation
 
     # ---- from the thread of the streams ---------------------------------------------------------
 
@@ -112,7 +133,7 @@ class CompensatedWrench:
                 row = samples.rows[0].tolist()
                 self._live.add_transform(stamp, samples.parent, samples.child, row[:3], row[3:])
 
-    def _compensate(self, stamp: int, frame: str, wrench: Sequence[float]) -> None:
+    def _compensate(self, stamp: int, frame: str, wrench: list[float]) -> None:
         out = self._live.compensate(stamp, frame, wrench)
         if out is None:
             return

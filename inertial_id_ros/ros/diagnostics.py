@@ -1,64 +1,120 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Findings as diagnostics and as log lines."""
+"""Findings as diagnostics and as log lines, once a second."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping
-from typing import Any
 
-from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from rclpy.lifecycle import LifecycleNode
 
 from ..estimate import Estimate, Outcome
 from ..findings import LEVELS, Finding
 from ..kinds import INPUTS
 from .conversions import payload_text
+from .estimation import Estimation
+from .streams import Subscriptions
 
-WARNED = "warnings"  # key whose value names the findings that are more than information
-_LOG_PERIOD = 10.0  # s between log lines of one finding
-
-
-class Rate:
-    """The rate of a topic."""
-
-    def __init__(self) -> None:
-        self._marks = list[tuple[float, int]]()
-
-    def update(self, count: int, now: float) -> float:
-        """Rate since the call about two seconds ago [Hz]; now: monotonic [s]."""
-        self._marks = [m for m in self._marks if now - m[0] <= 2.5] + [(now, count)]
-        then, before = self._marks[0]
-        return (count - before) / (now - then) if now > then else 0.0
+PERIOD = 1.0  # s between two reports
+LOG_PERIOD = 10.0  # s between log lines of one finding, or of the payload
+LISTED = 10  # names in a line, at most
 
 
-def statuses(node_name: str, findings: Iterable[Finding], outcome: Outcome,
-             rates: Mapping[str, tuple[float, int]], longest: float) -> list[DiagnosticStatus]:
-    """Two statuses, `inputs` and `estimate`, each with its findings and numbers.
+class Diagnostics:
+    """Two statuses, `inputs` and `estimate`, each with its findings and numbers."""
 
-    Args:
-        rates: rate [Hz] and number of the messages of each topic, that which brings the load first.
-        longest: of the rounds of the worker [s].
-    """
-    about_inputs, others = list[Finding](), list[Finding]()
-    for finding in findings:
-        (about_inputs if finding.kind in INPUTS else others).append(finding)
-    values = {f"{topic} [Hz]": f"{rate:.1f}" for topic, (rate, _) in rates.items()}
-    values |= {f"{topic} [messages]": str(n) for topic, (_, n) in rates.items()}
-    load = next(iter(rates), "wrench")
-    silent = rates.get(load, (0.0, 0))[0] == 0.0
-    inputs = _status(f"{node_name}: inputs", about_inputs, values, not silent,
-                     f"no message arrives: {load}" if silent else "receiving")
-    values = {"longest round [s]": f"{longest:.4f}"}
-    if isinstance(outcome, Estimate):
+    def __init__(self, node: LifecycleNode, estimation: Estimation) -> None:
+        self._node, self._estimation = node, estimation
+        self._name, self._log = node.get_fully_qualified_name().lstrip("/"), node.get_logger()
+        self._publisher = node.create_publisher(DiagnosticArray, "/diagnostics", 10)
+        self._counted, self._counts = time.monotonic(), dict[str, int]()
+        self._logged: dict[str, tuple[int, float]] = {}  # level, and time of the last report
+        self._verdict: tuple[int, ...] = ()  # of the payload that was logged
+        self._verdict_at = -LOG_PERIOD
+        self._publishers: list[str] = []  # of the wrench
+
+    def close(self) -> None:
+        """Destroy the publisher."""
+        self._node.destroy_publisher(self._publisher)
+
+    def report(self) -> None:
+        """Publish what is found now, and log what is new."""
+        estimation, streams = self._estimation, self._estimation.streams
+        findings = {f.name: f for f in (*estimation.notes.all(), *estimation.findings_now)}.values()
+        message = DiagnosticArray(status=[
+            self._inputs(streams, [f for f in findings if f.kind in INPUTS]),
+            self._estimate(estimation.outcome, [f for f in findings if f.kind not in INPUTS])])
+        clock = (self._node if streams is None else streams.node).get_clock()
+        message.header.stamp = clock.now().to_msg()
+        self._publisher.publish(message)
+        self._log_findings(findings)
+        self._log_payload(estimation.outcome)
+        if streams is not None:
+            self._log_publishers(streams)
+
+    # ---- statuses -------------------------------------------------------------------------------
+
+    def _inputs(self, streams: Subscriptions | None, findings: list[Finding]) -> DiagnosticStatus:
+        now, before, values = time.monotonic(), self._counts, dict[str, str]()
+        rates = dict[str, float]()
+        self._counts = {} if streams is None else {
+            topic.setting.removesuffix(".topic"): streams.inbox.received[topic].count
+            for topic in (streams.load_topic, *streams.inbox.received)}
+        for name, count in self._counts.items():
+            rates[name] = max(count - before.get(name, 0), 0) / (now - self._counted)
+            values |= {f"{name} [Hz]": f"{rates[name]:.1f}", f"{name} [messages]": str(count)}
+        self._counted = now
+        load = next(iter(rates), "wrench")
+        silent = not rates.get(load)
+        return _status(f"{self._name}: inputs", findings, values, not silent,
+                       f"no message arrives: {load}" if silent else "receiving")
+
+    def _estimate(self, outcome: Outcome, findings: list[Finding]) -> DiagnosticStatus:
+        name = f"{self._name}: estimate"
+        if not isinstance(outcome, Estimate):
+            return _status(name, findings, {"valid": "false"}, False, outcome.reason)
         mass = outcome.body.mass
-        values |= {"valid": "true", "stale": str(outcome.stale).lower(),
-                   "method": outcome.method, "mass [kg]": f"{mass:.4f}",
-                   "samples": str(outcome.samples), "buffer length [s]": f"{outcome.window:.2f}",
-                   "solve time [s]": f"{outcome.solve_time:.5f}",
-                   "condition number": f"{outcome.condition_number:.3g}"}
-        return [inputs, _status(f"{node_name}: estimate", others, values, True, f"{mass:.3f} kg")]
-    return [inputs, _status(f"{node_name}: estimate", others, values | {"valid": "false"}, False,
-                            outcome.reason)]
+        return _status(name, findings, {
+            "valid": "true", "stale": str(outcome.stale).lower(), "method": outcome.method,
+            "mass [kg]": f"{mass:.4f}", "samples": str(outcome.samples),
+            "buffer length [s]": f"{outcome.window:.2f}",
+            "solve time [s]": f"{outcome.solve_time:.5f}",
+            "condition number": f"{outcome.condition_number:.3g}"}, True, f"{mass:.3f} kg")
+
+    # ---- log ------------------------------------------------------------------------------------
+
+    def _log_findings(self, findings: Iterable[Finding]) -> None:
+        """Log each finding when it comes up or gets worse."""
+        now = time.monotonic()
+        for finding in findings:
+            level, worst = LEVELS.index(finding.level), self._logged.get(finding.name, (-1, 0.0))[0]
+            self._logged[finding.name] = (max(level, worst), now)
+            # rclpy knows a call by its line and refuses another severity from the same line.
+            if level > worst and finding.level == "error":
+                self._log.error(finding.text)
+            elif level > worst and finding.level == "warning":
+                self._log.warning(finding.text)
+            elif level > worst:
+                self._log.info(finding.text)
+        self._logged = {name: entry for name, entry in self._logged.items()
+                        if now - entry[1] < LOG_PERIOD}
+
+    def _log_payload(self, outcome: Outcome) -> None:
+        """Log mass and centre of mass when what is known of them changes."""
+        now = time.monotonic()
+        if isinstance(outcome, Estimate) and outcome.verdict != self._verdict and (
+                now - self._verdict_at >= LOG_PERIOD):
+            self._verdict, self._verdict_at = outcome.verdict, now
+            self._log.info(payload_text(outcome))
+
+    def _log_publishers(self, streams: Subscriptions) -> None:
+        """Warn where another number of nodes than one begins to publish the wrench."""
+        names = streams.publishers()
+        if names != self._publishers and max(len(names), len(self._publishers)) > 1:
+            self._log.warning(f"published by {len(names)} node(s) on "
+                              f"'{streams.load_name}': {', '.join(names[:LISTED])}")
+        self._publishers = names
 
 
 def _status(name: str, findings: list[Finding], values: Mapping[str, str], fine: bool,
@@ -68,66 +124,12 @@ def _status(name: str, findings: list[Finding], values: Mapping[str, str], fine:
     Args:
         fine, otherwise: False for a warning, and the text, where no finding is one.
     """
-    warned = [f for f in findings if f.level != "info"]
     status = DiagnosticStatus(name=name, message=otherwise, level=(
         DiagnosticStatus.OK if fine else DiagnosticStatus.WARN))
-    if warned:
-        worst = max(warned, key=lambda f: LEVELS.index(f.level))
+    worst = max(findings, key=lambda f: LEVELS.index(f.level), default=None)
+    if worst is not None and worst.level != "info":
         status.message, status.level = worst.text, (
             DiagnosticStatus.ERROR if worst.level == "error" else DiagnosticStatus.WARN)
-        values = {**values, WARNED: ", ".join(f.name for f in warned)}
     pairs = {**values, **{f.name: f.text for f in findings}}
     status.values = [KeyValue(key=key, value=value) for key, value in pairs.items()]
     return status
-
-
-class FindingLogger:
-    """Logs each finding when it comes up or gets worse, and its changes at most every 10 s.
-
-    Args:
-        logger: of the node.
-    """
-
-    def __init__(self, logger: Any) -> None:
-        self._logger = logger
-        self._logged: dict[str, tuple[Finding, float]] = {}
-
-    def update(self, findings: Iterable[Finding]) -> None:
-        """Log what is new."""
-        now, present = time.monotonic(), set()
-        for finding in findings:
-            present.add(finding.name)
-            last, at = self._logged.get(finding.name, (None, 0.0))
-            if last is None or LEVELS.index(finding.level) > LEVELS.index(last.level) or (
-                    finding != last and now - at >= _LOG_PERIOD):
-                self._write(finding.level, finding.text)
-                self._logged[finding.name] = (finding, now)
-        self._logged = {name: (finding, at) for name, (finding, at) in self._logged.items()
-                        if name in present or now - at < _LOG_PERIOD}
-
-    def _write(self, level: str, text: str) -> None:
-        # rclpy knows a call by its line and refuses another severity from the same line.
-        if level == "error":
-            self._logger.error(text)
-        elif level == "warning":
-            self._logger.warning(text)
-        else:
-            self._logger.info(text)
-
-
-class PayloadLogger:
-    """Logs mass and centre of mass with their intervals when what is known of them changes."""
-
-    def __init__(self, logger: Any) -> None:
-        self._logger = logger
-        self._verdict: tuple[int, ...] | None = None
-        self._at = -_LOG_PERIOD
-
-    def update(self, outcome: Outcome) -> None:
-        """Log an estimate whose verdict is another than that of the last one logged."""
-        if not isinstance(outcome, Estimate) or outcome.verdict == self._verdict:
-            return
-        now = time.monotonic()
-        if now - self._at >= _LOG_PERIOD:
-            self._verdict, self._at = outcome.verdict, now
-            self._logger.info(payload_text(outcome))

@@ -10,19 +10,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from ..errors import DamagedFile, InertialIdError, InvalidSetting
 from ..identify.beliefs import Beliefs
-from ..identify.state import load_state, save_state
+from ..identify.identifier import Identifier, make_identifier
+from ..identify.state import load_state, restored, save_state
 from ..io.files import read_report, user_path
+from ..motion.description import read_description
 from ..settings import Settings
 
 TOOLS, SAVES = "tools", "saves"  # folders in state.directory
-STATE_ENDING = ".state.json"  # of the names that the node keeps for itself
 LISTED = 20  # names of files in a message
-LONGEST = 200  # bytes of a name
 
 
 class CannotSave(InertialIdError):
@@ -35,20 +36,29 @@ def own_name(node: str, name: str) -> str:
     return ".".join([*filter(None, node.split("/")[:-1]), name])
 
 
-def with_ending(name: str) -> str:
-    """The name of a JSON file, with that ending once."""
-    return name if name.endswith(".json") else f"{name}.json"
+def state_folder(directory: str) -> Path:
+    """The folder of state.directory (raises InvalidSetting)."""
+    if not directory:
+        raise InvalidSetting("state.directory is ''; it must name a folder")
+    return user_path(directory).absolute()
 
 
-def check_plain_name(name: str) -> str:
-    """The name if it is a plain, visible file name (raises CannotSave)."""
-    if name.endswith(STATE_ENDING):
-        raise CannotSave(f"name is {name!r}; names that end in {STATE_ENDING} are the node's own")
-    if (not name or name.startswith(".") or any(c in name for c in "/\\") or not name.isprintable()
-            or len(name.encode()) > LONGEST):
+def why_not_writable(directory: str) -> str:
+    """Why files cannot be written in state.directory, which need not be there yet; empty where they
+    can (raises InvalidSetting)."""
+    folder = state_folder(directory)
+    there = next(f for f in (folder, *folder.parents) if os.path.lexists(f))
+    return "" if there.is_dir() and os.access(there, os.W_OK | os.X_OK) else (
+        f"state.directory is '{directory}', but {there} is no folder in which this process may "
+        "write")
+
+
+def _path_of(directory: str, kind: str, name: str) -> Path:
+    """The path of a JSON file in a folder of state.directory (raises CannotSave)."""
+    if Path(name).name != name or not name or name.startswith(".") or not name.isprintable():
         raise CannotSave(f"name is {name!r}; it must be a plain file name without folder, not "
-                         f"beginning with a dot, of at most {LONGEST} bytes")
-    return name
+                         "beginning with a dot")
+    return state_folder(directory) / kind / (name if name.endswith(".json") else f"{name}.json")
 
 
 def write_in_folder(directory: str, kind: str, name: str, write: Callable[[Path], None]) -> Path:
@@ -60,7 +70,7 @@ def write_in_folder(directory: str, kind: str, name: str, write: Callable[[Path]
     Raises:
         CannotSave: the name is no plain file name, or the system refuses.
     """
-    path = state_folder(directory) / kind / check_plain_name(name)
+    path = _path_of(directory, kind, name)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write(path)
@@ -70,18 +80,14 @@ def write_in_folder(directory: str, kind: str, name: str, write: Callable[[Path]
 
 
 def find(directory: str, kind: str, name: str) -> Path:
-    """The file of this name in a folder of state.directory, with or without its ending.
-
-    Raises:
-        CannotSave: the name is no plain file name, or there is no such file; names those that there
-            are.
-    """
-    folder = state_folder(directory) / kind
-    path = folder / with_ending(check_plain_name(name))
+    """The file of this name in a folder of state.directory, with or without its ending (raises
+    CannotSave, naming those that there are)."""
+    path = _path_of(directory, kind, name)
     if path.is_file():
         return path
-    there = sorted(path.name for path in folder.glob("*.json"))[:LISTED]
-    raise CannotSave(f"there is no '{name}' in {folder}; there are: {', '.join(there) or 'none'}")
+    there = sorted(path.name for path in path.parent.glob("*.json"))[:LISTED]
+    raise CannotSave(f"there is no '{name}' in {path.parent}; there are: "
+                     f"{', '.join(there) or 'none'}")
 
 
 def read_saved(directory: str, name: str) -> dict[str, Any]:
@@ -91,25 +97,6 @@ def read_saved(directory: str, name: str) -> dict[str, Any]:
         return read_report(path)
     except (DamagedFile, OSError) as error:
         raise CannotSave(f"{path} cannot be used: {error}") from error
-
-
-def state_folder(directory: str) -> Path:
-    """The folder of state.directory (raises InvalidSetting)."""
-    if not directory:
-        raise InvalidSetting("state.directory is ''; it must name a folder")
-    return user_path(directory).absolute()
-
-
-def why_not_writable(directory: str) -> str:
-    """Why files cannot be written under state.directory, which need not be there yet; empty where
-    they can (raises InvalidSetting)."""
-    folder = state_folder(directory)
-    there = next(f for f in (folder, *folder.parents) if os.path.lexists(f))
-    if there.is_dir() and os.access(there, os.W_OK | os.X_OK):
-        return ""
-    reason = "cannot be written" if there.is_dir() else "is no folder"
-    return (f"state.directory is '{directory}', but {there} {reason}; it must be a folder in which "
-            "this process may write, or can make")
 
 
 class StateKeeper:
@@ -130,25 +117,35 @@ class StateKeeper:
         self.why_not = why_not_writable(directory)
         if self.why_not and directory != Settings().state.directory:
             raise InvalidSetting(self.why_not)
-        self._restore = settings.state.restore
-        self._path = (state_folder(directory)
-                      / (node.strip("/").replace("/", ".") + STATE_ENDING))
+        self._path = state_folder(directory) / own_name(node, f"{node.split('/')[-1]}.state.json")
 
-    def load(self) -> tuple[Beliefs, str]:
-        """What an earlier run kept, and what was wrong with it, if anything."""
-        return load_state(self._path) if self._restore else (Beliefs(), "")
+    def make_identifier(self, settings: Settings) -> tuple[Identifier, str, str]:
+        """A fresh identifier with tool and tare of an earlier run; what was wrong with these, and
+        why the tare is not used (both empty: nothing).
 
-    def keep(self, beliefs: Beliefs) -> None:
-        """Write tool and tare that are about to be used (raises CannotSave; the file holds what it
-        held before)."""
+        Raises:
+            InertialIdError: a setting, or a file that one names, cannot be used.
+        """
+        identifier = make_identifier(settings)
+        kept, wrong = load_state(self._path) if settings.state.restore else (Beliefs(), "")
+        beliefs, unused = restored(identifier.beliefs, settings, kept)
+        identifier.believe(replace(beliefs, tool=identifier.beliefs.tool or beliefs.tool))
+        name = settings.robot_description.file
+        if name:
+            try:
+                identifier.set_robot_description(read_description(user_path(name)))
+            except InertialIdError as error:
+                raise InvalidSetting(f"robot_description.file is '{name}': {error}") from error
+        return identifier, wrong or self.why_not, unused
+
+    def keep(self, beliefs: Beliefs) -> str:
+        """Write tool and tare that are about to be used; returns what to add to the answer of the
+        service that changed them (raises CannotSave; the file holds what it held before)."""
         if self.why_not:
-            return
+            return f"; the next run will not know, because {self.why_not}"
         try:
             save_state(self._path, beliefs)
         except OSError as error:
             raise CannotSave(f"cannot write {self._path}: "
                              f"{error.strerror or error}") from error
-
-    def note(self) -> str:
-        """What to add to the answer of a service that changed the state; mostly nothing."""
-        return f"; the next run will not know, because {self.why_not}" if self.why_not else ""
+        return ""

@@ -18,19 +18,18 @@ from rclpy.lifecycle import LifecycleNode
 
 from inertial_id_ros.action import Identify
 
-from ..errors import InvalidData, printable
+from ..errors import InertialIdError, InvalidData
 from ..estimate import UNOBSERVED, VERDICT_WORDS, Estimate, NoEstimate, Outcome
-from ..inertia import PARAMETER_NAMES
 from ..settings import Settings
 from .conversions import CONFIDENCE_95, parameters_message, payload_text, summary_message
 from .estimation import Estimation
 from .services import explain, require_active
 
-TIMEOUT, LONGEST = 60.0, 3600.0  # s
+TIMEOUT = 60.0  # s
 BETWEEN_FEEDBACK = 1.0  # s
 POLL = 0.1  # s between two looks for a request to cancel
-MASS, COM, INERTIA = slice(0, 1), slice(1, 4), slice(4, 10)
 TILT = "tilt the sensor by 20 to 30 degrees about two axes"
+TURN = "turn the sensor faster, to and fro, about all its axes"
 
 
 class IdentifyAction:
@@ -62,16 +61,11 @@ class IdentifyAction:
         """Accept a goal, or reject it; the log says why, as rclpy has no word for its client."""
         try:
             require_active(self._node, self._estimation)
+            check(request, self._settings())
             if not self._running.acquire(blocking=False):
                 raise InvalidData("another goal runs; cancel it first")
-            try:
-                check(request, self._settings())
-            except BaseException:
-                self._running.release()
-                raise
-        except Exception as error:  # a request must not end the node
-            text = f"goal of ~/identify rejected: {explain(self._node, 'identify', error)}"
-            self._node.get_logger().warning(printable(text))
+        except InertialIdError as error:
+            self._node.get_logger().warning(f"goal of ~/identify rejected: {error}")
             return GoalResponse.REJECT
         return GoalResponse.ACCEPT
 
@@ -87,12 +81,11 @@ class IdentifyAction:
             message, end = explain(self._node, "identify", error), handle.abort
         finally:
             self._running.release()
-        result = Identify.Result(message=message, success=end == handle.succeed,
-                                 parameters=parameters_message(
-                                     outcome, self._estimation.findings_now))
         if self._node.context.ok():
             end()
-        return result
+        return Identify.Result(message=message, success=end == handle.succeed,
+                               parameters=parameters_message(
+                                   outcome, self._estimation.findings_now))
 
     def _forget(self) -> None:
         self._estimation.identifier.reset("a goal of ~/identify began")
@@ -123,14 +116,11 @@ class IdentifyAction:
 
 
 def check(goal: Any, settings: Settings) -> None:
-    """Raise an InertialIdError where a goal cannot be reached, or makes no sense."""
-    for name in ("mass_accuracy", "com_accuracy", "inertia_accuracy"):
+    """Raise InvalidData where a goal cannot be reached, or makes no sense."""
+    for name in ("mass_accuracy", "com_accuracy", "inertia_accuracy", "timeout"):
         value = getattr(goal, name)
-        if not (math.isfinite(value) and value >= 0.0):
-            raise InvalidData(f"{name} is {value:g}; it must be finite and not negative")
-    if not (math.isfinite(goal.timeout) and 0.0 <= goal.timeout <= LONGEST):
-        raise InvalidData(f"timeout is {goal.timeout:g} s; allowed: 0 to {LONGEST:g} s, 0 for "
-                          f"{TIMEOUT:g} s")
+        if not 0.0 <= value < math.inf:
+            raise InvalidData(f"{name} is {value:g}; allowed: finite and not negative")
     least = CONFIDENCE_95 * settings.alignment.position_sd
     if settings.load.source == "wrench" and 0.0 < goal.com_accuracy < least:
         raise InvalidData(
@@ -143,35 +133,25 @@ def describe_missing(outcome: Outcome, goal: Any) -> str:
     """What an outcome lacks, and which motion provides it; empty where it lacks nothing."""
     if not isinstance(outcome, Estimate):
         return outcome.reason
-    if outcome.stale:
-        return "new data: the estimate is held"
-    if outcome.doubted:
-        return outcome.doubted
-    width = CONFIDENCE_95 * outcome.sigma
-    parts = [_lack("mass", outcome, MASS, width, goal.mass_accuracy, 1.0, "kg")]
+    if outcome.stale or outcome.doubted:
+        return "new data: the estimate is held" if outcome.stale else outcome.doubted
+    width, groups = CONFIDENCE_95 * outcome.sigma, [
+        ("mass", slice(0, 1), goal.mass_accuracy, 1.0, "kg", TILT)]
     if not outcome.carries_nothing:
-        parts.append(_lack("centre of mass", outcome, COM, width, goal.com_accuracy, 1e3, "mm"))
-    motions = [TILT] if any(parts) else []
-    if goal.inertia_accuracy > 0.0 and not outcome.carries_nothing:
-        share = width / (float(np.trace(outcome.body.inertia_com)) / 3.0)
-        lack = _lack("inertia", outcome, INERTIA, share, goal.inertia_accuracy, 100.0,
-                     "% of the mean moment")
-        lacking = (share[INERTIA] > goal.inertia_accuracy) | (
-            np.array(outcome.verdict[INERTIA]) == UNOBSERVED)
-        axes = {letter for name, lacks in zip(PARAMETER_NAMES[INERTIA], lacking, strict=True)
-                if lacks for letter in name[1:]}
-        parts.append(lack)
-        motions += [f"turn faster, to and fro, about {', '.join(sorted(axes))} of the sensor"
-                    ] if lack else []
-    return "; ".join([part for part in parts if part] + motions)
-
-
-def _lack(name: str, estimate: Estimate, group: slice, width: Any, wanted: float, scale: float,
-          unit: str) -> str:
-    """What a group of parameters lacks: half its 95 % interval is to be at most as wide as wanted;
-    empty where it lacks nothing."""
-    if UNOBSERVED in estimate.verdict[group]:
-        return f"{name} {VERDICT_WORDS[UNOBSERVED]}"
-    widest = float(width[group].max())
-    return "" if wanted == 0.0 or widest <= wanted else (
-        f"{name} known to {scale * widest:.3g} {unit}, where {scale * wanted:.3g} {unit} is wanted")
+        groups.append(("centre of mass", slice(1, 4), goal.com_accuracy, 1e3, "mm", TILT))
+        if goal.inertia_accuracy > 0.0:
+            width[4:] /= float(np.trace(outcome.body.inertia_com)) / 3.0
+            groups.append(("inertia", slice(4, 10), goal.inertia_accuracy, 100.0,
+                           "% of the mean moment", TURN))
+    lacks, motions = [], []
+    for name, group, wanted, scale, unit, motion in groups:
+        widest = float(width[group].max())
+        if UNOBSERVED in outcome.verdict[group]:
+            lacks.append(f"{name} {VERDICT_WORDS[UNOBSERVED]}")
+        elif wanted > 0.0 and widest > wanted:
+            lacks.append(f"{name} known to {scale * widest:.3g} {unit}, where "
+                         f"{scale * wanted:.3g} {unit} is wanted")
+        else:
+            continue
+        motions.append(motion)
+    return "; ".join([*lacks, *dict.fromkeys(motions)])

@@ -14,11 +14,11 @@ from rclpy.executors import MultiThreadedExecutor
 from rclpy.lifecycle import TransitionCallbackReturn
 
 from ..arguments import VERSION
-from ..cli import exit_status, inertial_id_node
+from ..cli import exit_status, run_program
 from ..errors import InvalidSetting
 from .compat import exit_process
 from .node import NAME, InertialIdNode
-from .program import start_ros, stop_flag, without_ros_arguments, without_sources
+from .program import start_ros, stop_flag, without_ros_arguments
 
 THREADS = 10  # more than callbacks that may wait at once: with all of them waiting, rclpy spins
 WAKE = 0.2  # s until a signal is seen when nothing else happens
@@ -32,14 +32,8 @@ settings are ROS parameters (docs/settings.md; config/ holds files for several d
   inertial_id_node --ros-args --params-file ur.yaml -p estimator.method:=lmi
   ros2 launch inertial_id_ros identify.launch.py config:=ur
 
-topics in    wrench.topic, joint_states.topic, tf.topic (and its _static), robot_description.topic
-             (or dynamic_joint_states.topic)
-topics out   ~/inertial_parameters  ~/summary  ~/inertia  ~/markers  ~/wrench_compensated
-             ~/compensation_state  /diagnostics
-services     ~/get_inertial_parameters  ~/set_shape  ~/set_tool  ~/tare  ~/untare  ~/reset  ~/save
-             ~/apply
-action       ~/identify
-parameters   payload.mass  .com  .inertia  .sigma  .valid  .stale  .frame_id  .stamp
+topics, services, the action and the parameters payload.*: docs/interfaces.md, or
+  ros2 node info /inertial_id_node
 
 Exit status: 0 stopped by a signal, 2 a setting or an argument that cannot be used."""
 
@@ -73,11 +67,13 @@ def run(words: list[str]) -> int:
                              "--ros-args -p <name>:=<value> (see --help)")
     start_ros(NAME, words)
     stop = stop_flag()  # rclpy's own handlers would end ROS before the last messages are out
-    node = None
     try:
-        node = _make_node()
-        executor = MultiThreadedExecutor(THREADS)
-        executor.add_node(node)
+        node = InertialIdNode()
+    except ParameterException as error:
+        raise InvalidSetting(str(error)) from error
+    executor = MultiThreadedExecutor(THREADS)
+    executor.add_node(node)
+    try:
         if node.settings.lifecycle.autostart:
             _start(node)
         else:
@@ -85,26 +81,11 @@ def run(words: list[str]) -> int:
                                    "lifecycle.autostart is false")
         _spin(node, executor, stop.is_set)
     finally:
-        if node is not None:
-            was_asked = node.close()
-            end = time.monotonic() + RESULT_TIME * was_asked
-            _spin(node, executor, lambda: time.monotonic() > end)
+        end = RESULT_TIME * node.close() + time.monotonic()
+        _spin(node, executor, lambda: time.monotonic() > end)
         rclpy.try_shutdown()
     exit_process(0)  # a solver or a service that has not come to its end must not keep it
     return 0
-
-
-def _make_node() -> InertialIdNode:
-    """The node (raises InvalidSetting where a setting, or a middleware without the security that is
-    asked for, prevents that)."""
-    try:
-        return InertialIdNode()
-    except ParameterException as error:
-        raise InvalidSetting(str(error)) from error
-    except RuntimeError as error:  # what rclpy raises has no other public class
-        if "creating node" not in str(error):
-            raise
-        raise InvalidSetting(without_sources(str(error))) from error
 
 
 def _start(node: InertialIdNode) -> None:
@@ -122,8 +103,8 @@ def _spin(node: InertialIdNode, executor: MultiThreadedExecutor, ended: Callable
         try:
             executor.spin_once(timeout_sec=WAKE)
         except Exception as error:  # of rclpy, as about a handle that was just destroyed
-            node.get_logger().error(without_sources(str(error)))
+            node.get_logger().error(str(error))
 
 
 if __name__ == "__main__":
-    raise SystemExit(inertial_id_node())
+    raise SystemExit(run_program("inertial_id_node"))

@@ -11,7 +11,6 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable
 from dataclasses import replace
-from time import monotonic
 from typing import Any
 
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
@@ -19,15 +18,12 @@ from rclpy.clock import Clock, ClockType
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.parameter import Parameter
 
-from ..errors import InertialIdError, InvalidSetting
-from ..identify.identifier import make_identifier
-from ..identify.state import restored
-from ..io.files import user_path
-from ..motion.description import read_description
+from ..errors import InertialIdError
 from ..settings import Settings
 from .apply import ApplyService
-from .diagnostics import FindingLogger, PayloadLogger, Rate, statuses
-from .estimation import Estimation, Notes
+from .contract import LOOK
+from .diagnostics import PERIOD, Diagnostics
+from .estimation import Estimation
 from .files import StateKeeper
 from .identify_action import IdentifyAction
 from .parameters import Parameters
@@ -36,7 +32,6 @@ from .services import Services
 from .streams import Subscriptions
 
 NAME = "inertial_id_node"
-LOOK, REPORT = 0.05, 1.0  # s between two looks whether what is shown is fresh; two diagnostics
 STOP_TIME = 1.5  # s that the last estimate may take
 
 
@@ -68,13 +63,15 @@ class InertialIdNode(LifecycleNode):
     def _change_settings(self, settings: Settings) -> None:
         """Use other settings (raises InertialIdError where they cannot be used)."""
         estimation, before = self._estimation, self.settings
-        if estimation is None:
+        if estimation is None or replace(
+                before, apply=settings.apply, motion=settings.motion) == settings:
             return
-        if replace(before, apply=settings.apply, motion=settings.motion,
-                   compensation=settings.compensation) != settings:
-            estimation.worker.call(lambda: estimation.use_settings(settings))
-        if estimation.streams is not None:
-            estimation.streams.compensation.configure(settings)
+
+        def use() -> None:
+            estimation.identifier.set_settings(settings)
+            if estimation.streams is not None:
+                estimation.solve()
+        estimation.worker.call(use)
 
     # ---- transitions ----------------------------------------------------------------------------
 
@@ -118,39 +115,30 @@ class InertialIdNode(LifecycleNode):
         return None
 
     def _configure(self) -> None:
-        settings, notes = self.settings, Notes()
-        identifier = make_identifier(settings)
-        keeper = StateKeeper(settings, self.get_fully_qualified_name())
-        state, complaint = keeper.load()
-        notes.say("file_failed", complaint or keeper.why_not)
-        beliefs, unused = restored(identifier.beliefs, settings, state)
-        notes.say("tare_not_used", unused)
-        identifier.believe(replace(beliefs, tool=identifier.beliefs.tool or beliefs.tool))
-        if settings.robot_description.file:
-            _use_description_file(identifier, settings.robot_description.file)
-        self._publishing = Publishing(self, self._declared.write_payload)
-        self._estimation = Estimation(identifier, self._publishing, notes, self._log_error)
-        self._action = IdentifyAction(self, self._estimation, lambda: self.settings)
-        self._offered = Services(self, self._estimation, keeper, lambda: self.settings)
-        self._apply = ApplyService(self, self._estimation, keeper, lambda: self.settings)
-        self._loggers = FindingLogger(self.get_logger()), PayloadLogger(self.get_logger())
-        self._rates: dict[str, Rate] = {}
-        self._several = ""  # that several nodes publish the wrench
+        keeper = StateKeeper(self.settings, self.get_fully_qualified_name())
+        identifier, wrong, unused = keeper.make_identifier(self.settings)
+        publishing = Publishing(self, self._declared.write_payload)
+        self._estimation = estimation = Estimation(identifier, publishing, self._log_error)
+        estimation.notes.say("file_failed", wrong)
+        estimation.notes.say("tare_not_used", unused)
+        diagnostics = Diagnostics(self, estimation)
+        self._action = IdentifyAction(self, estimation, lambda: self.settings)
+        self._parts = (self._action, Services(self, estimation, keeper, lambda: self.settings),
+                       ApplyService(self, estimation, keeper, lambda: self.settings), publishing,
+                       diagnostics)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._routines = [
             self.create_timer(period, routine, MutuallyExclusiveCallbackGroup(), clock=steady)
-            for period, routine in ((LOOK, self._estimation.look), (REPORT, self._report))]
+            for period, routine in ((LOOK, estimation.look), (PERIOD, diagnostics.report))]
 
     def _activate(self) -> None:
         estimation = self._estimation
         assert estimation is not None
         streams = Subscriptions(self, self.settings, self._sim_time,
                                 lambda stamp: estimation.freshness.age_of(stamp))
-        self._rates = {}
         estimation.start(streams)
-        self.get_logger().info(
-            f"{self.settings.estimator.method} at {self.settings.estimator.rate:g} Hz from "
-            f"{self.resolve_topic_name(streams.load_topic.name(self.settings))}")
+        self.get_logger().info(f"{self.settings.estimator.method} at "
+                               f"{self.settings.estimator.rate:g} Hz from {streams.load_name}")
 
     def _clean_up(self) -> None:
         estimation, self._estimation = self._estimation, None
@@ -158,63 +146,23 @@ class InertialIdNode(LifecycleNode):
             return
         for timer in self._routines:
             self.destroy_timer(timer)
-        self._action.close()
-        self._offered.close()
-        self._apply.close()
         estimation.worker.stop(STOP_TIME)
-        self._publishing.close()
+        for part in self._parts:
+            part.close()
 
     def close(self) -> bool:
-        """End the threads, in any state; True if a goal ran."""
-        if self._estimation is None:
+        """End the threads, in any state; True if a goal ran, whose result is still to be sent."""
+        estimation = self._estimation
+        if estimation is None:
             return False
         had_goal = self._action.is_running
         try:
-            if self._estimation.streams is not None:
-                self._estimation.end("the node stops", STOP_TIME)
+            if estimation.streams is not None:
+                estimation.end("the node stops", STOP_TIME)
         except InertialIdError as error:  # the worker takes longer
             self.get_logger().warning(str(error))
-        else:
-            if not had_goal:
-                self._clean_up()
         return had_goal
-
-    # ---- reports --------------------------------------------------------------------------------
 
     def _log_error(self, error: Exception) -> None:
         if self.context.ok():
             self.get_logger().error("".join(traceback.format_exception(error)))
-
-    def _report(self) -> None:
-        """Publish diagnostics, and log what is new."""
-        estimation = self._estimation
-        if estimation is None:
-            return
-        streams, now, rates = estimation.streams, monotonic(), {}
-        stamp = self.get_clock().now().to_msg()
-        if streams is not None:
-            several = streams.several_publishers()
-            if several != self._several:
-                self._several = several
-                self.get_logger().warning(several or "one node publishes the wrench again")
-            received = streams.inbox.received
-            for topic in (streams.load_topic, *received):
-                name = topic.setting.removesuffix(".topic")
-                count = received[topic].count
-                if name not in rates:
-                    rates[name] = self._rates.setdefault(name, Rate()).update(count, now), count
-            stamp = streams.node.get_clock().now().to_msg()
-        findings = (*estimation.notes.all(), *estimation.findings_now)
-        findings = tuple({f.name: f for f in findings}.values())
-        self._loggers[0].update(findings)
-        self._loggers[1].update(estimation.outcome)
-        self._publishing.publish_diagnostics(statuses(
-            self.get_fully_qualified_name().lstrip("/"), findings, estimation.outcome, rates,
-            estimation.longest), stamp)
-
-
-def _use_description_file(identifier: Any, name: str) -> None:
-    try:
-        identifier.set_robot_description(read_description(user_path(name)))
-    except InertialIdError as error:
-        raise InvalidSetting(f"robot_description.file is '{name}': {error}") from error

@@ -68,16 +68,13 @@ class Parameters:
         for name, value, spec in iter_settings(self.settings):
             if name in given:
                 node.undeclare_parameter(name)
-            plain = Parameter.Type.DOUBLE_ARRAY if value == () else (
-                list(value) if isinstance(value, tuple) else value)
+            plain = Parameter.Type.DOUBLE_ARRAY if value == () else value
             node.declare_parameter(name, plain, describe(name, value, spec), ignore_override=True)
-        self._default = {name: value for name, value, _ in iter_settings(self.settings)}
         for parameter in payload_parameters(None):
             # rclpy would refuse its own node a parameter that is declared as read-only.
             node.declare_parameter(parameter.name, parameter.value, ParameterDescriptor(
                 description=PAYLOAD[parameter.name],
                 additional_constraints="read-only: written by the node"), ignore_override=True)
-        node.add_pre_set_parameters_callback(self._cast)
         node.add_on_set_parameters_callback(self._check)
 
     def write_payload(self, outcome: Outcome) -> None:
@@ -88,25 +85,18 @@ class Parameters:
         finally:
             self._writer = 0
 
-    def _cast(self, parameters: list[Parameter]) -> list[Parameter]:
-        """The parameters with whole numbers as those with a point where the setting is one."""
-        return [Parameter(p.name, value=float(p.value))
-                if p.type_ is Parameter.Type.INTEGER
-                and isinstance(self._default.get(p.name), float) else p for p in parameters]
-
     def _check(self, parameters: Sequence[Parameter]) -> SetParametersResult:
         """Use changed settings; refuse to set payload.* for anybody else."""
         if self._writer == threading.get_ident():
             return SetParametersResult(successful=True)
+        changes = {p.name: _plain(p.value) for p in parameters}
         try:
-            for parameter in parameters:
-                if parameter.name in PAYLOAD:
-                    raise InvalidSetting(f"{parameter.name} is written by the node and cannot be "
-                                         "set")
-                if parameter.name == "use_sim_time":
-                    raise InvalidSetting("use_sim_time can only be set when the node starts")
-            changed = self.settings.replace(
-                {p.name: _listed(p.value) for p in parameters if p.name in self._default})
+            if changes.keys() & {*PAYLOAD, "use_sim_time"}:
+                raise InvalidSetting(f"{', '.join(changes)} cannot be set while the node runs: "
+                                     "payload.* is written by the node alone")
+            changed = self.settings.replace({
+                name: value for name, value in changes.items()
+                if not name.startswith(OF_EVERY_NODE)})
             if changed != self.settings:
                 create(changed)
                 self._change(changed)
@@ -123,36 +113,34 @@ def _given(node: Node) -> dict[str, Any]:
     for name, parameter in node.get_parameters_by_prefix("").items():
         if name == "use_sim_time" and not isinstance(parameter.value, bool):
             raise InvalidSetting(f"use_sim_time is {parameter.value!r}; it must be true or false")
-        if name.startswith(OF_EVERY_NODE):
-            continue
-        if name in PAYLOAD:
-            raise InvalidSetting(f"{name} is written by the node and cannot be set")
-        if name not in known:
-            raise unknown_setting(name, known)
-        # An empty list in a parameter file arrives as a parameter without a value.
-        given[name] = [] if parameter.value is None else _listed(parameter.value)
+        if name in known:
+            # An empty list in a parameter file arrives as a parameter without a value.
+            given[name] = [] if parameter.value is None else _plain(parameter.value)
+        elif not name.startswith(OF_EVERY_NODE):
+            raise (InvalidSetting(f"{name} is written by the node and cannot be set")
+                   if name in PAYLOAD else unknown_setting(name, known))
     return given
 
 
 def describe(name: str, value: Any, spec: Spec) -> ParameterDescriptor:
     """The descriptor of a setting: type, description with unit, range, and when it may change."""
-    parts = []
-    if spec.lengths:
-        parts.append(f"{' or '.join(str(n) for n in spec.lengths)} numbers")
+    parts = [f"{' or '.join(map(str, spec.lengths))} numbers"] if spec.lengths else []
     if not isinstance(value, (bool, str)) or spec.choices:
         parts.append(allowed_range(spec))
     parts.append("may change while the node runs" if spec.runtime else "set at start only")
+    kind = (Parameter.Type.DOUBLE_ARRAY if isinstance(value, tuple) else
+            Parameter.Type.from_parameter_value(value))
     out = ParameterDescriptor(
-        name=name, type=(Parameter.Type.DOUBLE_ARRAY if isinstance(value, tuple) else
-                         Parameter.Type.from_parameter_value(value)).value,
+        name=name, type=kind.value, read_only=not spec.runtime,
         description=spec.description + (f" [{spec.unit}]" if spec.unit else ""),
-        additional_constraints="; ".join(parts), read_only=not spec.runtime)
+        additional_constraints="; ".join(parts))
     if math.isfinite(spec.low) and math.isfinite(spec.high):
-        low, high = float(spec.low), float(spec.high)
         if isinstance(value, float):
-            out.floating_point_range.append(FloatingPointRange(from_value=low, to_value=high))
+            out.floating_point_range.append(FloatingPointRange(
+                from_value=float(spec.low), to_value=float(spec.high)))
         elif isinstance(value, int) and not isinstance(value, bool):
-            out.integer_range.append(IntegerRange(from_value=int(low), to_value=int(high), step=1))
+            out.integer_range.append(IntegerRange(
+                from_value=int(spec.low), to_value=int(spec.high), step=1))
     return out
 
 
@@ -166,10 +154,10 @@ def payload_parameters(outcome: Outcome | None) -> list[Parameter]:
         inertia = six_from_tensor(body.inertia_com) if outcome.inertia_is_known else values[2]
         values = [float(body.mass), body.com, inertia, outcome.sigma, True, outcome.stale,
                   outcome.frame_id, outcome.stamp_ns]
-    return [Parameter(name, value=value.tolist() if isinstance(value, np.ndarray) else value)
+    return [Parameter(name, value=_plain(value))
             for name, value in zip(PAYLOAD, values, strict=True)]
 
 
-def _listed(value: Any) -> Any:
+def _plain(value: Any) -> Any:
     """A parameter's value with lists in place of the arrays of rclpy."""
     return value.tolist() if hasattr(value, "tolist") else value

@@ -14,9 +14,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from types import FrameType
+from collections.abc import Sequence
 from typing import IO
 
 from rclpy.utilities import remove_ros_args
@@ -24,44 +22,32 @@ from rclpy.utilities import remove_ros_args
 from ..errors import InvalidSetting
 from ..ros import compat
 
-
-def start_ros(program: str, words: Sequence[str]) -> None:
-    """Start rclpy with the ROS arguments among the words that follow the program's name.
-
-    Raises:
-        InvalidSetting: ROS does not understand them.
-    """
-    with _explain_refusal():
-        compat.init([program, *words])
-
-
-def without_ros_arguments(program: str, words: Sequence[str]) -> list[str]:
-    """The words of a command line without its ROS arguments.
-
-    Raises:
-        InvalidSetting: ROS does not understand its own.
-    """
-    with _explain_refusal():
-        return remove_ros_args([program, *words])[1:]
-
-
 # What failed within ROS, and lines of its sources.
 _NOISE = re.compile(
     r"^(failed to initialize rcl|Failed to parse ROS arguments): |,? at \S+\.c(pp)?:\d+")
 
 
-def without_sources(text: str) -> str:
-    """A message of rcl as one line that names no lines of its sources."""
-    return _NOISE.sub("", " ".join(text.split()))
-
-
-@contextmanager
-def _explain_refusal() -> Iterator[None]:
-    """Raise an error of ROS arguments again as an InvalidSetting, without files and lines of C."""
+def start_ros(program: str, words: Sequence[str]) -> None:
+    """Start rclpy with the ROS arguments among the words that follow the program's name (raises
+    InvalidSetting where ROS does not understand them)."""
     try:
-        yield
+        compat.init([program, *words])
     except Exception as error:  # rclpy has no public base class for bad ROS arguments
-        raise InvalidSetting(f"ROS arguments: {without_sources(str(error))}") from error
+        raise _refusal(error) from error
+
+
+def without_ros_arguments(program: str, words: Sequence[str]) -> list[str]:
+    """The words of a command line without its ROS arguments (raises InvalidSetting where ROS does
+    not understand its own)."""
+    try:
+        return remove_ros_args([program, *words])[1:]
+    except Exception as error:
+        raise _refusal(error) from error
+
+
+def _refusal(error: Exception) -> InvalidSetting:
+    """The error on one line that names no lines of the sources of ROS."""
+    return InvalidSetting(f"ROS arguments: {_NOISE.sub('', ' '.join(str(error).split()))}")
 
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -70,12 +56,8 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 def stop_flag() -> threading.Event:
     """An event that is set by every SIGINT and SIGTERM from now on."""
     stop = threading.Event()
-
-    def ask(number: int, frame: FrameType | None) -> None:
-        stop.set()
-
     for number in _SIGNALS:
-        signal.signal(number, ask)
+        signal.signal(number, lambda *_: stop.set())
     return stop
 
 

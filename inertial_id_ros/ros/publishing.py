@@ -1,27 +1,43 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""The topics that the node publishes about the estimate, and ``payload.*``."""
+"""The topics that the node publishes about the estimate, ``payload.*``, and markers for RViz."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+import numpy as np
 from geometry_msgs.msg import InertiaStamped
 from rclpy.lifecycle import LifecycleNode
-from visualization_msgs.msg import MarkerArray
+from std_msgs.msg import ColorRGBA
+from visualization_msgs.msg import Marker, MarkerArray
 
 from inertial_id_ros.msg import InertialParameters, InertialSummary
 
-from ..estimate import Estimate, Outcome
+from ..estimate import UNOBSERVED, VERDICT_WORDS, Estimate, Outcome
 from ..findings import Finding
+from ..inertia import Array, principal_moments
 from .contract import LATCHED, published_qos
-from .conversions import inertia_message, parameters_message, summary_message, time_message
-from .markers import payload_markers
+from .conversions import (
+    CONFIDENCE_95,
+    inertia_message,
+    parameters_message,
+    point,
+    quaternion_message,
+    summary_message,
+    time_message,
+    vector,
+)
+
+NAMESPACE = "payload"
+ELLIPSOID, BOX, TEXT, HELD = (ColorRGBA(r=r, g=g, b=b, a=a) for r, g, b, a in (
+    (0.9, 0.3, 0.1, 0.8), (0.1, 0.5, 0.9, 0.35), (0.2, 0.2, 0.2, 1.0), (0.5, 0.5, 0.5, 0.35)))
+LETTERS, LEAST = 0.03, 0.004  # m: height of letters, half axis of an ellipsoid that is still seen
+SD = 2.0  # standard deviations that the ellipsoid shows
+COM = slice(1, 4)
 
 
 class Publishing:
-    """Publishers of a node, silent while it is inactive but for the diagnostics.
+    """Publishers of a node, silent while it is inactive.
 
     Args:
         write: sets the parameters ``payload.*``.
@@ -35,7 +51,6 @@ class Publishing:
         # Not latched: without verdict and stale mark, an old one would be taken for a new one.
         self._inertia = node.create_lifecycle_publisher(InertiaStamped, "~/inertia", 10)
         self._markers = node.create_lifecycle_publisher(MarkerArray, "~/markers", LATCHED)
-        self._diagnostics = node.create_publisher(DiagnosticArray, "/diagnostics", 10)
         self._sequence = 0  # of the last message with parameters
         self._undrawn: Outcome | None = None  # the last one, where nobody has asked for markers yet
 
@@ -67,14 +82,46 @@ class Publishing:
             self._markers.publish(payload_markers(self._undrawn))
             self._undrawn = None
 
-    def publish_diagnostics(self, statuses: Sequence[DiagnosticStatus], stamp: Any) -> None:
-        """Publish diagnostic statuses, stamped with a time message."""
-        message = DiagnosticArray(status=list(statuses))
-        message.header.stamp = stamp
-        self._diagnostics.publish(message)
-
     def close(self) -> None:
         """Destroy the publishers."""
         for publisher in (self._parameters, self._summary, self._inertia, self._markers):
             self._node.destroy_lifecycle_publisher(publisher)
-        self._node.destroy_publisher(self._diagnostics)
+
+
+def payload_markers(outcome: Outcome) -> MarkerArray:
+    """Ellipsoid, box and text of an estimate; what is unobserved is deleted."""
+    ellipsoid, box, text = (_marker(outcome, number) for number in range(3))
+    if isinstance(outcome, Estimate):
+        if UNOBSERVED not in outcome.verdict[COM]:
+            variances, axes = principal_moments(outcome.covariance[COM, COM])
+            half = np.maximum(SD * np.sqrt(np.maximum(variances, 0.0)), LEAST)
+            _draw(ellipsoid, Marker.SPHERE, outcome, ELLIPSOID, 2.0 * half, axes)
+        if UNOBSERVED not in outcome.verdict:
+            _draw(box, Marker.CUBE, outcome, BOX, *equivalent_box(outcome))
+        _draw(text, Marker.TEXT_VIEW_FACING, outcome, TEXT, np.full(3, LETTERS), np.eye(3))
+        text.text = (f"{outcome.body.mass:.3f} ± {CONFIDENCE_95 * outcome.sigma[0]:.2g} kg\n"
+                     f"{VERDICT_WORDS[outcome.verdict[0]]}{', held' if outcome.stale else ''}")
+    return MarkerArray(markers=[ellipsoid, box, text])
+
+
+def equivalent_box(estimate: Estimate) -> tuple[Array, Array]:
+    """Lengths (3,) [m] and axes (3, 3) of the uniform box of the same mass and inertia."""
+    moments, axes = principal_moments(estimate.body.inertia_com)
+    squares = 12.0 / estimate.body.mass * (0.5 * moments.sum() - moments)
+    return np.sqrt(np.maximum(squares, 0.0)), axes
+
+
+def _draw(marker: Marker, kind: int, estimate: Estimate, colour: ColorRGBA, size: Array,
+          axes: Array) -> None:
+    marker.type, marker.action = kind, Marker.ADD
+    marker.color = HELD if estimate.stale else colour
+    marker.pose.position, marker.scale = point(estimate.body.com), vector(size)
+    marker.pose.orientation = quaternion_message(axes)
+
+
+def _marker(outcome: Outcome, number: int) -> Marker:
+    """A marker that deletes what was drawn under this number."""
+    marker = Marker(ns=NAMESPACE, id=number, action=Marker.DELETE, frame_locked=True)
+    marker.header.frame_id = outcome.frame_id
+    marker.header.stamp = time_message(outcome.stamp_ns)
+    return marker

@@ -28,10 +28,8 @@ from .files import (
     TOOLS,
     CannotSave,
     StateKeeper,
-    check_plain_name,
     find,
     own_name,
-    with_ending,
     write_in_folder,
 )
 from .shapes import read_shape
@@ -89,7 +87,7 @@ class Services:
     def _get_parameters(self, request: Any, response: Any) -> str:
         estimation, target = self._estimation, request.target_frame.lstrip("/")
         outcome, findings = estimation.outcome, estimation.findings_now
-        age = estimation.age(outcome)
+        age = estimation.freshness.age(outcome)
         if target and outcome.frame_id and target != outcome.frame_id:
             try:
                 rotation, translation, moment = estimation.worker.call(
@@ -109,12 +107,11 @@ class Services:
         return str(response.parameters.status)
 
     def _save(self, request: Any, response: Any) -> str:
-        name = check_plain_name(
-            request.name or own_name(self._node.get_fully_qualified_name(), DEFAULT_NAME))
+        name = request.name or own_name(self._node.get_fully_qualified_name(), DEFAULT_NAME)
         outcome = self._estimation.outcome
         if not isinstance(outcome, Estimate):
             raise NotEnoughData(f"nothing to save: {outcome.reason}")
-        path = write_in_folder(self._settings().state.directory, SAVES, with_ending(name),
+        path = write_in_folder(self._settings().state.directory, SAVES, name,
                                lambda path: save_estimate(path, outcome))
         response.path = str(path)
         return f"saved to {path}"
@@ -129,12 +126,12 @@ class Services:
             before = identifier.beliefs
             try:
                 text = change()
-                self._state.keep(identifier.beliefs)
+                text += self._state.keep(identifier.beliefs)
             except CannotSave as error:
                 identifier.believe(before)
                 raise CannotSave(f"{error}; tool, tare and estimate are as before") from error
             self._estimation.solve()
-            return text + self._state.note()
+            return text
         return self._estimation.worker.call(change_and_solve)
 
     def _reset(self, request: Any, response: Any) -> str:
@@ -148,49 +145,55 @@ class Services:
         shape = read_shape(request)
 
         def use() -> str:
-            placed = place_shape(self._estimation, shape, request.frame_id)
+            placed = None if shape is None else self._in_sensor(shape, request.frame_id)
             self._estimation.identifier.set_shape(placed)
             self._estimation.solve()
-            return _describe(placed)
+            if placed is None:
+                return "the shape is forgotten"
+            x, y, z = placed.lengths
+            return (f"shape '{placed.name}' of {1e3 * placed.volume:.4g} litres, bounding box "
+                    f"{x:.4g} x {y:.4g} x {z:.4g} m along the sensor axes")
         return self._estimation.worker.call(use)
 
+    def _in_sensor(self, shape: Shape, frame: str) -> Shape:
+        """A shape that is given in a frame (empty: the sensor's) in the sensor frame (raises
+        UnknownFrame, InvalidData)."""
+        sensor = self._estimation.identifier.streams.frame
+        if not frame:
+            return shape
+        if not sensor:
+            raise InvalidData(f"frame '{frame}' cannot be related to the sensor frame, which is "
+                              "not known before the first wrench message")
+        pose = np.eye(4)
+        pose[:3, :3], pose[:3, 3] = self._estimation.lookup(sensor, frame)[:2]
+        return shape.place(pose)
+
     def _set_tool(self, request: Any, response: Any) -> str:
-        actions = {SetTool.Request.STORE: self._store_tool, SetTool.Request.LOAD: self._load_tool,
-                   SetTool.Request.CLEAR: self._clear_tool}
-        if request.action not in actions:
-            raise InvalidData(f"action is {request.action}; allowed: 1 (load), 2 (clear), 3 (store "
-                              "the present estimate)")
-        if request.name:
-            check_plain_name(request.name)
-        return self._change(lambda: actions[request.action](request.name))
+        return self._change(lambda: self._use_tool(request.action, request.name))
 
-    def _store_tool(self, name: str) -> str:
-        outcome, identifier = self._estimation.outcome, self._estimation.identifier
-        if not isinstance(outcome, Estimate):
-            raise NotEnoughData(f"there is no estimate to store as the tool: {outcome.reason}")
-        if outcome.doubted:
-            raise NotEnoughData(f"the estimate is in doubt: {outcome.doubted}")
-        tool, written = tool_from_estimate(outcome, identifier.beliefs.tool), ""
-        if name:
-            path = write_in_folder(self._settings().state.directory, TOOLS,
-                                   with_ending(name), lambda path: save_tool(path, tool))
-            written = f" in {path}"
+    def _use_tool(self, action: int, name: str) -> str:
+        identifier, outcome = self._estimation.identifier, self._estimation.outcome
+        directory, tool = self._settings().state.directory, None
+        if action == SetTool.Request.CLEAR and not name:
+            text = "the tool is forgotten; all that the sensor carries"
+        elif action == SetTool.Request.LOAD and name:
+            tool = load_tool(find(directory, TOOLS, name))
+            text = f"loaded a {tool.describe()}; what is carried beside it"
+        elif action == SetTool.Request.STORE:
+            if not isinstance(outcome, Estimate) or outcome.doubted:
+                raise NotEnoughData("there is no estimate to store as the tool: " + (
+                    outcome.doubted if isinstance(outcome, Estimate) else outcome.reason))
+            tool = stored = tool_from_estimate(outcome, identifier.beliefs.tool)
+            text = f"stored a {tool.describe()}"
+            if name:
+                path = write_in_folder(directory, TOOLS, name, lambda at: save_tool(at, stored))
+                text += f" in {path}"
+            text += "; what is carried beside it"
+        else:
+            raise InvalidData(f"action is {action} and name '{name}'; allowed: 1 (load) with a "
+                              "name, 2 (clear) without one, 3 (store the present estimate)")
         identifier.set_tool(tool)
-        return (f"stored a {tool.describe()}{written}; what is carried beside it is estimated from "
-                "now on")
-
-    def _load_tool(self, name: str) -> str:
-        if not name:
-            raise InvalidData("name is empty; give the file in state.directory to load")
-        tool = load_tool(find(self._settings().state.directory, TOOLS, name))
-        self._estimation.identifier.set_tool(tool)
-        return f"loaded a {tool.describe()}; what is carried beside it is estimated from now on"
-
-    def _clear_tool(self, name: str) -> str:
-        if name:
-            raise InvalidData(f"name is '{name}'; it must be empty to clear the tool")
-        self._estimation.identifier.set_tool(None)
-        return "the tool is forgotten; all that the sensor carries is estimated from now on"
+        return f"{text} is estimated from now on"
 
 
 def require_active(node: LifecycleNode, estimation: Estimation) -> None:
@@ -206,25 +209,3 @@ def explain(node: LifecycleNode, name: str, error: Exception) -> str:
         return str(error)
     node.get_logger().error(printable(f"{name}: {type(error).__name__}: {error}"))
     return printable(f"internal error: {error}")
-
-
-def place_shape(estimation: Estimation, shape: Shape | None, frame: str) -> Shape | None:
-    """A shape that is given in a frame (empty: the sensor's) in the sensor frame; in the worker
-    (raises UnknownFrame)."""
-    if shape is None or not frame:
-        return shape
-    sensor = estimation.identifier.streams.frame
-    if not sensor:
-        raise InvalidData(f"frame '{frame}' cannot be related to the sensor frame, which is not "
-                          "known before the first wrench message")
-    pose = np.eye(4)
-    pose[:3, :3], pose[:3, 3] = estimation.lookup(sensor, frame)[:2]
-    return shape.place(pose)
-
-
-def _describe(shape: Shape | None) -> str:
-    if shape is None:
-        return "the shape is forgotten"
-    x, y, z = shape.lengths
-    return (f"shape '{shape.name}' of {1e3 * shape.volume:.4g} litres, bounding box "
-            f"{x:.4g} x {y:.4g} x {z:.4g} m along the sensor axes")

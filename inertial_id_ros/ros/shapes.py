@@ -13,7 +13,6 @@ from ..extras import optional_packages
 from ..geometry.mesh import load_mesh, package_roots, resolve_resource
 from ..geometry.shape import Shape, shape_from_mesh, shape_from_points, shape_from_primitive
 from ..inertia import Array
-from ..limits import MAX_REQUEST_FACES, MAX_REQUEST_POINTS
 from .conversions import pose_matrix
 
 KINDS = {SolidPrimitive.BOX: "box", SolidPrimitive.SPHERE: "sphere",
@@ -27,24 +26,17 @@ def read_shape(request: Any) -> Shape | None:
     Raises:
         InvalidShape: more than one shape, or one that cannot be accepted; InvalidData: a bad pose.
     """
-    given = [name for name, there in (
-        ("primitive", request.primitive.type != 0),
-        ("mesh", len(request.mesh.triangles) > 0 or len(request.mesh.vertices) > 0),
-        ("mesh_resource", bool(request.mesh_resource)), ("points", len(request.points) > 0),
-    ) if there]
+    given = {make: name for make, name, there in (
+        (_primitive, "primitive", request.primitive.type != 0),
+        (_mesh, "mesh", len(request.mesh.triangles) or len(request.mesh.vertices)),
+        (_file, "mesh_resource", request.mesh_resource),
+        (_points, "points", len(request.points))) if there}
     if not given:
         return None
     if len(given) > 1:
-        raise InvalidShape(f"the request gives {' and '.join(given)}; give exactly one")
-    for what, some, limit in (("mesh.vertices", request.mesh.vertices, MAX_REQUEST_POINTS),
-                              ("mesh.triangles", request.mesh.triangles, MAX_REQUEST_FACES),
-                              ("points", request.points, MAX_REQUEST_POINTS)):
-        if len(some) > limit:
-            raise InvalidShape(f"{what} has {len(some)} entries; at most {limit} are allowed in a "
-                               "request; give fewer, or a mesh_resource")
-    pose, make = pose_matrix(request.pose), {
-        "primitive": _primitive, "mesh": _mesh, "mesh_resource": _file, "points": _points}
-    return make[given[0]](request).place(pose, bool(request.bounding))
+        raise InvalidShape(f"the request gives {' and '.join(given.values())}; give exactly one")
+    (make,) = given
+    return make(request).place(pose_matrix(request.pose), bool(request.bounding))
 
 
 def _primitive(request: Any) -> Shape:
@@ -64,11 +56,9 @@ def _mesh(request: Any) -> Shape:
 
     vertices = _rows(request.mesh.vertices)
     faces = np.array([t.vertex_indices for t in request.mesh.triangles], dtype=np.int64)
-    if not np.isfinite(vertices).all():
-        raise InvalidShape("mesh.vertices must be finite")
-    if len(faces) == 0 or faces.max() >= len(vertices):
-        raise InvalidShape("mesh.triangles name vertices that the mesh does not have (it has "
-                           f"{len(vertices)})")
+    if not np.isfinite(vertices).all() or not 0 <= faces.max(initial=-1) < len(vertices):
+        raise InvalidShape("mesh.vertices must be finite, and mesh.triangles name some of them (it "
+                           f"has {len(vertices)})")
     return shape_from_mesh(trimesh.Trimesh(vertices, faces), np.eye(4))
 
 

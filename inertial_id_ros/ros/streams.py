@@ -16,7 +16,7 @@ from rclpy.clock import Clock, ClockType
 from rclpy.exceptions import InvalidTopicNameException
 from rclpy.node import Node
 from rclpy.parameter import Parameter
-from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.validate_topic_name import validate_topic_name
 
 from ..errors import InvalidSetting
@@ -35,8 +35,8 @@ from .compensation import CompensatedWrench
 HAND_OVER = 0.05  # s
 LISTED = 10  # names in a sentence, at most
 # s between threads that run Python code: a wrench that comes while an estimate is made must not
-# wait for long where it is compensated; without that, a busy machine has better to do.
-QUICK, USUAL = 0.001, 0.005
+# wait for long where it is compensated.
+SWITCH = 0.001
 
 
 class Subscriptions:
@@ -97,11 +97,9 @@ class Subscriptions:
         """Begin; `hand_over` is called again and again in the thread, and must not wait."""
         def serve() -> None:
             self.compensation.check_subscribers()
-            interval = QUICK if self.compensation.is_used else USUAL
-            if sys.getswitchinterval() != interval:
-                sys.setswitchinterval(interval)
             hand_over()
 
+        sys.setswitchinterval(SWITCH)
         self.node.create_timer(HAND_OVER, serve, clock=Clock(clock_type=ClockType.STEADY_TIME))
         self._executor.add_node(self.node)
         self._thread.start()
@@ -124,18 +122,16 @@ class Subscriptions:
         return next(topic for topic in (WRENCH, DYNAMIC_JOINT_STATES, JOINT_STATES)
                     if topic in self._subscriptions)
 
-    def several_publishers(self) -> str:
-        """That several nodes publish the wrench, in a sentence; empty: none or one does.
+    @property
+    def load_name(self) -> str:
+        """The full name of that topic."""
+        return str(self._subscriptions[self.load_topic].topic_name)
 
-        Joint states of arm and gripper often come from two; what contradicts itself the data show.
-        """
-        topic = self.load_topic
-        subscription = self._subscriptions[topic]
-        if topic is JOINT_STATES or subscription.get_publisher_count() < 2:
-            return ""
-        nodes = publishing_nodes(self.node, subscription.topic_name)
-        return (f"several publishers of the {topic.content} on '{subscription.topic_name}': "
-                f"{', '.join(nodes[:LISTED])}")
+    def publishers(self) -> list[str]:
+        """The nodes that publish the wrench. Joint states of arm and gripper often come from two;
+        what contradicts itself the data show."""
+        return [] if self.load_topic is JOINT_STATES else publishing_nodes(
+            self.node, self.load_name)
 
     def other_topics(self) -> str:
         """Topics of wrenches there are in place of one that is silent, as the end of a sentence;
@@ -156,11 +152,9 @@ def publishing_nodes(node: Node, topic: str) -> list[str]:
                    for info in node.get_publishers_info_by_topic(topic)})
 
 
-def subscription_qos(topic: Any) -> QoSProfile:
+def subscription_qos(topic: InputTopic) -> QoSProfile:
     """Best effort matches reliable and best-effort publishers; what is latched is reliable."""
     if topic.latched:
-        return QoSProfile(depth=topic.depth, history=HistoryPolicy.KEEP_LAST,
-                          reliability=ReliabilityPolicy.RELIABLE,
+        return QoSProfile(depth=topic.depth, reliability=ReliabilityPolicy.RELIABLE,
                           durability=DurabilityPolicy.TRANSIENT_LOCAL)
-    return QoSProfile(depth=topic.depth, history=HistoryPolicy.KEEP_LAST,
-                      reliability=ReliabilityPolicy.BEST_EFFORT)
+    return QoSProfile(depth=topic.depth, reliability=ReliabilityPolicy.BEST_EFFORT)

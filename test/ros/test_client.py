@@ -12,16 +12,12 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import rclpy
+from ros_process import LATCHED, PATIENCE, Client, own_domain
 
-pytest.importorskip("rclpy")
-pytest.importorskip("inertial_id_ros.msg")
-
-import rclpy  # noqa: E402
-from ros_process import LATCHED, PATIENCE, Client, own_domain  # noqa: E402
-
-from inertial_id_ros import client as client_module  # noqa: E402
-from inertial_id_ros.client import NoPayload, Payload, PayloadClient  # noqa: E402
-from inertial_id_ros.msg import InertialParameters  # noqa: E402
+from inertial_id_ros import client as client_module
+from inertial_id_ros.client import NoPayload, Payload, PayloadClient
+from inertial_id_ros.msg import InertialParameters
 
 TOPIC = "/inertial_id_node/inertial_parameters"
 DELIVERY, STEP = 0.02, 0.01  # s: that a message may be under way, and of the simulation

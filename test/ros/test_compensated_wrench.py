@@ -5,16 +5,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from geometry_msgs.msg import WrenchStamped
+from node_client import NODE, play_until_valid
+from ros_process import Robot, Stage
+from std_srvs.srv import Trigger
 
-pytest.importorskip("rclpy")
-pytest.importorskip("tf2_msgs.msg")
-pytest.importorskip("inertial_id_ros.msg")
-from geometry_msgs.msg import WrenchStamped  # noqa: E402
-from node_client import NODE, play_until_valid  # noqa: E402
-from ros_process import Robot, Stage  # noqa: E402
-from std_srvs.srv import Trigger  # noqa: E402
-
-from inertial_id_ros.msg import CompensationState  # noqa: E402
+from inertial_id_ros.msg import CompensationState
 
 
 @pytest.fixture(scope="module")

@@ -10,19 +10,16 @@ from functools import partial
 
 import numpy as np
 import pytest
-
-pytest.importorskip("rclpy")
-pytest.importorskip("inertial_id_ros.msg")
-from node_client import PARAMETERS, set_parameter  # noqa: E402
-from rclpy.duration import Duration  # noqa: E402
-from rclpy.event_handler import SubscriptionEventCallbacks  # noqa: E402
-from rclpy.qos import (  # noqa: E402
+from node_client import PARAMETERS, set_parameter
+from rclpy.duration import Duration
+from rclpy.event_handler import SubscriptionEventCallbacks
+from rclpy.qos import (
     DurabilityPolicy,
     LivelinessPolicy,
     QoSProfile,
     ReliabilityPolicy,
 )
-from ros_process import (  # noqa: E402
+from ros_process import (
     LATCHED,
     Listener,
     Robot,
@@ -32,9 +29,9 @@ from ros_process import (  # noqa: E402
     wait_until,
 )
 
-from inertial_id_ros.client import Payload, PayloadClient  # noqa: E402
-from inertial_id_ros.msg import InertialParameters  # noqa: E402
-from inertial_id_ros.ros.contract import (  # noqa: E402
+from inertial_id_ros.client import Payload, PayloadClient
+from inertial_id_ros.msg import InertialParameters
+from inertial_id_ros.ros.contract import (
     DEADLINE,
     HEARTBEAT,
     LEASE,

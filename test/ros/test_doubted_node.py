@@ -7,14 +7,10 @@ import time
 
 import numpy as np
 import pytest
-
-pytest.importorskip("rclpy")
-pytest.importorskip("tf2_msgs.msg")
-pytest.importorskip("inertial_id_ros.msg")
-from apply_stage import SENSOR, ApplyStage, told  # noqa: E402
-from geometry_msgs.msg import TransformStamped  # noqa: E402
-from node_client import NODE, hears, set_parameter, wait_for_finding  # noqa: E402
-from ros_process import (  # noqa: E402
+from apply_stage import SENSOR, ApplyStage, told
+from geometry_msgs.msg import TransformStamped
+from node_client import NODE, hears, set_parameter, wait_for_finding
+from ros_process import (
     LATCHED,
     Listener,
     Robot,
@@ -22,11 +18,11 @@ from ros_process import (  # noqa: E402
     queued,
     wait_until,
 )
-from tf2_msgs.msg import TFMessage  # noqa: E402
+from tf2_msgs.msg import TFMessage
 
-from inertial_id_ros.apps.simulation.payload import load_payload  # noqa: E402
-from inertial_id_ros.msg import InertialParameters  # noqa: E402
-from inertial_id_ros.srv import GetInertialParameters, Save  # noqa: E402
+from inertial_id_ros.apps.simulation.payload import load_payload
+from inertial_id_ros.msg import InertialParameters
+from inertial_id_ros.srv import GetInertialParameters, Save
 
 WORDS = "load.reference_mass is 4.000 kg"
 TCP, WHERE = "tool0_controller", "no transform tells where that lies in 'tool0'"

@@ -3,7 +3,6 @@
 
 import importlib.util
 import os
-import runpy
 import signal
 
 import pytest
@@ -12,8 +11,6 @@ from conftest import ROOT
 
 from inertial_id_ros.estimators import create
 from inertial_id_ros.settings import (
-    SENSORS,
-    Settings,
     flatten,
     iter_settings,
     settings_from_mapping,
@@ -31,19 +28,6 @@ def test_every_parameter_file_is_accepted(path):
             assert value and all(isinstance(v, float) for v in value), name
         elif isinstance(dict((n, d) for n, d, _ in iter_settings(settings))[name], float):
             assert isinstance(value, float), name  # and 1e-6 would be text
-
-
-def test_the_default_file_is_made_from_the_settings_table():
-    made = runpy.run_path(str(ROOT / "scripts" / "make_default_config.py"))["text"]()
-    path = ROOT / "config" / "default.yaml"
-    assert path.read_text() == made
-    tree = yaml.safe_load(made)
-    assert settings_from_mapping(tree) == Settings()
-    assert set(flatten(tree)) == {
-        n for n, value, _ in iter_settings(Settings())
-        if value != () and n not in SENSORS["unknown"].defaults()}
-    for name, _, spec in iter_settings(Settings()):
-        assert spec.description.split()[0] in made and f"{name.split('.')[1]}: " in made
 
 
 def test_signs_are_those_of_the_drivers():

@@ -3,15 +3,10 @@
 
 
 import pytest
-
-pytest.importorskip("rclpy")
-pytest.importorskip("tf2_msgs.msg")
-pytest.importorskip("inertial_id_ros.msg")
-pytest.importorskip("lifecycle_msgs.msg")
-from geometry_msgs.msg import InertiaStamped, WrenchStamped  # noqa: E402
-from lifecycle_msgs.msg import State, Transition  # noqa: E402
-from lifecycle_msgs.srv import ChangeState, GetState  # noqa: E402
-from node_client import (  # noqa: E402
+from geometry_msgs.msg import InertiaStamped, WrenchStamped
+from lifecycle_msgs.msg import State, Transition
+from lifecycle_msgs.srv import ChangeState, GetState
+from node_client import (
     NODE,
     PARAMETERS,
     current_findings,
@@ -20,11 +15,11 @@ from node_client import (  # noqa: E402
     set_parameter,
     wait_for_valid,
 )
-from ros_process import Robot, Stage, wait_until  # noqa: E402
-from std_srvs.srv import Trigger  # noqa: E402
-from visualization_msgs.msg import MarkerArray  # noqa: E402
+from ros_process import Robot, Stage, wait_until
+from std_srvs.srv import Trigger
+from visualization_msgs.msg import MarkerArray
 
-from inertial_id_ros.msg import InertialParameters  # noqa: E402
+from inertial_id_ros.msg import InertialParameters
 
 WAITING = "waiting for a lifecycle manager"
 CONFIGURE, CLEAN_UP = Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_CLEANUP

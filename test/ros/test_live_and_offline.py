@@ -10,17 +10,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from ros_process import RosProcess, Stage
 
-pytest.importorskip("rclpy")
-pytest.importorskip("tf2_msgs.msg")
-pytest.importorskip("inertial_id_ros.msg")
-from ros_process import RosProcess, Stage  # noqa: E402
-
-from inertial_id_ros.apps.bag.identify_bag import main as identify_bag  # noqa: E402
-from inertial_id_ros.apps.simulation.cobot import SimulatedCobot  # noqa: E402
-from inertial_id_ros.apps.simulation.settings import CobotSettings  # noqa: E402
-from inertial_id_ros.apps.simulation.write import write_bag  # noqa: E402
-from inertial_id_ros.msg import InertialParameters  # noqa: E402
+from inertial_id_ros.apps.bag.identify_bag import main as identify_bag
+from inertial_id_ros.apps.simulation.cobot import SimulatedCobot
+from inertial_id_ros.apps.simulation.settings import CobotSettings
+from inertial_id_ros.apps.simulation.write import write_bag
+from inertial_id_ros.msg import InertialParameters
 
 PLAYER = Path(__file__).parents[1] / "play_bag.py"
 DURATION = 6.0  # s

@@ -2,16 +2,12 @@
 """The identify action as its client sees it."""
 
 import pytest
+from action_msgs.msg import GoalStatus
+from node_client import NODE, wait_for_valid, wait_until_all_is_used
+from rclpy.action import ActionClient
+from ros_process import Robot, Stage
 
-pytest.importorskip("rclpy")
-pytest.importorskip("tf2_msgs.msg")
-pytest.importorskip("inertial_id_ros.action")
-from action_msgs.msg import GoalStatus  # noqa: E402
-from node_client import NODE, wait_for_valid, wait_until_all_is_used  # noqa: E402
-from rclpy.action import ActionClient  # noqa: E402
-from ros_process import Robot, Stage  # noqa: E402
-
-from inertial_id_ros.action import Identify  # noqa: E402
+from inertial_id_ros.action import Identify
 
 
 class Goals:

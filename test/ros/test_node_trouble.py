@@ -8,13 +8,9 @@ from functools import partial
 
 import numpy as np
 import pytest
-
-pytest.importorskip("rclpy")
-pytest.importorskip("tf2_msgs.msg")
-pytest.importorskip("inertial_id_ros.msg")
-from diagnostic_msgs.msg import DiagnosticArray  # noqa: E402
-from geometry_msgs.msg import InertiaStamped  # noqa: E402
-from node_client import (  # noqa: E402
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import InertiaStamped
+from node_client import (
     NODE,
     PARAMETERS,
     all_numbers_nan,
@@ -28,7 +24,7 @@ from node_client import (  # noqa: E402
     wait_until_all_is_used,
     wait_until_cleared,
 )
-from ros_process import (  # noqa: E402
+from ros_process import (
     LATCHED,
     Robot,
     Stage,
@@ -36,12 +32,12 @@ from ros_process import (  # noqa: E402
     queued,
     wait_until,
 )
-from rosgraph_msgs.msg import Clock  # noqa: E402
-from std_msgs.msg import String  # noqa: E402
-from std_srvs.srv import Trigger  # noqa: E402
+from rosgraph_msgs.msg import Clock
+from std_msgs.msg import String
+from std_srvs.srv import Trigger
 
-from inertial_id_ros.msg import InertialParameters  # noqa: E402
-from inertial_id_ros.srv import Save  # noqa: E402
+from inertial_id_ros.msg import InertialParameters
+from inertial_id_ros.srv import Save
 
 
 def test_reset_forgets_the_estimate_until_new_data_come():
@@ -159,12 +155,10 @@ def test_a_signal_ends_the_running_node_cleanly(number):
         assert took < 1.0 + max(waits) - waits[0]
 
 
-pytest.importorskip("rclpy")
-pytest.importorskip("inertial_id_ros.msg")
-import rclpy  # noqa: E402
-from geometry_msgs.msg import WrenchStamped  # noqa: E402
-from node_client import wait_for_finding  # noqa: E402
-from ros_process import wrench_message  # noqa: E402
+import rclpy
+from geometry_msgs.msg import WrenchStamped
+from node_client import wait_for_finding
+from ros_process import wrench_message
 
 
 class OtherNode:

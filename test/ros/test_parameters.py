@@ -2,22 +2,18 @@
 """Settings as ROS parameters: description, type, range, refusal; and the node's command line."""
 
 import math
-import re
 
 import pytest
-from conftest import ROOT
+import rclpy
+from rcl_interfaces.msg import ParameterType
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from ros_process import NODE, RosProcess, own_domain
 
-rclpy = pytest.importorskip("rclpy")
-pytest.importorskip("inertial_id_ros.msg")
-from rcl_interfaces.msg import ParameterType  # noqa: E402
-from rclpy.node import Node  # noqa: E402
-from rclpy.parameter import Parameter  # noqa: E402
-from ros_process import NODE, RosProcess, own_domain  # noqa: E402
-
-from inertial_id_ros.errors import InertialIdError  # noqa: E402
-from inertial_id_ros.ros.parameters import Parameters  # noqa: E402
-from inertial_id_ros.settings import Settings, iter_settings  # noqa: E402
-from inertial_id_ros.settings.spec import allowed_range  # noqa: E402
+from inertial_id_ros.errors import InertialIdError
+from inertial_id_ros.ros.parameters import Parameters
+from inertial_id_ros.settings import Settings, iter_settings
+from inertial_id_ros.settings.spec import allowed_range
 
 TYPES = {bool: ParameterType.PARAMETER_BOOL, int: ParameterType.PARAMETER_INTEGER,
          float: ParameterType.PARAMETER_DOUBLE, str: ParameterType.PARAMETER_STRING,
@@ -101,11 +97,7 @@ def test_what_cannot_be_used_ends_the_node_with_one_sentence(words, said):
     assert ".c:" not in lines[0]
 
 
-def test_help_tells_topics_services_and_where_settings_are_documented():
+def test_help_tells_where_settings_and_topics_are_documented():
     status, text = started("--help")
     assert status == 0 and text.startswith("usage: inertial_id_node")
-    interfaces = re.findall(r"^\| `(~/\w+)`", (ROOT / "docs/interfaces.md").read_text(), re.M)
-    assert len(interfaces) > 10
-    for word in ("docs/settings.md", "wrench.topic", "/diagnostics"):
-        assert word in text
-    assert set(interfaces) <= set(text.split())
+    assert "docs/settings.md" in text and "docs/interfaces.md" in text

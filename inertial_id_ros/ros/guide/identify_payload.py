@@ -17,7 +17,7 @@ from itertools import takewhile
 
 from ...apps.guide.page import End, write_page
 from ...apps.guide.show import Show
-from ...cli import INTERRUPTED, exit_status, identify_payload
+from ...cli import INTERRUPTED, exit_status, run_program
 from ...errors import InertialIdError, InvalidData
 from .. import compat
 from ..program import Children, ignore_signals, stop_flag
@@ -89,4 +89,4 @@ def _find_or_start(options: argparse.Namespace, guide: GuideNode, children: Chil
 
 
 if __name__ == "__main__":
-    raise SystemExit(identify_payload())
+    raise SystemExit(run_program("identify_payload"))

@@ -21,7 +21,7 @@ from ...apps.guide.show import Show
 from ...apps.simulation.payload import Payload, load_payload
 from ...apps.simulation.settings import CobotSettings
 from ...arguments import Parser
-from ...cli import INTERRUPTED, exit_status, inertial_id_demo
+from ...cli import INTERRUPTED, exit_status, run_program
 from ...inertia import Array, is_consistent, phi_from_body, tensor_from_six
 from ...settings import SENSORS, Settings
 from ..guide.command_line import parse
@@ -103,4 +103,4 @@ def _run(options: argparse.Namespace) -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(inertial_id_demo())
+    raise SystemExit(run_program("inertial_id_demo"))

@@ -23,7 +23,7 @@ from ...apps.simulation.cobot import SimulatedCobot
 from ...apps.simulation.settings import CobotSettings, parse
 from ...apps.simulation.write import TOPICS, Messages, latched_messages, sample_messages
 from ...arguments import Parser
-from ...cli import exit_status, simulate_cobot
+from ...cli import exit_status, run_program
 from ...errors import InvalidSetting
 from .. import compat
 from ..contract import LATCHED
@@ -128,4 +128,4 @@ def _run(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(simulate_cobot())
+    raise SystemExit(run_program("simulate_cobot"))

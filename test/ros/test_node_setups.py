@@ -1,0 +1,149 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""The node in other surroundings: joint torques, no optional packages, two arms, examples."""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+from array import array
+
+import numpy as np
+import pytest
+from conftest import ROOT
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import Wrench
+from node_client import (
+    NODE,
+    PARAMETERS,
+    com_of,
+    is_physical,
+    wait_for_valid,
+    wait_until_all_is_used,
+)
+from ros_process import LATCHED, Robot, RosProcess, Stage, time_message, wait_until
+from ros_process import NODE as PROGRAM
+from sensor_msgs.msg import JointState
+from shape_msgs.msg import SolidPrimitive
+from std_msgs.msg import String
+from torque_arm import FRAME, NAMES, URDF, block, joint_states, loaded, write_robot
+from without_packages import code_without
+
+from inertial_id_ros.apps.simulation.payload import load_payload
+from inertial_id_ros.extras import EXTRAS
+from inertial_id_ros.msg import InertialParameters
+from inertial_id_ros.srv import Save, SetShape
+
+OPTIONAL = {module for modules in EXTRAS.values() for module in modules} | {"rtree", "embreex"}
+MAIN = "from inertial_id_ros.ros.main import main\nraise SystemExit(main())"
+PAYLOADS = {"left": "hammer", "right": "drill"}
+
+
+def test_the_payload_is_found_from_efforts(tmp_path):
+    """Twelve seconds of motion of an arm without a force-torque sensor."""
+    robot, truth = write_robot(tmp_path / "arm.robot"), block(2.0)
+    with Stage() as stage:
+        stage.start_node(load__robot=str(robot), wrench__sensor_frame=FRAME,
+                         state__directory=str(tmp_path))
+        stage.client.publish("/robot_description", String(data=URDF), LATCHED)
+        samples = list(joint_states(loaded(2.0, 1)))
+        offset = time.time_ns() - samples[0][0]
+        for stamp, q, effort in samples:
+            message = JointState(name=list(NAMES), position=array("d", q),
+                                 effort=array("d", effort))
+            message.header.stamp = time_message(offset + stamp)
+            stage.client.publish("/joint_states", message, 1000)
+            time.sleep(0.0008)
+        wait_until_all_is_used(stage)
+        message = wait_for_valid(stage)
+    assert is_physical(message.inertia) and message.header.frame_id == FRAME
+    assert message.inertia.m == pytest.approx(2.0, rel=0.03)
+    np.testing.assert_allclose(com_of(message.inertia), truth.com, atol=0.010)
+
+
+def test_without_optional_packages_the_node_identifies_and_names_what_a_shape_needs(tmp_path):
+    """As rosdep alone installs it."""
+    with Stage() as stage:
+        process = start(stage, sys.executable, "-c", code_without(OPTIONAL, MAIN), "--ros-args",
+                        "-p", f"state.directory:={tmp_path}")
+        process.wait_for_text("[inertial_id_node]")
+        stage.client.listen(InertialParameters, PARAMETERS)
+        robot = Robot(stage.client)
+        robot.publish_description()
+        robot.play(6.0)
+        message = wait_for_valid(stage)
+        assert message.method == "density"
+        assert message.inertia.m == pytest.approx(robot.cobot.payload.mass, rel=0.02)
+        box = SolidPrimitive(type=SolidPrimitive.BOX, dimensions=[0.2, 0.2, 0.2])
+        answer = stage.client.call(SetShape, f"{NODE}/set_shape", SetShape.Request(primitive=box))
+        assert not answer.success and 'pip install "inertial-id-ros[shapes]"' in answer.message
+
+
+def start(stage: Stage, *command: str) -> RosProcess:
+    """A process of the stage."""
+    stage.processes.append(RosProcess(stage.domain, *command))
+    return stage.processes[-1]
+
+
+def start_arm(stage: Stage, name: str, payload: str, folder: str, prefix: str = "") -> None:
+    """A simulated cobot and its node in a namespace; the joint states of all arms come on one
+    topic."""
+    own = ("--ros-args", "-r", f"__ns:=/{name}")
+    start(stage, sys.executable, "-m", "inertial_id_ros.ros.tools.simulate_cobot",
+          *(("--prefix", prefix) if prefix else ()), "--payload", payload, "--rate", "100",
+          "--speed", "1.5", "--seed", str(len(stage.processes)), *own,
+          "-r", "joint_states:=/joint_states")
+    start(stage, *PROGRAM, *own, "--params-file", str(ROOT / "config" / "simulation.yaml"),
+          "-p", f"wrench.sensor_frame:={prefix}ft_sensor", "-p",
+          "joint_states.topic:=/joint_states", "-p", f"state.directory:={folder}")
+
+
+def known(messages: list[InertialParameters]) -> bool:
+    """True if the newest message tells mass and centre of mass."""
+    identified = InertialParameters.IDENTIFIED
+    return bool(messages) and messages[-1].valid and all(
+        v == identified for v in messages[-1].verdict[:4])
+
+
+@pytest.mark.slow
+def test_each_of_two_arms_gets_its_own_payload_and_files(tmp_path):
+    with Stage() as stage:
+        client = stage.client
+        got = {name: client.listen(InertialParameters, f"/{name}{PARAMETERS}") for name in PAYLOADS}
+        statuses = client.listen(DiagnosticArray, "/diagnostics", 100)
+        for name, payload in PAYLOADS.items():
+            start_arm(stage, name, payload, str(tmp_path), f"{name}_")
+        client.spin_until(lambda: all(map(known, got.values())))
+        for name, payload in PAYLOADS.items():
+            message, truth = got[name][-1], load_payload(payload)
+            assert message.header.frame_id == f"{name}_ft_sensor"
+            sigma = np.sqrt(np.diag(message.covariance.reshape(10, 10)))
+            found = np.r_[message.inertia.m, com_of(message.inertia)]
+            right = np.r_[truth.mass, truth.com]
+            assert (abs(found - right) < 4.0 * sigma[:4]).all(), (name, found, right, sigma)
+            other = load_payload(PAYLOADS["left" if name == "right" else "right"])
+            assert abs(found[0] - other.mass) > 10.0 * sigma[0]
+            answer = client.call(Save, f"/{name}{NODE}/save")
+            assert answer.success, answer.message
+            assert answer.path == str(tmp_path / "saves" / f"{name}.inertial_parameters.json")
+        client.spin_until(lambda: {f"{name}{NODE}: estimate" for name in PAYLOADS} <= {
+            status.name for message in statuses for status in message.status})
+
+
+@pytest.mark.slow
+def test_the_example_tells_when_a_push_begins_and_ends(tmp_path):
+    with Stage() as stage:
+        start_arm(stage, "arm", "hammer", str(tmp_path))
+        example = start(stage, sys.executable, str(ROOT / "examples" / "detect_contact.py"),
+                        "--ros-args", "-r", "__ns:=/arm")
+        example.wait_for_text("free")
+        push = Wrench()
+        push.force.y = 15.0
+        stage.client.publish("/arm/simulate_cobot/push", push)
+        example.wait_for_text("contact")
+        stage.client.publish("/arm/simulate_cobot/push", Wrench())
+        wait_until(lambda: example.text.rstrip().endswith("free") and "contact" in example.text)
+        x, y, z = (float(v) for v in re.search(
+            r"contact: [\d.]+ N, \(([-\d.]+), ([-\d.]+), ([-\d.]+)\) N in ft_sensor",
+            example.text).groups())
+        assert y > 4.0 and abs(x) < 3.0 and abs(z) < 3.0, example.text
