@@ -8,8 +8,9 @@ from functools import partial
 
 import numpy as np
 import pytest
+import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
-from geometry_msgs.msg import InertiaStamped
+from geometry_msgs.msg import InertiaStamped, WrenchStamped
 from node_client import (
     NODE,
     PARAMETERS,
@@ -20,6 +21,7 @@ from node_client import (
     hears,
     is_physical,
     play_until_valid,
+    wait_for_finding,
     wait_for_valid,
     wait_until_all_is_used,
     wait_until_cleared,
@@ -31,6 +33,7 @@ from ros_process import (
     play_until,
     queued,
     wait_until,
+    wrench_message,
 )
 from rosgraph_msgs.msg import Clock
 from std_msgs.msg import String
@@ -155,10 +158,6 @@ def test_a_signal_ends_the_running_node_cleanly(number):
         assert took < 1.0 + max(waits) - waits[0]
 
 
-import rclpy
-from geometry_msgs.msg import WrenchStamped
-from node_client import wait_for_finding
-from ros_process import wrench_message
 
 
 class OtherNode:
