@@ -83,14 +83,6 @@ def test_motion_of_the_sensor_and_torques_are_those_of_mujoco() -> None:
     np.testing.assert_allclose(arm.torque(q, dq, ddq), truth.effort, atol=1e-6)
 
 
-def test_gravity_turns_what_is_up() -> None:
-    arm = Arm(URDF, SENSOR_FRAME, gravity=(9.81, 0.0, 0.0))
-    q = np.random.default_rng(1).uniform(-2.0, 2.0, (5, 6))
-    turn = ArmEngine(URDF, PAYLOADS["cylinder"], np.zeros(3)).evaluate(q, q, q).rotation
-    np.testing.assert_allclose(arm.motion(q, 0.0 * q, 0.0 * q).up, -turn[:, 0], atol=1e-12)
-    np.testing.assert_allclose(Arm(URDF, SENSOR_FRAME).motion(q, q, q).up, turn[:, 2], atol=1e-12)
-
-
 def test_shapes_are_near_from_their_distance_on(meshes: None) -> None:
     """The distance of a ball of 0.3 m to a box that stands upright beside it is known."""
     arm = Arm(ROBOT.format("ball.stl"), "arm")

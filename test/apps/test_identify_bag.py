@@ -239,16 +239,6 @@ def test_a_mistake_is_one_line_that_names_it(folder: Path, tmp_path: Path, bag: 
     assert sorted(path.name for path in folder.rglob("*")) == before
 
 
-def test_quiet_prints_nothing_and_a_name_from_outside_stays_on_its_line(
-        folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([str(folder / "joint"), *SENSOR, "--quiet"]) == OK
-    assert capsys.readouterr() == ("", "")
-    bags.tf_bag(tmp_path / "bag", duration=0.5, frame="sensor\nerror: forged")
-    main([str(tmp_path / "bag"), *SENSOR])
-    assert not any(line.startswith("error: forged")
-                   for line in capsys.readouterr().out.splitlines())
-
-
 def test_as_a_process_it_needs_no_ros(folder: Path) -> None:
     code = ("import sys\nsys.modules['rclpy'] = None\n"
             "from inertial_id_ros.apps.bag.identify_bag import main; sys.exit(main())")

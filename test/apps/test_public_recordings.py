@@ -77,13 +77,6 @@ def test_a_known_mass_is_found_from_motor_currents(data_folder: Path, tmp_path: 
     assert abs(found.report[0] - PAYLOAD) < 1.96 * found.sigma[0] < 0.06 * PAYLOAD
 
 
-def test_what_would_tell_a_mass_from_motor_currents_is_said(
-        data_folder: Path, tmp_path: Path) -> None:
-    found = payload(data_folder, tmp_path, "ur-19_12_23_free", "ur-20_01_13-load_2600")
-    assert isinstance(found, NoEstimate)
-    assert "it would be (" in found.reason and "four times as much motion" in found.reason
-
-
 def test_the_mass_on_a_sensor_that_filters_is_that_of_its_poses_at_rest(
         data_folder: Path, tmp_path: Path) -> None:
     path = data_folder / "Gravity-Compensation-F-T-sensor" / "GP2025-07-22-22-06-02.txt"

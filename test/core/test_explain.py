@@ -14,17 +14,17 @@ from scipy.optimize import minimize
 from scipy.spatial.transform import Rotation
 
 from benchmarks.referee import situations
-from benchmarks.referee.generator import FRAME, WHITE, Motion, Recording, Scenario, applied
+from benchmarks.referee.generator import FRAME, WHITE, Motion, Recording, Scenario
 from inertial_id_ros.detect.contradictions import contradictions
 from inertial_id_ros.explain import calibration
-from inertial_id_ros.explain.causes import Hysteresis, MovingBase, RoomForce
+from inertial_id_ros.explain.causes import Hysteresis
 from inertial_id_ros.explain.explain import Explanation, explain
 from inertial_id_ros.explain.fit import Prior, Region, System
 from inertial_id_ros.explain.laws import Cable, Pouring, Swing
 from inertial_id_ros.explain.term import Term
 from inertial_id_ros.model import noise
 from inertial_id_ros.model.correction import reordered
-from inertial_id_ros.model.history import History, Marks, Window
+from inertial_id_ros.model.history import History, Window
 from inertial_id_ros.model.newton_euler import regressor, static_wrench
 from inertial_id_ros.model.rows import Rows
 from inertial_id_ros.model.setup import Setup
@@ -92,16 +92,6 @@ def rigid() -> tuple[Scene, Rows, np.ndarray]:
     return scene, Rows(window, Setup()), at
 
 
-def seen(rows: Rows, at: np.ndarray, t: np.ndarray, wrench: np.ndarray) -> np.ndarray:
-    """Modes of a wrench (n, 6) at times (n,)."""
-    return rows.modes(rows.smooth(np.stack([np.interp(at, t, c) for c in wrench.T], 1)))
-
-
-def assert_close(got: np.ndarray | None, want: np.ndarray, share: float) -> None:
-    assert got is not None
-    assert np.linalg.norm(got - want) < share * np.linalg.norm(want)
-
-
 @pytest.mark.parametrize("made", [
     lambda rows: Cable(), lambda rows: calibration.Rotation([0.01] * 3),
     lambda rows: calibration.origin(0.01), lambda rows: calibration.gain(0.01),
@@ -121,37 +111,6 @@ def test_slopes_are_those_of_the_effect(made: Callable[[Rows], Term]) -> None:
         slope = (ahead - behind) / (2.0 * step)
         np.testing.assert_allclose(here.slopes[..., k], slope,
                                    atol=0.03 * max(float(np.abs(slope).max()), 1e-3))
-
-
-def test_what_pours_out_takes_its_share_of_phi_along() -> None:
-    scene, rows, at = rigid()
-    phi, values = scene.phi[0], np.zeros(11)
-    values[:2] = np.log(6.0), -0.4  # 40 % of what is left, in the last 6 s
-    effect = Pouring(1, False).effect(rows, phi, values, np.zeros(0)).wrench
-    now = (len(rows.window.used)) * BIN + (at[0] - 0.5 * BIN)
-    before = np.clip((now - scene.t) / 6.0, 0.0, 1.0)[:, None] * 0.4
-    assert_close(effect, seen(rows, at, scene.t, before * scene.motion.wrench(phi)), 0.03)
-
-
-def test_a_force_that_is_constant_in_the_room() -> None:
-    scene, rows, at = rigid()
-    lever = np.array([0.02, -0.05, 0.1])
-    up = scene.motion.axes[:, :, 2]
-    got = RoomForce().effect(rows, scene.phi[0], 6.0 * np.r_[1.0, lever], np.zeros(0)).wrench
-    assert_close(got, seen(rows, at, scene.t, applied(6.0 * up, lever)), 0.01)
-
-
-def test_a_base_that_is_accelerated_moves_the_mass_as_a_whole() -> None:
-    scene, rows, at = rigid()
-    phi, term = scene.phi[0], MovingBase(rows.n)
-    values = np.zeros(2 * term.count)
-    values[[3, term.count + 5]] = 0.4, 0.2
-    since = (at[rows.index] - at[rows.index[0]]) / (0.08 * rows.n) + 0.5 / rows.n
-    room = np.stack([0.4 * np.cos(3 * np.pi * since), 0.2 * np.cos(5 * np.pi * since),
-                     0.0 * since], 1)
-    force = phi[0] * np.einsum("nji,nj->ni", rows.rotation, room)
-    got = term.effect(rows, phi, values, np.zeros(0)).wrench
-    assert_close(got, rows.modes(applied(force, phi[1:4] / phi[0])), 1e-9)
 
 
 # ---- a fit ---------------------------------------------------------------------------------------
@@ -238,18 +197,6 @@ def test_intervals_hold_and_causes_are_named(source: str, seed: int, named: set[
     found = explain(of_recording(source, seed), sheet, region)
     assert {kind for kind, _ in found.named} == named
     assert covers(found, rec.told.phi)[:4].all()
-
-
-def test_a_contact_that_is_marked_does_no_harm() -> None:
-    rec, motion, region = recorded("white", 400005)
-    pushed = rec.wrench.copy()
-    pushed[1000:1500] += 20.0
-    history = history_of(motion, rec.stamps, -pushed)
-    first = int(rec.stamps[1000] // BIN_NS)
-    history.marks = Marks(contacts=((first - 1, first + 102),))
-    found = explain(history.window(history.end, 30.0), SHEET, region)
-    assert covers(found, rec.told.phi).all()
-    assert not found.named
 
 
 def explained(scene: Scene, until: float, extra: np.ndarray | float = 0.0) -> Explanation:

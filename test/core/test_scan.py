@@ -14,10 +14,8 @@ from problems import motion_from_arrays
 from benchmarks.referee import situations
 from benchmarks.referee.generator import FRAME
 from inertial_id_ros.detect import predictor as module
-from inertial_id_ros.detect.bank import Kind
 from inertial_id_ros.detect.predictor import Predictor
 from inertial_id_ros.detect.row import PHI, SETUP, Row, Rows
-from inertial_id_ros.detect.scan import Event, Scan
 from inertial_id_ros.model.history import History
 from inertial_id_ros.model.setup import Setup, low_pass
 from inertial_id_ros.model.sheet import Sheet, sheet_of
@@ -55,19 +53,6 @@ def history_of(motion: Motion, stamps: IntArray, y: Array) -> History:
 
 def rows_of(motion: Motion, stamps: IntArray, y: Array, setup: Setup | None = None) -> list[Row]:
     return list(Rows().new(history_of(motion, stamps, y), setup or Setup()))
-
-
-def scanned(motion: Motion, stamps: IntArray, y: Array, step: int = 100_000_000
-            ) -> tuple[list[Event], Scan, History]:
-    """Events, the scan and the history, of samples in blocks of so long [ns]."""
-    scan, history, out = Scan(sheet()), History(), list[Event]()
-    for end in range(int(stamps[0]) + step, int(stamps[-1]) + step, step):
-        at = (motion.number + 1) * BIN_NS
-        a = (at >= end - step) & (at < end)
-        b = (stamps >= end - step) & (stamps < end)
-        history.append(motion.part(a), stamps[b], y[b])
-        out += scan.update(history)
-    return out, scan, history
 
 
 def residuals(scene: Scene, rows: list[Row]) -> Array:
@@ -143,41 +128,3 @@ def test_a_filter_is_least_squares(monkeypatch: pytest.MonkeyPatch) -> None:
     sd = np.sqrt(np.diag(covariance))
     np.testing.assert_allclose((made.mean[0, keep] - mean) / sd, 0.0, atol=1e-4)
     np.testing.assert_allclose(np.sqrt(np.diag(made.covariance[0]))[keep], sd, rtol=1e-4)
-
-
-def test_grip_and_release_in_motion_whatever_the_blocks() -> None:
-    scene, motion, stamps, y = measured(situations.grip)
-    found = [scanned(motion, stamps, y, step)[0] for step in (
-        37_000_000, 500_000_000, 40_000_000_000)]
-    assert found[0] == found[1] == found[2]
-    told = [event for event in found[0] if event.kind in (
-        Kind.PAYLOAD, Kind.RELEASED, Kind.RETURNED)]
-    assert len(told) == 2
-    carried = scene.phi[scene.t > 15.0][0, 0] - scene.phi[0, 0]
-    for event, at, change in zip(told, scene.events, (carried, -carried), strict=True):
-        assert 0.0 < event.number * BIN_NS - stamps[0] - at * 1e9 < 0.6e9
-        assert event.change == pytest.approx(change, rel=0.1)
-
-
-def test_contact_at_rest_is_contact_and_is_masked() -> None:
-    scene, motion, stamps, y = measured(situations.rest_contact)
-    events, scan, history = scanned(motion, stamps, y)
-    assert {event.kind for event in events} == {Kind.SUSPECT, Kind.CALM}
-    assert scan.onset is None
-    assert history.marks.begin == history.marks.zero_moved == 0
-    window = history.window(history.end, 60.0)
-    at = (window.motion.number * BIN_NS - stamps[0]) * 1e-9
-    pushed = (at > scene.events[0]) & (at < scene.events[1] - 0.1)
-    assert not window.used[pushed].any()
-    assert window.used[(at > 2.0) & (at < scene.events[0] - 0.3)].all()
-
-
-def test_a_zeroed_sensor_is_told_from_contact() -> None:
-    scene, motion, stamps, y = measured(rested)
-    late = scene.t >= 15.0
-    zeroed = y - late[:, None] * y[(scene.t > 13.5) & (scene.t < 15.0)].mean(0)
-    events, scan, history = scanned(motion, stamps, zeroed)
-    kinds = [event.kind for event in events]
-    assert kinds == [Kind.SUSPECT, Kind.ZEROED]
-    assert (history.marks.zero_moved * BIN_NS - stamps[0]) * 1e-9 == pytest.approx(15.3, abs=0.3)
-    assert scan.predictor.phi[0] == pytest.approx(scene.phi[0, 0], rel=0.02)

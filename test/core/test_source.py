@@ -13,7 +13,6 @@ from scipy.spatial.transform import Rotation
 
 from benchmarks.referee import faults
 from benchmarks.referee.generator import ARMS, FRAME, START_NS, Arm, Law, Scenario, random_law
-from inertial_id_ros.errors import UnknownFrame
 from inertial_id_ros.motion.causal import PoseNow
 from inertial_id_ros.motion.frames import place_of
 from inertial_id_ros.motion.motion import BIN_NS, Motion, joined
@@ -353,11 +352,3 @@ def test_links_lie_where_the_joints_put_them() -> None:
     place, _ = tree.place("map", "camera")
     shifted = expected.translation + [1.0, 2.0, 3.0] + expected.rotation @ [0.0, 0.0, 0.1]
     np.testing.assert_allclose(place.translation, shifted, atol=1e-9)
-
-
-@pytest.mark.parametrize("frame", ["nowhere", ""])
-def test_unknown_frames_are_named(frame: str) -> None:
-    tree = streams_with_samples().tree()
-    assert frame not in tree
-    with pytest.raises(UnknownFrame, match=repr(frame)):
-        tree.place("map", frame)

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from functools import partial
 from xml.etree import ElementTree
 
-import mujoco
 import numpy as np
 import payload_documents as read
 import pinocchio as pin
@@ -175,14 +174,6 @@ def test_a_second_export_replaces_the_first_and_only_that() -> None:
     read.assert_same(read.pinocchio_link(again, "other"), BODY)
 
 
-def test_masses_that_would_count_twice_are_noted() -> None:
-    (note,) = write("urdf_robot", payload(parent="hand"), RICH).notes
-    assert "finger 0.2 kg" in note
-    apart = PayloadOnLink("payload", "hand", BODY, "", (), tool_apart=True)
-    assert write("urdf_robot", apart, RICH).notes == ()
-    assert write("urdf_robot", payload(parent="finger"), RICH).notes == ()
-
-
 # USD
 
 SINGLE = 1e-6  # of what UsdPhysics keeps in single precision, with some rounding
@@ -201,33 +192,10 @@ def computed_mass_properties(text: str) -> Body:
     return Body(mass, np.array(com), turn @ np.diag(moments) @ turn.T)
 
 
-def in_mujoco(text: str) -> Body:
-    """The body of a MuJoCo model that gets the attributes of UsdPhysics as they are."""
-    stage = read.usd_stage(text)
-    from pxr import UsdPhysics
-
-    stated = UsdPhysics.MassAPI(stage.GetDefaultPrim())
-    mass, com, moments, axes = (stated.GetMassAttr().Get(), stated.GetCenterOfMassAttr().Get(),
-                                stated.GetDiagonalInertiaAttr().Get(),
-                                stated.GetPrincipalAxesAttr().Get())
-    turn = (axes.GetReal(), *axes.GetImaginary())
-    spec = mujoco.MjSpec()
-    held = spec.worldbody.add_body(name="payload", mass=mass, ipos=com, iquat=turn, inertia=moments)
-    held.explicitinertial = True
-    held.add_freejoint()
-    return read.body_of(spec.compile(), "payload")
-
-
 def assert_single(found: Body, truth: Body) -> None:
     np.testing.assert_allclose(found.mass, truth.mass, rtol=SINGLE)
     for one, other in ((found.com, truth.com), (found.inertia_com, truth.inertia_com)):
         np.testing.assert_allclose(one, other, rtol=0.0, atol=SINGLE * np.abs(other).max())
-
-
-def test_any_body_is_the_same_in_mujoco_to_1e_6() -> None:
-    rng = np.random.default_rng(0)
-    for body in [BODY, *(read.random_body(rng) for _ in range(50))]:
-        assert_single(in_mujoco(write("usd", payload(body)).text), body)
 
 
 def test_openusd_computes_the_body_to_1e_6_or_a_note_says_that_it_does_not() -> None:

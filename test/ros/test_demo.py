@@ -7,9 +7,7 @@ import signal
 import sys
 import time
 from pathlib import Path
-from types import SimpleNamespace
 
-import numpy as np
 import pytest
 
 pytest.importorskip("rclpy")
@@ -18,22 +16,10 @@ pytest.importorskip("inertial_id_ros.msg")
 from ros_process import RosProcess, own_domain, wait_until  # noqa: E402
 
 from inertial_id_ros.apps.simulation.payload import PAYLOADS  # noqa: E402
-from inertial_id_ros.ros.tools.demo import verdicts  # noqa: E402
 
 pytestmark = pytest.mark.alone
 
 DEMO = (sys.executable, "-m", "inertial_id_ros.ros.tools.demo")
-BODY = np.array([1.0, 0.1, 0.0, 0.2, 0.02, 0.0, 0.0, 0.03, 0.0, 0.04])
-
-
-@pytest.mark.parametrize(("change", "passes"), [
-    (np.zeros(10), True), ([0.019] + [0.0] * 9, True), ([0.021] + [0.0] * 9, False),
-    ([0.0, 0.0049] + [0.0] * 8, True), ([0.0, 0.004, 0.004] + [0.0] * 7, False),
-    ([0.0] * 9 + [0.06], False)])
-def test_the_result_must_be_within_tolerance_and_a_body(change, passes):
-    payload = SimpleNamespace(mass=BODY[0], com=BODY[1:4])
-    held = (good for _, good in verdicts(payload, BODY + change, np.zeros(10)))
-    assert all(held) is passes
 
 
 @pytest.mark.slow

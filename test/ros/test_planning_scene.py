@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 pytest.importorskip("rclpy")
-from geometry_msgs.msg import Point, Pose  # noqa: E402
+from geometry_msgs.msg import Pose  # noqa: E402
 from scipy.spatial.transform import Rotation  # noqa: E402
-from shape_msgs.msg import Mesh, MeshTriangle, SolidPrimitive  # noqa: E402
+from shape_msgs.msg import SolidPrimitive  # noqa: E402
 from std_msgs.msg import Header  # noqa: E402
 
 from inertial_id_ros.apps.guide.checks import Scene  # noqa: E402
@@ -67,14 +67,6 @@ def test_a_primitive_stands_where_object_and_frame_put_it(primitive, shape):
     np.testing.assert_allclose(found.pose[:3, :3], np.eye(3), atol=1e-12)
     np.testing.assert_allclose(found.pose[:3, 3],
                                TURN.apply([0.5, 0.0, 0.0]) + [1.1, 2.2, 3.3])
-
-
-def test_a_mesh_keeps_its_corners_and_faces():
-    mesh = Mesh(triangles=[MeshTriangle(vertex_indices=[0, 1, 2])],
-                vertices=[Point(), Point(x=1.0), Point(y=1.0)])
-    found, = read_obstacles(scene(thing(meshes=[mesh])), lambda frame: WORLD)
-    np.testing.assert_array_equal(found.vertices, [[0, 0, 0], [1, 0, 0], [0, 1, 0]])
-    np.testing.assert_array_equal(found.triangles, [[0, 1, 2]])
 
 
 @pytest.mark.parametrize("message", [
