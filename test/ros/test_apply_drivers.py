@@ -9,18 +9,14 @@ import threading
 
 import numpy as np
 import pytest
+from apply_stage import SENSOR, SHIFT, TILT, ApplyStage, told
+from node_client import NODE, PARAMETERS, use, wait_for_valid
+from ros_process import PATIENCE, wait_until
+from stand_in import BEFORE
 
-pytest.importorskip("rclpy")
-pytest.importorskip("tf2_msgs.msg")
-pytest.importorskip("inertial_id_ros.msg")
-from apply_stage import SENSOR, SHIFT, TILT, ApplyStage, told  # noqa: E402
-from node_client import NODE, PARAMETERS, use, wait_for_valid  # noqa: E402
-from ros_process import PATIENCE, wait_until  # noqa: E402
-from stand_in import BEFORE  # noqa: E402
-
-from inertial_id_ros.apps.simulation.payload import load_payload  # noqa: E402
-from inertial_id_ros.msg import InertialParameters  # noqa: E402
-from inertial_id_ros.srv import Apply  # noqa: E402
+from inertial_id_ros.apps.simulation.payload import load_payload
+from inertial_id_ros.msg import InertialParameters
+from inertial_id_ros.srv import Apply
 
 pytestmark = pytest.mark.slow
 UR = "universal_robots"

@@ -7,17 +7,13 @@ import json
 
 import numpy as np
 import pytest
+from apply_stage import TILT, ApplyStage, told
+from node_client import NODE, use, wait_for_valid
+from ros_process import wait_until
+from stand_in import FALLS_SILENT, PARAMETERS, READ_ONLY, REFUSES
 
-pytest.importorskip("rclpy")
-pytest.importorskip("tf2_msgs.msg")
-pytest.importorskip("inertial_id_ros.msg")
-from apply_stage import TILT, ApplyStage, told  # noqa: E402
-from node_client import NODE, use, wait_for_valid  # noqa: E402
-from ros_process import wait_until  # noqa: E402
-from stand_in import FALLS_SILENT, PARAMETERS, READ_ONLY, REFUSES  # noqa: E402
-
-from inertial_id_ros.apps.simulation.payload import load_payload  # noqa: E402
-from inertial_id_ros.srv import SetTool  # noqa: E402
+from inertial_id_ros.apps.simulation.payload import load_payload
+from inertial_id_ros.srv import SetTool
 
 pytestmark = pytest.mark.slow
 TRUE = load_payload("hammer")

@@ -8,17 +8,13 @@ import time
 
 import numpy as np
 import pytest
+from apply_stage import ApplyStage
+from geometry_msgs.msg import WrenchStamped
+from node_client import NODE, hears
+from ros_process import play_until, wait_until
 
-pytest.importorskip("rclpy")
-pytest.importorskip("tf2_msgs.msg")
-pytest.importorskip("inertial_id_ros.msg")
-from apply_stage import ApplyStage  # noqa: E402
-from geometry_msgs.msg import WrenchStamped  # noqa: E402
-from node_client import NODE, hears  # noqa: E402
-from ros_process import play_until, wait_until  # noqa: E402
-
-from inertial_id_ros.apps.simulation.payload import load_payload  # noqa: E402
-from inertial_id_ros.msg import CompensationState  # noqa: E402
+from inertial_id_ros.apps.simulation.payload import load_payload
+from inertial_id_ros.msg import CompensationState
 
 pytestmark = pytest.mark.slow
 BOUND = 0.25 * 9.81 * load_payload("hammer").mass  # of the force: far below the payload twice

@@ -9,13 +9,9 @@ import time
 from pathlib import Path
 
 import pytest
+from ros_process import RosProcess, own_domain, wait_until
 
-pytest.importorskip("rclpy")
-pytest.importorskip("tf2_msgs.msg")
-pytest.importorskip("inertial_id_ros.msg")
-from ros_process import RosProcess, own_domain, wait_until  # noqa: E402
-
-from inertial_id_ros.apps.simulation.payload import PAYLOADS  # noqa: E402
+from inertial_id_ros.apps.simulation.payload import PAYLOADS
 
 pytestmark = pytest.mark.alone
 

@@ -12,28 +12,24 @@ import time
 
 import numpy as np
 import pytest
+from action_msgs.msg import GoalStatus, GoalStatusArray
+from control_msgs.action import FollowJointTrajectory
+from geometry_msgs.msg import Vector3, Wrench, WrenchStamped
+from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
+from rcl_interfaces.srv import SetParameters
+from rclpy.action import ActionClient
+from ros_process import NODE, Client, RosProcess, own_domain
+from sensor_msgs.msg import JointState
+from stand_in_trajectory_controller import SlowController
+from std_srvs.srv import Trigger
 
-pytest.importorskip("rclpy")
-pytest.importorskip("control_msgs.msg")
-pytest.importorskip("inertial_id_ros.msg")
-from action_msgs.msg import GoalStatus, GoalStatusArray  # noqa: E402
-from control_msgs.action import FollowJointTrajectory  # noqa: E402
-from geometry_msgs.msg import Vector3, Wrench, WrenchStamped  # noqa: E402
-from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue  # noqa: E402
-from rcl_interfaces.srv import SetParameters  # noqa: E402
-from rclpy.action import ActionClient  # noqa: E402
-from ros_process import NODE, Client, RosProcess, own_domain  # noqa: E402
-from sensor_msgs.msg import JointState  # noqa: E402
-from stand_in_trajectory_controller import SlowController  # noqa: E402
-from std_srvs.srv import Trigger  # noqa: E402
-
-from inertial_id_ros.apps.excitation.arm import Arm  # noqa: E402
-from inertial_id_ros.apps.excitation.motions import MotionLimits, through  # noqa: E402
-from inertial_id_ros.apps.simulation.description import (  # noqa: E402
+from inertial_id_ros.apps.excitation.arm import Arm
+from inertial_id_ros.apps.excitation.motions import MotionLimits, through
+from inertial_id_ros.apps.simulation.description import (
     SENSOR_FRAME,
     load_description,
 )
-from inertial_id_ros.ros.motion_execution import trajectory_message  # noqa: E402
+from inertial_id_ros.ros.motion_execution import trajectory_message
 
 pytestmark = pytest.mark.alone
 

@@ -8,20 +8,17 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 import numpy as np
 import pytest
-
-pytest.importorskip("rclpy")
-pytest.importorskip("control_msgs.action")
-from ros_process import Client, own_domain  # noqa: E402
-from stand_in_trajectory_controller import (  # noqa: E402
+from ros_process import Client, own_domain
+from stand_in_trajectory_controller import (
     ACTION,
     JOINT_STATES,
     SlowController,
     StandInController,
 )
 
-from inertial_id_ros.apps.excitation.motions import PlannedMotion  # noqa: E402
-from inertial_id_ros.ros import motion_execution  # noqa: E402
-from inertial_id_ros.ros.motion_execution import Ended, MotionExecution  # noqa: E402
+from inertial_id_ros.apps.excitation.motions import PlannedMotion
+from inertial_id_ros.ros import motion_execution
+from inertial_id_ros.ros.motion_execution import Ended, MotionExecution
 
 NAMES = ("shoulder", "elbow", "wrist")
 DURATION, LENGTH = 1.2, 0.6  # s, rad

@@ -7,17 +7,15 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from geometry_msgs.msg import Pose
+from scipy.spatial.transform import Rotation
+from shape_msgs.msg import SolidPrimitive
+from std_msgs.msg import Header
 
-pytest.importorskip("rclpy")
-from geometry_msgs.msg import Pose  # noqa: E402
-from scipy.spatial.transform import Rotation  # noqa: E402
-from shape_msgs.msg import SolidPrimitive  # noqa: E402
-from std_msgs.msg import Header  # noqa: E402
-
-from inertial_id_ros.apps.guide.checks import Scene  # noqa: E402
-from inertial_id_ros.errors import InvalidShape  # noqa: E402
-from inertial_id_ros.ros import planning_scene  # noqa: E402
-from inertial_id_ros.ros.planning_scene import (  # noqa: E402
+from inertial_id_ros.apps.guide.checks import Scene
+from inertial_id_ros.errors import InvalidShape
+from inertial_id_ros.ros import planning_scene
+from inertial_id_ros.ros.planning_scene import (
     SERVICE,
     TYPE,
     SceneWatch,

@@ -7,17 +7,15 @@ import threading
 import time
 
 import pytest
+import rclpy
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.executors import MultiThreadedExecutor
+from ros_process import LATCHED, own_domain
+from std_msgs.msg import String
+from std_srvs.srv import SetBool, Trigger
 
-pytest.importorskip("rclpy")
-import rclpy  # noqa: E402
-from rclpy.callback_groups import ReentrantCallbackGroup  # noqa: E402
-from rclpy.executors import MultiThreadedExecutor  # noqa: E402
-from ros_process import LATCHED, own_domain  # noqa: E402
-from std_msgs.msg import String  # noqa: E402
-from std_srvs.srv import SetBool, Trigger  # noqa: E402
-
-from inertial_id_ros.errors import InvalidData, InvalidSetting  # noqa: E402
-from inertial_id_ros.ros.ros_client import NoAnswer, NoResponse, Rehearsal, RosClient  # noqa: E402
+from inertial_id_ros.errors import InvalidData, InvalidSetting
+from inertial_id_ros.ros.ros_client import NoAnswer, NoResponse, Rehearsal, RosClient
 
 
 @pytest.fixture(scope="module")

@@ -12,11 +12,10 @@ from concurrent.futures import Future, ThreadPoolExecutor
 import numpy as np
 import pytest
 
-pytest.importorskip("rclpy")
 TFMessage = pytest.importorskip("tf2_msgs.msg").TFMessage
 DynamicJointState = pytest.importorskip("control_msgs.msg").DynamicJointState
-from geometry_msgs.msg import InertiaStamped, Vector3, Wrench, WrenchStamped  # noqa: E402
-from ros_process import (  # noqa: E402
+from geometry_msgs.msg import InertiaStamped, Vector3, Wrench, WrenchStamped
+from ros_process import (
     LATCHED,
     PATIENCE,
     Client,
@@ -24,17 +23,17 @@ from ros_process import (  # noqa: E402
     RosProcess,
     own_domain,
 )
-from sensor_msgs.msg import JointState  # noqa: E402
-from std_msgs.msg import Bool, String  # noqa: E402
-from std_srvs.srv import Trigger  # noqa: E402
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Bool, String
+from std_srvs.srv import Trigger
 
-from inertial_id_ros.apps.excitation.motions import PlannedMotion, RestToRest  # noqa: E402
-from inertial_id_ros.apps.simulation.cobot import SimulatedCobot  # noqa: E402
-from inertial_id_ros.apps.simulation.payload import PAYLOADS  # noqa: E402
-from inertial_id_ros.apps.simulation.settings import CobotSettings  # noqa: E402
-from inertial_id_ros.inertia import transform_phi  # noqa: E402
-from inertial_id_ros.ros import motion_execution  # noqa: E402
-from inertial_id_ros.ros.motion_execution import Ended, MotionExecution  # noqa: E402
+from inertial_id_ros.apps.excitation.motions import PlannedMotion, RestToRest
+from inertial_id_ros.apps.simulation.cobot import SimulatedCobot
+from inertial_id_ros.apps.simulation.payload import PAYLOADS
+from inertial_id_ros.apps.simulation.settings import CobotSettings
+from inertial_id_ros.inertia import transform_phi
+from inertial_id_ros.ros import motion_execution
+from inertial_id_ros.ros.motion_execution import Ended, MotionExecution
 
 NODE = (sys.executable, "-m", "inertial_id_ros.ros.tools.simulate_cobot")
 ACTION = "joint_trajectory_controller/follow_joint_trajectory"
