@@ -85,7 +85,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 # What tests need beside the core: rosdep, and so a ROS workspace, has few of it.
 OPTIONAL = {*(module for modules in EXTRAS.values() for module in modules), "example_robot_data",
-            "pxr"}
+            "pxr", "control_msgs", "tf2_msgs"}
 
 
 def is_installed(module: str) -> bool:

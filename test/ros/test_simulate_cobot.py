@@ -11,9 +11,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 import numpy as np
 import pytest
-
-TFMessage = pytest.importorskip("tf2_msgs.msg").TFMessage
-DynamicJointState = pytest.importorskip("control_msgs.msg").DynamicJointState
+from control_msgs.msg import DynamicJointState
 from geometry_msgs.msg import InertiaStamped, Vector3, Wrench, WrenchStamped
 from ros_process import (
     LATCHED,
@@ -26,6 +24,7 @@ from ros_process import (
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
+from tf2_msgs.msg import TFMessage
 
 from inertial_id_ros.apps.excitation.motions import PlannedMotion, RestToRest
 from inertial_id_ros.apps.simulation.cobot import SimulatedCobot
