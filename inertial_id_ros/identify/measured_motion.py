@@ -18,7 +18,7 @@ from ..model.history import History
 from ..motion.frames import quaternions_of
 from ..motion.motion import BIN_NS, Array, IntArray, Motion
 from ..motion.quartic import fit_quartics, is_covered, near, window_length
-from ..samples.stamps import spacing_of
+from ..samples.ring import spacing_of
 from ..settings import Settings
 from .beliefs import Basis, Beliefs, compensated_by_driver
 from .estimate import estimate

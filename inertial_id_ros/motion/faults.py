@@ -123,23 +123,19 @@ def is_frozen(ring: Ring, first: int, column: int) -> bool:
         return False
     values = ring.rows[begin:first + 1, column]
     time = 1e-9 * (ring.stamps[begin:first + 1] - ring.stamps[first])
-    columns = np.stack([np.ones(len(time)), time, time * time], axis=1)
-    inverse = np.linalg.pinv(columns)
-    fit = inverse @ values
-    off, steps = values - columns @ fit, np.diff(values)
-    noise = float(np.sqrt(np.mean(off * off)))
-    per_sample = float(np.abs(columns[:, :2] @ (fit[1:] * [1.0, 2.0])).max()) * -time[0] / BEFORE
-    if (steps.all() and noise > max(LEAST_NOISE, per_sample / 3.0)
+    columns, speeds, fits = np.vander(time, 3, increasing=True), list[float](), list[Array]()
+    for part in (slice(None), slice(-HELD, None)):  # an arm that brakes hard is slow at the end
+        inverse = np.linalg.pinv(columns[part])
+        fits.append(inverse @ values[part])
+        off = values[part] - columns[part] @ fits[-1]
+        sd = np.sqrt(off @ off / (len(off) - 3)) * np.linalg.norm(inverse[1])
+        speeds.append(float(abs(fits[-1][1]) - 2.0 * sd))
+    off = values - columns @ fits[0]
+    noise, step = float(np.sqrt(np.mean(off * off))), -time[0] / BEFORE
+    per_sample = step * float(np.abs(columns[:, :2] @ (fits[0][1:] * [1.0, 2.0])).max())
+    if (np.diff(values).all() and noise > max(LEAST_NOISE, per_sample / 3.0)
             and np.mean(off[1:] * off[:-1] < 0.0) > 1.0 / 3.0):
         return True
-    few = columns[-HELD:], values[-HELD:]  # an arm that brakes hard is slow at the end
-    speeds = []
-    for part, some in ((columns, values), few):
-        inverse = np.linalg.pinv(part)
-        fit = inverse @ some
-        sd = np.sqrt(np.sum((some - part @ fit) ** 2) / (len(some) - 3)) * np.linalg.norm(
-            inverse[1])
-        speeds.append(abs(fit[1]) - 2.0 * sd)
     changes = np.abs(np.diff(values, 2))
     finest = changes[changes > 1e-9].min(initial=np.inf)  # steps of the encoder
     unseen = np.sqrt(2.0 * BRAKES * finest) if np.isfinite(finest) else 0.0

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..samples.stamps import SECOND, Spacing
+from ..samples.ring import SECOND, Spacing
 from .motion import Array, IntArray
 
 WINDOW, LONGEST = 0.15, 1.0  # s, of a quartic where samples come densely, and of any

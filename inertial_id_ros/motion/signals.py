@@ -9,8 +9,7 @@ from functools import reduce
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from ..samples.ring import Ring
-from ..samples.stamps import spacing_of
+from ..samples.ring import Ring, spacing_of
 from .description import IMPOSSIBLE
 from .frames import KEPT_NS, Frames, quaternions_of
 from .motion import NO_MOTION, Array, IntArray, Motion

@@ -13,8 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..samples.ring import Ring
-from ..samples.stamps import SECOND, Spacing, line_through, spacing_of
+from ..samples.ring import SECOND, Ring, Spacing, line_through, spacing_of
 from .faults import GAP_NS, TURN, USUAL, Event, Fault, Pairs, Standstill, contradicts
 from .motion import BIN_NS, Array, IntArray
 from .quartic import (

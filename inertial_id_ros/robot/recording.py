@@ -19,7 +19,7 @@ from ..errors import NotEnoughData, RecordingError
 from ..inertia import Array
 from ..motion.motion import BIN, BIN_NS
 from ..motion.quartic import fit_quartics, is_covered, near, window_length
-from ..samples.stamps import spacing_of
+from ..samples.ring import spacing_of
 from .model import RobotModel
 
 LOW_PASS = 0.4  # s

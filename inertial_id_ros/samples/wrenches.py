@@ -8,8 +8,7 @@ from collections import Counter
 import numpy as np
 
 from ..inertia import Array
-from .ring import IntArray, Ring
-from .stamps import evened
+from .ring import IntArray, Ring, evened
 
 CHUNK = 16  # samples that are judged together
 IMPOSSIBLE, COUNTS = 1e6, 1e12  # N or N m: uninitialised memory; not even of other units

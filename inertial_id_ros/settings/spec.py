@@ -51,13 +51,10 @@ def iter_group(group: Any, prefix: str = "") -> Iterator[tuple[str, Any, Spec]]:
 def unknown_setting(name: str, known: Collection[str]) -> InvalidSetting:
     """The error for a name that is none of the known ones: the nearest, and where to look."""
     name = name[:_SHOWN]
-
-    def likeness(other: str) -> float:
-        return max(SequenceMatcher(None, name, n).ratio() for n in (other, other.split(".")[-1]))
-
     in_group = [n for n in known if n.startswith(name.split(".")[0] + ".")]
+    nearest = max(in_group or known, key=lambda other: max(
+        SequenceMatcher(None, name, n).ratio() for n in (other, other.split(".")[-1])))
     others = in_group or dict.fromkeys(n.split(".")[0] for n in known)
-    nearest = max(in_group or known, key=likeness)
     return InvalidSetting(f"unknown setting '{name}'; nearest: {nearest}; known"
                           f"{'' if in_group else ' groups'}: {', '.join(others)}")
 

@@ -6,8 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from inertial_id_ros.samples.ring import CONFIRMED, JUMP_NS, REORDER_NS, Ring
-from inertial_id_ros.samples.stamps import spacing_of
+from inertial_id_ros.samples.ring import CONFIRMED, JUMP_NS, REORDER_NS, Ring, spacing_of
 from inertial_id_ros.samples.wrenches import CHUNK, Wrenches
 
 START, STEP = 10**15, 2_000_000
