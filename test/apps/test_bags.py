@@ -14,8 +14,7 @@ import pytest
 from rosbags.rosbag1 import Writer
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
-from inertial_id_ros.apps.recordings.bags import BagReader, read_bag
-from inertial_id_ros.apps.recordings.topics import select_topics
+from inertial_id_ros.apps.recordings.bags import BagReader, read_bag, select_topics
 from inertial_id_ros.errors import RecordingError
 from inertial_id_ros.io.input_topics import (
     JOINT_STATES,
