@@ -85,14 +85,13 @@ class PayloadClient:
     """Subscribes to the payload of a node; `newest` may be called from any thread, while an
     executor spins the program's node.
 
-    Ages are of the steady clock alone. The system clock, by which the middleware says how long a
-    message has waited for the executor, may be set meanwhile; but no message came before the one
-    before it was taken, except for the time that it was under way. Its age counts from the earlier
-    of the two: a message after a silence, and the first one, are used only when another follows,
-    which takes a period of estimator.rate, or .85 s.
+    Ages are of the steady clock alone: the system clock, by which the middleware says how long a
+    message has waited for the executor, may be set meanwhile. But no message arrived before the one
+    before it was taken; so the first message, and one after a silence, are used only when another
+    follows, which takes a period of estimator.rate, or .85 s.
 
-    The node numbers its messages. The numbers of two publishers go back, or repeat with other
-    contents, again and again; one such break alone may be a node that was started again.
+    The numbers of the messages of two publishers go back, or repeat with other contents, again and
+    again; one such break alone may be a node that was started again.
 
     Args:
         node: of the program. topic: of the node that identifies.

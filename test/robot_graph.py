@@ -51,13 +51,13 @@ class Graph:
 
     Attributes:
         calls: service and request; answers: of services, else one that means success.
-        held: parameters of the only node; locked: those of them that are read-only.
+        held: parameters of the only node.
     """
 
     def __init__(self, fields: Mapping[str, Any] | None = None,
                  messages: Mapping[str, Any] | None = None, **held: Any) -> None:
         self.fields, self.messages = dict(fields or {}), dict(messages or {})
-        self.held, self.locked = held, frozenset[str]()
+        self.held = held
         self.calls: list[tuple[str, dict[str, Any]]] = []
         self.answers: dict[str, Any] = {}
         self.kinds: dict[str, str] = {}
@@ -84,9 +84,6 @@ class Graph:
     def parameters(self, node: str, prefixes: list[str]) -> dict[str, Any]:
         return {name: value for name, value in self.held.items() if name.startswith(
             tuple(prefixes))}
-
-    def read_only(self, node: str, names: list[str]) -> frozenset[str]:
-        return self.locked & set(names)
 
     def set_parameters(self, node: str, values: Mapping[str, Any]) -> None:
         self.calls.append((node, dict(values)))

@@ -40,10 +40,9 @@ def element(tag: str, *children: Element[Any], text: str | None = None, **attrib
     return made
 
 
-def comments(payload: PayloadOnLink, *more: str) -> list[Element[Any]]:
+def comments(payload: PayloadOnLink) -> list[Element[Any]]:
     """Where a payload comes from, and what to know about it; XML allows no two hyphens in a row."""
-    lines = (f"Payload in '{payload.parent}' by inertial_id_ros: {payload.source}", *payload.notes,
-             *more)
+    lines = (f"Payload in '{payload.parent}' by inertial_id_ros: {payload.source}", *payload.notes)
     return [Comment(f" {re.sub('-(?=-)', '- ', printable(line))} ") for line in lines]
 
 
@@ -103,10 +102,8 @@ def payload_sdf(payload: PayloadOnLink) -> str:
         "inertial", element("pose", text=f"{numbers(body.com)} 0 0 0"),
         element("mass", text=number(body.mass)),
         element("inertia", *(element(k, text=number(v)) for k, v in entries(body).items())))
-    hint = (f"To be fixed to the robot: <joint type='fixed'> from '{payload.parent}' to this link, "
-            "at the parent's pose")
     return document(element("sdf", element(
-        "model", *comments(payload, hint), element("link", inertial, name=payload.link),
+        "model", *comments(payload), element("link", inertial, name=payload.link),
         name=payload.link), version="1.7"))
 
 
@@ -118,10 +115,8 @@ def payload_mjcf(payload: PayloadOnLink) -> str:
     moments, _, turn = principal(payload.body)
     inertial = element("inertial", pos=numbers(payload.body.com), quat=numbers(turn),
                        mass=number(payload.body.mass), diaginertia=numbers(moments))
-    hint = (f"To be fixed to the robot: <attach> it in the body '{payload.parent}', or copy the "
-            "body there")
     return document(element("mujoco", element(
-        "worldbody", *comments(payload, hint), element("body", inertial, name=payload.link)),
+        "worldbody", *comments(payload), element("body", inertial, name=payload.link)),
         model=payload.link))
 
 
@@ -135,12 +130,9 @@ def payload_usd(payload: PayloadOnLink) -> str:
     moments, _, turn = principal(payload.body)
     # A name that every version takes for a prim.
     name = re.sub("^(?=[0-9])", "_", re.sub("[^A-Za-z0-9_]", "_", payload.link))
-    hint = (f"To be fixed to the robot: reference this prim at the pose of '{payload.parent}', and "
-            "connect both by a PhysicsFixedJoint")
     return f"""#usda 1.0
 (
     defaultPrim = "{name}"
-    doc = {_usd_text(hint)}
     kilogramsPerUnit = 1
     metersPerUnit = 1
     upAxis = "Z"

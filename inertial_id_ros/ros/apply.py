@@ -186,7 +186,7 @@ class ApplyService:
         except NoResponse as error:
             failure = f"{error}: sent, not confirmed"
         except InertialIdError as error:
-            response.sent, failure = target.accepted > 0, str(error)
+            response.sent, failure = False, str(error)
         try:
             if changes and response.sent:
                 time.sleep(SETTLING)
@@ -211,23 +211,23 @@ class ApplyService:
     def _read_back(self, target: Target, sent: Values, before: Values) -> tuple[Values, str, str]:
         """What the target has once that is what was sent, or when the time for it is over; a
         sentence on it, and why it is another."""
+        unknown = "sent, not confirmed: it does not say what it has accepted"
         if not before or not target.confirms:
-            return {}, "nothing is read back: it does not say what it has accepted", ""
-        end = time.monotonic() + self._robot.timeout
-        while True:
+            return {}, unknown, ""
+        got: Values = {}
+        end, differs = time.monotonic() + self._robot.timeout, "nothing was read"
+        while differs and time.monotonic() < end and self._node.context.ok():
             try:
                 got = target.read()
             except InertialIdError as error:  # it has accepted the payload all the same
                 return {}, f"sent, not confirmed: it was not read back: {error}", ""
             if not got:
-                return {}, "sent, not confirmed: it does not say what it has accepted", ""
-            differs = difference(sent, got)
-            if not differs:
-                return got, "the same is read back", ""
-            if time.monotonic() > end or not self._node.context.ok():
-                return got, "", (f"another payload is read back than was sent: {differs}; ~/apply "
-                                 "with undo gives back what it had")
-            time.sleep(POLL)
+                return {}, unknown, ""
+            if differs := difference(sent, got):
+                time.sleep(POLL)
+        return got, "the same is read back", differs and (
+            f"another payload is read back than was sent: {differs}; ~/apply with undo gives back "
+            "what it had")
 
     def _withhold(self, reason: str) -> None:
         if self._estimation.streams is not None:

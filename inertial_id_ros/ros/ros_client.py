@@ -12,12 +12,7 @@ from typing import Any
 
 import numpy as np
 import yaml
-from rcl_interfaces.srv import (
-    DescribeParameters,
-    GetParameters,
-    ListParameters,
-    SetParametersAtomically,
-)
+from rcl_interfaces.srv import GetParameters, ListParameters, SetParametersAtomically
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.node import Node
 from rclpy.parameter import Parameter, parameter_value_to_python
@@ -131,11 +126,6 @@ class RosClient:
             value: Any = parameter_value_to_python(values[0]) if values else None
             found[name] = list(value) if np.ndim(value) else value
         return found
-
-    def read_only(self, node: str, names: Sequence[str]) -> frozenset[str]:
-        """Those of a node's parameters that cannot be set (raises NoAnswer)."""
-        described = self._ask(DescribeParameters, node, "describe_parameters", names=list(names))
-        return frozenset(d.name for d in described.descriptors if d.read_only)
 
     def set_parameters(self, node: str, values: Mapping[str, Any]) -> None:
         """Set parameters of a node, all or none.

@@ -50,7 +50,6 @@ class ParameterTarget(Target):
 
     def send(self, values: Values) -> None:
         self.robot.set_parameters(self.node, values)
-        self.accepted += 1
 
     def undo_of(self, before: Values, values: Values) -> Values:
         had = {name: before.get(name) for name in values}
@@ -62,14 +61,6 @@ class ParameterTarget(Target):
         if name not in before:
             raise InvalidData(f"node '{self.node}' has no parameter '{name}'")
         return default if before[name] is None else before[name]
-
-    def settable(self, values: Values, before: Values) -> Values:
-        """The same values (raises InvalidData where a parameter is missing or read-only)."""
-        for name in values:
-            self.value(before, name)
-        for name in self.robot.read_only(self.node, list(values)):
-            raise InvalidData(f"parameter '{name}' of node '{self.node}' is read-only")
-        return values
 
 
 class BroadcasterOffsets(ParameterTarget):
@@ -90,8 +81,7 @@ class BroadcasterOffsets(ParameterTarget):
             raise InvalidData(f"a multiplier of node '{self.node}' is 0, so that it publishes "
                               "nothing")
         values = dict(zip(OFFSETS, (offsets - payload.bias / gains).tolist(), strict=True))
-        return Plan(self.settable(values, before),
-                    ("mass, centre of mass and inertia: this node takes offsets only",),
+        return Plan(values, ("mass, centre of mass and inertia: this node takes offsets only",),
                     what="offsets that take away a bias of "
                     f"{', '.join(f'{x:.3g}' for x in payload.bias)} N and N m")
 
@@ -135,8 +125,9 @@ class GravityFilter(GravityCompensation):
 
     def plan(self, payload: TargetPayload, before: Values) -> Plan:
         tool = f"{self._prefix(before)}tool"
-        values = {f"{tool}.mass": payload.body.mass, f"{tool}.CoG": payload.body.com.tolist()}
-        return Plan(self.settable(values, before), LEFT_OUT)
+        self.value(before, f"{tool}.CoG")
+        return Plan({f"{tool}.mass": payload.body.mass, f"{tool}.CoG": payload.body.com.tolist()},
+                    LEFT_OUT)
 
     def refusals(self) -> Iterator[str]:
         yield from super().refusals()
@@ -157,6 +148,8 @@ class AdmittanceController(GravityCompensation):
     def plan(self, payload: TargetPayload, before: Values) -> Plan:
         values = {"gravity_compensation.CoG.pos": payload.body.com.tolist(),
                   "gravity_compensation.CoG.force": float(-payload.body.mass * GRAVITY[2])}
+        for name in values:
+            self.value(before, name)
         notes = () if before.get(LIVE) is not False else (
             f"{LIVE} is false: it takes effect when the controller is activated again",)
-        return Plan(self.settable(values, before), LEFT_OUT, notes)
+        return Plan(values, LEFT_OUT, notes)

@@ -150,7 +150,6 @@ class Target(ABC):
         topic: on which it publishes its payload; empty: none.
         confirms: what it reads back shows that it has accepted a payload.
         ratings: rated payload [kg] and its source by the model in the robot description.
-        accepted: number of its calls that succeeded.
     """
 
     takes_tool = confirms = True
@@ -159,7 +158,7 @@ class Target(ABC):
     ratings: Mapping[str, tuple[float, str]] = {}
 
     def __init__(self, robot: Any, settings: Settings) -> None:
-        self.robot, self.settings, self.accepted = robot, settings, 0
+        self.robot, self.settings = robot, settings
 
     def services(self) -> Mapping[str, tuple[str, ...]]:
         """Services that will be called, with the types of which one is expected."""
@@ -256,7 +255,6 @@ class ArmDriver(Target):
         field, expected = self.success
         if response is not None and getattr(response, field, None) != expected:
             raise Refused(f"service '{service}' refuses: {response}")
-        self.accepted += 1
 
 
 def body_values(report: Array, inertia: bool) -> Values:
