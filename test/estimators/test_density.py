@@ -9,8 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import trimesh
-from estimator_cases import create
-from problems import Data, box, compress, make_rows, motion
+from problems import Data, box, compress, create, make_rows, motion
 from scipy.optimize import approx_fprime, minimize
 from scipy.spatial.transform import Rotation
 from scipy.stats import multivariate_normal

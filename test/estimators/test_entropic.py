@@ -6,8 +6,7 @@ from __future__ import annotations
 import cvxpy as cp
 import numpy as np
 import pytest
-from estimator_cases import create, objective
-from problems import Data, Rows, box, compress, make_rows, motion, residuals
+from problems import Data, Rows, box, compress, create, make_rows, motion, objective, residuals
 from scipy.stats import wishart
 
 from inertial_id_ros.estimators.entropic import find_modes, log_evidence, measure_mass

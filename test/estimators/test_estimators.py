@@ -5,21 +5,19 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from estimator_cases import (
+from problems import (
+    BIAS_SD,
     BOX,
     CONSISTENT,
+    NOISE,
+    compress,
     cost,
     estimator,
     inside_box,
-    random_case,
-)
-from problems import (
-    BIAS_SD,
-    NOISE,
-    compress,
     make_rows,
     motion,
     poses,
+    random_case,
     random_phi,
     residuals,
 )

@@ -9,16 +9,21 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from estimator_cases import (
+from problems import (
     BOX,
+    Data,
+    compress,
     create,
     estimator,
     hard_case,
+    make_rows,
+    motion,
+    poses,
     random_case,
+    random_phi,
     smallest_eigenvalue,
     stacked,
 )
-from problems import Data, compress, make_rows, motion, poses, random_phi
 from scipy.optimize import nnls
 
 from inertial_id_ros.errors import NotEnoughData

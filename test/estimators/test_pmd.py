@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from estimator_cases import BOX, estimator, hard_case, random_case, stacked
+from problems import BOX, estimator, hard_case, random_case, stacked
 from scipy.optimize import nnls
 
 from inertial_id_ros.errors import NotEnoughData
