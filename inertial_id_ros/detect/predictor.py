@@ -25,6 +25,7 @@ GAIN = 0.01  # share of a change of the load by which the zero drifts
 MEMORY, YOUNG = 100, 5  # rows of the noise's scale; for which that of a new fit counts
 UNCONFIRMED = 9.0  # that scale
 LONGEST = 500  # bins after which what was learnt becomes no older
+OF_EACH = ("mean", "covariance", "walk", "scale", "louder", "score", "misfit")  # of h filters
 
 
 class Forecast(NamedTuple):
@@ -63,7 +64,7 @@ class Predictor:
                                   / 60.0])[None]
         self.scale, self.louder = np.full((1, groups), UNCONFIRMED), np.ones(1)
         self.number: int | None = None
-        self._last: Array | None = None  # (h, c, 10) of the newest row
+        self._last: Array | None = None  # (c, 10) of the newest row
         self.learnt, self.rows = 0, 0
         self.score, self.misfit = np.zeros(1), np.zeros((1, channels))
 
@@ -80,14 +81,14 @@ class Predictor:
     def beside(parts: Sequence[Predictor]) -> Predictor:
         """Filters of the same bin, side by side."""
         out = copy(parts[0])
-        for name in ("mean", "covariance", "walk", "scale", "louder", "score", "misfit", "_last"):
+        for name in OF_EACH:
             setattr(out, name, np.concatenate([getattr(part, name) for part in parts]))
         return out
 
     def one(self, k: int) -> Predictor:
         """The filter k alone."""
         out = copy(self)
-        for name in ("mean", "covariance", "walk", "scale", "louder", "score", "misfit", "_last"):
+        for name in OF_EACH:
             setattr(out, name, getattr(self, name)[k:k + 1].copy())
         return out
 
@@ -99,11 +100,14 @@ class Predictor:
         self.walk[:, which, which] += walk
         return self
 
-    def predict(self, row: Row, noise: Array | None = None) -> Forecast:
-        """Forecast of a row; noise: (c,) variance of it, None: as `noise` says."""
-        return self._predict(row, noise, self._covariance_at(row))
+    def predict(self, row: Row, noise: Array | None = None, covariance: Array | None = None
+                ) -> Forecast:
+        """Forecast of a row.
 
-    def _predict(self, row: Row, noise: Array | None, covariance: Array) -> Forecast:
+        Args:
+            noise: (c,) variance of it, None: as `noise` says; covariance: of the states then.
+        """
+        covariance = self._covariance_at(row) if covariance is None else covariance
         columns = np.repeat(row.columns[None], len(self.mean), axis=0)
         channels = np.arange(len(row.y))
         columns[:, :, SETUP] = (self.mean[:, PHI] @ row.setup.reshape(-1, 10).T).reshape(
@@ -119,7 +123,7 @@ class Predictor:
     def learn(self, row: Row, noise: Array | None = None) -> tuple[Forecast, Array]:
         """Learn an independent row; gives its forecast and log-likelihoods (h,)."""
         before = self._covariance_at(row)
-        seen = self._predict(row, noise, before)
+        seen = self.predict(row, noise, before)
         likelihood = -0.5 * (seen.squares + np.linalg.slogdet(2.0 * np.pi * seen.covariance)[1])
         self.score = self.score + likelihood
         square = seen.residual**2 / np.diagonal(seen.covariance, axis1=1, axis2=2)
@@ -129,7 +133,7 @@ class Predictor:
         self.mean = self.mean + (gain @ seen.residual[..., None])[..., 0]
         after = before - gain @ slopes
         self.covariance = 0.5 * (after + after.transpose(0, 2, 1))
-        self._last, self.number = np.repeat(row.A[None], len(self.mean), axis=0), row.number
+        self._last, self.number = row.A, row.number
         self.rows, self.learnt = self.rows + 1, self.learnt + 1
         return seen, likelihood
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 
 import numpy as np
 from scipy.signal import bilinear, lfilter
@@ -41,9 +42,8 @@ class Cable(Law):
 
     INEXACT = 0.03  # of its tension looks like weight: it sags, bends and rubs
     ABOVE, EXCESS = 0.4, 1.0  # m: most cables come from above; N
+    POINTS = ABOVE * np.array([(0, 0, 1), (0, 0, 2), (1, 0, 1), (-1, 0, 1), (0, 1, 1), (0, -1, 1)])
     SD = np.r_[np.full(3, 0.5), 3.0, 6.0, np.full(3, 0.1)]
-    POINTS = ((0, 0, 0.5), (0, 0, 1.0), (0.4, 0, 0.4), (-0.4, 0, 0.4), (0, 0.4, 0.4),
-              (0, -0.4, 0.4))
     REACH, NEAREST, NAMED = 0.35, 0.05, 0.3  # m, of where it is fastened; m, its length; N
 
     name, place, is_inexact, odds = "cable", -1, True, -2.0
@@ -103,8 +103,7 @@ class Pouring(Law):
     AGE, SPREAD = np.log(6.0), 1.0  # of the logarithm of the age of a knot [s]
     SHORTEST, BOUNDS = 0.4, (-3.0, 4.5)  # s, of a stretch; of these logarithms
     RADII = (0.05, 0.25)  # m, bounds of the radius of gyration
-    AGES = (1.5, 3.0, 5.0, 8.0, 12.0, 17.0, 23.0)  # s: at which climbs begin
-    ENDS, LASTS = (1.0, 3.0, 7.0, 11.0, 16.0), (1.5, 5.0, 11.0, 20.0)
+    AGES = 1.5 ** np.arange(9)  # s: at which climbs begin
     NAMED, UNSURE = (0.03, 0.003), 0.2  # of the mass; m; s, of when now is
 
     name, place, odds = "payload_walks", -2, -4.0
@@ -120,7 +119,7 @@ class Pouring(Law):
             return []
         rows, sd, age = fit.rows, self.sd[self.knots:self.knots + 4], _age(fit.rows)
         length = BIN * (rows.index[-1] - rows.index[0])
-        knots = ([(end + lasts, end) for end in self.ENDS for lasts in self.LASTS] if self.is_over
+        knots = (combinations(self.AGES[::-1], 2) if self.is_over
                  else [(old, 0.5 * old)[:self.knots] for old in self.AGES])
         ages = [np.array(k) for k in knots if k[-1] + 1.0 < length and k[0] < length + 5.0]
         if not ages:

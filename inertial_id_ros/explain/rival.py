@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..model.history import Window
-from ..model.rows import Rows, stretches
+from ..model.rows import Rows, is_enough
 from ..model.setup import Setup
 from .calibration import usual_terms
 from .causes import CompensatedWeight, SensorFilter
@@ -21,7 +21,7 @@ from .term import Term, Values
 SURPRISING, STRETCHED, LATE = 0.4, 2.5, 0.1  # of the data sheet; scale of a prior; s
 UNBELIEVABLE = -2.0  # logarithm
 EXPLAINED = 0.6  # of the data sheet, by all errors but clock and filter: nothing else is wrong then
-FEWEST, ROUNDS = 12, 12  # rows; of Gauss-Newton
+ROUNDS = 12  # of Gauss-Newton
 
 
 class Rival(NamedTuple):
@@ -48,7 +48,7 @@ def rivals(window: Window, prior: Prior) -> list[Rival]:
         return [stated]
     windows = [error.correction.window(window) for error in errors]
     used = np.logical_and.reduce([window.used, *(w.used for w in windows)])
-    if sum(stretch.n for stretch in stretches(used)) < FEWEST:
+    if not is_enough(used):
         return [stated]
     if used.sum() < window.used.sum():
         stated = _rival(None, replace(window, used=used), prior)
@@ -77,10 +77,10 @@ def _rival(error: SetupError | None, window: Window, prior: Prior, size: int = 0
         new = fit(rows, terms, prior)
         return Rival(new, new.evidence + belief_in_body(new.phi, new.covariance, prior.region),
                      None)
-    x, odds = error.solved.x, ODDS[error.kind]
+    x, odds = error.solved.x, ODDS
     given: Values = {"bias": x[-6:]}
     if error.filter:
-        odds += ODDS["clock_offset"] * (abs(error.correction.late) > USUAL_CLOCK)
+        odds += ODDS * (abs(error.correction.late) > USUAL_CLOCK)
         own = SensorFilter(len(error.filter))
         given[own.name] = np.r_[np.log(error.filter[0]), error.filter[1:],
                                 own.mean[own.order:]]

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from scipy.constants import foot, hecto, inch, kilo, lbf, milli
 from scipy.ndimage import uniform_filter1d
 from scipy.optimize import minimize
 from scipy.spatial.transform import Rotation
@@ -21,6 +22,7 @@ from scipy.special import log_ndtr
 from ..model.correction import Correction
 from ..model.history import Window
 from ..model.newton_euler import GRAVITY, regressor, skew, static_wrench, weight_columns
+from ..model.rows import FEWEST
 from ..model.setup import low_pass
 from ..motion.motion import BIN, Array, Motion
 from .fit import VAGUE, Prior, Region
@@ -32,25 +34,22 @@ USUAL = 0.01  # of the wrench, which usual terms may leave
 ROUNDS = 4
 WORST = 20.0  # logarithm, of a centre of mass outside of where it can be
 MASS, WIDE = 2.0, 1.5  # kg, usual; and within what factor's logarithm
-MOST, FEWEST = 4, 12  # errors that are fitted; rows
+MOST = 4  # errors that are fitted
 FARTHEST, COARSE, USUAL_CLOCK = 200, 8, 12  # bins, of a clock
 OVERLAP = 0.45  # of the rows that an offset must leave
 SMALLEST = 8.0  # deg; smaller turns are usual terms
 CLEAR, NEAR = 8.0, 15.0  # logarithms of odds: over the set-up as stated; below the best
-TIMES = (0.02, 0.05, 0.1, 0.16, 0.25, 0.5)  # s, of one stage of a filter
+TIMES = 0.02 * 2.0 ** np.arange(6)  # s, of one stage of a filter
 LOOKS, WAY = 30, 30.0  # of a climb to a filter; bins, of its clock
 TURNS, SETTLED = 8, 1e-3  # Gauss-Newton steps; rad
 G = float(np.linalg.norm(GRAVITY))
 UNITS = {  # readings for 1 N and for 1 N m
-    "N and N mm": (1.0, 1e3), "N and N cm": (1.0, 1e2), "mN and N mm": (1e3, 1e3),
-    "kN and N m": (1e-3, 1.0), "kN and kN m": (1e-3, 1e-3), "kgf and N m": (1.0 / G, 1.0),
-    "kgf and kgf m": (1.0 / G, 1.0 / G), "kgf and kgf cm": (1.0 / G, 100.0 / G),
-    "lbf and lbf in": (0.224809, 8.85075), "lbf and lbf ft": (0.224809, 0.737562)}
-# Logarithms of the odds of kinds before the data, shared by their variants.
-ODDS = {"": 0.0, "clock_offset": -5.0, "wrench_filtered": -7.0, "sign_wrong": -3.0,
-        "axes_mirrored": -6.0, "wrong_units": -5.0, "wrench_in_base_axes": -4.0,
-        "sensor_turned": -4.0, "gravity_elsewhere": -4.0, "removed_payload": -4.0,
-        "quaternion_order": -4.0, "poses_inverted": -5.0}
+    "N and N mm": (1.0, kilo), "N and N cm": (1.0, hecto), "mN and N mm": (kilo, kilo),
+    "kN and N m": (milli, 1.0), "kN and kN m": (milli, milli), "kgf and N m": (1.0 / G, 1.0),
+    "kgf and kgf m": (1.0 / G, 1.0 / G), "kgf and kgf cm": (1.0 / G, hecto / G),
+    "lbf and lbf in": (1.0 / lbf, 1.0 / lbf / inch),
+    "lbf and lbf ft": (1.0 / lbf, 1.0 / lbf / foot)}
+ODDS = -5.0  # logarithm, of each kind before the data, shared by its variants
 ABOUT = {  # errors of frames, and what to enter
     "axes_mirrored": "{axes} have the opposite sign, as in axes of a left-handed frame; turn them "
                      "in the driver",
@@ -64,7 +63,7 @@ ABOUT = {  # errors of frames, and what to enter
                          "gravity.frame to a frame whose z axis points up",
     "quaternion_order": "orientations are given with w first; their order is x, y, z, w",
     "poses_inverted": "poses are those of the base in the sensor; invert them"}
-REFUSED = frozenset(ODDS) - {"", "clock_offset", "wrench_filtered", "removed_payload"}
+REFUSED = frozenset(ABOUT) | {"sign_wrong", "wrong_units"}
 
 
 class Solved(NamedTuple):
@@ -211,7 +210,7 @@ class _Search:
         y = correction.wrench(self.wrench[at.clip(0, end - 1)], self.back.transpose(0, 2, 1))
         solved = self._solve((self.A if A is None else A)[used][::THIN], y[used][::THIN],
                              np.empty(0) if more is None else more, correction.channels)
-        odds = ODDS[kind] + solved.evidence - 0.5 * chosen * float(np.log(self.count))
+        odds = ODDS * bool(kind) + solved.evidence - 0.5 * chosen * float(np.log(self.count))
         odds += belief_in_body(solved.x, solved.covariance, self.prior.region)
         enough = used.sum() >= OVERLAP * self.used.sum()
         return SetupError(kind, solved, odds if enough else -np.inf, correction, filter, numbers)

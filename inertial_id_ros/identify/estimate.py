@@ -17,13 +17,12 @@ from ..explain.torques import Torques, explain_torques
 from ..inertia import is_consistent, min_eigenvalue
 from ..kinds import finding_of
 from ..model.history import Window
-from ..model.rows import STEP, stretches
+from ..model.rows import FEWEST, STEP, is_enough
 from ..motion.motion import BIN, BIN_NS, Array
 from .beliefs import Basis
 from .solving import Explained, solve
 from .verdict import judge, vague
 
-FEWEST = 12  # rows
 HARDLY = 2.0  # deviations of a mass from zero
 UNEXPLAINED = 4.0  # deviations of what nothing explains, over those of the data sheet
 SILENCING = ("cable", "base_moves", "constant_force", "not_rigid")  # causes beside the payload
@@ -78,7 +77,7 @@ def estimate(window: Window, end: int, basis: Basis, known: Explanation | None =
         known: see `explain`; torques: that the samples are; None: they are wrenches.
     """
     begun, stamp = time.perf_counter(), end * BIN_NS
-    if sum(stretch.n for stretch in stretches(window.used)) < FEWEST:
+    if not is_enough(window.used):
         seconds = BIN * float(window.used.sum())
         return Conclusion(NoEstimate(stamp, basis.frame, f"{seconds:.1f} s of usable samples; "
                                      f"{BIN * STEP * FEWEST:.1f} s in a row are needed"))

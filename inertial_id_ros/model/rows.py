@@ -22,6 +22,7 @@ HALF = 10  # bins, of the smoothing kernel
 STEP = 8  # bins from row to row
 BAND = 4.0  # Hz, modes below
 SHORTEST = 70  # bins of a stretch
+FEWEST = 12  # rows of a fit
 _QUIET, _MEDIAN = 4.5, 0.4549  # Hz, from which on motion is noise; median of a square
 _ABOVE = 2.5  # times the noise: power that is a signal
 
@@ -47,6 +48,11 @@ def stretches(used: np.ndarray, late: int = 0) -> list[Stretch]:
     edges = np.flatnonzero(np.diff(np.r_[False, used, False].astype(np.int8)))
     least = SHORTEST + abs(late)
     return [Stretch(int(a), int(b), late) for a, b in edges.reshape(-1, 2) if b - a >= least]
+
+
+def is_enough(used: np.ndarray) -> bool:
+    """True if used bins make enough rows for a fit."""
+    return sum(stretch.n for stretch in stretches(used)) >= FEWEST
 
 
 class Rows:
