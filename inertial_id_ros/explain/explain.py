@@ -157,16 +157,12 @@ def _averaged(models: Sequence[Model], sheet: Sheet, error: SetupError | None,
             if term.odds:
                 probability[term.name] = probability.get(term.name, 0.0) + float(weight)
     best = max(models, key=lambda m: m.odds).fit
-    lever = sheet.lever**2 * moved_centre(phi) if phi[0] > 0.0 else 0.0
-    return Explanation(phi, covariance, wide_phi, wide_covariance + lever, best, tuple(models),
+    # of a centre of mass that no motion tells better
+    moved = np.linalg.inv(report_jacobian(phi))[:, 1:4] if phi[0] > 0.0 else np.zeros((10, 3))
+    wide_covariance = wide_covariance + sheet.lever**2 * moved @ moved.T
+    return Explanation(phi, covariance, wide_phi, wide_covariance, best, tuple(models),
                        probability, unknown(best, sheet), error, alternatives,
                        surprise(best, sheet))
-
-
-def moved_centre(phi: Array) -> Array:
-    """Covariance (10, 10) of phi by a centre of mass that is moved by 1 m along each axis."""
-    columns = np.linalg.inv(report_jacobian(phi))[:, 1:4]
-    return np.asarray(columns @ columns.T)
 
 
 def _weights(models: Sequence[Model]) -> Array:

@@ -123,8 +123,9 @@ def fit(rows: Rows, terms: Sequence[Term], prior: Prior, *, start: Fit | None = 
         log = solution.strengths(mean, spread)
         scales = system.learnt_scales(solution, scales)
         solution = system.solve(log, scales)
-        moved = distance(solution.x[:10] - system.x[:10], solution.covariance[:10, :10])
-        if moved < (CLOSE if number else CLOSE_TO_START if is_near else 0.0):
+        step = solution.x[:10] - system.x[:10]
+        moved = abs(step @ np.linalg.solve(solution.covariance[:10, :10], step))
+        if np.sqrt(moved) < (CLOSE if number else CLOSE_TO_START if is_near else 0.0):
             break
     return _conclude(system, solution, scales, mean, spread)
 
@@ -169,11 +170,6 @@ def split(terms: Sequence[Term], x: Array) -> Values:
     for term in terms:
         out[term.name], k = x[k:k + len(term.sd)], k + len(term.sd)
     return out
-
-
-def distance(step: Array, covariance: Array) -> float:
-    """Length of a step (10,) in deviations."""
-    return float(np.sqrt(abs(step @ np.linalg.solve(covariance, step))))
 
 
 class System:
