@@ -57,7 +57,7 @@ def calibrate(duration: float) -> IdentifiedRobot:
 def identified_arm(free: SimulatedTorques) -> IdentifiedRobot:
     """The arm of a recording without payload."""
     return identify_described_robot(URDF, [free.named], Request(
-        terms=JointTerms(), hold_back=0.0)).robot
+        terms=JointTerms(coulomb_velocity=0.01), hold_back=0.0)).robot
 
 
 def identified(recorded: SimulatedTorques, robot_file: str, method: str) -> Estimate:

@@ -121,7 +121,7 @@ def random_robot(seed: int, joints: int) -> tuple[RobotResult, np.ndarray]:
     recorded = NamedRecording(model.joint_names, np.round(1e9 * (1.0 + t)).astype(np.int64),
                               q + ENCODER * rng.normal(size=q.shape), effort)
     result = identify_described_robot(text, [recorded], Request(
-        terms=JointTerms(), coulomb_velocity=FADING, align=False, hold_back=0.0))
+        terms=JointTerms(coulomb_velocity=FADING), align=False, hold_back=0.0))
     return result, result.fit.base.matrix @ truth
 
 

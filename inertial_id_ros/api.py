@@ -322,7 +322,6 @@ def identify_robot(urdf: str, stamps: ArrayLike, names: Sequence[str], positions
     given = None if gains is None else as_finite_rows("gains", gains, (len(joints),))
     request = Request(
         joints=moving, terms=terms,
-        coulomb_velocity=None if terms is None else terms.coulomb_velocity,
         gravity=tuple(as_finite_rows("gravity", gravity, (3,)).tolist()),
         gains=() if given is None else tuple(given[[joints.index(n) for n in moving]].tolist()),
         gain_error=gain_error, payload_mass=payload_mass,

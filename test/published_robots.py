@@ -21,9 +21,14 @@ from inertial_id_ros.robot.constraints import (
     consistent_robot,
     mass_between,
 )
-from inertial_id_ros.robot.least_squares import Compressed, compress_rows
+from inertial_id_ros.robot.least_squares import (
+    Compressed,
+    Reference,
+    compress_rows,
+    description_reference,
+    make_reference,
+)
 from inertial_id_ros.robot.model import BODY_SIZE, JointTerms, RobotModel
-from inertial_id_ros.robot.reference import Reference, description_reference, make_reference
 
 _BODY = ("m", "lx", "ly", "lz", "Lxx", "Lxy", "Lxz", "Lyy", "Lyz", "Lzz")
 

@@ -142,7 +142,7 @@ def identify_arm(free: SimulatedTorques, fading: float = 0.003, align: bool = Tr
                  hold_back: float = 0.0) -> RobotResult:
     """The arm with the usual terms of its joints, which fade below a speed [rad/s]."""
     return identify_described_robot(URDF, [free.named], Request(
-        terms=JointTerms(), coulomb_velocity=fading, align=align, hold_back=hold_back))
+        terms=JointTerms(coulomb_velocity=fading), align=align, hold_back=hold_back))
 
 
 def loaded(mass: float, seed: int, duration: float = 12.0) -> SimulatedTorques:

@@ -28,9 +28,9 @@ from .constraints import (
     near_design,
 )
 from .feasibility import Feasibility, check_feasibility, correct_to_feasible
+from .least_squares import description_reference, make_reference
 from .mass_points import Box, uniform_box
 from .model import BODY_SIZE, BODY_TERMS, NOT_NEGATIVE, OFFSET, RobotModel
-from .reference import description_reference, make_reference
 
 with optional_packages("identifying a robot"):
     import cvxpy as cp
@@ -79,9 +79,9 @@ class Bounds:
             for each in self.masses:
                 _only(("links", "min", "max"), each, "masses")
                 masses = [_place(link, bodies).start for link in each.get("links") or bodies]
-                bound = mass_between(phi[masses], float(_numbers(each, "min", default=0.0)),
-                                     float(_numbers(each, "max", default=np.inf)))
-                out.append(bound / like[masses].sum())
+                ends = {end: float(_numbers(each, end)) for end in ("min", "max") if end in each}
+                out.append(mass_between(phi[masses], ends.get("min", 0.0), ends.get("max", np.inf))
+                           / like[masses].sum())
             for link, bounds in self.links.items():
                 where = _place(link, bodies)
                 try:
@@ -122,7 +122,7 @@ def _link_limits(body: cp.Expression, bounds: Mapping[str, Any], like: Array
 def _ellipsoid(given: Mapping[str, Any]) -> Ellipsoid:
     """An ellipsoid of its centre, half axes [m] and, where it is turned, roll, pitch, yaw [rad]."""
     _only(("center", "half_axes", "rpy"), given, "ellipsoid")
-    turn = Rotation.from_euler("xyz", _numbers(given, "rpy", 3, default=(0.0, 0.0, 0.0)))
+    turn = Rotation.from_euler("xyz", _numbers({"rpy": (0.0, 0.0, 0.0), **given}, "rpy", 3))
     half = _numbers(given, "half_axes", 3)
     if not half.min() > 0.0:
         raise InvalidSetting(f"half_axes is {half.tolist()} m; each must be positive")
@@ -147,21 +147,16 @@ def _only(allowed: Sequence[str], given: Any, what: str) -> dict[str, Any]:
     return {key: value for key, value in given.items() if value is not None}
 
 
-def _numbers(given: Any, key: str, *shape: int, default: float | Sequence[float] | None = None
-             ) -> Array:
-    """Finite numbers of a shape (none: a single number) under a key of a mapping; the default where
-    it is not there (raises InvalidSetting)."""
-    if not isinstance(given, Mapping) or (key not in given and default is None):
-        raise InvalidSetting(f"'{key}' is missing in {given}")
-    if key not in given:
-        return np.array(default)
+def _numbers(given: Mapping[str, Any], key: str, *shape: int) -> Array:
+    """Finite numbers of a shape (none: a single number) under a key of a mapping (raises
+    InvalidSetting)."""
     try:
-        array = np.asarray(given[key], dtype=float)
-    except (TypeError, ValueError):
+        array = np.reshape(np.asarray(given[key], dtype=float), shape)
+    except (KeyError, TypeError, ValueError):
         array = np.full(1, np.nan)
-    if array.shape != shape or not np.isfinite(array).all():
+    if not np.isfinite(array).all():
         wanted = " x ".join(map(str, shape)) + " numbers" if shape else "a number"
-        raise InvalidSetting(f"{key} is {given[key]}; expected {wanted}")
+        raise InvalidSetting(f"{given} needs {wanted} as '{key}'")
     return array
 
 

@@ -8,6 +8,7 @@ joint whose efforts have the wrong sign, or belong to another joint, follows it 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -27,7 +28,6 @@ _SPEED = 0.02  # rad/s or m/s from which on a sample counts as motion
 _EACH = 2.0  # independent samples for each unknown
 _SCALE = 100.0  # times the description's torques, beyond which efforts are in another unit
 _OTHER_UNIT = 3.0  # times, from which on a note says so
-_BEYOND_LIMIT = 10.0  # times the description's limit, which no root mean square reaches
 _LOADED = 0.5  # part of a joint's torque that is the description's, where its scale is judged
 _BETTER = 2.0  # times smaller errors with the opposite sign: the efforts have it
 _FAR_BETTER = 2.0  # fall of the sum of the logarithms of all errors: right radians lose more
@@ -35,6 +35,7 @@ _OUTSIDE = 0.1  # share of the samples beyond a limit from which on it is not a 
 _TURNS = 4.0 * np.pi  # rad beyond a limit: encoders may count from another turn
 _RANGES = 10.0  # allowed ranges beyond a limit of a prismatic joint
 _CONSIDERED = 20.0  # s at the beginning that are compared
+_SUSPECT = 0.05  # share of a joint's torque from which on mistakes are looked for
 _UNEXPLAINED = 0.3  # share of the torque that may be left
 _OF_A_JOINT = 0.5  # the same of one joint, if the description has _EXPECTED of its torque
 _EXPECTED = 0.3
@@ -130,12 +131,6 @@ def check_scale(model: RobotModel, recording: JointRecording, low_pass: float) -
         whose = "all joints" if (beyond == loaded).all() else f"'{model.joint_names[j]}'"
         raise InvalidData(f"the efforts of {whose} are {scale[j]:.2g} times the torques of the "
                           "robot description: are they in another unit than N m?")
-    rms = np.sqrt(np.mean(recording.effort**2, axis=0))
-    limits = model.effort_limits
-    for j in np.flatnonzero((limits > 0.0) & (rms > _BEYOND_LIMIT * limits))[:1]:
-        raise InvalidData(f"the efforts of '{model.joint_names[j]}' are more than "
-                          f"{_BEYOND_LIMIT:g} times the {limits[j]:g} N m that the robot "
-                          "description allows: are they in another unit?")
     usual = float(np.median(scale[loaded])) if loaded.any() else 1.0
     if 1.0 / _OTHER_UNIT < usual < _OTHER_UNIT:
         return []
@@ -179,63 +174,57 @@ def follow(model: RobotModel, recording: JointRecording, low_pass: float) -> Fol
                     scale * rows[:, :, 0].std(axis=0) > _LOADED * effort.std(axis=0))
 
 
-def find_mistake(model: RobotModel, recording: JointRecording, low_pass: float
-                 ) -> InvalidData | None:
-    """How a recording that a robot explains badly may have been written wrongly: efforts that
-    follow the description far better with the opposite sign, or that hardly follow it at all."""
-    part, _ = recording.split(_CONSIDERED)
-    now, turned = (follow(model, each, low_pass) for each in (
-        part, part.times(-np.ones(model.nv))))
-    wrong = np.flatnonzero(now.left > _BETTER * turned.left)
-    if len(wrong):
-        names = ", ".join(f"'{model.joint_names[j]}'" for j in wrong)
-        return InvalidData(
-            f"the efforts of {'all joints' if len(wrong) == model.nv else names} have the opposite "
-            "sign: with it, they follow the robot description far better")
-    share = float(np.linalg.norm(now.left) / np.linalg.norm(now.effort))
-    if share > _UNEXPLAINED:
-        return InvalidData(
-            f"the robot description and friction leave {share:.0%} of the efforts unexplained: are "
-            "positions and efforts those of the joints that are named, in the same order?")
-    return None
-
-
-def explain_failure(model: RobotModel, prediction: Prediction, validation: Prediction | None,
-                    expected: Array) -> NotEnoughData | None:
+def explain_failure(model: RobotModel, recording: JointRecording, low_pass: float,
+                    tests: Sequence[Prediction], expected: Array
+                    ) -> InvalidData | NotEnoughData | None:
     """Why much of the torque is not explained; None where it is.
 
+    A recording that is explained badly may have efforts of the opposite sign, or of other joints.
+
     Args:
+        tests: of the robot that was found, that on the recording first.
         expected: (joints,) by how much the description's own torques vary, rms [N m].
     """
-    tests = [p for p in (prediction, validation) if p is not None]
-    left = max(p.relative for p in tests)
-    shares = np.max([p.shares for p in tests], axis=0)
+    if tests[0].shares.max() > _SUSPECT:
+        part, _ = recording.split(_CONSIDERED)
+        now, turned = (follow(model, each, low_pass) for each in (
+            part, part.times(-np.ones(model.nv))))
+        wrong = [f"'{model.joint_names[j]}'" for j in np.flatnonzero(
+            now.left > _BETTER * turned.left)]
+        if wrong:
+            return InvalidData(
+                f"the efforts of {'all joints' if len(wrong) == model.nv else ', '.join(wrong)} "
+                "have the opposite sign: with it, they follow the robot description far better")
+        share = float(np.linalg.norm(now.left) / np.linalg.norm(now.effort))
+        if share > _UNEXPLAINED:
+            return InvalidData(
+                f"the robot description and friction leave {share:.0%} of the efforts unexplained: "
+                "are positions and efforts those of the joints that are named, in the same order?")
+    share = max(test.relative for test in tests)
+    shares = np.max([test.shares for test in tests], axis=0)
     names = ", ".join(f"'{model.joint_names[j]}' ({shares[j]:.0%})"
                       for j in np.argsort(-shares)[:2] if shares[j] > _UNEXPLAINED)
-    if left > _UNEXPLAINED:
+    needed = (expected > _EXPECTED * tests[0].torque) & (shares > _OF_A_JOINT)
+    if share > _UNEXPLAINED or needed.any():
         return NotEnoughData(
-            f"the robot description leaves {left:.0%} of the torque unexplained (at most "
-            f"{_UNEXPLAINED:.0%} is accepted), most in {names}: are the efforts torques, in "
-            "the order and with the sign of the joints, and does the arm move?")
-    if ((expected > _EXPECTED * prediction.torque) & (shares > _OF_A_JOINT)).any():
-        return NotEnoughData(
-            f"most of the torque is unexplained of {names}, although the description alone "
-            "asks for much of it: are these efforts torques, and of this joint?")
+            f"the robot leaves {share:.0%} of the torque unexplained (at most {_UNEXPLAINED:.0%} "
+            f"is accepted, and {_OF_A_JOINT:.0%} of a joint that bears bodies), most in {names}: "
+            "are these efforts torques, and of these joints, and does the arm move?")
     return None
 
 
 def compare_with_description(fit: RobotFit) -> list[str]:
     """Where the data contradict the description, and on which bodies."""
     model, notes = fit.model, []
-    for body, factor in zip(model.bodies, fit.described.factors, strict=True):
+    for body in (model.bodies[k] for k in np.flatnonzero(fit.contradicted)):
         m, nominal = model.body_slice(body).start, model.nominal[model.body_slice(body)]
-        if factor > 1.0 and is_consistent(nominal):
+        if is_consistent(nominal):
             notes.append(
                 f"the recording contradicts the description of {body} by far (mass "
                 f"{fit.phi[m]:.3g} kg, described {nominal[0]:.3g} kg): is there a load or gripper "
                 "that the description lacks?")
-    if fit.described.eased < 1.0:
+    if fit.eased < 1.0 and not fit.contradicted.any():
         notes.append("no robot like the description explains the torques as well as they can be "
                      "explained, so that it was trusted less; a term of the joints may be missing "
-                     "(--terms), or the description may be of another robot")
+                     "(--terms)")
     return notes

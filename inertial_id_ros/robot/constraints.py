@@ -22,8 +22,8 @@ from ..errors import InvalidData
 from ..estimators.reference_body import body_coordinates
 from ..extras import optional_packages
 from ..inertia import Array, phi_from_pseudo_inertia, pseudo_inertia, skew, tensor_from_six
+from .least_squares import Reference
 from .model import BODY_SIZE, NOT_NEGATIVE, RobotModel
-from .reference import Reference
 
 with optional_packages("identifying a robot"):
     import cvxpy as cp

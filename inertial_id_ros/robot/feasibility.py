@@ -16,9 +16,8 @@ from ..extras import optional_packages
 from ..inertia import Array
 from .base_parameters import BaseParameters
 from .constraints import Limits
-from .least_squares import Compressed
+from .least_squares import Compressed, Reference
 from .nearest_robot import AffineRobot, depth, nearest_robot, solve
-from .reference import Reference
 
 with optional_packages("identifying a robot"):
     import cvxpy as cp

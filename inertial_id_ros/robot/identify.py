@@ -4,37 +4,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..errors import InvalidData, InvalidSetting, NotEnoughData
 from ..inertia import Array, Body, body_from_phi, is_consistent
-from .alignment import Alignment, align_recording
 from .base_parameters import structural_base_parameters
 from .bounds import Bounds
+from .calibration import Alignment, Drives, align_recording, gains_from_payload
 from .checks import (
     check_position_units,
     check_recording,
     check_scale,
     compare_with_description,
     explain_failure,
-    find_mistake,
 )
-from .drive_gains import Drives, gains_from_payload
 from .fit import METHODS, Approach, Prediction, RobotFit, fit_robot
 from .model import GRAVITY, JointTerms, RobotModel
 from .recording import LOW_PASS, JointRecording, NamedRecording, RowFilter, Rows
 from .robot_file import IdentifiedRobot, RobotCurrents
-from .terms import FADINGS, TermChoice, choose_terms
+from .terms import TermChoice, choose_terms
 
 # Of data sheets and of controllers: those of a real UR10e differ from gains that were found with a
 # known mass by 4 %.
 GAIN_ERROR = 0.05
+FADING = 0.01  # rad/s
 _UNEXPLAINED = 0.5  # share of a joint's torque from which on a note says so
-_SUSPECT = 0.05  # share of a joint's torque from which on mistakes are looked for
-_FADING = 0.01  # rad/s, before the speed that fits best is known
 
 
 @dataclass(frozen=True)
@@ -45,7 +42,7 @@ class Request:
         joints: that move, the others locked at zero; empty: all.
         terms: of every joint; None: viscous and Coulomb friction, an offset, and what else predicts
             held-out motion better.
-        coulomb_velocity: below which Coulomb friction fades [rad/s]; None: what fits best.
+        coulomb_velocity: below which Coulomb friction fades [rad/s], where terms are None.
         gravity: (3,) in axes of the description's root [m/s^2].
         low_pass: length of the filter [s]; align: find tilt of the base and delay of the efforts.
         hold_back: part of the time at the end for the test, of several recordings the last one;
@@ -63,7 +60,7 @@ class Request:
 
     joints: tuple[str, ...] = ()
     terms: JointTerms | None = None
-    coulomb_velocity: float | None = None
+    coulomb_velocity: float = FADING
     gravity: tuple[float, ...] = GRAVITY
     low_pass: float = LOW_PASS
     align: bool = True
@@ -168,8 +165,7 @@ def identify_described_robot(urdf: str, recorded: Sequence[NamedRecording],
             another unit. InfeasibleProblem: the constraints contradict each other.
     """
     asked = request or Request()
-    speed = _FADING if asked.coulomb_velocity is None else asked.coulomb_velocity
-    terms = replace(asked.terms or JointTerms(), coulomb_velocity=speed)
+    terms = asked.terms or JointTerms(coulomb_velocity=asked.coulomb_velocity)
     level = RobotModel.from_urdf(urdf, terms, False, asked.gravity, asked.joints or None)
     samples, notes = _load(level, recorded, tests, asked)
     samples, drives = _as_torques(level, samples, asked)
@@ -246,13 +242,9 @@ def _choose_model(level: RobotModel, recording: JointRecording, alignment: Align
                   asked: Request) -> tuple[RobotModel, TermChoice]:
     """The model under the gravity that was found, with terms that predict held-out motion best."""
     model = level.with_gravity(alignment.gravity)
-    speeds = [level.terms.coulomb_velocity]
-    if asked.coulomb_velocity is None:
-        speeds = list(FADINGS) if level.terms.coulomb else [0.0]
-    choice = TermChoice(replace(level.terms, coulomb_velocity=speeds[0]), {})
-    if asked.terms is None or len(speeds) > 1:
-        filtered = RowFilter(recording, alignment.delay, asked.low_pass)
-        choice = choose_terms(model, filtered, speeds, asked.terms is None)
+    if asked.terms is not None:
+        return model, TermChoice(model.terms, {})
+    choice = choose_terms(model, RowFilter(recording, alignment.delay, asked.low_pass))
     return model.with_terms(choice.terms), choice
 
 
@@ -288,11 +280,9 @@ def _result(fit: RobotFit, level: RobotModel, samples: _Samples, validation: Pre
                             alignment.delay, asked.low_pass, fit.phi, fit.covariance, fit.noise,
                             None if drives is None else RobotCurrents(
                                 drives.gain, drives.spread, fit.follow))
-    unexplained: InvalidData | NotEnoughData | None = None
-    if prediction.shares.max() > _SUSPECT:
-        unexplained = find_mistake(level, samples.whole, asked.low_pass)
-    unexplained = unexplained or explain_failure(
-        model, prediction, validation, np.std(rows.regressor @ model.nominal, axis=0))
+    unexplained = explain_failure(
+        level, samples.whole, asked.low_pass, [prediction, *([validation] if validation else [])],
+        np.std(rows.regressor @ model.nominal, axis=0))
     return RobotResult(fit, robot, fit.base.matrix @ fit.phi, np.sqrt(np.maximum(variance, 0.0)),
                        prediction, validation, alignment, tuple(notes), choice, drives,
                        unexplained)

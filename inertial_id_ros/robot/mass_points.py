@@ -18,9 +18,9 @@ import numpy as np
 from ..extras import optional_packages
 from ..inertia import Array, point_columns, pseudo_inertia, transform_matrix
 from .constraints import MARGIN, Limits
+from .least_squares import Reference
 from .model import BODY_SIZE
 from .nearest_robot import AffineRobot, solve
-from .reference import Reference
 
 with optional_packages("identifying a robot"):
     import cvxpy as cp

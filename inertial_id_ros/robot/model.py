@@ -240,12 +240,6 @@ class RobotModel:
         return self.body_slice(body), self._model.frames[frame].placement
 
     @property
-    def effort_limits(self) -> Array:
-        """Largest torque or force (nv,) [N m or N] that the description allows; 0: it says none."""
-        limits = np.array(self._model.effortLimit, dtype=float)
-        return np.where(np.isfinite(limits), limits, 0.0)
-
-    @property
     def position_limits(self) -> Array:
         """Lowest and highest position (joints, 2) [rad or m]; infinite: the description says none.
         """

@@ -16,7 +16,7 @@ from ..errors import InvalidData
 from ..extras import optional_packages
 from ..inertia import Array
 from .constraints import Limits
-from .reference import Reference
+from .least_squares import Reference
 
 with optional_packages("identifying a robot"):
     import cvxpy as cp

@@ -76,15 +76,11 @@ def save_robot(path: str | Path, robot: IdentifiedRobot) -> None:
     """Write a robot file.
 
     Raises:
-        InvalidSetting: it cannot be written. InvalidModel: the robot has too many parameters.
+        InvalidSetting: it cannot be written.
     """
     content = json.loads(json.dumps(asdict(robot), default=np.ndarray.tolist))
-    text = format_document(_KIND, _VERSION, content)
-    if len(text) > MAX_ROBOT_BYTES:  # which could not be read again
-        raise InvalidModel(f"the robot has {len(robot.phi)} parameters, whose file would have "
-                           f"{len(text)} bytes; at most {MAX_ROBOT_BYTES} are allowed")
     try:
-        write_atomically(user_path(path), text)
+        write_atomically(user_path(path), format_document(_KIND, _VERSION, content))
     except OSError as error:
         raise InvalidSetting(f"{path} cannot be written: {error.strerror or error}") from error
 

@@ -8,20 +8,17 @@ each joint and kind.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
 
 from ..inertia import Array
-from .least_squares import fit_unconstrained
+from .least_squares import description_reference, fit_unconstrained
 from .model import DRIVE, LOAD, JointTerms, RobotModel
-from .recording import RowFilter, Rows
-from .reference import description_reference
+from .recording import RowFilter
 
 COST = 5.0  # nats that a kind of term must bring for each joint
-FADINGS = (0.0, 0.003, 0.01, 0.03, 0.1)  # rad/s
 TITLES = {DRIVE: "drive inertia", LOAD: "load-dependent friction"}
 _PARTS = 6  # of the recording, each predicted from the others
 _PRIOR = 1e-2  # inverse variance of bodies in units of the described ones
@@ -46,28 +43,23 @@ class TermChoice:
                 "are asked for)" for kind, gain in self.gains.items()]
 
 
-def choose_terms(model: RobotModel, filtered: RowFilter, speeds: Sequence[float], choose: bool
-                 ) -> TermChoice:
+def choose_terms(model: RobotModel, filtered: RowFilter) -> TermChoice:
     """The terms with which a recording is explained, and its held-out parts are predicted, best.
 
     Args:
         model: with the terms that every joint has anyway.
-        speeds: below which Coulomb friction may fade [rad/s]: that which explains all rows best, as
-            with weights speeds win that call many rows doubtful.
-        choose: True if drive inertia and friction by load are tried.
     """
-    bodies = filtered.mean(model.body_regressor)
-    driven = [model.with_terms(replace(model.terms, drive_inertia=True, coulomb_velocity=speed))
-              for speed in speeds]
-    best = min(driven, key=lambda each: _misfit(each, filtered.rows(each, bodies)))
-    used = replace(model.terms, coulomb_velocity=best.terms.coulomb_velocity)
-    if not choose:
-        return TermChoice(used, {})
-    free = fit_unconstrained(best, filtered.rows(best, bodies))
+    used, bodies = model.terms, filtered.mean(model.body_regressor)
+    driven = model.with_terms(replace(used, drive_inertia=True))
+    free = fit_unconstrained(driven, filtered.rows(driven, bodies))
     loads = tuple(free.phi[:model.inertial].tolist())
-    rich = best.with_terms(replace(best.terms, load=True, load_bodies=loads))
+    rich = model.with_terms(replace(driven.terms, load=True, load_bodies=loads))
+    rows, reference = filtered.rows(rich, bodies), description_reference(rich)
     usual = np.sqrt(np.mean(free.weights**2, axis=0))  # so that errors are of size 1
-    whole = _whitened(rich, filtered.rows(rich, bodies), free.weights / (free.noise * usual))
+    weights = free.weights / (free.noise * usual)
+    target = rows.effort - rows.regressor @ reference.phi
+    whole = np.concatenate([rows.regressor @ reference.unit, target[..., None]], axis=2
+                           ) * weights[..., None]
     parts = np.stack([part.T @ part for part in np.array_split(
         whole.reshape(-1, whole.shape[2]), _PARTS)])
 
@@ -89,26 +81,9 @@ def choose_terms(model: RobotModel, filtered: RowFilter, speeds: Sequence[float]
          LOAD: costs[drive, False] - costs[drive, True]})
 
 
-def _whitened(model: RobotModel, rows: Rows, weights: Array) -> Array:
-    """Rows (r, joints, p + 1) in units of the description, times weights (r, joints)."""
-    reference = description_reference(model)
-    target = rows.effort - rows.regressor @ reference.phi
-    return np.concatenate([rows.regressor @ reference.unit, target[..., None]], axis=2
-                          ) * weights[..., None]
-
-
 def _solve(squares: Array, inertial: int) -> Array:
     """Least squares [x; -1] (n + 1,) of the products (n + 1, n + 1) of all columns, of which the
     first `inertial` are bodies."""
     ridge = _RIDGE * np.diag(squares)[:-1] + 1e-12
     ridge[:inertial] = _PRIOR
     return np.append(np.linalg.solve(squares[:-1, :-1] + np.diag(ridge), squares[:-1, -1]), -1.0)
-
-
-def _misfit(model: RobotModel, rows: Rows) -> float:
-    """Sum over the joints of the logarithms of what a fit leaves, all rows alike."""
-    whole = _whitened(model, rows, np.broadcast_to(1.0 / rows.effort.std(axis=0),
-                                                   rows.effort.shape))
-    flat = whole.reshape(-1, whole.shape[2])
-    error = whole @ _solve(flat.T @ flat, model.inertial)
-    return float(np.sum(np.log(np.std(error, axis=0))))

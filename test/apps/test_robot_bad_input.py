@@ -18,9 +18,9 @@ from inertial_id_ros.apps.robot.identify_robot import main
 from inertial_id_ros.errors import InvalidData
 from inertial_id_ros.inertia import is_consistent
 from inertial_id_ros.robot.checks import check_description, check_position_units, check_recording
+from inertial_id_ros.robot.least_squares import description_reference
 from inertial_id_ros.robot.model import RobotModel
 from inertial_id_ros.robot.recording import LOW_PASS, JointRecording
-from inertial_id_ros.robot.reference import description_reference
 
 DURATION = 12.0
 PAN, _, ELBOW, WRIST_1, WRIST_2, WRIST_3 = range(6)

@@ -20,8 +20,8 @@ from inertial_id_ros.robot.constraints import (
     near_design,
     spatial_inertia,
 )
+from inertial_id_ros.robot.least_squares import make_reference
 from inertial_id_ros.robot.nearest_robot import depth, nearest_robot
-from inertial_id_ros.robot.reference import make_reference
 
 CENTER, HALF = np.array([0.1, -0.05, 0.2]), np.array([0.3, 0.2, 0.1])
 BALL = make_reference(phi_from_body(1.0, CENTER, 0.01 * np.eye(3)), 1)

@@ -15,7 +15,7 @@ from inertial_id_ros.robot.base_parameters import (
     structural_base_parameters,
 )
 from inertial_id_ros.robot.constraints import consistent_robot
-from inertial_id_ros.robot.least_squares import Compressed, compress_rows
+from inertial_id_ros.robot.least_squares import Compressed, Reference, compress_rows, make_reference
 from inertial_id_ros.robot.mass_points import (
     STABILITY,
     Box,
@@ -26,7 +26,6 @@ from inertial_id_ros.robot.mass_points import (
 )
 from inertial_id_ros.robot.model import BASE_SIZE, NO_TERMS, RobotModel
 from inertial_id_ros.robot.nearest_robot import nearest_robot
-from inertial_id_ros.robot.reference import Reference, make_reference
 
 BOX = Box(np.array([-0.1, -0.2, 0.0]), np.array([0.3, 0.2, 0.4]))
 BODY = phi_from_body(2.0, np.array([0.1, 0.0, 0.2]), np.diag([0.03, 0.03, 0.04]))

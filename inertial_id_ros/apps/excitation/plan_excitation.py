@@ -50,8 +50,8 @@ class Robot(NamedTuple):
     def of(cls, arm: Arm, active: np.ndarray) -> Robot:
         """Of an arm, from the torques of the active joints (k,); its description is the unit."""
         from ...robot.base_parameters import structural_base_parameters
+        from ...robot.least_squares import description_reference
         from ...robot.model import NO_TERMS, RobotModel
-        from ...robot.reference import description_reference
 
         model = RobotModel.from_urdf(arm.urdf, NO_TERMS)
         base = structural_base_parameters(model)

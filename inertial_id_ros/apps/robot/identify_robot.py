@@ -15,7 +15,7 @@ from ...errors import InvalidModel, InvalidSetting, printable
 from ...io.files import read_yaml, user_path, write_atomically
 from ...motion.description import read_description
 from ...robot.bounds import check_base_parameters
-from ...robot.identify import GAIN_ERROR, Request, identify_described_robot
+from ...robot.identify import FADING, GAIN_ERROR, Request, identify_described_robot
 from ...robot.model import COULOMB, DRIVE, OFFSET, VISCOUS, JointTerms, RobotModel
 from ...robot.robot_file import save_robot
 from ..bag.output import check_outputs, print_written, report_file, write_json
@@ -31,8 +31,7 @@ _SETTINGS = {
     "hold_back": "part of the time, at the end, for a test; of several recordings the last one "
                  "(default: 0.3; 0: none)",
     "prior_weight": "of the description: 1 trusts each body to 100 %% of itself (default: 1)",
-    "coulomb_velocity": "speed below which Coulomb friction fades [rad/s] (default: what fits "
-                        "best)",
+    "coulomb_velocity": f"speed below which Coulomb friction fades [rad/s] (default: {FADING:g})",
     "gain_error": f"standard deviation of each of --gains, relative (default: {GAIN_ERROR:g})"}
 
 
@@ -163,7 +162,8 @@ def _request(args: argparse.Namespace, given: Mapping[str, str], constraints: Ma
             more[name] = numbers(name, value, "three numbers", 3)
         elif name != "joint_states.topic":
             more[name], = numbers(name, value, "a number", 1)
-    terms = JointTerms(VISCOUS in wanted, COULOMB in wanted, OFFSET in wanted, DRIVE in wanted)
+    terms = JointTerms(VISCOUS in wanted, COULOMB in wanted, OFFSET in wanted, DRIVE in wanted,
+                       more.get("coulomb_velocity", FADING))
     gains = numbers(f"--gains {args.gains}", args.gains, "numbers") if args.gains else ()
     return Request(joints=names(args.joints), terms=terms if wanted else None, gains=gains,
                    payload_mass=args.payload_mass, method=args.method, constraints=constraints,

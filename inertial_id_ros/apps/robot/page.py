@@ -106,7 +106,7 @@ def result_json(result: RobotResult, recording: str) -> dict[str, Any]:
         "base_parameters": listed(combination=fit.base.expressions(), value=result.beta,
                                   sigma=result.beta_sigma),
         "consistent": result.consistent.tolist(),
-        "description": listed(body=model.bodies, factor=fit.described.factors),
+        "description": listed(body=model.bodies, contradicted=fit.contradicted),
         "torque_rms": result.prediction.torque.tolist(),
         "error_rms": result.prediction.error.tolist(),
         "relative_error": result.prediction.relative,
@@ -173,8 +173,7 @@ def _diagnose(result: RobotResult) -> Diagnosis:
                          + ", ".join(unexplained) + ".", reasons,
                          ("Move these joints more: at rest, friction holds what the bodies and "
                           "the drive do not. Amber numbers below are the description's.",))
-    doubted = [body for body, factor in zip(
-        model.bodies, result.fit.described.factors, strict=True) if factor > 1.0]
+    doubted = [model.bodies[k] for k in np.flatnonzero(result.fit.contradicted)]
     if doubted:
         return Diagnosis(FAIR, "Identified", "The robot is not as described: "
                          + ", ".join(doubted) + ".", reasons,
