@@ -28,6 +28,7 @@ _SPEED = 0.02  # rad/s or m/s from which on a sample counts as motion
 _EACH = 2.0  # independent samples for each unknown
 _SCALE = 100.0  # times the description's torques, beyond which efforts are in another unit
 _OTHER_UNIT = 3.0  # times, from which on a note says so
+_BEYOND_LIMIT = 10.0  # times the description's limit, which no root mean square reaches
 _LOADED = 0.5  # part of a joint's torque that is the description's, where its scale is judged
 _BETTER = 2.0  # times smaller errors with the opposite sign: the efforts have it
 _FAR_BETTER = 2.0  # fall of the sum of the logarithms of all errors: right radians lose more
@@ -131,6 +132,11 @@ def check_scale(model: RobotModel, recording: JointRecording, low_pass: float) -
         whose = "all joints" if (beyond == loaded).all() else f"'{model.joint_names[j]}'"
         raise InvalidData(f"the efforts of {whose} are {scale[j]:.2g} times the torques of the "
                           "robot description: are they in another unit than N m?")
+    rms, limits = np.sqrt(np.mean(recording.effort**2, axis=0)), model.effort_limits
+    for j in np.flatnonzero(rms > _BEYOND_LIMIT * limits)[:1]:
+        raise InvalidData(f"the efforts of '{model.joint_names[j]}' are more than "
+                          f"{_BEYOND_LIMIT:g} times the {limits[j]:g} N m that the robot "
+                          "description allows: are they in another unit?")
     usual = float(np.median(scale[loaded])) if loaded.any() else 1.0
     if 1.0 / _OTHER_UNIT < usual < _OTHER_UNIT:
         return []

@@ -240,6 +240,12 @@ class RobotModel:
         return self.body_slice(body), self._model.frames[frame].placement
 
     @property
+    def effort_limits(self) -> Array:
+        """Largest torque or force (nv,) [N m or N]; infinite where the description says none."""
+        limits = np.array(self._model.effortLimit, dtype=float)
+        return np.where(limits > 0.0, limits, np.inf)
+
+    @property
     def position_limits(self) -> Array:
         """Lowest and highest position (joints, 2) [rad or m]; infinite: the description says none.
         """
