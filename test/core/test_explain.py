@@ -84,12 +84,10 @@ def covers(found: Explanation, phi: np.ndarray) -> np.ndarray:
 # ---- terms ---------------------------------------------------------------------------------------
 
 @cache
-def rigid() -> tuple[Scene, Rows, np.ndarray]:
-    """A scene with a rigid load, its rows, and the times at the bins."""
+def rigid() -> tuple[Scene, Rows]:
+    """A scene with a rigid load, and its rows."""
     scene = situations.moving_load("hand 6 N", SEED)
-    window = of_scene(scene)
-    at = (window.motion.number * BIN_NS + BIN_NS // 2 - scene.stamps[0]) / 1e9
-    return scene, Rows(window, Setup()), at
+    return scene, Rows(of_scene(scene), Setup())
 
 
 @pytest.mark.parametrize("made", [
@@ -99,7 +97,7 @@ def rigid() -> tuple[Scene, Rows, np.ndarray]:
     lambda rows: Hysteresis(rows, (0.2, 0.01)), lambda rows: Pouring(1, False),
     lambda rows: Pouring(2, False), lambda rows: Pouring(2, True), lambda rows: Swing()])
 def test_slopes_are_those_of_the_effect(made: Callable[[Rows], Term]) -> None:
-    scene, rows, _ = rigid()
+    scene, rows = rigid()
     term, phi, rng = made(rows), scene.phi[0], np.random.default_rng(2)
     at, load = term.mean + 0.3 * term.sd * rng.normal(size=len(term.sd)), rows.A @ phi
     here = term.effect(rows, phi, at, load)
