@@ -3,15 +3,17 @@
 
 from __future__ import annotations
 
+from string import Formatter
+
 import numpy as np
 import pytest
 
 from inertial_id_ros.errors import NotEnoughData
 from inertial_id_ros.estimate import IDENTIFIED, UNOBSERVED, Estimate, NoEstimate
 from inertial_id_ros.export.payload import payload_from_estimate
-from inertial_id_ros.findings import NOTHING, Doubt, Finding
+from inertial_id_ros.findings import LEVELS, NOTHING, Doubt, Finding
 from inertial_id_ros.inertia import phi_from_body
-from inertial_id_ros.kinds import KINDS, doubt_of, withdraw_doubted
+from inertial_id_ros.kinds import KINDS, doubt_of, finding_of, made, withdraw_doubted
 from inertial_id_ros.targets.target import payload_of
 
 GROUPS = {Doubt.MASS: slice(0, 1), Doubt.COM: slice(1, 4), Doubt.INERTIA: slice(4, 10)}
@@ -70,3 +72,22 @@ def test_a_finding_for_information_puts_nothing_in_doubt(name: str) -> None:
     assert doubt_of(finding) == NOTHING
     outcome = withdraw_doubted(known_estimate(), [finding])
     assert isinstance(outcome, Estimate) and set(outcome.verdict) == {IDENTIFIED}
+
+
+def test_there_are_few_kinds_and_each_has_a_remedy() -> None:
+    assert len(KINDS) <= 50
+    assert all(kind.level in LEVELS and kind.remedy for kind in KINDS.values())
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_each_sentence_can_be_written_from_its_numbers(name: str) -> None:
+    fields = {field for _, field, _, _ in Formatter().parse(KINDS[name].text) if field}
+    finding = made(f"{name}.wrench", **{f: f if f in ("why", "where") else 1.0
+                                        for f in fields - {"about"}})
+    assert finding.kind == name and finding.level == KINDS[name].level
+    assert "{" not in finding.text
+
+
+def test_a_robot_that_fits_but_roughly_is_no_wrong_one() -> None:
+    finding = finding_of("robot_wrong.residual", {"why": " exactly"})
+    assert finding.kind == "robot_wrong" and doubt_of(finding) == NOTHING

@@ -21,7 +21,7 @@ from inertial_id_ros.apps.simulation.motion import (
 )
 from inertial_id_ros.apps.simulation.payload import PAYLOADS, Part, Payload
 from inertial_id_ros.apps.simulation.settings import CobotSettings
-from inertial_id_ros.apps.simulation.write import main, write_bag
+from inertial_id_ros.apps.simulation.write import write_bag
 from inertial_id_ros.errors import RecordingError
 
 G = np.array([0.0, 0.0, -9.81])
@@ -292,12 +292,3 @@ def test_an_existing_folder_is_not_touched_and_a_bag_that_is_not_finished_is_rem
     with pytest.raises(TypeError):
         write_bag(tmp_path / "bag", cobot, cobot.run(0.1)._replace(wrench=np.zeros((2, 5))))
     assert [p.name for p in tmp_path.iterdir()] == ["kept"]
-
-
-@pytest.mark.parametrize(("words", "named"), [
-    (["--write", "bag"], "duration"), (["--write", ".", "--duration", "1"], "exists"),
-    (["--write", "a", "--rate", "1"], "rate is 1 Hz")])
-def test_bad_command_line_gives_one_line_and_status_two(words, named, capsys):
-    assert main(words) == 2
-    error = capsys.readouterr().err
-    assert error.startswith("error: ") and named in error and error.count("\n") == 1

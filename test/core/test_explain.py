@@ -14,7 +14,7 @@ from scipy.optimize import minimize
 from scipy.spatial.transform import Rotation
 
 from benchmarks.referee import situations
-from benchmarks.referee.generator import FRAME, WHITE, Motion, Recording, Scenario
+from benchmarks.referee.generator import FRAME, WHITE, Recording, Scenario
 from inertial_id_ros.detect.contradictions import contradictions
 from inertial_id_ros.explain import calibration
 from inertial_id_ros.explain.causes import Hysteresis
@@ -25,7 +25,7 @@ from inertial_id_ros.explain.term import Term
 from inertial_id_ros.model import noise
 from inertial_id_ros.model.correction import reordered
 from inertial_id_ros.model.history import History, Window
-from inertial_id_ros.model.newton_euler import regressor, static_wrench
+from inertial_id_ros.model.newton_euler import static_wrench
 from inertial_id_ros.model.rows import Rows
 from inertial_id_ros.model.setup import Setup
 from inertial_id_ros.model.sheet import sheet_of
@@ -154,22 +154,6 @@ def test_a_solution_is_that_of_dense_least_squares() -> None:
 
 
 # ---- bins, rows and modes ------------------------------------------------------------------------
-
-
-def test_noise_of_encoders_is_not_multiplied_with_the_payload() -> None:
-    rec = Scenario("white", 400034, kinds=("teach",), lengths=(15.0,)).record()
-    window = window_of(motion_from_arrays(rec.arm.urdf, FRAME, rec.arm.names, rec.joint_stamps,
-                                          rec.positions), rec.stamps, -rec.wrench)
-    at = 1e-9 * (window.motion.number * BIN_NS + BIN_NS // 2 - rec.stamps[0])
-    t = 1e-9 * (rec.stamps - rec.stamps[0])
-    exact = Motion(*(np.stack([np.interp(at, t, c) for c in part.reshape(len(t), -1).T], 1)
-                     for part in rec.motion))
-    rows = Rows(window, Setup())
-    want = rows.modes(rows.smooth(regressor(*exact[2:])))[:, :3, 0]
-    noisy, fast = rows.modes(rows.steady)[:, :3, 0], rows.frequency > 1.0
-    for which, share in ((fast, 0.5), (~fast, 1.2)):
-        assert np.std((rows.upright[:, :3, 0] - want)[which]) < share * np.std(
-            (noisy - want)[which])
 
 
 def test_samples_at_the_edge_of_bins_count_where_they_are() -> None:

@@ -23,8 +23,7 @@ from problems import (
 )
 
 from inertial_id_ros.errors import InvalidShape, NotEnoughData
-from inertial_id_ros.estimators.reference_body import reference_body, regularise
-from inertial_id_ros.inertia import is_consistent, min_eigenvalue, pseudo_inertia
+from inertial_id_ros.inertia import is_consistent, min_eigenvalue
 from inertial_id_ros.model.problem import Problem, blend, channel_triangles
 from inertial_id_ros.settings import ESTIMATORS
 
@@ -118,26 +117,6 @@ def test_estimators_that_need_a_shape_say_so(name):
     _, problem = random_case(0)
     with pytest.raises(InvalidShape, match=name):
         estimator(name).solve(problem, None)
-
-
-def test_the_weak_prior_fills_only_what_the_data_leave_open():
-    rng = np.random.default_rng(11)
-    phi = inside_box(rng, 20)
-    problem = compress(make_rows(rng, phi, poses(rng, 12, 600)), bias_sd=np.zeros(6))
-    marginal = problem.problems["noise"]
-    # Still poses measure mass and first moment, here with four columns alone.
-    four = np.linalg.lstsq(marginal.matrix[:, :4], marginal.target, rcond=None)[0]
-    for shape in (None, BOX):
-        body = reference_body(shape)
-        data = regularise(marginal, shape)
-        got = body.to_phi @ data.optimum
-        np.testing.assert_allclose(got[:4], four, rtol=1e-6, atol=1e-6 * four[0] * 0.05)
-        # The rest is the reference body moved to the measured centre.
-        com = got[1:4] / got[0]
-        second = pseudo_inertia(got)[:3, :3] / got[0] - np.outer(com, com)
-        unit = pseudo_inertia(body.unit_phi)
-        want = unit[:3, :3] - np.outer(unit[:3, 3], unit[:3, 3])
-        np.testing.assert_allclose(second, want, atol=2e-3 * np.trace(want))
 
 
 def test_the_prior_information_makes_the_covariance_finite_and_marks_what_is_open():

@@ -20,7 +20,6 @@ from rcl_interfaces.srv import SetParameters
 from rclpy.action import ActionClient
 from ros_process import NODE, Client, RosProcess, own_domain
 from sensor_msgs.msg import JointState
-from stand_in_trajectory_controller import SlowController
 from std_srvs.srv import Trigger
 
 from inertial_id_ros.apps.excitation.arm import Arm
@@ -237,22 +236,6 @@ def seconds(stamp):
 def accepted(goal):
     """When the controller took a goal [s]."""
     return seconds(goal.goal_info.stamp)
-
-
-@pytest.mark.slow
-def test_a_controller_that_accepts_after_the_session_has_ended_is_told_to_stop(stage, tmp_path):
-    controller = SlowController(stage.domain, NAMES, np.zeros(len(NAMES)), 6.0)
-    try:
-        process = stage.start(tmp_path, "--controller", "arm_controller")
-        wait_for(process, stage.client, "end")
-        assert not controller.goals, process.text
-        status, text = process.finish(60.0)
-        assert status == 3 and "Traceback" not in text, text
-        assert len(controller.goals) == controller.cancelled == controller.ended == 1
-        assert np.abs(controller.positions - controller.start).max() < RESTING
-    finally:
-        controller.close()
-        stage.client.spin_until(lambda: "slow_controller" not in stage.client.node.get_node_names())
 
 
 @pytest.mark.slow

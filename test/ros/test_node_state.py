@@ -1,19 +1,20 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Tool, state and files of the node as another process sees them."""
+"""Tool, state and files of the node, and its action, as another process sees them."""
 
 import json
 
 import numpy as np
 import pytest
-from node_client import wait_for_finding
+from action_msgs.msg import GoalStatus
+from node_client import NODE, PARAMETERS, wait_for_finding, wait_for_valid, wait_until_all_is_used
+from rclpy.action import ActionClient
 from ros_process import PATIENCE, Robot, Stage
 
+from inertial_id_ros.action import Identify
 from inertial_id_ros.msg import InertialParameters
 from inertial_id_ros.settings import Settings
 from inertial_id_ros.srv import Save, SetTool
 
-NODE = "/inertial_id_node"
-PARAMETERS = f"{NODE}/inertial_parameters"
 STATE = "inertial_id_node.state.json"
 
 
@@ -122,3 +123,98 @@ def test_a_home_that_cannot_be_written_is_told_and_does_not_stop_the_node(monkey
         wait_for_finding(stage, "file_failed")
         cleared = set_tool(stage, action=SetTool.Request.CLEAR)
         assert cleared.success and "the next run will not know" in cleared.message
+
+
+class Goals:
+    """An action client, and the robot whose samples it publishes meanwhile."""
+
+    def __init__(self, stage):
+        self.stage, self.client = stage, stage.client
+        self.robot = Robot(stage.client)
+        self.actions = ActionClient(stage.client.node, Identify, f"{NODE}/identify")
+        stage.client.spin_until(self.actions.server_is_ready)
+        self.feedback = []
+
+    def send(self, **fields):
+        """The handle of a goal."""
+        feedback = self.feedback = []  # that of the goal before may come late
+        future = self.actions.send_goal_async(
+            Identify.Goal(**fields), feedback_callback=lambda m: feedback.append(m.feedback))
+        self.client.spin_until(future.done)
+        return future.result()
+
+    def result(self, handle, rest=False, seconds=30.0):
+        """Status and result of a goal, while the robot moves or rests."""
+        future = handle.get_result_async()
+        self.play(future.done, rest, seconds)
+        return future.result().status, future.result().result
+
+    def play(self, until=None, rest=False, seconds=30.0):
+        """Publish the robot's samples for so long, or until a condition holds that must hold."""
+        for _ in range(round(seconds / 0.25)):
+            if until is not None and until():
+                return
+            self.robot.play(0.25, rest=rest, speed=2.0,
+                            each=lambda _: self.client.executor.spin_once(timeout_sec=0.0))
+        if until is not None:
+            self.client.spin_until(until)
+
+
+@pytest.fixture(scope="module")
+def goals():
+    with Stage() as stage:
+        stage.node = stage.start_node(wrench__sensor="ideal")
+        goals = Goals(stage)
+        goals.robot.publish_description()
+        yield goals
+
+
+def test_a_goal_succeeds_when_the_wanted_accuracy_is_reached(goals):
+    goals.play(seconds=3.0)
+    wait_for_valid(goals.stage)
+    status, result = goals.result(goals.send(mass_accuracy=0.02, com_accuracy=0.01))
+    assert status == GoalStatus.STATUS_SUCCEEDED and result.success, result.message
+    body = result.parameters.inertia
+    assert body.m == pytest.approx(goals.robot.cobot.payload.mass, abs=0.02)
+    said, last = goals.feedback[-1].summary, goals.feedback[-1]
+    assert 1.96 * said.sigma[0] <= 0.02 and 1.96 * max(said.sigma[1:4]) <= 0.01
+    assert not last.missing and said.values[0] == body.m and said.verdicts[0] == "identified"
+    assert goals.feedback[0].missing  # the data before did not count
+    assert not result.parameters.stale
+
+
+def test_at_the_timeout_the_goal_is_aborted_with_what_is_missing(goals):
+    wait_until_all_is_used(goals.stage)
+    status, result = goals.result(goals.send(timeout=1.5), rest=True, seconds=24.0)
+    assert status == GoalStatus.STATUS_ABORTED and not result.success
+    assert result.message.startswith("timeout of 1.5 s: ") and not result.parameters.valid
+
+
+def test_one_goal_runs_at_a_time_and_can_be_cancelled(goals):
+    handle = goals.send(keep_data=True, inertia_accuracy=1e-6)
+    goals.play(lambda: any(f.summary.valid for f in goals.feedback))
+    assert not goals.send().accepted
+    goals.stage.node.wait_for_text("another goal runs")
+    goals.client.spin_until(handle.cancel_goal_async().done)
+    status, result = goals.result(handle)
+    assert status == GoalStatus.STATUS_CANCELED and result.message.startswith("cancelled after")
+
+
+@pytest.mark.parametrize(("fields", "said"), [
+    ({"timeout": -3.0}, "timeout is -3 s; allowed"),
+    ({"mass_accuracy": float("nan")}, "mass_accuracy is nan"),
+    ({"com_accuracy": 0.001}, "no motion gives less than")])
+def test_a_goal_that_cannot_be_reached_is_rejected_and_the_log_says_why(goals, fields, said):
+    assert not goals.send(**fields).accepted
+    goals.stage.node.wait_for_text(said)
+
+
+def test_a_goal_is_aborted_when_the_node_stops(goals):
+    handle = goals.send(inertia_accuracy=1e-6)
+    future = handle.get_result_async()
+    goals.play(seconds=0.5)
+    goals.stage.node.process.terminate()
+    goals.client.spin_until(future.done)
+    assert future.result().status == GoalStatus.STATUS_ABORTED
+    status, text = goals.stage.node.finish()
+    assert status == 0 and "Traceback" not in text
