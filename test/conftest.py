@@ -57,10 +57,9 @@ sys.addaudithook(refuse_to_touch_the_users_state)
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests of the room `ros` and those that need recordings, and put files in an order
-    that keeps processors busy: those of ROS, which wait, among those that compute the longest.
-    Coverage makes computing half as slow again: of slow cases that differ in numbers alone it
-    counts the first."""
+    """Mark the tests of the room `ros` and those that need recordings; begin with the files that
+    take the longest. Coverage makes computing half as slow again: of slow cases that differ in
+    numbers alone it counts the first."""
     counted = set()
     for item in items:
         if ROOT / "test" / "ros" in item.path.parents:
@@ -74,13 +73,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("no_cover")
         counted.add(case)
     slow = Counter(item.path for item in items if item.get_closest_marker("slow"))
-    waits = {item.path: item.get_closest_marker("ros") is not None for item in items}
-    order = {}
-    for ros, end in ((True, 0.7), (False, 1.0)):  # the last ones are short
-        files = sorted((path for path, is_ros in waits.items() if is_ros is ros),
-                       key=lambda path: -slow[path])
-        order.update({path: end * k / len(files) for k, path in enumerate(files)})
-    items.sort(key=lambda item: (order[item.path], item.path))
+    items.sort(key=lambda item: (-slow[item.path], item.path))
 
 
 # What tests need beside the core: rosdep, and so a ROS workspace, has few of it.

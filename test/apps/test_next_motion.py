@@ -1,26 +1,32 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""The next motion of an identification: limits by MuJoCo, and the check of every trajectory."""
+"""The arm as a planner sees it, motions for an identification, and the command `plan_excitation`:
+speeds, heights and limits by MuJoCo, distances by hand, the check of every trajectory."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import mujoco
 import numpy as np
 import pytest
+import trimesh
+import yaml
 from scipy.interpolate import BPoly
-from test_arm import points_of
 
+from inertial_id_ros.apps.excitation import plan_excitation
 from inertial_id_ros.apps.excitation.arm import Arm
 from inertial_id_ros.apps.excitation.collision import Obstacle, box_obstacle
 from inertial_id_ros.apps.excitation.knowledge import STEP, Knowledge
 from inertial_id_ros.apps.excitation.motions import MotionLimits, PlannedMotion, RestToRest
+from inertial_id_ros.apps.excitation.plan_excitation import main, payload_known, sequence
 from inertial_id_ros.apps.excitation.planner import MotionPlanner, Payload
 from inertial_id_ros.apps.excitation.violations import violations
-from inertial_id_ros.apps.simulation.cobot import SimulatedCobot
+from inertial_id_ros.apps.simulation.cobot import ArmEngine, SimulatedCobot
 from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description
 from inertial_id_ros.apps.simulation.motion import START_POSE, sinusoid
-from inertial_id_ros.errors import InvalidData
+from inertial_id_ros.apps.simulation.payload import PAYLOADS
+from inertial_id_ros.errors import InvalidData, InvalidModel
 from inertial_id_ros.settings import Settings
 
 URDF, BOX = load_description().urdf, np.array([[-0.06, -0.05, 0.0], [0.06, 0.05, 0.15]])
@@ -137,3 +143,179 @@ def test_no_joint_goes_farther_from_home_than_its_range(arm):
     tight = MotionPlanner(arm, MotionLimits(range=0.3), START_POSE)
     motion = tight.next_motion(START_POSE, Payload(arm, NOTHING, WANTED), np.random.default_rng(0))
     assert (np.abs(motion.poses - START_POSE).max(axis=0) <= 0.3 + 1e-9).all()
+
+
+CORNERS = np.array([[-0.3, -0.2, 0.0], [0.1, 0.2, 0.4]])
+ROBOT = """<robot name="r">
+<link name="base"><collision><geometry><mesh filename="package://robot/{}" scale="0.5 0.5 0.5"/>
+</geometry></collision></link>
+<link name="mid"/><link name="arm"><collision><origin xyz="0.5 0 0.5"/><geometry>
+<box size="0.2 0.1 0.1"/></geometry></collision></link>
+<joint name="turn" type="continuous"><parent link="base"/><child link="mid"/><axis xyz="0 0 1"/>
+<limit effort="100" velocity="2"/></joint>
+<joint name="lift" type="prismatic"><parent link="mid"/><child link="arm"/><axis xyz="0 0 1"/>
+<limit lower="-1" upper="1" effort="100" velocity="2"/></joint></robot>"""
+
+
+@pytest.fixture
+def meshes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cup of 4 m with walls of 0.2 m, open at the top, a ball, and one that is cut off, as meshes
+    of a package, which the description has at half their size."""
+    folder = tmp_path / "share" / "robot"
+    folder.mkdir(parents=True)
+    walls = [((4.0, 4.0, 0.2), (0.0, 0.0, -1.9)), *(((0.2, 4.0, 4.0), (x, 0.0, 0.0)) for x in (
+        1.9, -1.9)), *(((4.0, 0.2, 4.0), (0.0, y, 0.0)) for y in (1.9, -1.9))]
+    trimesh.util.concatenate([trimesh.creation.box(
+        size, trimesh.transformations.translation_matrix(at)) for size, at in walls]).export(
+            folder / "cup.stl")
+    trimesh.creation.icosphere(subdivisions=3, radius=0.6).export(folder / "ball.stl")
+    (folder / "cut.stl").write_bytes((folder / "ball.stl").read_bytes()[:100])
+    monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path))
+
+
+def points_of(box: np.ndarray) -> mujoco.MjModel:
+    """The packaged arm with a site at each corner of a box on the sensor."""
+    spec = mujoco.MjSpec.from_string(URDF)
+    spec.compiler.fusestatic = False
+    for k, corner in enumerate(np.stack(np.meshgrid(*box.T), axis=-1).reshape(-1, 3)):
+        spec.body(SENSOR_FRAME).add_site(name=f"corner{k}", pos=corner)
+    return spec.compile()
+
+
+def test_speed_and_height_of_the_payloads_box_are_those_of_its_corners_by_mujoco() -> None:
+    model, rng = points_of(CORNERS), np.random.default_rng(3)
+    data, velocity = mujoco.MjData(model), np.zeros(6)
+    q, dq = rng.uniform(-2.0, 2.0, (20, 6)), rng.normal(size=(20, 6))
+    found = Arm(URDF, SENSOR_FRAME, CORNERS).links(q, dq)
+    for i in range(len(q)):
+        data.qpos[:], data.qvel[:] = q[i], dq[i]
+        mujoco.mj_forward(model, data)
+        speeds = []
+        for site in range(model.nsite):
+            mujoco.mj_objectVelocity(model, data, mujoco.mjtObj.mjOBJ_SITE, site, velocity, 0)
+            speeds.append(np.linalg.norm(velocity[3:]))
+        # The wrist itself is smaller than this box, and nearer to every axis.
+        np.testing.assert_allclose(found.speed[i, -1], max(speeds), rtol=1e-9)
+        assert found.height[i, -1] <= data.site_xpos[:, 2].min() + 1e-12
+
+
+def test_motion_of_the_sensor_and_torques_are_those_of_mujoco() -> None:
+    rng, payload = np.random.default_rng(5), PAYLOADS["drill"]
+    q, dq, ddq = rng.uniform(-2.0, 2.0, (3, 20, 6))
+    arm = Arm(URDF, SENSOR_FRAME, phi=payload.phi)
+    motion = arm.motion(q, dq, ddq)
+    truth = ArmEngine(URDF, payload, np.array([0.0, 0.0, -9.81])).evaluate(q, dq, ddq)
+    np.testing.assert_allclose(motion.proper, truth.a_g, atol=1e-8)
+    np.testing.assert_allclose(motion.omega, truth.omega, atol=1e-10)
+    np.testing.assert_allclose(arm.torque(q, dq, ddq), truth.effort, atol=1e-6)
+
+
+def test_shapes_are_near_from_their_distance_on(meshes: None) -> None:
+    """The distance of a ball of 0.3 m to a box that stands upright beside it is known."""
+    arm = Arm(ROBOT.format("ball.stl"), "arm")
+    q = np.array([[0.3, -0.5], [0.0, -0.2], [1.0, 0.4]])
+    above = np.maximum(np.abs(0.5 + q[:, 1]) - 0.05, 0.0)
+    assert arm.shapes is not None
+    for at, exact in zip(arm.configurations(q), np.hypot(0.4, above) - 0.3, strict=True):
+        assert not arm.shapes.near(at[None], exact - 1e-6).any()  # the mesh is inscribed
+        assert arm.shapes.near(at[None], exact + 0.01).all()
+
+
+def test_a_link_inside_a_hollow_one_is_free_until_it_meets_a_wall(meshes: None) -> None:
+    """The box stands 0.3 m from a wall of the cup, and in the middle of its hull."""
+    arm = Arm(ROBOT.format("cup.stl"), "arm")
+    assert arm.shapes is not None
+    at = arm.configurations(np.array([[0.0, 0.0], [0.0, -1.38]]))
+    assert arm.shapes.near(at, 0.29)[:, 0].tolist() == [False, True]
+    assert arm.shapes.near(at, 0.31)[:, 0].tolist() == [True, True]
+
+
+def test_obstacles_are_kept_out_of_as_they_stand(meshes: None) -> None:
+    """A wall 0.15 m above the arm; the root stands where it stands, and may touch it."""
+    wall = box_obstacle("wall", np.array([[-2.0, -2.0, 0.7], [2.0, 2.0, 0.8]]))
+    arm = Arm(ROBOT.format("ball.stl"), "arm", obstacles=[wall])
+    assert arm.shapes is not None
+    assert [pair[1] for pair in arm.shapes.pairs] == ["arm_0", "wall"]
+    at = arm.configurations(np.array([[0.0, 0.12], [0.0, 0.14]]))
+    assert arm.shapes.near(at, 0.02)[:, 1].tolist() == [False, True]
+    around = box_obstacle("around", np.array([[-2.0, -2.0, -2.0], [2.0, 2.0, 2.0]]))
+    everywhere = Arm(ROBOT.format("ball.stl"), "arm", obstacles=[around])
+    assert everywhere.shapes is not None and len(everywhere.shapes.pairs) == 2
+
+
+@pytest.mark.parametrize("name", ["cut.stl", "nowhere.stl"])
+def test_without_meshes_nothing_is_checked_and_obstacles_are_refused(meshes: None, name: str
+                                                                     ) -> None:
+    found = Arm(ROBOT.format(name), "arm")
+    assert found.shapes is None and name in found.unchecked and "\n" not in found.unchecked
+    with pytest.raises(InvalidModel):
+        Arm(ROBOT.format(name), "arm", obstacles=[Obstacle("ball", "sphere", (0.1,))])
+
+
+WRIST, PERIOD = np.array([3, 4, 5]), 8.0
+WIDE = MotionLimits(range=np.inf)
+NAMES = load_description().joint_names
+START = "--start=0,-1.5708,1.0472,-1.5708,-1.5708,0"
+
+
+@pytest.mark.slow
+def test_a_planned_motion_keeps_its_limits_and_beats_the_published_sinusoid() -> None:
+    arm = Arm(load_description().urdf, SENSOR_FRAME)
+    goal = Payload(arm, payload_known(1.0, None), plan_excitation.WANTED)
+    planner = MotionPlanner(arm, WIDE, START_POSE)
+    motion = sequence(planner, START_POSE, goal, WRIST, PERIOD)
+    assert violations(arm, motion.as_planned(arm), START_POSE, WIDE) == ()
+    assert 0.8 * PERIOD < motion.duration <= PERIOD
+    t = np.arange(0.0, PERIOD, STEP)
+    published = sinusoid(1.0)(t)
+    slower = WIDE.link_speed / arm.links(published.q, published.dq).speed.max()
+    known = goal.knowledge.after(arm.motion(*sinusoid(slower)(t)))
+    planned = goal.after(motion).knowledge
+    assert np.log(known.sigma() / planned.sigma()).mean() > 0.2
+
+
+@pytest.fixture(scope="module")
+def urdf(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("robot") / "arm.urdf"
+    path.write_text(load_description().urdf)
+    return str(path)
+
+
+def test_the_files_hold_the_motion_of_every_joint(urdf: str, tmp_path: Path) -> None:
+    assert main([urdf, "--frame", "ft_sensor", START, "--duration", "4",
+                 "--payload-box", "0.1,0.1,0.1,0,0,0.05", "--csv", str(tmp_path / "a.csv"),
+                 "--trajectory", str(tmp_path / "a.yaml")]) == 0
+    lines = (tmp_path / "a.csv").read_text().splitlines()
+    rows = np.loadtxt(lines[1:], delimiter=",")
+    assert lines[0].split(",")[:7] == ["time", *(f"position.{name}" for name in NAMES)]
+    assert 3.0 < rows[-1, 0] <= 4.0
+    slope = np.gradient(rows[:, 4], rows[:, 0])[5:-5]
+    np.testing.assert_allclose(slope, rows[5:-5, 10], atol=0.02 * np.abs(slope).max())
+    tree = yaml.safe_load((tmp_path / "a.yaml").read_text())
+    assert tree["joint_names"] == list(NAMES) and len(tree["points"]) == len(rows)
+    last = tree["points"][-1]
+    assert last["velocities"] == [0.0] * 6 and last["time_from_start"]["sec"] == 3
+    assert all(isinstance(value, float) for value in last["positions"])
+
+
+def test_a_robot_is_planned_for_with_all_its_joints(
+        urdf: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([urdf, "--frame", "tool0", "--for", "robot", START, "--duration", "2"]) == 0
+    said = capsys.readouterr().out
+    assert all(f"\n{name}: from " in said for name in NAMES)
+
+
+@pytest.mark.parametrize(("words", "said"), [
+    (["--frame", "ft_sensor", "--joints", "knee"], "'knee'"),
+    (["--frame", "ft_sensor", "--start=0,1"], "--start"),
+    (["--frame", "ft_sensor", "--duration", "-1"], "--duration"),
+    (["--frame", "base_link"], "base_link"),
+    (["--frame", "ft_sensor", START, "--csv", "/nowhere/a.csv"], "/nowhere"),
+    (["--frame", "ft_sensor", START, "--floor", "2"], "floor"),
+    (["--frame", "ft_sensor", START, "--keep-out", "1,1,1,0.4,0,0.5"], "keep-out box 1"),
+])
+def test_a_request_that_cannot_be_carried_out_is_one_sentence(
+        urdf: str, words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([urdf, *words]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("error: ") and said in error and error.count("\n") == 1
