@@ -7,8 +7,9 @@ does the same to the wrench, but does not follow the motion (its shadow).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from enum import Enum, auto
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -68,14 +69,11 @@ class Bank:
 
     def __init__(self, context: Context, row: Row) -> None:
         self.begin, self._up, self._a = row.number, row.up, row.felt
-        self._turn, self._ahead, self._was = 0.0, 0.0, context.predictor
-        filters = [*_free(self._same, context, row)]
-        exact = _exact(self._same, context)
+        self._turn = self._ahead = 0.0
+        same = partial(context.predictor.copy, row.number)
+        filters, exact = _free(same, context, row), _exact(same, context)
         self._exact, self._first = tuple(exact), len(filters)
         self._filters = Predictor.beside([*filters, *exact.values()])
-
-    def _same(self) -> Predictor:
-        return self._was.copy(self.begin)
 
     def learn(self, row: Row, noise: Array) -> None:
         """Learn an independent row; noise: (c,) variance of it as the calm predictor has it."""
@@ -106,7 +104,7 @@ class Bank:
         return None
 
 
-def _free(same: Callable[[], Predictor], context: Context, row: Row) -> Sequence[Predictor]:
+def _free(same: Callable[[], Predictor], context: Context, row: Row) -> list[Predictor]:
     """Another payload, its shadow, contact: constant, slow, fast, noise, a push along gravity."""
     peak = np.linalg.lstsq(row.lever, context.peak, rcond=SINGULAR)[0]  # as a wrench
     size = max(float(np.linalg.norm(peak[:3])), float(np.linalg.norm(peak[3:])) / LEVER, SMALLEST)
