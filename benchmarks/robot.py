@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "test")]
 
 import numpy as np
-from robots import UR10E_A, UR10E_ALPHA, UR10E_D, Body, panda, random_tree, standard_dh, urdf
+from robots import data_sheet_ur10e, panda, random_tree
 
 from inertial_id_ros.inertia import phi_from_body
 from inertial_id_ros.robot.fit import METHODS
@@ -69,18 +69,7 @@ def panda_table() -> list[str]:
 
 
 def ur10e_table() -> list[str]:
-    """Motor currents of a real UR10e; the description is that of the data sheet, moments of inertia
-    estimated."""
-    joints, ends = standard_dh(UR10E_ALPHA, UR10E_A, UR10E_D)
-    masses = (7.369, 13.051, 3.989, 2.1, 1.98, 0.615)
-    centres = ([0.021, 0.0, 0.027], [0.38, 0.0, 0.158], [0.24, 0.0, 0.068], [0.0, 0.007, 0.018],
-               [0.0, 0.007, 0.018], [0.0, 0.0, -0.026])
-    moments = ([0.0315, 0.0219, 0.0315], [0.0367, 0.4218, 0.4218], [0.0112, 0.1111, 0.1111],
-               [0.0051] * 3, [0.0051] * 3, [0.0005] * 3)
-    bodies = []
-    for end, mass, centre, moment in zip(ends, masses, centres, moments, strict=True):
-        turn = end.rotation.as_matrix()
-        bodies.append(Body(mass, end.translation + turn @ centre, turn @ np.diag(moment) @ turn.T))
+    """Motor currents of a real UR10e, described by its data sheet."""
     free, held = (load(f"ur10e_motor_current/{name}.npz", "current")
                   for name in ("unloaded", "loaded_2.805kg"))
     out = []
@@ -88,7 +77,7 @@ def ur10e_table() -> list[str]:
             ("pair with 2.805 kg", Request(loaded=held, payload_mass=2.805)),
             ("gains of the controller", Request(gains=(11.7, 12.0, 9.8, 10.8, 9.9, 10.9)))):
         start = time.process_time()
-        result = identify_described_robot(urdf(joints, bodies), [free], request)
+        result = identify_described_robot(data_sheet_ur10e(), [free], request)
         out.append(row(name, result, time.process_time() - start))
         assert result.drives is not None
         out.append("gains " + ", ".join(f"{g:.2f}" for g in result.drives.gain))

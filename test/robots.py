@@ -142,6 +142,21 @@ def ur10e(rng: np.random.Generator) -> str:
     return urdf(standard_dh(UR10E_ALPHA, UR10E_A, UR10E_D)[0], arm_bodies(rng, 6, 8.0))
 
 
+def data_sheet_ur10e() -> str:
+    """A UR10e with masses and centres of mass of its data sheet; moments of inertia estimated."""
+    joints, ends = standard_dh(UR10E_ALPHA, UR10E_A, UR10E_D)
+    masses = (7.369, 13.051, 3.989, 2.1, 1.98, 0.615)
+    centres = ([0.021, 0.0, 0.027], [0.38, 0.0, 0.158], [0.24, 0.0, 0.068], [0.0, 0.007, 0.018],
+               [0.0, 0.007, 0.018], [0.0, 0.0, -0.026])
+    moments = ([0.0315, 0.0219, 0.0315], [0.0367, 0.4218, 0.4218], [0.0112, 0.1111, 0.1111],
+               [0.0051] * 3, [0.0051] * 3, [0.0005] * 3)
+    bodies = []
+    for end, mass, centre, moment in zip(ends, masses, centres, moments, strict=True):
+        turn = end.rotation.as_matrix()
+        bodies.append(Body(mass, end.translation + turn @ centre, turn @ np.diag(moment) @ turn.T))
+    return urdf(joints, bodies)
+
+
 def random_tree(rng: np.random.Generator, count: int, branch: float = 0.3,
                 kinds: Sequence[str] = ("revolute",), rooted: bool = False) -> str:
     """A random tree of `count` joints and bodies; `rooted`: the root link has a body too.

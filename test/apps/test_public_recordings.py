@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from robots import UR10E_A, UR10E_ALPHA, UR10E_D, Body, standard_dh, urdf
+from robots import data_sheet_ur10e
 from scipy.spatial.transform import Rotation
 
 from inertial_id_ros import api
@@ -19,21 +19,6 @@ pytestmark = pytest.mark.slow
 JOINTS = tuple(f"joint{k}" for k in range(1, 7))
 PAYLOAD = 2.805  # kg
 FREE, HELD = "ur-20_02_19_14harm50sec", "ur-20_02_19_14harm50secLoad"
-
-
-def data_sheet_ur10e() -> str:
-    """A UR10e with masses and centres of mass of its data sheet; moments of inertia estimated."""
-    joints, ends = standard_dh(UR10E_ALPHA, UR10E_A, UR10E_D)
-    masses = (7.369, 13.051, 3.989, 2.1, 1.98, 0.615)
-    centres = ([0.021, 0.0, 0.027], [0.38, 0.0, 0.158], [0.24, 0.0, 0.068], [0.0, 0.007, 0.018],
-               [0.0, 0.007, 0.018], [0.0, 0.0, -0.026])
-    moments = ([0.0315, 0.0219, 0.0315], [0.0367, 0.4218, 0.4218], [0.0112, 0.1111, 0.1111],
-               [0.0051] * 3, [0.0051] * 3, [0.0005] * 3)
-    bodies = []
-    for end, mass, centre, moment in zip(ends, masses, centres, moments, strict=True):
-        turn = end.rotation.as_matrix()
-        bodies.append(Body(mass, end.translation + turn @ centre, turn @ np.diag(moment) @ turn.T))
-    return urdf(joints, bodies)
 
 
 def makers_gains(data_folder: Path) -> list[float]:
