@@ -214,15 +214,12 @@ class Identifier:
 
 def identify_recording(path: str | Path, settings: Settings | None = None
                        ) -> Estimate | NoEstimate:
-    """Identify the payload of a rosbag2 recording or a table, as `identify_bag` does.
-
-    Args:
-        path: folder, .mcap or .db3 file; .csv, .npz, .parquet; or a LeRobot dataset.
-        settings: name topics where the recording has several of the same type.
+    """Identify the payload of a recording, as `identify_bag` does: a rosbag2 folder, .mcap or .db3
+    file, a table (.csv, .npz, .parquet), or a LeRobot dataset.
 
     Raises:
-        RecordingError: not readable, or it lacks a topic that is needed.
-        InertialIdError: a setting cannot be used.
+        RecordingError: not readable, or it lacks a topic that is needed; InertialIdError: a
+            setting cannot be used.
     """
     from .apps.bag.offline import identify_recording
 
@@ -382,12 +379,9 @@ def export_payload(estimate: Estimate | NoEstimate | str | Path, format: str,
         parent: link that carries the payload, fixed to that frame; empty: that frame.
         link: name of the payload in the document.
 
-    Returns:
-        Text, and notes on what its user must know.
-
     Raises:
-        NotEnoughData: there is no estimate, or its data do not tell mass or centre of mass.
-        InertialIdError: a name is not allowed, or the file or the description cannot be used.
+        NotEnoughData: there is no estimate, or its data do not tell mass or centre of mass;
+            InertialIdError: a name is not allowed, or the file or the description cannot be used.
     """
     payload = (payload_from_estimate(estimate, link)
                if isinstance(estimate, Estimate | NoEstimate)
