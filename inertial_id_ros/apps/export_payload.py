@@ -23,8 +23,8 @@ def make_parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog="export_payload",
         description="Write a saved estimate for planners, simulators and controllers.",
-        epilog="Exit status: 0 written, 1 the estimate does not tell mass or centre of mass, 2 the "
-        "request cannot be carried out.")
+        epilog="Exit status: 0 written, 1 the estimate does not determine mass or centre of mass, "
+        "2 the request cannot be carried out.")
     add = parser.add_argument
     add("estimate", metavar="ESTIMATE", type=Path,
         help="JSON that ~/save or identify_bag --json wrote")
@@ -32,7 +32,7 @@ def make_parser() -> argparse.ArgumentParser:
     add("--robot", metavar="URDF", type=Path,
         help="robot description: for urdf_robot, and for a parent other than the sensor frame")
     add("--parent", metavar="LINK", default="",
-        help="link that carries the payload (default: the sensor frame of the estimate)")
+        help="link that carries the payload; franka_desk: the flange (default: the sensor frame)")
     add("--link", metavar="NAME", default=DEFAULT_LINK,
         help="name of the payload's link or body (default: %(default)s)")
     add("--output", metavar="FILE", type=Path, help="write to this file (default: standard output)")
