@@ -41,7 +41,8 @@ def numbers(content: Mapping[str, Any], name: str, *shape: int | None) -> Array:
     fits = value.ndim == len(shape) and all(
         n in (None, length) for n, length in zip(shape, value.shape, strict=True))
     if not fits or not np.isfinite(value).all():
-        raise DamagedFile(f"its '{name}' does not hold finite numbers of shape {shape}")
+        size = " x ".join("any" if n is None else str(n) for n in shape) or "one"
+        raise DamagedFile(f"its '{name}' does not hold {size} finite numbers")
     return value
 
 

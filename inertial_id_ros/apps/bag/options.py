@@ -51,7 +51,7 @@ def make_parser() -> argparse.ArgumentParser:
         help="box:sx,sy,sz | cylinder:r,h | sphere:r [m] that bounds the object, each with "
         "@cx,cy,cz where its centre is not the sensor origin; or a mesh file that it fills")
     add("--window", metavar="SECONDS", help="how much of the recording's end is used "
-        "(buffer.window)")
+        "(buffer.window); all: the most that is used, two minutes")
     add("--stamps", choices=("header", "recorded"), default="header", help="times of the samples: "
         "their header stamps, or the times of recording, for drivers that leave the stamps zero")
     add("--save-tool", metavar="OUT", type=Path, help="write the result to this file as a tool, "
@@ -112,7 +112,8 @@ def _settings_given(args: argparse.Namespace) -> dict[str, Any]:
              "robot_description.file": args.urdf}
     given |= {name: value for name, value in named.items() if value is not None}
     if args.window is not None:
-        given["buffer.window"], = numbers(f"--window {args.window}", args.window, "seconds", 1)
+        given["buffer.window"], = numbers(f"--window {args.window}", args.window.replace(
+            "all", "120"), "seconds", 1)
     return given | (parse_shape(args.shape) if args.shape else {})
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import time
 from collections.abc import Callable, Sequence
 from io import StringIO
 from pathlib import Path
@@ -104,6 +105,8 @@ def make_parser() -> argparse.ArgumentParser:
     add("--gravity", metavar="X,Y,Z", default="0,0,-9.81",
         help="in axes of the URDF's root [m/s^2] (write --gravity=0,0,-9.81, the default)")
     add("--duration", type=float, default=10.0, metavar="S", help="default: 10 s")
+    add("--budget", type=float, default=60.0, metavar="S",
+        help="time that planning may take (default: 60 s)")
     add("--link-speed", type=float, default=COBOT_SPEED, metavar="M/S",
         help="of every point of every link and of the payload's box (default: %(default)s)")
     add("--floor", type=float, default=-np.inf, metavar="M",
@@ -129,7 +132,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def run(options: argparse.Namespace) -> int:
     """Plan, write files, report; returns the exit status (raises InertialIdError)."""
-    for name in ("duration", "payload_mass", "link_speed"):
+    for name in ("duration", "payload_mass", "link_speed", "budget"):
         if not 0.0 < getattr(options, name) < np.inf:
             raise InvalidSetting(f"--{name.replace('_', '-')} is {getattr(options, name):g}; it "
                                  "must be above 0")
@@ -151,7 +154,8 @@ def run(options: argparse.Namespace) -> int:
         start = np.array(numbers(f"--start {options.start}", options.start, "positions of "
                                  + ", ".join(arm.joint_names), len(arm.joint_names)))
     goal = Payload(arm, known, WANTED) if options.goal == PAYLOAD else Robot.of(arm, active)
-    motion = sequence(MotionPlanner(arm, limits, start), start, goal, active, options.duration)
+    motion = sequence(MotionPlanner(arm, limits, start), start, goal, active, options.duration,
+                      time.monotonic() + options.budget)
     planned = motion.as_planned(arm)
     if options.csv is not None:
         write_atomically(user_path(options.csv), as_csv(planned))
@@ -172,27 +176,28 @@ def payload_known(mass: float, corners: Array | None) -> Knowledge:
     return known._replace(phi=phi_from_body(mass, corners.mean(axis=0), inertia))
 
 
-def sequence(planner: MotionPlanner, start: Array, goal: Goal, active: np.ndarray, duration: float
-             ) -> RestToRest:
+def sequence(planner: MotionPlanner, start: Array, goal: Goal, active: np.ndarray, duration: float,
+             deadline: float) -> RestToRest:
     """Motions one after the other, each the best of its moment.
 
     Args:
         start: (joints,) pose at time 0; active: (k,) indices of the joints that move; duration: of
-            all motions [s].
+            all motions [s]; deadline: steady time after which no more are planned [s].
 
     Raises:
         InvalidData: no motion from the start pose is within the limits.
     """
     motions, pose, left, rng = list[RestToRest](), start, duration, np.random.default_rng(0)
-    while True:
+    while not motions or time.monotonic() < deadline:
         try:
             motions.append(planner.next_motion(pose, goal, rng, (active,), left))
         except InvalidData:
             if not motions:
                 raise
-            return joined(motions)
+            break
         goal, pose = goal.after(motions[-1]), motions[-1].poses[-1]
         left -= motions[-1].duration
+    return joined(motions)
 
 
 def box_corners(option: str, text: str) -> Array:
