@@ -148,20 +148,21 @@ class Followed(NamedTuple):
     """How the efforts of each joint follow the torques of the description, beside friction.
 
     Attributes:
-        effort, left: (joints,) norms of each joint's effort about its mean, and of what is left.
+        effort, residual: (joints,) norms of each joint's effort about its mean, and of the
+            residual.
         scale: (joints,) efforts over the description's torques; loaded: (joints,) True where most
             of the effort is the description's, so that its scale says something.
     """
 
     effort: Array
-    left: Array
+    residual: Array
     scale: Array
     loaded: np.ndarray
 
     @property
     def score(self) -> float:
-        """Sum of the logarithms of what is left."""
-        return float(np.sum(np.log(np.maximum(self.left, 1e-12))))
+        """Sum of the logarithms of the residuals."""
+        return float(np.sum(np.log(np.maximum(self.residual, 1e-12))))
 
 
 def follow(model: RobotModel, recording: JointRecording, low_pass: float) -> Followed:
@@ -176,7 +177,7 @@ def follow(model: RobotModel, recording: JointRecording, low_pass: float) -> Fol
     rows, effort = rows - rows.mean(axis=0), filtered.effort - filtered.effort.mean(axis=0)
     fits = [nnls(rows[:, j], effort[:, j]) for j in range(model.nv)]
     scale = np.array([factors[0] for factors, _ in fits])
-    return Followed(np.linalg.norm(effort, axis=0), np.array([left for _, left in fits]), scale,
+    return Followed(np.linalg.norm(effort, axis=0), np.array([norm for _, norm in fits]), scale,
                     scale * rows[:, :, 0].std(axis=0) > _LOADED * effort.std(axis=0))
 
 
@@ -196,12 +197,12 @@ def explain_failure(model: RobotModel, recording: JointRecording, low_pass: floa
         now, turned = (follow(model, each, low_pass) for each in (
             part, part.times(-np.ones(model.nv))))
         wrong = [f"'{model.joint_names[j]}'" for j in np.flatnonzero(
-            now.left > _BETTER * turned.left)]
+            now.residual > _BETTER * turned.residual)]
         if wrong:
             return InvalidData(
                 f"the efforts of {'all joints' if len(wrong) == model.nv else ', '.join(wrong)} "
                 "have the opposite sign: with it, they follow the robot description far better")
-        share = float(np.linalg.norm(now.left) / np.linalg.norm(now.effort))
+        share = float(np.linalg.norm(now.residual) / np.linalg.norm(now.effort))
         if share > _UNEXPLAINED:
             return InvalidData(
                 f"the robot description and friction leave {share:.0%} of the efforts unexplained: "

@@ -56,14 +56,14 @@ class Prediction:
 
     Attributes:
         torque: root mean square of the measured torque; error: of measured less predicted.
-        time: (r,) [s]; measured: (r, joints) low-passed; left: (r, joints) measured less predicted.
+        time: (r,) [s]; measured: (r, joints) low-passed; residual: (r, joints).
     """
 
     torque: Array
     error: Array
     time: Array
     measured: Array
-    left: Array
+    residual: Array
 
     @property
     def relative(self) -> float:
@@ -105,9 +105,9 @@ class RobotFit:
         creeps or turns back."""
         error = rows.effort - rows.regressor @ self.phi
         w = self.free.rest_weights(rows)
-        torque, left = (np.sqrt(np.sum((w * each)**2, axis=0) / np.sum(w**2, axis=0))
+        torque, rms = (np.sqrt(np.sum((w * each)**2, axis=0) / np.sum(w**2, axis=0))
                         for each in (rows.effort, error))
-        return Prediction(torque, left, rows.time, rows.effort, error)
+        return Prediction(torque, rms, rows.time, rows.effort, error)
 
 
 def fit_robot(model: RobotModel, rows: Rows, base: BaseParameters, approach: Approach,

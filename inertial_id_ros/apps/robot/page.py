@@ -137,7 +137,7 @@ def robot_page(result: RobotResult, recording: Path, words: Sequence[str]) -> st
     part = time <= _SECONDS
     charts = [chart(name, "N m", time[part],
                     [("measured", shown.measured[part, j], "b-"),
-                     ("predicted", (shown.measured - shown.left)[part, j], "k--")],
+                     ("predicted", (shown.measured - shown.residual)[part, j], "k--")],
                     f"rms of measured less predicted {shown.error[j]:.3g} N m, "
                     f"{percent(shown.error[j], shown.torque[j])} of the torque")
               for j, name in enumerate(result.model.joint_names)]
