@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from action_msgs.msg import GoalStatus
-from rclpy.action import ActionClient
+from rclpy.action import ActionClient, get_action_names_and_types
 from rclpy.node import Node
 from rclpy.qos import qos_profile_sensor_data
 from rclpy.task import Future
@@ -33,6 +33,7 @@ from ..apps.excitation.motions import PlannedMotion
 from ..errors import MissingPackage, printable
 from .compat import find_type
 from .conversions import duration_message
+from .ros_client import NoAnswer, RosClient
 
 ACTION_TYPE, ENDING = "control_msgs/action/FollowJointTrajectory", "/follow_joint_trajectory"
 PERIOD = 0.02  # s between two looks at everything that would stop the motion
@@ -96,8 +97,7 @@ class MotionExecution:
         self._withdrawn = False
         self._answered, self._settled = threading.Event(), threading.Event()
         self._settled.set()  # as long as nothing was sent
-        self._positions: dict[str, float] = {}
-        self._heard: dict[str, float] = {}  # joint -> when its newest state arrived
+        self._states: dict[str, tuple[float, float]] = {}  # joint -> position, when it arrived
         self._came: deque[float] = deque(maxlen=COUNTED)  # when those of the first joint did
         self._stamps: dict[tuple[str, ...], int] = {}
         self._progress: float | None = None  # s of the trajectory; None: it does not move
@@ -212,7 +212,7 @@ class MotionExecution:
         # Joint states that came while this process was held up wait to be taken.
         since = now - max(step - 2.0 * PERIOD, 0.0) - silence
         for name in self._motion.joint_names:
-            if self._heard.get(name, -np.inf) < since:
+            if self._states.get(name, (0.0, -np.inf))[1] < since:
                 return (f"it is not known where {name} is: no new joint states for "
                         f"{silence:.2g} s (their publisher, or this computer, was late; "
                         "--silence allows longer)")
@@ -232,10 +232,9 @@ class MotionExecution:
         arrived; the motion began before the controller's answer was noticed."""
         if self._progress is None:
             return ""
-        heard = min(self._heard[name] for name in self._motion.joint_names)
-        since = np.linspace(self._progress - (now - heard) - DELAY, self._progress + DELAY, 16)
-        planned = self._motion.trajectory.sample(since).q
-        actual = np.array([self._positions[name] for name in self._motion.joint_names])
+        actual, heard = np.array([self._states[name] for name in self._motion.joint_names]).T
+        planned = self._motion.trajectory.sample(np.linspace(
+            self._progress - (now - heard.min()) - DELAY, self._progress + DELAY, 16)).q
         off = np.maximum(planned.min(axis=0) - actual, actual - planned.max(axis=0))
         worst = int(np.argmax(off))
         if off[worst] <= DEVIATION:
@@ -256,7 +255,22 @@ class MotionExecution:
             self._came.append(now)
         for name, position in zip(names, message.position, strict=False):
             if np.isfinite(position):
-                self._positions[name], self._heard[name] = float(position), now
+                self._states[name] = float(position), now
+
+
+def find_controllers(node: Node, client: RosClient, only: str = "") -> dict[str, tuple[str, ...]]:
+    """The controllers that take trajectories, or the one of that name: joints, empty where they are
+    not known, by the name of the action without its ending."""
+    out: dict[str, tuple[str, ...]] = {}
+    for action, types in get_action_names_and_types(node):
+        name = action.removesuffix(ENDING)
+        if ACTION_TYPE in types and name != action and (
+                not only or name.lstrip("/") == only.lstrip("/")):
+            try:
+                out[name] = tuple(client.parameters(name, ["joints"]).get("joints") or ())
+            except NoAnswer:
+                out[name] = ()
+    return out
 
 
 def trajectory_message(motion: PlannedMotion) -> JointTrajectory:

@@ -8,12 +8,7 @@ import pytest
 from wiggled import BIAS, DELAY, EPOCH, receive
 
 from inertial_id_ros.apps.guide.proof import prove
-from inertial_id_ros.apps.guide.received import (
-    Received,
-    distance_of_tcp,
-    joints_beyond,
-    place_in_root,
-)
+from inertial_id_ros.apps.guide.received import Received, kinematics_of, place_in_root
 from inertial_id_ros.apps.simulation.description import load_description
 from inertial_id_ros.apps.simulation.payload import PAYLOADS
 from inertial_id_ros.apps.simulation.write import STORE, header, make
@@ -67,13 +62,15 @@ def test_a_window_is_what_newton_and_euler_say(received: Received) -> None:
 
 def test_the_chain_holds_the_joints_that_move_the_sensor(received: Received) -> None:
     streams = received.streams(EPOCH, EPOCH + SECOND)
-    chain = streams.chain.names
-    assert set(chain) == set(NAMES) and streams.missing() is None
-    assert streams.frame == "ft_sensor" and joints_beyond(received.description, chain) == ()
-    before = joints_beyond(received.description, NAMES[:3])
-    assert set(before) == {name for name in NAMES if name.startswith("wrist")}
+    seen = kinematics_of(streams)
+    assert set(seen["chain"]) == set(NAMES) and not seen["missing"] and seen["beyond"] == ()
+    assert seen["frame"] == "ft_sensor"
+    np.testing.assert_allclose(place_in_root(streams, "base_link"), np.eye(4), atol=1e-12)
+    forearm = receive(seconds=1.0, node={"wrench.sensor_frame": "forearm_link"})
+    assert set(kinematics_of(forearm.streams())["beyond"]) == {
+        name for name in NAMES if name.startswith("wrist")}
     nothing = Received(Settings())
-    assert nothing.streams(0, 1).missing() and not nothing.window(0, 1).used.any()
+    assert kinematics_of(nothing.streams(0, 1))["missing"] and not nothing.window(0, 1).used.any()
     assert nothing.wrench().rate == 0.0 and nothing.newest_positions() == {}
 
 
@@ -97,6 +94,5 @@ def test_the_distance_of_the_tcp_is_read_where_the_driver_publishes_it() -> None
             stamp = EPOCH + 5_000_000 * k
             made.add(WRENCH, stamp, wrench_bytes(stamp, "tool0", np.arange(6.0) + 0.01 * k))
             made.add(TRANSFORMS, stamp, transform_bytes(stamp, "tool0"))
-        streams = made.streams(EPOCH, EPOCH + SECOND)
-        assert streams.frame == "tool0" and distance_of_tcp(streams) == pytest.approx(distance)
-        np.testing.assert_allclose(place_in_root(streams, child, "base")[:3, 3], [0.0, 0.03, 0.04])
+        seen = kinematics_of(made.streams(EPOCH, EPOCH + SECOND))
+        assert seen["frame"] == "tool0" and seen["tcp"] == pytest.approx(distance)

@@ -15,10 +15,9 @@ from inertial_id_ros.apps.excitation.arm import Arm
 from inertial_id_ros.apps.excitation.motions import MotionLimits
 from inertial_id_ros.apps.guide.checks import Row, Verdict
 from inertial_id_ros.apps.guide.motions import MotionSource
-from inertial_id_ros.apps.guide.page import End, session_page
 from inertial_id_ros.apps.guide.progress import Numbers, Progress, Wanted, parts_of
 from inertial_id_ros.apps.guide.proof import Proof, prove
-from inertial_id_ros.apps.guide.show import Show
+from inertial_id_ros.apps.guide.show import End, Show, session_page
 from inertial_id_ros.apps.simulation.cobot import SimulatedCobot
 from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description
 from inertial_id_ros.apps.simulation.motion import START_POSE

@@ -32,17 +32,18 @@ def wiggle(angle: float = 18.0, move: float = 1.4, joints: tuple[int, ...] = (3,
     return Trajectory(stamps, np.array(poses), still, still).sample
 
 
-def receive(motion=None, seconds: float = 9.5, carried: Payload | None = None, **settings
-            ) -> Received:
+def receive(motion=None, seconds: float = 9.5, carried: Payload | None = None, node=None,
+            **settings) -> Received:
     """What is received while the wrist is tilted.
 
     Args:
-        carried: in place of the payload of the settings; settings: of the simulated cobot.
+        carried: in place of the payload of the settings; node: its settings by name; settings: of
+            the simulated cobot.
     """
     cobot = SimulatedCobot(CobotSettings().replace({
         "payload": "drill", "bias": list(BIAS), "rate": 200.0, **settings}),
         payload=carried, motion=motion or wiggle())
-    received = Received(Settings())
+    received = Received(Settings().replace(node or {}))
     for stamp, name, data in chain(latched_messages(cobot, EPOCH),
                                    sample_messages(cobot, cobot.run(seconds), EPOCH)):
         if name in INPUTS:

@@ -93,15 +93,13 @@ class Snapshot:
     """Everything that the checks read.
 
     Attributes:
-        seconds: for which was listened; wrench, joints, transforms: the streams.
+        seconds: for which was listened; wrench, joints: the streams.
         chain: joints that move the frame of the wrench; beyond: joints that only all of these
             carry; frame: of the wrench; tcp: how far the TCP lies from it [m].
         missing: why the motion of the sensor is not known, in words; empty: it is.
         findings: about the samples.
-        topics, publishers: full name of the topic of wrench, joints and transforms, and names of
-            the nodes that publish it.
-        has_description: True if a robot description was received.
-        is_simulated: True if time comes from /clock.
+        topics, publishers: full name of the topic of wrench and joints, and names of the nodes that
+            publish it.
         controllers: joints of those that take trajectories, by the name of their action without its
             ending; empty: not known.
         wrench_topics: on which wrenches come; driver, scene: what they say, None: nothing.
@@ -110,7 +108,6 @@ class Snapshot:
     seconds: float
     wrench: Stream
     joints: Stream
-    transforms: Stream
     topics: dict[str, str]
     chain: tuple[str, ...] = ()
     beyond: tuple[str, ...] = ()
@@ -119,8 +116,6 @@ class Snapshot:
     missing: str = ""
     findings: tuple[Finding, ...] = ()
     publishers: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    has_description: bool = True
-    is_simulated: bool = False
     controllers: dict[str, tuple[str, ...]] = field(default_factory=dict)
     wrench_topics: tuple[str, ...] = ()
     driver: Driver = Driver()
@@ -196,20 +191,16 @@ def _range(seen: Snapshot, settings: Settings) -> Result | None:
 
 @_check("motion arrives", "motion_slow", "samples_missing.motion", "wrong_units.joints",
         "joint_states_incomplete", "samples_invalid.joints")
-def _motion(seen: Snapshot, settings: Settings) -> Result:
-    if not len(seen.joints) and len(seen.transforms):
-        return _rate(seen, "transforms",
-                     "Publish the joint states, or transforms at 50 Hz or more.")
+def _motion(seen: Snapshot, _: Settings) -> Result:
     return _rate(seen, "joints", "Start the joint_state_broadcaster, or set joint_states.topic.")
 
 
 @_check("robot description", "robot_description_invalid")
 def _description(seen: Snapshot, settings: Settings) -> Result | None:
-    if seen.has_description and not (len(seen.wrench) or settings.wrench.sensor_frame):
+    if not (len(seen.wrench) or settings.wrench.sensor_frame):
         return None
-    missing = seen.missing if seen.has_description else seen.missing and "none was received"
-    moved = f"{len(seen.chain)} joints move the sensor" if seen.chain else "transforms move it"
-    return (missing, missing or moved, "a description that holds the frame of the wrench",
+    return (seen.missing, seen.missing or f"{len(seen.chain)} joints move the sensor",
+            "a description that holds the frame of the wrench",
             "Start the robot_state_publisher, or set robot_description.file, with the description "
             "of this robot (prefix, hand); set wrench.sensor_frame to the link at the sensor.")
 
@@ -234,7 +225,7 @@ def _stamps(seen: Snapshot, _: Settings) -> Result | None:
     ages = {what: stream.lag for what, stream in (
         ("wrench", seen.wrench), ("joint states", seen.joints)) if len(stream)}
     is_wrong = not all(EARLIEST <= age <= LATEST for age in ages.values())
-    return (is_wrong and not seen.is_simulated, "age on arrival: " + ", ".join(
+    return (is_wrong, "age on arrival: " + ", ".join(
         f"{what} {age:.3f} s" for what, age in ages.items()),
         f"stamps other than 0 that go on, at most {LATEST:g} s old when they arrive",
         "Have the driver stamp when it measures; synchronise both machines (chrony, NTP); in "
@@ -243,10 +234,9 @@ def _stamps(seen: Snapshot, _: Settings) -> Result | None:
 
 @_check("clocks", "clocks_differ")
 def _clocks(seen: Snapshot, settings: Settings) -> Result | None:
-    motion = seen.joints if len(seen.joints) else seen.transforms
-    if not len(seen.wrench) or not len(motion):
+    if not len(seen.wrench) or not len(seen.joints):
         return None
-    limit, apart = APART * settings.alignment.delay_sd, seen.wrench.lag - motion.lag
+    limit, apart = APART * settings.alignment.delay_sd, seen.wrench.lag - seen.joints.lag
     return (abs(apart) > limit, f"the wrench is stamped {1e3 * abs(apart):.0f} ms "
             f"{'before' if apart > 0.0 else 'after'} joint states that arrive with it",
             f"at most {1e3 * limit:g} ms apart", "")

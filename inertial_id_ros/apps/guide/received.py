@@ -7,9 +7,11 @@ import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
+from ...identify.answers import MISSING
 from ...inertia import Array
 from ...io.inbox import decode
 from ...io.input_topics import (
@@ -21,9 +23,10 @@ from ...io.input_topics import (
     WRENCH,
     InputTopic,
 )
-from ...io.sample_blocks import Edges, JointStates, Samples, Wrenches
+from ...io.sample_blocks import JointStates, Samples, Wrenches
+from ...kinds import finding_of
 from ...model.history import LONGEST, History, Window
-from ...motion.description import parse_urdf
+from ...motion.description import parse_urdf, root_link
 from ...motion.frames import place_of
 from ...motion.source import Streams
 from ...settings import Settings
@@ -105,11 +108,6 @@ class Received:
                     for at, some in self._samples(first_ns, last_ns, OF_JOINTS)
                     if isinstance(some, JointStates)), key=len, default=Stream())
 
-    def transforms(self, first_ns: int = 0, last_ns: int = ALWAYS) -> Stream:
-        """The times of the transforms of the link that is published least often."""
-        return min((Stream(at, some.stamps) for at, some in self._samples(first_ns, last_ns)
-                    if isinstance(some, Edges)), key=len, default=Stream())
-
     def newest_positions(self) -> dict[str, float]:
         """The last position of each joint [rad or m]."""
         return {name: position
@@ -179,12 +177,22 @@ class Received:
         return np.array([at for at, _ in log], np.int64), [data for _, data in log]
 
 
-def place_in_root(streams: Streams, frame: str, root: str) -> Array:
-    """(4, 4) from axes of a frame to those of a link (raises UnknownFrame)."""
+def place_in_root(streams: Streams, frame: str) -> Array:
+    """(4, 4) from axes of a frame to those of the description's root (raises UnknownFrame)."""
+    root = root_link(parse_urdf(streams.urdf))
     return np.array(streams.tree().place(root, frame.lstrip("/"))[0].homogeneous)
 
 
-def distance_of_tcp(streams: Streams) -> float:
+def kinematics_of(streams: Streams) -> dict[str, Any]:
+    """What the inputs say of the sensor's motion: the fields of `checks.Snapshot` about it."""
+    missing, chain = streams.missing(), streams.chain.names if streams.chain else ()
+    return {"chain": chain, "beyond": _joints_beyond(streams.urdf, chain) if chain else (),
+            "frame": streams.frame, "tcp": _distance_of_tcp(streams),
+            "missing": MISSING[missing[0]].format(**missing[1]) if missing else "",
+            "findings": tuple(finding_of(*some) for some in streams.findings())}
+
+
+def _distance_of_tcp(streams: Streams) -> float:
     """How far the TCP lies from the frame of the wrench [m], where a driver of Universal Robots,
     which expresses its wrench about the TCP, publishes it; else 0."""
     tree, tcp = streams.tree(), f"{streams.frame}_controller"
@@ -193,9 +201,9 @@ def distance_of_tcp(streams: Streams) -> float:
     return float(np.linalg.norm(tree.place(streams.frame, tcp)[0].translation))
 
 
-def joints_beyond(urdf: str, chain: tuple[str, ...]) -> tuple[str, ...]:
+def _joints_beyond(urdf: str, chain: tuple[str, ...]) -> tuple[str, ...]:
     """Joints of a description that only all joints of a chain carry."""
     model = parse_urdf(urdf)
     numbers = {model.getJointId(name) for name in chain}
     return tuple(model.names[j] for j in range(1, model.njoints)
-                 if j not in numbers and numbers <= set(model.supports[j])) if chain else ()
+                 if j not in numbers and numbers <= set(model.supports[j]))

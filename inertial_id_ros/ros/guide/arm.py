@@ -18,9 +18,8 @@ from ...apps.guide.checks import Snapshot
 from ...apps.guide.motions import MotionSource
 from ...kinds import STOPPING
 from ..motion_execution import ENDING, Ended, MotionExecution
-from .guide_node import GuideNode
 from .listening import Listening
-from .node_link import NodeLink
+from .node_link import GuideNode, NodeLink
 
 BY_HAND, STILL = 0.15, 0.01  # rad that a joint moves at least by hand; within which an arm rests
 JUMP_TIME, JUMP = 0.15, 8.0  # s, N: a swung weight of 8 kg changes by 5 N, noise by 1 N

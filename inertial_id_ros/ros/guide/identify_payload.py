@@ -15,14 +15,13 @@ import threading
 from collections.abc import Sequence
 from itertools import takewhile
 
-from ...apps.guide.page import End, write_page
-from ...apps.guide.show import Show
+from ...apps.guide.show import End, Show, write_page
 from ...cli import INTERRUPTED, exit_status, run_program
 from ...errors import InertialIdError, InvalidData
 from .. import compat
 from ..program import Children, ignore_signals, stop_flag
 from .command_line import parse
-from .guide_node import GuideNode, Stopped
+from .node_link import GuideNode, Stopped
 from .session import Session
 
 # s in which a node that runs is found: where its first announcements are lost, DDS repeats them

@@ -6,32 +6,27 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from rclpy.action import get_action_names_and_types
 from rclpy.qos import qos_profile_best_available
 
 from ...apps.guide.checks import Driver, Snapshot
-from ...apps.guide.received import Received, distance_of_tcp, joints_beyond, place_in_root
-from ...identify.answers import MISSING
+from ...apps.guide.received import Received, kinematics_of, place_in_root
 from ...io.decoding import interfaces_of, stated_payload
 from ...io.files import user_path
 from ...io.input_topics import (
     DYNAMIC_JOINT_STATES,
     JOINT_STATES,
-    TRANSFORMS,
     WRENCH,
     InputTopic,
     input_topics,
 )
-from ...kinds import finding_of
-from ...motion.description import parse_urdf, read_description, root_link
+from ...motion.description import read_description
 from ...settings import Settings
 from ..compat import find_type, message_type
-from ..motion_execution import ACTION_TYPE, ENDING
+from ..motion_execution import find_controllers
 from ..planning_scene import TYPE as SCENE
 from ..planning_scene import SceneWatch
-from ..ros_client import NoAnswer
 from ..streams import publishing_nodes, subscription_qos
-from .guide_node import GuideNode
+from .node_link import GuideNode
 
 # ur_dashboard_msgs/SafetyMode and RobotMode; franka_msgs/FrankaRobotState.robot_mode.
 SAFETY = {2: "", 1: "", 3: "protective stop", 4: "recovery mode", 5: "safeguard stop",
@@ -118,47 +113,28 @@ class Listening:
             out.update({name: out.get(name) or value for name, value in list(said.items())})
         return Driver(**out)
 
-    def controllers(self, only: str = "") -> dict[str, tuple[str, ...]]:
-        """The controllers that take trajectories, or the one of that name, with their joints."""
-        out: dict[str, tuple[str, ...]] = {}
-        for action, types in get_action_names_and_types(self._guide.node):
-            name = action.removesuffix(ENDING)
-            if ACTION_TYPE in types and name != action and (
-                    not only or name.lstrip("/") == only.lstrip("/")):
-                try:
-                    joints = self._guide.client.parameters(name, ["joints"]).get("joints")
-                except NoAnswer:
-                    joints = None
-                out[name] = tuple(joints or ())
-        return out
-
     # ---- all of it -------------------------------------------------------------------------------
 
     def snapshot(self, first_ns: int, last_ns: int, controller: str = "", may_move: bool = True
                  ) -> Snapshot:
         """What was received of the set-up between two times [ns]."""
         node, received, settings = self._guide.node, self.received, self._settings
-        streams, urdf = received.streams(first_ns, last_ns), received.description
-        if urdf:
-            now, root = received.streams(), root_link(parse_urdf(urdf))
-            self.scene.read(lambda frame: place_in_root(now, frame, root))
+        if received.description:
+            now = received.streams()
+            self.scene.read(lambda frame: place_in_root(now, frame))
         both = DYNAMIC_JOINT_STATES if settings.dynamic_joint_states.topic else None
         topics = {"wrench": self._full_name(both or WRENCH),
-                  "joints": self._full_name(both or JOINT_STATES),
-                  "transforms": self._full_name(TRANSFORMS)}
-        missing, chain = streams.missing(), streams.chain.names if streams.chain else ()
+                  "joints": self._full_name(both or JOINT_STATES)}
         return Snapshot(
             (last_ns - first_ns) * 1e-9, received.wrench(first_ns, last_ns),
-            received.joints(first_ns, last_ns), received.transforms(first_ns, last_ns), topics,
-            chain, joints_beyond(urdf, chain), streams.frame, distance_of_tcp(streams),
-            MISSING[missing[0]].format(**missing[1]) if missing else "",
-            tuple(finding_of(*some) for some in streams.findings()),
-            {what: tuple(publishing_nodes(node, topics[what])) for what in ("wrench", "joints")},
-            bool(urdf), bool(node.get_parameter("use_sim_time").value),
-            self.controllers(controller) if may_move else {},
-            tuple(name for name, types in node.get_topic_names_and_types()
-                  if WRENCH.type in types and node.count_publishers(name)
-                  and not name.endswith("/wrench_compensated")), self.driver(), self.scene.scene)
+            received.joints(first_ns, last_ns), topics,
+            **kinematics_of(received.streams(first_ns, last_ns)),
+            publishers={what: tuple(publishing_nodes(node, name)) for what, name in topics.items()},
+            controllers=find_controllers(node, self._guide.client, controller) if may_move else {},
+            wrench_topics=tuple(name for name, types in node.get_topic_names_and_types()
+                                if WRENCH.type in types and node.count_publishers(name)
+                                and not name.endswith("/wrench_compensated")),
+            driver=self.driver(), scene=self.scene.scene)
 
 
 def _stated_mass(message: Any) -> dict[str, Any]:

@@ -1,12 +1,17 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""The node that identifies, as the command sees it: its settings, estimates and services."""
+"""The command's own node, and the node that identifies as the command sees it: its settings,
+estimates and services."""
 
 from __future__ import annotations
 
+import os
+import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import rclpy
 from std_srvs.srv import Trigger
 
 from inertial_id_ros.msg import InertialParameters
@@ -17,12 +22,78 @@ from ...errors import InvalidData
 from ...io.decoding import inertia_numbers
 from ...kinds import STOPPING, Doubt
 from ...settings import Settings, iter_settings, settings_from_mapping
+from .. import compat
 from ..contract import DEADLINE, LATCHED
-from ..ros_client import TIMES, NoAnswer, NoResponse
-from .guide_node import GuideNode
+from ..motion_execution import MotionExecution
+from ..ros_client import TIMES, NoAnswer, NoResponse, RosClient
 
 RESET = 60.0  # s: an estimate that runs is waited for
 APPLY = 100.0  # s: longer than the node takes, which waits for up to three services and reads back
+POLL = 0.02  # s
+LATEST = 60.0  # s after a session for which a controller may answer late
+
+
+class Stopped(Exception):
+    """The user wants to end."""
+
+
+class GuideNode:
+    """A node whose executor runs in a thread, so that the session can wait for answers one after
+    the other; a context manager that leaves the graph.
+
+    Args:
+        stop: set when the user wants to end.
+
+    Attributes:
+        node: of rclpy; client: of other nodes.
+        unsettled: motions whose goal the controller has neither rejected nor ended. Until this node
+            leaves, and up to `LATEST` after that, a goal that is accepted late is cancelled.
+    """
+
+    def __init__(self, stop: threading.Event) -> None:
+        self.stop = stop
+        self.node = rclpy.create_node(f"identify_payload_{os.getpid()}",
+                                      start_parameter_services=False, enable_rosout=False)
+        self.client = RosClient(self.node)
+        self.unsettled: list[MotionExecution] = []
+        executor = compat.make_executor()
+        executor.add_node(self.node)
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=compat.spin, args=(executor, self._ended),
+                                        name="executor", daemon=True)
+
+    def __enter__(self) -> GuideNode:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        end = time.monotonic() + LATEST
+        for execution in self.unsettled:
+            while not execution.is_settled and time.monotonic() < end:
+                time.sleep(POLL)  # also after a stop
+            execution.close()
+        self._ended.set()
+        self._thread.join(2.0)
+        self.node.destroy_node()
+
+    def now_ns(self) -> int:
+        """The time by the clock of ROS [ns]."""
+        return int(self.node.get_clock().now().nanoseconds)
+
+    def wait(self, seconds: float) -> None:
+        """Let time pass (raises Stopped)."""
+        self.wait_until(lambda: False, seconds)
+
+    def wait_until(self, condition: Callable[[], Any], seconds: float) -> bool:
+        """Wait for a condition; True if it holds within this time [s] (raises Stopped)."""
+        end = time.monotonic() + seconds
+        while not condition():
+            if self.stop.is_set():
+                raise Stopped
+            if time.monotonic() >= end:
+                return False
+            self.stop.wait(POLL)
+        return True
 
 
 class NodeLink:

@@ -17,18 +17,16 @@ import numpy as np
 
 from ...apps.guide.by_motion import check_by_motion, check_joint_order, rejected_row
 from ...apps.guide.checks import Row, check_at_rest, failed
-from ...apps.guide.page import End
 from ...apps.guide.progress import LONGEST_MOTION, Numbers, Progress
 from ...apps.guide.proof import Proof, prove
-from ...apps.guide.show import Show
+from ...apps.guide.show import End, Show
 from ...cli import CHECK_FAILED, INTERRUPTED, NOT_APPLIED, NOT_IDENTIFIED, OK
 from ...errors import InertialIdError
 from ...kinds import Doubt
 from ...targets import TARGETS
 from .arm import MovedArm, PlannedMotion
-from .guide_node import LATEST, GuideNode, Stopped
 from .listening import Listening
-from .node_link import NodeLink
+from .node_link import LATEST, GuideNode, NodeLink, Stopped
 
 ARRIVAL = 6.0  # s until wrench and joint states have come once
 LISTENED, TRIES = 2.5, 3  # s of a check at rest; what is wrong must be so each time
