@@ -25,11 +25,7 @@ from robots import data_sheet_ur10e, panda, random_tree
 
 from inertial_id_ros.inertia import phi_from_body
 from inertial_id_ros.robot.fit import METHODS
-from inertial_id_ros.robot.identify import (
-    Request,
-    RobotResult,
-    identify_described_robot,
-)
+from inertial_id_ros.robot.identify import Request, RobotResult, identify_described_robot
 from inertial_id_ros.robot.model import COULOMB, VISCOUS, JointTerms, RobotModel
 from inertial_id_ros.robot.recording import NamedRecording
 

@@ -148,8 +148,7 @@ class Followed(NamedTuple):
     """How the efforts of each joint follow the torques of the description, beside friction.
 
     Attributes:
-        effort, residual: (joints,) norms of each joint's effort about its mean, and of the
-            residual.
+        effort, residual: (joints,) norms, of the efforts about their means.
         scale: (joints,) efforts over the description's torques; loaded: (joints,) True where most
             of the effort is the description's, so that its scale says something.
     """
