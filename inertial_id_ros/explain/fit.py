@@ -25,6 +25,7 @@ CLOSE_TO_START = 1.0  # the same of the first round, where that began near the a
 SETTLED = 0.05  # of a cost
 FIRST_SCALE, LEAST_SCALE, SHRINK, GROW = 0.3, 0.03, 0.1, 10.0  # of a prior; change in a round
 LATEST = 0.3  # s
+EPS = float(np.finfo(float).eps)
 HALVINGS = 4  # of a step
 
 
@@ -250,7 +251,7 @@ class Solution:
         inside = system.inside * sd[:10]
         normal = self.Xw.T @ self.Xw
         normal[:10, :10] += inside.T @ inside
-        normal.flat[::len(sd) + 1] += 1.0
+        normal.flat[::len(sd) + 1] += 1.0 + EPS * normal.trace()  # wrong units: digits end
         root = np.linalg.cholesky(normal)
         self.inverse = solve_triangular(root, np.eye(len(sd)), lower=True, check_finite=False)
         self.unit = self.inverse.T @ self.inverse

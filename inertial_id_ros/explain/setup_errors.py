@@ -254,10 +254,9 @@ class _Search:
             "maxfev": LOOKS, "initial_simplex": begin + 0.2 * np.eye(3, 2)}).x)
 
     def _scaled(self) -> Iterator[SetupError]:
-        """Sign, mirrored axes, units."""
+        """Sign, one mirrored axis (two are a turn), units."""
         yield self._error("sign_wrong", Correction(channels=-np.ones(6)))
-        for k in range(1, 7):
-            axes = np.array([-1.0 if k >> axis & 1 else 1.0 for axis in range(3)])
+        for axes in np.ones((3, 3)) - 2.0 * np.eye(3):
             yield self._error("axes_mirrored", Correction(channels=np.tile(axes, 2)))
         for k, units in enumerate(UNITS.values()):
             channels = 1.0 / np.repeat(units, 3)

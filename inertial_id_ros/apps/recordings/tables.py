@@ -158,8 +158,12 @@ class Reader:
         return self.rows([name], 1)[:, 0]
 
     def joints(self, named: Mapping[str, str]) -> Array:
-        """Columns (n, joints) of what is named for each joint (raises InvalidData)."""
-        return self.rows(list(named.values()), len(named))
+        """Columns (n, joints) of what is named for each joint; joints that name one vector are its
+        first numbers (raises InvalidData)."""
+        names = list(named.values())
+        if len(names) > 1 == len(set(names)):
+            names = [f"{name}[{k}]" for k, name in enumerate(names)]
+        return self.rows(names, len(named))
 
     def orientation(self) -> Array:
         """Unit quaternions (n, 4) x, y, z, w (raises InvalidData)."""
