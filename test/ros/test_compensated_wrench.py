@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The topics of the compensated wrench, of a node that runs."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from geometry_msgs.msg import WrenchStamped
