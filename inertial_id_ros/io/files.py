@@ -82,9 +82,6 @@ def read_text(path: Path, limit: int) -> str:
         raise DamagedFile("it is not text") from None
 
 
-# ---- JSON ----------------------------------------------------------------------------------------
-
-
 def format_document(kind: str, version: int, content: Content) -> str:
     """The text of a document with this content."""
     return json.dumps({"format": kind, "version": version, "content": content}, indent=1,
@@ -143,9 +140,6 @@ def without_nonfinite(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [without_nonfinite(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-# ---- YAML ----------------------------------------------------------------------------------------
 
 
 class _Loader(yaml.SafeLoader):
