@@ -18,16 +18,15 @@ HEAD = """# Settings
 
 Parameters of `inertial_id_node`, keys of the YAML file of `identify_bag --config`, and names for
 `Settings().replace(...)` in Python. YAML may be nested, dotted, or a ROS parameter file. Settings
-with "run time" in the column "set" may be changed while the node runs (`ros2 param set`); the
-others are fixed when it starts. This page is made from `inertial_id_ros/settings/` by
-`python docs/make_settings_page.py`.
+with a star may be changed while the node runs (`ros2 param set`); the others are fixed when it
+starts.
 
 These describe a robot and its sensor; `config/<driver>.yaml` contains no others. The rest are
 [advanced settings](#advanced-settings): their defaults seldom need a change.
 
 """
-TABLE_HEAD = """| name | default | allowed | set | meaning |
-|---|---|---|---|---|
+TABLE_HEAD = """| name | default | allowed | meaning |
+|---|---|---|---|
 """
 # What a user meets; `config/<driver>.yaml` contains no others.
 FIRST = (
@@ -63,14 +62,10 @@ def sensors() -> str:
 
 
 def page() -> str:
-    """The settings page as Markdown: what a user meets, sensors, and the rest by topic."""
+    """The settings page as Markdown: what a user meets, sensors, and the rest."""
     rows = {name: row(name, value, spec) for name, value, spec in iter_settings(Settings())}
-    parts = [HEAD + TABLE_HEAD + "".join(rows.pop(name) for name in FIRST), sensors(),
-             "## Advanced settings\n"]
-    for topic in dict.fromkeys(name.split(".")[0] for name in rows):
-        parts.append(f"### {topic}\n" + TABLE_HEAD + "".join(
-            text for name, text in rows.items() if name.split(".")[0] == topic))
-    return "\n".join(parts)
+    return "\n".join([HEAD + TABLE_HEAD + "".join(rows.pop(name) for name in FIRST), sensors(),
+                      "## Advanced settings\n\n" + TABLE_HEAD + "".join(rows.values())])
 
 
 def row(name: str, value: Any, spec: Any) -> str:
@@ -85,9 +80,9 @@ def row(name: str, value: Any, spec: Any) -> str:
         default, kind = f"{value:g}", ""
     allowed = kind if kind and not spec.choices else allowed_range(spec)
     if spec.lengths:
-        allowed += f"; {' or '.join(map(str, spec.lengths))} numbers"
-    when = "run time" if spec.runtime else "start"
-    return f"| `{name}` | `{default}` | {allowed} | {when} | {spec.description} |\n"
+        allowed += f"; {' to '.join(map(str, sorted({spec.lengths[0], spec.lengths[-1]})))} numbers"
+    star = "*" if spec.runtime else ""
+    return f"| `{name}`{star} | `{default}` | {allowed} | {spec.description} |\n"
 
 
 if __name__ == "__main__":

@@ -20,8 +20,7 @@ HEAD = """# Troubleshooting
 `/diagnostics`, the field `diagnostics` of `~/inertial_parameters`, the log, `identify_bag` and its
 report name the same findings. A name is a kind, and after a dot what it is about
 (`samples_late.wrench`), where that may be one of several. The sentence of a finding holds the
-numbers of your case (here: "…"). This page is made from `inertial_id_ros/kinds.py` by
-`python docs/make_troubleshooting_page.py`.
+numbers of your case (here: "…").
 
 **Nothing is published?** `ros2 topic echo --once /diagnostics`: the status `inputs` says which
 topic is silent, the status `estimate` what the data lack.
