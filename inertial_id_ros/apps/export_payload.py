@@ -10,12 +10,14 @@ from pathlib import Path
 
 from ..arguments import Parser
 from ..cli import OK, exit_status
-from ..errors import printable
+from ..errors import InvalidData, InvalidSetting, printable
 from ..export.formats import FORMATS, export
 from ..export.payload import DEFAULT_LINK, read_saved_estimate
 from ..io.files import user_path
 from ..motion.description import read_description
 from .bag.output import check_outputs, write_text
+
+PATIENCE = 5.0  # s, for the services of a node, and for its answer
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -36,6 +38,9 @@ def make_parser() -> argparse.ArgumentParser:
     add("--link", metavar="NAME", default=DEFAULT_LINK,
         help="name of the payload's link or body (default: %(default)s)")
     add("--output", metavar="FILE", type=Path, help="write to this file (default: standard output)")
+    add("--publish", metavar="NODE", nargs="?", const="robot_state_publisher",
+        help="set the urdf_robot as parameter robot_description of this node, which publishes it "
+        "(default: %(const)s)")
     return parser
 
 
@@ -54,14 +59,41 @@ def run(args: argparse.Namespace) -> int:
         "the estimate": args.estimate, "the robot description": args.robot})
     payload = read_saved_estimate(user_path(args.estimate), args.link)
     urdf = read_description(user_path(args.robot)) if args.robot else ""
+    if args.publish and args.format != "urdf_robot":
+        raise InvalidSetting(f"--publish is for --format urdf_robot, not {args.format}")
     document = export(payload, args.format, args.parent.lstrip("/"), urdf)
-    if output is None:
-        print(document.text, end="")
-    else:
+    if args.publish:
+        publish(document.text, args.publish)
+    if output is not None:
         write_text(output, document.text)
+    elif not args.publish:
+        print(document.text, end="")
     for note in document.notes:
         print(f"note: {printable(note)}", file=sys.stderr)
     return OK
+
+
+def publish(urdf: str, name: str) -> None:
+    """Set the parameter robot_description of a node (raises InvalidData where it is not taken)."""
+    import rclpy
+    from rclpy.parameter import Parameter
+    from rclpy.parameter_client import AsyncParameterClient
+
+    rclpy.init()
+    node = rclpy.create_node("export_payload")
+    try:
+        client = AsyncParameterClient(node, name)
+        if not client.wait_for_services(PATIENCE):
+            raise InvalidData(f"--publish {name}: no such node has parameters")
+        answer = client.set_parameters([Parameter("robot_description", value=urdf)])
+        rclpy.spin_until_future_complete(node, answer, timeout_sec=PATIENCE)
+        results = answer.result().results if answer.done() else []
+        if not all(result.successful for result in results) or not results:
+            why = results[0].reason if results else "no answer"
+            raise InvalidData(f"--publish {name}: the description is not taken: {why}")
+    finally:
+        node.destroy_node()
+        rclpy.try_shutdown()
 
 
 if __name__ == "__main__":
