@@ -185,7 +185,8 @@ class NoEstimate:
         frame_id: frame of the sensor; empty until known.
         reason: why there is no estimate, in one sentence.
         findings: everything that deserves attention, one sentence each.
-        is_finding: whether one of them gives the reason, too.
+        is_finding: whether one of them gives the reason, too; needs_motion: whether more motion
+            would give one.
     """
 
     valid: ClassVar[bool] = False
@@ -194,6 +195,7 @@ class NoEstimate:
     reason: str
     findings: tuple[str, ...] = ()
     is_finding: bool = False
+    needs_motion: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "reason", printable(self.reason))

@@ -106,7 +106,8 @@ def _outcome(explained: Explained, window: Window, stamp: int, basis: Basis) -> 
     settings, tool = basis.settings, basis.beliefs.tool
     phi, covariance = solve(explained, basis)
     if phi is None or not is_consistent(phi):
-        return NoEstimate(stamp, basis.frame, "no body fits the data yet: move more")
+        return NoEstimate(stamp, basis.frame, "no body fits the data yet: move more",
+                          needs_motion=True)
     if tool is None and basis.beliefs.compensated is None:
         covariance = widened(phi, covariance, float(explained.wide_phi[0]),
                              float(np.sqrt(explained.wide_covariance[0, 0])))

@@ -141,7 +141,8 @@ def unknown(*entries: int) -> Estimate:
     (estimate(), (made("cable", tension=3.0),), FAIR, 1),
     (estimate(phi=1e-6 * PHI, phi_covariance=1e-6 * np.eye(10), tool_apart=True,
               verdict=(IDENTIFIED, *(UNOBSERVED,) * 9)), (), GOOD, 0),
-    (NoEstimate(0, "", "move more"), (), BAD, 1), (NoEstimate(0, "", "no wrench"), (), BAD, 0)])
+    (NoEstimate(0, "", "no body", needs_motion=True), (), BAD, 1),
+    (NoEstimate(0, "", "no wrench"), (), BAD, 0)])
 def test_tone_and_advice(outcome: Estimate | NoEstimate, findings: tuple[Finding, ...], tone: str,
                          mends: int) -> None:
     found = diagnose(result(outcome, *findings))

@@ -45,7 +45,7 @@ def diagnose(result: Identification) -> Diagnosis:
     mends = list(dict.fromkeys(advice for f in found if (advice := advice_of(f))))
     if not isinstance(outcome, Estimate):
         said = reasons[0] if found and found[0].level == "error" else sentence(outcome.reason)
-        if not any(doubt_of(f) for f in found) and "move more" in outcome.reason:
+        if not any(doubt_of(f) for f in found) and outcome.needs_motion:
             mends.append(sentence(TILT))
         return Diagnosis(BAD, "No estimate", said, tuple(r for r in reasons if r != said),
                          tuple(mends))
