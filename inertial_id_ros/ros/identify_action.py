@@ -117,10 +117,11 @@ class IdentifyAction:
 
 def check(goal: Any, settings: Settings) -> None:
     """Raise InvalidData where a goal cannot be reached, or makes no sense."""
-    for name in ("mass_accuracy", "com_accuracy", "inertia_accuracy", "timeout"):
+    for name, unit in (("mass_accuracy", " kg"), ("com_accuracy", " m"), ("inertia_accuracy", ""),
+                       ("timeout", " s")):
         value = getattr(goal, name)
         if not 0.0 <= value < math.inf:
-            raise InvalidData(f"{name} is {value:g}; allowed: finite and not negative")
+            raise InvalidData(f"{name} is {value:g}{unit}; allowed: finite and not negative")
     least = CONFIDENCE_95 * settings.alignment.position_sd
     if settings.load.source == "wrench" and 0.0 < goal.com_accuracy < least:
         raise InvalidData(

@@ -25,7 +25,7 @@ from node_client import (
 from rcl_interfaces.srv import DescribeParameters
 from ros_process import Client, Robot, Stage, play_until
 from shape_msgs.msg import SolidPrimitive
-from visualization_msgs.msg import MarkerArray
+from visualization_msgs.msg import Marker, MarkerArray
 
 from inertial_id_ros.estimate import (
     VERDICT_WORDS,
@@ -207,7 +207,9 @@ def test_the_summary_says_what_the_parameters_say(identified):
 
 def test_markers_show_a_box_with_the_inertia_of_the_payload(identified):
     got = identified.client.listen(MarkerArray, f"{NODE}/markers")
-    identified.client.spin_until(lambda: got)
+    play_until(identified.robot.play, lambda: hears(
+        identified, lambda: got and got[-1].markers[1].action == Marker.ADD))
+    wait_until_all_is_used(identified)
     ball, cuboid, text = got[-1].markers
     inertia = wait_for_valid(identified).inertia
     x, y, z = cuboid.scale.x, cuboid.scale.y, cuboid.scale.z

@@ -177,7 +177,7 @@ def payload_known(mass: float, corners: Array | None) -> Knowledge:
 
 
 def sequence(planner: MotionPlanner, start: Array, goal: Goal, active: np.ndarray, duration: float,
-             deadline: float) -> RestToRest:
+             deadline: float = np.inf) -> RestToRest:
     """Motions one after the other, each the best of its moment.
 
     Args:
