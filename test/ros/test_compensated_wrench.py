@@ -64,5 +64,5 @@ def test_a_reset_is_followed_by_silence_and_a_new_estimate_ends_it(compensated):
     count = len(compensated.wrenches)
     compensated.robot.play(0.3)
     assert len(compensated.wrenches) == count
-    compensated.robot.play(3.0)
-    compensated.client.spin_until(lambda: len(compensated.wrenches) > count)
+    play_until(compensated.robot.play, lambda: hears(
+        compensated, lambda: len(compensated.wrenches) > count))

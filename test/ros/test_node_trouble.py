@@ -292,8 +292,7 @@ def test_an_inactive_node_is_silent_and_shows_no_old_estimate():
         robot.play(4.0)
         again = wait_for_valid(stage)
         assert again.method == "lmi"
-        robot.play(1.0)
-        stage.client.spin_until(lambda: len(others[2]) > counts[3])  # compensated wrenches, too
+        play_until(robot.play, lambda: hears(stage, lambda: len(others[2]) > counts[3]))
         assert again.inertia.m == pytest.approx(first.inertia.m, rel=0.03)
         status, text = node.stop()
         assert status == 0 and "Traceback" not in text
