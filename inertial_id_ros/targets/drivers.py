@@ -78,10 +78,11 @@ class UniversalRobots(ArmDriver):
             why = "it is unobserved; the robot takes it for zero"
         return Plan(body_values(payload.report, not why), (f"the inertia: {why}",) if why else ())
 
-    def request(self, values: Values) -> Values:
+    def send(self, values: Values) -> None:
+        request = {"mass": values[MASS], "center_of_gravity": _xyz(values[COM]), **_entries(values)}
         if "payload" in self.robot.request_fields(self.service):
-            return {"payload": {"m": values[MASS], "com": _xyz(values[COM]), **_entries(values)}}
-        return {"mass": values[MASS], "center_of_gravity": _xyz(values[COM]), **_entries(values)}
+            request = {"payload": {"m": values[MASS], "com": _xyz(values[COM]), **_entries(values)}}
+        self.call(self.kinds[0], self.service, request)
 
 
 class Franka(ArmDriver):
@@ -123,13 +124,16 @@ class Franka(ArmDriver):
         return Plan(body_values(payload.report, True),
                     notes=() if INERTIA in payload.known else (UNMEASURED,))
 
-    def request(self, values: Values) -> Values:
+    def send(self, values: Values) -> None:
         fields = self.robot.request_fields(self.service)
         if fields and "mass" not in fields:
             inertia = {"m": values[MASS], "com": _xyz(values[COM]), **_entries(values)}
-            return {"load_inertia": {"header": {"frame_id": self.frame({})}, "inertia": inertia}}
-        return {"mass": values[MASS], "center_of_mass": values[COM],
-                "load_inertia": tensor_from_six(values[INERTIA]).flatten(order="F").tolist()}
+            request: Values = {
+                "load_inertia": {"header": {"frame_id": self.frame({})}, "inertia": inertia}}
+        else:
+            tensor = tensor_from_six(values[INERTIA]).flatten(order="F").tolist()
+            request = {"mass": values[MASS], "center_of_mass": values[COM], "load_inertia": tensor}
+        self.call(self.kinds[0], self.service, request)
 
 
 class XArm(ArmDriver):
@@ -142,8 +146,9 @@ class XArm(ArmDriver):
     left_out = ("the inertia: set_tcp_load takes none",)
     notes = ("the controller forgets it when it restarts, unless its configuration is saved",)
 
-    def request(self, values: Values) -> Values:
-        return {"weight": values[MASS], "center_of_gravity": _millimetres(values)}
+    def send(self, values: Values) -> None:
+        self.call(self.kinds[0], self.service,
+                  {"weight": values[MASS], "center_of_gravity": _millimetres(values)})
 
 
 class Dobot(ArmDriver):
@@ -154,8 +159,9 @@ class Dobot(ArmDriver):
     success = ("res", 0)
     left_out = ("the inertia: SetPayload takes none",)
 
-    def request(self, values: Values) -> Values:
-        return {"load": values[MASS], **_xyz(_millimetres(values))}
+    def send(self, values: Values) -> None:
+        self.call(self.kinds[0], self.service,
+                  {"load": values[MASS], **_xyz(_millimetres(values))})
 
 
 class Doosan(ArmDriver):

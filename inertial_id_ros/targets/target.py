@@ -242,13 +242,6 @@ class ArmDriver(Target):
     def plan(self, payload: TargetPayload, before: Values) -> Plan:
         return Plan(body_values(payload.report, inertia=False), self.left_out, self.notes)
 
-    def send(self, values: Values) -> None:
-        self.call(self.kinds[0], self.service, self.request(values))
-
-    def request(self, values: Values) -> Values:
-        """Fields of the request that sends these values."""
-        raise NotImplementedError
-
     def call(self, kind: str, service: str, request: Values) -> None:
         """Call a service (raises Refused where it has not succeeded)."""
         response = self.robot.call(kind, service, request)
