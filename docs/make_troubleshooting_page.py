@@ -11,8 +11,12 @@ from string import Formatter
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from inertial_id_ros.findings import Doubt  # noqa: E402
-from inertial_id_ros.kinds import KINDS, SECTIONS, Kind  # noqa: E402
+from inertial_id_ros.kinds import (  # noqa: E402
+    KINDS,
+    SECTIONS,
+    Doubt,  # noqa: E402
+    Kind,
+)
 
 PAGE = ROOT / "docs" / "troubleshooting.md"
 HEAD = """# Troubleshooting

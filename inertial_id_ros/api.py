@@ -12,29 +12,29 @@ findings of the result. Where the data do not suffice, the result is a `NoEstima
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from numpy.typing import ArrayLike
 
-from .errors import InertialIdError, InvalidData, InvalidModel, InvalidSetting, NotEnoughData
+from .errors import InertialIdError, InvalidData, InvalidModel, InvalidSetting
 from .estimate import Estimate, NoEstimate, ParameterVerdict
 from .export.formats import ExportedPayload, export
 from .export.payload import DEFAULT_LINK, payload_from_estimate, read_saved_estimate
-from .findings import Finding
 from .identify.identifier import Identifier as CoreIdentifier
-from .identify.identifier import make_identifier, required_shape
-from .identify.measured_motion import MeasuredMotion, identify_measured
+from .identify.identifier import make_identifier
+from .identify.measured_motion import identify_accelerations
 from .inertia import PARAMETER_NAMES, Body
 from .io.arrays import (
     as_finite_rows,
     as_names,
-    as_rotations,
     as_rows,
     as_stamps,
     check_name,
 )
 from .io.sample_blocks import Edges, JointStates, Samples, Wrenches
+from .kinds import Finding
 from .model.tool import Tool, load_tool, save_tool, tool_from_estimate
 from .robot.model import JointTerms
 from .robot.robot_file import save_robot
@@ -181,7 +181,8 @@ class Identifier:
 
     def set_tool(self, tool: Tool | None) -> None:
         """Identify the object without this tool from the next samples on; None: all there is."""
-        self._updated().set_tool(tool)
+        made = self._updated()
+        made.believe(replace(made.beliefs, tool=tool))
 
     def reset(self) -> None:
         """Forget all samples; keep robot description, fixed transforms, tool and bias."""
@@ -225,38 +226,6 @@ def identify_recording(path: str | Path, settings: Settings | None = None
 
     return identify_recording(
         Path(path), settings if settings is not None else Settings()).outcome
-
-
-def identify_accelerations(stamps: ArrayLike, rotation: ArrayLike, acceleration: ArrayLike,
-                           omega: ArrayLike, wrench: ArrayLike, alpha: ArrayLike | None = None,
-                           settings: Settings | None = None) -> Estimate | NoEstimate:
-    """Identify a payload from motion that was measured at the sensor, e.g. by an IMU.
-
-    Args:
-        stamps: (n,) increasing [ns].
-        rotation: (n, 3, 3) from sensor axes to a frame at rest whose z axis points up.
-        acceleration: (n, 3) of the sensor's origin without gravity, in sensor axes [m/s^2].
-        omega: (n, 3) angular velocity, in sensor axes [rad/s].
-        wrench: (n, 6) force [N] and torque [N m], with the sign that `wrench.convention` names.
-        alpha: (n, 3) angular acceleration, in sensor axes [rad/s^2]; derived from omega if None.
-
-    Raises:
-        InvalidData: an array of the wrong shape, type or unit, or with numbers that are not finite.
-        InertialIdError: a setting cannot be used.
-    """
-    settings = settings if settings is not None else Settings()
-    times = as_stamps("the motion", stamps)
-    n, shape = len(times), required_shape(settings)
-    measured = MeasuredMotion(
-        times, as_rotations("rotation", rotation, n),
-        as_finite_rows("acceleration", acceleration, (n, 3)),
-        as_finite_rows("omega", omega, (n, 3)),
-        None if alpha is None else as_finite_rows("alpha", alpha, (n, 3)))
-    try:
-        return identify_measured(measured, as_finite_rows("wrench", wrench, (n, 6)), settings,
-                                 shape)
-    except NotEnoughData as error:
-        return NoEstimate(int(times[-1]) if n else 0, settings.wrench.sensor_frame, str(error))
 
 
 class RobotRecording(NamedTuple):

@@ -1,9 +1,10 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""The table of findings: how serious each kind is, what it puts in doubt, its sentence, its remedy.
+"""Findings: what went wrong or deserves attention; and the table of their kinds.
 
 Code names a kind and numbers, `made` writes the sentence; node, report, guide and docs read the
-table. A finding of level ``info`` puts nothing in doubt. A name is a kind, and after a dot what it
-is about, where that may be one of several (`samples_late.wrench`).
+table: how serious each kind is, what it puts in doubt, its sentence, its remedy. A finding of level
+``info`` puts nothing in doubt. A name is a kind, and after a dot what it is about, where that may
+be one of several (`samples_late.wrench`).
 
 `withdraw_doubted` is the one rule for all who pass an estimate on: messages, parameters, goals,
 `~/apply`, exports, the client, the report and exit statuses follow `valid` and the verdict, which
@@ -13,25 +14,66 @@ are made there. `docs/make_troubleshooting_page.py` prints the table.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from enum import Flag, auto
 from functools import reduce
 from operator import or_
 from typing import Any, NamedTuple
 
+from .errors import printable
 from .estimate import UNOBSERVED, Estimate, NoEstimate, Outcome, ParameterVerdict
-from .findings import (
-    EVERYTHING,
-    LEVELS,
-    NOTHING,
-    NUMBERS,
-    STOPPING,
-    Doubt,
-    Finding,
-    sort_findings,
-)
 
-MASS, COM, INERTIA, FRAME, PRESENT = Doubt
-PLACE = COM | INERTIA | FRAME
+
+class Doubt(Flag):
+    """What a finding puts in doubt.
+
+    MASS, COM, INERTIA: the number, which then counts as unobserved. FRAME: where and along which
+    axes the numbers are given; an estimate in doubt of its frame is not valid. PRESENT: whether
+    what is measured now is the payload alone; estimates from before are held, and nothing is
+    applied meanwhile.
+    """
+
+    MASS = auto()
+    COM = auto()
+    INERTIA = auto()
+    FRAME = auto()
+    PRESENT = auto()
+
+
+NOTHING, (MASS, COM, INERTIA, FRAME, PRESENT) = Doubt(0), Doubt
+NUMBERS, PLACE = MASS | COM | INERTIA, COM | INERTIA | FRAME
+EVERYTHING = NUMBERS | FRAME
+STOPPING = PRESENT | FRAME  # no arm may go on moving by a program
+
+LEVELS = ("info", "warning", "error")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What the user should know: level is ``info``, ``warning`` or ``error``; text one sentence,
+    in which names from outside are fit to print.
+
+    Attributes:
+        name: its kind, and after a dot what it is about, where that may be one of several.
+    """
+
+    name: str
+    level: str
+    text: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", printable(self.text))
+
+    @property
+    def kind(self) -> str:
+        """The name without what it is about."""
+        return self.name.partition(".")[0]
+
+    def is_one_of(self, names: Iterable[str]) -> bool:
+        """True if its name or its kind is among these."""
+        return any(name in (self.name, self.kind) for name in names)
+
+
 NONE_NEEDED = "nothing"
 
 
@@ -224,6 +266,7 @@ _MILD = ("sensor_frame.replaced", "robot_wrong.residual")  # as asked for; it do
 # Names whose samples are left out before anything is made of them.
 _LEFT_OUT = ("streams_mixed.joints", "streams_mixed.transforms")
 
+
 def made(name: str, level: str = "", **numbers: Any) -> Finding:
     """The finding of a name with these numbers in its sentence.
 
@@ -243,6 +286,11 @@ def finding_of(name: str, numbers: Mapping[str, float | str]) -> Finding:
     """As `made`, where numbers may lack the usual ones, and a cause may have another name."""
     given: dict[str, Any] = {"why": "", "where": "", "seconds": 0.0, **numbers}
     return made(_RENAMED.get(name, name), "info" if name in _MILD else "", **given)
+
+
+def sort_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Findings, errors first."""
+    return tuple(sorted(findings, key=lambda f: -LEVELS.index(f.level)))
 
 
 def doubt_of(finding: Finding) -> Doubt:
@@ -276,11 +324,11 @@ def withdraw_doubted(outcome: Outcome, findings: Iterable[Finding]) -> Outcome:
     if not isinstance(outcome, Estimate):
         return outcome
     findings = tuple(findings)
-    framed = first_doubt(findings, Doubt.FRAME)
+    framed = first_doubt(findings, FRAME)
     if framed is not None:
         return NoEstimate(outcome.stamp_ns, outcome.frame_id, framed.text, outcome.findings,
                           is_finding=True)
-    worst = first_doubt(findings, Doubt.MASS | Doubt.COM)
+    worst = first_doubt(findings, MASS | COM)
     return replace(outcome, verdict=without_doubted(outcome.verdict, doubt_in(findings)),
                    doubted=outcome.doubted if worst is None else worst.text)
 
@@ -288,7 +336,7 @@ def withdraw_doubted(outcome: Outcome, findings: Iterable[Finding]) -> Outcome:
 def without_doubted(verdict: Sequence[ParameterVerdict], doubt: Doubt
                     ) -> tuple[ParameterVerdict, ...]:
     """The verdicts (10,), UNOBSERVED where there is a doubt."""
-    flags = (Doubt.MASS, *3 * [Doubt.COM], *6 * [Doubt.INERTIA])
+    flags = (MASS, *3 * [COM], *6 * [INERTIA])
     return tuple(UNOBSERVED if flag in doubt else v for v, flag in zip(verdict, flags, strict=True))
 
 

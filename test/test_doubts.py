@@ -11,9 +11,18 @@ import pytest
 from inertial_id_ros.errors import NotEnoughData
 from inertial_id_ros.estimate import IDENTIFIED, UNOBSERVED, Estimate, NoEstimate
 from inertial_id_ros.export.payload import payload_from_estimate
-from inertial_id_ros.findings import LEVELS, NOTHING, Doubt, Finding
 from inertial_id_ros.inertia import phi_from_body
-from inertial_id_ros.kinds import KINDS, doubt_of, finding_of, made, withdraw_doubted
+from inertial_id_ros.kinds import (
+    KINDS,
+    LEVELS,
+    NOTHING,
+    Doubt,
+    Finding,
+    doubt_of,
+    finding_of,
+    made,
+    withdraw_doubted,
+)
 from inertial_id_ros.targets.target import payload_of
 
 GROUPS = {Doubt.MASS: slice(0, 1), Doubt.COM: slice(1, 4), Doubt.INERTIA: slice(4, 10)}

@@ -16,12 +16,11 @@ from typing import Any
 import numpy as np
 import trimesh
 
-from inertial_id_ros.api import Settings
+from inertial_id_ros.api import Settings, identify_accelerations
 from inertial_id_ros.compensation.latch import Mode
 from inertial_id_ros.compensation.live import Compensation
 from inertial_id_ros.geometry.shape import Shape
 from inertial_id_ros.identify.identifier import make_identifier
-from inertial_id_ros.identify.measured_motion import MeasuredMotion, identify_measured
 from inertial_id_ros.inertia import point_columns
 from inertial_id_ros.io.sample_blocks import JointStates, Wrenches
 
@@ -48,8 +47,8 @@ def identify_filled(filling: Path, motion: tuple[Array, ...], wrench: Array,
     """
     t, rotation, acceleration, omega, alpha = motion
     stamps = 10**12 + np.round(1e9 * (t - t[0])).astype(np.int64)
-    measured = MeasuredMotion(stamps, rotation, acceleration, omega, alpha)
-    return identify_measured(measured, wrench, settings(changes), _filled(filling))
+    return identify_accelerations(stamps, rotation, acceleration, omega, wrench, alpha,
+                                  settings(changes), _filled(filling))
 
 
 @cache

@@ -13,11 +13,9 @@ from dataclasses import replace
 from ..detect.bank import Kind
 from ..detect.scan import Event
 from ..estimate import Estimate, NoEstimate, Outcome
-from ..findings import Finding, sort_findings
-from ..kinds import finding_of, made, with_findings
+from ..kinds import Finding, finding_of, made, sort_findings, with_findings
 from ..motion.motion import BIN, BIN_NS
 from ..motion.source import Streams
-from .beliefs import Basis
 from .course import Course
 from .estimate import Conclusion
 
@@ -46,28 +44,20 @@ class Answers:
     def __init__(self, is_of_joints: bool) -> None:
         self._names = NAMES | ({Kind.OFFSET: "zero_moved.joints"} if is_of_joints else {})
         self._counts: Counter[str] = Counter()
-        self._events: dict[str, tuple[int, dict[str, float]]] = {}
-        self._reset = ""
+        self._events: dict[str, tuple[int, float]] = {}  # bin, and change of the mass [kg]
+        self.reset = ""  # why all samples were dropped; empty: they were not
 
     def begin(self, streams: Streams, course: Course) -> None:
         """From now on they are those of another course."""
         self._streams, self._course = streams, course
         self._last: Outcome | None = None
-        self._asked: tuple[tuple[int, Basis], Conclusion] | None = None
-
-    # ---- findings -------------------------------------------------------------------------------
 
     def note(self, events: Sequence[Event]) -> None:
         """Take note of what the scan found."""
         for event in events:
             if name := self._names.get(event.kind):
                 self._counts[name] += 1
-                self._events[name] = event.number * BIN_NS, {
-                    "change": event.change, "count": self._counts[name]}
-
-    def note_reset(self, reason: str) -> None:
-        """Take note that all samples were dropped."""
-        self._reset = reason
+                self._events[name] = event.number, event.change
 
     def findings(self, said: Conclusion | None) -> tuple[Finding, ...]:
         """Everything that deserves attention, errors first."""
@@ -77,18 +67,16 @@ class Answers:
         course = self._course
         for name, numbers in self._streams.findings():
             yield finding_of(name, numbers)
-        if self._reset:
-            yield made("reset", why=self._reset)
-        for name, (stamp, values) in self._events.items():
-            if course.ready * BIN_NS - stamp < SHOWN_NS:
-                yield finding_of(name, values)
+        if self.reset:
+            yield made("reset", why=self.reset)
+        for name, (number, change) in self._events.items():
+            if (course.ready - number) * BIN_NS < SHOWN_NS:
+                yield finding_of(name, {"change": change, "count": self._counts[name]})
         if course.scan.onset is not None:
             yield made("contact", seconds=BIN * (course.ready - course.scan.onset),
                        count=len(course.history.marks.contacts))
         for kind, given in said.findings if said else ():
             yield finding_of(kind, given)
-
-    # ---- outcomes -------------------------------------------------------------------------------
 
     def due(self, said: Conclusion) -> Outcome:
         """The outcome of a conclusion that is due."""
@@ -110,27 +98,27 @@ class Answers:
             return NoEstimate(self._streams.newest, self._streams.frame, reason)
         age = self._streams.newest - self._last.stamp_ns
         is_old = age > OLD_NS + self._course.period * BIN_NS
-        return self._as_stale(self._last) if is_old or self._course.is_suspect else self._last
+        return self._as_stale(self._last) if is_old or self._is_suspect else self._last
 
     def now(self) -> Outcome:
         """The outcome of the samples so far. What is computed for it changes nothing else."""
         course = self._course
-        if self._streams.missing() is not None or not course.has_begun:
+        if self._streams.missing() is not None or not course.ready:
             return self.newest
-        asked = course.ready, course.basis
-        if self._asked is None or self._asked[0] != asked:
-            self._asked = asked, course.conclusion(course.ready)
-        said = self._asked[1]
+        said = course.conclusion(course.ready)
         outcome = with_findings(said.outcome, self.findings(said))
         if self._last is not None and outcome.stamp_ns < self._last.stamp_ns:
             return self.newest
-        is_stale = said.is_outdated or course.is_suspect
-        return self._as_stale(outcome, said) if is_stale else outcome
+        return self._as_stale(outcome, said) if said.is_outdated or self._is_suspect else outcome
+
+    @property
+    def _is_suspect(self) -> bool:
+        return self._course.scan.onset is not None
 
     def _as_stale(self, outcome: Outcome, said: Conclusion | None = None) -> Outcome:
         if not isinstance(outcome, Estimate):
             return outcome
         if said is not None and said.is_outdated:
             return outcome.as_stale("the newest samples do not fit the others")
-        return outcome.as_stale("the wrench does not fit the payload now"
-                                if self._course.is_suspect else "no new samples")
+        return outcome.as_stale("the wrench does not fit the payload now" if self._is_suspect
+                                else "no new samples")

@@ -8,14 +8,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..errors import InvalidData, NotEnoughData, UnknownFrame
-from ..estimators import Estimator
+from ..errors import InvalidData, InvalidShape, NotEnoughData, UnknownFrame
+from ..estimators import Estimator, create
 from ..explain.fit import Region
-from ..geometry.shape import Shape
+from ..geometry.mesh import package_roots
+from ..geometry.shape import Shape, shape_from_settings
 from ..inertia import phi_from_body, tensor_from_six, transform_phi
 from ..model.history import History
 from ..model.sheet import Sheet, sheet_of
-from ..model.tool import Tool
+from ..model.tool import Tool, load_tool
 from ..motion.motion import BIN_NS, Array
 from ..motion.source import Streams
 from ..settings import Settings
@@ -44,15 +45,15 @@ class Tare:
 
     def describe(self) -> str:
         """The zero in a sentence."""
-        force, torque = (", ".join(form.format(v) for v in part) for form, part in (
-            ("{:.3f}", self.reading[:3]), ("{:.4f}", self.reading[3:])))
+        force, torque = (", ".join(f"{v:.{digits}f}" for v in part) for digits, part in (
+            (3, self.reading[:3]), (4, self.reading[3:])))
         return f"bias set to force [{force}] N, torque [{torque}] N m"
 
     def describe_changes(self, settings: Settings) -> str:
         """How the conditions differ from these settings, in words; empty where they do not."""
-        now = tare_conditions(settings)
         return "; ".join(f"{name} was {self.conditions.get(name)!r} and is {value!r}"
-                         for name, value in now.items() if self.conditions.get(name) != value)
+                         for name, value in tare_conditions(settings).items()
+                         if self.conditions.get(name) != value)
 
 
 def tare_conditions(settings: Settings) -> dict[str, str]:
@@ -97,8 +98,7 @@ class Beliefs:
             return None
         if self.shape is None:
             return Region(np.zeros(3), np.full(3, 2.0 * settings.shape.max_reach))
-        low, high = self.shape.surface.min(0), self.shape.surface.max(0)
-        return Region(0.5 * (low + high), high - low)
+        return Region(self.shape.middle, self.shape.lengths)
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,12 +115,27 @@ class Basis:
     frame: str = ""
 
 
+def named_beliefs(settings: Settings) -> Beliefs:
+    """The tool, the shape and the payload compensated by the driver that the settings name.
+
+    Raises:
+        InertialIdError: one cannot be used, or the estimator needs a shape and none is named.
+    """
+    method = settings.estimator.method
+    if settings.shape.type == "none" and create(settings).needs_shape:
+        raise InvalidShape(f"estimator.method '{method}' needs the shape of the object; set "
+                           "shape.type")
+    return Beliefs(tool=load_tool(settings.tool.file) if settings.tool.file else None,
+                   shape=shape_from_settings(settings.shape, package_roots()),
+                   compensated=compensated_by_driver(settings))
+
+
 def compensated_by_driver(settings: Settings) -> Array | None:
     """phi (10,) of the payload that the settings say the driver compensates; None: none."""
     driver = settings.precompensated
-    if driver.source != "settings" or not driver.mass:
+    if driver.source != "settings" or not driver.mass or settings.load.source != "wrench":
         return None
-    return phi_from_body(driver.mass, np.array(driver.com), tensor_from_six(driver.inertia))
+    return phi_from_body(driver.mass, driver.com, tensor_from_six(driver.inertia))
 
 
 def stated_by_driver(values: Array, frame: str, settings: Settings, streams: Streams

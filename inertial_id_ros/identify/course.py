@@ -19,11 +19,9 @@ from ..explain.torques import Torques
 from ..model.history import History, Window
 from ..motion.faults import Fault
 from ..motion.motion import BIN, BIN_NS, Array, IntArray, Motion
-from ..motion.robot import Chain
-from ..robot.payload import TorqueLoad
 from .beliefs import Basis
-from .estimate import Conclusion, estimate, walk_of
-from .solving import Explained
+from .estimate import Conclusion, Explained, estimate, walk_of
+from .torque_streams import TorqueStreams
 
 EVERY, PACE = 50, 10  # bins between estimates that scan and latch read; from judging to judging
 MOST_FAULTS = 100  # spans that are left out
@@ -46,8 +44,9 @@ class Known(NamedTuple):
         later = LATER if len(window.used) > len(before) else LATER_FULL
         return bool(end - self.end >= later or window.used.sum() > GROWN * before.sum())
 
-    def is_refuted(self, now: Explained | None) -> bool:
+    def is_refuted(self, said: Conclusion) -> bool:
         """True if the models do not explain newer samples as they did those before."""
+        now = said.explained
         return isinstance(now, Explanation) and (
             now.surprise > max(SURPRISING, RISEN * self.found.surprise) or now.is_outdated)
 
@@ -56,27 +55,24 @@ class Course:
     """See the module.
 
     Args:
-        now: newest stamp [ns]; torques: the robot in whose joints the load is measured, and its
-            chain to the payload's frame; None: a wrench is.
+        now: newest stamp [ns]; joints: in which the load is measured; None: a wrench is.
 
     Attributes:
         basis: of estimates from now on; history, scan, latch: as their classes say.
         newest: what was concluded last; None before anything.
     """
 
-    def __init__(self, basis: Basis, now: int, torques: tuple[TorqueLoad, Chain] | None = None
-                 ) -> None:
-        self.basis, self._torques = basis, torques
+    def __init__(self, basis: Basis, now: int, joints: TorqueStreams | None = None) -> None:
         by_driver, own = basis.beliefs.compensated, basis.settings
         self.history, self.latch = History(weighed=by_driver[:4] if (
             by_driver is not None and own.precompensated.terms == "weight") else None), Latch()
-        self.scan = (Scan(basis.beliefs.sheet(own, now)) if torques is None
-                     else torque_scan(*torques))
+        if joints is None or joints.load is None or joints.chain is None:
+            self._load, self.scan = None, Scan(basis.beliefs.sheet(own, now))
+        else:
+            self._load, self.scan = joints.load, torque_scan(joints.load, joints.chain)
         self.newest: Conclusion | None = None
         self._judged = 0
         self._faults: list[Fault] = []
-        self._known: tuple[Known, ...] = ()  # of the last two searches
-        self._waiting: tuple[int, Explained] | None = None  # until the scan has judged its rows
         self._concluded: dict[int, Conclusion] = {}  # the newest, by the bins before which
         self.believe(basis)
 
@@ -84,7 +80,8 @@ class Course:
         """Go on with the same samples on another basis."""
         self.basis = basis
         self._concluded.clear()
-        self._known, self._waiting = (), None
+        self._known: tuple[Known, ...] = ()  # of the last two searches
+        self._waiting: tuple[int, Explained] | None = None  # until the scan has judged its rows
         if tool := basis.beliefs.tool:
             self.scan.tool = tool.phi, np.sqrt(np.diag(tool.covariance))
 
@@ -97,24 +94,14 @@ class Course:
 
     @property
     def ready(self) -> int:
-        """Bin before which motion and wrench are complete."""
-        return min(self.history.end, self.history.wrench_end)
-
-    @property
-    def has_begun(self) -> bool:
-        """True once there are motion and wrench."""
-        return bool(self._judged)
+        """Bin before which motion and wrench are complete; 0 while there are not both."""
+        return min(self.history.end, self.history.wrench_end) if self._judged else 0
 
     @property
     def load(self) -> LoadInUse:
         """The load that may be removed from the wrench."""
         load, by_driver = self.latch.load, self.basis.beliefs.compensated
         return load if self.history.weighed is None else replace(load, weighed=by_driver)
-
-    @property
-    def is_suspect(self) -> bool:
-        """True while the wrench does not fit the payload."""
-        return self.scan.onset is not None
 
     @property
     def period(self) -> int:
@@ -129,7 +116,7 @@ class Course:
             Events, and what was concluded, where that is due.
         """
         end = self._judged + PACE
-        if not self._judged or end > self.ready:
+        if end > self.ready:
             return None
         self._judged = end
         self._mark_faults(end)
@@ -138,14 +125,17 @@ class Course:
         for event in events:
             if event.kind is Kind.SUSPECT:
                 self._distrust(event.first - HALF)
-            if self._torques is None:
-                self.latch.update(self.scan, event)
+            self._follow(event)
         if end % EVERY == 0:
             self._conclude(end)
         due = self.conclusion(end) if end % self.period == 0 else None
-        if self._torques is None:
-            self.latch.update(self.scan)
+        self._follow()
         return events, due
+
+    def _follow(self, event: Event | None = None) -> None:
+        """Let the latch follow an event or calm rows; no load is taken off joint torques."""
+        if self._load is None:
+            self.latch.update(self.scan, event)
 
     def _distrust(self, onset: int) -> None:
         """Drop what was found in windows that reach beyond a bin: estimates use samples before the
@@ -156,12 +146,11 @@ class Course:
 
     def _mark_faults(self, end: int) -> None:
         """Mark bins whose motion or wrench was known to be wrong before a bin."""
-        some = [fault for fault in self._faults if fault.known < end * BIN_NS]
-        if some:
+        spans = tuple((f.first // BIN_NS - AROUND, f.last // BIN_NS + AROUND + 1)
+                      for f in self._faults if f.known < end * BIN_NS)
+        if spans:
             self._faults = [fault for fault in self._faults if fault.known >= end * BIN_NS]
             marks = self.history.marks
-            spans = tuple((f.first // BIN_NS - AROUND, f.last // BIN_NS + AROUND + 1)
-                          for f in some)
             self.history.marks = replace(marks, faults=(*marks.faults, *spans)[-MOST_FAULTS:])
 
     def _conclude(self, end: int) -> None:
@@ -193,8 +182,8 @@ class Course:
         known, end = self._newest_known, event.number + HALF
         if known is None or not any(term.is_inexact for term in known.found.best.terms):
             return False
-        now = estimate(self._window(end), end, self.basis, known.found)
-        return not now.refused and not known.is_refuted(now.explained)
+        said = estimate(self._window(end), end, self.basis, known.found)
+        return not said.refused and not known.is_refuted(said)
 
     @property
     def _newest_known(self) -> Known | None:
@@ -217,10 +206,10 @@ class Course:
             search: whether to search anew where that is due, and to remember what it finds.
         """
         window, marks, known = self._window(end), self.history.marks, self._newest_known
-        torques = Torques(self._torques[0], marks.zero_moved > 0) if self._torques else None
+        torques = Torques(self._load, marks.zero_moved > 0) if self._load else None
         if known is not None and not (search and known.is_outdated(end, window)):
             said = estimate(window, end, self.basis, known.found, torques)
-            if not search or not known.is_refuted(said.explained):
+            if not search or not known.is_refuted(said):
                 return said
         said = estimate(window, end, self.basis, None, torques)
         if search and isinstance(said.explained, Explanation):

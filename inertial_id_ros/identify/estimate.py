@@ -4,14 +4,13 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import log_ndtr
 
 from ..detect.contradictions import Reason, contradictions
-from ..estimate import IDENTIFIED, UNOBSERVED, Estimate, NoEstimate, Outcome
+from ..estimate import IDENTIFIED, UNOBSERVED, Estimate, NoEstimate, Outcome, judge, vague
 from ..explain.explain import Explanation, explain
 from ..explain.torques import Torques, explain_torques
 from ..inertia import is_consistent, min_eigenvalue
@@ -21,7 +20,6 @@ from ..model.rows import FEWEST, STEP, is_enough
 from ..motion.motion import BIN, BIN_NS, Array
 from .beliefs import Basis
 from .solving import Explained, solve
-from .verdict import judge, vague
 
 HARDLY = 2.0  # deviations of a mass from zero
 UNEXPLAINED = 4.0  # deviations of what nothing explains, over those of the data sheet
@@ -86,23 +84,21 @@ def estimate(window: Window, end: int, basis: Basis, known: Explanation | None =
         sheet = basis.beliefs.sheet(basis.settings, stamp)
         explained = explain(window, sheet, basis.beliefs.region(basis.settings), known)
         refused = tuple(contradictions(explained, sheet, basis.settings.load.reference_mass))
-        left = float(explained.unknown.times.max())
+        surprise = float(explained.unknown.times.max())
     else:
         explained = explain_torques(window, torques)
-        refused, left = explained.refused, 1.0
+        refused, surprise = explained.refused, 1.0
     outcome: Outcome
     if refused:
-        text = finding_of(*refused[0]).text
-        outcome = NoEstimate(stamp, basis.frame, text, is_finding=True)
+        outcome = NoEstimate(stamp, basis.frame, finding_of(*refused[0]).text, is_finding=True)
     else:
-        outcome = _outcome(explained, window, stamp, basis)
-    if isinstance(outcome, Estimate):
-        outcome = replace(outcome, solve_time=time.perf_counter() - begun)
-    return Conclusion(outcome, explained, refused, left)
+        outcome = _outcome(explained, window, stamp, basis, begun)
+    return Conclusion(outcome, explained, refused, surprise)
 
 
-def _outcome(explained: Explained, window: Window, stamp: int, basis: Basis) -> Outcome:
-    """The estimate that follows from an explanation."""
+def _outcome(explained: Explained, window: Window, stamp: int, basis: Basis, begun: float
+             ) -> Outcome:
+    """The estimate that follows from an explanation; begun: time at which it was [s]."""
     settings, tool = basis.settings, basis.beliefs.tool
     phi, covariance = solve(explained, basis)
     if phi is None or not is_consistent(phi):
@@ -116,14 +112,17 @@ def _outcome(explained: Explained, window: Window, stamp: int, basis: Basis) -> 
         verdict = (IDENTIFIED, *9 * (UNOBSERVED,))  # nothing is carried beside the tool
     bias, alignment, alignment_sigma, residual = _of_sensor(explained, settings.wrench.sign)
     rate, speed = walk_of(explained)
+    sd = np.sqrt(np.diag(explained.covariance))
+    condition = np.linalg.cond(explained.covariance / np.outer(sd, sd))
     return Estimate(
         stamp_ns=stamp, frame_id=basis.frame, phi=phi, phi_covariance=covariance, bias=bias,
         alignment=alignment, alignment_sigma=alignment_sigma, residual_rms=residual,
         method=settings.estimator.method, weighting=settings.estimator.weighting,
-        data_share=share, verdict=verdict, condition_number=_condition(explained.covariance),
+        data_share=share, verdict=verdict, condition_number=float(np.sqrt(condition)),
         samples=round(float(window.count[window.used].sum())),
-        window=BIN * float(window.used.sum()), min_eigenvalue=min_eigenvalue(phi), solve_time=0.0,
-        tool_apart=tool is not None, mass_rate=rate, com_speed=speed)
+        window=BIN * float(window.used.sum()), min_eigenvalue=min_eigenvalue(phi),
+        solve_time=time.perf_counter() - begun, tool_apart=tool is not None, mass_rate=rate,
+        com_speed=speed)
 
 
 def _of_sensor(explained: Explained, sign: float) -> tuple[Array, Array, Array, Array]:
@@ -159,9 +158,3 @@ def widened(phi: Array, covariance: Array, mass: float, sd: float) -> Array:
     variance = sd**2 * max(1.0 + low * tail - tail**2, 0.0)
     missing = max(variance - covariance[0, 0], 0.0) / phi[0] ** 2
     return np.asarray(covariance + missing * np.outer(phi, phi))
-
-
-def _condition(covariance: Array) -> float:
-    """Condition number of a regressor with columns of unit length, by a covariance (10, 10)."""
-    sd = np.sqrt(np.diag(covariance))
-    return float(np.sqrt(np.linalg.cond(covariance / np.outer(sd, sd))))

@@ -12,19 +12,13 @@ from ..compensation.latch import LoadInUse
 from ..errors import InvalidShape, NotEnoughData
 from ..estimate import Outcome
 from ..estimators import create
-from ..findings import Finding
-from ..geometry.mesh import package_roots
-from ..geometry.shape import Shape, shape_from_settings
 from ..io.sample_blocks import Edges, JointStates, Samples, Wrenches, split_by_time
-from ..model.history import History
-from ..model.tool import Tool, load_tool
+from ..kinds import Finding
 from ..motion.frames import place_of
-from ..motion.motion import Array
 from ..motion.source import Streams
-from ..robot.robot_file import load_robot
 from ..settings import Settings
 from .answers import Answers
-from .beliefs import Basis, Beliefs, compensated_by_driver, tare_of
+from .beliefs import Basis, Beliefs, compensated_by_driver, named_beliefs, tare_of
 from .course import Course
 from .torque_streams import TorqueStreams
 
@@ -35,32 +29,29 @@ class Identifier:
     """See the module.
 
     Args:
-        settings: of all groups but those of topics and services; streams: empty ones.
+        settings: of all groups but those of topics and services.
 
     Attributes:
-        streams: the inputs.
+        streams: the inputs; course: what follows from them.
+
+    Raises:
+        InertialIdError: the estimator cannot be made, or the robot file not be used.
     """
 
-    def __init__(self, settings: Settings, beliefs: Beliefs | None = None,
-                 streams: Streams | None = None) -> None:
-        self.streams = streams or Streams(settings)
+    def __init__(self, settings: Settings, beliefs: Beliefs | None = None) -> None:
+        self._measures_joints = settings.load.source == "joint_torque"
+        self.streams = (TorqueStreams if self._measures_joints else Streams)(settings)
         self._basis = Basis(settings, beliefs or Beliefs(), create(settings))
-        self._answers, self._finished = Answers(self._joints is not None), False
+        self._answers, self._finished = Answers(self._measures_joints), False
         self._begin()
 
     def _begin(self) -> None:
         """Forget what was measured."""
-        joints, torques = self._joints, None
-        if joints is not None and joints.load is not None and joints.chain is not None:
-            torques = joints.load, joints.chain
-        self._course = Course(self._basis, self.streams.newest, torques)
-        self._restarts = self.streams.restarts
-        self._answers.begin(self.streams, self._course)
-
-    @property
-    def _joints(self) -> TorqueStreams | None:
-        """The streams where joints measure the load; None: a sensor in the wrist does."""
-        return self.streams if isinstance(self.streams, TorqueStreams) else None
+        streams = self.streams
+        self.course = Course(self._basis, streams.newest,
+                             streams if isinstance(streams, TorqueStreams) else None)
+        self._restarts = streams.restarts
+        self._answers.begin(streams, self.course)
 
     @property
     def settings(self) -> Settings:
@@ -98,22 +89,20 @@ class Identifier:
         return out
 
     def _add(self, samples: Samples) -> None:
+        streams = self.streams
         if isinstance(samples, Wrenches):
-            self.streams.add_wrenches(samples.stamps, samples.frame_id.lstrip("/"), samples.rows)
+            streams.add_wrenches(samples.stamps, samples.frame_id.lstrip("/"), samples.rows)
         elif isinstance(samples, JointStates):
-            self.streams.add_joint_states(samples.stamps, samples.names, samples.positions,
-                                          samples.efforts)
+            streams.add_joint_states(*samples)
         elif isinstance(samples, Edges):
-            self.streams.add_transforms(samples.stamps, samples.parent.lstrip("/"),
-                                        samples.child.lstrip("/"), samples.rows)
+            streams.add_transforms(samples.stamps, samples.parent.lstrip("/"),
+                                   samples.child.lstrip("/"), samples.rows)
 
     def finish(self) -> list[Outcome]:
         """No sample will follow: the last ones are used in full. What became due by that."""
         self._finished = True
-        out = self._advance()
-        if not self._course.has_begun:
-            return out
-        return [*out, self._answers.due(self._course.conclusion(self._course.ready))]
+        out, course = self._advance(), self.course
+        return [*out, self._answers.due(course.conclusion(course.ready))] if course.ready else out
 
     def _advance(self) -> list[Outcome]:
         """Let the samples so far settle in the history, and judge it; outcomes that are due."""
@@ -121,10 +110,10 @@ class Identifier:
         if self.streams.restarts != self._restarts:
             self._begin()
         if self.streams.frame != self._basis.frame:
-            self._basis = self._course.basis = replace(self._basis, frame=self.streams.frame)
-        self._course.append(motion, stamps, self.streams.sign * rows, self.streams.take_faults())
+            self._basis = self.course.basis = replace(self._basis, frame=self.streams.frame)
+        self.course.append(motion, stamps, self.streams.sign * rows, self.streams.take_faults())
         out: list[Outcome] = []
-        while (step := self._course.step()) is not None:
+        while (step := self.course.step()) is not None:
             events, due = step
             self._answers.note(events)
             if due is not None:
@@ -148,26 +137,22 @@ class Identifier:
 
     def findings(self) -> tuple[Finding, ...]:
         """Everything about the samples so far that deserves attention, errors first."""
-        return self._answers.findings(self._course.newest)
+        return self._answers.findings(self.course.newest)
 
     def load_in_use(self) -> LoadInUse:
         """The load that may be removed from the wrench."""
-        return self._course.load
-
-    @property
-    def history(self) -> History:
-        """What was measured in the last two minutes."""
-        return self._course.history
+        return self.course.load
 
     # ---- commands -------------------------------------------------------------------------------
 
     def believe(self, beliefs: Beliefs) -> None:
         """Estimates from now on are by other beliefs; where the driver compensates another
         payload, what was measured before counts no more."""
-        before = self.beliefs.compensated
+        before, after = self.beliefs.compensated, beliefs.compensated
         self._basis = replace(self._basis, beliefs=beliefs)
-        self._course.believe(self._basis)
-        if not _are_equal(before, beliefs.compensated):
+        self.course.believe(self._basis)
+        if before is not after and (before is None or after is None
+                                    or not np.array_equal(before, after)):
             self._begin()
 
     def set_settings(self, settings: Settings) -> None:
@@ -191,40 +176,28 @@ class Identifier:
         Raises:
             NotEnoughData: too few samples, the sensor is not at rest, or joints measure the load.
         """
-        self._require_zero()
-        tare = tare_of(self._course.history, self.settings, self.streams.frame)
+        self._require_sensor()
+        tare = tare_of(self.course.history, self.settings, self.streams.frame)
         self.believe(replace(self.beliefs, tare=tare))
         return tare.describe()
 
     def untare(self) -> str:
         """Drop the tare; says whether there was one (raises NotEnoughData where joints measure)."""
-        self._require_zero()
+        self._require_sensor()
         had = self.beliefs.tare is not None
         self.believe(replace(self.beliefs, tare=None))
         return "the tare is dropped" if had else "there was no tare"
 
-    def _require_zero(self) -> None:
-        if self._joints is not None:
+    def _require_sensor(self) -> None:
+        if self._measures_joints:
             raise NotEnoughData("joint torques have no bias to tare; identify the robot without "
                                 "payload anew (identify_robot)")
 
-    def set_tool(self, tool: Tool | None) -> None:
-        """Estimate the object apart from a tool from now on; None: all that is carried."""
-        self.believe(replace(self.beliefs, tool=tool))
-
-    def set_shape(self, shape: Shape | None) -> None:
-        """Use another shape from now on; None forgets it."""
-        self.believe(replace(self.beliefs, shape=shape))
-
     def reset(self, reason: str) -> None:
         """Forget all samples; what was said stays."""
-        self._answers.note_reset(reason)
+        self._answers.reset = reason
         self.streams = self.streams.emptied()
         self._begin()
-
-
-def _are_equal(one: Array | None, other: Array | None) -> bool:
-    return one is other or (one is not None and other is not None and np.array_equal(one, other))
 
 
 def make_identifier(settings: Settings) -> Identifier:
@@ -233,21 +206,4 @@ def make_identifier(settings: Settings) -> Identifier:
     Raises:
         InertialIdError: a setting, the shape, the tool or the estimator cannot be used.
     """
-    tool = load_tool(settings.tool.file) if settings.tool.file else None
-    beliefs = Beliefs(tool=tool, shape=required_shape(settings))
-    if settings.load.source == "joint_torque":
-        return Identifier(settings, beliefs, TorqueStreams(settings, load_robot(
-            settings.load.robot)))
-    return Identifier(settings, replace(beliefs, compensated=compensated_by_driver(settings)))
-
-
-def required_shape(settings: Settings) -> Shape | None:
-    """The shape that the settings name; None where they name none and none is needed.
-
-    Raises:
-        InvalidShape: it cannot be used, or the estimator needs one.
-    """
-    if create(settings).needs_shape and settings.shape.type == "none":
-        raise InvalidShape(f"estimator.method '{settings.estimator.method}' needs the shape of the "
-                           "object; set shape.type")
-    return shape_from_settings(settings.shape, package_roots())
+    return Identifier(settings, named_beliefs(settings))

@@ -4,82 +4,82 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
-from ..errors import NotEnoughData
-from ..estimate import Outcome
+from ..estimate import NoEstimate, Outcome
 from ..estimators import create
 from ..geometry.shape import Shape
+from ..io.arrays import Stamps, as_finite_rows, as_rotations, as_stamps
 from ..kinds import finding_of, with_findings
 from ..model.history import History
 from ..motion.frames import quaternions_of
-from ..motion.motion import BIN_NS, Array, IntArray, Motion
+from ..motion.motion import BIN_NS, Array, Motion
 from ..motion.quartic import fit_quartics, is_covered, near, window_length
 from ..samples.ring import spacing_of
 from ..settings import Settings
-from .beliefs import Basis, Beliefs, compensated_by_driver
+from .beliefs import Basis, named_beliefs
 from .estimate import estimate
 
 FEWEST = 20  # samples
 SPARE_NS = 1_000_000_000
 
 
-class MeasuredMotion(NamedTuple):
-    """Motion of the sensor's frame at n stamps.
-
-    Attributes:
-        stamps: (n,) increasing [ns]; rotation: (n, 3, 3) from sensor axes to those of a frame at
-            rest whose z axis points up.
-        acceleration: (n, 3) of the origin without gravity [m/s^2]; omega: (n, 3) [rad/s]; alpha:
-            (n, 3) [rad/s^2], None: derived from omega; all along sensor axes.
-    """
-
-    stamps: IntArray
-    rotation: Array
-    acceleration: Array
-    omega: Array
-    alpha: Array | None = None
-
-
-def identify_measured(measured: MeasuredMotion, wrench: Array, settings: Settings,
-                      shape: Shape | None = None) -> Outcome:
-    """The estimate of a whole recording.
+def identify_accelerations(stamps: ArrayLike, rotation: ArrayLike, acceleration: ArrayLike,
+                           omega: ArrayLike, wrench: ArrayLike, alpha: ArrayLike | None = None,
+                           settings: Settings | None = None, shape: Shape | None = None
+                           ) -> Outcome:
+    """Identify a payload from motion that was measured at the sensor, e.g. by an IMU.
 
     Args:
-        wrench: (n, 6) readings [N, N m], with the sign of `wrench.convention`.
+        stamps: (n,) increasing [ns].
+        rotation: (n, 3, 3) from sensor axes to a frame at rest whose z axis points up.
+        acceleration: (n, 3) of the sensor's origin without gravity, in sensor axes [m/s^2].
+        omega: (n, 3) angular velocity, in sensor axes [rad/s].
+        wrench: (n, 6) force [N] and torque [N m], with the sign that `wrench.convention` names.
+        alpha: (n, 3) angular acceleration, in sensor axes [rad/s^2]; derived from omega if None.
+        shape: of the object, in place of that of the settings.
 
     Raises:
-        NotEnoughData: fewer samples than a bin of the motion needs.
+        InvalidData: an array of the wrong shape, type or unit, or with numbers that are not finite.
+        InertialIdError: a setting cannot be used.
     """
-    stamps = measured.stamps
-    if len(stamps) < FEWEST:
-        raise NotEnoughData(f"the motion holds {len(stamps)} samples; at least {FEWEST} are needed")
-    seconds = 1e-9 * float(stamps[-1] - stamps[0] + SPARE_NS)
-    motion, history = _in_bins(measured), History(seconds)
-    history.append(motion, stamps, settings.wrench.sign * wrench)
-    basis = Basis(settings, Beliefs(shape=shape, compensated=compensated_by_driver(settings)),
-                  create(settings), settings.wrench.sensor_frame)
-    said = estimate(history.window(history.end, seconds), history.end, basis)
-    return with_findings(replace(said.outcome, stamp_ns=int(stamps[-1])),
+    settings = settings if settings is not None else Settings()
+    times, frame = as_stamps("the motion", stamps), settings.wrench.sensor_frame
+    n, beliefs = len(times), named_beliefs(settings)
+    axes = as_rotations("rotation", rotation, n)
+    moving = [as_finite_rows(name, values, (n, 3)) for name, values in (
+        ("acceleration", acceleration), ("omega", omega),
+        ("alpha", omega if alpha is None else alpha))]
+    readings = settings.wrench.sign * as_finite_rows("wrench", wrench, (n, 6))
+    if n < FEWEST:
+        return NoEstimate(int(times[-1]) if n else 0, frame, f"the motion holds {n} samples; at "
+                          f"least {FEWEST} are needed")
+    rows = np.hstack([quaternions_of(Rotation.from_matrix(axes)), *moving])
+    seconds = 1e-9 * float(times[-1] - times[0] + SPARE_NS)
+    history = History(seconds)
+    history.append(_in_bins(times, rows, alpha is None), times, readings)
+    said = estimate(history.window(history.end, seconds), history.end,
+                    Basis(settings, replace(beliefs, tool=None, shape=shape or beliefs.shape),
+                          create(settings), frame))
+    return with_findings(replace(said.outcome, stamp_ns=int(times[-1])),
                          (finding_of(*given) for given in said.findings))
 
 
-def _in_bins(measured: MeasuredMotion) -> Motion:
-    """The motion in all bins that samples cover."""
-    stamps, (rotation, acceleration, omega) = measured.stamps, measured[1:4]
-    turn = quaternions_of(Rotation.from_matrix(rotation))
-    spacing = spacing_of(stamps)
-    window = window_length(spacing)
+def _in_bins(stamps: Stamps, rows: Array, is_derived: bool) -> Motion:
+    """The motion in all bins that samples cover.
+
+    Args:
+        rows: (n, 13) quaternion, acceleration, omega, alpha; is_derived: alpha from omega.
+    """
+    window = window_length(spacing_of(stamps))
     number = np.arange(stamps[0] // BIN_NS, stamps[-1] // BIN_NS + 1)
     samples = near(stamps, number * BIN_NS + BIN_NS // 2, window)
-    extra = omega if measured.alpha is None else measured.alpha
-    fit = fit_quartics(samples, np.hstack([turn, acceleration, omega, extra]), window)
-    known = is_covered(samples)
-    value = fit.value[known]
-    alpha = fit.rate[known, 7:10] if measured.alpha is None else value[:, 10:]
+    fit, known = fit_quartics(samples, rows, window), is_covered(samples)
+    value, n = fit.value[known], int(known.sum())
+    alpha = fit.rate[known, 7:10] if is_derived else value[:, 10:]
     return Motion(number[known], Rotation.from_quat(value[:, :4]).as_matrix(),
-                  np.zeros((len(value), 3)), value[:, 4:7], value[:, 7:10], alpha,
-                  np.empty((len(value), 0, 3, 3)), np.empty((len(value), 0, 6)))
+                  np.zeros((n, 3)), value[:, 4:7], value[:, 7:10], alpha,
+                  np.empty((n, 0, 3, 3)), np.empty((n, 0, 6)))

@@ -39,24 +39,17 @@ class PlainRows(NamedTuple):
     bias_sd: Array
     residual: float
 
-    def without(self, phi: Array) -> PlainRows:
-        """The same without a known part (10,) of the payload."""
-        known = self.full[..., :10] @ phi
-        full, static = self.full.copy(), self.static.copy()
-        full[..., 10] -= known
-        static[..., 10] -= known
-        return self._replace(full=full, static=static)
 
-
-def plain_rows(fit: Fit, c1: float) -> PlainRows:
+def plain_rows(fit: Fit, c1: float, apart: Array) -> PlainRows:
     """The rows of a fit's modes, brought back to time: readings less what it says of all else.
 
     Args:
         c1: dynamism from which on the full model has 99.5 % of the weight.
+        apart: phi (10,) of a known part of the payload, which is taken off.
     """
     rows, solution = fit.rows, fit.solution
     bias = next(term for term in fit.terms if term.name == "bias")
-    y = rows.A @ fit.phi + solution.left + np.outer(
+    y = rows.A @ (fit.phi - apart) + solution.left + np.outer(
         rows.constant, fit.values["bias"] - bias.mean)
     static = np.zeros_like(rows.A)
     static[..., :4] = weight_columns(
@@ -70,11 +63,12 @@ def plain_rows(fit: Fit, c1: float) -> PlainRows:
                      float(np.linalg.norm(solution.residual)))
 
 
-def _torque_rows(explained: TorqueExplanation) -> PlainRows:
+def _torque_rows(explained: TorqueExplanation, apart: Array) -> PlainRows:
     """Rows of joints; no two models are blended."""
-    rows, j = explained.rows, len(explained.residual)
-    return PlainRows(rows, rows, np.ones(len(rows)), np.maximum(explained.residual, 1e-9),
-                     np.zeros(j), float(np.sqrt(len(rows) * j)))
+    rows, (n, j) = explained.rows.copy(), explained.rows.shape[:2]
+    rows[..., 10] -= rows[..., :10] @ apart
+    return PlainRows(rows, rows, np.ones(n), np.maximum(explained.residual, 1e-9), np.zeros(j),
+                     float(np.sqrt(n * j)))
 
 
 def solve(explained: Explained, basis: Basis) -> tuple[Array | None, Array]:
@@ -114,8 +108,8 @@ def _with_rows(problem: Problem, explained: Explained, basis: Basis, apart: Arra
     settings = basis.settings.estimator
     if settings.weighting != "dynamism" and not basis.estimator.needs_wrench:
         return problem
-    rows = (plain_rows(explained.best, settings.dynamism_c1) if isinstance(explained, Explanation)
-            else _torque_rows(explained)).without(apart)
+    rows = (plain_rows(explained.best, settings.dynamism_c1, apart)
+            if isinstance(explained, Explanation) else _torque_rows(explained, apart))
     if settings.weighting == "dynamism":
         return blend(rows.full, rows.static, rows.weight, rows.noise, rows.bias_sd)
     models = (channel_triangles(rows.full, np.ones(len(rows.full))),)

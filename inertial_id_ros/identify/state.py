@@ -9,7 +9,6 @@ measured.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -42,10 +41,9 @@ def save_state(path: Path, beliefs: Beliefs) -> None:
     tool, tare = beliefs.tool, beliefs.tare
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, format_document(FORMAT, VERSION, {
-        "tool": None if tool is None else tool.content(),
-        "tare": None if tare is None else {
-            "reading": tare.reading.tolist(), "stamp_ns": tare.stamp_ns,
-            "frame_id": tare.frame_id, "conditions": dict(tare.conditions)}}))
+        "tool": tool and tool.content(),
+        "tare": tare and {"reading": tare.reading.tolist(), "stamp_ns": tare.stamp_ns,
+                          "frame_id": tare.frame_id, "conditions": dict(tare.conditions)}}))
 
 
 def load_state(path: Path) -> tuple[Beliefs, str]:
@@ -54,7 +52,10 @@ def load_state(path: Path) -> tuple[Beliefs, str]:
     A file that cannot be used is set aside under another name, never used in part.
     """
     try:
-        return _beliefs(read_document(path, FORMAT, VERSION)), ""
+        content = read_document(path, FORMAT, VERSION)
+        tool, tare = (_group(content, name) for name in ("tool", "tare"))
+        return Beliefs(None if tare is None else _tare(tare),
+                       None if tool is None else tool_from_content(tool)), ""
     except FileNotFoundError:
         return Beliefs(), ""
     except OSError as error:
@@ -69,18 +70,15 @@ def load_state(path: Path) -> tuple[Beliefs, str]:
         return Beliefs(), f"state file {path} is not used: {error}; {what}"
 
 
-def _beliefs(content: Mapping[str, Any]) -> Beliefs:
-    tool, tare = content.get("tool"), content.get("tare")
-    if not all(part is None or isinstance(part, dict) for part in (tool, tare)):
-        raise DamagedFile("its 'tool' or 'tare' is no group of values")
-    return Beliefs(None if tare is None else _tare(tare),
-                   None if tool is None else tool_from_content(tool))
+def _group(content: dict[str, Any], name: str) -> dict[str, Any] | None:
+    group = content.get(name)
+    if group is not None and not isinstance(group, dict):
+        raise DamagedFile(f"its '{name}' is no group of values")
+    return group
 
 
 def _tare(content: dict[str, Any]) -> Tare:
-    conditions = content.get("conditions")
-    if not isinstance(conditions, dict):
-        raise DamagedFile("its 'conditions' is no group of values")
+    conditions = _group(content, "conditions") or {}
     return Tare(fields.numbers(content, "reading", 6), fields.stamp(content, "stamp_ns"),
                 fields.text(content, "frame_id"),
                 {name: fields.text(conditions, name) for name in conditions}, is_old=True)

@@ -12,7 +12,7 @@ from ..motion.robot import chain_of
 from ..motion.source import Numbers, Streams, counted
 from ..motion.track import Signal, joined_signals
 from ..robot.payload import TorqueLoad
-from ..robot.robot_file import IdentifiedRobot
+from ..robot.robot_file import IdentifiedRobot, load_robot
 from ..samples.ring import Ring
 from ..settings import Settings
 
@@ -28,12 +28,13 @@ class TorqueStreams(Streams):
         load: of the robot description; None: there is none yet.
     """
 
-    def __init__(self, settings: Settings, robot: IdentifiedRobot) -> None:
+    def __init__(self, settings: Settings, robot: IdentifiedRobot | None = None) -> None:
         super().__init__(settings)
-        self.robot, self.sign = robot, 1.0
+        self.robot, self.sign = robot or load_robot(settings.load.robot), 1.0
         self.load: TorqueLoad | None = None
-        self._efforts = Ring(len(robot.joints))
-        self._limits = np.full(len(robot.joints), IMPOSSIBLE)
+        self._efforts = Ring(len(self.robot.joints))
+        self._limits = np.full(len(self.robot.joints), IMPOSSIBLE)
+        self._late = round(1e9 * self.robot.delay)
         self._ahead: Signal | None = None  # bins whose efforts are not all there
         self._now: Signal | None = None  # bins of this step
         self._why = ""  # the last efforts could not be used
@@ -56,8 +57,8 @@ class TorqueStreams(Streams):
         load, chain = TorqueLoad(self.robot, urdf, self.frame), chain_of(urdf, self.frame)
         super().set_robot_description(urdf)
         self.load, self.chain = load, chain
-        limits = load.model.effort_limits
         if self.robot.currents is None:
+            limits = load.model.effort_limits
             self._limits = np.where(limits > 0.0, CLIPPED * limits, IMPOSSIBLE)
         self.joints.use({name: not slides for name, slides in zip(
             load.model.joint_names, load.model.slides.tolist(), strict=True)})
@@ -76,10 +77,8 @@ class TorqueStreams(Streams):
     def add_joint_states(self, stamps: IntArray, names: Sequence[str], positions: Array,
                          efforts: Array | None = None) -> None:
         """As `Streams.add_joint_states`, with efforts (m, k) [N m or N]."""
-        stamps = np.asarray(stamps)
         super().add_joint_states(stamps, names, positions)
-        index = {name: k for k, name in enumerate(names)}
-        absent = [name for name in self.robot.joints if name not in index]
+        absent = [name for name in self.robot.joints if name not in names]
         if len(absent) == len(self.robot.joints):
             return  # of something else, such as a gripper
         if absent or efforts is None or efforts.shape[1] < len(names):
@@ -87,8 +86,9 @@ class TorqueStreams(Streams):
                 "they are without efforts")
             self.counts["incomplete"] += len(stamps)
             return
-        rows = efforts[:, [index[name] for name in self.robot.joints]]
-        good = np.isfinite(rows).all(1) & (np.abs(rows) < IMPOSSIBLE).all(1) & (stamps > 0)
+        stamps = np.asarray(stamps)
+        rows = efforts[:, [list(names).index(name) for name in self.robot.joints]]
+        good = (np.abs(rows) < IMPOSSIBLE).all(1) & (stamps > 0)  # no number is not less
         clipped = good & (np.abs(rows) >= self._limits).any(1)
         self.counts["invalid"] += int((~good).sum())
         self.counts["clipped"] += int(clipped.sum())
@@ -104,9 +104,8 @@ class TorqueStreams(Streams):
         if self.load is None or self._now is None or not len(self._now.number):
             return motion, stamps[:0], np.empty((0, 0 if self.load is None else self.load.width))
         torque, known = self._torques(self._now.number)
-        q, dq, ddq = (part[known] for part in self._now[1:])
-        return (motion, self._now.number[known] * BIN_NS + BIN_NS // 2,
-                self.load.rows(q, dq, ddq, torque[known]))
+        number, q, dq, ddq = (part[known] for part in self._now)
+        return motion, number * BIN_NS + BIN_NS // 2, self.load.rows(q, dq, ddq, torque[known])
 
     def _motion(self, finished: bool) -> Motion:
         """The motion in bins around which all efforts are there."""
@@ -117,54 +116,45 @@ class TorqueStreams(Streams):
         signal = Signal(signal.number, *(part[:, columns] for part in signal[1:]))
         if self._ahead is not None:
             signal = joined_signals([self._ahead, signal])
-        closed = self._efforts.closed - self._delay - NEAR_NS
+        closed = self._efforts.closed - self._late - NEAR_NS
         ready = signal.number < (2**62 if finished else closed // BIN_NS)
         self._now, self._ahead = signal.part(ready), signal.part(~ready)
         return self.chain.motion(self._now.number, self.robot.joints, *self._now[1:])
 
-    @property
-    def _delay(self) -> int:
-        return round(1e9 * self.robot.delay)
-
     def _torques(self, number: IntArray) -> tuple[Array, np.ndarray]:
         """Torques (n, j) in the middle of bins, between the means of those that have samples; where
         they are known (n,)."""
-        ring, late = self._efforts, self._delay
-        centre = number * BIN_NS + BIN_NS // 2
-        part = ring.between(int(number[0] - 10) * BIN_NS + late,
-                            int(number[-1] + 11) * BIN_NS + late)
-        stamps, rows = ring.stamps[part] - late, ring.rows[part]
-        out = np.zeros((len(number), rows.shape[1]))
+        ring, first = self._efforts, (int(number[0]) - 10) * BIN_NS
+        part = ring.between(first + self._late, (int(number[-1]) + 11) * BIN_NS + self._late)
+        stamps, rows = ring.stamps[part] - self._late - first, ring.rows[part]
         if not len(stamps):
-            return out, np.zeros(len(number), bool)
+            return np.zeros((len(number), rows.shape[1])), np.zeros(len(number), bool)
         begin = np.flatnonzero(np.diff(stamps // BIN_NS, prepend=-1))
         count = np.diff(np.append(begin, len(stamps)))
-        since = stamps - np.repeat(stamps[begin], count)
-        at = stamps[begin] + np.add.reduceat(since, begin) // count
+        at = np.add.reduceat(stamps, begin) // count
         mean = np.add.reduceat(rows, begin) / count[:, None]
+        centre = number * BIN_NS + BIN_NS // 2 - first
         after = np.searchsorted(at, centre).clip(0, len(at) - 1)
         before = np.maximum(after - 1, 0)
-        for k, column in enumerate(mean.T):
-            out[:, k] = np.interp(centre - at[0], at - at[0], column)
-        ring.drop(int(centre[0]) - KEPT_NS)
-        return out, (at[before] <= centre) & (centre <= at[after]) & (
-            at[after] - at[before] < NEAR_NS)
+        ring.drop(int(number[0]) * BIN_NS - KEPT_NS)
+        return np.stack([np.interp(centre, at, column) for column in mean.T], 1), (
+            at[before] <= centre) & (centre <= at[after]) & (at[after] - at[before] < NEAR_NS)
 
     # ---- what is wrong --------------------------------------------------------------------------
 
     def missing(self) -> tuple[str, Numbers] | None:
         """As `Streams.missing`."""
-        topic = self.settings.joint_states.topic
         if self.load is None:
             return "no_joints", {"text": "no robot description was received yet"}
         lacking = self.joints.lacking()
         if lacking and len(lacking) < len(self.robot.joints):
             return "joints_missing", {"names": ", ".join(lacking)}
-        if not len(self._efforts):
-            why = f"no usable joint states on '{topic}': {self._why}" if self._why else (
-                f"no joint states with positions and efforts of all joints received on '{topic}'")
-            return "no_joints", {"text": why}
-        return None
+        if len(self._efforts):
+            return None
+        why = "usable joint states" if self._why else (
+            "joint states with positions and efforts of all joints received")
+        return "no_joints", {"text": f"no {why} on '{self.settings.joint_states.topic}'"
+                                     + (f": {self._why}" if self._why else "")}
 
     def findings(self) -> Iterator[tuple[str, Numbers]]:
         """As `Streams.findings`, and those of efforts."""

@@ -16,9 +16,8 @@ from inertial_id_ros.msg import InertialParameters, InertialSummary
 
 from ..errors import InvalidData
 from ..estimate import NOTHING_CARRIED, UNOBSERVED, VERDICT_WORDS, Estimate, NoEstimate, Outcome
-from ..findings import Finding
 from ..inertia import PARAMETER_NAMES, Array, Body, is_consistent
-from ..kinds import doubt_in, doubting_first
+from ..kinds import Finding, doubt_in, doubting_first
 
 NAN = math.nan
 CONFIDENCE_95 = 1.96  # standard deviations on either side that hold 95 %

@@ -10,8 +10,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.lifecycle import LifecycleNode
 
 from ..estimate import Estimate, Outcome
-from ..findings import LEVELS, Finding
-from ..kinds import INPUTS
+from ..kinds import INPUTS, LEVELS, Finding
 from .conversions import payload_text
 from .estimation import Estimation
 from .streams import Subscriptions

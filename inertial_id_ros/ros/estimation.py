@@ -18,10 +18,9 @@ import numpy as np
 
 from ..errors import InertialIdError, InvalidData
 from ..estimate import Estimate, NoEstimate, Outcome
-from ..findings import Finding
 from ..identify.identifier import Identifier
 from ..io.sample_blocks import split_by_time
-from ..kinds import doubt_in, withdraw_doubted
+from ..kinds import Finding, doubt_in, withdraw_doubted
 from .contract import HEARTBEAT, Freshness
 from .conversions import refuse_unphysical
 from .intake import Intake, Notes

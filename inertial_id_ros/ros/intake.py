@@ -10,7 +10,6 @@ import numpy as np
 from rclpy.serialization import deserialize_message
 
 from ..errors import InertialIdError
-from ..findings import Finding
 from ..identify.beliefs import stated_by_driver
 from ..identify.identifier import Identifier
 from ..inertia import Array
@@ -18,7 +17,7 @@ from ..io.decoding import inertia_numbers
 from ..io.inbox import Inbox, decode
 from ..io.input_topics import FRANKA_PAYLOAD, InputTopic
 from ..io.sample_blocks import JointStates, Samples, Wrenches
-from ..kinds import made
+from ..kinds import Finding, made
 from .compat import message_type
 
 

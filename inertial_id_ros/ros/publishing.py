@@ -14,8 +14,8 @@ from visualization_msgs.msg import Marker, MarkerArray
 from inertial_id_ros.msg import InertialParameters, InertialSummary
 
 from ..estimate import UNOBSERVED, VERDICT_WORDS, Estimate, Outcome
-from ..findings import Finding
 from ..inertia import Array, principal_moments
+from ..kinds import Finding
 from .contract import LATCHED, published_qos
 from .conversions import (
     CONFIDENCE_95,

@@ -11,10 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..findings import Doubt
-from ..identify.verdict import COM_LENGTH, COM_SHARE
+from ..estimate import COM_LENGTH, COM_SHARE
 from ..io.decoding import interfaces_of
-from ..kinds import first_doubt
+from ..kinds import Doubt, first_doubt
 from ..targets.target import COM, MASS, Target, TargetPayload, Values
 from .compat import find_type
 from .estimation import Estimation

@@ -146,7 +146,8 @@ class Services:
 
         def use() -> str:
             placed = None if shape is None else self._in_sensor(shape, request.frame_id)
-            self._estimation.identifier.set_shape(placed)
+            identifier = self._estimation.identifier
+            identifier.believe(replace(identifier.beliefs, shape=placed))
             self._estimation.solve()
             if placed is None:
                 return "the shape is forgotten"
@@ -192,7 +193,7 @@ class Services:
         else:
             raise InvalidData(f"action is {action} and name '{name}'; allowed: 1 (load) with a "
                               "name, 2 (clear) without one, 3 (store the present estimate)")
-        identifier.set_tool(tool)
+        identifier.believe(replace(identifier.beliefs, tool=tool))
         return f"{text} is estimated from now on"
 
 

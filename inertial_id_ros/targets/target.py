@@ -17,9 +17,8 @@ from xml.etree import ElementTree
 import numpy as np
 
 from ..errors import InertialIdError
-from ..estimate import UNOBSERVED, ParameterVerdict
+from ..estimate import UNOBSERVED, ParameterVerdict, judge, vague
 from ..export.payload import body_in
-from ..identify.verdict import judge, vague
 from ..inertia import (
     GROUPS,
     PARAMETERS,

@@ -17,7 +17,7 @@ from inertial_id_ros.apps.guide.checks import (
     failed,
 )
 from inertial_id_ros.apps.guide.received import Stream
-from inertial_id_ros.findings import Finding
+from inertial_id_ros.kinds import Finding
 from inertial_id_ros.settings import Settings
 
 SETTINGS = Settings().replace({"wrench.sensor": "ati_gamma", "motion.execute": True})

@@ -20,9 +20,8 @@ from inertial_id_ros.apps.report.prediction import held_out, predict
 from inertial_id_ros.apps.report.results import Identification, Snapshot, round_to_spread
 from inertial_id_ros.cli import OK
 from inertial_id_ros.estimate import IDENTIFIED, UNOBSERVED, Estimate, NoEstimate
-from inertial_id_ros.findings import Finding
 from inertial_id_ros.inertia import phi_from_body
-from inertial_id_ros.kinds import KINDS, made
+from inertial_id_ros.kinds import KINDS, Finding, made
 from inertial_id_ros.model.history import Window
 from inertial_id_ros.motion.motion import BIN_NS, Motion
 

@@ -89,7 +89,8 @@ def test_intervals_cover_the_truth_and_are_not_far_too_wide(identified: Path) ->
 
 def test_a_tool_is_taken_out(identified: Path) -> None:
     made = identifier(identified)
-    made.set_tool(Tool(FRAME, 0.5 * block(2.0).phi, 1e-8 * np.eye(10), 0))
+    tool = Tool(FRAME, 0.5 * block(2.0).phi, 1e-8 * np.eye(10), 0)
+    made.believe(replace(made.beliefs, tool=tool))
     found = estimate(made, 2.0, 3)
     assert isinstance(found, Estimate) and found.tool_apart
     assert found.report[0] == pytest.approx(1.0, rel=0.03)

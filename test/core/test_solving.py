@@ -16,14 +16,20 @@ from synthetic import BODY, RICH, URDF, PointMasses, Scene, recording, settings
 
 from benchmarks.referee import generator
 from inertial_id_ros.errors import InvalidSetting
-from inertial_id_ros.estimate import IDENTIFIED, PRIOR_DOMINATED, Estimate
+from inertial_id_ros.estimate import (
+    IDENTIFIED,
+    PRIOR_DOMINATED,
+    Estimate,
+    judge,
+    limits,
+    vague,
+)
 from inertial_id_ros.estimators import create
 from inertial_id_ros.explain.explain import Explanation, explain
 from inertial_id_ros.identify.beliefs import Basis, Beliefs
 from inertial_id_ros.identify.estimate import widened
 from inertial_id_ros.identify.identifier import Identifier, make_identifier
 from inertial_id_ros.identify.solving import plain_rows, solve
-from inertial_id_ros.identify.verdict import judge, limits, vague
 from inertial_id_ros.inertia import (
     phi_from_body,
     phi_from_points,
@@ -45,7 +51,7 @@ SHAPE = {"shape__type": "box", "shape__size": [0.5, 0.5, 0.5], "shape__center": 
 def identify(body: PointMasses = BODY, tool: Tool | None = None, **changes: object) -> Estimate:
     made = make_identifier(settings(**{**SHAPE, **changes}))
     made.set_robot_description(URDF)
-    made.set_tool(tool)
+    made.believe(replace(made.beliefs, tool=tool))
     recording(20.0, SLOW, body).outcomes(made)
     found = made.solve()
     assert isinstance(found, Estimate), found
@@ -103,7 +109,7 @@ def test_a_blend_is_the_dense_statement_of_both_models() -> None:
     explained, used = explanation()
     used = used.replace({"estimator.method": "lmi", "estimator.weighting": "dynamism"})
     found, _ = solve(explained, Basis(used, Beliefs(), create(used)))
-    rows = plain_rows(explained.best, used.estimator.dynamism_c1)
+    rows = plain_rows(explained.best, used.estimator.dynamism_c1, np.zeros(10))
     phi, bias = cp.Variable(10), cp.Variable(6)
     cost = cp.sum_squares(bias / rows.bias_sd)
     for model, weight in ((rows.full, rows.weight), (rows.static, 1.0 - rows.weight)):

@@ -14,7 +14,7 @@ from scipy.optimize import approx_fprime, minimize
 from scipy.spatial.transform import Rotation
 from scipy.stats import multivariate_normal
 
-from inertial_id_ros.estimate import UNOBSERVED
+from inertial_id_ros.estimate import UNOBSERVED, judge, vague
 from inertial_id_ros.estimators import density
 from inertial_id_ros.estimators.density import (
     UNKNOWN_WIDTH,
@@ -29,7 +29,6 @@ from inertial_id_ros.geometry.density_prior import (
     shape_covariance,
 )
 from inertial_id_ros.geometry.shape import Shape, shape_from_mesh, shape_from_primitive
-from inertial_id_ros.identify.verdict import judge, vague
 from inertial_id_ros.inertia import (
     Array,
     is_consistent,

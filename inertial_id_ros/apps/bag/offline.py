@@ -9,10 +9,9 @@ from pathlib import Path
 
 from ...errors import InertialIdError
 from ...estimate import Estimate, Outcome
-from ...findings import Finding, sort_findings
 from ...identify.beliefs import stated_by_driver
 from ...identify.identifier import make_identifier
-from ...kinds import made, withdraw_doubted
+from ...kinds import Finding, made, sort_findings, withdraw_doubted
 from ...motion.description import read_description
 from ...settings import Settings
 from ..recordings import Columns, Recording, StatedPayload, open_recording

@@ -13,8 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...findings import Finding
-from ...kinds import KINDS
+from ...kinds import KINDS, Finding
 from ...settings import Settings
 from .received import Stream
 

@@ -21,7 +21,6 @@ import numpy as np
 
 from ...errors import RecordingError
 from ...extras import optional_packages
-from ...findings import Finding
 from ...io import decoding
 from ...io.files import user_path
 from ...io.input_topics import (
@@ -38,7 +37,7 @@ from ...io.input_topics import (
     input_topics,
 )
 from ...io.sample_blocks import Edges, JointStates, Samples
-from ...kinds import made
+from ...kinds import Finding, made
 from ...settings import Settings
 from .recording import FixedFrame, Part, Recording, StatedPayload
 

@@ -7,10 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from ...findings import Finding
 from ...inertia import Array
 from ...io.sample_blocks import Samples
-from ...kinds import made
+from ...kinds import Finding, made
 
 FixedFrame = tuple[str, str, tuple[float, ...], tuple[float, ...]]
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ...estimate import UNOBSERVED, Estimate
-from ...findings import Finding, sort_findings
-from ...kinds import KINDS, doubt_of
+from ...kinds import KINDS, Finding, doubt_of, sort_findings
 from .prediction import held_out
 from .results import Identification, is_identified, summary, two_digits
 

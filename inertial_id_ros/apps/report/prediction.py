@@ -58,7 +58,7 @@ def prediction_of(identifier: Identifier, estimates: Sequence[Outcome], origin: 
     Args:
         estimates: its outcomes, oldest first; origin: stamp of the start [ns].
     """
-    history, tool = identifier.history, identifier.beliefs.tool
+    history, tool = identifier.course.history, identifier.beliefs.tool
     end = min(history.end, history.wrench_end)
     window = history.window(end, LONGEST, marked=False)
     n = len(window.used)

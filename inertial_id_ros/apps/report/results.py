@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...estimate import NOTHING_CARRIED, UNOBSERVED, Estimate, NoEstimate, Outcome
-from ...findings import Finding
+from ...kinds import Finding
 from ...model.tool import Tool
 from .prediction import Prediction
 
