@@ -1,5 +1,5 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Starts the programs, and says in one sentence what is missing or wrong.
+"""Starts the programs, reads their options, and says in one sentence what is missing or wrong.
 
 Nothing heavy is imported here, so that a signal during the second that the libraries take to load
 ends the process quietly, and a missing library is reported.
@@ -7,15 +7,18 @@ ends the process quietly, and a missing library is reported.
 
 from __future__ import annotations
 
+import argparse
 import os
 import signal
 import sys
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
+from typing import Any, NoReturn
 
-from .errors import InertialIdError, NotEnoughData, printable
+from .errors import InertialIdError, InvalidSetting, NotEnoughData, printable
 
+VERSION = "0.2.0"  # as in package.xml
 # Exit statuses; NOT_IDENTIFIED: an estimate whose data tell neither mass nor centre of mass.
 OK, NO_ESTIMATE, USER_ERROR, NOT_IDENTIFIED, INTERRUPTED = 0, 1, 2, 3, 130
 CHECK_FAILED, NOT_APPLIED = 4, 5  # of identify_payload
@@ -89,3 +92,40 @@ def exit_status(run: Callable[[], int]) -> int:
     except MemoryError:
         print("error: there is not enough memory for this input", file=sys.stderr)
     return USER_ERROR
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that raises InvalidSetting in place of leaving the program, and knows --version."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.add_argument("--version", action="version", version=f"inertial_id_ros {VERSION}",
+                          help="print the version of the package and leave")
+
+    def error(self, message: str) -> NoReturn:
+        """Raises InvalidSetting."""
+        raise InvalidSetting(f"{message} (see {self.prog} --help)")
+
+
+def names(text: str) -> tuple[str, ...]:
+    """Names separated by commas, without the empty ones."""
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def numbers(what: str, text: str, wanted: str, count: int | None = None) -> tuple[float, ...]:
+    """Numbers separated by commas.
+
+    Args:
+        what: option and value, for the message; wanted: what is expected, in words.
+        count: how many there must be; None: any number.
+
+    Raises:
+        InvalidSetting: other text, or another number of them.
+    """
+    try:
+        values = tuple(float(part) for part in text.split(","))
+    except ValueError as error:
+        raise InvalidSetting(f"{what}: expected {wanted}, separated by commas") from error
+    if count is not None and len(values) != count:
+        raise InvalidSetting(f"{what}: expected {wanted}; got {len(values)} numbers")
+    return values

@@ -20,8 +20,7 @@ import pytest
 from conftest import ROOT
 from scipy.spatial.transform import Rotation
 
-from inertial_id_ros.arguments import VERSION
-from inertial_id_ros.cli import PROGRAMS
+from inertial_id_ros.cli import PROGRAMS, VERSION
 from inertial_id_ros.extras import EXTRAS
 from inertial_id_ros.settings import Settings, iter_settings
 

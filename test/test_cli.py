@@ -13,8 +13,7 @@ import pytest
 from without_packages import run_without
 
 from inertial_id_ros import cli
-from inertial_id_ros.arguments import names, numbers
-from inertial_id_ros.cli import exit_status
+from inertial_id_ros.cli import exit_status, names, numbers
 from inertial_id_ros.errors import InvalidSetting, NotEnoughData
 from inertial_id_ros.extras import EXTRAS
 from inertial_id_ros.ros.guide.command_line import parse

@@ -8,14 +8,13 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..arguments import Parser
-from ..cli import OK, exit_status
+from ..cli import OK, Parser, exit_status
 from ..errors import InvalidData, InvalidSetting, printable
 from ..export.formats import FORMATS, export
 from ..export.payload import DEFAULT_LINK, read_saved_estimate
-from ..io.files import user_path
+from ..io.files import user_path, write_atomically
 from ..motion.description import read_description
-from .bag.output import check_outputs, write_text
+from .bag.output import check_outputs
 
 PATIENCE = 5.0  # s, for the services of a node, and for its answer
 
@@ -65,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
     if args.publish:
         publish(document.text, args.publish)
     if output is not None:
-        write_text(output, document.text)
+        write_atomically(output, document.text)
     elif not args.publish:
         print(document.text, end="")
     for note in document.notes:

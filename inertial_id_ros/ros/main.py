@@ -13,8 +13,7 @@ from rclpy.exceptions import ParameterException
 from rclpy.executors import MultiThreadedExecutor
 from rclpy.lifecycle import TransitionCallbackReturn
 
-from ..arguments import VERSION
-from ..cli import exit_status, run_program
+from ..cli import VERSION, exit_status, run_program
 from ..errors import InvalidSetting
 from .compat import exit_process
 from .node import NAME, InertialIdNode

@@ -14,7 +14,7 @@ import pytest
 from rosbags.rosbag1 import Writer
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
-from inertial_id_ros.apps.recordings.bags import BagReader, read_bag, select_topics
+from inertial_id_ros.apps.recordings.bags import Bag, open_recording, select_topics
 from inertial_id_ros.errors import RecordingError
 from inertial_id_ros.io.input_topics import (
     JOINT_STATES,
@@ -31,14 +31,14 @@ def bag(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 
 def test_messages_come_in_the_order_of_recording_with_what_was_written(bag: Path) -> None:
-    with BagReader(bag) as reader:
+    with Bag(bag) as reader:
         assert {name: count for (name, _), count in reader.topics.items()} == {
             "/wrench": 100, "/tf": 50, "/tf_static": 1}
         assert reader.start == bags.START and reader.duration == pytest.approx(0.495)
         messages = list(reader.messages({"/wrench": WRENCH.type, "/tf": TRANSFORMS.type}))
-        times = [m.time for m in messages]
+        times = [time for _, time, _ in messages]
         assert times == sorted(times) and len(times) == 150
-        first = next(m for m in messages if m.topic == "/tf")
+        first = next(data for topic, _, data in messages if topic == "/tf")
         edge = reader.decode(first, TRANSFORMS.type).transforms[0]
         assert (edge.header.frame_id, edge.child_frame_id) == ("base", "sensor")
         assert edge.transform.translation.z == pytest.approx(bags.OFFSET[2])
@@ -56,7 +56,7 @@ def test_metadata_that_lacks_or_is_of_another_tool_hides_no_message(
         file.write_text(re.sub(*metadata, file.read_text()))
         paths.append(file)
     for path in paths:
-        with BagReader(path) as reader:
+        with Bag(path) as reader:
             assert len(list(reader.messages(dict(list(reader.topics))))) == 151
 
 
@@ -65,7 +65,7 @@ def test_a_bag_in_several_files_is_one(tmp_path: Path) -> None:
     for k in range(2):
         part = bags.tf_bag(tmp_path / f"part_{k}", duration=0.5)
         shutil.copy(bags.storage_file(part), tmp_path / "both")
-    with BagReader(tmp_path / "both") as reader:
+    with Bag(tmp_path / "both") as reader:
         assert sum(reader.topics.values()) == 2 * 151
 
 
@@ -84,8 +84,8 @@ def test_a_bag_of_ros_1_holds_the_same_samples(tmp_path: Path) -> None:
                         7, part.header.stamp, part.header.frame_id)
                 writer.write(connection, stamp, bytes(store.serialize_ros1(message, kind)))
     for path in (tmp_path / "a.bag", new):
-        with BagReader(path) as reader:
-            parts = list(read_bag(reader, Settings()).parts)
+        with open_recording(path, Settings()) as recording:
+            parts = list(recording.parts)
             found.append([some for part in parts for some in part.samples])
     assert len(found[0]) == len(found[1]) == 2
     for one, other in zip(*found, strict=True):
@@ -97,7 +97,7 @@ def test_a_bag_of_ros_1_holds_the_same_samples(tmp_path: Path) -> None:
 def test_a_cut_off_bag_is_one_clear_error(bag: Path, share: float) -> None:
     file = bags.storage_file(bag)
     file.write_bytes(file.read_bytes()[:int(share * file.stat().st_size)])
-    with pytest.raises(RecordingError), BagReader(bag) as reader:
+    with pytest.raises(RecordingError), Bag(bag) as reader:
         list(reader.messages({"/wrench": WRENCH.type}))
 
 
@@ -109,7 +109,7 @@ def test_what_is_no_bag_is_named(tmp_path: Path, name: str) -> None:
     (tmp_path / "zero.mcap").touch()
     os.mkfifo(tmp_path / "pipe.mcap")
     with pytest.raises(RecordingError, match=name):
-        BagReader(tmp_path / name)
+        Bag(tmp_path / name)
 
 
 # ---- topics --------------------------------------------------------------------------------------
@@ -118,7 +118,7 @@ def selected(tmp_path: Path, streams: list[bags.Stream], asked: tuple[str, ...] 
              **changes: object) -> tuple[dict[str, object], list[str]]:
     notes: list[str] = []
     settings = Settings().replace({k.replace("__", "."): v for k, v in changes.items()})
-    with BagReader(bags.write_bag(tmp_path / "bag", streams)) as reader:
+    with Bag(bags.write_bag(tmp_path / "bag", streams)) as reader:
         return dict(select_topics(reader, settings, asked, notes)), notes
 
 

@@ -17,8 +17,7 @@ from rosbags.typesys import get_types_from_msg
 from scipy.spatial.transform import Rotation
 from torque_arm import FRAME, bag, loaded, write_robot
 
-from inertial_id_ros.apps.bag.identify_bag import main
-from inertial_id_ros.apps.bag.options import parse_options
+from inertial_id_ros.apps.bag.identify_bag import main, make_parser, settings_of
 from inertial_id_ros.apps.robot.identify_robot import main as identify_robot
 from inertial_id_ros.cli import NO_ESTIMATE, NOT_IDENTIFIED, OK, USER_ERROR
 from inertial_id_ros.model.tool import load_tool
@@ -197,19 +196,23 @@ def test_a_stated_payload_is_converted_from_its_frame(tmp_path: Path) -> None:
 
 # ---- options and files ---------------------------------------------------------------------------
 
+def given(*words: object) -> Any:
+    """The settings of a command line."""
+    return settings_of(make_parser().parse_args(["bag", *map(str, words)]))[0]
+
+
 def test_the_command_line_wins_over_the_file_and_the_file_over_defaults(tmp_path: Path) -> None:
     file = tmp_path / "s.yaml"
     file.write_text("/**:\n  ros__parameters:\n    use_sim_time: true\n    wrench:\n"
                     "      topic: /ft\n      noise: [0.3, 0.03]\n    estimator.rate: 4.0\n")
-    settings = parse_options(["bag", "--config", str(file), "--set", "estimator.rate=5",
-                              "--sensor", "ati_gamma", "--shape", "cylinder:.1,.2@0,0,.1",
-                              "--window", "7"]).settings
+    settings = given("--config", file, "--set", "estimator.rate=5", "--sensor", "ati_gamma",
+                     "--shape", "cylinder:.1,.2@0,0,.1", "--window", "7")
     assert settings.wrench.topic == "/ft" and settings.estimator.rate == 5.0
     assert settings.wrench.noise == (0.3, 0.03) and settings.wrench.range == (130.0, 10.0)
     assert settings.shape.type == "cylinder" and settings.shape.size == (0.1, 0.2)
     assert settings.shape.center == (0.0, 0.0, 0.1) and settings.buffer.window == 7.0
-    assert parse_options(["bag", "--config", "ur"]).settings.wrench.sensor == "ur_e_series"
-    assert parse_options(["bag", "--shape", "part.stl"]).settings.shape.mesh == "part.stl"
+    assert given("--config", "ur").wrench.sensor == "ur_e_series"
+    assert given("--shape", "part.stl").shape.mesh == "part.stl"
 
 
 def test_a_result_can_be_saved_as_a_tool_and_taken_out_again(folder: Path, tmp_path: Path) -> None:

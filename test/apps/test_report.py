@@ -16,8 +16,12 @@ from scipy.spatial.transform import Rotation
 
 from inertial_id_ros.apps.bag.identify_bag import main
 from inertial_id_ros.apps.report.diagnosis import BAD, FAIR, GOOD, advice_of, diagnose
-from inertial_id_ros.apps.report.prediction import held_out, predict
-from inertial_id_ros.apps.report.results import Identification, Snapshot, round_to_spread
+from inertial_id_ros.apps.report.results import (
+    Identification,
+    Snapshot,
+    predict,
+    round_to_spread,
+)
 from inertial_id_ros.cli import OK
 from inertial_id_ros.estimate import IDENTIFIED, UNOBSERVED, Estimate, NoEstimate
 from inertial_id_ros.inertia import phi_from_body
@@ -106,10 +110,9 @@ def test_the_true_payload_predicts_what_comes_after_it(sign: float) -> None:
                   np.zeros(10), 0)
     assert got is not None and not np.isfinite(got.model[:101]).any()
     np.testing.assert_allclose(got.model[101:], got.measured[101:], atol=2e-3)
-    left = held_out(got)
-    assert left is not None and (left.bins, left.left_out) == (149, 50)
-    without, with_ = left.force
-    assert held_out(got.part(slice(0, 110))) is held_out(None) is None
+    unseen = got.residual()
+    assert unseen is not None and got.part(slice(0, 110)).residual() is None
+    (without, with_), _ = unseen
     assert with_ < 2e-3 and without == pytest.approx(
         np.sqrt(np.square(wrench[101:250, :3]).sum(1).mean()), rel=1e-6)
 

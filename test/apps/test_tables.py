@@ -14,13 +14,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from inertial_id_ros.apps.bag.identify_bag import main
-from inertial_id_ros.apps.recordings.recording import Recording
-from inertial_id_ros.apps.recordings.tables import (
-    Columns,
-    PosesAtRest,
-    columns_from_file,
-    read_motion,
-)
+from inertial_id_ros.apps.recordings.recording import PosesAtRest, Recording
+from inertial_id_ros.apps.recordings.tables import Columns, columns_from_file, read_motion
 from inertial_id_ros.apps.robot.files import read_recording
 from inertial_id_ros.cli import OK, USER_ERROR
 from inertial_id_ros.errors import InertialIdError

@@ -3,52 +3,103 @@
 
 from __future__ import annotations
 
+import argparse
+import shlex
 import sys
-from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
-from ...cli import NO_ESTIMATE, NOT_IDENTIFIED, OK, exit_status
-from ...errors import printable
+import numpy as np
+
+from ...cli import NO_ESTIMATE, NOT_IDENTIFIED, OK, Parser, exit_status, numbers
+from ...errors import DamagedFile, InvalidSetting, printable
 from ...estimate import Estimate
 from ...extras import optional_packages
+from ...geometry.shape import check_sizes
+from ...io.files import config_file, parse_yaml, read_yaml, user_path, write_atomically
 from ...model.tool import save_tool, tool_from_estimate
+from ...settings import SENSORS, Settings, flatten
+from ..recordings.tables import columns_from_file, is_dataset, is_table
 from ..report.results import is_identified, summary
 from .offline import identify_recording
-from .options import parse_options
-from .output import (
-    check_outputs,
-    print_report,
-    print_written,
-    report_file,
-    result_json,
-    write_json,
-    write_text,
-)
+from .output import check_outputs, print_report, print_written, report_file, result_json, write_json
 
 with optional_packages("printing the result"):
     from rich.console import Console
 
+# Parameters that every ROS node has; they mean nothing without ROS.
+NODE_PARAMETERS = ("use_sim_time", "qos_overrides.", "start_type_description_service")
+PRIMITIVES = {"box": "three lengths x,y,z", "cylinder": "radius,height", "sphere": "radius"}
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The command line of `identify_bag`."""
+    parser = Parser(
+        prog="identify_bag",
+        description="Identify mass, centre of mass and inertia of a robot's payload from a bag "
+        "(wrench, and joint states with a robot description or TF) or a table.",
+        epilog="Exit status: 0 mass and centre of mass are identified, 1 no estimate, 2 the "
+        "request cannot be carried out, 3 an estimate without mass or centre of mass.")
+    add = parser.add_argument
+    add("recording", metavar="BAG", type=Path, help="rosbag2 folder, .mcap, .db3 or (ROS 1) .bag "
+        "file; or a table: .csv, .tsv, .txt, .npz, .parquet, or a LeRobot dataset")
+    add("--columns", metavar="FILE", type=Path, help="YAML file with the names of the columns of a "
+        "table (docs/recordings.md)")
+    add("--episode", metavar="N", type=int, help="episode of a dataset (default 0)")
+    add("--config", metavar="FILE", help="YAML file of settings (nested, dotted, or a ROS "
+        "parameter file), or the name of one of the package's own, such as ur")
+    add("--set", metavar="NAME=VALUE", action="append", default=[], dest="assignments",
+        help="any setting by its dotted name, e.g. wrench.topic=/ft or estimator.method=wls; may "
+        "be repeated")
+    add("--sensor", metavar="NAME", choices=tuple(SENSORS), help="wrench.sensor, whose data sheet "
+        f"gives what is not set otherwise: {', '.join(SENSORS)}")
+    add("--sensor-frame", metavar="FRAME", help="wrench.sensor_frame")
+    add("--urdf", metavar="FILE", help="robot_description.file")
+    add("--shape", metavar="SHAPE",
+        help="box:sx,sy,sz | cylinder:r,h | sphere:r [m] that bounds the object, each with "
+        "@cx,cy,cz where its centre is not the sensor origin; or a mesh file that it fills")
+    add("--window", metavar="SECONDS", help="how much of the recording's end is used "
+        "(buffer.window); all: the most that is used, two minutes")
+    add("--stamps", choices=("header", "recorded"), default="header", help="times of the samples: "
+        "their header stamps, or the times of recording, for drivers that leave the stamps zero")
+    add("--save-tool", metavar="OUT", type=Path, help="write the result to this file as a tool, "
+        "for --set tool.file=OUT")
+    add("--json", metavar="OUT", type=Path, help="write the result and its history to this file")
+    add("--report", metavar="DIR", type=Path, help="write a report to this folder: one HTML file "
+        "with the verdict, all numbers and pictures")
+    add("--quiet", action="store_true", help="print nothing but errors")
+    return parser
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the tool; returns its exit status."""
-    return exit_status(lambda: run(parse_options(arguments)))
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    return exit_status(lambda: run(make_parser().parse_args(words), shlex.join(words)))
 
 
-def run(options: Namespace) -> int:
+def run(args: argparse.Namespace, words: str) -> int:
     """Identify, report, write files; returns the exit status.
+
+    Args:
+        words: of the command line, for the report.
 
     Raises:
         InertialIdError: the request cannot be carried out.
     """
-    recording = options.recording
+    recording, (settings, given) = args.recording, settings_of(args)
+    for option, is_one, what in (("columns", is_table, "table"),
+                                 ("episode", is_dataset, "dataset")):
+        if getattr(args, option) is not None and not is_one(recording):
+            raise InvalidSetting(f"--{option} is for a {what}, and {recording} is none")
     json_path, tool_path, report_path = check_outputs(
-        {"--json": options.json, "--save-tool": options.save_tool,
-         "--report": options.report and report_file(options.report, recording)},
+        {"--json": args.json, "--save-tool": args.save_tool,
+         "--report": args.report and report_file(args.report, recording)},
         {"the recording": recording})
-    with Console(stderr=True, quiet=options.quiet).status("reading") as shown:
+    columns = columns_from_file(user_path(args.columns)) if args.columns else None
+    with Console(stderr=True, quiet=args.quiet).status("reading") as shown:
         result = identify_recording(
-            recording, options.settings, options.named, options.episode or 0,
-            options.stamps == "recorded", options.given,
+            recording, settings, columns, args.episode or 0, args.stamps == "recorded", given,
             lambda reached, whole: shown.update(f"identifying: {reached:.0f} of {whole:.0f} s"))
     outcome = result.outcome
     if json_path is not None:
@@ -56,11 +107,11 @@ def run(options: Namespace) -> int:
     if tool_path is not None and isinstance(outcome, Estimate):
         save_tool(tool_path, tool_from_estimate(outcome, result.tool))
     if report_path is not None:
-        from ..report.payload_page import payload_page
+        from ..report.page import payload_page
 
-        write_text(report_path, payload_page(
-            result, options.settings, recording, options.command))
-    if not options.quiet:
+        write_atomically(report_path, payload_page(
+            result, settings, recording, f"identify_bag {words}"))
+    if not args.quiet:
         print_report(Console(), result, str(recording))
         print_written(json_path, tool_path if outcome.valid else None, report_path)
     elif not isinstance(outcome, Estimate):
@@ -68,6 +119,53 @@ def run(options: Namespace) -> int:
     if not isinstance(outcome, Estimate):
         return NO_ESTIMATE
     return OK if is_identified(outcome) else NOT_IDENTIFIED
+
+
+def settings_of(args: argparse.Namespace) -> tuple[Settings, Mapping[str, Any]]:
+    """The settings of file and command line, and by dotted name those of the command line.
+
+    Raises:
+        InvalidSetting: unreadable YAML, an unknown name, or a value that is not allowed.
+    """
+    changes: dict[str, Any] = {}
+    if args.config:
+        path = config_file(args.config)
+        tree = read_yaml(path, f"settings file {path}") or {}
+        if not isinstance(tree, Mapping):
+            raise InvalidSetting(f"settings file {path} must hold names and values, not "
+                                 f"{tree!r:.200}")
+        changes = {name: value for name, value in flatten(tree).items()
+                   if not name.startswith(NODE_PARAMETERS)}
+    given: dict[str, Any] = {}
+    for text in args.assignments:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise InvalidSetting(f"--set {text}: write NAME=VALUE, e.g. estimator.rate=5")
+        try:
+            given[name] = parse_yaml(value) if value else ""
+        except DamagedFile as error:
+            raise InvalidSetting(f"--set {text[:200]}: {error}") from error
+    named = {"wrench.sensor": args.sensor, "wrench.sensor_frame": args.sensor_frame,
+             "robot_description.file": args.urdf}
+    given |= {name: value for name, value in named.items() if value is not None}
+    if args.window is not None:
+        given["buffer.window"], = numbers(f"--window {args.window}", args.window.replace(
+            "all", "120"), "seconds", 1)
+    given |= _shape_settings(args.shape) if args.shape else {}
+    return Settings().replace({**changes, **given}), given
+
+
+def _shape_settings(text: str) -> dict[str, Any]:
+    """Settings from the short form: a primitive with its sizes, and centre, or a mesh file that
+    the object fills (raises InvalidSetting)."""
+    kind, colon, rest = text.partition(":")
+    if not colon or kind not in PRIMITIVES:
+        return {"shape.type": "mesh", "shape.bounding": False, "shape.mesh": text}
+    sizes, _, center = rest.partition("@")
+    size = numbers(f"--shape {text}", sizes, PRIMITIVES[kind])
+    check_sizes(kind, np.array(size))
+    return {"shape.type": kind, "shape.bounding": True, "shape.size": size, "shape.center": numbers(
+        f"--shape {text}", center or "0,0,0", "three numbers after @")}
 
 
 if __name__ == "__main__":

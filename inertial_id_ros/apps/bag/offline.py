@@ -7,18 +7,28 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 from ...errors import InertialIdError
 from ...estimate import Estimate, Outcome
-from ...identify.beliefs import stated_by_driver
+from ...estimators import create
+from ...identify.beliefs import Basis, named_beliefs, stated_by_driver
+from ...identify.estimate import estimate
 from ...identify.identifier import make_identifier
-from ...kinds import Finding, made, sort_findings, withdraw_doubted
+from ...io.files import user_path
+from ...kinds import Finding, finding_of, made, sort_findings, withdraw_doubted
+from ...model.history import History
 from ...motion.description import read_description
+from ...motion.motion import BIN, BIN_NS, Motion
 from ...settings import Settings
-from ..recordings import Columns, Recording, StatedPayload, open_recording
-from ..report.prediction import prediction_of
-from ..report.results import Identification, Snapshot
+from ..recordings.bags import open_recording
+from ..recordings.recording import PosesAtRest, Recording, StatedPayload
+from ..recordings.tables import Columns, is_table, read_motion
+from ..report.results import Identification, Snapshot, prediction_of
 
 UNUSED = 1.0  # s of a recording; more than that is worth a note
+HELD, EVERY = 90, 100  # bins for which a pose at rest is held; after which the next one follows
+START = 170_000_000_000  # bin of the first one
 Progress = Callable[[float, float], None]
 
 
@@ -38,11 +48,12 @@ def identify_recording(path: Path, settings: Settings, columns: Columns | None =
         RecordingError, InvalidData: the recording cannot be read, or lacks something.
         InertialIdError: a setting, or what it names, cannot be used.
     """
-    with open_recording(path, settings, columns, episode, asked, recorded_stamps) as recording:
-        if not isinstance(recording, Recording):
-            from .at_rest import identify_poses
-
-            return identify_poses(recording, settings)
+    path = user_path(path)
+    if is_table(path):
+        read = read_motion(path, columns or Columns(), settings, episode)
+        return identify_poses(read, settings) if isinstance(read, PosesAtRest) else (
+            _Run(read, settings).result(progress))
+    with open_recording(path, settings, asked, recorded_stamps) as recording:
         return _Run(recording, settings).result(progress)
 
 
@@ -53,7 +64,7 @@ class _Run:
         self._recording, self._settings = recording, settings
         self._identifier = make_identifier(settings)
         self._history: list[Snapshot] = []
-        self._origin: int | None = None  # stamp of the start [ns]
+        self._origin = 0  # stamp of the start [ns]
         driver = settings.precompensated
         self._stated: StatedPayload | None = None
         self._not_added = "" if driver.source in ("settings", "none") else (
@@ -69,7 +80,7 @@ class _Run:
         for edge in recording.fixed:
             identifier.add_static_transform(*edge)
         for part in recording.parts:
-            if self._origin is None and part.samples:
+            if not self._origin and part.samples:
                 self._origin = min(int(some.stamps[0]) for some in part.samples)
             self._keep(identifier.add_arrays(part.samples))
             self._update_payload(part.payload)
@@ -77,17 +88,19 @@ class _Run:
         self._keep(identifier.finish())
         findings, outcomes = self._findings(), [item.outcome for item in self._history]
         outcome = outcomes[-1] if outcomes else withdraw_doubted(identifier.outcome, findings)
+        window, notes = self._settings.buffer.window, recording.notes
+        if isinstance(outcome, Estimate) and window < recording.duration - UNUSED:
+            notes += (f"only the last {window:g} s of {recording.duration:.0f} s are used "
+                      "(--window)",)
         return Identification(
-            outcome, tuple(self._history), findings, recording.duration, recording.counts,
-            (*recording.notes, *self._unused(outcome)), identifier.beliefs.tool,
-            prediction_of(identifier, outcomes, self._origin or 0))
+            outcome, tuple(self._history), findings, recording.duration, recording.counts, notes,
+            identifier.beliefs.tool, prediction_of(identifier, outcomes, self._origin))
 
     def _keep(self, outcomes: list[Outcome]) -> None:
-        if outcomes:
-            findings = self._findings()
-            self._history += [
-                Snapshot(max(1e-9 * (outcome.stamp_ns - (self._origin or 0)), 0.0),
-                         withdraw_doubted(outcome, findings), findings) for outcome in outcomes]
+        findings = self._findings() if outcomes else ()
+        self._history += [Snapshot(max(1e-9 * (outcome.stamp_ns - self._origin), 0.0),
+                                   withdraw_doubted(outcome, findings), findings)
+                          for outcome in outcomes]
 
     def _update_payload(self, payload: StatedPayload | None) -> None:
         """Believe what the driver states that it compensates, once its frame is known; None: it
@@ -107,8 +120,32 @@ class _Run:
         driver = [made("payload_not_added", why=self._not_added)] if self._not_added else []
         return sort_findings((*self._recording.findings(), *driver, *self._identifier.findings()))
 
-    def _unused(self, outcome: Outcome) -> tuple[str, ...]:
-        """A note where an estimate uses the end of the recording alone."""
-        window, duration = self._settings.buffer.window, self._recording.duration
-        return (f"only the last {window:g} s of {duration:.0f} s are used (--window)",) if (
-            isinstance(outcome, Estimate) and window < duration - UNUSED) else ()
+
+def identify_poses(poses: PosesAtRest, settings: Settings) -> Identification:
+    """The payload by the weight that a sensor read in poses at rest.
+
+    The poses become a history that holds each for a while, so that all that is known of sensors and
+    set-ups counts as for any motion.
+
+    Raises:
+        InertialIdError: a setting cannot be used.
+    """
+    n = len(poses.wrench)
+    seconds = BIN * EVERY * (n + 1)
+    settings = settings.replace({"buffer.window": seconds})
+    number = START + (np.arange(n)[:, None] * EVERY + np.arange(HELD)).ravel()
+    still = np.zeros((n * HELD, 3))
+    history = History(seconds)
+    history.append(
+        Motion(number, np.repeat(poses.rotation, HELD, axis=0), still, still, still, still,
+               np.empty((n * HELD, 0, 3, 3)), np.empty((n * HELD, 0, 6))),
+        number * BIN_NS + BIN_NS // 2, settings.wrench.sign * np.repeat(poses.wrench, HELD, axis=0))
+    beliefs = named_beliefs(settings)
+    said = estimate(history.window(history.end, seconds), history.end,
+                    Basis(settings, beliefs, create(settings), poses.frame))
+    findings = tuple(finding_of(*given) for given in said.findings)
+    outcome = withdraw_doubted(said.outcome, findings)
+    return Identification(outcome, (Snapshot(0.0, outcome, findings),), findings, 0.0,
+                          {"poses at rest": n}, ("each row is taken for a pose at rest, as there "
+                                                 "is no time, or rows are far apart",),
+                          beliefs.tool)

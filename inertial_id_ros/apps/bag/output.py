@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Result files, and the report that `identify_bag` prints.
-
-Files are checked before a long run, and written completely or not at all.
-"""
+"""What programs print and write. Files are checked before a long run, and written completely or not
+at all."""
 
 from __future__ import annotations
 
@@ -17,15 +15,13 @@ from ...estimate import Estimate
 from ...extras import optional_packages
 from ...io.files import strict_json, user_path, write_atomically
 from ..report.diagnosis import BAD, GOOD, diagnose, sentence
-from ..report.page import Cell, Table, parameter_table, sensor_table
-from ..report.results import Identification
+from ..report.results import Cell, Identification, Table, parameter_table, sensor_table
 
 if TYPE_CHECKING:  # files are written without it
     from rich.console import Console
 
 _COLORS = {"bad": "red", "fair": "yellow", "good": "green"}
 _LEVELS = {"error": "red", "warning": "yellow", "info": "cyan"}
-write_text = write_atomically
 
 
 def print_report(console: Console, result: Identification, title: str) -> None:
@@ -84,17 +80,15 @@ def check_outputs(wanted: Mapping[str, Path | None],
     Raises:
         InvalidSetting: one cannot be written, would replace what is read, or two are the same.
     """
-    out: list[Path | None] = []
+    out = [path and user_path(path) for path in wanted.values()]
     taken = {user_path(path).resolve(): what for what, path in read.items() if path}
-    for option, given in wanted.items():
-        path = given and user_path(given)
-        out.append(path)
+    for option, path in zip(wanted, out, strict=True):
         if path is None:
             continue
         real, said = path.resolve(), f"{option} {path}"
         if path.exists() and not path.is_file():
             raise InvalidSetting(f"{said} is a folder or no regular file; name another file")
-        if not path.parent.is_dir() or not os.access(path.parent, os.W_OK | os.X_OK) or (
+        if not os.access(path.parent, os.W_OK | os.X_OK) or (
                 path.exists() and not os.access(path, os.W_OK)):
             raise InvalidSetting(f"{said} cannot be written: {path.parent} does not exist, or "
                                  "permission denied")
@@ -103,12 +97,6 @@ def check_outputs(wanted: Mapping[str, Path | None],
                 raise InvalidSetting(f"{said} would overwrite {what}; name another file")
         taken[real] = f"the file of {option}"
     return out
-
-
-def print_written(*paths: Path | None) -> None:
-    """Say which files were written; None: it was not asked for."""
-    for path in filter(None, paths):
-        print(f"wrote {printable(str(path))}")
 
 
 def report_file(folder: Path, recording: Path) -> Path:
@@ -123,6 +111,12 @@ def report_file(folder: Path, recording: Path) -> Path:
     name = recording.resolve().name
     names = chain([f"{name}.html"], (f"{name}-{k}.html" for k in count(2)))
     return next(file for file in map(path.joinpath, names) if not file.exists())
+
+
+def print_written(*paths: Path | None) -> None:
+    """Say which files were written; None: it was not asked for."""
+    for path in filter(None, paths):
+        print(f"wrote {printable(str(path))}")
 
 
 def write_json(path: Path, result: dict[str, Any]) -> None:

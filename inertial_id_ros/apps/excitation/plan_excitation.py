@@ -15,8 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import yaml
 
-from ...arguments import Parser, names, numbers
-from ...cli import OK, exit_status
+from ...cli import OK, Parser, exit_status, names, numbers
 from ...errors import InvalidData, InvalidSetting, printable
 from ...inertia import Array, phi_from_body
 from ...io.files import user_path, write_atomically

@@ -16,9 +16,8 @@ from typing import TextIO
 from ...cli import OK
 from ...io.files import without_nonfinite, write_atomically
 from ..report.diagnosis import BAD, GOOD, Diagnosis
-from ..report.figures import wrench_charts
-from ..report.page import Card, Cell, Section, Table, render
-from ..report.results import CONFIDENCE_95, NAMES, SCALES, UNITS, two_digits
+from ..report.page import Section, render, wrench_charts
+from ..report.results import CONFIDENCE_95, NAMES, SCALES, UNITS, Cell, Table, two_digits
 from .checks import Row, Verdict, failed
 from .progress import Numbers, Part, Progress
 from .proof import Proof
@@ -167,15 +166,16 @@ def session_page(show: Show, end: End) -> str:
     advice = [f"{row.check}: {row.advice}" for row in failed(show.rows.values())]
     verdict = Diagnosis(GOOD if good else BAD, "Done" if good else "Not done", end.text, (),
                         (*advice, *filter(None, [end.advice])))
-    cards = [Card(part.name.capitalize(), f"{part.value} "
-                  + (f"± {two_digits(part.width)} {part.unit}" if part.is_known
-                     else "not observable"), "good" if part.is_reached else "fair")
-             for part in show.parts]
     return render(f"Payload session of {time.strftime('%Y-%m-%d %H:%M')}", verdict,
-                  list(_sections(show)), cards)
+                  list(_sections(show)))
 
 
 def _sections(show: Show) -> Iterator[Section]:
+    if show.parts:
+        yield Section("Progress", "progress", [Table("At the end", ["", "value", "goal"], [
+            [part.name, _interval(part), Cell("reached" if part.is_reached else "not reached",
+                                              "good" if part.is_reached else "fair")]
+            for part in show.parts])])
     if (found := show.found) is not None:
         numbers = [[f"{name} [{unit}]", f"{scale * value:.4g}",
                     two_digits(CONFIDENCE_95 * scale * sigma)]

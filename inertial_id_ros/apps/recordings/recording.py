@@ -32,6 +32,15 @@ class Part(NamedTuple):
     payload: StatedPayload | None = None
 
 
+class PosesAtRest(NamedTuple):
+    """Poses in which the sensor was at rest: rotation (n, 3, 3) to the world whose z axis points
+    up, the mean wrench (n, 6) [N, N m] of each, and the name of the sensor's frame."""
+
+    rotation: Array
+    wrench: Array
+    frame: str
+
+
 @dataclass(frozen=True)
 class Recording:
     """A recording that is read once.

@@ -1,36 +1,43 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Tables of motion and load as recordings, or as poses at rest: which columns hold what."""
+"""Tables of motion and load (CSV, NPZ, Parquet, LeRobot) as recordings, or as poses at rest."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from io import StringIO
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from ...errors import InvalidData, InvalidSetting
+from ...errors import InertialIdError, InvalidData, InvalidSetting, RecordingError
+from ...extras import optional_packages
 from ...inertia import Array
-from ...io.arrays import as_rotations
 from ...io.files import read_yaml
 from ...io.sample_blocks import Edges, JointStates, Samples, Wrenches, split_by_time
+from ...limits import MAX_TABLE_BYTES
 from ...settings import Settings
-from .recording import Part, Recording
-from .table_files import Table, read_table
+from .recording import Part, PosesAtRest, Recording
 
+INFO = Path("meta") / "info.json"
+UNITS = {"", "-", "1", "s", "ms", "us", "ns", "sec", "n", "nm", "n m", "n*m", "n·m", "nmm", "m",
+         "mm", "rad", "deg", "m/s^2", "m/s2", "rad/s", "a", "kg", "hz", "°"}
 TIMES = ("time", "t", "stamp", "timestamp")
-SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
-METRES = {"m": 1.0, "mm": 1e-3}
-# Ways to give an orientation, with the usual names of their columns.
-ORIENTATIONS = {
-    "quaternion": ("qx", "qy", "qz", "qw"),
-    "rotation": tuple(f"r{i}{k}" for i in "123" for k in "123"),
-    "rotation_vector": ("rx", "ry", "rz"),
-    "rpy": ("roll", "pitch", "yaw")}
-SIZES = {"wrench": 6, "position": 3, **{k: len(v) for k, v in ORIENTATIONS.items()}}
-UNIT = 0.05  # by which the length of a quaternion may miss one
+SECONDS, METRES = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}, {"m": 1.0, "mm": 1e-3}
+# Ways to give an orientation: the usual names of their columns, what makes a rotation of a row, and
+# the length that a row must have.
+ORIENTATIONS: dict[str, tuple[tuple[str, ...], Callable[[Array], Rotation], float | None]] = {
+    "quaternion": (("qx", "qy", "qz", "qw"), Rotation.from_quat, 1.0),
+    "rotation": (tuple(f"r{i}{k}" for i in "123" for k in "123"),
+                 lambda rows: Rotation.from_matrix(rows.reshape(-1, 3, 3)), 3.0**0.5),
+    "rotation_vector": (("rx", "ry", "rz"), Rotation.from_rotvec, None),
+    "rpy": (("roll", "pitch", "yaw"), lambda rows: Rotation.from_euler("xyz", rows), None)}
+SIZES = {"wrench": 6, "position": 3, **{name: len(way[0]) for name, way in ORIENTATIONS.items()}}
+UNIT = 0.05  # relative, by which such a length may differ
 SLOWEST = 0.5  # s between rows; slower ones are poses at rest, or in another unit
 START = 1_700_000_000 * 10**9  # ns: added to stamps near zero, which mean "no stamp" in ROS
 EARLIEST = 1e6  # s
@@ -39,6 +46,150 @@ TOGETHER = 2000  # samples of a part
 FEWEST_POSES, MOST_POSES = 6, 118  # a second of the longest window each
 STEEP = 0.05  # rad between poses that differ
 
+
+# ---- files ---------------------------------------------------------------------------------------
+
+def is_table(path: Path) -> bool:
+    """True if a path is a table, not a bag."""
+    return path.suffix.lower() in READERS or is_dataset(path)
+
+
+def is_dataset(path: Path) -> bool:
+    """True if a folder is a LeRobot dataset."""
+    return (path / INFO).is_file()
+
+
+def _read(path: Path, episode: int) -> Mapping[str, np.ndarray]:
+    """Columns (n,) or (n, k) of numbers by name; of an NPZ also words.
+
+    Raises:
+        RecordingError: it cannot be read as a table; the text says why.
+        InvalidSetting: there is no such episode.
+        MissingPackage: pandas, or for Parquet pyarrow, is not installed.
+    """
+    try:
+        if is_dataset(path):
+            return _read_episode(path, episode)
+        if not path.is_file() or path.stat().st_size > MAX_TABLE_BYTES:
+            raise ValueError(f"it is no regular file of at most {MAX_TABLE_BYTES} bytes")
+        return READERS[path.suffix.lower()](path)
+    except InertialIdError:
+        raise
+    except Exception as error:  # damaged files raise errors of many kinds
+        why = " ".join(str(error).split()) or type(error).__name__
+        raise RecordingError(f"table {path} cannot be read: {why:.300}") from error
+
+
+def _read_npz(path: Path) -> dict[str, np.ndarray]:
+    with np.load(path, allow_pickle=False) as file:
+        return {name: values.astype(float) if values.dtype.kind in "iuf" else values
+                for name, values in file.items() if values.dtype.kind in "iufU"}
+
+
+def _read_parquet(path: Path, **selection: Any) -> dict[str, np.ndarray]:
+    """The columns of numbers, or of lists of numbers of one length."""
+    with optional_packages("reading a Parquet file"):
+        import pandas as pd
+        import pyarrow  # noqa: F401, which pandas uses
+    columns: dict[str, np.ndarray] = {}
+    for name, column in pd.read_parquet(path, **selection).items():
+        try:
+            columns[str(name)] = np.array(column.tolist(), dtype=float)
+        except (TypeError, ValueError):
+            continue  # text, images, lists of different lengths
+    return columns
+
+
+def _read_episode(path: Path, episode: int) -> dict[str, np.ndarray]:
+    """The rows of one episode. A vector with names is there as ``observation.state/gripper``, too
+    (raises InvalidSetting)."""
+    info = json.loads((path / INFO).read_text(encoding="utf-8"))
+    table = _read_parquet(path / "data", filters=[("episode_index", "==", episode)])
+    if not len(table["episode_index"]):
+        raise InvalidSetting(f"--episode is {episode}; {path} holds "
+                             f"{info.get('total_episodes', '?')}, counted from 0")
+    for feature, column in list(table.items()):
+        names = info["features"].get(feature, {}).get("names")
+        if isinstance(names, dict) and len(names) == 1:  # {"motors": [...]}
+            (names,) = names.values()
+        if column.ndim == 2 and isinstance(names, list) and len(names) == column.shape[1]:
+            table |= {f"{feature}/{name}": column[:, k] for k, name in enumerate(names)}
+    return table
+
+
+def _read_csv(path: Path) -> dict[str, np.ndarray]:
+    """Columns of numbers below a line of names; what is no number becomes NaN."""
+    with optional_packages("reading a table"):
+        import pandas as pd
+    lines = [line for line in _text(path).splitlines() if line.strip()]
+    if len(lines) < 2:
+        raise ValueError(f"it has {len(lines)} lines; names of the columns and rows of numbers "
+                         "are needed")
+    # Of the separators and decimal points that make numbers of a row, those that make most.
+    cell, point = max(((cell, point) for point in ".," for cell in (",", ";", "\t", None)
+                       if cell != point), key=lambda form: _numbers(lines[len(lines) // 2], *form))
+    width = len(_cells(lines[len(lines) // 2], cell))
+    first = next((k for k, line in enumerate(lines) if len(_cells(line, cell)) == width
+                  and 2 * _numbers(line, cell, point) > width - _cells(line, cell).count("")), 0)
+    if width < 2 or not first:
+        raise ValueError(f"it has '{lines[0][:60]}' in its first line and no line of names above "
+                         "rows of numbers, separated by commas, semicolons, tabs or blanks")
+    names = _names([_cells(line.lstrip("# "), cell) for line in lines[:first]], width)
+    body = "\n".join(lines[first:]).replace(point, ".")
+    table = pd.read_csv(StringIO(body), sep=cell or r"\s+", header=None, skipinitialspace=True,
+                        index_col=False)
+    if table.shape[1] != width:
+        raise ValueError(f"a row has {table.shape[1]} columns; others have {width}")
+    return {name: pd.to_numeric(table[k], errors="coerce").to_numpy(float)
+            for k, name in enumerate(names) if name}
+
+
+def _text(path: Path) -> str:
+    """The text of a file, as Excel and its like write it."""
+    data = path.read_bytes()
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return data.decode("utf-16", errors="replace")
+    if b"\0" in data[:1000]:
+        raise ValueError("it is no text; save it as CSV in UTF-8")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return data.decode("cp1252", errors="replace")
+
+
+def _cells(line: str, cell: str | None) -> list[str]:
+    return [text.strip(' "') for text in line.split(cell)]
+
+
+def _numbers(line: str, cell: str | None, point: str) -> int:
+    """How many cells are numbers."""
+    def is_number(text: str) -> bool:
+        try:
+            return bool(float(text.replace(point, ".")) + 1.0)
+        except ValueError:
+            return False
+    return sum(map(is_number, _cells(line, cell)))
+
+
+def _names(above: Sequence[list[str]], width: int) -> list[str]:
+    """Names of the columns, from the lines above the numbers; below them may be a line of units."""
+    fitting = [cells for cells in above if len(cells) == width]
+    while len(fitting) > 1 and {text.lower().strip("[]() ") for text in fitting[-1]} <= UNITS:
+        del fitting[-1]
+    if not fitting:
+        raise ValueError(f"it has {width} columns and {len(above[-1])} names above them")
+    twice = [name for name, count in Counter(fitting[-1]).items() if name and count > 1]
+    if twice:
+        raise ValueError(f"it has two columns with the name '{twice[0]}'; each needs its own")
+    return fitting[-1]
+
+
+READERS: dict[str, Callable[[Path], dict[str, np.ndarray]]] = {
+    ".csv": _read_csv, ".tsv": _read_csv, ".txt": _read_csv, ".npz": _read_npz,
+    ".parquet": _read_parquet}
+
+
+# ---- columns -------------------------------------------------------------------------------------
 
 @dataclass(frozen=True)
 class Columns:
@@ -77,29 +228,36 @@ class Columns:
     position_unit: str = "m"
 
     def __post_init__(self) -> None:
-        for item in fields(self):
-            name, value = item.name, getattr(self, item.name)
-            if name in SIZES:
-                counts = (0, 1, SIZES[name], *((2,) if name == "wrench" else ()))
-                is_good = (isinstance(value, list | tuple) and len(value) in counts
-                           and all(isinstance(n, str) for n in value))
-                wanted = f"{SIZES[name]} names of columns, or one that holds as many numbers"
-            elif name in ("joints", "efforts"):
-                is_good = isinstance(value, Mapping) and all(
-                    isinstance(word, str) for pair in value.items() for word in pair)
-                wanted = "names of joints and names of columns"
-            elif name == "rate":
-                is_good, wanted = type(value) in (int, float) and value >= 0.0, "a number above 0"
-            else:
-                allowed = {"time_unit": SECONDS, "position_unit": METRES}.get(name)
-                is_good = isinstance(value, str) and (allowed is None or value in allowed)
-                wanted = "text" if allowed is None else "one of " + ", ".join(allowed)
-            if not is_good:
+        for name, value in vars(self).items():
+            wanted = _wanted(name, value)
+            if wanted:
                 raise InvalidSetting(f"{name} of the columns is {value!s:.200}; it must be "
                                      f"{wanted}")
         if sum(bool(getattr(self, name)) for name in ORIENTATIONS) > 1:
             raise InvalidSetting(f"more than one of {', '.join(ORIENTATIONS)} is named; one is "
                                  "needed")
+
+
+def _wanted(name: str, value: Any) -> str:
+    """What a value of `Columns` must be; empty where it is that."""
+    if name in SIZES:
+        counts = (0, 1, SIZES[name], 2 if name == "wrench" else 1)
+        fits = isinstance(value, list | tuple) and len(value) in counts and _are_texts(value)
+        wanted = f"{SIZES[name]} names of columns, or one that holds as many numbers"
+    elif name in ("joints", "efforts"):
+        fits = isinstance(value, Mapping) and _are_texts([*value, *value.values()])
+        wanted = "names of joints and names of columns"
+    elif name == "rate":
+        fits, wanted = type(value) in (int, float) and value >= 0.0, "a number above 0"
+    else:
+        allowed = {"time_unit": SECONDS, "position_unit": METRES}.get(name)
+        fits = _are_texts([value]) and (allowed is None or value in allowed)
+        wanted = "text" if allowed is None else "one of " + ", ".join(allowed)
+    return "" if fits else wanted
+
+
+def _are_texts(values: Sequence[Any]) -> bool:
+    return all(isinstance(value, str) for value in values)
 
 
 def columns_from_file(path: Path) -> Columns:
@@ -119,43 +277,40 @@ def columns_from_file(path: Path) -> Columns:
     return Columns(**given)
 
 
-class Reader:
-    """Reads numbers out of the columns of a table.
+class Table:
+    """The columns of a table, read by their names.
 
-    Args:
-        what: of the table, for messages.
+    Attributes:
+        columns: names; what: the table, and present: what it holds, for messages.
+        content: columns (n,) or (n, k) by name, vectors also as ``name[2]``.
+
+    Raises:
+        RecordingError: it cannot be read. InvalidSetting: there is no such episode.
     """
 
-    def __init__(self, table: Table, columns: Columns, what: str) -> None:
-        self.columns, self.what = columns, what
-        self.present = f"{', '.join(sorted(table)) or 'none':.400}"  # names, for messages
-        self.table = {name: np.atleast_1d(column) for name, column in table.items()}
-        self._rows = 0
-        for name, column in table.items():
-            if column.ndim == 2:
-                self.table |= {f"{name}[{k}]": values for k, values in enumerate(column.T)}
+    def __init__(self, path: Path, columns: Columns, episode: int = 0) -> None:
+        self.columns, self.what = columns, f"table {path}"
+        content = _read(path, episode)
+        self.present = f"{', '.join(sorted(content)) or 'none':.400}"
+        self.content = {name: np.atleast_1d(column) for name, column in content.items()} | {
+            f"{name}[{k}]": values for name, column in content.items() if column.ndim == 2
+            for k, values in enumerate(column.T)}
 
     def rows(self, names: Sequence[str], size: int) -> Array:
         """Rows (n, size), from a column of each number, or columns of several (raises
         InvalidData)."""
         for name in names:
-            if name not in self.table:
+            if name not in self.content:
                 raise InvalidData(f"{self.what} has no column '{name}' (--columns names them); it "
                                   f"has {self.present}")
-            count = len(self.table[name])
-            self._rows = self._rows or count
-            if count != self._rows:
-                raise InvalidData(f"column '{name}' of {self.what} has {count} rows; columns "
-                                  f"before it have {self._rows}")
-        rows = np.column_stack([self.table[name] for name in names])
-        if rows.shape[1] != size:
+            if len(self.content[name]) != len(self.content[names[0]]):
+                raise InvalidData(f"columns '{names[0]}' and '{name}' of {self.what} have "
+                                  "different numbers of rows")
+        rows = np.column_stack([self.content[name] for name in names])
+        if rows.shape[1] != size or rows.dtype.kind != "f":
             raise InvalidData(f"column '{names[0]}' of {self.what} gives {rows.shape[1]} numbers "
                               f"in a row; {size} are needed; name one of them: {names[0]}[0]")
         return rows
-
-    def column(self, name: str) -> Array:
-        """A column of single numbers (raises InvalidData)."""
-        return self.rows([name], 1)[:, 0]
 
     def joints(self, named: Mapping[str, str]) -> Array:
         """Columns (n, joints) of what is named for each joint; joints that name one vector are its
@@ -165,72 +320,58 @@ class Reader:
             names = [f"{name}[{k}]" for k, name in enumerate(names)]
         return self.rows(names, len(named))
 
-    def orientation(self) -> Array:
-        """Unit quaternions (n, 4) x, y, z, w (raises InvalidData)."""
+    def numbers(self, names: Sequence[str], size: int, what: str) -> Array:
+        """As `rows`, of finite numbers (raises InvalidData)."""
+        rows = self.rows(names, size)
+        good = np.isfinite(rows).all(axis=1)
+        if not good.all():
+            raise InvalidData(f"{what} of row {int(np.argmin(good)) + 1} of {self.what} is not a "
+                              "number")
+        return rows
+
+    def orientation(self) -> Rotation:
+        """The rotation of each row (raises InvalidData)."""
         kind = next((name for name in ORIENTATIONS if getattr(self.columns, name)), None) or next(
-            (name for name, usual in ORIENTATIONS.items() if self.table.keys() & usual), None)
+            (name for name, way in ORIENTATIONS.items() if self.content.keys() & way[0]), None)
         if kind is None:
             raise InvalidData(f"{self.what} tells no motion: it has no column of an orientation "
                               "('qx' and the like); --columns names its columns, or those of the "
                               "time and of joint positions (joints, with --urdf); it has "
                               f"{self.present}")
-        rows = self.rows(getattr(self.columns, kind) or ORIENTATIONS[kind], SIZES[kind])
-        self.require_numbers(rows, "orientation")
-        if kind == "quaternion":
-            length = np.linalg.norm(rows, axis=1)
-            k = int(np.argmax(np.abs(length - 1.0)))
-            if abs(length[k] - 1.0) > UNIT:
-                raise InvalidData(f"the quaternion of row {k + 1} of {self.what} has length "
-                                  f"{length[k]:.3g}; it must be 1")
-            return rows
-        if kind == "rotation":
-            turn = Rotation.from_matrix(as_rotations(
-                f"the rotation of {self.what}", rows.reshape(-1, 3, 3), len(rows)))
-        else:
-            turn = (Rotation.from_rotvec(rows) if kind == "rotation_vector"
-                    else Rotation.from_euler("xyz", rows))
-        return np.asarray(turn.as_quat())
-
-    def require_numbers(self, rows: Array, name: str) -> None:
-        """Raise InvalidData where a row (n, k) holds what is no number."""
-        good = np.isfinite(rows).all(axis=1)
-        if not good.all():
-            raise InvalidData(f"{name} of row {int(np.argmin(good)) + 1} of {self.what} is not a "
-                              "number")
+        usual, make, wanted = ORIENTATIONS[kind]
+        rows = self.numbers(getattr(self.columns, kind) or usual, SIZES[kind], "orientation")
+        length = np.linalg.norm(rows, axis=1) / (wanted or 1.0)
+        k = int(np.argmax(np.abs(length - 1.0)))
+        if wanted and abs(length[k] - 1.0) > UNIT:
+            raise InvalidData(f"the {kind} of row {k + 1} of {self.what} has length "
+                              f"{wanted * length[k]:.3g}; it must be {wanted:.3g}")
+        try:
+            return make(rows)
+        except ValueError as error:  # a matrix that mirrors
+            raise InvalidData(f"the {kind} of {self.what} is none: {error}") from error
 
     def stamps(self) -> np.ndarray | None:
         """Stamps (n,) [ns], increasing; None where there is neither a time nor a rate (raises
         InvalidData)."""
-        name = self.columns.time or next((n for n in TIMES if n in self.table), "")
+        name = self.columns.time or next((n for n in TIMES if n in self.content), "")
         if not name:
             if not self.columns.rate:
                 return None
-            count = max(map(len, self.table.values()), default=0)
+            count = max(map(len, self.content.values()), default=0)
             return START + np.round(1e9 * np.arange(count) / self.columns.rate).astype(np.int64)
-        time = self.column(name)
+        time = self.numbers([name], 1, f"column '{name}'")[:, 0]
         if len(time) < 2:
             raise InvalidData(f"{self.what} has {len(time)} rows; it needs at least two")
-        self.require_numbers(time[:, None], f"column '{name}'")
-        back = np.flatnonzero(np.diff(time) < 0.0)
-        if len(back):
-            before, now = time[back[0]:back[0] + 2].tolist()
-            raise InvalidData(f"column '{name}' of row {back[0] + 2} of {self.what} is {now}, below"
-                              f" {before} before it; time must not go back")
+        k = int(np.argmin(np.diff(time)))
+        if time[k + 1] < time[k]:
+            raise InvalidData(f"column '{name}' of row {k + 2} of {self.what} is {time[k + 1]}, "
+                              f"below {time[k]} before it; time must not go back")
         seconds = SECONDS[self.columns.time_unit] * time
-        # Of large numbers, the fraction is kept as far as they hold it.
-        stamps = np.round(1e9 * (seconds - seconds[0])).astype(np.int64)
-        first = round(1e9 * float(seconds[0]))
-        return stamps + first + (START if seconds[0] < EARLIEST else 0)
+        first = round(1e9 * float(seconds[0])) + (START if seconds[0] < EARLIEST else 0)
+        return first + np.round(1e9 * (seconds - seconds[0])).astype(np.int64)  # no digit is lost
 
 
-class PosesAtRest(NamedTuple):
-    """Poses in which the sensor was at rest: rotation (n, 3, 3) to the world whose z axis points
-    up, the mean wrench (n, 6) [N, N m] of each, and the name of the sensor's frame."""
-
-    rotation: Array
-    wrench: Array
-    frame: str
-
+# ---- recordings ----------------------------------------------------------------------------------
 
 def read_motion(path: Path, columns: Columns, settings: Settings, episode: int = 0
                 ) -> Recording | PosesAtRest:
@@ -242,78 +383,68 @@ def read_motion(path: Path, columns: Columns, settings: Settings, episode: int =
     Raises:
         RecordingError, InvalidData, InvalidSetting: it cannot be read as such a table.
     """
-    reader = Reader(read_table(path, episode), columns, f"table {path}")
+    table = Table(path, columns, episode)
     by_efforts = settings.load.source == "joint_torque"
     by_pose = not columns.joints and not by_efforts
-    stamps = reader.stamps()
+    stamps = table.stamps()
+    if stamps is None and not by_pose:
+        raise InvalidData(f"{table.what} has no column of the time (--columns names it, or a rate "
+                          f"of its rows in Hz); it has {table.present}")
     if stamps is None:
-        if by_pose:
-            return _poses_at_rest(reader)
-        raise InvalidData(f"table {path} has no column of the time (--columns names it, or a rate "
-                          f"of its rows in Hz); it has {reader.present}")
+        return _poses_at_rest(table)
     period = 1e-9 * float(np.median(np.diff(stamps)))
-    if period > SLOWEST:
-        if by_pose and columns.time_unit == "s" and not _turns_slowly(reader):
-            return _poses_at_rest(reader)
-        raise InvalidData(f"the rows of table {path} are {period:.4g} s apart, by time_unit "
-                          f"'{columns.time_unit}'; no wrench comes so slowly: set time_unit to ms, "
-                          "us or ns in the file of --columns")
+    if period > SLOWEST and by_pose and columns.time_unit == "s":
+        turn = table.orientation()
+        if np.median((turn[1:] * turn[:-1].inv()).magnitude()) >= STEEP:  # else it is a motion
+            return _poses_at_rest(table)
+    require_rate(table, period)
     samples: dict[str, Samples] = {}
-    if columns.joints:
-        samples["joint states"] = _joint_states(reader, stamps, settings)
+    if by_pose:
+        place = table.rows(columns.position, 3) if (
+            table.content.keys() & set(columns.position)) else np.zeros((len(stamps), 3))
+        samples["poses"] = Edges(stamps, WORLD, columns.frame, np.hstack([
+            METRES[columns.position_unit] * place, table.orientation().as_quat()]))
     else:
-        samples["poses"] = Edges(stamps, WORLD, columns.frame, _poses(reader))
+        samples["joint states"] = _joint_states(table, stamps, settings)
     if not by_efforts:
-        samples["wrench"] = Wrenches(stamps, columns.frame, reader.rows(columns.wrench, 6))
+        samples["wrench"] = Wrenches(stamps, columns.frame, table.rows(columns.wrench, 6))
+    parts = (Part(part, 1e-9 * (max(int(some.stamps[-1]) for some in part) - int(stamps[0])))
+             for part in split_by_time(list(samples.values()), TOGETHER))
     notes = (f"the rows of the table are {1e3 * period:.3g} ms apart",) if columns.rate else ()
-    return Recording(_parts(list(samples.values()), int(stamps[0])),
-                     1e-9 * float(stamps[-1] - stamps[0]), dict.fromkeys(samples, len(stamps)),
-                     notes=notes)
+    return Recording(parts, 1e-9 * float(stamps[-1] - stamps[0]),
+                     dict.fromkeys(samples, len(stamps)), notes=notes)
 
 
-def _parts(samples: list[Samples], start: int) -> Iterator[Part]:
-    for part in split_by_time(samples, TOGETHER):
-        yield Part(part, 1e-9 * (max(int(some.stamps[-1]) for some in part) - start))
+def require_rate(table: Table, period: float) -> None:
+    """Raise InvalidData where rows are farther apart [s] than measurements ever are."""
+    if period > SLOWEST:
+        raise InvalidData(f"the rows of {table.what} are {period:.4g} s apart, by time_unit "
+                          f"'{table.columns.time_unit}'; nothing is measured so slowly: set "
+                          "time_unit to ms, us or ns in the file of --columns")
 
 
-def _joint_states(reader: Reader, stamps: np.ndarray, settings: Settings) -> JointStates:
+def _joint_states(table: Table, stamps: np.ndarray, settings: Settings) -> JointStates:
     """Joint positions, with efforts where these tell the load (raises InvalidData,
     InvalidSetting)."""
-    columns, efforts = reader.columns, None
+    columns, efforts = table.columns, None
     if settings.load.source == "joint_torque":
         if set(columns.efforts) != set(columns.joints):
-            raise InvalidData(f"{reader.what}: load.robot needs position and torque of each "
+            raise InvalidData(f"{table.what}: load.robot needs position and torque of each "
                               f"joint; --columns names joints {', '.join(columns.joints)}; efforts "
                               f"{', '.join(columns.efforts) or 'none'}")
-        efforts = reader.joints({name: columns.efforts[name] for name in columns.joints})
+        efforts = table.joints({name: columns.efforts[name] for name in columns.joints})
     elif not settings.robot_description.file:
-        raise InvalidSetting(f"{reader.what} holds joint positions: name the robot description "
+        raise InvalidSetting(f"{table.what} holds joint positions: name the robot description "
                              "with --urdf")
-    return JointStates(stamps, tuple(columns.joints), reader.joints(columns.joints), efforts)
+    return JointStates(stamps, tuple(columns.joints), table.joints(columns.joints), efforts)
 
 
-def _poses(reader: Reader) -> Array:
-    """Position [m] and quaternion (n, 7) (raises InvalidData)."""
-    columns, quaternion = reader.columns, reader.orientation()
-    if not reader.table.keys() & set(columns.position):
-        return np.hstack([np.zeros((len(quaternion), 3)), quaternion])
-    metres = METRES[columns.position_unit] * reader.rows(columns.position, 3)
-    return np.hstack([metres, quaternion])
-
-
-def _turns_slowly(reader: Reader) -> bool:
-    """True where poses follow one another closely: a motion in another unit of time."""
-    turn = Rotation.from_quat(reader.orientation())
-    return float(np.median((turn[1:] * turn[:-1].inv()).magnitude())) < STEEP
-
-
-def _poses_at_rest(reader: Reader) -> PosesAtRest:
+def _poses_at_rest(table: Table) -> PosesAtRest:
     """One pose and mean wrench a row (raises InvalidData)."""
-    quaternion = reader.orientation()
-    wrench = reader.rows(reader.columns.wrench, 6)
+    turn = table.orientation().as_matrix()
+    wrench = table.numbers(table.columns.wrench, 6, "the wrench")
     if not FEWEST_POSES <= len(wrench) <= MOST_POSES:
-        raise InvalidData(f"{reader.what} has {len(wrench)} rows, taken for poses at rest; "
+        raise InvalidData(f"{table.what} has {len(wrench)} rows, taken for poses at rest; "
                           f"{FEWEST_POSES} to {MOST_POSES} can be used: a column of the time makes "
                           "them a motion")
-    reader.require_numbers(wrench, "the wrench")
-    return PosesAtRest(Rotation.from_quat(quaternion).as_matrix(), wrench, reader.columns.frame)
+    return PosesAtRest(turn, wrench, table.columns.frame)

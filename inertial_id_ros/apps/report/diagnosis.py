@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from ...estimate import UNOBSERVED, Estimate
 from ...kinds import KINDS, Finding, doubt_of, sort_findings
-from .prediction import held_out
 from .results import Identification, is_identified, summary, two_digits
 
 GOOD, FAIR, BAD = "good", "fair", "bad"  # tones of the style
@@ -48,9 +47,9 @@ def diagnose(result: Identification) -> Diagnosis:
             mends.append(sentence(TILT))
         return Diagnosis(BAD, "No estimate", said, tuple(r for r in reasons if r != said),
                          tuple(mends))
-    unseen = held_out(result.prediction)
+    unseen = result.prediction and result.prediction.residual()
     if unseen is not None:
-        without, with_ = unseen.force
+        (without, with_), _ = unseen
         reasons.append("On data that it had not seen, the estimate leaves "
                        f"{two_digits(with_)} N of force; without it there are {without:.3g} N.")
     if outcome.stale:

@@ -1,51 +1,49 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""A report as HTML in one file: the parts that `templates/page.html` shows, and those that several
-reports have."""
+"""Reports as one HTML file, which opens from disk without network: `templates/page.html` with the
+parts that are defined here, charts by matplotlib, and the report of a payload."""
 
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 from collections.abc import Sequence
+from io import BytesIO
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pinocchio as pin
 import scipy
 
-from ...arguments import VERSION
+from ...cli import VERSION
 from ...errors import printable
-from ...estimate import VERDICT_WORDS, Estimate
+from ...estimate import Estimate
 from ...extras import optional_packages
+from ...inertia import Array
 from ...settings import Settings, iter_settings
-from .diagnosis import Diagnosis
-from .results import CONFIDENCE_95, NAMES, SCALES, UNITS, round_to_spread, two_digits
+from .diagnosis import Diagnosis, diagnose
+from .results import (
+    CONFIDENCE_95,
+    FORCE,
+    TORQUE,
+    Cell,
+    Identification,
+    Prediction,
+    Table,
+    parameter_table,
+    percent,
+    round_to_spread,
+    sensor_table,
+    two_digits,
+)
 
-TONES = ("bad", "fair", "good")  # of the verdicts
-CHANNELS = ("fx", "fy", "fz", "tx", "ty", "tz")
-
-
-class Cell(NamedTuple):
-    """A text with a tone: good, fair or bad, none, or `text`, which is aligned to the left."""
-
-    text: str
-    tone: str
-
-
-class Card(NamedTuple):
-    """One of the most important numbers, with the tone of its verdict."""
-
-    name: str
-    text: str
-    tone: str = ""
-
-
-class Table(NamedTuple):
-    """A table whose first column names its rows; folded: True if it is shown on demand."""
-
-    caption: str
-    heads: Sequence[str]
-    rows: Sequence[Sequence[str | Cell]]
-    folded: bool = False
+Curve = tuple[str, Array, str]  # name in the legend, values (n,), and format of `Axes.plot`
+MARGIN = 0.06  # of the range of values, above and below
+# Errors of the set-up: of `Estimate.alignment`.
+ALIGNMENT = (*((f"sensor turned about {axis}", "deg", np.rad2deg(1.0)) for axis in "xyz"),
+             *((f"gravity tilted about {axis}", "deg", np.rad2deg(1.0)) for axis in "xy"),
+             ("stamps of the wrench early by", "ms", 1e3))
+WRENCH_BINS = 1200  # of the end of a recording, in which single motions can be distinguished
 
 
 class Figure(NamedTuple):
@@ -67,8 +65,7 @@ class Section(NamedTuple):
     parts: Sequence[Part]
 
 
-def render(title: str, verdict: Diagnosis, sections: Sequence[Section],
-           cards: Sequence[Card] = ()) -> str:
+def render(title: str, verdict: Diagnosis, sections: Sequence[Section]) -> str:
     """A whole page, in one file (raises MissingPackage)."""
     with optional_packages("writing a report"):
         from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -81,7 +78,52 @@ def render(title: str, verdict: Diagnosis, sections: Sequence[Section],
     environment = Environment(loader=PackageLoader(__package__ or ""), autoescape=True,
                               undefined=StrictUndefined, trim_blocks=True, finalize=shown)
     return environment.get_template("page.html").render(
-        title=title, verdict=verdict, sections=sections, cards=cards) + "\n"
+        title=title, verdict=verdict, sections=sections) + "\n"
+
+
+def chart(title: str, unit: str, time: Array, curves: Sequence[Curve], description: str,
+          spans: Sequence[tuple[float, float]] = ()) -> Figure:
+    """A chart of curves over times (n,) [s] (raises MissingPackage).
+
+    Args:
+        curves: NaN is a gap; no name, no entry in the legend. The range is that of those that are
+            not dashed.
+        unit: of the values; description: what there is to see, in words.
+        spans: first and last time [s] of what is shaded.
+    """
+    with optional_packages("drawing a report"):
+        from matplotlib.figure import Figure as Drawing
+    drawing = Drawing(figsize=(4.6, 2.9), layout="constrained")
+    axes = drawing.add_subplot()
+    for first, last in spans:
+        axes.axvspan(first, last, color="tab:orange", alpha=0.15, linewidth=0)
+    for name, values, style in curves:
+        axes.plot(time, values, style, linewidth=1.2, label=name or "_")
+    solid = np.concatenate([values for _, values, style in curves if "--" not in style])
+    low, high = float(np.nanmin(solid)), float(np.nanmax(solid))
+    margin = MARGIN * (high - low) or 0.1 * abs(high) or 1.0
+    axes.set(ylim=(low - margin, high + margin))
+    axes.set_title(f"{title} [{unit}]", fontsize=9)
+    axes.set_xlabel("time [s]", fontsize=8)
+    axes.tick_params(labelsize=8)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.margins(x=0.0)
+    axes.grid(color="#eceef1")
+    axes.legend(loc="best", ncols=4, frameon=False)
+    out = BytesIO()
+    drawing.savefig(out, format="svg", metadata=dict.fromkeys(  # not when and by what it was made
+        ("Date", "Creator", "Format", "Type")))
+    return Figure(title, description, b64encode(out.getvalue()).decode())
+
+
+def wrench_charts(time: Array, measured: Array, predicted: Array,
+                  spans: Sequence[tuple[float, float]] = ()) -> list[Figure]:
+    """Charts of force and torque: wrenches (n, 6) as measured and predicted, over times (n,)."""
+    return [chart(title, unit, time, [
+        *zip("xyz", measured.T[channels], ("r-", "g-", "b-"), strict=True),
+        *zip(("predicted", "", ""), predicted.T[channels], ("k--",) * 3, strict=True)],
+        f"measured and predicted {title.lower()} over time", spans)
+        for title, unit, channels in (("Force", "N", FORCE), ("Torque", "N m", TORQUE))]
 
 
 def provenance_section(source: str, command: str, settings: Settings | None = None) -> Section:
@@ -98,21 +140,65 @@ def provenance_section(source: str, command: str, settings: Settings | None = No
     return Section("How to reproduce it", "reproduce", parts)
 
 
-def parameter_table(estimate: Estimate) -> Table:
-    """Value, 95 % interval, unit and verdict of the ten reported parameters."""
-    rows = []
-    for name, unit, scale, value, sigma, verdict in zip(
-            NAMES, UNITS, SCALES, estimate.report, estimate.sigma, estimate.verdict, strict=True):
-        shown, spread = round_to_spread(scale * value, CONFIDENCE_95 * scale * sigma)
-        rows.append((name, shown, f"\u00b1 {spread}", unit.replace("^2", "\u00b2"),
-                     Cell(VERDICT_WORDS[verdict], TONES[verdict])))
-    return Table("Payload", ("parameter", "value", "95 %", "unit", "verdict"), rows)
+# ---- the report of a payload ---------------------------------------------------------------------
+
+def payload_page(result: Identification, settings: Settings, recording: Path, command: str) -> str:
+    """The report of a run, as HTML in one file (raises MissingPackage)."""
+    outcome = result.outcome
+    sections = [_wrench_section(result.prediction), _checks_section(result),
+                provenance_section(str(recording), command, settings)]
+    if isinstance(outcome, Estimate):
+        sections[:0] = [Section("Mass, centre of mass, inertia", "parameters", [
+            parameter_table(outcome),
+            f"In axes of {outcome.frame_id}; inertia about the centre of mass, off-diagonals as "
+            f"entries of the tensor. Method {outcome.method}, {outcome.samples} samples, "
+            f"{outcome.window:.1f} s."])]
+        sections.insert(2, _limits_section(outcome))
+    return render(f"Payload report: {recording.name}", diagnose(result), sections)
 
 
-def sensor_table(estimate: Estimate) -> Table:
-    """Bias and residual of the six wrench channels."""
-    rows = [(name, f"{round(bias, digits) + 0.0:.{digits}f}", two_digits(rms), unit)
-            for name, bias, rms, digits, unit in zip(
-                CHANNELS, estimate.bias, estimate.residual_rms, (3, 3, 3, 4, 4, 4),
-                (*("N",) * 3, *("N m",) * 3), strict=True)]
-    return Table("Sensor", ("channel", "bias", "residual rms", "unit"), rows)
+def _wrench_section(prediction: Prediction | None) -> Section:
+    """The wrench as measured, and as the estimates before predict it."""
+    parts: list[Part] = ["There is no wrench with a known motion."]
+    part = None if prediction is None else prediction.part(slice(-WRENCH_BINS, None))
+    if part is not None and np.isfinite(part.measured).any():
+        contacts = np.flatnonzero(np.diff(np.r_[0, ~part.free, 0])).reshape(-1, 2)
+        parts = [f"Solid: measured. Dashed: predicted by the newest estimate before. The last "
+                 f"{part.time[-1] - part.time[0]:.0f} s; shaded: a contact.",
+                 wrench_charts(part.time, part.measured, part.model, [
+                     (part.time[first], part.time[last - 1]) for first, last in contacts])]
+    unseen = None if prediction is None else prediction.residual()
+    if unseen is not None:
+        rows = [(name, f"{without:.3g}", two_digits(with_), unit, percent(with_, without))
+                for name, unit, (without, with_) in zip(
+                    ("force", "torque"), ("N", "N m"), unseen, strict=True)]
+        parts += [Table("Residual wrench, rms",
+                        ("", "without estimate", "with it", "unit", "share"), rows),
+                  "On data that the estimate had not seen, outside contacts: means over 10 ms are "
+                  "predicted by the newest estimate before; the bias is taken out either way."]
+    return Section("Measured and predicted wrench", "wrench", parts)
+
+
+def _limits_section(estimate: Estimate) -> Section:
+    """What keeps the numbers from being known better."""
+    parts: list[Part] = []
+    rows = [(name, *round_to_spread(scale * value, CONFIDENCE_95 * scale * sigma), unit)
+            for (name, unit, scale), value, sigma in zip(
+                ALIGNMENT, estimate.alignment, estimate.alignment_sigma, strict=False) if sigma]
+    if rows:
+        parts.append(Table("Errors of the set-up, estimated with the payload",
+                           ("", "value", "\u00b1 95 %", "unit"), rows))
+    if np.any(estimate.residual_rms):  # joint torques know no channels of a sensor
+        parts.append(sensor_table(estimate))
+    return Section("What limits the accuracy", "limits", parts or ["More motion tells more."])
+
+
+def _checks_section(result: Identification) -> Section:
+    """All findings, the worst first, what was read, and what was chosen."""
+    tool = [] if result.tool is None else [f"The object is apart from {result.tool.describe()}"]
+    rows = [(f.level, Cell(f.text, "text")) for f in result.findings]
+    return Section("Checks", "checks", [
+        Table("Findings", ("level", "what"), rows) if rows else "Nothing to report.",
+        Table(f"What was read, {result.duration:.1f} s", ("topic", "messages"),
+              [(name, str(count)) for name, count in result.counts.items()]),
+        *result.notes, *tool])

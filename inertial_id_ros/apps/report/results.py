@@ -1,26 +1,66 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""What is reported of a run over a recording: names, units and digits, and the estimate over
-time."""
+"""The result of a run over a recording, its numbers with the digits that they deserve, and how well
+estimates predict what they have not seen (Dawid 1984, the prequential principle)."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from ...estimate import NOTHING_CARRIED, UNOBSERVED, Estimate, NoEstimate, Outcome
+from ...estimate import NOTHING_CARRIED, UNOBSERVED, VERDICT_WORDS, Estimate, NoEstimate, Outcome
+from ...identify.identifier import Identifier
+from ...inertia import PARAMETERS, Array
 from ...kinds import Finding
+from ...model.history import LONGEST, Window
+from ...model.newton_euler import GRAVITY, regressor
 from ...model.tool import Tool
-from .prediction import Prediction
+from ...motion.motion import BIN, BIN_NS
 
 CONFIDENCE_95 = 1.96  # standard deviations on either side that hold 95 % of a normal distribution
-
 NAMES = ("mass", "COM x", "COM y", "COM z", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
 # In tables, whose inertia is copied into files that want kg m^2.
 UNITS = ("kg", *("mm",) * 3, *("kg m^2",) * 6)
 SCALES = (1.0, *(1e3,) * 3, *(1.0,) * 6)
 GROUPS = (("mass", slice(0, 1)), ("centre of mass", slice(1, 4)), ("inertia", slice(4, 10)))
+TONES = ("bad", "fair", "good")  # of the verdicts
+CHANNELS = ("fx", "fy", "fz", "tx", "ty", "tz")
+FORCE, TORQUE = slice(0, 3), slice(3, 6)
+LEAST = 20  # bins that must be predicted
+
+
+class Snapshot(NamedTuple):
+    """What was known at a time [s] since the start of the recording."""
+
+    time: float
+    outcome: Outcome
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True)
+class Identification:
+    """The result of a run over a recording.
+
+    Attributes:
+        outcome: the last estimate, or why there is none.
+        history: the outcomes in between, oldest first.
+        findings: of the recording, and of the identifier at the end.
+        duration: length of the recording [s]; counts: messages read, by topic.
+        notes: choices that were made for the user.
+        tool: that was taken out of the estimate; None: none.
+        prediction: of the wrench at the end of the recording; None: there is none.
+    """
+
+    outcome: Outcome
+    history: tuple[Snapshot, ...]
+    findings: tuple[Finding, ...]
+    duration: float
+    counts: dict[str, int]
+    notes: tuple[str, ...] = ()
+    tool: Tool | None = None
+    prediction: Prediction | None = None
 
 
 def summary(outcome: Outcome) -> str:
@@ -48,6 +88,8 @@ def is_identified(outcome: Outcome) -> bool:
     return isinstance(outcome, Estimate) and (
         outcome.carries_nothing or UNOBSERVED not in outcome.verdict[:4])
 
+
+# ---- numbers and tables --------------------------------------------------------------------------
 
 def percent(part: float, whole: float) -> str:
     """A part as percentage of a whole, with two significant digits below 10 %.
@@ -81,12 +123,11 @@ def round_to_spread(value: float, spread: float) -> tuple[str, str]:
     if not np.isfinite(spread) or spread <= 0.0:
         return f"{value:.6g}", f"{spread:g}"
     decimals = 1 - int(np.floor(np.log10(spread)))
-    if -4 <= decimals < 0:
-        return f"{round(value, decimals) + 0.0:.0f}", two_digits(spread)
-    if not 0 <= decimals <= 9:
+    if not -4 <= decimals <= 9:
         return f"{value:.3g}", f"{spread:.2g}"
-    shown = round(value, decimals) + 0.0  # + 0.0 makes 0.0 of -0.0
-    return f"{shown:.{decimals}f}", f"{spread:.{decimals}f}"
+    shown, places = round(value, decimals) + 0.0, max(decimals, 0)  # + 0.0 makes 0.0 of -0.0
+    return (f"{shown:.{places}f}",
+            f"{spread:.{places}f}" if decimals >= 0 else two_digits(spread))
 
 
 def interval(value: float, spread: float, positive: bool = False) -> str:
@@ -102,33 +143,119 @@ def interval(value: float, spread: float, positive: bool = False) -> str:
     return f"{shown} ± {about}"
 
 
-class Snapshot(NamedTuple):
-    """What was known at a time [s] since the start of the recording."""
+class Cell(NamedTuple):
+    """A text with a tone: good, fair or bad, none, or `text`, which is aligned to the left."""
 
-    time: float
-    outcome: Outcome
-    findings: tuple[Finding, ...] = ()
+    text: str
+    tone: str
 
 
-@dataclass(frozen=True)
-class Identification:
-    """The result of a run over a recording.
+class Table(NamedTuple):
+    """A table whose first column names its rows; folded: True if it is shown on demand."""
+
+    caption: str
+    heads: Sequence[str]
+    rows: Sequence[Sequence[str | Cell]]
+    folded: bool = False
+
+
+def parameter_table(estimate: Estimate) -> Table:
+    """Value, 95 % interval, unit and verdict of the ten reported parameters."""
+    rows = []
+    for name, unit, scale, value, sigma, verdict in zip(
+            NAMES, UNITS, SCALES, estimate.report, estimate.sigma, estimate.verdict, strict=True):
+        shown, spread = round_to_spread(scale * value, CONFIDENCE_95 * scale * sigma)
+        rows.append((name, shown, f"\u00b1 {spread}", unit.replace("^2", "\u00b2"),
+                     Cell(VERDICT_WORDS[verdict], TONES[verdict])))
+    return Table("Payload", ("parameter", "value", "95 %", "unit", "verdict"), rows)
+
+
+def sensor_table(estimate: Estimate) -> Table:
+    """Bias and residual of the six wrench channels."""
+    rows = [(name, f"{round(bias, digits) + 0.0:.{digits}f}", two_digits(rms), unit)
+            for name, bias, rms, digits, unit in zip(
+                CHANNELS, estimate.bias, estimate.residual_rms, (3, 3, 3, 4, 4, 4),
+                (*("N",) * 3, *("N m",) * 3), strict=True)]
+    return Table("Sensor", ("channel", "bias", "residual rms", "unit"), rows)
+
+
+# ---- predictions of unseen data ------------------------------------------------------------------
+
+class Prediction(NamedTuple):
+    """The wrench in bins of 10 ms, and what the newest estimate before each makes of it.
 
     Attributes:
-        outcome: the last estimate, or why there is none.
-        history: the outcomes in between, oldest first.
-        findings: of the recording, and of the identifier at the end.
-        duration: length of the recording [s]; counts: messages read, by topic.
-        notes: choices that were made for the user.
-        tool: that was taken out of the estimate; None: none.
-        prediction: of the wrench at the end of the recording; None: there is none.
+        time: (n,) since the start of the recording [s]; measured: (n, 6) [N, N m].
+        model: (n, 6); NaN where no estimate was there before, or nothing was measured.
+        without: (n, 6) the bias of that estimate alone.
+        free: (n,) True where nothing else than the payload moved the wrench.
     """
 
-    outcome: Outcome
-    history: tuple[Snapshot, ...]
-    findings: tuple[Finding, ...]
-    duration: float
-    counts: dict[str, int]
-    notes: tuple[str, ...] = ()
-    tool: Tool | None = None
-    prediction: Prediction | None = None
+    time: Array
+    measured: Array
+    model: Array
+    without: Array
+    free: np.ndarray
+
+    def part(self, which: slice | np.ndarray) -> Prediction:
+        """The prediction in some bins."""
+        return Prediction(*(column[which] for column in self))
+
+    def residual(self) -> tuple[tuple[float, ...], tuple[float, ...]] | None:
+        """Rms of the force [N], and of the torque [N m], that remain outside contacts without and
+        with the payload; the bias is taken out either way. None: too little was predicted."""
+        used = self.part(np.isfinite(self.model[:, 0]) & self.free)
+        if len(used.time) < LEAST:
+            return None
+        force, torque = (tuple(
+            float(np.sqrt(np.mean(np.sum((used.measured - model)[:, channels]**2, axis=1))))
+            for model in (used.without, used.model)) for channels in (FORCE, TORQUE))
+        return force, torque
+
+
+def prediction_of(identifier: Identifier, estimates: Sequence[Outcome], origin: int
+                  ) -> Prediction | None:
+    """Predict the wrench that an identifier still has; None where it has none.
+
+    Args:
+        estimates: its outcomes, oldest first; origin: stamp of the start [ns].
+    """
+    history, tool = identifier.course.history, identifier.beliefs.tool
+    end = min(history.end, history.wrench_end)
+    window = history.window(end, LONGEST, marked=False)
+    n = len(window.used)
+    if not n or identifier.settings.load.source != "wrench":
+        return None
+    free = np.ones(n, bool)
+    for first, last in history.marks.contacts:
+        free[max(first - end + n, 0):max(last - end + n, 0)] = False
+    return predict(window, free, estimates, identifier.settings.wrench.sign,
+                   np.zeros(PARAMETERS) if tool is None else tool.phi, origin)
+
+
+def predict(window: Window, free: np.ndarray, estimates: Sequence[Outcome], sign: float,
+            tool: Array, origin: int) -> Prediction:
+    """Predict the wrench of a window, bin by bin.
+
+    Args:
+        window: with all bins; free: (n,) True for those that tell of the payload.
+        estimates: the outcomes, oldest first; sign: of readings against W + bias.
+        tool: phi (10,) of what is carried beside the payload; origin: stamp of the start [ns].
+    """
+    motion, n = window.motion, len(window.used)
+    back = motion.rotation.transpose(0, 2, 1)
+    rows = regressor(motion.acceleration - back @ GRAVITY, motion.omega, motion.alpha)
+    model, without = np.full((2, n, 6), np.nan)
+    valid = [e for e in estimates if isinstance(e, Estimate) and not e.stale]
+    ends = [e.stamp_ns // BIN_NS - int(motion.number[0]) for e in valid]
+    for estimate, first, end in zip(valid, ends, [*ends, n][1:], strict=False):
+        late = round(-estimate.alignment[5] / BIN) if len(estimate.alignment) > 5 else 0
+        first = max(first + 1, late, 0)
+        end = min(end + 1, n + min(late, 0), n)
+        if end > first:
+            wrench = rows[first - late:end - late] @ (estimate.phi + tool)
+            without[first:end] = estimate.bias
+            model[first:end] = sign * wrench + estimate.bias
+    model[~window.used] = np.nan
+    measured = np.where(window.used[:, None], sign * window.wrench, np.nan)
+    return Prediction((motion.number + 0.5) * BIN - 1e-9 * origin, measured, model, without, free)

@@ -11,7 +11,7 @@ import numpy as np
 import pinocchio as pin
 from scipy.linalg import eigh
 
-from ...errors import InvalidData, RecordingError
+from ...errors import RecordingError
 from ...export.documents import number, urdf_inertial
 from ...inertia import Array, body_from_phi, is_consistent, phi_from_pinocchio, pseudo_inertia
 from ...io.files import user_path
@@ -20,9 +20,15 @@ from ...motion.description import parse_urdf
 from ...robot.model import COULOMB, VISCOUS, RobotModel
 from ...robot.recording import NamedRecording
 from ...settings import Settings
-from ..recordings.bags import BagReader, read_bag
-from ..recordings.table_files import is_table, read_table, read_words
-from ..recordings.tables import SLOWEST, TIMES, Columns, Reader, columns_from_file
+from ..recordings.bags import open_recording
+from ..recordings.tables import (
+    TIMES,
+    Columns,
+    Table,
+    columns_from_file,
+    is_table,
+    require_rate,
+)
 
 # Beginnings of names of columns, followed by the name of the joint, its number or nothing.
 POSITIONS = ("position", "positions", "q", "qpos")
@@ -52,8 +58,8 @@ def read_recording(path: Path, columns: Path | None = None, topic: str | None = 
         "load.robot": "-", "wrench.sensor_frame": "-",
         "robot_description.file": "-" if described else "",
         **({} if topic is None else {"joint_states.topic": topic})})
-    with BagReader(path) as bag:
-        recording = read_bag(bag, used, [] if topic is None else ["joint_states.topic"])
+    asked = [] if topic is None else ["joint_states.topic"]
+    with open_recording(path, used, asked) as recording:
         blocks = [block for part in recording.parts for block in part.samples
                   if isinstance(block, JointStates)]
     notes = list(recording.notes)
@@ -94,50 +100,46 @@ def _of_blocks(blocks: Sequence[JointStates], notes: list[str]
 
 def _read_table(path: Path, columns: Columns) -> NamedRecording:
     """The joints of a table (raises RecordingError, InvalidData)."""
-    reader = Reader(read_table(path), columns, f"table {path}")
+    table = Table(path, columns)
     if columns.joints:
         names = others = tuple(columns.joints)
         if set(names) - set(columns.efforts):
             raise RecordingError("the file of --columns names no effort of "
                                  + ", ".join(set(names) - set(columns.efforts)))
-        q = reader.joints(columns.joints)
-        effort = reader.joints({name: columns.efforts[name] for name in names})
+        q = table.joints(columns.joints)
+        effort = table.joints({name: columns.efforts[name] for name in names})
     else:
-        (names, q), (others, effort) = (_with_beginning(reader, words)
+        (names, q), (others, effort) = (_with_beginning(table, words)
                                         for words in (POSITIONS, EFFORTS))
     if all(name.isdecimal() for name in names):
-        names = others = read_words(path, "names")
+        names = others = tuple(map(str, np.ravel(table.content.get("names", ()))))
     if q.shape != effort.shape or names != others or len(names) not in (0, q.shape[1]):
-        raise RecordingError(f"{reader.what} holds positions {q.shape} and efforts {effort.shape} "
+        raise RecordingError(f"{table.what} holds positions {q.shape} and efforts {effort.shape} "
                              f"that do not fit, of {', '.join(names) or 'joints without names'} "
                              f"and {', '.join(others) or 'joints without names'}")
-    stamps = reader.stamps()
+    stamps = table.stamps()
     if stamps is None or len(stamps) != len(q):
-        raise RecordingError(f"{reader.what} has no column of the time ({', '.join(TIMES)}) for"
+        raise RecordingError(f"{table.what} has no column of the time ({', '.join(TIMES)}) for"
                              " its rows; name it with --columns, or give the rate of the rows there"
                              " (rate: 100)")
-    step = 1e-9 * float(np.median(np.diff(stamps)))
-    if step > SLOWEST:
-        raise InvalidData(f"the rows of {reader.what} are {step:.4g} s apart by time_unit "
-                          f"'{columns.time_unit}'; no arm is measured so slowly: name "
-                          "another unit with --columns (time_unit: ms)")
+    require_rate(table, 1e-9 * float(np.median(np.diff(stamps))))
     return NamedRecording(names, stamps, q, effort)
 
 
-def _with_beginning(reader: Reader, words: Sequence[str]) -> tuple[tuple[str, ...], Array]:
+def _with_beginning(table: Table, words: Sequence[str]) -> tuple[tuple[str, ...], Array]:
     """What follows in the names of columns that begin with one of these words, and the columns
     (raises RecordingError)."""
     for word in words:
-        if word in reader.table and np.ndim(reader.table[word]) == 2:
-            return (), np.asarray(reader.table[word], dtype=float)
+        if word in table.content and np.ndim(table.content[word]) == 2:
+            return (), np.asarray(table.content[word], dtype=float)
         for begin in (f"{word}.", f"{word}_"):
-            named = [name for name in reader.table if name.startswith(begin)]
+            named = [name for name in table.content if name.startswith(begin)]
             if named:
                 return (tuple(name.removeprefix(begin) for name in named),
-                        np.column_stack([reader.column(name) for name in named]))
-    raise RecordingError(f"{reader.what} needs columns position.<joint> and effort.<joint>, or "
+                        np.column_stack([table.rows([name], 1) for name in named]))
+    raise RecordingError(f"{table.what} needs columns position.<joint> and effort.<joint>, or "
                          "arrays q and effort (or tau, torque); --columns names others. It has "
-                         f"{reader.present}")
+                         f"{table.present}")
 
 
 def set_inertias(urdf: str, model: RobotModel, phi: Array) -> str:

@@ -9,8 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ...arguments import Parser, names, numbers
-from ...cli import NO_ESTIMATE, OK, exit_status
+from ...cli import NO_ESTIMATE, OK, Parser, exit_status, names, numbers
 from ...errors import InvalidModel, InvalidSetting, printable
 from ...io.files import read_yaml, user_path, write_atomically
 from ...motion.description import read_description

@@ -16,9 +16,18 @@ from ...robot.identify import RobotResult
 from ...robot.model import NOT_NEGATIVE
 from ..bag.output import as_markup, print_table
 from ..report.diagnosis import BAD, FAIR, GOOD, Diagnosis
-from ..report.figures import chart
-from ..report.page import Cell, Section, Table, provenance_section, render
-from ..report.results import CONFIDENCE_95, NAMES, SCALES, UNITS, interval, percent, round_to_spread
+from ..report.page import Section, chart, provenance_section, render
+from ..report.results import (
+    CONFIDENCE_95,
+    NAMES,
+    SCALES,
+    UNITS,
+    Cell,
+    Table,
+    interval,
+    percent,
+    round_to_spread,
+)
 
 _TABLE_WIDTH = 140
 _POSITIVE = (0, 4, 7, 9)  # of a body: its mass and moments of inertia

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...arguments import Parser, numbers
+from ...cli import Parser, numbers
 from ...errors import DamagedFile, InvalidSetting
 from ...io.files import parse_yaml
 from ...settings.groups import SENSORS

@@ -14,8 +14,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from ...arguments import Parser
-from ...cli import OK, exit_status
+from ...cli import OK, Parser, exit_status
 from ...errors import RecordingError
 from ...extras import optional_packages
 from ...inertia import Array, six_from_tensor

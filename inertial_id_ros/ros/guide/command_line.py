@@ -13,7 +13,7 @@ import numpy as np
 from ...apps.excitation.motions import COBOT_SPEED
 from ...apps.excitation.plan_excitation import box_corners
 from ...apps.guide.progress import Wanted
-from ...arguments import Parser
+from ...cli import Parser
 from ...errors import InvalidSetting
 from ...io.files import config_file
 from ...settings import SENSORS

@@ -20,8 +20,7 @@ import numpy as np
 from ...apps.guide.show import Show
 from ...apps.simulation.payload import Payload, load_payload
 from ...apps.simulation.settings import CobotSettings
-from ...arguments import Parser
-from ...cli import INTERRUPTED, exit_status, run_program
+from ...cli import INTERRUPTED, Parser, exit_status, run_program
 from ...inertia import Array, is_consistent, phi_from_body, tensor_from_six
 from ...settings import SENSORS, Settings
 from ..guide.command_line import parse

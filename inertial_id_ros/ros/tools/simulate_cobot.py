@@ -22,8 +22,7 @@ from rclpy.node import Node
 from ...apps.simulation.cobot import SimulatedCobot
 from ...apps.simulation.settings import CobotSettings, parse
 from ...apps.simulation.write import TOPICS, Messages, latched_messages, sample_messages
-from ...arguments import Parser
-from ...cli import exit_status, run_program
+from ...cli import Parser, exit_status, run_program
 from ...errors import InvalidSetting
 from .. import compat
 from ..contract import LATCHED
