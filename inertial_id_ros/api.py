@@ -20,8 +20,7 @@ from numpy.typing import ArrayLike
 
 from .errors import InertialIdError, InvalidData, InvalidModel, InvalidSetting
 from .estimate import Estimate, NoEstimate, ParameterVerdict
-from .export.formats import ExportedPayload, export
-from .export.payload import DEFAULT_LINK, payload_from_estimate, read_saved_estimate
+from .export.payload import DEFAULT_LINK, ExportedPayload, export_estimate
 from .identify.identifier import Identifier as CoreIdentifier
 from .identify.identifier import make_identifier
 from .identify.measured_motion import identify_accelerations
@@ -352,11 +351,8 @@ def export_payload(estimate: Estimate | NoEstimate | str | Path, format: str,
         NotEnoughData: there is no estimate, or its data do not tell mass or centre of mass;
             InertialIdError: a name is not allowed, or the file or the description cannot be used.
     """
-    payload = (payload_from_estimate(estimate, link)
-               if isinstance(estimate, Estimate | NoEstimate)
-               else read_saved_estimate(Path(estimate), link))
     urdf = _urdf_text(robot_description) if robot_description else ""
-    return export(payload, format, parent, urdf)
+    return export_estimate(estimate, format, urdf, parent, link)
 
 
 def _urdf_text(urdf: str) -> str:

@@ -10,7 +10,7 @@ import pytest
 
 from inertial_id_ros.errors import NotEnoughData
 from inertial_id_ros.estimate import IDENTIFIED, UNOBSERVED, Estimate, NoEstimate
-from inertial_id_ros.export.payload import payload_from_estimate
+from inertial_id_ros.export import payload as exported
 from inertial_id_ros.inertia import phi_from_body
 from inertial_id_ros.kinds import (
     KINDS,
@@ -58,7 +58,7 @@ def test_what_a_finding_puts_in_doubt_is_neither_valid_nor_identified(
 def test_a_doubt_closes_apply_and_export(name: str) -> None:
     outcome = withdraw_doubted(known_estimate(), [Finding(name, "warning", "this is wrong")])
     with pytest.raises(NotEnoughData, match="this is wrong"):
-        payload_from_estimate(outcome)
+        exported.payload_of(outcome.to_json())
     if isinstance(outcome, Estimate):
         payload = payload_of(outcome.to_json(), outcome.bias)
         assert not {"mass", "com"} <= payload.known
@@ -72,7 +72,7 @@ def test_without_a_doubt_apply_and_export_are_open() -> None:
     assert isinstance(outcome, Estimate) and set(outcome.verdict) == {IDENTIFIED}
     payload = payload_of(outcome.to_json(), outcome.bias)
     assert {"mass", "com"} <= payload.known and payload.com_width < 1e-3
-    payload_from_estimate(outcome)
+    exported.payload_of(outcome.to_json())
 
 
 @pytest.mark.parametrize("name", KINDS)

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from ..cli import OK, Parser, exit_status
 from ..errors import InvalidData, InvalidSetting, printable
-from ..export.formats import FORMATS, export
-from ..export.payload import DEFAULT_LINK, read_saved_estimate
+from ..export.payload import DEFAULT_LINK, FORMATS, export_estimate
 from ..io.files import user_path, write_atomically
 from ..motion.description import read_description
 from .bag.output import check_outputs
@@ -56,11 +55,10 @@ def run(args: argparse.Namespace) -> int:
     """
     (output,) = check_outputs({"--output": args.output}, {
         "the estimate": args.estimate, "the robot description": args.robot})
-    payload = read_saved_estimate(user_path(args.estimate), args.link)
     urdf = read_description(user_path(args.robot)) if args.robot else ""
     if args.publish and args.format != "urdf_robot":
         raise InvalidSetting(f"--publish is for --format urdf_robot, not {args.format}")
-    document = export(payload, args.format, args.parent.lstrip("/"), urdf)
+    document = export_estimate(args.estimate, args.format, urdf, args.parent.lstrip("/"), args.link)
     if args.publish:
         publish(document.text, args.publish)
     if output is not None:

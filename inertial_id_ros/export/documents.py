@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
-from typing import Any
-from xml.etree.ElementTree import Comment, Element, indent, tostring
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from xml.sax.saxutils import quoteattr
 
 import numpy as np
 import yaml
@@ -18,7 +18,44 @@ from scipy.spatial.transform import Rotation
 
 from ..errors import InvalidSetting, printable
 from ..inertia import PARAMETER_NAMES, Array, Body, principal_moments, six_from_tensor
-from .payload import PayloadOnLink
+from ..limits import MAX_NAME
+
+
+@dataclass(frozen=True)
+class PayloadOnLink:
+    """A payload that may be exported.
+
+    Attributes:
+        link: its name in the document.
+        parent: link of the robot, or other frame, that carries it.
+        body: mass [kg], centre of mass [m] and inertia about it [kg m^2], in `parent`.
+        source: where the numbers come from.
+        notes: what its user must know, one sentence each.
+        tool_apart: it is the object alone, without the tool that carries it.
+
+    Raises:
+        InvalidSetting: a name cannot stand in a document of any format.
+    """
+
+    link: str
+    parent: str
+    body: Body
+    source: str
+    notes: tuple[str, ...] = ()
+    tool_apart: bool = False
+
+    def __post_init__(self) -> None:
+        for what, name in (("link", self.link), ("parent", self.parent)):
+            if not name or not name.isprintable() or len(name) > MAX_NAME:
+                raise InvalidSetting(f"{what} is {name[:100]!r}; it must have 1 to {MAX_NAME} "
+                                     "printable characters")
+        if self.link in (self.parent, "world"):
+            raise InvalidSetting(f"link '{self.link}' is the parent itself, or the world; the "
+                                 "payload needs another name")
+
+    def with_note(self, note: str) -> PayloadOnLink:
+        """The same with one more note."""
+        return replace(self, notes=(*self.notes, note))
 
 
 def number(value: float) -> str:
@@ -29,27 +66,6 @@ def number(value: float) -> str:
 def numbers(values: Iterable[float], separator: str = " ") -> str:
     """Numbers in a row."""
     return separator.join(map(number, values))
-
-
-def element(tag: str, *children: Element[Any], text: str | None = None, **attributes: str
-            ) -> Element[Any]:
-    """An XML element."""
-    made = Element(tag, attributes)
-    made.extend(children)
-    made.text = text
-    return made
-
-
-def comments(payload: PayloadOnLink) -> list[Element[Any]]:
-    """Where a payload comes from, and what to know about it; XML allows no two hyphens in a row."""
-    lines = (f"Payload in '{payload.parent}' by inertial_id_ros: {payload.source}", *payload.notes)
-    return [Comment(f" {re.sub('-(?=-)', '- ', printable(line))} ") for line in lines]
-
-
-def document(root: Element[Any]) -> str:
-    """The text of an XML document."""
-    indent(root)
-    return f'<?xml version="1.0"?>\n{tostring(root, encoding="unicode")}\n'
 
 
 def entries(body: Body) -> dict[str, float]:
@@ -63,28 +79,39 @@ def principal(body: Body) -> tuple[Array, Array, Array]:
     return moments, axes, Rotation.from_matrix(axes).as_quat()[[3, 0, 1, 2]]
 
 
-def urdf_inertial(body: Body) -> Element[Any]:
+def comments(payload: PayloadOnLink) -> str:
+    """Where a payload comes from, and what to know about it; XML allows no two hyphens in a row."""
+    lines = (f"Payload in '{payload.parent}' by inertial_id_ros: {payload.source}", *payload.notes)
+    return "\n".join(f"<!-- {re.sub('-(?=-)', '- ', printable(line))} -->" for line in lines)
+
+
+def urdf_inertial(body: Body) -> str:
     """The URDF element of a body, along the axes of its link."""
-    inertia = {name: number(value) for name, value in entries(body).items()}
-    return element("inertial", element("origin", xyz=numbers(body.com), rpy="0 0 0"),
-                   element("mass", value=number(body.mass)), element("inertia", **inertia))
+    inertia = " ".join(f'{name}="{number(value)}"' for name, value in entries(body).items())
+    return (f'<inertial><origin xyz="{numbers(body.com)}" rpy="0 0 0"/>'
+            f'<mass value="{number(body.mass)}"/><inertia {inertia}/></inertial>')
 
 
-def urdf_parts(payload: PayloadOnLink) -> list[Element[Any]]:
+def urdf_parts(payload: PayloadOnLink) -> str:
     """The payload's link, and the joint that fixes it to its parent."""
-    return [*comments(payload),
-            element("link", urdf_inertial(payload.body), name=payload.link),
-            element("joint", element("parent", link=payload.parent),
-                    element("child", link=payload.link),
-                    element("origin", xyz="0 0 0", rpy="0 0 0"),
-                    name=f"{payload.link}_joint", type="fixed")]
+    link = quoteattr(payload.link)
+    return f"""{comments(payload)}
+<link name={link}>{urdf_inertial(payload.body)}</link>
+<joint name={quoteattr(payload.link + "_joint")} type="fixed">
+  <parent link={quoteattr(payload.parent)}/><child link={link}/>
+  <origin xyz="0 0 0" rpy="0 0 0"/>
+</joint>
+"""
 
 
 def payload_urdf(payload: PayloadOnLink) -> str:
     """A description of the parent without mass, and of the payload fixed to it."""
-    return document(element(
-        "robot", Comment(" leave this link out where the robot description has it "),
-        element("link", name=payload.parent), *urdf_parts(payload), name=payload.link))
+    return f"""<?xml version="1.0"?>
+<robot name={quoteattr(payload.link)}>
+<!-- leave this link out where the robot description has it -->
+<link name={quoteattr(payload.parent)}/>
+{urdf_parts(payload)}</robot>
+"""
 
 
 def payload_sdf(payload: PayloadOnLink) -> str:
@@ -97,14 +124,18 @@ def payload_sdf(payload: PayloadOnLink) -> str:
     if re.search("::|^__.*__$", payload.link):
         raise InvalidSetting(f"link '{payload.link}' is no name in SDF: '::' separates names "
                              "there, and names between '__' are its own")
-    body = payload.body
-    inertial = element(
-        "inertial", element("pose", text=f"{numbers(body.com)} 0 0 0"),
-        element("mass", text=number(body.mass)),
-        element("inertia", *(element(k, text=number(v)) for k, v in entries(body).items())))
-    return document(element("sdf", element(
-        "model", *comments(payload), element("link", inertial, name=payload.link),
-        name=payload.link), version="1.7"))
+    body, link = payload.body, quoteattr(payload.link)
+    inertia = "".join(f"<{name}>{number(value)}</{name}>" for name, value in entries(body).items())
+    return f"""<?xml version="1.0"?>
+<sdf version="1.7"><model name={link}>
+{comments(payload)}
+<link name={link}><inertial>
+  <pose>{numbers(body.com)} 0 0 0</pose>
+  <mass>{number(body.mass)}</mass>
+  <inertia>{inertia}</inertia>
+</inertial></link>
+</model></sdf>
+"""
 
 
 def payload_mjcf(payload: PayloadOnLink) -> str:
@@ -112,12 +143,16 @@ def payload_mjcf(payload: PayloadOnLink) -> str:
 
     Principal moments and axes stand in it, for which MuJoCo does not have to solve.
     """
-    moments, _, turn = principal(payload.body)
-    inertial = element("inertial", pos=numbers(payload.body.com), quat=numbers(turn),
-                       mass=number(payload.body.mass), diaginertia=numbers(moments))
-    return document(element("mujoco", element(
-        "worldbody", *comments(payload), element("body", inertial, name=payload.link)),
-        model=payload.link))
+    (moments, _, turn), body, link = principal(payload.body), payload.body, quoteattr(payload.link)
+    return f"""<?xml version="1.0"?>
+<mujoco model={link}><worldbody>
+{comments(payload)}
+<body name={link}>
+  <inertial mass="{number(body.mass)}" pos="{numbers(body.com)}" quat="{numbers(turn)}"
+    diaginertia="{numbers(moments)}"/>
+</body>
+</worldbody></mujoco>
+"""
 
 
 def payload_usd(payload: PayloadOnLink) -> str:
@@ -188,3 +223,8 @@ def payload_franka_desk(payload: PayloadOnLink) -> str:
             "transformation": np.eye(4).ravel(order="F").tolist(),
             "inertia": body.inertia_com.ravel(order="F").tolist()}
     return json.dumps(tree, indent=2, allow_nan=False) + "\n"
+
+
+WRITERS: dict[str, Callable[[PayloadOnLink], str]] = {
+    "urdf": payload_urdf, "sdf": payload_sdf, "mjcf": payload_mjcf, "usd": payload_usd,
+    "yaml": payload_yaml, "franka_desk": payload_franka_desk}

@@ -12,14 +12,42 @@ import numpy as np
 from ..errors import InertialIdError
 from ..inertia import PARAMETER_NAMES, tensor_from_six
 from ..io.decoding import inertia_numbers, interfaces_of, stated_payload
-from .target import COM, INERTIA, MASS, ArmDriver, Plan, TargetPayload, Values, body_values
+from .target import COM, INERTIA, MASS, Plan, Target, TargetPayload, Values
 
 BROADCASTER = "state_interfaces_broadcaster"  # in place of dynamic_joint_states on ROS 2 Lyrical
 DOOSAN = "dsr_msgs2/srv/"
 FANUC_COMP, FANUC_VALUE = "fanuc_msgs/srv/SetPayloadComp", "fanuc_msgs/srv/SetPayloadValue"
+UNMEASURED = ("the inertia is sent though it was not measured: the call needs it, so that the "
+              "value of the prior goes with it")
 
 
-class UniversalRobots(ArmDriver):
+def _xyz(values: list[float]) -> dict[str, float]:
+    return dict(zip("xyz", values, strict=True))
+
+
+def _millimetres(values: Values) -> list[float]:
+    return [1e3 * x for x in values[COM]]
+
+
+def _entries(values: Values) -> dict[str, float]:
+    """Entries of the inertia by name; none where it is not sent."""
+    return dict(zip(PARAMETER_NAMES[4:], values.get(INERTIA, ()), strict=False))
+
+
+def _inertia(values: Values) -> Values:
+    """Fields of a geometry_msgs/Inertia."""
+    return {"m": values[MASS], "com": _xyz(values[COM]), **_entries(values)}
+
+
+def _values(numbers: np.ndarray | None, inertia: bool) -> Values:
+    """Values of the ten numbers that a driver states; empty: it states none."""
+    if numbers is None or not np.isfinite(numbers).all():
+        return {}
+    six = {INERTIA: numbers[4:].tolist()} if inertia else {}
+    return {MASS: float(numbers[0]), COM: numbers[1:4].tolist(), **six}
+
+
+class UniversalRobots(Target):
     """``set_payload`` of ur_robot_driver, about the tool flange, read back from the interfaces that
     a broadcaster publishes.
 
@@ -48,10 +76,7 @@ class UniversalRobots(ArmDriver):
 
     def read(self) -> Values:
         interfaces, name = self._interfaces(), self.settings.dynamic_joint_states.payload
-        payload = stated_payload(interfaces, name)
-        if payload is None or not np.isfinite(payload).all():
-            return {}
-        return body_values(payload, (name, "inertia.ixx") in interfaces)
+        return _values(stated_payload(interfaces, name), (name, "inertia.ixx") in interfaces)
 
     def _interfaces(self) -> dict[tuple[str, str], float]:
         """Values by name and interface, from whichever broadcaster runs."""
@@ -76,16 +101,15 @@ class UniversalRobots(ArmDriver):
             why = "payload/inertia.ixx is not published, so that this driver would drop it"
         elif INERTIA not in payload.known:
             why = "it is unobserved; the robot takes it for zero"
-        return Plan(body_values(payload.report, not why), (f"the inertia: {why}",) if why else ())
+        return Plan(payload.values(not why), (f"the inertia: {why}",) if why else ())
 
-    def send(self, values: Values) -> None:
-        request = {"mass": values[MASS], "center_of_gravity": _xyz(values[COM]), **_entries(values)}
+    def request(self, values: Values) -> Values:
         if "payload" in self.robot.request_fields(self.service):
-            request = {"payload": {"m": values[MASS], "com": _xyz(values[COM]), **_entries(values)}}
-        self.call(self.kinds[0], self.service, request)
+            return {"payload": _inertia(values)}
+        return {"mass": values[MASS], "center_of_gravity": _xyz(values[COM]), **_entries(values)}
 
 
-class Franka(ArmDriver):
+class Franka(Target):
     """``set_load`` of franka_ros2, read back from the robot state.
 
     The load hangs on the end effector that is set in Desk, and is given about the flange. The robot
@@ -108,8 +132,7 @@ class Franka(ArmDriver):
 
     def read(self) -> Values:
         state = self._state()
-        payload = np.array(np.nan) if state is None else inertia_numbers(state.inertia_load.inertia)
-        return body_values(payload, True) if np.isfinite(payload).all() else {}
+        return {} if state is None else _values(inertia_numbers(state.inertia_load.inertia), True)
 
     def refusals(self) -> Iterator[str]:
         state = self._state()
@@ -121,22 +144,18 @@ class Franka(ArmDriver):
                    f"{self.idle} (idle): deactivate the controllers that command it")
 
     def plan(self, payload: TargetPayload, before: Values) -> Plan:
-        return Plan(body_values(payload.report, True),
-                    notes=() if INERTIA in payload.known else (UNMEASURED,))
+        return Plan(payload.values(True), (), () if INERTIA in payload.known else (UNMEASURED,))
 
-    def send(self, values: Values) -> None:
-        fields = self.robot.request_fields(self.service)
-        if fields and "mass" not in fields:
-            inertia = {"m": values[MASS], "com": _xyz(values[COM]), **_entries(values)}
-            request: Values = {
-                "load_inertia": {"header": {"frame_id": self.frame({})}, "inertia": inertia}}
-        else:
-            tensor = tensor_from_six(values[INERTIA]).flatten(order="F").tolist()
-            request = {"mass": values[MASS], "center_of_mass": values[COM], "load_inertia": tensor}
-        self.call(self.kinds[0], self.service, request)
+    def request(self, values: Values) -> Values:
+        names = self.robot.request_fields(self.service)
+        if names and "mass" not in names:
+            return {"load_inertia": {"header": {"frame_id": self.frame({})},
+                                     "inertia": _inertia(values)}}
+        tensor = tensor_from_six(values[INERTIA]).flatten(order="F").tolist()
+        return {"mass": values[MASS], "center_of_mass": values[COM], "load_inertia": tensor}
 
 
-class XArm(ArmDriver):
+class XArm(Target):
     """``set_tcp_load`` of xarm_ros2, in millimetres. The raw wrench of its sensor, from which the
     configuration of this package identifies, holds everything with any payload."""
 
@@ -146,12 +165,11 @@ class XArm(ArmDriver):
     left_out = ("the inertia: set_tcp_load takes none",)
     notes = ("the controller forgets it when it restarts, unless its configuration is saved",)
 
-    def send(self, values: Values) -> None:
-        self.call(self.kinds[0], self.service,
-                  {"weight": values[MASS], "center_of_gravity": _millimetres(values)})
+    def request(self, values: Values) -> Values:
+        return {"weight": values[MASS], "center_of_gravity": _millimetres(values)}
 
 
-class Dobot(ArmDriver):
+class Dobot(Target):
     """``SetPayload`` of DOBOT_6Axis_ROS2_V4, for controllers of version 4, in millimetres."""
 
     default, flange = "dobot_bringup_ros2/srv/SetPayload", "Link6"
@@ -159,12 +177,11 @@ class Dobot(ArmDriver):
     success = ("res", 0)
     left_out = ("the inertia: SetPayload takes none",)
 
-    def send(self, values: Values) -> None:
-        self.call(self.kinds[0], self.service,
-                  {"load": values[MASS], **_xyz(_millimetres(values))})
+    def request(self, values: Values) -> Values:
+        return {"load": values[MASS], **_xyz(_millimetres(values))}
 
 
-class Doosan(ArmDriver):
+class Doosan(Target):
     """A tool of the controller, made by ``config_create_tool`` and chosen by ``set_current_tool``
     of doosan-robot2, which reads back the name of its tool only. A new tool has another name than
     the present one, which is chosen again where the application is undone."""
@@ -208,7 +225,7 @@ class Doosan(ArmDriver):
         self.call(f"{DOOSAN}SetCurrentTool", self._beside("set_current_tool"), name)
 
 
-class Fanuc(ArmDriver):
+class Fanuc(Target):
     """A payload schedule of fanuc_driver, by ``set_payload_comp`` or ``set_payload_value``, as the
     name of the service says. The first is for CRX robots, where the second ends streaming and asks
     for a power cycle."""
@@ -231,7 +248,7 @@ class Fanuc(ArmDriver):
         note = ("on a CRX this ends streaming, and needs DCS apply and a power cycle" if is_value
                 else "it takes effect only for the schedule in use, with payload compensation "
                 "enabled")
-        values = {"schedule": self.settings.apply.schedule, **body_values(payload.report, inertia)}
+        values = {"schedule": self.settings.apply.schedule, **payload.values(inertia)}
         return Plan(values, (left_out,), (note, UNMEASURED)[:1 + (inertia and not is_known)])
 
     def send(self, values: Values) -> None:
@@ -244,20 +261,3 @@ class Fanuc(ArmDriver):
             moments = np.diagonal(tensor_from_six(values[INERTIA])).tolist()
             request |= {f"in_{axis}": x for axis, x in _xyz(moments).items()}
         self.call(kind, self.service, request)
-
-
-UNMEASURED = ("the inertia is sent though it was not measured: the call needs it, so that the "
-              "value of the prior goes with it")
-
-
-def _xyz(values: list[float]) -> dict[str, float]:
-    return dict(zip("xyz", values, strict=True))
-
-
-def _entries(values: Values) -> dict[str, float]:
-    """Entries of the inertia by name; none where it is not sent."""
-    return dict(zip(PARAMETER_NAMES[4:], values.get(INERTIA, ()), strict=False))
-
-
-def _millimetres(values: Values) -> list[float]:
-    return [1e3 * x for x in values[COM]]

@@ -9,7 +9,7 @@ wherever that frame has its origin.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -19,8 +19,6 @@ from ..model.newton_euler import GRAVITY
 from .target import Plan, Target, TargetPayload, Values
 
 OFFSETS = tuple(f"offset.{kind}.{axis}" for kind in ("force", "torque") for axis in "xyz")
-LEFT_OUT = ("the inertia: this filter removes the weight at rest only",
-            "the bias of the sensor: tare it, or apply to force_torque_sensor_broadcaster as well")
 LIVE = "enable_parameter_update_without_reactivation"
 
 
@@ -31,19 +29,22 @@ class ParameterTarget(Target):
         prefixes: of the parameters that are read; default: name of the node.
     """
 
+    needs_limits = False
     prefixes: tuple[str, ...] = ()
-    default = ""
 
     @property
     def node(self) -> str:
         """Full name of the node: the broadcaster whose topic the wrench is, unless it is named."""
         topic = self.settings.wrench.topic
-        name = self.settings.apply.service or self.default or posixpath.dirname(topic)
+        name = self.service or posixpath.dirname(topic)
         if not name.strip("/"):
             raise InvalidSetting(f"apply.service is empty, and wrench.topic is '{topic}', which is "
                                  "no topic of a force_torque_sensor_broadcaster; name its node in "
                                  "apply.service")
         return str(self.robot.resolve(name))
+
+    def services(self) -> Mapping[str, tuple[str, ...]]:
+        return {}
 
     def read(self) -> Values:
         return dict(self.robot.parameters(self.node, list(self.prefixes)))
@@ -70,6 +71,9 @@ class BroadcasterOffsets(ParameterTarget):
     takes_tool, changes_wrench = False, True
     prefixes = ("offset", "multiplier")
 
+    def frame(self, before: Values) -> str:
+        return ""
+
     def plan(self, payload: TargetPayload, before: Values) -> Plan:
         if payload.bias is None:
             raise InvalidData("a saved estimate does not hold the bias that the sensor has now; "
@@ -86,70 +90,63 @@ class BroadcasterOffsets(ParameterTarget):
                     f"{', '.join(f'{x:.3g}' for x in payload.bias)} N and N m")
 
 
-class GravityCompensation(ParameterTarget):
-    """Subtracts m g from a reading of +m g, along the axes of a frame that a parameter names."""
+class GravityFilter(ParameterTarget):
+    """The gravity compensation of control_toolbox in the filter chain of a broadcaster, which takes
+    m g off a reading of +m g, along the axes of a frame that a parameter names."""
 
     axes_only = True
+    prefixes: tuple[str, ...] = ("sensor_filter_chain",)
+    left_out = ("the inertia: this filter removes the weight at rest only", "the bias of the "
+                "sensor: tare it, or apply to force_torque_sensor_broadcaster as well")
 
-    def frame_in(self, before: Values, name: str) -> str:
-        """The frame that a parameter names, unless a setting does (raises InvalidData)."""
+    def names(self, before: Values) -> tuple[str, str, str]:
+        """Names of the parameters for the frame, the mass or weight, and the centre of mass (raises
+        InvalidData)."""
+        found = [name for name in before if name.endswith(".tool.mass")]
+        if len(found) != 1:
+            raise InvalidData(f"node '{self.node}' has {len(found)} parameters "
+                              "sensor_filter_chain.*.tool.mass; it must run one gravity "
+                              "compensation filter")
+        prefix = found[0].removesuffix("tool.mass")
+        return f"{prefix}sensor_frame", found[0], f"{prefix}tool.CoG"
+
+    def frame(self, before: Values) -> str:
+        name = self.names(before)[0]
         frame = self.settings.apply.frame or before.get(name)
         if not isinstance(frame, str) or not frame:
             raise InvalidData(f"parameter '{name}' of node '{self.node}' names no frame; set "
                               "apply.frame")
         return frame
 
-    def refusals(self) -> Iterator[str]:
-        given = self.settings.wrench.convention
-        if given != "on_sensor":
-            yield (f"wrench.convention is '{given}': the sensor reads -m g, and this filter "
-                   "expects +m g")
-
-
-class GravityFilter(GravityCompensation):
-    """The gravity compensation of control_toolbox in the filter chain of a broadcaster."""
-
-    prefixes = ("sensor_filter_chain",)
-
-    def _prefix(self, before: Values) -> str:
-        """How the parameters of the filter begin (raises InvalidData)."""
-        found = [name for name in before if name.endswith(".tool.mass")]
-        if len(found) != 1:
-            raise InvalidData(f"node '{self.node}' has {len(found)} parameters "
-                              "sensor_filter_chain.*.tool.mass; it must run one gravity "
-                              "compensation filter")
-        return found[0].removesuffix("tool.mass")
-
-    def frame(self, before: Values) -> str:
-        return self.frame_in(before, f"{self._prefix(before)}sensor_frame")
-
     def plan(self, payload: TargetPayload, before: Values) -> Plan:
-        tool = f"{self._prefix(before)}tool"
-        self.value(before, f"{tool}.CoG")
-        return Plan({f"{tool}.mass": payload.body.mass, f"{tool}.CoG": payload.body.com.tolist()},
-                    LEFT_OUT)
+        _, mass, com = self.names(before)
+        for name in (mass, com):
+            self.value(before, name)
+        return Plan({mass: payload.body.mass, com: payload.body.com.tolist()}, self.left_out)
 
     def refusals(self) -> Iterator[str]:
-        yield from super().refusals()
-        if self.settings.wrench.topic.endswith("wrench_filtered"):
-            yield (f"wrench.topic is '{self.settings.wrench.topic}', from which this filter "
-                   "removes the payload; identify from the broadcaster's own wrench")
+        wrench = self.settings.wrench
+        if wrench.convention != "on_sensor":
+            yield (f"wrench.convention is '{wrench.convention}': the sensor reads -m g, and this "
+                   "filter expects +m g")
+        if wrench.topic.endswith("wrench_filtered") and not self.default:
+            yield (f"wrench.topic is '{wrench.topic}', from which this filter removes the payload; "
+                   "identify from the broadcaster's own wrench")
 
 
-class AdmittanceController(GravityCompensation):
+class AdmittanceController(GravityFilter):
     """The gravity compensation of the admittance_controller, which takes a weight in newtons."""
 
     prefixes = ("gravity_compensation", LIVE)
     default = "admittance_controller"
 
-    def frame(self, before: Values) -> str:
-        return self.frame_in(before, "gravity_compensation.frame.id")
+    def names(self, before: Values) -> tuple[str, str, str]:
+        return ("gravity_compensation.frame.id", "gravity_compensation.CoG.force",
+                "gravity_compensation.CoG.pos")
 
     def plan(self, payload: TargetPayload, before: Values) -> Plan:
-        values = {"gravity_compensation.CoG.pos": payload.body.com.tolist(),
-                  "gravity_compensation.CoG.force": float(-payload.body.mass * GRAVITY[2])}
-        for name in values:
-            self.value(before, name)
+        plan, weight = super().plan(payload, before), self.names(before)[1]
         notes = () if before.get(LIVE) is not False else (
             f"{LIVE} is false: it takes effect when the controller is activated again",)
-        return Plan(values, LEFT_OUT, notes)
+        return plan._replace(notes=notes, values={
+            **plan.values, weight: float(-payload.body.mass * GRAVITY[2])})

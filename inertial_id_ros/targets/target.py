@@ -8,7 +8,6 @@ it talks to other nodes may be a recorder, and the values may be those that it h
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -40,6 +39,10 @@ TOLERANCES = {MASS: 1e-3, COM: 1e-4, INERTIA: 1e-4}  # kg, m, kg m^2
 ROUNDING = 1e-5  # relative, of a number that went through 32 bits
 
 
+class Refused(InertialIdError):
+    """A target did not accept what was sent."""
+
+
 @dataclass(frozen=True)
 class TargetPayload:
     """A payload in the frame of a target.
@@ -61,11 +64,6 @@ class TargetPayload:
     com_width: float
     bias: Array | None
 
-    @property
-    def report(self) -> Array:
-        """Mass, centre of mass and inertia about it (10,)."""
-        return np.r_[self.body.mass, self.body.com, six_from_tensor(self.body.inertia_com)]
-
     def placed(self, frame_id: str, rotation: Array, translation: Array) -> TargetPayload:
         """The same payload in another frame, where ``x_new = rotation x + translation``."""
         return replace(self, frame_id=frame_id, body=move_body(self.body, rotation, translation))
@@ -74,6 +72,12 @@ class TargetPayload:
         """Mass, centre of mass and frame in words."""
         com = ", ".join(f"{1e3 * x:.1f}" for x in self.body.com)
         return f"{self.body.mass:.3f} kg at [{com}] mm in '{self.frame_id}'"
+
+    def values(self, inertia: bool) -> Values:
+        """Values of a driver: mass [kg], centre of mass [m], and if wanted the six entries of the
+        inertia about it [kg m^2]."""
+        six = {INERTIA: six_from_tensor(self.body.inertia_com).tolist()} if inertia else {}
+        return {MASS: float(self.body.mass), COM: self.body.com.tolist(), **six}
 
 
 def payload_of(report: dict[str, Any], bias: Array | None = None, tool: Tool | None = None
@@ -92,30 +96,24 @@ def payload_of(report: dict[str, Any], bias: Array | None = None, tool: Tool | N
         body = body_from_phi(phi_from_body(*body) + tool.phi)
     covariance = fields.numbers(report, "covariance", PARAMETERS, PARAMETERS)
     return TargetPayload(
-        fields.text(report, "frame_id"), body, known_in(fields.verdict(report, "verdict")),
-        math.inf if report.get("doubted") else com_width(covariance), bias)
+        fields.text(report, "frame_id"), body, _known(fields.verdict(report, "verdict")),
+        math.inf if report.get("doubted") else _com_width(covariance), bias)
 
 
 def payload_of_tool(tool: Tool, bias: Array) -> TargetPayload:
     """A tool that carries nothing, as far as it is known; bias: as in `TargetPayload`."""
     jacobian = report_jacobian(tool.phi)
     verdict = judge(tool.phi, tool.covariance, vague(float(tool.phi[0])))[1]
-    return TargetPayload(tool.frame_id, body_from_phi(tool.phi), known_in(verdict),
-                         com_width(jacobian @ tool.covariance @ jacobian.T), bias)
+    return TargetPayload(tool.frame_id, body_from_phi(tool.phi), _known(verdict),
+                         _com_width(jacobian @ tool.covariance @ jacobian.T), bias)
 
 
-def known_in(verdict: Sequence[ParameterVerdict]) -> frozenset[str]:
-    """The groups without an UNOBSERVED parameter among the ten verdicts."""
+def _known(verdict: Sequence[ParameterVerdict]) -> frozenset[str]:
     return frozenset(name for name, part in GROUPS.items() if UNOBSERVED not in verdict[part])
 
 
-def com_width(covariance: Array) -> float:
-    """Half of the widest 95 % interval of the centre of mass [m]; covariance: of the report."""
+def _com_width(covariance: Array) -> float:
     return 2.0 * math.sqrt(max(float(covariance.diagonal()[GROUPS[COM]].max()), 0.0))
-
-
-class Refused(InertialIdError):
-    """A target did not accept what was sent."""
 
 
 class Plan(NamedTuple):
@@ -133,8 +131,8 @@ class Plan(NamedTuple):
     what: str = ""
 
 
-class Target(ABC):
-    """See the module.
+class Target:
+    """A driver or controller; here, one whose single service takes all that hangs on a flange.
 
     Args:
         robot: client of other nodes, as `ros.ros_client.RosClient` is.
@@ -149,19 +147,31 @@ class Target(ABC):
         topic: on which it publishes its payload; empty: none.
         confirms: what it reads back shows that it has accepted a payload.
         ratings: rated payload [kg] and its source by the model in the robot description.
+        default: name of the service; kinds: types of which it has one; flange: frame.
+        success: field of the response, and its value where the call has succeeded.
+        left_out, notes: of every plan.
     """
 
-    takes_tool = confirms = True
-    needs_limits = changes_wrench = axes_only = False
-    topic = ""
+    takes_tool = confirms = needs_limits = True
+    changes_wrench = axes_only = False
+    topic = default = flange = ""
     ratings: Mapping[str, tuple[float, str]] = {}
+    kinds: tuple[str, ...] = ()
+    success: tuple[str, Any] = ("success", True)
+    left_out: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def __init__(self, robot: Any, settings: Settings) -> None:
         self.robot, self.settings = robot, settings
 
+    @property
+    def service(self) -> str:
+        """Name of the service."""
+        return self.settings.apply.service or self.default
+
     def services(self) -> Mapping[str, tuple[str, ...]]:
         """Services that will be called, with the types of which one is expected."""
-        return {}
+        return {self.service: self.kinds}
 
     def read(self) -> Values:
         """What it has now; empty: it does not say (raises InertialIdError)."""
@@ -170,24 +180,35 @@ class Target(ABC):
     def frame(self, before: Values) -> str:
         """Frame in which it wants the payload, given what it has now; empty: that of the sensor
         (raises InertialIdError)."""
-        return ""
+        return self.settings.apply.frame or self.flange
 
     def refusals(self) -> Iterator[str]:
         """Why it takes nothing now, whatever the payload, a sentence each."""
         yield from ()
 
-    @abstractmethod
     def plan(self, payload: TargetPayload, before: Values) -> Plan:
         """What is to be sent of a payload in its frame, given what it has now (raises
         InertialIdError)."""
+        return Plan(payload.values(inertia=False), self.left_out, self.notes)
 
-    @abstractmethod
     def send(self, values: Values) -> None:
         """Send values.
 
         Raises:
             InertialIdError: it refuses, or is not there; `NoResponse` where it may have accepted.
         """
+        self.call(self.kinds[0], self.service, self.request(values))
+
+    def request(self, values: Values) -> Values:
+        """The request of its service, by name."""
+        raise NotImplementedError
+
+    def call(self, kind: str, service: str, request: Values) -> None:
+        """Call a service (raises Refused where it has not succeeded)."""
+        response = self.robot.call(kind, service, request)
+        field, expected = self.success
+        if response is not None and getattr(response, field, None) != expected:
+            raise Refused(f"service '{service}' refuses: {response}")
 
     def undo_of(self, before: Values, values: Values) -> Values:
         """What gives back what it had before these values were sent; empty: not known."""
@@ -202,58 +223,12 @@ class Target(ABC):
         """
         if self.settings.load.rated_payload > 0.0:
             return self.settings.load.rated_payload, "load.rated_payload"
-        if not urdf:
-            return 0.0, "there is no robot description to name its model"
-        name = ElementTree.fromstring(urdf).get("name", "")
+        name = ElementTree.fromstring(urdf).get("name", "") if urdf else ""
         if name.lower() not in self.ratings:
-            return 0.0, f"the robot description names '{name[:100]}', which is no rated model"
+            return 0.0, (f"the robot description names '{name[:100]}', which is no rated model"
+                         if urdf else "there is no robot description to name its model")
         mass, source = self.ratings[name.lower()]
         return mass, f"the rating of {name} ({source}; load.rated_payload replaces it)"
-
-
-class ArmDriver(Target):
-    """The driver of an arm, a service of which takes all that hangs on its flange.
-
-    Attributes:
-        default: name of the service; kinds: types of which it has one; flange: frame.
-        success: field of the response, and its value where the call has succeeded.
-        left_out, notes: of every plan.
-    """
-
-    needs_limits = True
-    default = flange = ""
-    kinds: tuple[str, ...] = ()
-    success: tuple[str, Any] = ("success", True)
-    left_out: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-
-    @property
-    def service(self) -> str:
-        """Name of the service."""
-        return self.settings.apply.service or self.default
-
-    def frame(self, before: Values) -> str:
-        return self.settings.apply.frame or self.flange
-
-    def services(self) -> Mapping[str, tuple[str, ...]]:
-        return {self.service: self.kinds}
-
-    def plan(self, payload: TargetPayload, before: Values) -> Plan:
-        return Plan(body_values(payload.report, inertia=False), self.left_out, self.notes)
-
-    def call(self, kind: str, service: str, request: Values) -> None:
-        """Call a service (raises Refused where it has not succeeded)."""
-        response = self.robot.call(kind, service, request)
-        field, expected = self.success
-        if response is not None and getattr(response, field, None) != expected:
-            raise Refused(f"service '{service}' refuses: {response}")
-
-
-def body_values(report: Array, inertia: bool) -> Values:
-    """Values of a driver: mass [kg], centre of mass [m], and if wanted the six entries of the
-    inertia about it [kg m^2]; report: all ten."""
-    values = {MASS: float(report[0]), COM: report[1:4].tolist()}
-    return values | ({INERTIA: report[4:].tolist()} if inertia else {})
 
 
 def difference(sent: Values, got: Values) -> str:

@@ -13,7 +13,7 @@ import pytest
 from robot_graph import SHIFT, TURN, Graph, assert_close, body, in_sensor, load, matrix
 
 from inertial_id_ros.errors import InvalidSetting
-from inertial_id_ros.targets.target import Refused, body_values, difference
+from inertial_id_ros.targets.target import Refused, difference
 
 MASS, COM, SIX = body()
 VECTOR, MILLIMETRES = dict(zip("xyz", COM, strict=True)), [1000.0 * x for x in COM]
@@ -186,7 +186,7 @@ def test_an_answer_that_is_no_success_is_a_refusal_with_its_reason(
 
 
 def test_what_is_read_back_is_compared_within_the_digits_that_a_target_keeps() -> None:
-    has = body_values(PAYLOAD.report, True)
+    has = PAYLOAD.values(inertia=True)
     assert difference(has, {name: np.float32(value).tolist() for name, value in has.items()}) == ""
     for name in has:
         assert difference(has, {k: v for k, v in has.items() if k != name})

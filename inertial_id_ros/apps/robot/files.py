@@ -174,7 +174,7 @@ def set_inertias(urdf: str, model: RobotModel, phi: Array) -> str:
             for old in links[name].findall("inertial"):
                 links[name].remove(old)
         body = phi[where] - share * described if locked else phi[where]
-        links[own[0]].append(urdf_inertial(body_from_phi(body)))
+        links[own[0]].append(ElementTree.fromstring(urdf_inertial(body_from_phi(body))))
     for element in root.findall("joint"):
         if element.get("name") in model.joint_names:
             _set_friction(element, model, phi)
