@@ -8,16 +8,14 @@ the poses the speed between them are such that no link exceeds its limit, as for
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from inertial_id_ros.apps.excitation.arm import Arm
-from inertial_id_ros.apps.excitation.knowledge import Knowledge
-from inertial_id_ros.apps.excitation.motions import through
-from inertial_id_ros.apps.excitation.planner import Payload
-from inertial_id_ros.apps.excitation.violations import violations
-from inertial_id_ros.apps.simulation.motion import Sinusoid, Trajectory
+from inertial_id_ros.apps.excitation.information import Knowledge, payload_goal
+from inertial_id_ros.apps.excitation.motions import points_for_controller, through, violations
+from inertial_id_ros.apps.simulation.motion import MEAN_SPEED, Sinusoid, Trajectory
 from inertial_id_ros.inertia import Array
 
 from .task import LIMITS, Task, goals
@@ -31,18 +29,12 @@ _TILT = np.radians(30.0)  # of the wrist between them
 _RANDOM = np.radians(30.0)  # of the wrist's random motion
 
 
-class Segment(NamedTuple):
-    """A trajectory of all joints."""
-
-    trajectory: Trajectory
-
-
 class Way(Protocol):
     """A way to move; problems: what the package's own check, by Pinocchio, finds in its motions."""
 
     problems: list[str]
 
-    def next(self, knowledge: Knowledge) -> Segment:
+    def next(self, knowledge: Knowledge) -> Trajectory:
         """The next motion."""
         ...
 
@@ -59,13 +51,14 @@ class Planned:
         self._rng = np.random.default_rng(task.number)
         self.problems: list[str] = []
 
-    def next(self, knowledge: Knowledge) -> Segment:
-        goal = Payload(self._arm, knowledge, goals(knowledge.phi)["all"])
+    def next(self, knowledge: Knowledge) -> Trajectory:
+        goal = payload_goal(self._arm, knowledge, goals(knowledge.phi)["all"])
         motion = self._planner.next_motion(self._pose, goal, self._rng)
-        planned, self._after = motion.as_planned(self._arm), goal.after(motion).knowledge
+        self._after = knowledge._replace(information=goal.after(motion).information)
+        planned = points_for_controller(self._arm, motion)
         self.problems += violations(self._arm, planned, self._pose, LIMITS)
-        self._pose = motion.poses[-1]
-        return Segment(planned.trajectory)
+        self._pose = motion.positions[-1]
+        return planned
 
     def knowledge_after(self, knowledge: Knowledge) -> Knowledge:
         return self._after
@@ -85,15 +78,15 @@ class _Usual:
 class PublishedSinusoid(_Usual):
     """The sinusoids about the pose, at their own pace, or slower where a link would be too fast."""
 
-    def next(self, knowledge: Knowledge) -> Segment:
+    def next(self, knowledge: Knowledge) -> Trajectory:
         pace = 1.28
         while True:
-            path = Sinusoid(pace, _RAMP, self._pose)
+            path = Sinusoid(pace * MEAN_SPEED, _RAMP, self._pose)
             t = np.arange(0.0, _SINUSOID, _POINTS)
             q, dq, ddq = path(t)
             peak = float(self._arm.links(q, dq).speed.max())
             if peak <= LIMITS.link_speed:
-                return Segment(Trajectory(t, q, dq, ddq))
+                return Trajectory(t, q, dq, ddq)
             pace *= 0.99 * LIMITS.link_speed / peak
 
 
@@ -106,13 +99,13 @@ class FourPosesAndRandom(_Usual):
         tilts = _TILT * np.array([[1, 0, 0], [-1, 1, 0], [0, -1, 1], [0, 0, -1]])
         self._goals = [self._with_wrist(tilt) for tilt in tilts]
 
-    def next(self, knowledge: Knowledge) -> Segment:
+    def next(self, knowledge: Knowledge) -> Trajectory:
         if self._goals:
             goal, stand = self._goals.pop(0), _STAND
         else:
             goal, stand = self._with_wrist(_RANDOM * self._rng.uniform(-1.0, 1.0, 3)), 0.0
         begin, self._pose = self._pose, goal
-        return Segment(_move(self._arm, begin, goal, stand))
+        return _move(self._arm, begin, goal, stand)
 
     def _with_wrist(self, turned: Array) -> Array:
         out = self._home.copy()
@@ -123,9 +116,10 @@ class FourPosesAndRandom(_Usual):
 def _move(arm: Arm, begin: Array, end: Array, stand: float) -> Trajectory:
     """From rest to rest, as quick as the limits allow, and some seconds in the new pose."""
     move = through(arm, LIMITS, np.stack([begin, end]))
-    t = np.linspace(0.0, move.duration, int(move.duration / _POINTS) + 2)
-    parts = [np.vstack([part, part[-1:]]) if stand else part for part in move.at(t)]
-    return Trajectory(np.append(t, t[-1] + stand) if stand else t, *parts)
+    if not stand:
+        return move
+    return Trajectory(np.append(move.stamps, move.duration + stand),
+                      *(np.vstack([part, part[-1:]]) for part in move[1:4]))
 
 
 MOTIONS: dict[str, Callable[[Task], Way]] = {

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from inertial_id_ros.apps.excitation.knowledge import Knowledge
+from inertial_id_ros.apps.excitation.information import Knowledge
 from inertial_id_ros.apps.guide.progress import LONGEST_MOTION
 from inertial_id_ros.errors import InvalidData
 from inertial_id_ros.estimate import Estimate, NoEstimate
@@ -15,7 +15,7 @@ from inertial_id_ros.inertia import Array, report_from_phi
 
 from .identification import RunningIdentification
 from .independent import look_at
-from .motions import MOTIONS, Segment
+from .motions import MOTIONS
 from .task import Task, goals
 
 _LATEST = 60.0  # s, after which a trial ends
@@ -78,11 +78,11 @@ def run(task: Task, sensor: str, motion: str) -> Row:
     moving, found = 0.0, None
     while "all" not in times and moving < LONGEST_MOTION and arm.time < _LATEST:
         try:
-            segment: Segment = way.next(knowledge)
+            trajectory = way.next(knowledge)
         except InvalidData:
             break
-        arm.follow(segment.trajectory)
-        begun, left = arm.time, segment.trajectory.duration + _REST
+        arm.follow(trajectory)
+        begun, left = arm.time, trajectory.duration + _REST
         while left > 0.0 and "all" not in times and moving + arm.time - begun < LONGEST_MOTION:
             arm.advance(min(_STEP, left))
             left -= _STEP
@@ -94,7 +94,7 @@ def run(task: Task, sensor: str, motion: str) -> Row:
                 if name not in times and _share(found, goal).max() <= 1.0:
                     times[name] = arm.time - _BEFORE
                     times.setdefault("moving", moving + arm.time - begun)
-        moving += min(segment.trajectory.duration, arm.time - begun)
+        moving += min(trajectory.duration, arm.time - begun)
         knowledge = way.knowledge_after(knowledge)
         if isinstance(found, Estimate):
             knowledge = knowledge.revised(found.phi, found.phi_covariance)

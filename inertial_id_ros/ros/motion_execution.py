@@ -29,7 +29,7 @@ from rclpy.task import Future
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from ..apps.excitation.motions import PlannedMotion
+from ..apps.simulation.motion import Trajectory
 from ..errors import MissingPackage, printable
 from .compat import find_type
 from .conversions import duration_message
@@ -81,7 +81,7 @@ class MotionExecution:
         MissingPackage: control_msgs is not installed.
     """
 
-    def __init__(self, node: Node, motion: PlannedMotion, action: str, joint_states: str,
+    def __init__(self, node: Node, motion: Trajectory, action: str, joint_states: str,
                  check: Callable[[], Sequence[str]],
                  find_fault: Callable[[], str] = lambda: "", silence: float | None = None,
                  speed: Callable[[], float] = lambda: 1.0) -> None:
@@ -233,7 +233,7 @@ class MotionExecution:
         if self._progress is None:
             return ""
         actual, heard = np.array([self._states[name] for name in self._motion.joint_names]).T
-        planned = self._motion.trajectory.sample(np.linspace(
+        planned = self._motion.sample(np.linspace(
             self._progress - (now - heard.min()) - DELAY, self._progress + DELAY, 16)).q
         off = np.maximum(planned.min(axis=0) - actual, actual - planned.max(axis=0))
         worst = int(np.argmax(off))
@@ -273,9 +273,9 @@ def find_controllers(node: Node, client: RosClient, only: str = "") -> dict[str,
     return out
 
 
-def trajectory_message(motion: PlannedMotion) -> JointTrajectory:
+def trajectory_message(motion: Trajectory) -> JointTrajectory:
     """The trajectory, to begin when it arrives."""
     return JointTrajectory(joint_names=list(motion.joint_names), points=[
         JointTrajectoryPoint(positions=q.tolist(), velocities=dq.tolist(),
                              accelerations=ddq.tolist(), time_from_start=duration_message(t))
-        for t, q, dq, ddq in zip(motion.stamps.tolist(), *motion.trajectory[1:], strict=True)])
+        for t, q, dq, ddq in zip(motion.stamps.tolist(), *motion[1:4], strict=True)])

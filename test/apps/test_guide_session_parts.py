@@ -53,7 +53,7 @@ def source() -> MotionSource:
 
 def ups(motion):
     """Direction of gravity in the sensor over a motion, by MuJoCo."""
-    q = motion.trajectory.sample(np.linspace(0.0, motion.duration, 100)).q
+    q = motion.sample(np.linspace(0.0, motion.duration, 100)).q
     return SimulatedCobot().engine.evaluate(q, 0.0 * q, 0.0 * q).rotation[:, 2]
 
 

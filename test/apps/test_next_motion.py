@@ -4,7 +4,6 @@ speeds, heights and limits by MuJoCo, distances by hand, the check of every traj
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import mujoco
@@ -17,14 +16,17 @@ from scipy.interpolate import BPoly
 from inertial_id_ros.apps.excitation import plan_excitation
 from inertial_id_ros.apps.excitation.arm import Arm
 from inertial_id_ros.apps.excitation.collision import Obstacle, box_obstacle
-from inertial_id_ros.apps.excitation.knowledge import STEP, Knowledge
-from inertial_id_ros.apps.excitation.motions import MotionLimits, PlannedMotion, RestToRest
+from inertial_id_ros.apps.excitation.information import Knowledge, payload_goal
+from inertial_id_ros.apps.excitation.motions import (
+    MotionLimits,
+    points_for_controller,
+    violations,
+)
 from inertial_id_ros.apps.excitation.plan_excitation import main, payload_known, sequence
-from inertial_id_ros.apps.excitation.planner import MotionPlanner, Payload
-from inertial_id_ros.apps.excitation.violations import violations
+from inertial_id_ros.apps.excitation.planner import MotionPlanner
 from inertial_id_ros.apps.simulation.cobot import ArmEngine, SimulatedCobot
 from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description
-from inertial_id_ros.apps.simulation.motion import START_POSE, sinusoid
+from inertial_id_ros.apps.simulation.motion import START_POSE, Sinusoid, Trajectory
 from inertial_id_ros.apps.simulation.payload import PAYLOADS
 from inertial_id_ros.errors import InvalidData, InvalidModel
 from inertial_id_ros.settings import Settings
@@ -46,18 +48,25 @@ def planner(arm: Arm) -> MotionPlanner:
 
 
 @pytest.fixture(scope="module")
-def moves(arm: Arm, planner: MotionPlanner) -> list[RestToRest]:
+def moves(arm: Arm, planner: MotionPlanner) -> list[Trajectory]:
     """Three motions, one after the other."""
-    found, goal, pose, rng = [], Payload(arm, NOTHING, WANTED), START_POSE, np.random.default_rng(0)
+    goal, pose, rng = payload_goal(arm, NOTHING, WANTED), START_POSE, np.random.default_rng(0)
+    found = []
     for _ in range(3):
         found.append(planner.next_motion(pose, goal, rng))
-        goal, pose = goal.after(found[-1]), found[-1].poses[-1]
+        goal, pose = goal.after(found[-1]), found[-1].positions[-1]
     return found
 
 
 @pytest.fixture(scope="module")
-def motions(arm: Arm, moves: list[RestToRest]) -> list[PlannedMotion]:
-    return [move.as_planned(arm) for move in moves]
+def motions(arm: Arm, moves: list[Trajectory]) -> list[Trajectory]:
+    return [points_for_controller(arm, move) for move in moves]
+
+
+def published(seconds: float, speed: float = 1.0) -> Trajectory:
+    """The published sinusoids for a time."""
+    t = np.arange(0.0, seconds, 0.01)
+    return Trajectory(t, *Sinusoid(speed)(t))
 
 
 def test_motions_follow_each_other_at_rest_as_quintics_between_their_points(arm, motions):
@@ -68,25 +77,21 @@ def test_motions_follow_each_other_at_rest_as_quintics_between_their_points(arm,
             assert not part[[0, -1]].any() and np.abs(part).max() > 0.1
         assert violations(arm, motion, at, LIMITS) == ()
         at = motion.positions[-1]
-    points = np.stack(motion.trajectory[1:], axis=1)
     t = np.linspace(0.0, motion.duration, 333)
-    spline = BPoly.from_derivatives(motion.stamps, points)
-    sampled = motion.trajectory.sample(t)
-    for order, (part, atol) in enumerate(zip(sampled, (1e-10, 1e-8, 1e-6), strict=True)):
+    spline = BPoly.from_derivatives(motion.stamps, np.stack(motion[1:4], axis=1))
+    for order, (part, atol) in enumerate(zip(
+            motion.sample(t), (1e-10, 1e-8, 1e-6), strict=True)):
         np.testing.assert_allclose(part, spline(t, order), atol=atol)
 
 
-def test_three_motions_identify_more_than_the_published_sinusoid_in_the_same_time(
-        arm, moves):
-    goal = Payload(arm, NOTHING, WANTED)
+def test_three_motions_identify_more_than_the_published_sinusoid_in_the_same_time(arm, moves):
+    nothing = goal = payload_goal(arm, NOTHING, WANTED)
     for move in moves:
-        before, goal = goal.knowledge, goal.after(move)
-        assert (goal.knowledge.sigma() <= before.sigma() * (1.0 + 1e-9)).all()
+        before, goal = NOTHING.sigma(goal.information), goal.after(move)
+        assert (NOTHING.sigma(goal.information) <= before * (1.0 + 1e-9)).all()
     spent = sum(move.duration for move in moves) + 0.4 * len(moves)  # with all rests
-    path = sinusoid(1.0)
-    published = NOTHING.after(arm.motion(*path(np.arange(0.0, spent, STEP))))
-    missing = [np.log(np.maximum(k.sigma() / WANTED, 1.0)).sum() for k in (
-        goal.knowledge, published)]
+    missing = [np.log(np.maximum(NOTHING.sigma(k.information) / WANTED, 1.0)).sum()
+               for k in (goal, nothing.after(published(spent - 0.4)))]
     assert missing[0] < 0.5 * missing[1]
 
 
@@ -94,7 +99,7 @@ def test_no_corner_of_the_payload_is_faster_than_allowed_by_mujoco(motions):
     model = points_of(BOX)
     data, velocity, peak = mujoco.MjData(model), np.zeros(6), 0.0
     for motion in motions:
-        q, dq, _ = motion.trajectory.sample(np.arange(0.0, motion.duration, 0.002))
+        q, dq, _ = motion.sample(np.arange(0.0, motion.duration, 0.002))
         for data.qpos[:], data.qvel[:] in zip(q, dq, strict=True):
             mujoco.mj_forward(model, data)
             for site in range(model.nsite):
@@ -135,14 +140,15 @@ def test_the_check_names_an_obstacle_in_the_way_and_no_motion_starts_in_one(moti
 ])
 def test_the_check_names_what_is_wrong_with_points(arm, motions, change, words):
     (name, make), = change.items()
-    bad = replace(motions[0], **{name: make(getattr(motions[0], name))})
+    bad = motions[0]._replace(**{name: make(getattr(motions[0], name))})
     assert any(words in problem for problem in violations(arm, bad, START_POSE, LIMITS))
 
 
 def test_no_joint_goes_farther_from_home_than_its_range(arm):
     tight = MotionPlanner(arm, MotionLimits(range=0.3), START_POSE)
-    motion = tight.next_motion(START_POSE, Payload(arm, NOTHING, WANTED), np.random.default_rng(0))
-    assert (np.abs(motion.poses - START_POSE).max(axis=0) <= 0.3 + 1e-9).all()
+    goal = payload_goal(arm, NOTHING, WANTED)
+    motion = tight.next_motion(START_POSE, goal, np.random.default_rng(0))
+    assert (np.abs(motion.positions - START_POSE).max(axis=0) <= 0.3 + 1e-9).all()
 
 
 CORNERS = np.array([[-0.3, -0.2, 0.0], [0.1, 0.2, 0.4]])
@@ -252,7 +258,7 @@ def test_without_meshes_nothing_is_checked_and_obstacles_are_refused(meshes: Non
         Arm(ROBOT.format(name), "arm", obstacles=[Obstacle("ball", "sphere", (0.1,))])
 
 
-WRIST, PERIOD = np.array([3, 4, 5]), 8.0
+PERIOD = 8.0
 WIDE = MotionLimits(range=np.inf)
 NAMES = load_description().joint_names
 START = "--start=0,-1.5708,1.0472,-1.5708,-1.5708,0"
@@ -260,18 +266,15 @@ START = "--start=0,-1.5708,1.0472,-1.5708,-1.5708,0"
 
 @pytest.mark.slow
 def test_a_planned_motion_keeps_its_limits_and_beats_the_published_sinusoid() -> None:
-    arm = Arm(load_description().urdf, SENSOR_FRAME)
-    goal = Payload(arm, payload_known(1.0, None), plan_excitation.WANTED)
-    planner = MotionPlanner(arm, WIDE, START_POSE)
-    motion = sequence(planner, START_POSE, goal, WRIST, PERIOD)
-    assert violations(arm, motion.as_planned(arm), START_POSE, WIDE) == ()
+    arm, known = Arm(load_description().urdf, SENSOR_FRAME), payload_known(1.0, None)
+    goal = payload_goal(arm, known, plan_excitation.WANTED)
+    motion, after = sequence(MotionPlanner(arm, WIDE, START_POSE), START_POSE, goal, PERIOD)
+    assert violations(arm, points_for_controller(arm, motion), START_POSE, WIDE) == ()
     assert 0.8 * PERIOD < motion.duration <= PERIOD
-    t = np.arange(0.0, PERIOD, STEP)
-    published = sinusoid(1.0)(t)
-    slower = WIDE.link_speed / arm.links(published.q, published.dq).speed.max()
-    known = goal.knowledge.after(arm.motion(*sinusoid(slower)(t)))
-    planned = goal.after(motion).knowledge
-    assert np.log(known.sigma() / planned.sigma()).mean() > 0.2
+    quick = published(PERIOD)
+    slower = WIDE.link_speed / arm.links(quick.positions, quick.velocities).speed.max()
+    usual = goal.after(published(PERIOD, slower))
+    assert np.log(known.sigma(usual.information) / known.sigma(after.information)).mean() > 0.2
 
 
 @pytest.fixture(scope="module")
@@ -281,21 +284,20 @@ def urdf(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(path)
 
 
-def test_the_files_hold_the_motion_of_every_joint(urdf: str, tmp_path: Path) -> None:
+def test_the_file_holds_the_motion_of_every_joint(urdf: str, tmp_path: Path) -> None:
     assert main([urdf, "--frame", "ft_sensor", START, "--duration", "4",
-                 "--payload-box", "0.1,0.1,0.1,0,0,0.05", "--csv", str(tmp_path / "a.csv"),
-                 "--trajectory", str(tmp_path / "a.yaml")]) == 0
-    lines = (tmp_path / "a.csv").read_text().splitlines()
-    rows = np.loadtxt(lines[1:], delimiter=",")
-    assert lines[0].split(",")[:7] == ["time", *(f"position.{name}" for name in NAMES)]
-    assert 3.0 < rows[-1, 0] <= 4.0
-    slope = np.gradient(rows[:, 4], rows[:, 0])[5:-5]
-    np.testing.assert_allclose(slope, rows[5:-5, 10], atol=0.02 * np.abs(slope).max())
+                 "--payload-box", "0.1,0.1,0.1,0,0,0.05", "--trajectory",
+                 str(tmp_path / "a.yaml")]) == 0
     tree = yaml.safe_load((tmp_path / "a.yaml").read_text())
-    assert tree["joint_names"] == list(NAMES) and len(tree["points"]) == len(rows)
-    last = tree["points"][-1]
-    assert last["velocities"] == [0.0] * 6 and last["time_from_start"]["sec"] == 3
-    assert all(isinstance(value, float) for value in last["positions"])
+    assert tree["joint_names"] == list(NAMES)
+    t = np.array([p["time_from_start"]["sec"] + 1e-9 * p["time_from_start"]["nanosec"]
+                  for p in tree["points"]])
+    q, dq, ddq = (np.array([p[kind] for p in tree["points"]]) for kind in (
+        "positions", "velocities", "accelerations"))
+    assert 3.0 < t[-1] <= 4.0
+    assert not (dq[[0, -1]].any() or ddq[[0, -1]].any())
+    slope = np.gradient(q[:, 3], t)[5:-5]
+    np.testing.assert_allclose(slope, dq[5:-5, 3], atol=0.02 * np.abs(slope).max())
 
 
 def test_a_robot_is_planned_for_with_all_its_joints(
@@ -305,12 +307,18 @@ def test_a_robot_is_planned_for_with_all_its_joints(
     assert all(f"\n{name}: from " in said for name in NAMES)
 
 
+def test_a_joint_of_the_chain_that_mimics_another_is_refused_by_name(urdf: str) -> None:
+    text = Path(urdf).read_text()
+    at = text.index("<", text.index('<joint name="wrist_1_joint"') + 1)
+    with pytest.raises(InvalidModel, match="wrist_1_joint.*elbow_joint"):
+        Arm(f'{text[:at]}<mimic joint="elbow_joint"/>{text[at:]}', SENSOR_FRAME)
+
+
 @pytest.mark.parametrize(("words", "said"), [
-    (["--frame", "ft_sensor", "--joints", "knee"], "'knee'"),
     (["--frame", "ft_sensor", "--start=0,1"], "--start"),
     (["--frame", "ft_sensor", "--duration", "-1"], "--duration"),
     (["--frame", "base_link"], "base_link"),
-    (["--frame", "ft_sensor", START, "--csv", "/nowhere/a.csv"], "/nowhere"),
+    (["--frame", "ft_sensor", START, "--trajectory", "/nowhere/a.yaml"], "/nowhere"),
     (["--frame", "ft_sensor", START, "--floor", "2"], "floor"),
     (["--frame", "ft_sensor", START, "--keep-out", "1,1,1,0.4,0,0.5"], "keep-out box 1"),
 ])

@@ -23,7 +23,7 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
 from inertial_id_ros.apps.excitation.arm import Arm
-from inertial_id_ros.apps.excitation.motions import MotionLimits, through
+from inertial_id_ros.apps.excitation.motions import MotionLimits, points_for_controller, through
 from inertial_id_ros.apps.simulation.description import (
     SENSOR_FRAME,
     load_description,
@@ -159,7 +159,7 @@ class Person:
 
     def move(self, stacked: np.ndarray) -> None:
         """Go through poses (n, joints)."""
-        motion = through(self.arm, LIMITS, stacked).as_planned(self.arm)
+        motion = points_for_controller(self.arm, through(self.arm, LIMITS, stacked))
         sent = self.action.send_goal_async(FollowJointTrajectory.Goal(
             trajectory=trajectory_message(motion)))
         self.client.spin_until(sent.done)

@@ -16,7 +16,7 @@ from stand_in_trajectory_controller import (
     StandInController,
 )
 
-from inertial_id_ros.apps.excitation.motions import PlannedMotion
+from inertial_id_ros.apps.simulation.motion import Trajectory
 from inertial_id_ros.ros import motion_execution
 from inertial_id_ros.ros.motion_execution import Ended, MotionExecution
 
@@ -25,7 +25,7 @@ DURATION, LENGTH = 1.2, 0.6  # s, rad
 SILENCE = 0.4  # s, for a machine that is busy
 
 
-def make_motion(length: float = LENGTH, begin: float = 0.0) -> PlannedMotion:
+def make_motion(length: float = LENGTH, begin: float = 0.0) -> Trajectory:
     """One joint turns, from rest to rest."""
     t = np.linspace(0.0, DURATION, 61)
     x = t / DURATION
@@ -33,7 +33,7 @@ def make_motion(length: float = LENGTH, begin: float = 0.0) -> PlannedMotion:
     q[:, 2] = begin + length * x**3 * (10.0 - 15.0 * x + 6.0 * x * x)
     dq[:, 2] = length / DURATION * 30.0 * (x * (1.0 - x)) ** 2
     ddq[:, 2] = length / DURATION**2 * 60.0 * x * (1.0 - x) * (1.0 - 2.0 * x)
-    return PlannedMotion(NAMES, t, q, dq, ddq)
+    return Trajectory(t, q, dq, ddq, NAMES)
 
 
 class Scene:
@@ -48,7 +48,7 @@ class Scene:
         self.executions: list[MotionExecution] = []
         self._threads = ThreadPoolExecutor(2)
 
-    def run(self, motion: PlannedMotion | None = None, find_fault=None) -> Future[Ended]:
+    def run(self, motion: Trajectory | None = None, find_fault=None) -> Future[Ended]:
         """A motion on its way."""
         execution = MotionExecution(
             self.client.node, motion or make_motion(), ACTION, JOINT_STATES,

@@ -26,8 +26,9 @@ from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
 from tf2_msgs.msg import TFMessage
 
-from inertial_id_ros.apps.excitation.motions import PlannedMotion, RestToRest
+from inertial_id_ros.apps.excitation.motions import moves
 from inertial_id_ros.apps.simulation.cobot import SimulatedCobot
+from inertial_id_ros.apps.simulation.motion import Trajectory
 from inertial_id_ros.apps.simulation.payload import PAYLOADS
 from inertial_id_ros.apps.simulation.settings import CobotSettings
 from inertial_id_ros.inertia import transform_phi
@@ -126,18 +127,17 @@ class Cobot:
     def push(self, force: float) -> None:
         self.client.publish("/simulate_cobot/push", Wrench(force=Vector3(x=force)))
 
-    def motion(self, turn: float, duration: float = 1.5) -> PlannedMotion:
+    def motion(self, turn: float, duration: float = 1.5) -> Trajectory:
         """The wrist turns from where it is."""
         goal = self.pose
         goal[4] += turn
-        path = RestToRest(np.stack([self.pose, goal]), np.array([duration]),
-                          np.array([0.5 * duration]))
+        path = moves(np.stack([self.pose, goal]), np.array([duration]), np.array([0.5 * duration]))
         t = np.linspace(0.0, duration, 60)
-        q, dq, ddq = path.at(t)
+        q, dq, ddq = path.sample(t)
         dq[[0, -1]] = ddq[[0, -1]] = 0.0
-        return PlannedMotion(NAMES, t, q, dq, ddq)
+        return Trajectory(t, q, dq, ddq, NAMES)
 
-    def run(self, motion: PlannedMotion) -> Future[Ended]:
+    def run(self, motion: Trajectory) -> Future[Ended]:
         """A motion on its way."""
         execution = MotionExecution(self.client.node, motion, ACTION, "joint_states",
                                     lambda: (), lambda: self.fault, silence=1.0)

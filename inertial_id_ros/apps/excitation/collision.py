@@ -1,29 +1,24 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Collision shapes of links, payload and surroundings, and which come near each other.
-
-Distances between meshes cost milliseconds a pose, those between convex hulls microseconds. A hull
-contains its mesh: where hulls are apart, meshes are, and only the others are compared themselves.
-"""
+"""Collision shapes of links, payload and surroundings, and which come near each other."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import product
+from itertools import combinations, product
 
 import coal
 import numpy as np
 import pinocchio as pin
 
 from ...errors import InvalidShape
+from ...geometry.mesh import package_roots
 from ...inertia import Array
 from ...limits import MAX_FACES
 
 # Shape -> its sizes [m].
 SIZES = {"box": ("x", "y", "z"), "sphere": ("radius",), "cylinder": ("height", "radius"),
          "mesh": ()}
-MOST_CORNERS = 60  # of a convex hull; beyond that its box stands for it
-POSES = 100  # random ones: shapes that meet in all of them are neighbours drawn too large
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,8 +26,7 @@ class Obstacle:
     """A solid that no moving link may touch.
 
     Attributes:
-        name: for messages.
-        shape: box, sphere, cylinder (along its z axis) or mesh.
+        name: for messages; shape: box, sphere, cylinder (along its z axis) or mesh.
         size: full lengths x, y, z; radius; height and radius; empty for a mesh [m].
         pose: (4, 4) from its axes to those of the description's root.
         vertices: (n, 3) [m] and triangles: (m, 3), of a mesh.
@@ -65,12 +59,10 @@ class Obstacle:
 
     def solid(self) -> coal.CollisionGeometry:
         """The shape in its own axes."""
-        if self.shape == "box":
-            return coal.Box(*self.size)
-        if self.shape == "sphere":
-            return coal.Sphere(*self.size)
         if self.shape == "cylinder":
             return coal.Cylinder(self.size[1], self.size[0])
+        if self.shape != "mesh":
+            return {"box": coal.Box, "sphere": coal.Sphere}[self.shape](*self.size)
         out = coal.BVHModelOBBRSS()
         out.beginModel(len(self.triangles), len(self.vertices))
         out.addVertices(np.asarray(self.vertices, dtype=float))
@@ -87,13 +79,25 @@ def box_obstacle(name: str, corners: Array) -> Obstacle:
     return Obstacle(name, "box", tuple((high - low).tolist()), pose)
 
 
+def read_shapes(model: pin.Model, urdf: str) -> tuple[pin.GeometryModel, str]:
+    """Collision shapes of a robot's links, and why there are none."""
+    try:
+        shapes = pin.buildGeomFromUrdfString(
+            model, urdf, pin.GeometryType.COLLISION,
+            package_dirs=[str(root) for root in package_roots()])
+    except ValueError as error:  # a mesh is not there, or cannot be read
+        reason = str(error).rpartition("message:")[2]
+        return pin.GeometryModel(), f"collision shapes: {' '.join(reason.split())}"
+    return shapes, "" if shapes.ngeoms else "the robot description has no collision shapes"
+
+
 class CollisionShapes:
     """The shapes of a robot, with the pairs that may not come near each other.
 
     Args:
-        model: of the robot.
-        shapes: of its links and payload; obstacles: what stands where it is.
-        poses: configurations (n, nq), by which neighbours are told that always meet.
+        shapes: of links and payload; obstacles: what stands where it is.
+        poses: random configurations (n, nq): shapes that meet in all of them are neighbours drawn
+            too large.
 
     Attributes:
         pairs: names of the shapes that are compared.
@@ -101,73 +105,46 @@ class CollisionShapes:
 
     def __init__(self, model: pin.Model, shapes: pin.GeometryModel, obstacles: Sequence[Obstacle],
                  poses: Array) -> None:
-        self._model, self._data = model, model.createData()
-        self._exact = exact = pin.GeometryModel(shapes)
-        own, parents = exact.ngeoms, model.parents
-        for obstacle in obstacles:
-            exact.addGeometryObject(pin.GeometryObject(
-                obstacle.name, 0, 0, pin.SE3(obstacle.pose), obstacle.solid()))
-        joints = [shape.parentJoint for shape in exact.geometryObjects]
-        for i, first in enumerate(joints[:own]):
-            for j, second in enumerate(joints[i + 1:], i + 1):
-                # Links that a joint ties together touch in it.
-                tied = j < own and (first == parents[second] or second == parents[first])
-                if first != second and not tied:
-                    exact.addCollisionPair(pin.CollisionPair(i, j))
-        self._simple = pin.GeometryModel(exact)
-        for shape in self._simple.geometryObjects:
-            shape.geometry = _hull(shape.geometry)
-        always = self.near(poses, 0.0).all(axis=0)
-        for k in reversed(np.flatnonzero(always).tolist()):
-            pair = exact.collisionPairs[k]
+        self._model, self._data, self._shapes = model, model.createData(), shapes
+        own, parents = shapes.ngeoms, model.parents
+        for one in obstacles:
+            shapes.addGeometryObject(
+                pin.GeometryObject(one.name, 0, 0, pin.SE3(one.pose), one.solid()))
+        joints = [shape.parentJoint for shape in shapes.geometryObjects]
+        for (i, first), (j, second) in combinations(enumerate(joints), 2):
+            # Links that a joint ties together touch in it.
+            tied = j < own and (first == parents[second] or second == parents[first])
+            if first != second and not tied:
+                shapes.addCollisionPair(pin.CollisionPair(i, j))
+        for k in reversed(np.flatnonzero(self.near(poses, 0.0).all(axis=0)).tolist()):
+            pair = shapes.collisionPairs[k]
             if max(pair.first, pair.second) < own:  # obstacles are meant as they stand
-                exact.removeCollisionPair(pair)
-                self._simple.removeCollisionPair(pair)
-        objects = exact.geometryObjects
-        self.pairs: tuple[tuple[str, str], ...] = tuple(
-            (objects[p.first].name, objects[p.second].name) for p in exact.collisionPairs)
+                shapes.removeCollisionPair(pair)
+        self.pairs = [tuple(shapes.geometryObjects[k].name for k in (p.first, p.second))
+                      for p in shapes.collisionPairs]
 
     def near(self, configurations: Array, margin: float) -> np.ndarray:
         """True (n, pairs) where shapes are nearer than a margin [m]."""
-        simple, exact = self._simple.createData(), self._exact.createData()
-        for request in (*simple.collisionRequests, *exact.collisionRequests):
+        data = self._shapes.createData()
+        for request in data.collisionRequests:
             request.security_margin = margin
-        out = np.zeros((len(configurations), len(self._exact.collisionPairs)), dtype=bool)
+        out = np.zeros((len(configurations), len(self._shapes.collisionPairs)), dtype=bool)
         for row, configuration in zip(out, configurations, strict=True):
-            if not pin.computeCollisions(self._model, self._data, self._simple, simple,
-                                         configuration, False):
-                continue
-            pin.updateGeometryPlacements(self._model, self._data, self._exact, exact)
-            for k, result in enumerate(simple.collisionResults):
-                row[k] = result.isCollision() and pin.computeCollision(self._exact, exact, k)
+            if pin.computeCollisions(self._model, self._data, self._shapes, data, configuration,
+                                     False):
+                row[:] = [result.isCollision() for result in data.collisionResults]
         return out
 
 
 def corners_of(shape: pin.GeometryObject) -> Array:
     """Corners (c, 3) [m] of a convex polyhedron that contains a shape, in axes of its joint."""
-    solid = _hull(shape.geometry)
-    if isinstance(solid, coal.ConvexBase) and len(solid.points()) <= MOST_CORNERS:
-        corners = np.array(solid.points())
-    elif isinstance(solid, coal.Cylinder):
+    solid = shape.geometry
+    solid.computeLocalAABB()
+    corners = np.array(list(product(*zip(solid.aabb_local.min_, solid.aabb_local.max_,
+                                         strict=True))))
+    if isinstance(solid, coal.Cylinder):  # a prism of twelve sides
         angle = np.pi / 6.0 * np.arange(12)
-        rim = solid.radius / np.cos(np.pi / 12.0) * np.column_stack([np.cos(angle), np.sin(angle)])
-        corners = np.vstack([np.insert(rim, 2, end, axis=1) for end in (-solid.halfLength,
-                                                                        solid.halfLength)])
-    else:
-        solid.computeLocalAABB()
-        box = solid.aabb_local
-        corners = np.array(list(product(*zip(box.min_, box.max_, strict=True))))
+        x, y = solid.radius / np.cos(np.pi / 12.0) * np.array([np.cos(angle), np.sin(angle)])
+        corners = np.vstack([np.column_stack([x, y, np.full(12, end * solid.halfLength)])
+                             for end in (-1.0, 1.0)])
     return np.asarray(corners @ shape.placement.rotation.T + shape.placement.translation)
-
-
-def _hull(solid: coal.CollisionGeometry) -> coal.CollisionGeometry:
-    """The convex hull of a mesh; of another shape, or a mesh without volume, itself."""
-    if not isinstance(solid, coal.BVHModelBase):
-        return solid
-    points = coal.StdVec_Vec3s()
-    for corner in np.array(solid.vertices()):
-        points.append(corner)
-    try:
-        return coal.Convex.convexHull(points, True, "Qt")
-    except RuntimeError:  # all in one plane
-        return solid

@@ -1,5 +1,5 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Planned motions: points of a trajectory, at rest at both ends, made of moves from rest to rest.
+"""Moves from rest to rest, their limits, and what a trajectory violates.
 
 Between two poses the path is straight in joint space. The speed on it rises in a ramp, stays, and
 falls: information grows with the square of the speed, and a move that reaches the allowed speed
@@ -10,23 +10,28 @@ would remove what faster swings identify.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
 
+from ...errors import InvalidData
 from ...inertia import Array
-from ..simulation.motion import JointMotion, Trajectory
+from ..simulation.motion import Trajectory
 from .arm import Arm
 
 COBOT_SPEED = 0.25  # m/s, the reduced speed beside people (ISO 10218-1)
 POINTS = 0.02  # s between points of a trajectory
-NODES = np.linspace(0.0, 1.0, 21)  # along a move, where its speed is found
+NODES = np.linspace(0.0, 1.0, 11)  # along a move, where its speed is found
 PEAK = 1.02  # for a peak between two nodes
 RAMP = 0.4  # s, at least
 ACCELERATION, JERK = 1.5, 6.0  # peaks of the ramp 3 x^2 - 2 x^3 of duration and height 1
 SMALLEST = np.radians(0.5)  # a joint that turns by less is left out of the words
+STEP = 0.005  # s between the samples of a trajectory that are checked
+SPARSE = 2  # of them between those at which shapes are compared
+ROUNDING = 1.01  # of a limit: differences of samples, and rounding of a message
+REST = 1e-6  # rad/s, rad/s^2
+START = 0.02  # rad, between where a trajectory starts and where the arm is
 
 
 class MotionLimits(NamedTuple):
@@ -52,102 +57,46 @@ class MotionLimits(NamedTuple):
     floor: float = -math.inf
 
 
-@dataclass(frozen=True, eq=False)
-class PlannedMotion:
-    """Points of a joint trajectory, as a trajectory controller takes them.
+def moves(poses: Array, durations: Array, ramps: Array) -> Trajectory:
+    """Moves of all joints from pose to pose (k + 1, joints), at rest in each.
 
-    Attributes:
-        joint_names: of the k joints; all others stay where they are.
-        stamps: (n,) from the start, 0 first [s].
-        positions, velocities, accelerations: (n, k) [rad, rad/s, rad/s^2, or m for sliding joints];
-            at rest at the first and the last point.
-        words: what turns, in words.
-    """
-
-    joint_names: tuple[str, ...]
-    stamps: Array
-    positions: Array
-    velocities: Array
-    accelerations: Array
-    words: str = ""
-
-    @property
-    def duration(self) -> float:
-        """Time from the first to the last point [s]."""
-        return float(self.stamps[-1])
-
-    @property
-    def trajectory(self) -> Trajectory:
-        """Its points."""
-        return Trajectory(self.stamps, self.positions, self.velocities, self.accelerations)
-
-    def of_all(self, arm: Arm, start: Array, times: Array) -> JointMotion:
-        """Motion (m, joints) of all joints of an arm that starts in a pose (joints,); at rest
-        before and after."""
-        out = np.zeros((3, len(times), len(start)))
-        out[0] = start
-        out[:, :, arm.index(self.joint_names)] = self.trajectory.sample(times)
-        return JointMotion(*out)
-
-
-class RestToRest(NamedTuple):
-    """Poses (k + 1, joints) [rad or m] with moves between them.
-
-    Attributes:
+    Args:
         durations: (k,) of the moves [s]; ramps: (k,) of the ramps at both of their ends [s].
+
+    Returns:
+        The poses, and the ends of the ramps between them: every third point is a pose. Progress in
+        a ramp is ``x^3 - x^4 / 2``, which the quintics of a trajectory represent exactly.
     """
+    speed = np.diff(poses, axis=0) / (durations - ramps)[:, None]
+    rise, ends = 0.5 * ramps[:, None] * speed, np.cumsum(durations)
+    risen = ends - durations + ramps
+    falling = np.where(durations - 2.0 * ramps > 1e-9, ends - ramps, risen)
 
-    poses: Array
-    durations: Array
-    ramps: Array
+    def points(first: Array, *of_moves: Array) -> Array:
+        return np.concatenate([first[None], np.stack(of_moves, axis=1).reshape(-1, *first.shape)])
 
-    @property
-    def duration(self) -> float:
-        """Time from the first to the last pose [s]."""
-        return float(self.durations.sum())
-
-    def begin(self, longest: float) -> RestToRest:
-        """The first moves, as many as end within a time [s], and one at least."""
-        count = max(1, int(np.searchsorted(np.cumsum(self.durations), longest, side="right")))
-        return RestToRest(self.poses[:count + 1], self.durations[:count], self.ramps[:count])
-
-    def at(self, t: Array) -> JointMotion:
-        """Joint motion (n, joints) at times (n,) [s]; at rest before and after."""
-        begins = np.concatenate([[0.0], np.cumsum(self.durations)])
-        k = np.clip(np.searchsorted(begins, t, side="right") - 1, 0, len(self.durations) - 1)
-        duration, ramp = self.durations[k][:, None], self.ramps[k][:, None]
-        after = (np.asarray(t) - begins[k])[:, None]
-        up, down = _ramp(after / ramp), _ramp((after - duration + ramp) / ramp)
-        value, rate, acceleration = (a - b for a, b in zip(up, down, strict=True))
-        step = (self.poses[k + 1] - self.poses[k]) / (duration - ramp)
-        return JointMotion(self.poses[k] + step * ramp * value, step * rate,
-                           step / ramp * acceleration)
-
-    def as_planned(self, arm: Arm) -> PlannedMotion:
-        """Points of all joints that move the frame: controllers want them all."""
-        ends = np.concatenate([[0.0], np.cumsum(self.durations)])
-        parts = [np.linspace(a, b, max(int(np.ceil((b - a) / POINTS)), 2) + 1)[1:]
-                 for a, b in zip(ends[:-1], ends[1:], strict=True)]
-        stamps, chain = np.concatenate([[0.0], *parts]), arm.index(arm.chain)
-        q, dq, ddq = (part[:, chain] for part in self.at(stamps))
-        dq[[0, -1]] = ddq[[0, -1]] = 0.0  # what remains there is rounding
-        return PlannedMotion(arm.chain, stamps, q, dq, ddq,
-                             describe(arm.chain, self.poses[:, chain]))
+    velocities = points(0.0 * poses[0], speed, speed, 0.0 * speed)
+    return Trajectory(points(np.zeros(()), risen, falling, ends), points(
+        poses[0], poses[:-1] + rise, poses[1:] - rise, poses[1:]), velocities, 0.0 * velocities)
 
 
-def joined(motions: Sequence[RestToRest]) -> RestToRest:
-    """Motions that follow one another."""
-    poses, durations, ramps = zip(*motions, strict=True)
-    return RestToRest(np.concatenate([poses[0], *(more[1:] for more in poses[1:])]),
-                      np.concatenate(durations), np.concatenate(ramps))
+def points_for_controller(arm: Arm, motion: Trajectory) -> Trajectory:
+    """Dense points of the joints that move the frame (controllers want them all) of moves of all
+    joints."""
+    stamps = np.linspace(0.0, motion.duration, int(np.ceil(motion.duration / POINTS)) + 2)
+    chain = arm.index(arm.chain)
+    q, dq, ddq = (part[:, chain] for part in motion.sample(stamps))
+    dq[[0, -1]] = ddq[[0, -1]] = 0.0  # what remains there is rounding
+    words = _describe(arm.chain, motion.positions[::3, chain])
+    return Trajectory(stamps, q, dq, ddq, arm.chain, words)
 
 
-def through(arm: Arm, limits: MotionLimits, poses: Array, slowest: float = 0.0) -> RestToRest:
-    """The quickest moves through poses (k + 1, joints) within the limits, each of so many seconds
+def through(arm: Arm, limits: MotionLimits, poses: Array, slowest: float = 0.0) -> Trajectory:
+    """The quickest `moves` through poses (k + 1, joints) within the limits, each of so many seconds
     at least."""
     durations, ramps = shortest_moves(arm, limits, poses[:-1], poses[1:])
     slower = np.maximum(slowest / durations, 1.0)
-    return RestToRest(poses, slower * durations, slower * ramps)
+    return moves(poses, slower * durations, slower * ramps)
 
 
 def shortest_moves(arm: Arm, limits: MotionLimits, begins: Array, ends: Array
@@ -170,24 +119,79 @@ def shortest_moves(arm: Arm, limits: MotionLimits, begins: Array, ends: Array
     return ramps + np.maximum(full, ramps), ramps
 
 
-def describe(names: tuple[str, ...], poses: Array) -> str:
-    """What turns, move after move.
+def positions_of(arm: Arm, pose: Mapping[str, float]) -> Array:
+    """Positions (joints,) in the order of the description (raises InvalidData: one is not known).
+    """
+    for name in arm.joint_names:
+        if name not in pose:
+            raise InvalidData(f"it is not known where joint '{name}' is")
+    return np.array([pose[name] for name in arm.joint_names])
+
+
+def violations(arm: Arm, motion: Trajectory, pose: Array, limits: MotionLimits) -> tuple[str, ...]:
+    """What is wrong with a motion, a sentence each; empty where nothing is.
+
+    The one check of planner, guide and execution: it samples the points that a controller is sent,
+    takes speeds, accelerations and jerks from differences of positions, and compares the collision
+    shapes themselves.
 
     Args:
-        names: of the k joints; poses: (m, k) at which the arm rests [rad].
-
-    Examples:
-        >>> describe(("wrist_1_joint", "wrist_2_joint"), np.radians([[0, 0], [25, -40]]))
-        'turn wrist_1_joint by +25° and wrist_2_joint by -40°'
+        pose: (joints,) where every joint of the description is now [rad or m].
     """
+    if problem := _of_points(arm, motion, pose):
+        return (problem,)
+    t = np.linspace(0.0, motion.duration, int(np.ceil(motion.duration / STEP)) + 1)
+    state = np.zeros((3, len(t), len(pose)))
+    state[0] = pose
+    state[:, :, arm.index(motion.joint_names)] = motion.sample(t)
+    q, dq, ddq = state
+    links, every = arm.links(q, dq), np.ones(len(pose))
+    speed, acceleration, jerk = (np.diff(q, k, axis=0) / t[1] ** k for k in (1, 2, 3))
+    found = [f"{what} {name} would be {value:.3g} {unit}, and may be {limit:.3g}"
+             for what, unit, values, allowed in (
+                 ("speed of", "rad/s", speed, np.minimum(limits.share * arm.speed,
+                                                         limits.joint_speed)),
+                 ("acceleration of", "rad/s^2", acceleration, limits.joint_acceleration * every),
+                 ("jerk of", "rad/s^3", jerk, limits.joint_jerk * every),
+                 ("torque of", "N m", arm.torque(q, dq, ddq), limits.share * arm.effort),
+                 ("speed of what moves with", "m/s", links.speed, limits.link_speed * every))
+             for name, value, limit in zip(arm.joint_names, np.abs(values).max(axis=0), allowed,
+                                           strict=True) if value > ROUNDING * limit]
+    for k, name in enumerate(arm.joint_names):
+        if (q[:, k] < arm.lower[k]).any() or (q[:, k] > arm.upper[k]).any():
+            found.append(f"{name} would leave its range of {arm.lower[k]:.3f} to "
+                         f"{arm.upper[k]:.3f} rad")
+        if arm.rises[k] and (below := limits.floor - links.height[:, k].min()) > 0.0:
+            found.append(f"what {name} moves would be {below:.3f} m below the floor")
+    return tuple(found or _of_shapes(arm, q[::SPARSE], limits))
+
+
+def _of_points(arm: Arm, motion: Trajectory, pose: Array) -> str:
+    """Why the points are no trajectory of this robot from where it is, from rest to rest."""
+    if not all(np.isfinite(part).all() for part in motion[:4]):
+        return "the trajectory holds numbers that are not finite"
+    if max(np.abs(part[[0, -1]]).max() for part in motion[2:4]) > REST:
+        return "the trajectory does not begin and end at rest"
+    away = np.abs(motion.positions[0] - pose[arm.index(motion.joint_names)])
+    k = int(np.argmax(away))
+    return (f"the trajectory starts {away[k]:.3f} rad from where {motion.joint_names[k]} is"
+            if away[k] > START else "")
+
+
+def _of_shapes(arm: Arm, q: Array, limits: MotionLimits) -> Iterator[str]:
+    """Shapes that come nearer than the clearance. Between two samples each moves by no more than
+    its speed times half the time, by which the clearance is larger."""
+    if arm.shapes is not None:
+        margin = limits.clearance + limits.link_speed * SPARSE * STEP
+        near = arm.shapes.near(arm.configurations(q), margin).any(axis=0)
+        for k in np.flatnonzero(near).tolist():
+            first, second = arm.shapes.pairs[k]
+            yield f"{first} would come within {1e3 * margin:.1f} mm of {second}"
+
+
+def _describe(names: tuple[str, ...], poses: Array) -> str:
+    """What turns, move after move: ``turn wrist_1_joint by +25° and wrist_2_joint by -40°``."""
     moves = [" and ".join(f"{name} by {np.degrees(angle):+.0f}°"
                           for name, angle in zip(names, step, strict=True)
                           if abs(angle) >= SMALLEST) for step in np.diff(poses, axis=0)]
     return "; then ".join(f"turn {move}" for move in moves if move)
-
-
-def _ramp(t: Array) -> tuple[Array, Array, Array]:
-    """Progress whose rate rises from 0 to 1 between the times 0 and 1, and its derivatives."""
-    x = np.clip(t, 0.0, 1.0)
-    return (x**3 * (1.0 - 0.5 * x) + np.maximum(t - 1.0, 0.0), x * x * (3.0 - 2.0 * x),
-            6.0 * x * (1.0 - x))

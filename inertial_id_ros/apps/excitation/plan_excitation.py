@@ -1,5 +1,5 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Command line: plan a motion that identifies inertial parameters well, and write it as CSV or as a
+"""Command line: plan a motion that identifies inertial parameters well, and write it as a
 JointTrajectory in YAML."""
 
 from __future__ import annotations
@@ -7,78 +7,27 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Callable, Sequence
-from io import StringIO
+from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import yaml
 
-from ...cli import OK, Parser, exit_status, names, numbers
+from ...cli import OK, Parser, exit_status, numbers
 from ...errors import InvalidData, InvalidSetting, printable
 from ...inertia import Array, phi_from_body
 from ...io.files import user_path, write_atomically
 from ...motion.description import read_description
 from ...settings import Settings
+from ..simulation.motion import Trajectory
 from .arm import Arm
 from .collision import box_obstacle
-from .knowledge import Knowledge
-from .motions import COBOT_SPEED, MotionLimits, PlannedMotion, RestToRest, joined
-from .planner import WRIST, Goal, MotionPlanner, Payload
+from .information import Goal, Knowledge, payload_goal, robot_goal
+from .motions import COBOT_SPEED, MotionLimits, points_for_controller
+from .planner import MotionPlanner
 
-PAYLOAD, ROBOT = "payload", "robot"
 WANTED = np.full(10, 1e-9)  # of a payload: all that can be known
 DIGITS = 9  # of numbers in files
-STEP = 0.1  # s between the instants at which the information about a robot is counted
-RATE = 500.0  # Hz, of the samples
-TORQUE_NOISE = 0.5  # N m, of one sample of a joint torque
-
-
-class Robot(NamedTuple):
-    """The base parameters of a whole robot: a `Goal` of D-optimality.
-
-    Attributes:
-        rows: whitened rows (n, r, c) for joint motion, in units of what is known before;
-            information: (c, c), the unit matrix before.
-    """
-
-    rows: Callable[[Array, Array, Array], Array]
-    information: Array
-
-    @classmethod
-    def of(cls, arm: Arm, active: np.ndarray) -> Robot:
-        """Of an arm, from the torques of the active joints (k,); its description is the unit."""
-        from ...robot.base_parameters import structural_base_parameters
-        from ...robot.least_squares import description_reference
-        from ...robot.model import NO_TERMS, RobotModel
-
-        model = RobotModel.from_urdf(arm.urdf, NO_TERMS)
-        base = structural_base_parameters(model)
-        across = base.matrix @ description_reference(model).unit
-        root = np.asarray(np.linalg.qr(across.T, mode="r")).T / TORQUE_NOISE
-
-        def rows(q: Array, dq: Array, ddq: Array) -> Array:
-            return np.asarray(model.regressor(q, dq, ddq)[:, active][:, :, base.independent] @ root)
-
-        return cls(rows, np.eye(root.shape[1]))
-
-    @property
-    def spread(self) -> float:
-        """See `Goal`."""
-        count = len(self.information)
-        return float(np.exp(-0.5 * np.linalg.slogdet(self.information)[1] / count))
-
-    def gains(self, motions: list[RestToRest]) -> Array:
-        """See `Goal`."""
-        spread = np.array([self.after(motion).spread for motion in motions])
-        return np.log(self.spread / spread) * len(self.information) / [
-            motion.duration for motion in motions]
-
-    def after(self, motion: RestToRest) -> Robot:
-        """See `Goal`."""
-        rows = np.concatenate(self.rows(*motion.at(np.arange(0.5 * STEP, motion.duration, STEP))))
-        return self._replace(information=self.information + RATE * STEP * rows.T @ rows)
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -93,12 +42,9 @@ def make_parser() -> argparse.ArgumentParser:
     add("urdf", metavar="URDF", type=Path, help="robot description")
     add("--frame", required=True, metavar="LINK",
         help="link that carries the payload (that of the wrench sensor, or the flange)")
-    add("--for", dest="goal", choices=(PAYLOAD, ROBOT), default=PAYLOAD,
+    add("--for", dest="goal", choices=("payload", "robot"), default="payload",
         help="what is to be identified: the payload from a wrist sensor, or the base parameters of "
         "the robot from joint torques (default: %(default)s)")
-    add("--joints", metavar="A,B,...", default="",
-        help="joints that move (default: for a payload the last three before the frame, for a "
-        "robot all before it)")
     add("--start", metavar="Q1,Q2,...", default="", help="start pose of all joints, in the order "
         "of the URDF [rad] (write --start=-1.5,...; default: all zero)")
     add("--gravity", metavar="X,Y,Z", default="0,0,-9.81",
@@ -118,7 +64,6 @@ def make_parser() -> argparse.ArgumentParser:
     add("--payload-box", metavar="SX,SY,SZ,CX,CY,CZ",
         help="lengths and centre in the frame of a box around the payload [m], kept clear of the "
         "links (default: a ball of about 0.1 m, not kept clear)")
-    add("--csv", metavar="OUT", type=Path, help="write time, positions, velocities, accelerations")
     add("--trajectory", metavar="OUT", type=Path,
         help="write a trajectory_msgs/JointTrajectory as YAML, for ros2 topic pub")
     return parser
@@ -130,37 +75,44 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Plan, write files, report; returns the exit status (raises InertialIdError)."""
+    """Plan, write the file, report; returns the exit status (raises InertialIdError)."""
     for name in ("duration", "payload_mass", "link_speed", "budget"):
         if not 0.0 < getattr(options, name) < np.inf:
             raise InvalidSetting(f"--{name.replace('_', '-')} is {getattr(options, name):g}; it "
                                  "must be above 0")
     if not options.floor < np.inf:
         raise InvalidSetting(f"--floor is {options.floor:g}; it must be a height in metres")
-    limits = MotionLimits(link_speed=options.link_speed, range=np.inf, floor=options.floor)
     box = box_corners("--payload-box", options.payload_box) if options.payload_box else None
     known = payload_known(options.payload_mass, box)
     arm = Arm(read_description(user_path(options.urdf)), options.frame, box,
-              known.phi if options.goal == PAYLOAD else None,
+              known.phi if options.goal == "payload" else None,
               numbers(f"--gravity {options.gravity}", options.gravity, "three numbers", 3),
               [box_obstacle(f"keep-out box {k + 1}", box_corners("--keep-out", text))
                for k, text in enumerate(options.keep_out)])
+    if not arm.chain:
+        raise InvalidSetting(f"no joint moves --frame '{arm.frame}'")
     if arm.unchecked:
         print(f"warning: {printable(arm.unchecked)}: self-collision is not checked",
               file=sys.stderr)
-    start, active = np.zeros(len(arm.joint_names)), moving_joints(arm, options)
+    start = np.zeros(len(arm.joint_names))
     if options.start:
         start = np.array(numbers(f"--start {options.start}", options.start, "positions of "
                                  + ", ".join(arm.joint_names), len(arm.joint_names)))
-    goal = Payload(arm, known, WANTED) if options.goal == PAYLOAD else Robot.of(arm, active)
-    motion = sequence(MotionPlanner(arm, limits, start), start, goal, active, options.duration,
-                      time.monotonic() + options.budget)
-    planned = motion.as_planned(arm)
-    if options.csv is not None:
-        write_atomically(user_path(options.csv), as_csv(planned))
+    limits = MotionLimits(link_speed=options.link_speed, range=np.inf, floor=options.floor)
+    goal = (payload_goal(arm, known, WANTED) if options.goal == "payload" else robot_goal(arm))
+    motion, after = sequence(MotionPlanner(arm, limits, start), start, goal, options.duration,
+                             time.monotonic() + options.budget)
     if options.trajectory is not None:
-        write_atomically(user_path(options.trajectory), as_trajectory(planned))
-    print("\n".join(summary(arm, motion, goal)))
+        write_atomically(user_path(options.trajectory),
+                         as_yaml(points_for_controller(arm, motion)))
+    q, dq, _ = motion.sample(np.linspace(0.0, motion.duration, 1000))
+    gained = float(goal.missing(goal.information) - goal.missing(after.information))
+    print(f"in {motion.duration:.1f} s the standard deviations of the parameters become "
+          f"{np.exp(gained / goal.kinds):.2g} times smaller (geometric mean)\n"
+          f"fastest point of a link: {arm.links(q, dq).speed.max():.3f} m/s")
+    for name, at, low, high in zip(arm.joint_names, q[0], q.min(axis=0), q.max(axis=0),
+                                   strict=True):
+        print(f"{name}: from {at:.4f} rad, {low:.3f} to {high:.3f} rad")
     return OK
 
 
@@ -175,28 +127,32 @@ def payload_known(mass: float, corners: Array | None) -> Knowledge:
     return known._replace(phi=phi_from_body(mass, corners.mean(axis=0), inertia))
 
 
-def sequence(planner: MotionPlanner, start: Array, goal: Goal, active: np.ndarray, duration: float,
-             deadline: float = np.inf) -> RestToRest:
-    """Motions one after the other, each the best of its moment.
+def sequence(planner: MotionPlanner, start: Array, goal: Goal, duration: float,
+             deadline: float = np.inf) -> tuple[Trajectory, Goal]:
+    """Motions one after the other, each the best of its moment, and what is known then.
 
     Args:
-        start: (joints,) pose at time 0; active: (k,) indices of the joints that move; duration: of
-            all motions [s]; deadline: steady time after which no more are planned [s].
+        start: (joints,) pose at time 0; duration: of all motions [s]; deadline: steady time after
+            which no more are planned [s].
 
     Raises:
         InvalidData: no motion from the start pose is within the limits.
     """
-    motions, pose, left, rng = list[RestToRest](), start, duration, np.random.default_rng(0)
-    while not motions or time.monotonic() < deadline:
+    still, rng = np.zeros((1, len(start))), np.random.default_rng(0)
+    motion = Trajectory(np.zeros(1), start[None], still, still)
+    while len(motion.stamps) == 1 or time.monotonic() < deadline:
         try:
-            motions.append(planner.next_motion(pose, goal, rng, (active,), left))
+            more = planner.next_motion(motion.positions[-1], goal, rng,
+                                       longest=duration - motion.duration)
         except InvalidData:
-            if not motions:
+            if len(motion.stamps) == 1:
                 raise
             break
-        goal, pose = goal.after(motions[-1]), motions[-1].poses[-1]
-        left -= motions[-1].duration
-    return joined(motions)
+        goal = goal.after(more)
+        later = more._replace(stamps=more.stamps + motion.duration)
+        motion = Trajectory._make([*(np.concatenate([a, b[1:]]) for a, b in zip(
+            motion[:4], later[:4], strict=True)), (), ""])
+    return motion, goal
 
 
 def box_corners(option: str, text: str) -> Array:
@@ -208,31 +164,10 @@ def box_corners(option: str, text: str) -> Array:
     return np.stack([center - 0.5 * lengths, center + 0.5 * lengths])
 
 
-def moving_joints(arm: Arm, options: argparse.Namespace) -> np.ndarray:
-    """Indices (k,) of the joints that move (raises InvalidSetting)."""
-    chosen = names(options.joints) or (
-        arm.chain[-WRIST:] if options.goal == PAYLOAD else arm.chain)
-    for name in chosen or ("",):
-        if name not in arm.chain:
-            raise InvalidSetting(f"joint '{name}' does not move --frame '{arm.frame}'; those that "
-                                 f"do: {', '.join(arm.chain) or 'none'}")
-    return arm.index(tuple(dict.fromkeys(chosen)))
-
-
-def as_csv(motion: PlannedMotion) -> str:
-    """Columns ``time``, then position, velocity and acceleration of every joint."""
-    header = ["time", *(f"{kind}.{name}" for kind in ("position", "velocity", "acceleration")
-                        for name in motion.joint_names)]
-    out = StringIO()
-    np.savetxt(out, np.column_stack(motion.trajectory), f"%.{DIGITS}g", ",", comments="",
-               header=",".join(header))
-    return out.getvalue()
-
-
-def as_trajectory(motion: PlannedMotion) -> str:
+def as_yaml(motion: Trajectory) -> str:
     """A trajectory_msgs/JointTrajectory in the YAML that `ros2 topic pub` reads."""
     points = []
-    for at, *parts in zip(*motion.trajectory, strict=True):
+    for at, *parts in zip(*motion[:4], strict=True):
         seconds, nanoseconds = divmod(round(float(at) * 1e9), 1_000_000_000)
         points.append({
             **{kind: np.round(part, DIGITS).tolist() for kind, part in zip(
@@ -240,16 +175,6 @@ def as_trajectory(motion: PlannedMotion) -> str:
             "time_from_start": {"sec": seconds, "nanosec": nanoseconds}})
     return yaml.safe_dump({"joint_names": list(motion.joint_names), "points": points},
                           sort_keys=False, default_flow_style=None)
-
-
-def summary(arm: Arm, motion: RestToRest, goal: Goal) -> list[str]:
-    """What was planned, in words."""
-    q, dq, _ = motion.at(np.linspace(0.0, motion.duration, 1000))
-    return [f"in {motion.duration:.1f} s the standard deviations of the parameters become "
-            f"{goal.spread / goal.after(motion).spread:.2g} times smaller (geometric mean)",
-            f"fastest point of a link: {arm.links(q, dq).speed.max():.3f} m/s",
-            *(f"{name}: from {at:.4f} rad, {low:.3f} to {high:.3f} rad" for name, at, low, high in
-              zip(arm.joint_names, q[0], q.min(axis=0), q.max(axis=0), strict=True))]
 
 
 if __name__ == "__main__":

@@ -12,11 +12,17 @@ from ...errors import InvalidData, InvalidModel
 from ...inertia import Array, report_from_phi
 from ...settings import Settings
 from ..excitation.arm import Arm
-from ..excitation.knowledge import Knowledge
-from ..excitation.motions import MotionLimits, PlannedMotion, through
-from ..excitation.planner import WRIST, MotionPlanner, Payload
-from ..excitation.violations import positions_of, violations
+from ..excitation.information import WRIST, Knowledge, payload_goal
+from ..excitation.motions import (
+    MotionLimits,
+    points_for_controller,
+    positions_of,
+    through,
+    violations,
+)
+from ..excitation.planner import MotionPlanner
 from ..report.results import CONFIDENCE_95
+from ..simulation.motion import Trajectory
 from .progress import Wanted
 
 WIGGLED = 2  # joints
@@ -46,20 +52,21 @@ class MotionSource:
         self._knowledge = Knowledge.usual(settings)
         self._rng = np.random.default_rng()
 
-    def problems(self, motion: PlannedMotion, pose: Mapping[str, float]) -> tuple[str, ...]:
+    def problems(self, motion: Trajectory, pose: Mapping[str, float]) -> tuple[str, ...]:
         """What is wrong with a motion from this pose, a sentence each (raises InvalidData: it is
         not known where a joint is)."""
         return violations(self._arm, motion, positions_of(self._arm, pose), self._limits)
 
-    def wiggle(self, pose: Mapping[str, float]) -> list[PlannedMotion]:
+    def wiggle(self, pose: Mapping[str, float]) -> list[Trajectory]:
         """Small motions to and fro, of one joint each, that tilt the sensor most (raises
         InvalidData: none is within the limits)."""
-        q, out = positions_of(self._arm, pose), list[PlannedMotion]()
+        q, out = positions_of(self._arm, pose), list[Trajectory]()
         turns = np.eye(len(q))[self._wrist]
         for turn in sorted(turns, key=lambda turn: -self._tilt(q, q + ANGLES[0] * turn)):
             for angle in ANGLES:
                 poses = q + angle * np.outer([0.0, 1.0, -1.0, 0.0], turn)
-                motion = through(self._arm, self._limits, poses, SLOW).as_planned(self._arm)
+                motion = points_for_controller(
+                    self._arm, through(self._arm, self._limits, poses, SLOW))
                 if len(out) < WIGGLED and not self.problems(motion, pose):
                     out.append(motion)
                     break
@@ -68,15 +75,15 @@ class MotionSource:
                               "where it has more room")
         return out
 
-    def next_motion(self, pose: Mapping[str, float], wanted: Wanted, seed: int) -> PlannedMotion:
+    def next_motion(self, pose: Mapping[str, float], wanted: Wanted, seed: int) -> Trajectory:
         """The motion that lowers the uncertainty most, which counts as made (raises InvalidData:
         there is none)."""
         start, known = positions_of(self._arm, pose), self._knowledge
         sigma = wanted.widths(report_from_phi(known.phi)) / CONFIDENCE_95
-        goal = Payload(self._arm, known, sigma)
+        goal = payload_goal(self._arm, known, sigma)
         motion = self._planner.next_motion(start, goal, np.random.default_rng(seed))
-        self._knowledge = goal.after(motion).knowledge
-        return motion.as_planned(self._arm)
+        self._knowledge = known._replace(information=goal.after(motion).information)
+        return points_for_controller(self._arm, motion)
 
     def learn(self, phi: Array, covariance: Array) -> None:
         """Plan by an estimate phi (10,) with its covariance (10, 10) from now on; one that is not
@@ -84,14 +91,15 @@ class MotionSource:
         if np.isfinite(covariance).all() and np.linalg.eigvalsh(covariance)[0] > 0.0:
             self._knowledge = self._knowledge.revised(phi, covariance)
 
-    def large_motion(self, pose: Mapping[str, float]) -> PlannedMotion:
+    def large_motion(self, pose: Mapping[str, float]) -> Trajectory:
         """A motion of the whole wrist and back: of some drawn at random the one that turns gravity
         most in the sensor (raises InvalidData: there is none within the limits)."""
         q = positions_of(self._arm, pose)
         ends = np.tile(q, (DRAWN, 1))
         ends[:, self._wrist] += self._rng.uniform(-LARGE, LARGE, (DRAWN, len(self._wrist)))
         for end in sorted(ends, key=lambda end: -self._tilt(q, end)):
-            motion = through(self._arm, self._limits, np.stack([q, end, q])).as_planned(self._arm)
+            motion = points_for_controller(
+                self._arm, through(self._arm, self._limits, np.stack([q, end, q])))
             if not self.problems(motion, pose):
                 return motion
         raise InvalidData("no large motion of the wrist is within the limits")

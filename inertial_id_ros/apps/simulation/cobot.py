@@ -30,7 +30,7 @@ from ...inertia import PARAMETERS, Array, phi_from_body, six_from_tensor
 from ...model.newton_euler import GRAVITY, regressor
 from ...settings.groups import SENSORS
 from .description import SENSOR_FRAME, WORLD_FRAME, Transform, load_description
-from .motion import CommandedMotion, Motion, sinusoid
+from .motion import CommandedMotion, Motion, Sinusoid
 from .payload import Payload, load_payload
 from .settings import COMMANDED, NO_ERRORS, CobotSettings
 
@@ -212,7 +212,7 @@ class SimulatedCobot:
         self.sensor_frame = self.description.sensor_frame
         self.payload = load_payload(settings.payload) if payload is None else payload
         self.commanded = CommandedMotion(settings.pose) if settings.motion == COMMANDED else None
-        self.motion: Motion = motion or self.commanded or sinusoid(settings.speed)
+        self.motion: Motion = motion or self.commanded or Sinusoid(settings.speed)
         self.tf_step = max(1, round(settings.rate / _TF_RATE))
         self.stated_phi: Array = np.zeros(PARAMETERS)
         if settings.stated_mass:

@@ -13,9 +13,10 @@ import numpy as np
 
 from ...apps.excitation.arm import Arm
 from ...apps.excitation.collision import box_obstacle
-from ...apps.excitation.motions import MotionLimits, PlannedMotion
+from ...apps.excitation.motions import MotionLimits
 from ...apps.guide.checks import Snapshot
 from ...apps.guide.motions import MotionSource
+from ...apps.simulation.motion import Trajectory
 from ...kinds import STOPPING
 from ..motion_execution import ENDING, Ended, MotionExecution
 from .listening import Listening
@@ -58,7 +59,7 @@ class MovedArm:
         self.source = MotionSource(arm, MotionLimits(
             link_speed=options.link_speed, floor=options.floor), self.pose, self._link.settings)
 
-    def move(self, motion: PlannedMotion, meanwhile: Callable[[], object]) -> Ended:
+    def move(self, motion: Trajectory, meanwhile: Callable[[], object]) -> Ended:
         """Make a motion; meanwhile: called now and then until it has ended."""
         execution = MotionExecution(
             self._guide.node, motion, f"{self._controller}{ENDING}",

@@ -24,7 +24,7 @@ from ...cli import CHECK_FAILED, INTERRUPTED, NOT_APPLIED, NOT_IDENTIFIED, OK
 from ...errors import InertialIdError
 from ...kinds import Doubt
 from ...targets import TARGETS
-from .arm import MovedArm, PlannedMotion
+from .arm import MovedArm, Trajectory
 from .listening import Listening
 from .node_link import LATEST, GuideNode, NodeLink, Stopped
 
@@ -280,7 +280,7 @@ class Session:
 
     # ---- motions and what is shown ---------------------------------------------------------------
 
-    def _move(self, motion: PlannedMotion) -> None:
+    def _move(self, motion: Trajectory) -> None:
         """Make a motion to its end."""
         self.show.motion(motion.words, motion.duration)
         ended = self.arm.move(motion, self._show_progress)

@@ -118,7 +118,8 @@ class CobotDriver:
         if (len(stamps) < 2 or any(part.shape != (len(stamps), len(names)) for part in parts)
                 or not (np.diff(stamps) > 0.0).all() or not np.isfinite(parts).all()):
             raise InvalidData("positions, velocities, accelerations or growing times are missing")
-        trajectory = Trajectory(stamps - stamps[0], *(part[:, order] for part in parts))
+        q, dq, ddq = (part[:, order] for part in parts)
+        trajectory = Trajectory(stamps - stamps[0], q, dq, ddq)
         off = np.abs(trajectory.positions[0] - self._motion(self._motion.newest).q[0])
         if off.max() > _START:
             raise InvalidData(f"it starts {off.max():.3f} rad from where {names[off.argmax()]} is")
