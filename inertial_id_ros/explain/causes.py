@@ -16,7 +16,7 @@ from ..motion.motion import BIN, Array
 from .fit import Fit
 from .laws import Cable, Pouring, Swing
 from .residual import is_explained, is_motion_clear
-from .term import Effect, Term, Values, linear
+from .terms import Effect, Term, Values
 
 STILL, LEAST_PATH = 1e-6, 1e-3  # m/s^2, m
 
@@ -49,14 +49,14 @@ class BiasDrift(Term):
 
     SD, NAMED = (5.0, 0.3), (3.0, 0.5)  # N, N m; the same in a minute
 
-    name, place, strength, is_linear, odds = "bias_drifts", 9, np.inf, True, -6.0
+    name, place, is_linear, odds = "bias_drifts", 9, True, -6.0
 
     def __init__(self) -> None:
         super().__init__(np.repeat(self.SD, 3))
 
-    def effect(self, rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
+    def slopes(self, rows: Rows, phi: Array) -> Array:
         # The bias is that of the middle of the window.
-        return linear(rows.modes(rows.t)[:, None, None] * np.eye(6), values)
+        return np.asarray(rows.modes(rows.t)[:, None, None] * np.eye(6))
 
     def describe(self, rows: Rows, phi: Array, values: Array) -> Mapping[str, float]:
         minute = 60.0 / (BIN * (rows.index[-1] - rows.index[0]))
@@ -75,7 +75,7 @@ class RoomForce(Term):
 
     SD, NAMED = (5.0, 0.5), (1.0, 0.05)  # N, N m; N, and of the weight
 
-    name, place, strength, is_linear, odds = "constant_force", -1, np.inf, True, -8.0
+    name, place, is_linear, odds = "constant_force", -1, True, -8.0
 
     def __init__(self) -> None:
         super().__init__(np.repeat(self.SD, (1, 3)))
@@ -83,8 +83,8 @@ class RoomForce(Term):
     def starts(self, fit: Fit) -> list[Values]:
         return super().starts(fit) if is_motion_clear(fit) else []
 
-    def effect(self, rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
-        return linear(weight_columns(rows.level[:, :, 2]), values)
+    def slopes(self, rows: Rows, phi: Array) -> Array:
+        return weight_columns(rows.level[:, :, 2])
 
     def describe(self, rows: Rows, phi: Array, values: Array) -> Mapping[str, float]:
         weight = -phi[0] * GRAVITY[2]
@@ -97,13 +97,13 @@ class CompensatedWeight(Term):
 
     SD = (10.0, 1.0, 1.0, 1.0)  # kg, kg m
 
-    name, place, strength, is_linear = "removed_payload", 8, np.inf, True
+    name, place, is_linear = "removed_payload", 8, True
 
     def __init__(self) -> None:
         super().__init__(np.array(self.SD))
 
-    def effect(self, rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
-        return linear(-weight_columns(rows.level @ -GRAVITY), values)
+    def slopes(self, rows: Rows, phi: Array) -> Array:
+        return -weight_columns(rows.level @ -GRAVITY)
 
     def describe(self, rows: Rows, phi: Array, values: Array) -> Mapping[str, float]:
         return {"mass": float(values[0])}
@@ -122,7 +122,7 @@ class MovingBase(Term):
     BAND, SD, NAMED = 2.0, 0.1, 0.06  # Hz; m/s^2, and root mean square of it
     SHARE, SWINGS = 0.6, 30.0  # of the residual; evidence for a swing, with which it is none
 
-    name, place, is_linear, odds = "base_moves", -2, True, -6.0
+    name, place, strength, is_linear, odds = "base_moves", -2, 3.0, True, -6.0
     is_screened = True
 
     def __init__(self, rows: int) -> None:
@@ -147,12 +147,12 @@ class MovingBase(Term):
         is_likely = share > self.SHARE and not Swing().starts(fit, self.SWINGS)
         return super().starts(fit) if is_likely else []
 
-    def effect(self, rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
+    def slopes(self, rows: Rows, phi: Array) -> Array:
         at = np.outer(np.arange(rows.n) + 0.5, np.arange(self.count)) / rows.n
         across = rows.rotation[:, :2]  # (n, 2, 3) axes of the base in sensor axes
         pulls = static_wrench(phi, across).transpose(0, 2, 1)  # (n, 6, 2)
         slopes = pulls[..., None] * np.cos(np.pi * at)[:, None, None]
-        return linear(rows.modes(slopes.reshape(rows.n, 6, -1)), values)
+        return rows.modes(slopes.reshape(rows.n, 6, -1))
 
     def describe(self, rows: Rows, phi: Array, values: Array) -> Mapping[str, float]:
         x, y = values.reshape(2, -1)[:, 1:]
@@ -174,8 +174,7 @@ class Hysteresis(Term):
     SD, TIMES = 0.15, 2.0  # of a weight at most; lag, of what the data sheet calls accuracy
     NAMED = 0.01  # share of the load
 
-    name, place, strength = "hysteresis", 3, np.inf
-    is_linear, is_inexact, odds = True, True, -1.0
+    name, place, is_linear, is_inexact, odds = "hysteresis", 3, True, True, -1.0
 
     def __init__(self, rows: Rows, accuracy: tuple[float, ...]) -> None:
         half = np.outer(self.SHARES, np.ptp(rows.back(rows.y), axis=0))
@@ -204,7 +203,7 @@ class Hysteresis(Term):
             for k in range(count):
                 moved += weight[k] * part[last[:, 6 * k:6 * k + 6], channel]
             return rows.modes(moved)
-        return linear(slopes, values, through)
+        return Effect(slopes, slopes @ values, through)
 
     def doubt(self, rows: Rows, phi: Array, values: Array) -> Array:
         share = self.INEXACT * np.abs(values.reshape(-1, 2, 3)).sum(0).mean(1)
@@ -240,7 +239,7 @@ class SensorFilter(Term):
     SEEN, CLEAR = 0.012, 4.0  # s of delay, and its deviations, from which on one is looked for
     STEP = 0.02
 
-    place, strength, is_screened, odds = 4, np.inf, True, -2.0
+    place, is_screened, odds = 4, True, -2.0
 
     def __init__(self, order: int) -> None:
         self.name, self.order = f"sensor_filter{order}", order
@@ -253,11 +252,13 @@ class SensorFilter(Term):
         if "delay" in fit.values:
             late = fit.values["delay"][0]
             least = max(self.SEEN, self.CLEAR * fit.sigma["delay"][0])
-        if late < least:
-            return []
+        return [] if late < least else [self.start(late)]
+
+    def start(self, late: float) -> Values:
+        """Values of a filter that delays the readings by so much [s]."""
         values = self.mean.copy()
         values[0] = np.log(late / (2.0 * values[1] if self.order == 2 else 1.0))
-        return [{self.name: values, "delay": np.zeros(1)}]
+        return {self.name: values, "delay": np.zeros(1)}
 
     def filter(self, values: Array) -> tuple[float, ...]:
         """Time constant [s], and damping."""

@@ -18,9 +18,8 @@ from ..motion.motion import BIN, Array
 from .causes import SensorFilter, candidates
 from .fit import Fit, Prior, Region, climb, fit, setup_of
 from .residual import Unknown, newest_misfit, surprise, unknown
-from .rival import Rival, rivals
-from .setup_errors import SetupError
-from .term import Term, Values
+from .setup_errors import Rival, SetupError, rivals
+from .terms import Term, Values
 
 # Logarithms of odds: above which a term stays; to try it at all, at the noise of the fit without
 # it; below which a model is forgotten; what they are divided by in the average, as no model is
@@ -88,9 +87,11 @@ class Explanation:
         """Kinds and numbers of findings: what is taken into account of the set-up, and terms that
         are certain and large enough."""
         best, out = self.best, list[tuple[str, dict[str, float | str]]]()
-        if self.error is not None and self.error.kind in ("clock_offset", "removed_payload"):
-            kind, numbers = self.error.finding
-            out.append((kind, {**numbers, "milliseconds": 1e3 * self.setup.delay}))
+        if self.error is not None and self.error.kind == "clock_offset":
+            out.append(("clock_offset", {"milliseconds": 1e3 * self.setup.delay}))
+        if self.error is not None and self.error.kind == "removed_payload":
+            weight = float(best.values["removed_payload"][0])
+            out.append(("removed_payload", {"mass": weight, "why": ""}))
         for term in best.terms:
             if term.odds and self.probability.get(term.name, 0.0) > NAMED:
                 described = term.describe(best.rows, best.phi, best.values[term.name])

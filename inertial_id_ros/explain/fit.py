@@ -16,7 +16,7 @@ from ..model.rows import Rows
 from ..model.setup import Setup
 from ..model.sheet import Sheet
 from ..motion.motion import Array
-from .term import Term, Values
+from .terms import Term, Values
 
 VAGUE = np.r_[30.0, np.full(3, 5.0), np.full(6, 3.0)]  # deviations of phi before the data
 LIGHTEST = 0.05  # kg

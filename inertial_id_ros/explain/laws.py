@@ -15,9 +15,10 @@ from ..model.rows import Rows
 from ..motion.motion import BIN, Array
 from .fit import Fit, gains
 from .residual import is_explained, is_motion_clear
-from .term import LIGHTEST, Law, Values
+from .terms import Law, Values
 
 MOST = 2  # members of a grid that are worth a climb
+LIGHTEST = 0.01  # kg: what is relative to the mass takes at least this
 
 
 def likely(fit: Fit, columns: Array, least: float = 0.0) -> list[tuple[int, Array]]:

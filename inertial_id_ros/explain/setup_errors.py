@@ -1,47 +1,49 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Errors of the set-up: hypotheses by least squares on thinned rows, by one likelihood and prior.
+"""Errors of the set-up: which explain a window far better than the set-up as stated does.
 
-What is nonlinear (clock, filter, direction of gravity, turned axes) climbs from a closed form. The
-noise of forces and of torques is unknown, and at least what usual terms may leave. Bodies that
+All are tried by least squares on thinned rows, by one likelihood and prior; the best are fitted.
+The noise of forces and of torques is unknown, and at least what usual terms may leave. Bodies that
 cannot be cost evidence: a negative mass, or a centre of mass out of reach.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
 from scipy.constants import foot, hecto, inch, kilo, lbf, milli
 from scipy.ndimage import uniform_filter1d
-from scipy.optimize import minimize
 from scipy.spatial.transform import Rotation
 from scipy.special import log_ndtr
 
 from ..model.correction import Correction
 from ..model.history import Window
-from ..model.newton_euler import GRAVITY, regressor, skew, static_wrench, weight_columns
-from ..model.rows import FEWEST
-from ..model.setup import low_pass
+from ..model.newton_euler import GRAVITY, regressor, static_wrench, weight_columns
+from ..model.rows import FEWEST, Rows, is_enough
+from ..model.setup import Setup
 from ..motion.motion import BIN, Array, Motion
-from .fit import VAGUE, Prior, Region
+from .causes import CompensatedWeight, SensorFilter
+from .fit import VAGUE, Fit, Prior, Region, fit
+from .residual import surprise
+from .terms import usual_terms
 
-STEP, BOX = 4, 9  # bins from row to row, and of a moving mean that is taken twice
-THIN = 3  # one of so many rows is fitted
+SURPRISING, STRETCHED, LATE = 0.4, 2.5, 0.1  # of the data sheet; scale of a prior; s
+UNBELIEVABLE = -2.0  # logarithm
+EXPLAINED = 0.6  # of the data sheet, by all errors but that of a clock: nothing else is wrong then
+ROUNDS = 12  # of Gauss-Newton
+STEP, BOX = 12, 9  # bins from row to row, and of a moving mean that is taken twice
 INDEPENDENT = 0.4  # s, between residuals that do not repeat one another
 USUAL = 0.01  # of the wrench, which usual terms may leave
-ROUNDS = 4
-WORST = 20.0  # logarithm, of a centre of mass outside of where it can be
 MASS, WIDE = 2.0, 1.5  # kg, usual; and within what factor's logarithm
-MOST = 4  # errors that are fitted
+WORST = 20.0  # logarithm, of a centre of mass outside of where it can be
 FARTHEST, COARSE, USUAL_CLOCK = 200, 8, 12  # bins, of a clock
-OVERLAP = 0.45  # of the rows that an offset must leave
 SMALLEST = 8.0  # deg; smaller turns are usual terms
-CLEAR, NEAR = 8.0, 15.0  # logarithms of odds: over the set-up as stated; below the best
-TIMES = 0.02 * 2.0 ** np.arange(6)  # s, of one stage of a filter
-LOOKS, WAY = 30, 30.0  # of a climb to a filter; bins, of its clock
-TURNS, SETTLED = 8, 1e-3  # Gauss-Newton steps; rad
+OVERLAP = 0.45  # of the rows that an offset must leave
+CLEAR, NEAR, MOST = 8.0, 15.0, 4  # odds over the set-up as stated, below the best; errors to fit
+REPEATS = 8
 G = float(np.linalg.norm(GRAVITY))
 UNITS = {  # readings for 1 N and for 1 N m
     "N and N mm": (1.0, kilo), "N and N cm": (1.0, hecto), "mN and N mm": (kilo, kilo),
@@ -50,29 +52,6 @@ UNITS = {  # readings for 1 N and for 1 N m
     "lbf and lbf in": (1.0 / lbf, 1.0 / lbf / inch),
     "lbf and lbf ft": (1.0 / lbf, 1.0 / lbf / foot)}
 ODDS = -5.0  # logarithm, of each kind before the data, shared by its variants
-ABOUT = {  # errors of frames, and what to enter
-    "axes_mirrored": "{axes} have the opposite sign, as in axes of a left-handed frame; turn them "
-                     "in the driver",
-    "wrench_in_base_axes": "it is given in axes of the base; let the driver give it in those of "
-                           "the sensor",
-    "sensor_turned": "the sensor is turned against its frame by roll {roll:.0f}, pitch "
-                     "{pitch:.0f}, yaw {yaw:.0f} deg; turn the frame by that, or set "
-                     "wrench.sensor_frame",
-    "gravity_elsewhere": "gravity does not point along -z of the base, up is ({x:.3f}, {y:.3f}, "
-                         "{z:.3f}) in its axes (robot on a wall, a ceiling, a slope); set "
-                         "gravity.frame to a frame whose z axis points up",
-    "quaternion_order": "orientations are given with w first; their order is x, y, z, w",
-    "poses_inverted": "poses are those of the base in the sensor; invert them"}
-REFUSED = frozenset(ABOUT) | {"sign_wrong", "wrong_units"}
-
-
-class Solved(NamedTuple):
-    """Least squares of one hypothesis: logarithm of its evidence, x (p,) of payload, further
-    columns and zero, and its covariance (p, p)."""
-
-    evidence: float
-    x: Array
-    covariance: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,66 +59,102 @@ class SetupError:
     """A hypothesis.
 
     Attributes:
-        kind: of its finding; "": the set-up is as stated; numbers: for its sentence.
-        correction: that turns it right, but for the sensor's own low-pass of `filter` (time
-            constant [s], damping), and a payload whose weight the driver takes off.
-        odds: logarithm, with the prior.
+        kind: of its finding; "": the set-up is as stated; units: of the readings.
+        correction: that turns it right, but for a payload whose weight the driver takes off.
+        odds: logarithm, with the prior; x: least squares of payload, further columns and zero.
     """
 
     kind: str
-    solved: Solved
-    odds: float
     correction: Correction
-    filter: tuple[float, ...]
-    numbers: dict[str, float]
+    odds: float
+    x: Array
+    units: str = ""
 
     @property
     def is_usual(self) -> bool:
         """True if usual terms hold it."""
-        late = abs(self.correction.late) <= USUAL_CLOCK
-        return (not self.kind or (self.kind == "clock_offset" and late)
-                or self.numbers.get("degrees", 180.0) < SMALLEST)
-
-    @property
-    def finding(self) -> tuple[str, dict[str, float | str]]:
-        """Kind and numbers of its finding, with what is to be entered."""
-        x, y, z = self.correction.up
-        flipped = zip("xyz", self.correction.channels, strict=False)
-        axes = " and ".join(f"F{axis} and T{axis}" for axis, sign in flipped if sign < 0.0)
-        mass = float(self.solved.x[10 if self.kind == "removed_payload" else 0])
-        numbers: dict[str, float | str] = {
-            **self.numbers, "mass": -mass if self.kind == "sign_wrong" else mass, "why": "",
-            "x": x, "y": y, "z": z, "axes": axes}
-        if self.kind == "wrong_units":
-            return "wrong_units.wrench", {
-                **numbers, "why": f"forces and torques are in {self.units}, as it seems; they must "
-                                  "be in N and N m"}
-        if self.kind in ABOUT:
-            why = ABOUT[self.kind].format(**numbers)
-            return f"frame_wrong.{self.kind}", {**numbers, "why": f": {why}"}
-        return self.kind, numbers
-
-    @property
-    def units(self) -> str:
-        """Those of the readings."""
-        return list(UNITS)[int(self.numbers["units"])]
+        own, angle = self.correction, 180.0
+        if self.kind == "clock_offset":
+            return abs(own.late) <= USUAL_CLOCK
+        if self.kind == "sensor_turned":
+            angle = float(np.degrees(Rotation.from_matrix(own.turn).magnitude()))
+        if self.kind == "gravity_elsewhere":
+            angle = float(np.degrees(np.arccos(np.clip(own.up[2], -1.0, 1.0))))
+        return not self.kind or angle < SMALLEST
 
 
-def setup_errors(window: Window, prior: Prior) -> list[SetupError]:
-    """Errors of the set-up that explain a window far better than the set-up as stated does, the
-    most probable first: at most one of a kind, of a filter's order, of units."""
-    search = _Search(window, prior)
-    if search.used.sum() < FEWEST:
-        return []
-    tried = sorted(search.all(), key=lambda error: -error.odds)
-    usual = max(error.odds for error in tried if error.is_usual)
-    best = [e for e in tried if not e.is_usual and e.odds > max(usual + CLEAR,
-                                                                tried[0].odds - NEAR)]
-    kinds = [(e.kind, len(e.filter), e.numbers.get("units")) for e in best]
-    return [e for k, e in enumerate(best) if kinds[k] not in kinds[:k]][:MOST]
+class Rival(NamedTuple):
+    """A fit at a set-up, with the logarithm of its odds; error: None for the set-up as stated."""
+
+    fit: Fit
+    odds: float
+    error: SetupError | None
+
+    def on_all(self, window: Window, prior: Prior) -> Rival:
+        """The same fitted to all bins of a window, not only to those that all rivals share."""
+        whole = window if self.error is None else self.error.correction.window(window)
+        if whole.used.sum() == self.fit.rows.window.used.sum():
+            return self
+        return self._replace(fit=fit(Rows(whole, Setup()), self.fit.terms, prior, start=self.fit,
+                                     is_fresh=False))
 
 
-def belief_in_body(phi: Array, covariance: Array, region: Region | None) -> float:
+def rivals(window: Window, prior: Prior) -> list[Rival]:
+    """The set-up as stated, and others that explain the data better; the best comes first.
+
+    They are compared on the same bins.
+    """
+    stated = _rivals(None, window, prior)[0]
+    late = abs(float(stated.fit.values.get("delay", np.zeros(1))[0]))
+    if not (surprise(stated.fit, prior.sheet) > SURPRISING or late > LATE
+            or max(stated.fit.scales.values()) > STRETCHED or _belief_in_body(
+                stated.fit.phi, stated.fit.covariance, prior.region) < UNBELIEVABLE):
+        return [stated]
+    errors = setup_errors(window, prior)
+    windows = [error.correction.window(window) for error in errors]
+    used = np.logical_and.reduce([window.used, *(w.used for w in windows)])
+    if not is_enough(used):
+        return [stated]
+    late = max([late, *(BIN * error.correction.late for error in errors)])
+    out = _rivals(None, replace(window, used=used), prior, late * (late > LATE))
+    for error, corrected in zip(errors, windows, strict=True):
+        rival, = _rivals(error, replace(corrected, used=used), prior,
+                         size=stated.fit.solution.variance.size)
+        # An error other than of the clock explains everything, or it is none.
+        if error.kind == "clock_offset" or surprise(rival.fit, prior.sheet) < EXPLAINED:
+            out.append(rival)
+    return sorted(out, key=attrgetter("odds"), reverse=True)
+
+
+def _rivals(error: SetupError | None, window: Window, prior: Prior, late: float = 0.0,
+            size: int = 0) -> list[Rival]:
+    """Fits of a corrected window.
+
+    Args:
+        late: by which a low-pass of the sensor may delay readings [s]; size: of the evidence, in
+            modes.
+    """
+    terms, rows = usual_terms(prior.sheet, window.motion.joints.shape[1]), Rows(window, Setup())
+    if error is None:
+        fits = [fit(rows, terms, prior)]
+        fits += [fit(rows, [*terms, own], prior, given=own.start(late), rounds=ROUNDS)
+                 for own in (SensorFilter(1), SensorFilter(2)) if late]
+    else:
+        weight = [CompensatedWeight()] if error.kind == "removed_payload" else []
+        fits = [fit(rows, [*terms, *weight], prior, rounds=ROUNDS)]
+    out = []
+    for new in fits:
+        modes, odds = new.solution.variance, sum(term.odds for term in new.terms)
+        evidence = new.evidence
+        if error is not None:  # the density is that of readings as they came
+            odds += ODDS
+            evidence += len(modes) * float(np.log(np.abs(error.correction.channels)).sum())
+        out.append(Rival(new, evidence * (size or modes.size) / modes.size + odds + _belief_in_body(
+            new.phi, new.covariance, prior.region), error))
+    return out
+
+
+def _belief_in_body(phi: Array, covariance: Array, region: Region | None) -> float:
     """Logarithm of how believable mass and centre of mass of phi (10,) are; 0: fully."""
     mass, variance = float(phi[0]), np.diag(covariance)
     sd = float(np.sqrt(variance[0] + (0.03 * mass) ** 2 + 0.02**2))
@@ -150,6 +165,21 @@ def belief_in_body(phi: Array, covariance: Array, region: Region | None) -> floa
     centre, size = (region.centre, region.size) if region else (np.zeros(3), np.ones(3))
     away = np.square(phi[1:4] / mass - centre) / (np.square(0.5 * size) + variance[1:4] / mass**2)
     return out - min(float(away.sum()), WORST) - 0.5 * strange**2
+
+
+def setup_errors(window: Window, prior: Prior) -> list[SetupError]:
+    """Errors of the set-up that explain a window far better than the set-up as stated does, the
+    most probable first: at most one of a kind, and of units."""
+    search = _Search(window, prior)
+    if search.used.sum() < FEWEST:
+        return []
+    tried = sorted(search.all(), key=attrgetter("odds"), reverse=True)
+    least = max(max(error.odds for error in tried if error.is_usual) + CLEAR, tried[0].odds - NEAR)
+    best: dict[tuple[str, str], SetupError] = {}
+    for error in tried:
+        if not error.is_usual and error.odds > least:
+            best.setdefault((error.kind, error.units), error)
+    return list(best.values())[:MOST]
 
 
 class _Search:
@@ -173,144 +203,95 @@ class _Search:
         return _smooth(regressor(proper, motion.omega, motion.alpha))[self.at]
 
     def all(self) -> Iterator[SetupError]:
-        """Every hypothesis."""
-        yield self._best_clock(range(-10, 11, 2), "")
-        middle = self._best_clock(range(-FARTHEST, FARTHEST + 1, COARSE)).correction.late
-        clock = self._best_clock(range(middle - 6, middle + 7, 2))
-        yield clock
-        yield self._filtered(1, clock.correction.late)
-        yield self._filtered(2, clock.correction.late)
-        yield from self._scaled()
+        """Every hypothesis; those of one variant share the odds of their kind."""
+        yield max((self._error("", Correction(late=k)) for k in range(-10, 11, 2)),
+                  key=attrgetter("odds"))
+        clocks = [self._error("clock_offset", Correction(late=k))
+                  for k in range(-FARTHEST, FARTHEST + 1, COARSE)]
+        middle = max(clocks, key=attrgetter("odds")).correction.late
+        yield max((self._error("clock_offset", Correction(late=k))
+                   for k in range(middle - 6, middle + 7, 2)), key=attrgetter("odds"))
+        yield self._error("sign_wrong", Correction(channels=-np.ones(6)))
+        for axes in np.ones((3, 3)) - 2.0 * np.eye(3):  # two that are mirrored are a turn
+            yield self._error("axes_mirrored", Correction(channels=np.tile(axes, 2)))
+        for units, factors in UNITS.items():
+            yield self._error("wrong_units", Correction(channels=1.0 / np.repeat(factors, 3)),
+                              units=units)
         yield self._error("wrench_in_base_axes", Correction(in_base=True))
         yield self._turned()
-        yield max((self._raised(sign) for sign in (1.0, -1.0)), key=_odds)
+        yield max((self._raised(sign) for sign in (1.0, -1.0)), key=attrgetter("odds"))
         # A driver that takes the weight of a payload off, not its inertia.
-        columns = np.concatenate([self.A, -weight_columns(self.back @ -GRAVITY)], 2)
-        taken_off = self._error("removed_payload", A=columns, more=np.r_[10.0, np.ones(3)])
-        if taken_off.solved.x[10] > 0.0:
-            yield taken_off
+        weight = np.concatenate([self.A, -weight_columns(self.back @ -GRAVITY)], 2)
+        removed = self._error("removed_payload", Correction(), weight, CompensatedWeight.SD)
+        if removed.x[10] > 0.0:
+            yield removed
         if not self.window.motion.joints.shape[1]:
             for order, kind in (("wxyz", "quaternion_order"), ("inverse", "poses_inverted")):
                 correction = Correction(quaternion=order)
-                motion = correction.motion(self.window.motion)
-                yield self._error(kind, correction, self._regressor(motion))
+                yield self._error(kind, correction,
+                                  self._regressor(correction.motion(self.window.motion)))
 
-    def _error(self, kind: str, correction: Correction | None = None, A: Array | None = None, *,
-               more: Array | None = None, chosen: int = 0, filter: tuple[float, ...] = (),
-               **numbers: float) -> SetupError:
-        """The hypothesis of a correction.
+    def _error(self, kind: str, correction: Correction, A: Array | None = None,
+               more: tuple[float, ...] = (), chosen: int = 0, units: str = "") -> SetupError:
+        """The hypothesis of a correction, by least squares of a zero and columns.
 
         Args:
-            A: (r, 6, p) of the rows; more: deviations before the data of columns beside those of
-                phi; chosen: numbers that were chosen for it.
+            A: (r, 6, p) columns; more: deviations before the data of those beside phi's.
+            chosen: numbers that were chosen for it.
         """
-        correction, end = correction or Correction(), len(self.wrench)
+        A, end = self.A if A is None else A, len(self.wrench)
         at = self.at + correction.late
         used = self.used & (at >= 0) & (at < end) & self.window.used[at.clip(0, end - 1)]
-        y = correction.wrench(self.wrench[at.clip(0, end - 1)], self.back.transpose(0, 2, 1))
-        solved = self._solve((self.A if A is None else A)[used][::THIN], y[used][::THIN],
-                             np.empty(0) if more is None else more, correction.channels)
-        odds = ODDS * bool(kind) + solved.evidence - 0.5 * chosen * float(np.log(self.count))
-        odds += belief_in_body(solved.x, solved.covariance, self.prior.region)
-        enough = used.sum() >= OVERLAP * self.used.sum()
-        return SetupError(kind, solved, odds if enough else -np.inf, correction, filter, numbers)
-
-    def _solve(self, A: Array, y: Array, more: Array, factor: Array) -> Solved:
-        """Fit y (r, 6), readings times a factor (6,), by A (r, 6, p) and a zero."""
-        p, sheet = A.shape[2], self.prior.sheet
-        rows = np.concatenate([A, np.broadcast_to(np.eye(6), (len(A), 6, 6)), y[..., None]], 2)
+        y = correction.wrench(self.wrench[at.clip(0, end - 1)], self.back.transpose(0, 2, 1))[used]
+        if used.sum() < OVERLAP * self.used.sum():
+            return SetupError(kind, correction, -np.inf, np.zeros(A.shape[2] + 6), units)
+        p, sheet, factor = A.shape[2], self.prior.sheet, np.abs(correction.channels)
+        rows = np.concatenate([A[used], np.broadcast_to(np.eye(6), (len(y), 6, 6)), y[..., None]],
+                              2)
         parts = np.stack([rows[:, k:k + 3].reshape(-1, p + 7) for k in (0, 3)])
-        normal = parts.transpose(0, 2, 1) @ parts / max(3 * len(rows), 1)
-        own = np.hypot(sheet.accuracy, sheet.noise) * np.abs(factor[[0, 3]])
-        floor = own**2 + USUAL**2 * (y.reshape(-1, 2, 3).var(0).mean(1) if len(y) else 1.0)
+        normal = parts.transpose(0, 2, 1) @ parts / (3 * len(y))
+        own = np.hypot(sheet.accuracy, sheet.noise) * factor[[0, 3]]
+        floor = own**2 + USUAL**2 * y.reshape(-1, 2, 3).var(0).mean(1)
         precision = np.concatenate([VAGUE, more, sheet.bias_sd]) ** -2.0
-        mean = np.concatenate([np.zeros(p), sheet.bias_mean])
-        variance = floor
-        for _ in range(ROUNDS):
+        mean, variance = np.concatenate([np.zeros(p), sheet.bias_mean]), floor
+        for _ in range(REPEATS // 2):
             both = self.count * (normal / variance[:, None, None]).sum(0)
             H = both[:-1, :-1] + np.diag(precision)
             x = np.linalg.solve(H, both[:-1, -1] + precision * mean)
-            full = np.append(x, -1.0)
-            square = np.maximum(full @ normal @ full, 0.0)
+            square = np.maximum(np.append(x, -1.0) @ normal @ np.append(x, -1.0), 0.0)
             variance = floor + square
-        fit = self.count * (np.log(variance) + square / variance).sum()
-        known = precision @ (x - mean) ** 2 + len(x) * np.log(self.count)
-        evidence = self.count / 3.0 * np.log(np.abs(factor)).sum() - 0.5 * (fit + known)
-        return Solved(float(evidence), x, np.linalg.inv(H))
-
-    def _best_clock(self, late: range, kind: str = "clock_offset") -> SetupError:
-        return max((self._error(kind, Correction(late=k)) for k in late), key=_odds)
-
-    def _filtered(self, order: int, late: int) -> SetupError:
-        """The best low-pass; it begins with those that delay as much as a clock of so many bins."""
-        def at(v: Array) -> SetupError:
-            time = float(np.clip(np.exp(v[0]), TIMES[0], TIMES[-1]))
-            filter = (time, 1.0)[:order]
-            beside = round(late - order * time / BIN + WAY * v[1])
-            return self._error("wrench_filtered", Correction(late=beside), low_pass(
-                self.A, filter, STEP * BIN), filter=filter)
-        begin = max((np.array([np.log(time), 0.0]) for time in TIMES), key=lambda v: at(v).odds)
-        return at(minimize(lambda v: -at(v).odds, begin, method="Nelder-Mead", options={
-            "maxfev": LOOKS, "initial_simplex": begin + 0.2 * np.eye(3, 2)}).x)
-
-    def _scaled(self) -> Iterator[SetupError]:
-        """Sign, one mirrored axis (two are a turn), units."""
-        yield self._error("sign_wrong", Correction(channels=-np.ones(6)))
-        for axes in np.ones((3, 3)) - 2.0 * np.eye(3):
-            yield self._error("axes_mirrored", Correction(channels=np.tile(axes, 2)))
-        for k, units in enumerate(UNITS.values()):
-            channels = 1.0 / np.repeat(units, 3)
-            yield self._error("wrong_units", Correction(channels=channels), units=float(k))
+        misfit = self.count * (np.log(variance) + square / variance).sum()
+        known = precision @ (x - mean) ** 2 + (len(x) + chosen) * np.log(self.count)
+        odds = self.count / 3.0 * np.log(factor).sum() - 0.5 * (misfit + known) + (
+            ODDS * bool(kind) + _belief_in_body(x, np.linalg.inv(H), self.prior.region))
+        return SetupError(kind, correction, float(odds), x, units)
 
     def _turned(self) -> SetupError:
-        """Axes of the wrench, from the forces (Kabsch 1976), then by Gauss-Newton."""
-        weight, force = self.A[self.used, :3, 0], self.wrench[self.at][self.used, :3]
-        u, _, v = np.linalg.svd((weight - weight.mean(0)).T @ (force - force.mean(0)))
-        turn = u @ np.diag([1.0, 1.0, np.linalg.det(u @ v)]) @ v
-        for _ in range(TURNS):
-            y = Correction(turn=turn).wrench(self.wrench[self.at], self.back)
-            slopes = np.concatenate([skew(y[:, :3]), skew(y[:, 3:])], 1)
-            step = self._error("", Correction(turn=turn), np.concatenate([self.A, slopes], 2),
-                               more=np.ones(3)).solved.x[10:13]
-            turn = Rotation.from_rotvec(step).as_matrix() @ turn
-            if np.abs(step).max() < SETTLED:
-                break
-        whole = Rotation.from_matrix(turn)
-        roll, pitch, yaw = whole.as_euler("xyz", degrees=True)
-        return self._error("sensor_turned", Correction(turn=turn), chosen=3, roll=roll, yaw=yaw,
-                           degrees=float(np.degrees(whole.magnitude())), pitch=pitch)
+        """Axes of the wrench, from the forces (Kabsch 1976) that the payload makes in them."""
+        made, force = self.A[self.used, :3, 0], self.wrench[self.at][self.used, :3]
+        for _ in range(REPEATS):
+            u, _, v = np.linalg.svd((made - made.mean(0)).T @ (force - force.mean(0)))
+            turn = u @ np.diag([1.0, 1.0, np.linalg.det(u @ v)]) @ v
+            error = self._error("sensor_turned", Correction(turn=turn), chosen=3)
+            made = self.A[self.used, :3] @ error.x[:10]
+        return error
 
     def _raised(self, sign: float) -> SetupError:
         """Direction of gravity, from the forces or opposite to that, then by Gauss-Newton."""
-        force = self.A * 0.0
-        force[:, :3, :3] = G * self.back
-        force[:, :3, 3] = self.A[:, :3, 0] + self.back @ GRAVITY
-        up = sign * self._solve(force[self.used][::THIN], (self.wrench[self.at] * np.repeat(
-            [1.0, 0.0], 3))[self.used][::THIN], np.empty(0), np.ones(6)).x[:3]
-        up /= max(float(np.linalg.norm(up)), 1e-9)
-        for _ in range(TURNS):
-            A = self._with_up(up)
-            across = np.linalg.svd(up[None])[2][1:]
-            phi = self._error("", A=A).solved.x
-            slopes = static_wrench(phi, (G * self.back @ across.T).transpose(0, 2, 1))
-            A = np.concatenate([A, slopes.transpose(0, 2, 1)], 2)
-            step = self._error("", A=A, more=np.ones(2)).solved.x[10:12] @ across
-            up = (up + step) / np.linalg.norm(up + step)
-            if np.abs(step).max() < SETTLED:
-                break
-        degrees = float(np.degrees(np.arccos(np.clip(up[2], -1.0, 1.0))))
-        return self._error("gravity_elsewhere", Correction(up=up), self._with_up(up), chosen=2,
-                           degrees=degrees)
-
-    def _with_up(self, up: Array) -> Array:
-        A = self.A.copy()
-        A[..., :4] += weight_columns(G * self.back @ (up - [0.0, 0.0, 1.0]))
-        return A
+        force = np.concatenate([G * self.back, (self.A[:, :3, 0] + self.back @ GRAVITY)[..., None],
+                                np.broadcast_to(np.eye(3), self.back.shape)], 2)[self.used]
+        up = sign * np.linalg.lstsq(
+            force.reshape(-1, 7), self.wrench[self.at][self.used, :3].ravel())[0][:3]
+        for _ in range(REPEATS):
+            up /= max(float(np.linalg.norm(up)), 1e-9)
+            A, across = self.A.copy(), np.linalg.svd(up[None])[2][1:]
+            A[..., :4] += weight_columns(G * self.back @ (up - [0.0, 0.0, 1.0]))
+            error = self._error("gravity_elsewhere", Correction(up=up.copy()), A, chosen=2)
+            slopes = static_wrench(error.x[:10], (G * self.back @ across.T).transpose(0, 2, 1))
+            up += self._error("", Correction(), np.concatenate([A, slopes.transpose(0, 2, 1)], 2),
+                              (1.0, 1.0)).x[10:12] @ across
+        return error
 
 
 def _smooth(bins: Array) -> Array:
     return np.asarray(uniform_filter1d(uniform_filter1d(bins, BOX, 0), BOX, 0))
-
-
-def _odds(error: SetupError) -> float:
-    return error.odds

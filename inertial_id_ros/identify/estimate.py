@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import log_ndtr
 
-from ..detect.contradictions import Reason, contradictions
 from ..estimate import IDENTIFIED, UNOBSERVED, Estimate, NoEstimate, Outcome, judge, vague
+from ..explain.contradictions import Reason, contradictions
 from ..explain.explain import Explanation, explain
 from ..explain.torques import Torques, explain_torques
 from ..inertia import is_consistent, min_eigenvalue

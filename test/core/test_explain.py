@@ -15,13 +15,12 @@ from scipy.spatial.transform import Rotation
 
 from benchmarks.referee import situations
 from benchmarks.referee.generator import FRAME, WHITE, Recording, Scenario
-from inertial_id_ros.detect.contradictions import contradictions
-from inertial_id_ros.explain import calibration
 from inertial_id_ros.explain.causes import Hysteresis
+from inertial_id_ros.explain.contradictions import contradictions
 from inertial_id_ros.explain.explain import Explanation, explain
 from inertial_id_ros.explain.fit import Prior, Region, System
 from inertial_id_ros.explain.laws import Cable, Pouring, Swing
-from inertial_id_ros.explain.term import Term
+from inertial_id_ros.explain.terms import Term, usual_terms
 from inertial_id_ros.model import noise
 from inertial_id_ros.model.correction import reordered
 from inertial_id_ros.model.history import History, Window
@@ -91,10 +90,9 @@ def rigid() -> tuple[Scene, Rows]:
 
 
 @pytest.mark.parametrize("made", [
-    lambda rows: Cable(), lambda rows: calibration.Rotation([0.01] * 3),
-    lambda rows: calibration.origin(0.01), lambda rows: calibration.gain(0.01),
-    lambda rows: calibration.cross_talk(0.01, (1.0, 0.1)),
-    lambda rows: Hysteresis(rows, (0.2, 0.01)), lambda rows: Pouring(1, False),
+    *(lambda rows, name=name: next(t for t in usual_terms(SHEET, 6) if t.name == name)
+      for name in ("rotation", "origin", "gain", "cross_talk", "bias")),
+    lambda rows: Cable(), lambda rows: Hysteresis(rows, (0.2, 0.01)), lambda rows: Pouring(1, False),
     lambda rows: Pouring(2, False), lambda rows: Pouring(2, True), lambda rows: Swing()])
 def test_slopes_are_those_of_the_effect(made: Callable[[Rows], Term]) -> None:
     scene, rows = rigid()
@@ -133,7 +131,7 @@ def test_strengths_of_noise_are_the_most_probable_ones() -> None:
 
 def test_a_solution_is_that_of_dense_least_squares() -> None:
     window, region = of_recording("white"), recorded("white")[2]
-    terms = tuple(calibration.usual_terms(SHEET, window.motion.joints.shape[1]))
+    terms = tuple(usual_terms(SHEET, window.motion.joints.shape[1]))
     phi = np.r_[1.0, 0.0, 0.0, 0.1, np.full(6, 0.01)]
     system = System(Rows(window, Setup()), terms, phi, {t.name: t.mean for t in terms},
                     Prior(SHEET, region))

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ...detect.contradictions import contradictions
+from ...explain.contradictions import contradictions
 from ...explain.explain import explain
 from ...explain.fit import Region
 from ...identify.estimate import FEWEST

@@ -1,0 +1,100 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""Why an estimate is refused: units, sign, frame, a known mass; each a kind with its numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from ..model.sheet import Sheet
+from .explain import Explanation
+from .setup_errors import SetupError
+
+Reason = tuple[str, dict[str, float | str]]
+
+SIGNIFICANT = 5.0  # deviations
+UNEXPLAINED, SHARE = 5.0, 0.2  # residual in those of the data sheet; and in the load, less its mean
+HEAVIEST, FARTHEST = 150.0, 1.5  # kg, m: no robot carries more, or farther out
+LIGHT = 0.2  # kg, of less than nothing
+AWAY = 0.1  # of a known mass, which gains and calibration may make
+FRAMES = {  # errors of frames, and what to enter
+    "axes_mirrored": "{axes} have the opposite sign, as in axes of a left-handed frame; turn them "
+                     "in the driver",
+    "wrench_in_base_axes": "it is given in axes of the base; let the driver give it in those of "
+                           "the sensor",
+    "sensor_turned": "the sensor is turned against its frame by roll {roll:.0f}, pitch "
+                     "{pitch:.0f}, yaw {yaw:.0f} deg; turn the frame by that, or set "
+                     "wrench.sensor_frame",
+    "gravity_elsewhere": "gravity does not point along -z of the base, up is ({x:.3f}, {y:.3f}, "
+                         "{z:.3f}) in its axes (robot on a wall, a ceiling, a slope); set "
+                         "gravity.frame to a frame whose z axis points up",
+    "quaternion_order": "orientations are given with w first; their order is x, y, z, w",
+    "poses_inverted": "poses are those of the base in the sensor; invert them"}
+
+
+def contradictions(explained: Explanation, sheet: Sheet, reference_mass: float = 0.0
+                   ) -> list[Reason]:
+    """Why the payload of an explanation cannot be true; empty: nothing speaks against it.
+
+    Args:
+        reference_mass: known mass of what hangs on the sensor [kg]; 0: not known.
+    """
+    error, mass = explained.error, float(explained.phi[0])
+    sd = float(np.sqrt(explained.wide_covariance[0, 0]))
+    if error is not None and error.kind not in ("clock_offset", "removed_payload"):
+        others = {other.kind for other in explained.alternatives} - {error.kind}
+        likely = f" (as likely: {', '.join(sorted(others))})" if others else ""
+        return [_of_setup(error, mass, likely)]
+    out = [*_of_body(explained.wide_phi, sd), *_of_frame(explained, sheet)]
+    if reference_mass and abs(mass - reference_mass) > SIGNIFICANT * sd + AWAY * reference_mass:
+        out.append(("reference_contradicted", {"mass": mass, "reference": reference_mass,
+                                               "ratio": mass / reference_mass, "why": ""}))
+    return out
+
+
+def _of_setup(error: SetupError, mass: float, likely: str) -> Reason:
+    """An error of the set-up by whose correction a mass is found [kg]."""
+    if error.kind == "sign_wrong":
+        return _less_than_nothing(-mass, likely)
+    if error.kind == "wrong_units":
+        return "wrong_units.wrench", {"why": f"forces and torques are in {error.units}, as it "
+                                             f"seems; they must be in N and N m{likely}"}
+    own = error.correction
+    numbers: dict[str, float | str] = dict(zip("xyz", own.up.tolist(), strict=True))
+    numbers |= zip(("roll", "pitch", "yaw"), Rotation.from_matrix(own.turn).as_euler(
+        "xyz", degrees=True).tolist(), strict=True)
+    numbers["axes"] = " and ".join(f"F{axis} and T{axis}" for axis, sign in zip(
+        "xyz", own.channels, strict=False) if sign < 0.0)
+    why = FRAMES[error.kind].format(**numbers)
+    return f"frame_wrong.{error.kind}", {**numbers, "why": f": {why}{likely}"}
+
+
+def _less_than_nothing(mass: float, likely: str = "") -> Reason:
+    """The opposite sign of a payload that hardly weighs anything is no likely error: a driver that
+    compensates what is carried leaves as little, of either sign."""
+    if abs(mass) > LIGHT:
+        return "sign_wrong", {"mass": mass, "why": likely}
+    return "payload_not_added", {"why": f"the mass fits as {mass:.3f} kg, as where the driver "
+                                        "compensates all that is carried"}
+
+
+def _of_body(phi: np.ndarray, sd: float) -> list[Reason]:
+    """A mass below zero, or one that no robot carries; sd: of the mass [kg]."""
+    mass = float(phi[0])
+    if mass < -SIGNIFICANT * sd:
+        return [_less_than_nothing(mass)]
+    centre = float(np.linalg.norm(phi[1:4]) / max(abs(mass), SIGNIFICANT * sd))
+    if mass - SIGNIFICANT * sd < HEAVIEST and centre < FARTHEST:
+        return []
+    return [("wrong_units.wrench", {"why": f"forces and torques fit {mass:.3g} kg at {centre:.2g} "
+                                           "m; they must be in N and N m"})]
+
+
+def _of_frame(explained: Explanation, sheet: Sheet) -> list[Reason]:
+    """A residual that is large beside what the sensor may do, and beside the load."""
+    fit = explained.best
+    moving = fit.rows.y - np.outer(fit.rows.constant, fit.values["bias"])
+    share = np.linalg.norm(fit.solution.left[:, :3]) / max(np.linalg.norm(moving[:, :3]), 1e-6)
+    if sheet.is_ideal or explained.surprise < UNEXPLAINED or share < SHARE:
+        return []
+    return [("frame_wrong", {"why": f": {share:.0%} of the force remain"})]

@@ -1,0 +1,184 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""Terms: what beside the payload moves the reading; here those that are always there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ..model.newton_euler import rotation, skew, static_wrench
+from ..model.rows import Rows
+from ..model.sheet import Sheet
+from ..motion.motion import Array
+
+if TYPE_CHECKING:
+    from .fit import Fit
+
+Values = dict[str, Array]
+DIFFERENCE = 1e-5  # of a prior deviation, by which slopes are found
+
+
+class Effect(NamedTuple):
+    """What a term does to the wrench, in modes.
+
+    Attributes:
+        slopes: (k, 6, q) of the reading by the values.
+        wrench: (k, 6) at the values; None where the regressor already has it.
+        through: what becomes of slopes (k, 6, m) of the load on their way through the term, beside
+            themselves; None: nothing.
+    """
+
+    slopes: Array
+    wrench: Array | None
+    through: Callable[[Array], Array] | None = None
+
+
+class Term:
+    """Base of all terms; values (q,) have a Gaussian prior of `mean` and `sd`. It is linear in them
+    by `slopes`, or has another `effect`.
+
+    Attributes:
+        name: kind of its finding; place: the wrench passes the terms in this order.
+        strength: pseudo-observations that hold the scale of the prior at the data sheet's; inf: the
+            scale is never learnt.
+        is_linear: True if the mean is zero, and the effect linear.
+        is_inexact: True if no sensor or cable follows the law exactly.
+        is_screened: True if `starts` gives none where a try is hopeless.
+        odds: logarithm, before the data, of terms that must earn their place.
+    """
+
+    name = ""
+    place = 0
+    strength = np.inf
+    is_linear = False
+    is_inexact = False
+    is_screened = False
+    odds = 0.0
+
+    def __init__(self, sd: Array | list[float], mean: Array | None = None) -> None:
+        self.sd: Array = np.asarray(sd, float)
+        self.mean: Array = np.zeros(len(self.sd)) if mean is None else mean
+
+    def slopes(self, rows: Rows, phi: Array) -> Array:
+        """Slopes (k, 6, q) of the reading by the values, where these do not depend on the load."""
+        raise NotImplementedError
+
+    def effect(self, rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
+        """The effect at values (q,) on a load (k, 6) that passes through it."""
+        slopes = self.slopes(rows, phi)
+        return Effect(slopes, slopes @ values)
+
+    def on(self, rows: Rows) -> Term:
+        """The same term on the rows of another window."""
+        return self
+
+    def later(self, values: Array, seconds: float) -> Array:
+        """The same values (q,) in a window that ends so much later."""
+        return values
+
+    def starts(self, fit: Fit) -> list[Values]:
+        """Values to begin at, by the names of terms, beside a fit without this term."""
+        return [{self.name: self.mean}]
+
+    def is_believable(self, values: Array) -> bool:
+        """True if values can be true."""
+        return True
+
+    def doubt(self, rows: Rows, phi: Array, values: Array) -> Array:
+        """Covariance (10, 10) of phi by what the law leaves out."""
+        return np.zeros((10, 10))
+
+    def describe(self, rows: Rows, phi: Array, values: Array) -> Mapping[str, float]:
+        """Numbers for the sentence of the finding; empty: too small to be named."""
+        return {}
+
+
+class Law(Term):
+    """A term that is not linear; its slopes are found by differences."""
+
+    def wrench(self, rows: Rows, phi: Array, values: Array) -> Array:
+        """What it adds to the reading (n, 6) of each row, at values (q,)."""
+        raise NotImplementedError
+
+    def effect(self, rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
+        step = DIFFERENCE * self.sd
+        points = [values, *(values + np.diag(step))]
+        modes = rows.modes(np.stack([self.wrench(rows, phi, at) for at in points], 2))
+        return Effect((modes[..., 1:] - modes[..., :1]) / step, modes[..., 0])
+
+
+class Usual(Term):
+    """A term that is always there.
+
+    Args:
+        effect: of rows, phi, values and load.
+    """
+
+    def __init__(self, name: str, sd: Array | list[float], place: int, strength: float,
+                 effect: Callable[[Rows, Array, Array, Array], Effect], mean: Array | None = None
+                 ) -> None:
+        super().__init__(sd, mean)
+        self.name, self.place, self.strength, self._effect = name, place, strength, effect
+
+    def effect(self, rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
+        return self._effect(rows, phi, values, load)
+
+
+def mixing(name: str, sd: Array, basis: Array, place: int, strength: float) -> Usual:
+    """The reading is the wrench times one and a matrix (6, 6) that is linear in the values, by its
+    change (q, 6, 6) with each."""
+    def effect(rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
+        matrix, slopes = np.tensordot(values, basis, 1), (basis @ load.T).transpose(2, 1, 0)
+        return Effect(slopes, slopes @ values, lambda more: matrix @ more)
+    return Usual(name, sd, place, strength, effect)
+
+
+def usual_terms(sheet: Sheet, joints: int) -> list[Term]:
+    """The terms that are always there, for an arm of so many joints: zero of the sensor, its turn
+    against its frame, a tilt of gravity, delay of the stamps [s], origin beside that of the frame
+    [m], gains, channels that read each other (relative to scales of a force and of a torque),
+    joints but the last that are turned about their three axes, and joints that give way to the
+    weight of the payload [rad/(N m)]."""
+    def zero(rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
+        slopes = rows.constant[:, None, None] * np.eye(6)
+        return Effect(slopes, slopes @ values)
+
+    def turn(rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
+        both = np.kron(np.eye(2), rotation(values))
+        turned = load @ both.T
+        slopes = -np.concatenate([skew(turned[:, :3]), skew(turned[:, 3:])], 1)
+        return Effect(slopes, turned - load, lambda more: both @ more - more)
+
+    def tilt(rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
+        return Effect(static_wrench(phi, rows.turned[:, :2]).transpose(0, 2, 1), None)
+
+    def late(rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
+        return Effect(-rows.modes(rows.rates(rows.back(load)))[..., None], None)
+
+    def arm(rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
+        slopes = static_wrench(phi, rows.turned[:, 2:]).transpose(0, 2, 1)
+        return Effect(slopes, slopes @ values)
+
+    def flex(rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
+        slopes = static_wrench(phi, rows.bend @ phi[:4]).transpose(0, 2, 1)
+        return Effect(slopes, slopes @ values)
+
+    moved = np.zeros((3, 6, 6))
+    moved[:, 3:, :3] = -skew(np.eye(3))  # -d x f
+    both, others = np.repeat(sheet.scale, 3), ~np.eye(6, dtype=bool)
+    crossed = np.zeros((30, 36))
+    crossed[np.arange(30), np.flatnonzero(others)] = 1.0
+    terms = (
+        Usual("rotation", [sheet.rotation] * 3, 1, 3.0, turn),
+        Usual("tilt", [sheet.tilt] * 2, 0, 3.0, tilt),
+        Usual("delay", [sheet.delay], 5, np.inf, late),
+        mixing("origin", np.full(3, sheet.origin), moved, 1, 3.0),
+        mixing("gain", np.full(6, sheet.gain), np.eye(6)[:, None] * np.eye(6)[:, :, None], 2, 20.0),
+        mixing("cross_talk", (sheet.cross_talk * both[:, None] / both)[others],
+               crossed.reshape(30, 6, 6), 2, 8.0),
+        Usual("arm", [sheet.arm] * 3 * max(joints - 1, 0), 0, 8.0, arm),
+        Usual("flex", [sheet.flex if sheet.arm else 0.0] * joints, 0, 3.0, flex))
+    return [Usual("bias", sheet.bias_sd, 9, np.inf, zero, sheet.bias_mean),
+            *(term for term in terms if term.sd.any())]
