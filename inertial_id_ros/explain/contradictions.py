@@ -94,7 +94,8 @@ def _of_frame(explained: Explanation, sheet: Sheet) -> list[Reason]:
     """A residual that is large beside what the sensor may do, and beside the load."""
     fit = explained.best
     moving = fit.rows.y - np.outer(fit.rows.constant, fit.values["bias"])
-    share = np.linalg.norm(fit.solution.left[:, :3]) / max(np.linalg.norm(moving[:, :3]), 1e-6)
+    forces, left = np.linalg.norm(moving[:, :3]), np.linalg.norm(fit.solution.left[:, :3])
+    share = float(left / np.maximum(forces, 1e-6))
     if sheet.is_ideal or explained.surprise < UNEXPLAINED or share < SHARE:
         return []
     return [("frame_wrong", {"why": f": {share:.0%} of the force remain"})]

@@ -92,8 +92,8 @@ def rigid() -> tuple[Scene, Rows]:
 @pytest.mark.parametrize("made", [
     *(lambda rows, name=name: next(t for t in usual_terms(SHEET, 6) if t.name == name)
       for name in ("rotation", "origin", "gain", "cross_talk", "bias")),
-    lambda rows: Cable(), lambda rows: Hysteresis(rows, (0.2, 0.01)), lambda rows: Pouring(1, False),
-    lambda rows: Pouring(2, False), lambda rows: Pouring(2, True), lambda rows: Swing()])
+    lambda rows: Cable(), lambda rows: Hysteresis(rows, (0.2, 0.01)), lambda rows: Swing(),
+    lambda rows: Pouring(1, False), lambda rows: Pouring(2, False), lambda rows: Pouring(2, True)])
 def test_slopes_are_those_of_the_effect(made: Callable[[Rows], Term]) -> None:
     scene, rows = rigid()
     term, phi, rng = made(rows), scene.phi[0], np.random.default_rng(2)
