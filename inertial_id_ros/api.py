@@ -25,7 +25,7 @@ from .identify.identifier import Identifier as CoreIdentifier
 from .identify.identifier import make_identifier
 from .identify.measured_motion import identify_accelerations
 from .inertia import PARAMETER_NAMES, Body
-from .io.arrays import (
+from .io.fields import (
     as_finite_rows,
     as_names,
     as_rows,

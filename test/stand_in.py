@@ -11,6 +11,7 @@ before it answers, so that nobody can write that any more).
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from pathlib import Path
@@ -122,7 +123,7 @@ def main(name: str, *words: str) -> None:
     compat.spin(executor, stop)
     node.destroy_node()  # or the others would hold its services for 20 s more
     rclpy.shutdown()
-    compat.exit_process(0)
+    os._exit(0)
 
 
 if __name__ == "__main__":

@@ -74,7 +74,7 @@ def export_estimate(estimate: Estimate | NoEstimate | str | Path, name: str, urd
 
 def body_in(report: dict[str, Any]) -> Body:
     """The body of a report, as `Estimate.to_json` gives it (raises DamagedFile)."""
-    body = Body(fields.number(report, "mass"), fields.numbers(report, "com", 3),
+    body = Body(float(fields.numbers(report, "mass")), fields.numbers(report, "com", 3),
                 fields.numbers(report, "inertia_com", 3, 3))
     asymmetry = np.abs(body.inertia_com - body.inertia_com.T).max()
     if asymmetry > 1e-9 * np.abs(body.inertia_com).max():

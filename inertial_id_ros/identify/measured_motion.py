@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation
 from ..estimate import NoEstimate, Outcome
 from ..estimators import create
 from ..geometry.shape import Shape
-from ..io.arrays import Stamps, as_finite_rows, as_rotations, as_stamps
+from ..io.fields import Stamps, as_finite_rows, as_rotations, as_stamps
 from ..kinds import finding_of, with_findings
 from ..model.history import History
 from ..motion.frames import quaternions_of

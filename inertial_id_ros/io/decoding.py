@@ -1,5 +1,5 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Serialised messages of one topic as samples, many at once, without building message objects.
+"""Serialised messages as samples, many at once, without building message objects.
 
 CDR (XCDR1) as ROS 2 writes it: four bytes of encapsulation, the second of which tells the byte
 order, then fields aligned to their own size, counted from after the encapsulation. Decoding by
@@ -17,6 +17,7 @@ joint or sensor, all under one stamp. Drivers state the payload as ``payload/mas
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -40,7 +41,6 @@ LONGEST = 100_000  # bytes of a name, and elements of a sequence: more is damage
 # Bytes at most after the last field: writers pad to a multiple of four, and rclpy's
 # `serialize_message` reserves four bytes for the alignment of each of three empty sequences.
 PADDING = 15
-SECOND = 1_000_000_000  # ns
 FORCES = ("force.x", "force.y", "force.z", "torque.x", "torque.y", "torque.z")
 PAYLOAD = ("mass", "cog.x", "cog.y", "cog.z")
 ENTRIES = PARAMETER_NAMES[4:]
@@ -51,24 +51,17 @@ Build = Callable[[Columns], list[Any]]
 
 
 class Layout:
-    """Reads one message field by field (all methods raise ValueError).
-
-    Attributes:
-        fixed: (bytes,) True where other messages must have the same bytes; formats, offsets: of the
-            numbers, as NumPy takes them.
-    """
+    """Where the fields of a first message stand, read one by one (methods raise ValueError); then,
+    the numbers of all messages that have the same bytes between theirs."""
 
     def __init__(self, data: bytes) -> None:
-        if len(data) < START:
-            raise ValueError(f"it has {len(data)} bytes")
-        if data[0] != 0 or data[1] > 1:
-            raise ValueError(f"its encoding 0x{data[0]:02x}{data[1]:02x} is not plain CDR")
-        self._data, self._at = data, START
-        self._order, self._bytes = ("<", "little") if data[1] else (">", "big")
-        self.fixed = np.zeros(len(data), dtype=bool)
-        self.fixed[:START] = True
-        self.formats: list[Any] = []
-        self.offsets: list[int] = []
+        if len(data) < START or data[0] != 0 or data[1] > 1:
+            raise ValueError(f"it begins with 0x{data[:START].hex()}, not as plain CDR does")
+        self._data, self._at, self._order = data, START, "<" if data[1] else ">"
+        self._is_fixed = np.zeros(len(data), dtype=bool)
+        self._is_fixed[:START] = True
+        self._formats: list[Any] = []
+        self._offsets: list[int] = []
 
     def _advance(self, size: int, align: int = 1) -> int:
         """Where the next bytes begin, after padding, which may hold any bytes."""
@@ -81,23 +74,23 @@ class Layout:
     def stamp(self) -> int:
         """Read a stamp; returns the number of its column of seconds, which nanoseconds follow."""
         begin = self._advance(8, 4)
-        self.formats += [f"{self._order}i4", f"{self._order}u4"]
-        self.offsets += [begin, begin + 4]
-        return len(self.formats) - 2
+        self._formats += [f"{self._order}i4", f"{self._order}u4"]
+        self._offsets += [begin, begin + 4]
+        return len(self._formats) - 2
 
     def count(self, largest: int = LONGEST) -> int:
         """Read the length of a text or a sequence."""
         begin = self._advance(4, 4)
-        self.fixed[begin:self._at] = True
-        count = int.from_bytes(self._data[begin:self._at], self._bytes)  # type: ignore[arg-type]
+        self._is_fixed[begin:self._at] = True
+        (count,) = struct.unpack_from(f"{self._order}I", self._data, begin)
         if count > largest:
             raise ValueError(f"a length of {count}; at most {largest} is allowed")
-        return count
+        return int(count)
 
     def text(self, longest: int = LONGEST) -> str:
         """Read a text."""
         begin = self._advance(self.count(longest))
-        self.fixed[begin:self._at] = True
+        self._is_fixed[begin:self._at] = True
         if begin == self._at or self._data[self._at - 1] != 0:
             raise ValueError("a text that does not end")
         return str(self._data[begin:self._at - 1], "utf-8")
@@ -108,61 +101,45 @@ class Layout:
 
     def doubles(self, count: int) -> int:
         """Read so many doubles; returns the number of their column."""
-        self.formats.append((f"{self._order}f8", (count,)))
-        self.offsets.append(self._advance(8 * count, 8) if count else 0)  # else nothing is aligned
-        return len(self.formats) - 1
+        self._formats.append((f"{self._order}f8", (count,)))
+        self._offsets.append(self._advance(8 * count, 8) if count else 0)  # nothing is aligned
+        return len(self._formats) - 1
 
     def finish(self) -> None:
-        """End the message."""
-        if len(self._data) - self._at > PADDING:
-            raise ValueError(f"{len(self._data) - self._at} bytes follow its end")
+        """End the first message."""
+        size = len(self._data)
+        if size - self._at > PADDING:
+            raise ValueError(f"{size - self._at} bytes follow its end")
+        self._names = [str(k) for k in range(len(self._formats))]
+        self._type = np.dtype({"names": self._names, "formats": self._formats,
+                               "offsets": self._offsets, "itemsize": size})
+        self._fixed = np.frombuffer(self._data, np.uint8)[self._is_fixed]
 
-
-class Template:
-    """Reads messages that have the length and the layout of a first one.
-
-    Args:
-        learn: reads the first one, `data`, and gives what makes samples of the numbers of many.
-
-    Raises:
-        ValueError: what is wrong with the first one.
-    """
-
-    def __init__(self, learn: Callable[[Layout], Build], data: bytes) -> None:
-        layout = Layout(data)
-        self._build = learn(layout)
-        layout.finish()
-        self._names = [str(k) for k in range(len(layout.formats))]
-        self._type = np.dtype({"names": self._names, "formats": layout.formats,
-                               "offsets": layout.offsets, "itemsize": len(data)})
-        self._fixed = layout.fixed
-        self._expected = np.frombuffer(data, np.uint8)[self._fixed]
-
-    def read(self, messages: Sequence[bytes]) -> tuple[np.ndarray, list[Any]]:
-        """Of n messages (n,) True where they have the layout, and the samples of these."""
+    def read(self, messages: Sequence[bytes]) -> tuple[np.ndarray, Columns]:
+        """Of messages of the length of the first, (n,) True where they have its layout, and the
+        numbers of these."""
         rows = np.frombuffer(b"".join(messages), np.uint8).reshape(len(messages), -1)
-        same = (rows[:, self._fixed] == self._expected).all(axis=1)
-        if not same.any():
-            return same, []
+        same = (rows[:, self._is_fixed] == self._fixed).all(axis=1)
         table = rows[same].view(self._type)[:, 0]
-        return same, self._build([table[name].astype(
-            float if table[name].dtype.kind == "f" else np.int64) for name in self._names])
+        return same, [table[name].astype(float if table[name].dtype.kind == "f" else np.int64)
+                      for name in self._names]
 
 
 class Decoded(NamedTuple):
-    """What messages hold.
+    """What messages of a topic hold.
 
     Attributes:
         samples: of each stream one block, in the order of the messages.
         payload: mass [kg], centre of mass (3,) [m] and inertia about it (6,) [kg m^2] that the
-            newest message states, in the frame of the sensor; None: none does.
+            newest message states, in the frame of the sensor; None: none does, or the settings
+            read it elsewhere.
         damaged: number of messages that cannot be used; why: of the last of them.
     """
 
     samples: list[Samples]
-    payload: Array | None = None
-    damaged: int = 0
-    why: str = ""
+    payload: Array | None
+    damaged: int
+    why: str
 
 
 class Stated(NamedTuple):
@@ -181,8 +158,11 @@ class Decoder:
     """
 
     def __init__(self, topic: InputTopic, settings: Settings) -> None:
-        self._learn = lambda layout: LEARN[topic](layout, settings)
-        self._templates: dict[int, Template] = {}  # by length of the message
+        self._learn, self._settings, driver = LEARN[topic], settings, settings.precompensated
+        self._is_apart = topic is DYNAMIC_PAYLOAD  # of another controller than the samples
+        self._is_stated = self._is_apart or (
+            driver.source == "dynamic_joint_states" and not driver.topic)
+        self._known: dict[int, tuple[Layout, Build]] = {}  # by length of the message
 
     def __call__(self, messages: Sequence[bytes], times: np.ndarray | None = None) -> Decoded:
         """Decode serialised messages.
@@ -194,25 +174,33 @@ class Decoder:
         damaged, why = 0, ""
         lengths = np.fromiter(map(len, messages), dtype=np.int64, count=len(messages))
         for length in dict.fromkeys(lengths.tolist()):
-            left, template = np.flatnonzero(lengths == length), self._templates.get(length)
+            left, known = np.flatnonzero(lengths == length), self._known.get(length)
             while len(left):
-                if template is not None:
-                    same, samples = template.read([messages[k] for k in left.tolist()])
-                    batches += samples if times is None else [
-                        some._replace(stamps=times[left[same]]) for some in samples]
-                    places += [left[same]] * len(samples)
-                    left = left[~same]
-                template = None
-                if len(left):
-                    try:
-                        template = Template(self._learn, messages[left[0]])
-                        self._templates[length] = template
-                    except ValueError as error:
-                        left, damaged, why = left[1:], damaged + 1, str(error)
-        samples = join_streams(batches, places)
-        stated = [some.rows[-1] for some in samples if isinstance(some, Stated)]
-        return Decoded([some for some in samples if not isinstance(some, Stated)],
-                       stated[0] if stated else None, damaged, why)
+                try:
+                    layout, build = known or self._read_first(messages[left[0]])
+                except ValueError as error:
+                    left, damaged, why = left[1:], damaged + 1, str(error)
+                    continue
+                self._known[length], known = (layout, build), None
+                same, columns = layout.read([messages[k] for k in left.tolist()])
+                samples = build(columns) if same.any() else []
+                batches += samples if times is None else [
+                    some._replace(stamps=times[left[same]]) for some in samples]
+                places += [left[same]] * len(samples)
+                left = left[~same]
+        blocks = join_streams(batches, places)
+        stated = [some.rows[-1] for some in blocks if isinstance(some, Stated)]
+        samples = [some for some in blocks if not isinstance(some, Stated)]
+        return Decoded([] if self._is_apart else samples,
+                       stated[0] if stated and self._is_stated else None, damaged, why)
+
+    def _read_first(self, data: bytes) -> tuple[Layout, Build]:
+        """The layout of a message, and what makes samples of the numbers of many (raises
+        ValueError)."""
+        layout = Layout(data)
+        build = self._learn(layout, self._settings)
+        layout.finish()
+        return layout, build
 
 
 def decode(topic: InputTopic, messages: Sequence[bytes], settings: Settings) -> Decoded:
@@ -225,9 +213,12 @@ def text(data: bytes) -> str:
     return Layout(data).text(longest=len(data))
 
 
+# ---- messages, by topic --------------------------------------------------------------------------
+
+
 def _times(columns: Columns, at: int) -> np.ndarray:
     """Stamps (n,) [ns]."""
-    return columns[at] * SECOND + columns[at + 1]
+    return columns[at] * 1_000_000_000 + columns[at + 1]
 
 
 def _learn_wrench(layout: Layout, _: Settings) -> Build:
@@ -257,34 +248,29 @@ def _learn_dynamic(layout: Layout, settings: Settings) -> Build:
         column = layout.doubles(count)
         if k < len(names):
             where.update({(names[k], kind): (column, j) for j, kind in enumerate(kinds[:count])})
-
-    def build(columns: Columns) -> list[Any]:
-        values = {key: columns[column][:, j] for key, (column, j) in where.items()}
-        return _of_interfaces(values, _times(columns, at), settings)
-    return build
+    return lambda c: _of_interfaces({key: c[column][:, j] for key, (column, j) in where.items()},
+                                    _times(c, at), settings)
 
 
 def _of_interfaces(values: Interfaces, stamps: np.ndarray, settings: Settings) -> list[Any]:
     """Joint states, wrench and payload, as far as they are there, of columns (n,)."""
-    out: list[Any] = []
-    sensor, payload = settings.dynamic_joint_states.sensor, settings.dynamic_joint_states.payload
+    def rows(keys: Sequence[tuple[str, str]]) -> Array | None:
+        return (np.stack([values[key] for key in keys], axis=1)
+                if keys and all(key in values for key in keys) else None)
+
+    group = settings.dynamic_joint_states
     names = tuple(name for name, kind in values if kind == "position")
-    if names:
-        efforts = [values[name, "effort"] for name in names if (name, "effort") in values]
-        out.append(JointStates(
-            stamps, names, np.stack([values[name, "position"] for name in names], axis=1),
-            np.stack(efforts, axis=1) if len(efforts) == len(names) else None))
-    if all((sensor, kind) in values for kind in FORCES):
-        out.append(Wrenches(stamps, settings.wrench.sensor_frame,
-                            np.stack([values[sensor, kind] for kind in FORCES], axis=1)))
-    if all((payload, kind) in values for kind in PAYLOAD):
-        out.append(Stated(stamps, _payload_rows(values, payload, np.zeros(len(stamps)))))
+    positions = rows([(name, "position") for name in names])
+    wrench = rows([(group.sensor, kind) for kind in FORCES])
+    payload = stated_payload(values, group.payload)
+    out: list[Any] = []
+    if positions is not None:
+        out.append(JointStates(stamps, names, positions, rows([(n, "effort") for n in names])))
+    if wrench is not None:
+        out.append(Wrenches(stamps, settings.wrench.sensor_frame, wrench))
+    if payload is not None:
+        out.append(Stated(stamps, payload))
     return out
-
-
-def _payload_rows(values: Interfaces, name: str, absent: Any) -> Array:
-    # A driver that publishes no inertia does not compensate that of the payload.
-    return np.stack([values.get((name, kind), absent) for kind in PAYLOAD + INERTIA], axis=-1)
 
 
 LEARN = {WRENCH: _learn_wrench, JOINT_STATES: _learn_joint_state, TRANSFORMS: _learn_transforms,
@@ -294,10 +280,12 @@ LEARN = {WRENCH: _learn_wrench, JOINT_STATES: _learn_joint_state, TRANSFORMS: _l
 
 def stated_payload(values: Interfaces, name: str) -> Array | None:
     """Mass, centre of mass and inertia about it (10,) of the payload that a driver states under a
-    name; None where it states none."""
+    name, or (n, 10) of columns (n,); None where it states none."""
     if any((name, kind) not in values for kind in PAYLOAD):
         return None
-    return _payload_rows(values, name, 0.0)
+    # A driver that publishes no inertia does not compensate that of the payload.
+    absent = np.zeros_like(values[name, PAYLOAD[0]], dtype=float)
+    return np.stack([values.get((name, kind), absent) for kind in PAYLOAD + INERTIA], axis=-1)
 
 
 def interfaces_of(message: Any) -> dict[tuple[str, str], float]:

@@ -1,19 +1,106 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Values out of a parsed file, each checked for type, length and range before it is used."""
+"""Values from outside, each checked before it is used: arrays that a caller gives (errors are
+`InvalidData`), and the content of a parsed file (`DamagedFile`)."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from ..errors import DamagedFile
+from ..errors import DamagedFile, InvalidData
 from ..estimate import VERDICT_WORDS, ParameterVerdict
 from ..inertia import PARAMETERS, Array, is_consistent
 
+Stamps = NDArray[np.int64]
+_SHORTEST_PERIOD = 50_000  # ns, on average; stamps that are closer are in another unit
+_FEW = 10  # steps: so few, of samples that arrive together, tell no unit
+_ORTHOGONAL = 1e-3  # largest error of a rotation matrix that is accepted
 _ASYMMETRY = 1e-6  # of a covariance, relative to its largest entry
+
+# ---- arrays that a caller gives ------------------------------------------------------------------
+
+
+def as_stamps(what: str, stamps: ArrayLike) -> Stamps:
+    """Stamps (n,) [ns] as a copy.
+
+    Args:
+        what: of which samples, for messages.
+
+    Raises:
+        InvalidData: not whole numbers, not positive, not increasing, or in another unit.
+    """
+    given = np.asarray(stamps)
+    if given.ndim != 1 or given.size and given.dtype.kind not in "iu":
+        raise InvalidData(f"stamps of {what} have shape {given.shape} and type {given.dtype}; they "
+                          "must be whole nanoseconds (n,), e.g. np.round(1e9 * seconds)"
+                          ".astype(np.int64)")
+    times = given.astype(np.int64)
+    steps = np.diff(times)
+    if (steps <= 0).any():
+        k = int(np.argmax(steps <= 0))
+        raise InvalidData(f"stamps of {what} must increase; number {k + 1} is {times[k + 1]} ns, "
+                          f"the one before {times[k]} ns")
+    if len(steps) >= _FEW and steps.mean() < _SHORTEST_PERIOD:  # most may arrive together
+        raise InvalidData(f"stamps of {what} are {steps.mean():g} ns apart, and no sensor is "
+                          "that fast; they must be in nanoseconds")
+    if len(times) and times[0] <= 0:
+        raise InvalidData(f"stamps of {what} begin at {times[0]} ns; they must be positive, as 0 "
+                          "means that there is no stamp")
+    return times
+
+
+def as_rows(what: str, values: ArrayLike, shape: tuple[int, ...]) -> Array:
+    """Values of a shape as a copy of floats, which may be NaN or infinite (raises InvalidData)."""
+    try:
+        given = np.asarray(values)
+    except ValueError as error:  # rows of different lengths
+        raise InvalidData(f"{what} cannot be made an array: {error}") from error
+    if given.shape != shape or given.dtype.kind not in "iuf":
+        raise InvalidData(f"{what} has shape {given.shape} and type {given.dtype}; real numbers "
+                          f"of shape {shape} are needed")
+    return given.astype(float)
+
+
+def as_finite_rows(what: str, values: ArrayLike, shape: tuple[int, ...]) -> Array:
+    """As `as_rows`, and finite (raises InvalidData)."""
+    rows = as_rows(what, values, shape)
+    if not np.isfinite(rows).all():
+        raise InvalidData(f"{what} holds numbers that are not finite")
+    return rows
+
+
+def as_rotations(what: str, values: ArrayLike, count: int) -> Array:
+    """Rotation matrices (count, 3, 3) as a copy (raises InvalidData where they are none)."""
+    matrices = as_finite_rows(what, values, (count, 3, 3))
+    off = np.abs(matrices @ matrices.transpose(0, 2, 1) - np.eye(3)).max(axis=(1, 2), initial=0.0)
+    wrong = (off > _ORTHOGONAL) | (np.linalg.det(matrices) < 0.0)
+    if wrong.any():
+        raise InvalidData(f"{what} must hold rotation matrices; number {int(np.argmax(wrong))} is "
+                          "none")
+    return matrices
+
+
+def as_names(what: str, names: Sequence[str]) -> tuple[str, ...]:
+    """Names that differ from each other (raises InvalidData where they are none)."""
+    given = tuple(names)
+    if isinstance(names, str) or not all(isinstance(name, str) for name in given):
+        raise InvalidData(f"{what} must be a list of names, not {names!r:.200}")
+    if not given or len(set(given)) < len(given):
+        raise InvalidData(f"{what} must be different names, at least one; got {list(given)}")
+    return given
+
+
+def check_name(what: str, name: str) -> None:
+    """Raise InvalidData where the name of a frame is no text."""
+    if not isinstance(name, str):
+        raise InvalidData(f"{what} is {name!r:.200}; it must be the name of a frame")
+
+
+# ---- content of a file ---------------------------------------------------------------------------
 
 
 def text(content: Mapping[str, Any], name: str) -> str:
@@ -27,44 +114,34 @@ def text(content: Mapping[str, Any], name: str) -> str:
 def stamp(content: Mapping[str, Any], name: str) -> int:
     """Nanoseconds since the epoch (raises DamagedFile)."""
     value = content.get(name)
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**63:
+    if type(value) is not int or not 0 <= value < 2**63:
         raise DamagedFile(f"its '{name}' is no time in nanoseconds")
     return value
 
 
-def numbers(content: Mapping[str, Any], name: str, *shape: int | None) -> Array:
-    """An array of this shape, None for any length, of finite numbers (raises DamagedFile)."""
+def numbers(content: Mapping[str, Any], name: str, *shape: int) -> Array:
+    """An array of this shape of finite numbers (raises DamagedFile)."""
     try:
         value = np.array(content.get(name), dtype=float)
     except (TypeError, ValueError, OverflowError):
-        value = np.empty(0)
-    fits = value.ndim == len(shape) and all(
-        n in (None, length) for n, length in zip(shape, value.shape, strict=True))
-    if not fits or not np.isfinite(value).all():
-        size = " x ".join("any" if n is None else str(n) for n in shape) or "one"
+        value = np.array(math.nan)
+    if value.shape != shape or not np.isfinite(value).all():
+        size = " x ".join(map(str, shape)) or "one"
         raise DamagedFile(f"its '{name}' does not hold {size} finite numbers")
-    return value
-
-
-def number(content: Mapping[str, Any], name: str, low: float = -math.inf) -> float:
-    """A finite number, at least `low` (raises DamagedFile)."""
-    value = float(numbers(content, name))
-    if value < low:
-        raise DamagedFile(f"its '{name}' is {value:g}; allowed: at least {low:g}")
     return value
 
 
 def body(content: Mapping[str, Any], name: str) -> Array:
     """phi (10,) of a body that can exist (raises DamagedFile)."""
-    phi = numbers(content, name, 10)
+    phi = numbers(content, name, PARAMETERS)
     if not is_consistent(phi):
         raise DamagedFile(f"no body has its '{name}' (mass {phi[0]:g} kg)")
     return phi
 
 
-def covariance(content: Mapping[str, Any], name: str, size: int = 10) -> Array:
-    """A covariance (size, size), positive semidefinite (raises DamagedFile)."""
-    value = numbers(content, name, size, size)
+def covariance(content: Mapping[str, Any], name: str) -> Array:
+    """A covariance (10, 10), positive semidefinite (raises DamagedFile)."""
+    value = numbers(content, name, PARAMETERS, PARAMETERS)
     sd = np.sqrt(np.maximum(value.diagonal(), 1e-300))
     if not np.allclose(value, value.T, 0.0, _ASYMMETRY * np.abs(value).max()) or (
             np.linalg.eigvalsh(0.5 * (value + value.T) / np.outer(sd, sd))[0] < -_ASYMMETRY):

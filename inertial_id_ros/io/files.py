@@ -31,18 +31,16 @@ def user_path(path: str | Path) -> Path:
 
 
 def config_file(name: str) -> Path:
-    """A settings file by its path, or by its name in the package's folder `config`.
-
-    Raises:
-        InvalidSetting: there is none of that name.
-    """
-    path = user_path(Path(name))
-    folders = [Path(__file__).resolve().parents[2] / "config", *(
-        Path(prefix) / "share" / "inertial_id_ros" / "config"
-        for prefix in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if prefix)]
+    """A settings file by its path, or by its name in the package's folder `config` (raises
+    InvalidSetting: there is none of that name)."""
+    path = user_path(name)
     if path.exists() or path.suffix or len(path.parts) > 1:
         return path
-    there = {file.stem: file for folder in reversed(folders) for file in folder.glob("*.yaml")}
+    prefixes = filter(None, os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep))
+    there: dict[str, Path] = {}
+    for folder in (Path(__file__).resolve().parents[2] / "config",
+                   *(Path(prefix) / "share/inertial_id_ros/config" for prefix in prefixes)):
+        there = {file.stem: file for file in folder.glob("*.yaml")} | there
     if name not in there:
         known = f", or one of: {', '.join(sorted(there))}" if there else ""
         raise InvalidSetting(f"--config is '{name}'; it must be a YAML file{known}")
@@ -82,6 +80,9 @@ def read_text(path: Path, limit: int) -> str:
         raise DamagedFile("it is not text") from None
 
 
+# ---- JSON ----------------------------------------------------------------------------------------
+
+
 def format_document(kind: str, version: int, content: Content) -> str:
     """The text of a document with this content."""
     return json.dumps({"format": kind, "version": version, "content": content}, indent=1,
@@ -95,11 +96,10 @@ def read_document(path: Path, kind: str, version: int, limit: int = MAX_JSON_BYT
         version: of the content; limit: most bytes that the file may have.
 
     Raises:
-        DamagedFile: the file is not such a document; the text says why.
-        OSError: not readable.
+        DamagedFile: the file is not such a document; the text says why. OSError: not readable.
     """
-    tree = _parse(path, limit)
-    if not isinstance(tree, dict) or tree.get("format") != kind:
+    tree = read_report(path, limit)
+    if tree.get("format") != kind:
         raise DamagedFile(f"it is no '{kind}' file")
     found, content = tree.get("version"), tree.get("content")
     if type(found) is not int or found != version:  # true and 1.0 are no versions
@@ -109,19 +109,15 @@ def read_document(path: Path, kind: str, version: int, limit: int = MAX_JSON_BYT
     return content
 
 
-def read_report(path: Path) -> Content:
+def read_report(path: Path, limit: int = MAX_REPORT_BYTES) -> Content:
     """The mapping in a JSON file of any kind (raises DamagedFile, OSError)."""
-    tree = _parse(path, MAX_REPORT_BYTES)
+    try:
+        tree = json.loads(read_text(path, limit), parse_constant=_refuse)
+    except (ValueError, RecursionError) as error:
+        raise DamagedFile(f"it is not valid JSON ({' '.join(str(error).split())})") from None
     if not isinstance(tree, dict):
         raise DamagedFile("it holds no mapping")
     return tree
-
-
-def _parse(path: Path, limit: int) -> Any:
-    try:
-        return json.loads(read_text(path, limit), parse_constant=_refuse)
-    except (ValueError, RecursionError) as error:
-        raise DamagedFile(f"it is not valid JSON ({' '.join(str(error).split())})") from None
 
 
 def _refuse(word: str) -> NoReturn:
@@ -140,6 +136,9 @@ def without_nonfinite(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [without_nonfinite(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+# ---- YAML ----------------------------------------------------------------------------------------
 
 
 class _Loader(yaml.SafeLoader):

@@ -46,7 +46,7 @@ class Edges(NamedTuple):
 Samples = Wrenches | JointStates | Edges
 
 
-def split_by_time(batches: list[Samples], count: int) -> Iterator[list[Samples]]:
+def split_by_time(batches: Sequence[Samples], count: int) -> Iterator[list[Samples]]:
     """Parts of about `count` samples that follow each other in time, each of different streams.
 
     Args:
@@ -60,8 +60,7 @@ def split_by_time(batches: list[Samples], count: int) -> Iterator[list[Samples]]
     cuts = [[0, *np.maximum.accumulate(np.searchsorted(samples.stamps, bounds)).tolist(),
              len(samples.stamps)] for samples in streams]
     for k in range(len(bounds) + 1):
-        yield [some._make(value[cut[k]:cut[k + 1]] if isinstance(value, np.ndarray) else value
-                          for value in some)
+        yield [_select([some], slice(cut[k], cut[k + 1]))
                for some, cut in zip(streams, cuts, strict=True) if cut[k] < cut[k + 1]]
 
 
@@ -76,14 +75,13 @@ def join_streams(batches: Sequence[Any], places: Sequence[np.ndarray] = ()) -> l
     for k, batch in enumerate(batches):
         labels = tuple(value for value in batch if not isinstance(value, np.ndarray))
         streams.setdefault((type(batch), labels), []).append(k)
-    return [batches[some[0]] if len(some) == 1 else _joined(
-        [batches[k] for k in some], [places[k] for k in some] if places else [])
-        for some in streams.values()]
+    return [batches[some[0]] if len(some) == 1 else _select([batches[k] for k in some], (
+        np.argsort(np.concatenate([places[k] for k in some]), kind="stable")
+        if places else slice(None))) for some in streams.values()]
 
 
-def _joined(batches: list[Any], places: list[np.ndarray]) -> Any:
-    """One batch of several of the same stream."""
-    order = np.argsort(np.concatenate(places), kind="stable") if places else slice(None)
+def _select(batches: list[Any], where: Any) -> Any:
+    """Some samples of the batches of one stream, as one batch."""
     return batches[0]._make(
-        np.concatenate(values)[order] if isinstance(values[0], np.ndarray) else values[0]
+        np.concatenate(values)[where] if isinstance(values[0], np.ndarray) else values[0]
         for values in zip(*batches, strict=True))

@@ -10,20 +10,18 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Iterator
 from datetime import datetime, timezone
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rclpy.callback_groups import ReentrantCallbackGroup
-from rclpy.lifecycle import LifecycleNode
 
 from inertial_id_ros.srv import Apply
 
 from ..errors import DamagedFile, InertialIdError, InvalidData, NotEnoughData, printable
 from ..estimate import Estimate
 from ..io.files import without_nonfinite
-from ..settings import Settings
 from ..targets import load_target
 from ..targets.target import (
     Plan,
@@ -35,34 +33,28 @@ from ..targets.target import (
     payload_of_tool,
 )
 from . import refusals
-from .estimation import Estimation
-from .files import CannotSave, StateKeeper, own_name, read_saved, state_folder, why_not_writable
+from .files import CannotSave
 from .ros_client import NoResponse, Rehearsal, RosClient
-from .services import explain, require_active
+
+if TYPE_CHECKING:
+    from .node import InertialIdNode
 
 FRESH = 2.0  # s that a fresh estimate is waited for
 SETTLING = 0.6  # s after a driver has answered, in which its wrench may still change
 POLL = 0.1  # s between two readings of what the target has
 FILE = "applications.jsonl"
+UNKNOWN = "sent, not confirmed: it does not say what it has accepted"
 Record = dict[str, Any]  # of an application, as it is written
 
 
-class NothingToUndo(InertialIdError):
-    """There is no application to undo, or it is not known what was there before."""
-
-
 class ApplyService:
-    """Offers ~/apply; one application at a time.
+    """Offers ~/apply; one application at a time."""
 
-    Args:
-        state: keeps the tare; settings: gives those of now.
-    """
-
-    def __init__(self, node: LifecycleNode, estimation: Estimation, state: StateKeeper,
-                 settings: Callable[[], Settings]) -> None:
-        self._node, self._estimation = node, estimation
-        self._state, self._settings = state, settings
-        self._robot = RosClient(node, settings().apply.timeout)
+    def __init__(self, node: InertialIdNode) -> None:
+        self._node, self._estimation = node, node.estimation
+        self._robot = RosClient(node, node.settings.apply.timeout)
+        # That of this node alone: an undo must not reach another arm.
+        self._file = node.files.own(FILE)
         self._service = node.create_service(Apply, "~/apply", self._answer,
                                             callback_group=ReentrantCallbackGroup())
         self._running = threading.Lock()
@@ -76,54 +68,59 @@ class ApplyService:
             response.message = "another application is under way; try again later"
             return response
         try:
-            require_active(self._node, self._estimation)
+            self._node.require_active()
             self._carry_out(request, response)
         except Exception as error:  # a request must not end the node
-            response.message, response.success = explain(self._node, "apply", error), False
+            response.message, response.success = self._node.explain("apply", error), False
         finally:
             self._running.release()
         response.message = printable(response.message)
         return response
 
     def _carry_out(self, request: Any, response: Any) -> None:
-        settings = self._settings()
+        settings = self._node.settings
         name = request.target or settings.apply.target
         target = load_target(name, self._robot, settings)
-        last = self._last(name)
-        before, payload = target.read(), None
-        record: Record = {"target": name}
-        if request.undo:
-            values, record["undo_of"] = undo_of(last, name)
-            plan = Plan(values, what="what it had before the application of " + record["undo_of"])
-        else:
-            payload, record["evidence"] = (self._saved(request.estimate, target)
-                                           if request.estimate else self._newest(target))
-            payload = self._placed(payload, target, before)
-            plan = target.plan(payload, before)
-            plan = plan._replace(what=plan.what or payload.describe() + (
-                " from the origin of the sensor" if target.axes_only else ""))
+        last, before = self._last(name), target.read()
+        plan, payload, record = (_undo(last, name) if request.undo else
+                                 self._planned(request.estimate, target, before))
         rehearsal = Rehearsal(self._robot)
         type(target)(rehearsal, settings).send(plan.values)
-        record |= {"calls": rehearsal.lines, "values": plan.values,
+        record |= {"target": name, "calls": rehearsal.lines, "values": plan.values,
                    "before": target.undo_of(before, plan.values)}
         response.left_out = list(plan.left_out)
         case = refusals.Case(target, self._robot, self._estimation, payload, before, last)
-        closed = [*target.refusals(), why_not_writable(settings.state.directory),
-                  *(condition(case) for condition in refusals.CONDITIONS)]
-        closed, missing = list(filter(None, closed)), refusals.no_service(case)
+        closed = list(filter(None, [*target.refusals(), self._node.files.why_not_writable(),
+                                    *(condition(case) for condition in refusals.CONDITIONS)]))
         if not closed:  # only the way to the target may be missing: the lines run elsewhere
             response.calls = rehearsal.lines
-        if closed or missing:
+        if missing := refusals.no_service(case):
+            closed.append(missing)
+        if closed:
             response.message = (f"nothing {'is' if request.send else 'would be'} sent: "
-                                + "; ".join([*closed, *filter(None, [missing])]))
+                                + "; ".join(closed))
             return
         response.success = True
         response.message = f"{name} would be sent {plan.what} (send is false)"
         if request.send:
-            self._send(target, plan, before, record, response)
-        response.message += "".join(f"; {n}" for n in (*plan.notes, *consequences(target)))
+            self._send(target, plan, record, response)
+        response.message += "".join(f"; {n}" for n in (*plan.notes, *_consequences(target)))
 
     # ---- the payload ----------------------------------------------------------------------------
+
+    def _planned(self, saved: str, target: Target, before: Values
+                 ) -> tuple[Plan, TargetPayload, Record]:
+        """What is to be sent of a saved estimate, or of the newest one (raises InertialIdError)."""
+        payload, evidence = self._saved(saved, target) if saved else self._newest(target)
+        frame, estimation = target.frame(before).lstrip("/"), self._estimation
+        if frame not in ("", payload.frame_id):
+            rotation, translation, _ = estimation.worker.call(
+                lambda: estimation.lookup(frame, payload.frame_id, fixed=True))
+            payload = payload.placed(frame, rotation,
+                                     np.zeros(3) if target.axes_only else translation)
+        plan = target.plan(payload, before)
+        what = payload.describe() + (" from the origin of the sensor" if target.axes_only else "")
+        return plan._replace(what=plan.what or what), payload, {"evidence": evidence}
 
     def _newest(self, target: Target) -> tuple[TargetPayload, Record]:
         """The payload of the newest estimate; one that is stale only for a moment is waited for."""
@@ -141,13 +138,8 @@ class ApplyService:
         return payload_of(record, outcome.bias, tool), record
 
     def _saved(self, name: str, target: Target) -> tuple[TargetPayload, Record]:
-        """The payload of a saved estimate.
-
-        Raises:
-            InvalidData: the file cannot be used, or the estimate excludes the tool and the target
-                expects object and tool together.
-        """
-        report = read_saved(target.settings.state.directory, name)
+        """The payload of a saved estimate (raises InvalidData where the target cannot take it)."""
+        report = self._node.files.read_saved(name)
         try:
             payload = payload_of(report)
         except DamagedFile as error:
@@ -157,23 +149,9 @@ class ApplyService:
                               "target takes both")
         return payload, {**report, "saved_as": name}
 
-    def _placed(self, payload: TargetPayload, target: Target, before: Values) -> TargetPayload:
-        """A payload where a target wants it.
-
-        Raises:
-            UnknownFrame: that frame is not known; InvalidData: it moves against the sensor.
-        """
-        frame, estimation = target.frame(before).lstrip("/"), self._estimation
-        if frame in ("", payload.frame_id):
-            return payload
-        rotation, translation, _ = estimation.worker.call(
-            lambda: estimation.lookup(frame, payload.frame_id, fixed=True))
-        return payload.placed(frame, rotation, np.zeros(3) if target.axes_only else translation)
-
     # ---- sending --------------------------------------------------------------------------------
 
-    def _send(self, target: Target, plan: Plan, before: Values, record: Record, response: Any
-              ) -> None:
+    def _send(self, target: Target, plan: Plan, record: Record, response: Any) -> None:
         """Send, read back, and record."""
         name, changes = record["target"], refusals.changes_wrench(target)
         got: Values = {}
@@ -190,17 +168,16 @@ class ApplyService:
         try:
             if changes and response.sent:
                 time.sleep(SETTLING)
-                self._forget(name)
+                self._estimation.worker.call(lambda: self._forget(name))
             elif changes:
                 self._withhold("")
             if not failure:
-                got, confirmed, failure = self._read_back(target, plan.values, before)
+                got, confirmed, failure = self._read_back(target, plan.values, record["before"])
         except InertialIdError as error:
             failure = f"{failure}; {error}".lstrip("; ")
         response.success = not failure
-        verb = "was to be sent" if failure else "was sent"
-        response.message = f"{name} {verb} {plan.what}" + (
-            f", but {failure}" if failure else f"; {confirmed}")
+        response.message = (f"{name} was to be sent {plan.what}, but {failure}" if failure else
+                            f"{name} was sent {plan.what}; {confirmed}")
         self._node.get_logger().info(printable(response.message))
         try:
             self._write({"time": datetime.now(timezone.utc).isoformat(timespec="milliseconds"),
@@ -211,18 +188,15 @@ class ApplyService:
     def _read_back(self, target: Target, sent: Values, before: Values) -> tuple[Values, str, str]:
         """What the target has once that is what was sent, or when the time for it is over; a
         sentence on it, and why it is another."""
-        unknown = "sent, not confirmed: it does not say what it has accepted"
-        if not before or not target.confirms:
-            return {}, unknown, ""
         got: Values = {}
         end, differs = time.monotonic() + self._robot.timeout, "nothing was read"
         while differs and time.monotonic() < end and self._node.context.ok():
             try:
-                got = target.read()
+                got = target.read() if before and target.confirms else {}
             except InertialIdError as error:  # it has accepted the payload all the same
                 return {}, f"sent, not confirmed: it was not read back: {error}", ""
             if not got:
-                return {}, unknown, ""
+                return {}, UNKNOWN, ""
             if differs := difference(sent, got):
                 time.sleep(POLL)
         return got, "the same is read back", differs and (
@@ -235,26 +209,18 @@ class ApplyService:
 
     def _forget(self, name: str) -> None:
         """Drop the data, and the tare, which was of the zero before: UR zeroes its sensor, too.
-        Then publish the compensated wrench again, once there is an estimate."""
-        def forget() -> None:
-            identifier = self._estimation.identifier
-            identifier.untare()
-            identifier.reset(f"a payload was applied to {name}")
-            try:
-                self._state.keep(identifier.beliefs)
-            except CannotSave as error:
-                self._estimation.notes.say("file_failed", str(error))
-            self._estimation.solve()
-            self._withhold("")
-        self._estimation.worker.call(forget)
+        Then publish the compensated wrench again, once there is an estimate. In the worker."""
+        identifier = self._estimation.identifier
+        identifier.untare()
+        identifier.reset(f"a payload was applied to {name}")
+        try:
+            self._node.files.keep(identifier.beliefs)
+        except CannotSave as error:
+            self._estimation.note("file_failed", str(error))
+        self._estimation.solve()
+        self._withhold("")
 
     # ---- the record, one line of JSON for each application ---------------------------------------
-
-    @property
-    def _file(self) -> Any:
-        """That of this node alone: an undo must not reach another arm."""
-        return state_folder(self._settings().state.directory) / own_name(
-            self._node.get_fully_qualified_name(), FILE)
 
     def _write(self, record: Record) -> None:
         """Add a line (raises CannotSave)."""
@@ -269,40 +235,40 @@ class ApplyService:
         """The last application to a target that was sent and not undone since; None: none. An undo
         that failed leaves it to be undone again."""
         last = None
-        try:
-            lines = self._file.read_text(encoding="utf-8", errors="replace").splitlines()
-        except OSError:
-            return None
-        for line in lines:
-            try:
-                record = json.loads(line)
-            except ValueError:  # written in part
-                continue
-            if record.get("target") == target and record.get("sent") and not (
-                    record.get("undo_of") and record.get("failure")):
-                last = None if record.get("undo_of") else record
+        for record in self._records():
+            if record.get("target") == target and record.get("sent"):
+                if not record.get("undo_of"):
+                    last = record
+                elif not record.get("failure"):
+                    last = None
         return last
 
+    def _records(self) -> Iterator[Record]:
+        if self._file.is_file():
+            for line in self._file.read_text(encoding="utf-8", errors="replace").splitlines():
+                try:
+                    yield json.loads(line)
+                except ValueError:  # written in part
+                    continue
 
-def undo_of(last: Record | None, target: str) -> tuple[Values, str]:
-    """What a target had before the last application, and the time of that (raises
-    NothingToUndo)."""
+
+def _undo(last: Record | None, target: str) -> tuple[Plan, None, Record]:
+    """What gives a target what it had before its last application (raises InvalidData)."""
     if last is None:
-        raise NothingToUndo(f"nothing was applied to '{target}' that was not undone already; "
-                            "nothing is sent")
+        raise InvalidData(f"nothing was applied to '{target}' that was not undone already; nothing "
+                          "is sent")
     if not last["before"]:
-        raise NothingToUndo(f"'{target}' did not say what it had before the application of "
-                            f"{last['time']}; nothing is sent: set it by hand")
-    return last["before"], last["time"]
+        raise InvalidData(f"'{target}' did not say what it had before the application of "
+                          f"{last['time']}; nothing is sent: set it by hand")
+    return (Plan(last["before"], what=f"what it had before the application of {last['time']}"),
+            None, {"undo_of": last["time"]})
 
 
-def consequences(target: Target) -> list[str]:
+def _consequences(target: Target) -> Iterator[str]:
     """What the user must know of what follows, one sentence each."""
-    if not refusals.changes_wrench(target):
-        return []
-    notes = ["the node drops its data, since its wrench changes with that"]
-    if target.needs_limits and target.settings.precompensated.source == "settings":
-        notes.append("the driver compensates this payload from now on: set precompensated.mass, "
-                     ".com and .inertia to it, or precompensated.source to read it back, before "
-                     "the next estimate")
-    return notes
+    if refusals.changes_wrench(target):
+        yield "the node drops its data, since its wrench changes with that"
+        if target.needs_limits and target.settings.precompensated.source == "settings":
+            yield ("the driver compensates this payload from now on: set precompensated.mass, .com "
+                   "and .inertia to it, or precompensated.source to read it back, before the next "
+                   "estimate")

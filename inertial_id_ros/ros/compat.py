@@ -1,11 +1,9 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Types of messages by name, and what differs between executors of rclpy."""
+"""Types of messages by name, and rclpy without its own handling of signals."""
 
 from __future__ import annotations
 
 import importlib
-import os
-import sys
 import threading
 from typing import Any
 
@@ -45,21 +43,14 @@ def shutdown() -> None:
     rclpy.try_shutdown()
 
 
-def exit_process(status: int) -> None:
-    """End the process at once, even while other threads run."""
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(status)
-
-
 def message_type(name: str, required_by: str = "") -> Any:
     """The Python class of a type such as ``std_msgs/msg/String``.
 
     Args:
-        required_by: setting that asks for a type that not every installation has.
+        required_by: setting that asks for it, or topic that has it.
 
     Raises:
-        InvalidSetting: it is not installed, and a setting asks for it, which the text names.
+        InvalidSetting: it is not installed, and the text names what asks for it.
         ImportError, AttributeError, ValueError: it is not installed, or not the name of a type.
     """
     package, kind, message = name.split("/")
@@ -73,7 +64,7 @@ def message_type(name: str, required_by: str = "") -> Any:
 
 
 def find_type(name: str) -> Any:
-    """The Python class of a type, as `std_msgs/msg/String`; None where it is not installed."""
+    """The Python class of a type; None where it is not installed."""
     try:
         return message_type(name)
     except (ImportError, AttributeError):

@@ -31,7 +31,7 @@ from ..io.input_topics import (
 from ..io.sample_blocks import JointStates, Wrenches
 from ..settings import Settings
 from .contract import LATCHED
-from .conversions import NAN, inertia_message, time_message, vector
+from .conversions import NOBODY, inertia_message, time_message
 
 DEPTH = 100  # messages for a subscriber that is late
 PERIOD = 1.0  # s between two messages about the state when nothing changes
@@ -139,8 +139,7 @@ class CompensatedWrench:
             return
         self._newest, self._frame = stamp, self._settings.compensation.frame or frame
         message = WrenchStamped()
-        message.header.stamp = time_message(stamp)
-        message.header.frame_id = self._frame
+        message.header.stamp, message.header.frame_id = time_message(stamp), self._frame
         f, t = message.wrench.force, message.wrench.torque
         f.x, f.y, f.z, t.x, t.y, t.z = out
         self._publisher.publish(message)
@@ -167,19 +166,16 @@ class CompensatedWrench:
         if said == self._said and now < self._due:
             return
         self._said, self._due = said, now + PERIOD
-        text = REASONS.get(reason, reason)
+        known = "the payload is known" if mode is Mode.KNOWN else "the payload is roughly known"
         message = CompensationState(
             mode=int(mode), estimate_stamp=time_message(load.stamp), age=age, old=is_old,
-            blend=blend, inertia=_inertia(load, mode), reason=text or (
-                "the payload is known" if mode is Mode.KNOWN else "the payload is roughly known"))
-        message.header.stamp = time_message(self._newest)
-        message.header.frame_id = self._frame
+            blend=blend, inertia=_inertia(load, mode), reason=REASONS.get(reason, reason) or known)
+        message.header.stamp, message.header.frame_id = time_message(self._newest), self._frame
         self._state.publish(message)
 
 
 def _inertia(load: LoadInUse, mode: Mode) -> Inertia:
     """What is removed: NaN while nothing is, zero without a mass."""
-    if mode is not Mode.SILENT and load.phi[0] > 0.0:
-        return inertia_message(body_from_phi(load.phi))
-    x = NAN if mode is Mode.SILENT else 0.0
-    return Inertia(m=x, com=vector((x, x, x)), ixx=x, ixy=x, ixz=x, iyy=x, iyz=x, izz=x)
+    if mode is Mode.SILENT:
+        return inertia_message(NOBODY)
+    return inertia_message(body_from_phi(load.phi)) if load.phi[0] > 0.0 else Inertia()

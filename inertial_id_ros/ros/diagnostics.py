@@ -24,8 +24,7 @@ class Diagnostics:
     """Two statuses, `inputs` and `estimate`, each with its findings and numbers."""
 
     def __init__(self, node: LifecycleNode, estimation: Estimation) -> None:
-        self._node, self._estimation = node, estimation
-        self._name, self._log = node.get_fully_qualified_name().lstrip("/"), node.get_logger()
+        self._node, self._estimation, self._log = node, estimation, node.get_logger()
         self._publisher = node.create_publisher(DiagnosticArray, "/diagnostics", 10)
         self._counted, self._counts = time.monotonic(), dict[str, int]()
         self._logged: dict[str, tuple[int, float]] = {}  # level, and time of the last report
@@ -40,7 +39,7 @@ class Diagnostics:
     def report(self) -> None:
         """Publish what is found now, and log what is new."""
         estimation, streams = self._estimation, self._estimation.streams
-        findings = {f.name: f for f in (*estimation.notes.all(), *estimation.findings_now)}.values()
+        findings = (estimation.notes.copy() | {f.name: f for f in estimation.findings_now}).values()
         message = DiagnosticArray(status=[
             self._inputs(streams, [f for f in findings if f.kind in INPUTS]),
             self._estimate(estimation.outcome, [f for f in findings if f.kind not in INPUTS])])
@@ -55,31 +54,47 @@ class Diagnostics:
     # ---- statuses -------------------------------------------------------------------------------
 
     def _inputs(self, streams: Subscriptions | None, findings: list[Finding]) -> DiagnosticStatus:
-        now, before, values = time.monotonic(), self._counts, dict[str, str]()
-        rates = dict[str, float]()
+        before, counted, values = self._counts, self._counted, dict[str, str]()
+        self._counted, load, load_rate = time.monotonic(), "wrench", 0.0
         self._counts = {} if streams is None else {
-            topic.setting.removesuffix(".topic"): streams.inbox.received[topic].count
-            for topic in (streams.load_topic, *streams.inbox.received)}
+            topic.setting.removesuffix(".topic"): count
+            for topic, count in streams.inbox.counts.items()}
         for name, count in self._counts.items():
-            rates[name] = max(count - before.get(name, 0), 0) / (now - self._counted)
-            values |= {f"{name} [Hz]": f"{rates[name]:.1f}", f"{name} [messages]": str(count)}
-        self._counted = now
-        load = next(iter(rates), "wrench")
-        silent = not rates.get(load)
-        return _status(f"{self._name}: inputs", findings, values, not silent,
-                       f"no message arrives: {load}" if silent else "receiving")
+            rate = max(count - before.get(name, 0), 0) / (self._counted - counted)
+            values |= {f"{name} [Hz]": f"{rate:.1f}", f"{name} [messages]": str(count)}
+            if streams is not None and streams.load_topic.setting == f"{name}.topic":
+                load, load_rate = name, rate
+        return self._status("inputs", findings, values, bool(load_rate), "receiving" if load_rate
+                            else f"no message arrives: {load}")
 
     def _estimate(self, outcome: Outcome, findings: list[Finding]) -> DiagnosticStatus:
-        name = f"{self._name}: estimate"
         if not isinstance(outcome, Estimate):
-            return _status(name, findings, {"valid": "false"}, False, outcome.reason)
+            return self._status("estimate", findings, {"valid": "false"}, False, outcome.reason)
         mass = outcome.body.mass
-        return _status(name, findings, {
+        return self._status("estimate", findings, {
             "valid": "true", "stale": str(outcome.stale).lower(), "method": outcome.method,
             "mass [kg]": f"{mass:.4f}", "samples": str(outcome.samples),
             "buffer length [s]": f"{outcome.window:.2f}",
             "solve time [s]": f"{outcome.solve_time:.5f}",
             "condition number": f"{outcome.condition_number:.3g}"}, True, f"{mass:.3f} kg")
+
+    def _status(self, name: str, findings: list[Finding], values: Mapping[str, str], fine: bool,
+                otherwise: str) -> DiagnosticStatus:
+        """A status at the level of its worst finding, with that one's text.
+
+        Args:
+            fine, otherwise: False for a warning, and the text, where no finding is one.
+        """
+        status = DiagnosticStatus(
+            name=f"{self._node.get_fully_qualified_name().lstrip('/')}: {name}", message=otherwise,
+            level=DiagnosticStatus.OK if fine else DiagnosticStatus.WARN,
+            values=[KeyValue(key=key, value=value) for key, value in {
+                **values, **{f.name: f.text for f in findings}}.items()])
+        worst = max(findings, key=lambda f: LEVELS.index(f.level), default=None)
+        if worst is not None and worst.level != "info":
+            status.message, status.level = worst.text, (
+                DiagnosticStatus.ERROR if worst.level == "error" else DiagnosticStatus.WARN)
+        return status
 
     # ---- log ------------------------------------------------------------------------------------
 
@@ -114,21 +129,3 @@ class Diagnostics:
             self._log.warning(f"published by {len(names)} node(s) on "
                               f"'{streams.load_name}': {', '.join(names[:LISTED])}")
         self._publishers = names
-
-
-def _status(name: str, findings: list[Finding], values: Mapping[str, str], fine: bool,
-            otherwise: str) -> DiagnosticStatus:
-    """A status at the level of its worst finding, with that one's text.
-
-    Args:
-        fine, otherwise: False for a warning, and the text, where no finding is one.
-    """
-    status = DiagnosticStatus(name=name, message=otherwise, level=(
-        DiagnosticStatus.OK if fine else DiagnosticStatus.WARN))
-    worst = max(findings, key=lambda f: LEVELS.index(f.level), default=None)
-    if worst is not None and worst.level != "info":
-        status.message, status.level = worst.text, (
-            DiagnosticStatus.ERROR if worst.level == "error" else DiagnosticStatus.WARN)
-    pairs = {**values, **{f.name: f.text for f in findings}}
-    status.values = [KeyValue(key=key, value=value) for key, value in pairs.items()]
-    return status

@@ -7,31 +7,49 @@ they say otherwise.
 
 from __future__ import annotations
 
+import math
 import threading
 import time
+from bisect import bisect_left
+from collections import Counter, deque
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
 from concurrent.futures import TimeoutError as FutureTimeout
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
+from rclpy.serialization import deserialize_message
 
 from ..errors import InertialIdError, InvalidData
 from ..estimate import Estimate, NoEstimate, Outcome
+from ..identify.beliefs import stated_by_driver
 from ..identify.identifier import Identifier
-from ..io.sample_blocks import split_by_time
-from ..kinds import Finding, doubt_in, withdraw_doubted
-from .contract import HEARTBEAT, Freshness
-from .conversions import refuse_unphysical
-from .intake import Intake, Notes
-from .publishing import Publishing
+from ..io import decoding
+from ..io.input_topics import (
+    FRANKA_PAYLOAD,
+    INERTIA_PAYLOAD,
+    ROBOT_DESCRIPTION,
+    STATIC_TRANSFORMS,
+    InputTopic,
+)
+from ..io.sample_blocks import Edges, JointStates, Samples, Wrenches
+from ..kinds import Finding, doubt_in, made, withdraw_doubted
+from .compat import message_type
+from .publishing import Publishing, refuse_unphysical
 from .streams import Subscriptions
 
 T = TypeVar("T")
 PATIENCE = 20.0  # s that a service waits, in a thread of its own; much for a machine that is busy
-PART = 500  # samples after which is published what they show, where many wait
 CHANGES = ("payload_changed", "zero_moved", "estimate_lost")  # kinds that end an estimate
 SILENCE = 3.0  # s after the start before missing data are reported
+# s of steady time without anything new after which an estimate is stale, so that a second holds
+# with the delay of the watchdog.
+STALE_AFTER = 0.8
+PERIODS = 1.5  # of estimator.rate that an estimate may be old, where that is longer
+HEARTBEAT = 0.8  # s after which the last outcome is published again
+LOOK = 0.05  # s between two looks at the time
+MARKS = 1024  # of arrivals, one each time that samples are taken
 
 
 class Busy(InertialIdError):
@@ -43,12 +61,11 @@ class Worker:
 
     def __init__(self) -> None:
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="worker")
-        self._stopped = False
         self._next: Future[None] | None = None
 
     def request(self, routine: Callable[[], None]) -> None:
         """Have a routine run soon; nothing, where it was requested and has not ended."""
-        if not self._stopped and (self._next is None or self._next.done()):
+        if self._next is None or self._next.done():
             self._next = self._pool.submit(routine)
 
     def call(self, job: Callable[[], T], timeout: float = PATIENCE) -> T:
@@ -58,8 +75,6 @@ class Worker:
             Busy: not in that time; a job that had not begun will not run any more.
             Exception: what the job raised.
         """
-        if self._stopped:
-            raise Busy("the node is shutting down")
         future = self._pool.submit(job)
         try:
             return future.result(timeout)
@@ -68,15 +83,50 @@ class Worker:
         except FutureTimeout:
             if future.cancel():
                 raise Busy(f"busy with an estimate for {timeout:g} s; try again") from None
-            if future.done():  # just now
-                return future.result()
             raise Busy(f"not finished within {timeout:g} s; it goes on") from None
 
     def stop(self, timeout: float) -> None:
         """Finish what was posted, within a time [s]; what has not begun by then is dropped."""
-        self._stopped = True
         wait([self._pool.submit(lambda: None)], timeout)
         self._pool.shutdown(wait=False, cancel_futures=True)
+
+
+class Freshness:
+    """When samples of which stamp arrived, by the steady clock: stamps may be of any clock, and may
+    jump. For any thread."""
+
+    def __init__(self) -> None:
+        self._marks: deque[tuple[int, float]] = deque(maxlen=MARKS)
+
+    def note(self, newest: int, arrived: float) -> None:
+        """The newest sample of the load [ns; 0: there is none] arrived at a steady time [s]."""
+        if self._marks and newest < self._marks[-1][0]:
+            self._marks.clear()  # the clock went back
+        if newest and (not self._marks or newest > self._marks[-1][0]):
+            self._marks.append((newest, arrived))
+
+    def age_of(self, stamp: int) -> float:
+        """Time since the sample of a stamp [ns] arrived [s]; NaN where that is not known."""
+        marks = list(self._marks)
+        if not marks or not stamp:
+            return math.nan
+        # The next arrival that is known; in between, stamps run with the steady clock.
+        newest, arrived = marks[min(bisect_left(marks, (stamp,)), len(marks) - 1)]
+        return max(time.monotonic() - arrived + 1e-9 * max(newest - stamp, 0), 0.0)
+
+    def age(self, outcome: Outcome) -> float:
+        """That of the newest sample of an estimate; NaN where there is none."""
+        return self.age_of(outcome.stamp_ns) if isinstance(outcome, Estimate) else math.nan
+
+    def why_stale(self, outcome: Outcome, rate: float) -> str:
+        """Why an outcome is no longer fresh where estimates are made at a rate [Hz]; empty where it
+        is."""
+        marks, limit = self._marks, max(STALE_AFTER, PERIODS / rate)
+        if marks and time.monotonic() - marks[-1][1] > STALE_AFTER:
+            return f"no data with new stamps have been processed for {STALE_AFTER:g} s"
+        if not self.age(outcome) <= limit:
+            return f"the newest sample used arrived more than {limit:.3g} s ago"
+        return ""
 
 
 class Estimation:
@@ -86,32 +136,36 @@ class Estimation:
         on_error: is told of what should not happen.
 
     Attributes:
-        worker: the thread that owns the identifier; notes: findings of the node.
+        worker: the thread that owns the identifier; freshness: ages of its samples.
         streams: None while the node is inactive.
         outcome: what is shown, whoever asks; findings_now: that belong to it.
+        notes: findings of the node itself, by name; each belongs to one thread.
     """
 
     def __init__(self, identifier: Identifier, publishing: Publishing,
                  on_error: Callable[[Exception], None]) -> None:
-        self.identifier, self.worker, self.notes = identifier, Worker(), Notes()
+        self.identifier, self.worker, self.notes = identifier, Worker(), dict[str, Finding]()
         self._publishing, self._on_error = publishing, on_error
-        self.streams: Subscriptions | None = None
-        self.freshness, self._intake = Freshness(), Intake(identifier, self.notes)
         self.outcome: Outcome = NoEstimate(0, "", "the node is inactive")
         self.findings_now: tuple[Finding, ...] = ()
+        self._lock = threading.Condition()  # of what is shown
+        self._begin(None)
+
+    def _begin(self, streams: Subscriptions | None) -> None:
+        self.streams, self.freshness = streams, Freshness()
+        self._newest, self._frame = 0, ""  # stamp of the load, frame of the wrench
+        self._stated: np.ndarray | None = None  # payload that the driver compensates
+        self._damaged = Counter[str]()
         self._seen: tuple[Any, ...] = ()  # of the identifier's newest outcome
         self._changes: list[str] = []  # findings of changes
         self._asked = 0  # stamp of an outcome that was not due, but asked for
         self._published = self._started = time.monotonic()
-        self._lock = threading.Condition()  # of what is shown
 
-    # ---- from other threads ---------------------------------------------------------------------
+    # ---- from any thread ------------------------------------------------------------------------
 
     def start(self, streams: Subscriptions) -> None:
         """Use these streams from now on."""
-        self.freshness, self._intake = Freshness(), Intake(self.identifier, self.notes)
-        self._started = time.monotonic()
-        self.streams = streams
+        self._begin(streams)
         self._show(NoEstimate(0, "", "waiting for the first estimate"))
         streams.start(lambda: self.worker.request(self._advance))
 
@@ -147,7 +201,15 @@ class Estimation:
             self._lock.wait_for(lambda: condition(self.outcome), timeout)
             return self.outcome
 
-    # ---- rounds ---------------------------------------------------------------------------------
+    def note(self, name: str, why: str = "", **numbers: Any) -> None:
+        """Set a finding of the node with what its sentence needs, or clear it where nothing is
+        given."""
+        if why or numbers:
+            self.notes[name] = made(name, why=why, **numbers)
+        else:
+            self.notes.pop(name, None)
+
+    # ---- what comes in --------------------------------------------------------------------------
 
     def _advance(self) -> None:
         """Take what has arrived, estimate, and publish."""
@@ -155,23 +217,85 @@ class Estimation:
         if streams is None:
             return
         try:
-            arrived = streams.inbox.received[streams.load_topic].arrived
-            samples = self._intake.take(streams.inbox)
-            self.freshness.note(self._intake.newest, arrived)
-            for part in list(split_by_time(samples, PART)) or [[]]:
-                outcomes = self.identifier.add_arrays(part)
-                streams.compensation.update(self.identifier, self._intake.frame)
-                for outcome in outcomes:
-                    self._show(outcome)
-                self._follow()
-            self.notes.say("internal_error")
+            arrived = streams.inbox.arrived[streams.load_topic]
+            samples: list[Samples] = []
+            for topic, messages in streams.inbox.take().items():
+                samples += self._take(topic, messages)
+            self.freshness.note(self._newest, arrived)
+            if streams.inbox.lost:
+                self.note("overload", count=streams.inbox.lost)
+            outcomes = self.identifier.add_arrays(samples)
+            streams.compensation.update(self.identifier, self._frame)
+            for outcome in outcomes:
+                self._show(outcome)
+            self._show_changes()
+            self.note("internal_error")
         except Exception as error:  # one bad round must not end the identification
             self._on_error(error)
-            self.notes.say("internal_error", f"{type(error).__name__}: {error}")
+            self.note("internal_error", f"{type(error).__name__}: {error}")
             self.identifier.reset("an internal error")
-            self._follow()
+            self._show_changes()
 
-    def _follow(self) -> None:
+    def _take(self, topic: InputTopic, messages: list[bytes]) -> list[Samples]:
+        """Use what the messages of a topic say; returns their samples."""
+        if topic in (INERTIA_PAYLOAD, FRANKA_PAYLOAD):
+            message = deserialize_message(messages[-1], message_type(topic.type))
+            message = message.inertia_load if topic is FRANKA_PAYLOAD else message
+            self._attempt("payload_not_added", self._use_payload,
+                          decoding.inertia_numbers(message.inertia), message.header.frame_id)
+            return []
+        if topic is ROBOT_DESCRIPTION:
+            self._attempt("robot_description_invalid", self._use_description, messages[-1])
+            return []
+        decoded = decoding.decode(topic, messages, self.identifier.settings)
+        if decoded.damaged:
+            name = f"message_malformed.{topic.setting.partition('.')[0]}"
+            self._damaged[name] += decoded.damaged
+            self.note(name, decoded.why, count=self._damaged[name])
+        if decoded.payload is not None:
+            self._attempt("payload_not_added", self._use_payload, decoded.payload)
+        load = Wrenches if self.identifier.settings.load.source == "wrench" else JointStates
+        for some in decoded.samples:
+            if isinstance(some, load):
+                self._newest = int(some.stamps[-1])
+            if isinstance(some, Wrenches):
+                self._frame = some.frame_id.lstrip("/")
+            if isinstance(some, Edges) and topic is STATIC_TRANSFORMS:
+                for row in some.rows:
+                    self.identifier.add_static_transform(some.parent, some.child, row[:3], row[3:])
+        return [] if topic is STATIC_TRANSFORMS else decoded.samples
+
+    def _attempt(self, finding: str, use: Callable[..., None], *what: object) -> None:
+        """Use something; the finding says why it cannot be used."""
+        try:
+            use(*what)
+            self.note(finding)
+        except (InertialIdError, ValueError) as error:  # tried again with the next message
+            self.note(finding, str(error))
+
+    def _use_description(self, message: bytes) -> None:
+        self.identifier.set_robot_description(decoding.text(message))
+
+    def _use_payload(self, stated: np.ndarray, frame: str = "") -> None:
+        """Believe that the driver compensates a payload: mass, centre of mass and inertia about it
+        (10,) in a frame (empty: of the sensor)."""
+        identifier = self.identifier
+        if self._stated is None or not np.array_equal(stated, self._stated):
+            phi = stated_by_driver(stated, frame, identifier.settings, identifier.streams)
+            self._stated = stated
+            identifier.believe(replace(identifier.beliefs, compensated=phi))
+
+    # ---- what is shown --------------------------------------------------------------------------
+
+    def solve(self) -> None:
+        """Estimate with the samples so far, and publish: something was changed."""
+        outcome = self.identifier.solve()
+        self._asked = outcome.stamp_ns
+        if self.streams is not None:
+            self.streams.compensation.update(self.identifier, self._frame)
+        self._show(outcome)
+
+    def _show_changes(self) -> None:
         """Show what the identifier says now, where that is another than it said before, or what
         else is in doubt."""
         changes = [f.text for f in self.identifier.findings() if f.kind in CHANGES]
@@ -191,17 +315,7 @@ class Estimation:
             self._show(outcome)
 
     def _findings(self) -> tuple[Finding, ...]:
-        return (*self.notes.all(), *self.identifier.findings())
-
-    def solve(self) -> None:
-        """Estimate with the samples so far, and publish: something was changed."""
-        outcome = self.identifier.solve()
-        self._asked = outcome.stamp_ns
-        if self.streams is not None:
-            self.streams.compensation.update(self.identifier, self._intake.frame)
-        self._show(outcome)
-
-    # ---- what is shown --------------------------------------------------------------------------
+        return (*self.notes.copy().values(), *self.identifier.findings())
 
     def _show(self, outcome: Outcome) -> None:
         self._seen = _key(outcome)
@@ -210,9 +324,9 @@ class Estimation:
                 time.monotonic() - self._started > SILENCE):
             hint = self.streams.other_topics() if self.streams is not None else ""
             why = f"no estimate: {outcome.reason}{hint}"
-        self.notes.say("no_estimate", why)
+        self.note("no_estimate", why)
         findings = self._findings()
-        outcome = withdraw_doubted(refuse_unphysical(outcome), self.notes.all())
+        outcome = withdraw_doubted(refuse_unphysical(outcome), self.notes.copy().values())
         with self._lock:
             self.findings_now = findings
             self._publish(self._judged(outcome))
@@ -231,7 +345,8 @@ class Estimation:
 
     # ---- for services ---------------------------------------------------------------------------
 
-    def lookup(self, target: str, source: str, fixed: bool = False) -> tuple[Any, Any, int | None]:
+    def lookup(self, target: str, source: str, fixed: bool = False
+               ) -> tuple[np.ndarray, np.ndarray, int | None]:
         """Rotation (3, 3) and translation (3,) of the source in the target, and the stamp [ns] of
         the pose; None: they are fixed to each other.
 

@@ -30,94 +30,81 @@ class CannotSave(InertialIdError):
     """The file name is not allowed, or the file cannot be written."""
 
 
-def own_name(node: str, name: str) -> str:
-    """The file name that a node gives by itself: behind its namespace, so that nodes of several
-    arms that share state.directory do not replace each other's files."""
-    return ".".join([*filter(None, node.split("/")[:-1]), name])
-
-
-def state_folder(directory: str) -> Path:
-    """The folder of state.directory (raises InvalidSetting)."""
-    if not directory:
-        raise InvalidSetting("state.directory is ''; it must name a folder")
-    return user_path(directory).absolute()
-
-
-def why_not_writable(directory: str) -> str:
-    """Why files cannot be written in state.directory, which need not be there yet; empty where they
-    can (raises InvalidSetting)."""
-    folder = state_folder(directory)
-    there = next(f for f in (folder, *folder.parents) if os.path.lexists(f))
-    return "" if there.is_dir() and os.access(there, os.W_OK | os.X_OK) else (
-        f"state.directory is '{directory}', but {there} is no folder in which this process may "
-        "write")
-
-
-def _path_of(directory: str, kind: str, name: str) -> Path:
-    """The path of a JSON file in a folder of state.directory (raises CannotSave)."""
-    if Path(name).name != name or not name or name.startswith(".") or not name.isprintable():
-        raise CannotSave(f"name is {name!r}; it must be a plain file name without folder, not "
-                         "beginning with a dot")
-    return state_folder(directory) / kind / (name if name.endswith(".json") else f"{name}.json")
-
-
-def write_in_folder(directory: str, kind: str, name: str, write: Callable[[Path], None]) -> Path:
-    """Write a file in a folder of state.directory, which is made if missing; returns its path.
-
-    Args:
-        kind: `TOOLS` or `SAVES`; write: writes the file at a path, whole or not at all.
-
-    Raises:
-        CannotSave: the name is no plain file name, or the system refuses.
-    """
-    path = _path_of(directory, kind, name)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write(path)
-    except OSError as error:
-        raise CannotSave(f"cannot write {path}: {error.strerror or error}") from error
-    return path
-
-
-def find(directory: str, kind: str, name: str) -> Path:
-    """The file of this name in a folder of state.directory, with or without its ending (raises
-    CannotSave, naming those that there are)."""
-    path = _path_of(directory, kind, name)
-    if path.is_file():
-        return path
-    there = sorted(path.name for path in path.parent.glob("*.json"))[:LISTED]
-    raise CannotSave(f"there is no '{name}' in {path.parent}; there are: "
-                     f"{', '.join(there) or 'none'}")
-
-
-def read_saved(directory: str, name: str) -> dict[str, Any]:
-    """The report among the saved estimates that has this name (raises CannotSave)."""
-    path = find(directory, SAVES, name)
-    try:
-        return read_report(path)
-    except (DamagedFile, OSError) as error:
-        raise CannotSave(f"{path} cannot be used: {error}") from error
-
-
-class StateKeeper:
-    """Reads tool and tare at the start, and writes them whenever they change.
+class Files:
+    """The files of a node.
 
     Args:
         node: name of the node with its namespace.
-
-    Attributes:
-        why_not: why nothing is kept, where the default folder cannot be written; else empty.
 
     Raises:
         InvalidSetting: state.directory cannot be used.
     """
 
     def __init__(self, settings: Settings, node: str) -> None:
-        directory = settings.state.directory
-        self.why_not = why_not_writable(directory)
-        if self.why_not and directory != Settings().state.directory:
-            raise InvalidSetting(self.why_not)
-        self._path = state_folder(directory) / own_name(node, f"{node.split('/')[-1]}.state.json")
+        self._directory, self._spaces = settings.state.directory, node.split("/")[1:-1]
+        if not self._directory:
+            raise InvalidSetting("state.directory is ''; it must name a folder")
+        self._folder = user_path(self._directory).absolute()
+        self._state = self.own(f"{node.split('/')[-1]}.state.json")
+        self._why_not = self.why_not_writable()  # of the default folder nothing is kept then
+        if self._why_not and self._directory != Settings().state.directory:
+            raise InvalidSetting(self._why_not)
+
+    def own(self, name: str) -> Path:
+        """The path of a file of this node alone: behind its namespace, so that nodes of several
+        arms that share state.directory do not replace each other's files."""
+        return self._folder / ".".join([*self._spaces, name])
+
+    def why_not_writable(self) -> str:
+        """Why files cannot be written now in the folder, which need not be there yet; empty where
+        they can."""
+        there = next(f for f in (self._folder, *self._folder.parents) if os.path.lexists(f))
+        return "" if there.is_dir() and os.access(there, os.W_OK | os.X_OK) else (
+            f"state.directory is '{self._directory}', but {there} is no folder in which this "
+            "process may write")
+
+    def _path(self, kind: str, name: str) -> Path:
+        if Path(name).name != name or not name or name.startswith(".") or not name.isprintable():
+            raise CannotSave(f"name is {name!r}; it must be a plain file name without folder, not "
+                             "beginning with a dot")
+        return self._folder / kind / f"{name.removesuffix('.json')}.json"
+
+    def save(self, kind: str, name: str, write: Callable[[Path], None]) -> Path:
+        """Write a file, and give its path.
+
+        Args:
+            kind: `TOOLS` or `SAVES`; write: writes the file at a path, whole or not at all.
+
+        Raises:
+            CannotSave: the name is no plain file name, or the system refuses.
+        """
+        path = self._path(kind, name)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write(path)
+        except OSError as error:
+            raise CannotSave(f"cannot write {path}: {error.strerror or error}") from error
+        return path
+
+    def find(self, kind: str, name: str) -> Path:
+        """The file of this name, with or without its ending (raises CannotSave, naming those that
+        there are)."""
+        path = self._path(kind, name)
+        if path.is_file():
+            return path
+        there = sorted(path.name for path in path.parent.glob("*.json"))[:LISTED]
+        raise CannotSave(f"there is no '{name}' in {path.parent}; there are: "
+                         f"{', '.join(there) or 'none'}")
+
+    def read_saved(self, name: str) -> dict[str, Any]:
+        """The report among the saved estimates that has this name (raises CannotSave)."""
+        path = self.find(SAVES, name)
+        try:
+            return read_report(path)
+        except (DamagedFile, OSError) as error:
+            raise CannotSave(f"{path} cannot be used: {error}") from error
+
+    # ---- tool and tare --------------------------------------------------------------------------
 
     def make_identifier(self, settings: Settings) -> tuple[Identifier, str, str]:
         """A fresh identifier with tool and tare of an earlier run; what was wrong with these, and
@@ -127,25 +114,23 @@ class StateKeeper:
             InertialIdError: a setting, or a file that one names, cannot be used.
         """
         identifier = make_identifier(settings)
-        kept, wrong = load_state(self._path) if settings.state.restore else (Beliefs(), "")
+        kept, wrong = load_state(self._state) if settings.state.restore else (Beliefs(), "")
         beliefs, unused = restored(identifier.beliefs, settings, kept)
         identifier.believe(replace(beliefs, tool=identifier.beliefs.tool or beliefs.tool))
-        name = settings.robot_description.file
-        if name:
+        if name := settings.robot_description.file:
             try:
                 identifier.set_robot_description(read_description(user_path(name)))
             except InertialIdError as error:
                 raise InvalidSetting(f"robot_description.file is '{name}': {error}") from error
-        return identifier, wrong or self.why_not, unused
+        return identifier, wrong or self._why_not, unused
 
     def keep(self, beliefs: Beliefs) -> str:
         """Write tool and tare that are about to be used; returns what to add to the answer of the
         service that changed them (raises CannotSave; the file holds what it held before)."""
-        if self.why_not:
-            return f"; the next run will not know, because {self.why_not}"
+        if self._why_not:
+            return f"; the next run will not know, because {self._why_not}"
         try:
-            save_state(self._path, beliefs)
+            save_state(self._state, beliefs)
         except OSError as error:
-            raise CannotSave(f"cannot write {self._path}: "
-                             f"{error.strerror or error}") from error
+            raise CannotSave(f"cannot write {self._state}: {error.strerror or error}") from error
         return ""

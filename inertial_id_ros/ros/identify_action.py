@@ -9,12 +9,11 @@ import time
 from collections.abc import Callable
 from functools import partial
 from operator import is_not
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.callback_groups import ReentrantCallbackGroup
-from rclpy.lifecycle import LifecycleNode
 
 from inertial_id_ros.action import Identify
 
@@ -22,8 +21,9 @@ from ..errors import InertialIdError, InvalidData
 from ..estimate import UNOBSERVED, VERDICT_WORDS, Estimate, NoEstimate, Outcome
 from ..settings import Settings
 from .conversions import CONFIDENCE_95, parameters_message, payload_text, summary_message
-from .estimation import Estimation
-from .services import explain, require_active
+
+if TYPE_CHECKING:
+    from .node import InertialIdNode
 
 TIMEOUT = 60.0  # s
 BETWEEN_FEEDBACK = 1.0  # s
@@ -33,35 +33,27 @@ TURN = "turn the sensor faster, to and fro, about all its axes"
 
 
 class IdentifyAction:
-    """The action server of the node; one goal runs at a time.
+    """The action server of the node; one goal runs at a time."""
 
-    Args:
-        settings: gives those of the node.
-    """
-
-    def __init__(self, node: LifecycleNode, estimation: Estimation,
-                 settings: Callable[[], Settings]) -> None:
-        self._node, self._estimation, self._settings = node, estimation, settings
+    def __init__(self, node: InertialIdNode) -> None:
+        self._node, self._estimation = node, node.estimation
         self._running = threading.Lock()
         self._server = ActionServer(
             node, Identify, "~/identify", self._execute, goal_callback=self._on_request,
             cancel_callback=lambda _: CancelResponse.ACCEPT,
             callback_group=ReentrantCallbackGroup())
+        self.close = self._server.destroy
 
     @property
     def is_running(self) -> bool:
         """True while a goal runs."""
         return self._running.locked()
 
-    def close(self) -> None:
-        """Offer the action no more."""
-        self._server.destroy()
-
     def _on_request(self, request: Any) -> GoalResponse:
         """Accept a goal, or reject it; the log says why, as rclpy has no word for its client."""
         try:
-            require_active(self._node, self._estimation)
-            check(request, self._settings())
+            self._node.require_active()
+            check(request, self._node.settings)
             if not self._running.acquire(blocking=False):
                 raise InvalidData("another goal runs; cancel it first")
         except InertialIdError as error:
@@ -71,14 +63,14 @@ class IdentifyAction:
 
     def _execute(self, handle: Any) -> Identify.Result:
         """Wait in a thread of the pool until a goal is reached, cancelled, or out of time."""
-        goal, began = handle.request, time.monotonic()
         outcome: Outcome = NoEstimate(0, "", "no estimate since the goal began")
+        began = time.monotonic()
         try:
-            if not goal.keep_data:
+            if not handle.request.keep_data:
                 self._estimation.worker.call(self._forget)
-            outcome, message, end = self._wait(handle, goal, began, outcome)
+            outcome, message, end = self._wait(handle, began, outcome)
         except Exception as error:  # its client is told
-            message, end = explain(self._node, "identify", error), handle.abort
+            message, end = self._node.explain("identify", error), handle.abort
         finally:
             self._running.release()
         if self._node.context.ok():
@@ -91,10 +83,11 @@ class IdentifyAction:
         self._estimation.identifier.reset("a goal of ~/identify began")
         self._estimation.solve()
 
-    def _wait(self, handle: Any, goal: Any, began: float, outcome: Outcome
+    def _wait(self, handle: Any, began: float, outcome: Outcome
               ) -> tuple[Outcome, str, Callable[[], None]]:
         """The last outcome, a sentence, and the method of the handle that ends it."""
-        timeout, fed_back, last = goal.timeout or TIMEOUT, -math.inf, self._estimation.outcome
+        goal, fed_back, last = handle.request, -math.inf, self._estimation.outcome
+        timeout = goal.timeout or TIMEOUT
         while True:
             newest = self._estimation.wait_for(partial(is_not, last), POLL)
             is_new, last = newest is not last, newest
@@ -136,17 +129,16 @@ def describe_missing(outcome: Outcome, goal: Any) -> str:
         return outcome.reason
     if outcome.stale or outcome.doubted:
         return "new data: the estimate is held" if outcome.stale else outcome.doubted
-    width, groups = CONFIDENCE_95 * outcome.sigma, [
-        ("mass", slice(0, 1), goal.mass_accuracy, 1.0, "kg", TILT)]
-    if not outcome.carries_nothing:
-        groups.append(("centre of mass", slice(1, 4), goal.com_accuracy, 1e3, "mm", TILT))
-        if goal.inertia_accuracy > 0.0:
-            width[4:] /= float(np.trace(outcome.body.inertia_com)) / 3.0
-            groups.append(("inertia", slice(4, 10), goal.inertia_accuracy, 100.0,
-                           "% of the mean moment", TURN))
-    lacks, motions = [], []
-    for name, group, wanted, scale, unit, motion in groups:
+    width = CONFIDENCE_95 * outcome.sigma
+    width[4:] *= 3.0 / float(np.trace(outcome.body.inertia_com))
+    lacks, motions = [], dict[str, None]()
+    for name, group, wanted, scale, unit, motion in (
+            ("mass", slice(0, 1), goal.mass_accuracy, 1.0, "kg", TILT),
+            ("centre of mass", slice(1, 4), goal.com_accuracy, 1e3, "mm", TILT),
+            ("inertia", slice(4, 10), goal.inertia_accuracy, 100.0, "% of the mean moment", TURN)):
         widest = float(width[group].max())
+        if (name != "mass" and outcome.carries_nothing) or (name == "inertia" and not wanted):
+            continue
         if UNOBSERVED in outcome.verdict[group]:
             lacks.append(f"{name} {VERDICT_WORDS[UNOBSERVED]}")
         elif wanted > 0.0 and widest > wanted:
@@ -154,5 +146,5 @@ def describe_missing(outcome: Outcome, goal: Any) -> str:
                          f"{scale * wanted:.3g} {unit} is wanted")
         else:
             continue
-        motions.append(motion)
-    return "; ".join([*lacks, *dict.fromkeys(motions)])
+        motions[motion] = None
+    return "; ".join([*lacks, *motions])

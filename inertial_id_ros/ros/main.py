@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -11,11 +12,9 @@ from itertools import takewhile
 import rclpy
 from rclpy.exceptions import ParameterException
 from rclpy.executors import MultiThreadedExecutor
-from rclpy.lifecycle import TransitionCallbackReturn
 
 from ..cli import VERSION, exit_status, run_program
 from ..errors import InvalidSetting
-from .compat import exit_process
 from .node import NAME, InertialIdNode
 from .program import start_ros, stop_flag, without_ros_arguments
 
@@ -51,15 +50,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if "--version" in own:
         print(f"inertial_id_ros {VERSION}")
         return 0
-    return exit_status(lambda: run(words))
+    return exit_status(lambda: _run(words))
 
 
-def run(words: list[str]) -> int:
-    """Run the node with these arguments until SIGINT or SIGTERM; returns the exit status.
-
-    Raises:
-        InertialIdError: a setting or an argument that cannot be used.
-    """
+def _run(words: list[str]) -> int:
+    """Run the node with these arguments (raises InertialIdError where one cannot be used)."""
     rest = without_ros_arguments(NAME, words)
     if rest:
         raise InvalidSetting(f"unknown argument '{rest[0]}'; settings are given as "
@@ -73,26 +68,15 @@ def run(words: list[str]) -> int:
     executor = MultiThreadedExecutor(THREADS)
     executor.add_node(node)
     try:
-        if node.settings.lifecycle.autostart:
-            _start(node)
-        else:
-            node.get_logger().info("unconfigured: waiting for a lifecycle manager, because "
-                                   "lifecycle.autostart is false")
+        node.autostart()
         _spin(node, executor, stop.is_set)
     finally:
         end = RESULT_TIME * node.close() + time.monotonic()
         _spin(node, executor, lambda: time.monotonic() > end)
         rclpy.try_shutdown()
-    exit_process(0)  # a solver or a service that has not come to its end must not keep it
-    return 0
-
-
-def _start(node: InertialIdNode) -> None:
-    """Configure and activate; raises what prevents that."""
-    for transition in (node.trigger_configure, node.trigger_activate):
-        if transition() != TransitionCallbackReturn.SUCCESS:
-            assert node.failure is not None
-            raise node.failure
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)  # a solver or a service that has not come to its end must not keep it
 
 
 def _spin(node: InertialIdNode, executor: MultiThreadedExecutor, ended: Callable[[], bool]

@@ -24,7 +24,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from ..errors import InertialIdError, InvalidSetting
-from ..estimate import Estimate, Outcome
+from ..estimate import Estimate, NoEstimate, Outcome
 from ..estimators import create
 from ..inertia import six_from_tensor
 from ..settings import Settings, iter_settings
@@ -70,7 +70,7 @@ class Parameters:
                 node.undeclare_parameter(name)
             plain = Parameter.Type.DOUBLE_ARRAY if value == () else value
             node.declare_parameter(name, plain, describe(name, value, spec), ignore_override=True)
-        for parameter in payload_parameters(None):
+        for parameter in payload_parameters(NoEstimate(0, "", "")):
             # rclpy would refuse its own node a parameter that is declared as read-only.
             node.declare_parameter(parameter.name, parameter.value, ParameterDescriptor(
                 description=PAYLOAD[parameter.name],
@@ -135,19 +135,19 @@ def describe(name: str, value: Any, spec: Spec) -> ParameterDescriptor:
         description=spec.description + (f" [{spec.unit}]" if spec.unit else ""),
         additional_constraints="; ".join(parts))
     if math.isfinite(spec.low) and math.isfinite(spec.high):
-        if isinstance(value, float):
-            out.floating_point_range.append(FloatingPointRange(
-                from_value=float(spec.low), to_value=float(spec.high)))
-        elif isinstance(value, int) and not isinstance(value, bool):
-            out.integer_range.append(IntegerRange(
-                from_value=int(spec.low), to_value=int(spec.high), step=1))
+        if kind == Parameter.Type.DOUBLE:
+            out.floating_point_range = [FloatingPointRange(
+                from_value=float(spec.low), to_value=float(spec.high))]
+        elif kind == Parameter.Type.INTEGER:
+            out.integer_range = [IntegerRange(
+                from_value=int(spec.low), to_value=int(spec.high), step=1)]
     return out
 
 
-def payload_parameters(outcome: Outcome | None) -> list[Parameter]:
+def payload_parameters(outcome: Outcome) -> list[Parameter]:
     """The ``payload.*`` parameters of an outcome; NaN where there is no estimate."""
     values: list[Any] = [math.nan, np.full(3, np.nan), np.full(6, np.nan), np.full(10, np.nan),
-                         False, False, outcome.frame_id if outcome is not None else "", 0]
+                         False, False, outcome.frame_id, 0]
     if isinstance(outcome, Estimate):
         body = outcome.body
         # Parameters come without a verdict: an unobserved inertia must not look like a result.

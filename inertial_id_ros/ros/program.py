@@ -1,7 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """What every program of ROS does with its arguments, with signals, and with processes of its own,
-which live no longer than it.
-"""
+which live no longer than it."""
 
 from __future__ import annotations
 
@@ -20,11 +19,13 @@ from typing import IO
 from rclpy.utilities import remove_ros_args
 
 from ..errors import InvalidSetting
-from ..ros import compat
+from . import compat
 
 # What failed within ROS, and lines of its sources.
 _NOISE = re.compile(
     r"^(failed to initialize rcl|Failed to parse ROS arguments): |,? at \S+\.c(pp)?:\d+")
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+GRACE = 4.0  # s to end after a signal
 
 
 def start_ros(program: str, words: Sequence[str]) -> None:
@@ -50,9 +51,6 @@ def _refusal(error: Exception) -> InvalidSetting:
     return InvalidSetting(f"ROS arguments: {_NOISE.sub('', ' '.join(str(error).split()))}")
 
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
-
-
 def stop_flag() -> threading.Event:
     """An event that is set by every SIGINT and SIGTERM from now on."""
     stop = threading.Event()
@@ -68,16 +66,11 @@ def ignore_signals() -> None:
         signal.signal(number, signal.SIG_IGN)
 
 
-GRACE = 4.0  # s to end after a signal
-
-
 def private_environment() -> dict[str, str]:
     """This process's environment, in a ROS domain of its own on this machine if none is set."""
-    environment = dict(os.environ)
-    if "ROS_DOMAIN_ID" not in environment:
-        environment["ROS_DOMAIN_ID"] = str(random.SystemRandom().randint(1, 100))
-        environment.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
-    return environment
+    own = {"ROS_DOMAIN_ID": str(random.SystemRandom().randint(1, 100)),
+           "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}
+    return {**({} if "ROS_DOMAIN_ID" in os.environ else own), **os.environ}
 
 
 class Children:

@@ -124,7 +124,7 @@ def moves(case: Case) -> str:
         if message is None or now > end:
             return (f"'{topic}' does not bring {', '.join(sorted(needed - set(seen))) or 'joints'}"
                     ", so that it is not known whether the arm is at rest")
-        for name, position in positions_of(message).items():
+        for name, position in _positions_of(message).items():
             if name in needed or not needed:
                 seen.setdefault(name, []).append((now, position))
     for name, some in seen.items():
@@ -135,7 +135,7 @@ def moves(case: Case) -> str:
     return ""
 
 
-def positions_of(message: Any) -> dict[str, float]:
+def _positions_of(message: Any) -> dict[str, float]:
     """Positions of joints in a JointState or DynamicJointState."""
     if hasattr(message, "position"):
         return dict(zip(message.name, message.position, strict=False))

@@ -6,62 +6,52 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
-from rclpy.lifecycle import LifecycleNode
+from shape_msgs.msg import SolidPrimitive
 from std_srvs.srv import Trigger
 
 from inertial_id_ros.srv import GetInertialParameters, Save, SetShape, SetTool
 
-from ..errors import InertialIdError, InvalidData, NotEnoughData, printable
+from ..errors import InvalidData, InvalidShape, NotEnoughData
 from ..estimate import Estimate, NoEstimate
-from ..geometry.shape import Shape
+from ..extras import optional_packages
+from ..geometry.mesh import load_mesh, package_roots, resolve_resource
+from ..geometry.shape import Shape, shape_from_mesh, shape_from_points, shape_from_primitive
+from ..identify.identifier import Identifier
 from ..identify.state import save_estimate
 from ..model.tool import load_tool, save_tool, tool_from_estimate
-from ..settings import Settings
-from .conversions import in_frame, parameters_message
-from .estimation import Estimation
-from .files import (
-    SAVES,
-    TOOLS,
-    CannotSave,
-    StateKeeper,
-    find,
-    own_name,
-    write_in_folder,
-)
-from .shapes import read_shape
+from .conversions import in_frame, parameters_message, pose_matrix
+from .files import SAVES, TOOLS, CannotSave
+
+if TYPE_CHECKING:
+    from .node import InertialIdNode
 
 DEFAULT_NAME = "inertial_parameters.json"
-
-
-class NotActive(InertialIdError):
-    """The node was asked for something that only an active one can do."""
+PRIMITIVES = {SolidPrimitive.BOX: "box", SolidPrimitive.SPHERE: "sphere",
+              SolidPrimitive.CYLINDER: "cylinder"}
 
 
 class Services:
-    """The services of a node.
+    """The services of a node."""
 
-    Args:
-        settings: gives those of now; state: keeps tool and tare.
-    """
-
-    def __init__(self, node: LifecycleNode, estimation: Estimation, state: StateKeeper,
-                 settings: Callable[[], Settings]) -> None:
-        self._node, self._estimation, self._state = node, estimation, state
-        self._settings = settings
+    def __init__(self, node: InertialIdNode) -> None:
+        self._node, self._estimation, self._files = node, node.estimation, node.files
+        self._identifier = node.estimation.identifier
         # One change at a time; who only asks need not wait for it.
         changing, asking = MutuallyExclusiveCallbackGroup(), MutuallyExclusiveCallbackGroup()
         self._services = [node.create_service(
             kind, f"~/{name}", self._reporting(name, answer),
-            callback_group=asking if name == "get_inertial_parameters" else changing)
+            callback_group=asking if kind is GetInertialParameters else changing)
             for kind, name, answer in (
                 (GetInertialParameters, "get_inertial_parameters", self._get_parameters),
-                (Trigger, "tare", lambda *_: self._change(estimation.identifier.tare)),
-                (Trigger, "untare", lambda *_: self._change(estimation.identifier.untare)),
-                (SetTool, "set_tool", self._set_tool), (Trigger, "reset", self._reset),
+                (Trigger, "tare", lambda *_: self._change(Identifier.tare)),
+                (Trigger, "untare", lambda *_: self._change(Identifier.untare)),
+                (Trigger, "reset", lambda *_: self._change(_reset)),
+                (SetTool, "set_tool", lambda request, _: self._change(
+                    lambda _: self._use_tool(request.action, request.name))),
                 (SetShape, "set_shape", self._set_shape), (Save, "save", self._save))]
 
     def close(self) -> None:
@@ -74,11 +64,11 @@ class Services:
         """Wrap a handler: the response holds its sentence, or the error that it raised."""
         def handle(request: Any, response: Any) -> Any:
             try:
-                if name != "get_inertial_parameters":
-                    require_active(self._node, self._estimation)
+                if answer != self._get_parameters:
+                    self._node.require_active()
                 response.message, response.success = answer(request, response), True
             except Exception as error:  # a request must not end the node
-                response.message, response.success = explain(self._node, name, error), False
+                response.message, response.success = self._node.explain(name, error), False
             return response
         return handle
 
@@ -89,14 +79,11 @@ class Services:
         outcome, findings = estimation.outcome, estimation.findings_now
         age = estimation.freshness.age(outcome)
         if target and outcome.frame_id and target != outcome.frame_id:
-            try:
-                rotation, translation, moment = estimation.worker.call(
-                    lambda: estimation.lookup(target, outcome.frame_id))
-            except InertialIdError:
-                # Numbers in another frame than asked for would be taken for the right ones.
-                response.parameters = parameters_message(NoEstimate(
-                    outcome.stamp_ns, target, f"no transform to '{target}'"), findings)
-                raise
+            # Numbers in another frame than asked for would be taken for the right ones.
+            response.parameters = parameters_message(NoEstimate(
+                outcome.stamp_ns, target, f"no transform to '{target}'"), findings)
+            rotation, translation, moment = estimation.worker.call(
+                lambda: estimation.lookup(target, outcome.frame_id))
             if isinstance(outcome, Estimate):
                 outcome = in_frame(outcome, target, rotation, translation)
                 if moment is not None:  # it is there at that time only
@@ -107,47 +94,38 @@ class Services:
         return str(response.parameters.status)
 
     def _save(self, request: Any, response: Any) -> str:
-        name = request.name or own_name(self._node.get_fully_qualified_name(), DEFAULT_NAME)
         outcome = self._estimation.outcome
         if not isinstance(outcome, Estimate):
             raise NotEnoughData(f"nothing to save: {outcome.reason}")
-        path = write_in_folder(self._settings().state.directory, SAVES, name,
-                               lambda path: save_estimate(path, outcome))
+        path = self._files.save(SAVES, request.name or self._files.own(DEFAULT_NAME).name,
+                                lambda path: save_estimate(path, outcome))
         response.path = str(path)
         return f"saved to {path}"
 
     # ---- what is changed ------------------------------------------------------------------------
 
-    def _change(self, change: Callable[[], str]) -> str:
+    def _change(self, change: Callable[[Identifier], str]) -> str:
         """Have the worker make a change and solve; returns what it says. What cannot be written is
         not used (raises CannotSave)."""
         def change_and_solve() -> str:
-            identifier = self._estimation.identifier
-            before = identifier.beliefs
+            before = self._identifier.beliefs
             try:
-                text = change()
-                text += self._state.keep(identifier.beliefs)
+                text = change(self._identifier)
+                if self._identifier.beliefs is not before:
+                    text += self._files.keep(self._identifier.beliefs)
             except CannotSave as error:
-                identifier.believe(before)
+                self._identifier.believe(before)
                 raise CannotSave(f"{error}; tool, tare and estimate are as before") from error
             self._estimation.solve()
             return text
         return self._estimation.worker.call(change_and_solve)
-
-    def _reset(self, request: Any, response: Any) -> str:
-        def reset() -> str:
-            self._estimation.identifier.reset("the reset service was called")
-            self._estimation.solve()
-            return "buffer and estimate are forgotten"
-        return self._estimation.worker.call(reset)
 
     def _set_shape(self, request: Any, response: Any) -> str:
         shape = read_shape(request)
 
         def use() -> str:
             placed = None if shape is None else self._in_sensor(shape, request.frame_id)
-            identifier = self._estimation.identifier
-            identifier.believe(replace(identifier.beliefs, shape=placed))
+            self._identifier.believe(replace(self._identifier.beliefs, shape=placed))
             self._estimation.solve()
             if placed is None:
                 return "the shape is forgotten"
@@ -159,7 +137,7 @@ class Services:
     def _in_sensor(self, shape: Shape, frame: str) -> Shape:
         """A shape that is given in a frame (empty: the sensor's) in the sensor frame (raises
         UnknownFrame, InvalidData)."""
-        sensor = self._estimation.identifier.streams.frame
+        sensor = self._identifier.streams.frame
         if not frame:
             return shape
         if not sensor:
@@ -169,44 +147,87 @@ class Services:
         pose[:3, :3], pose[:3, 3] = self._estimation.lookup(sensor, frame)[:2]
         return shape.place(pose)
 
-    def _set_tool(self, request: Any, response: Any) -> str:
-        return self._change(lambda: self._use_tool(request.action, request.name))
-
     def _use_tool(self, action: int, name: str) -> str:
-        identifier, outcome = self._estimation.identifier, self._estimation.outcome
-        directory, tool = self._settings().state.directory, None
+        outcome, tool = self._estimation.outcome, None
         if action == SetTool.Request.CLEAR and not name:
             text = "the tool is forgotten; all that the sensor carries"
         elif action == SetTool.Request.LOAD and name:
-            tool = load_tool(find(directory, TOOLS, name))
+            tool = load_tool(self._files.find(TOOLS, name))
             text = f"loaded a {tool.describe()}; what is carried beside it"
         elif action == SetTool.Request.STORE:
             if not isinstance(outcome, Estimate) or outcome.doubted:
                 raise NotEnoughData("there is no estimate to store as the tool: " + (
                     outcome.doubted if isinstance(outcome, Estimate) else outcome.reason))
-            tool = stored = tool_from_estimate(outcome, identifier.beliefs.tool)
+            tool = stored = tool_from_estimate(outcome, self._identifier.beliefs.tool)
             text = f"stored a {tool.describe()}"
             if name:
-                path = write_in_folder(directory, TOOLS, name, lambda at: save_tool(at, stored))
-                text += f" in {path}"
+                text += f" in {self._files.save(TOOLS, name, lambda at: save_tool(at, stored))}"
             text += "; what is carried beside it"
         else:
             raise InvalidData(f"action is {action} and name '{name}'; allowed: 1 (load) with a "
                               "name, 2 (clear) without one, 3 (store the present estimate)")
-        identifier.believe(replace(identifier.beliefs, tool=tool))
+        self._identifier.believe(replace(self._identifier.beliefs, tool=tool))
         return f"{text} is estimated from now on"
 
 
-def require_active(node: LifecycleNode, estimation: Estimation) -> None:
-    """Raise NotActive where the node is not."""
-    if estimation.streams is None:
-        raise NotActive("the node is inactive; activate it first (ros2 lifecycle set "
-                        f"{node.get_fully_qualified_name()} activate)")
+def _reset(identifier: Identifier) -> str:
+    identifier.reset("the reset service was called")
+    return "buffer and estimate are forgotten"
 
 
-def explain(node: LifecycleNode, name: str, error: Exception) -> str:
-    """An error in a sentence; one that should not happen is logged, too."""
-    if isinstance(error, InertialIdError):
-        return str(error)
-    node.get_logger().error(printable(f"{name}: {type(error).__name__}: {error}"))
-    return printable(f"internal error: {error}")
+# ---- the shape that a request of ~/set_shape describes -------------------------------------------
+
+
+def read_shape(request: Any) -> Shape | None:
+    """The shape that a request describes, about the origin of its frame_id; None where it asks to
+    forget the shape. May take seconds.
+
+    Raises:
+        InvalidShape: more than one shape, or one that cannot be accepted; InvalidData: a bad pose.
+    """
+    given = {name: make for name, make, is_there in (
+        ("primitive", _primitive, request.primitive.type),
+        ("mesh", _mesh, len(request.mesh.triangles) or len(request.mesh.vertices)),
+        ("mesh_resource", _file, request.mesh_resource),
+        ("points", lambda r: shape_from_points(_rows(r.points)), len(request.points))) if is_there}
+    if not given:
+        return None
+    if len(given) > 1:
+        raise InvalidShape(f"the request gives {' and '.join(given)}; give exactly one")
+    (make,) = given.values()
+    return make(request).place(pose_matrix(request.pose), bool(request.bounding))
+
+
+def _primitive(request: Any) -> Shape:
+    kind, sizes = request.primitive.type, [float(d) for d in request.primitive.dimensions]
+    if kind not in PRIMITIVES:
+        raise InvalidShape(f"primitive.type is {kind}; allowed: " + ", ".join(
+            f"{number} ({name})" for number, name in PRIMITIVES.items()))
+    # Messages give the height of a cylinder first.
+    return shape_from_primitive(PRIMITIVES[kind], sizes[::-1] if kind == SolidPrimitive.CYLINDER
+                                else sizes, np.eye(4))
+
+
+def _mesh(request: Any) -> Shape:
+    with optional_packages("a shape from a mesh"):
+        import trimesh
+
+    vertices = _rows(request.mesh.vertices)
+    faces = np.array([t.vertex_indices for t in request.mesh.triangles], dtype=np.int64)
+    if not np.isfinite(vertices).all() or not 0 <= faces.max(initial=-1) < len(vertices):
+        raise InvalidShape("mesh.vertices must be finite, and mesh.triangles name some of them (it "
+                           f"has {len(vertices)})")
+    return shape_from_mesh(trimesh.Trimesh(vertices, faces), np.eye(4))
+
+
+def _file(request: Any) -> Shape:
+    scale = request.mesh_scale or 1.0
+    if not (np.isfinite(scale) and scale > 0.0):
+        raise InvalidShape(f"mesh_scale is {scale:g}; allowed: above 0, or 0 for 1")
+    path = resolve_resource(request.mesh_resource, package_roots())
+    return shape_from_mesh(load_mesh(path, scale), np.eye(4), False, path.name)
+
+
+def _rows(points: Any) -> np.ndarray:
+    """Coordinates (n, 3) of point messages."""
+    return np.array([(p.x, p.y, p.z) for p in points], dtype=float).reshape(-1, 3)

@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable
-from typing import Any
+import time
+from collections import deque
+from collections.abc import Callable, Iterable
 
 from rclpy.clock import Clock, ClockType
 from rclpy.exceptions import InvalidTopicNameException
 from rclpy.node import Node
 from rclpy.parameter import Parameter
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.validate_topic_name import validate_topic_name
 
 from ..errors import InvalidSetting
-from ..io.inbox import Inbox
 from ..io.input_topics import (
     DYNAMIC_JOINT_STATES,
     JOINT_STATES,
@@ -31,12 +31,43 @@ from ..io.input_topics import (
 from ..settings import Settings
 from . import compat
 from .compensation import CompensatedWrench
+from .contract import latched
 
 HAND_OVER = 0.05  # s
 LISTED = 10  # names in a sentence, at most
 # s between threads that run Python code: a wrench that comes while an estimate is made must not
 # wait for long where it is compensated.
 SWITCH = 0.001
+DEPTH = 2000  # messages of a topic that may wait for the executor
+MOST = 50_000  # messages of a topic that may wait for the worker
+
+
+class Inbox:
+    """Serialised messages between the thread that adds them and the one that takes them.
+
+    Attributes:
+        counts: messages of each topic so far; arrived: steady time of the last one [s]; lost:
+            number of messages for which there was no room.
+    """
+
+    def __init__(self, topics: Iterable[InputTopic]) -> None:
+        self._waiting = {topic: deque[bytes](maxlen=MOST) for topic in topics}
+        self.counts = dict.fromkeys(self._waiting, 0)
+        self.arrived = dict.fromkeys(self._waiting, time.monotonic())
+        self.lost = 0
+
+    def add(self, topic: InputTopic, data: bytes) -> None:
+        """Add a message, in place of the oldest one where there is no room."""
+        waiting = self._waiting[topic]
+        self.lost += len(waiting) == MOST
+        waiting.append(data)
+        self.counts[topic] += 1
+        self.arrived[topic] = time.monotonic()
+
+    def take(self) -> dict[InputTopic, list[bytes]]:
+        """The messages of each topic that wait."""
+        return {topic: [some.popleft() for _ in range(len(some))]
+                for topic, some in self._waiting.items() if some}
 
 
 class Subscriptions:
@@ -49,6 +80,8 @@ class Subscriptions:
 
     Attributes:
         inbox: what has arrived; compensation: what is published at once.
+        load_topic: brings the load: wrench, or joint states where there is none; load_name: its
+            full name.
 
     Raises:
         InvalidSetting: a topic name that is none, or a type that is not installed.
@@ -59,6 +92,8 @@ class Subscriptions:
         self._owner = owner
         topics = input_topics(settings)
         self.inbox = Inbox(topics)
+        self.load_topic = next(
+            topic for topic in (WRENCH, DYNAMIC_JOINT_STATES, JOINT_STATES) if topic in topics)
         self.node = Node(
             f"_{owner.get_name()}_io", context=owner.context, namespace=owner.get_namespace(),
             enable_rosout=False, start_parameter_services=False, use_global_arguments=False,
@@ -71,13 +106,14 @@ class Subscriptions:
             self.compensation = CompensatedWrench(
                 self.node, owner.resolve_topic_name("~/wrench_compensated"),
                 owner.resolve_topic_name("~/compensation_state"), settings, age)
-            self._subscriptions = {
-                topic: self._subscribe(topic, topic.name(settings)) for topic in topics}
+            names = {topic: self._subscribe(topic, topic.name(settings)) for topic in topics}
         except BaseException:
             self.node.destroy_node()
             raise
+        self.load_name = names[self.load_topic]
 
-    def _subscribe(self, topic: InputTopic, name: str) -> Any:
+    def _subscribe(self, topic: InputTopic, name: str) -> str:
+        """Listen to a topic; returns its full name."""
         def receive(data: bytes) -> None:
             if self.compensation.is_used:
                 self.compensation.receive(topic, data)
@@ -85,9 +121,10 @@ class Subscriptions:
 
         try:
             validate_topic_name(name)
-            return self.node.create_subscription(
-                compat.message_type(topic.type, topic.required_by),
-                self._owner.resolve_topic_name(name), receive, subscription_qos(topic), raw=True)
+            return str(self.node.create_subscription(
+                compat.message_type(topic.type, topic.setting),
+                self._owner.resolve_topic_name(name), receive, subscription_qos(topic), raw=True
+            ).topic_name)
         except (InvalidTopicNameException, ValueError) as error:
             reason = " ".join(str(error).split())
             raise InvalidSetting(f"{topic.setting} is '{name}'; it must be a topic name: "
@@ -116,17 +153,6 @@ class Subscriptions:
 
     # ---- what comes in --------------------------------------------------------------------------
 
-    @property
-    def load_topic(self) -> InputTopic:
-        """The topic that brings the load: wrench, or joint states where there is none."""
-        return next(topic for topic in (WRENCH, DYNAMIC_JOINT_STATES, JOINT_STATES)
-                    if topic in self._subscriptions)
-
-    @property
-    def load_name(self) -> str:
-        """The full name of that topic."""
-        return str(self._subscriptions[self.load_topic].topic_name)
-
     def publishers(self) -> list[str]:
         """The nodes that publish the wrench. Joint states of arm and gripper often come from two;
         what contradicts itself the data show."""
@@ -136,7 +162,7 @@ class Subscriptions:
     def other_topics(self) -> str:
         """Topics of wrenches there are in place of one that is silent, as the end of a sentence;
         empty where it speaks."""
-        if self.inbox.received[self.load_topic].count:
+        if self.inbox.counts[self.load_topic]:
             return ""
         own = self._owner.get_fully_qualified_name()
         names = [name for name, types in self.node.get_topic_names_and_types()
@@ -154,7 +180,5 @@ def publishing_nodes(node: Node, topic: str) -> list[str]:
 
 def subscription_qos(topic: InputTopic) -> QoSProfile:
     """Best effort matches reliable and best-effort publishers; what is latched is reliable."""
-    if topic.latched:
-        return QoSProfile(depth=topic.depth, reliability=ReliabilityPolicy.RELIABLE,
-                          durability=DurabilityPolicy.TRANSIENT_LOCAL)
-    return QoSProfile(depth=topic.depth, reliability=ReliabilityPolicy.BEST_EFFORT)
+    return latched(DEPTH) if topic.latched else QoSProfile(
+        depth=DEPTH, reliability=ReliabilityPolicy.BEST_EFFORT)

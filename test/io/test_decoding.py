@@ -15,12 +15,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from rosbags.typesys import get_types_from_msg
 
-from inertial_id_ros.io import inbox
-from inertial_id_ros.io.decoding import FORCES, Decoded, Decoder, decode
+from inertial_id_ros.io.decoding import FORCES, Decoded, Decoder, decode, text
 from inertial_id_ros.io.input_topics import (
     DYNAMIC_JOINT_STATES,
     DYNAMIC_PAYLOAD,
-    FRANKA_PAYLOAD,
     INERTIA_PAYLOAD,
     JOINT_STATES,
     ROBOT_DESCRIPTION,
@@ -30,7 +28,7 @@ from inertial_id_ros.io.input_topics import (
     InputTopic,
     input_topics,
 )
-from inertial_id_ros.io.sample_blocks import Edges, JointStates, Wrenches
+from inertial_id_ros.io.sample_blocks import JointStates, Wrenches
 from inertial_id_ros.settings import Settings
 
 STAMP = 1_785_000_000_123_456_789
@@ -173,6 +171,7 @@ def test_a_dynamic_joint_state_holds_wrench_joints_and_payload() -> None:
               "arm_payload": {"cog.y": 0.2, "mass": 1.5, "cog.x": 0.1, "cog.z": 0.3}}
     data = [dynamic(STAMP + k, values) for k in range(3)]
     of_arm = Settings().replace({"dynamic_joint_states.topic": "/d", "wrench.sensor_frame": "tool0",
+                                 "precompensated.source": "dynamic_joint_states",
                                  "dynamic_joint_states.sensor": "arm_tcp_fts_sensor"})
     got = decode(DYNAMIC_JOINT_STATES, data, of_arm)
     joints, force = got.samples
@@ -192,53 +191,12 @@ PAYLOAD = [1.5, 0.1, 0.2, 0.3, *[0.0] * 6]
 OWN = {"precompensated.source": "dynamic_joint_states"}
 
 
-def text(said: str) -> bytes:
+def test_a_robot_description_is_read_and_refused_where_it_is_cut_off() -> None:
     kind = "std_msgs/msg/String"
-    return bytes(STORE.serialize_cdr(STORE.types[kind](said), kind))
-
-
-def test_messages_are_taken_once_and_in_order() -> None:
-    box = inbox.Inbox([WRENCH, JOINT_STATES, TRANSFORMS])
-    assert box.take() == {}
-    for k in range(3):
-        box.add(WRENCH, bytes([k]))
-        box.add(JOINT_STATES, bytes([10 + k]))
-    assert box.take() == {WRENCH: [b"\0", b"\1", b"\2"], JOINT_STATES: [b"\n", b"\x0b", b"\x0c"]}
-    box.add(WRENCH, b"\3")
-    assert box.take() == {WRENCH: [b"\3"]} and box.take() == {}
-    assert [box.received[t].count for t in (WRENCH, JOINT_STATES, TRANSFORMS)] == [4, 3, 0]
-    assert box.received[WRENCH].arrived >= box.received[TRANSFORMS].arrived and box.lost == 0
-
-
-def test_a_full_box_loses_and_counts_what_comes_until_it_is_emptied(
-        monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inbox, "MOST", 10)
-    box = inbox.Inbox([WRENCH, JOINT_STATES])
-    for topic in (WRENCH, JOINT_STATES, WRENCH, JOINT_STATES):
-        box.add(topic, b"12345678")  # the third finds more than ten bytes
-    assert box.lost == 2 and box.received[WRENCH].count == 2
-    assert box.take() == {WRENCH: [b"12345678"], JOINT_STATES: [b"12345678"]}
-    box.add(WRENCH, b"9")
-    assert box.take() == {WRENCH: [b"9"]} and box.lost == 2
-
-
-def test_each_topic_becomes_what_it_holds() -> None:
-    edge = (STAMP, "a", "b", (1.0, 2.0, 3.0), (0.0, 0.0, 0.0, 1.0))
-    got = inbox.decode({
-        WRENCH: [cdr_messages.wrench(STAMP, "f", (1, 2, 3), (4, 5, 6))],
-        JOINT_STATES: [cdr_messages.joint_state(STAMP, "j", [0.5])],
-        TRANSFORMS: [cdr_messages.transforms([edge])],
-        STATIC_TRANSFORMS: [cdr_messages.transforms([(0, "b", "c", *edge[3:])])],
-        ROBOT_DESCRIPTION: [text("<old/>"), text("<robot/>")],
-        FRANKA_PAYLOAD: [b"1", b"2"]}, Settings())
-    wrench, joints, moving = got.samples
-    assert isinstance(wrench, Wrenches) and wrench.rows.tolist() == [[1, 2, 3, 4, 5, 6]]
-    assert isinstance(joints, JointStates) and joints.positions.tolist() == [[0.5]]
-    assert isinstance(moving, Edges) and (moving.parent, moving.child) == ("a", "b")
-    (fixed,) = got.fixed
-    assert fixed.child == "c" and fixed.rows.tolist() == [[1, 2, 3, 0, 0, 0, 1]]
-    assert got.description == "<robot/>" and got.others == {FRANKA_PAYLOAD: b"2"}
-    assert got.payload is None and not got.damaged
+    data = bytes(STORE.serialize_cdr(STORE.types[kind]("<robot/>"), kind))
+    assert text(data) == "<robot/>"
+    with pytest.raises(ValueError):
+        text(data[:-2])
 
 
 @pytest.mark.parametrize(("topic", "settings", "payload", "blocks"), [
@@ -250,7 +208,7 @@ def test_the_payload_is_read_where_the_settings_say(
         ) -> None:
     settings = {**settings, "dynamic_joint_states.topic": "/states",
                 "wrench.sensor_frame": "tool0"}
-    got = inbox.decode({topic: [dynamic(STAMP, STATES)]}, Settings().replace(settings))
+    got = decode(topic, [dynamic(STAMP, STATES)], Settings().replace(settings))
     assert (None if got.payload is None else got.payload.tolist()) == payload
     assert len(got.samples) == blocks
 

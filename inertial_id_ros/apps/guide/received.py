@@ -6,6 +6,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,7 +14,7 @@ import numpy as np
 
 from ...identify.answers import MISSING
 from ...inertia import Array
-from ...io.inbox import decode
+from ...io.decoding import decode, text
 from ...io.input_topics import (
     DYNAMIC_JOINT_STATES,
     JOINT_STATES,
@@ -23,7 +24,7 @@ from ...io.input_topics import (
     WRENCH,
     InputTopic,
 )
-from ...io.sample_blocks import JointStates, Samples, Wrenches
+from ...io.sample_blocks import Edges, JointStates, Samples, Wrenches
 from ...kinds import finding_of
 from ...model.history import LONGEST, History, Window
 from ...motion.description import parse_urdf, root_link
@@ -119,8 +120,8 @@ class Received:
     def description(self) -> str:
         """The robot description; empty: none was received."""
         for data in reversed(self._data(ROBOT_DESCRIPTION)[1]):
-            if text := decode({ROBOT_DESCRIPTION: [data]}, self.settings).description:
-                return text
+            with suppress(ValueError):  # damaged
+                return text(data)
         return self._urdf
 
     def window(self, first_ns: int, last_ns: int) -> Window:
@@ -140,8 +141,9 @@ class Received:
         streams = Streams(self.settings)
         if self.description:
             streams.set_robot_description(self.description)
-        for edge in decode({STATIC_TRANSFORMS: self._data(STATIC_TRANSFORMS)[1]},
-                           self.settings).fixed:
+        for edge in decode(STATIC_TRANSFORMS, self._data(STATIC_TRANSFORMS)[1],
+                           self.settings).samples:
+            assert isinstance(edge, Edges)
             streams.add_static_transform(edge.parent, edge.child, place_of(
                 edge.rows[-1, :3].tolist(), edge.rows[-1, 3:].tolist()))
         for _, some in self._samples(first_ns, last_ns):
@@ -159,7 +161,7 @@ class Received:
         and joint states that lack positions."""
         for topic in topics:
             arrivals, messages = self._data(topic, first_ns, last_ns)
-            for some in decode({topic: messages}, self.settings).samples:
+            for some in decode(topic, messages, self.settings).samples:
                 if not isinstance(some, JointStates) or some.positions.shape[1] == len(some.names):
                     yield arrivals, some
 

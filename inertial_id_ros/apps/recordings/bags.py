@@ -239,7 +239,6 @@ class _Reader:
 
     def _part(self, messages: Sequence[Message]) -> Part:
         part = Part([], 1e-9 * (messages[-1][1] - self._bag.start))
-        driver = self._settings.precompensated
         for name in dict.fromkeys(topic for topic, _, _ in messages):
             data = [content for topic, _, content in messages if topic == name]
             self.counts[name] += len(data)
@@ -253,8 +252,7 @@ class _Reader:
                 data, times if self._recorded_stamps else None)
             self._note_damage(name, decoded.damaged, decoded.why)
             part.samples.extend(decoded.samples)
-            if decoded.payload is not None and not driver.topic and (
-                    driver.source == "dynamic_joint_states"):  # in the message of the wrench
+            if decoded.payload is not None:  # in the message of the wrench
                 part = part._replace(payload=StatedPayload("", decoded.payload))
         return part
 

@@ -86,7 +86,7 @@ class Listening:
     def _listen(self, topic: InputTopic) -> None:
         """Keep the messages of an input."""
         self._guide.node.create_subscription(
-            message_type(topic.type, topic.required_by), self._full_name(topic),
+            message_type(topic.type, topic.setting), self._full_name(topic),
             lambda data: self.received.add(topic, self._guide.now_ns(), bytes(data)),
             subscription_qos(topic), raw=True)
 
