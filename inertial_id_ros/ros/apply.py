@@ -112,12 +112,14 @@ class ApplyService:
                  ) -> tuple[Plan, TargetPayload, Record]:
         """What is to be sent of a saved estimate, or of the newest one (raises InertialIdError)."""
         payload, evidence = self._saved(saved, target) if saved else self._newest(target)
-        frame, estimation = target.frame(before).lstrip("/"), self._estimation
+        frame, identifier = target.frame(before).lstrip("/"), self._estimation.identifier
         if frame not in ("", payload.frame_id):
-            rotation, translation, _ = estimation.worker.call(
-                lambda: estimation.lookup(frame, payload.frame_id, fixed=True))
-            payload = payload.placed(frame, rotation,
-                                     np.zeros(3) if target.axes_only else translation)
+            place, stamp = self._estimation.worker.call(
+                lambda: identifier.streams.tree().place(frame, payload.frame_id))
+            if stamp is not None:
+                raise InvalidData(f"frame '{frame}' moves against '{payload.frame_id}'")
+            payload = payload.placed(frame, np.array(place.rotation), np.array(
+                np.zeros(3) if target.axes_only else place.translation))
         plan = target.plan(payload, before)
         what = payload.describe() + (" from the origin of the sensor" if target.axes_only else "")
         return plan._replace(what=plan.what or what), payload, {"evidence": evidence}
@@ -210,14 +212,12 @@ class ApplyService:
     def _forget(self, name: str) -> None:
         """Drop the data, and the tare, which was of the zero before: UR zeroes its sensor, too.
         Then publish the compensated wrench again, once there is an estimate. In the worker."""
-        identifier = self._estimation.identifier
-        identifier.untare()
-        identifier.reset(f"a payload was applied to {name}")
+        self._estimation.identifier.untare()
         try:
-            self._node.files.keep(identifier.beliefs)
+            self._node.files.keep(self._estimation.identifier.beliefs)
         except CannotSave as error:
             self._estimation.note("file_failed", str(error))
-        self._estimation.solve()
+        self._estimation.reset(f"a payload was applied to {name}")
         self._withhold("")
 
     # ---- the record, one line of JSON for each application ---------------------------------------

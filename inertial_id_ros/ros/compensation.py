@@ -52,18 +52,20 @@ class CompensatedWrench:
     `update` and `withhold` are called from other threads, all else from that of the streams.
 
     Args:
-        node: of the streams; wrench, state: names of the topics.
+        node: of the streams; resolve: gives full names of topics.
         age: time since the sample of a stamp [ns] arrived [s].
     """
 
-    def __init__(self, node: Node, wrench: str, state: str, settings: Settings,
+    def __init__(self, node: Node, resolve: Callable[[str], str], settings: Settings,
                  age: Callable[[int], float]) -> None:
         limits = np.repeat(settings.wrench.range, 3)
         self._live = Compensation(settings.compensation, settings.wrench.sign,
                                   np.where(limits > 0.0, limits, np.inf))
         self._settings, self._age = settings, age
-        self._publisher = node.create_publisher(WrenchStamped, wrench, DEPTH)
-        self._state = node.create_publisher(CompensationState, state, LATCHED)
+        self._publisher = node.create_publisher(
+            WrenchStamped, resolve("~/wrench_compensated"), DEPTH)
+        self._state = node.create_publisher(
+            CompensationState, resolve("~/compensation_state"), LATCHED)
         self._load, self._withheld, self._since = LoadInUse(), "", time.monotonic()
         self._of_identifier, self._moved_by = LoadInUse(), tuple[Any, ...]()
         self._newest, self._frame = 0, ""

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.lifecycle import LifecycleNode
@@ -13,11 +13,11 @@ from ..estimate import Estimate, Outcome
 from ..kinds import INPUTS, LEVELS, Finding
 from .conversions import payload_text
 from .estimation import Estimation
-from .streams import Subscriptions
 
 PERIOD = 1.0  # s between two reports
 LOG_PERIOD = 10.0  # s between log lines of one finding, or of the payload
 LISTED = 10  # names in a line, at most
+STATUS = (DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR)  # as `LEVELS`
 
 
 class Diagnostics:
@@ -41,31 +41,30 @@ class Diagnostics:
         estimation, streams = self._estimation, self._estimation.streams
         findings = (estimation.notes.copy() | {f.name: f for f in estimation.findings_now}).values()
         message = DiagnosticArray(status=[
-            self._inputs(streams, [f for f in findings if f.kind in INPUTS]),
+            self._inputs([f for f in findings if f.kind in INPUTS]),
             self._estimate(estimation.outcome, [f for f in findings if f.kind not in INPUTS])])
         clock = (self._node if streams is None else streams.node).get_clock()
         message.header.stamp = clock.now().to_msg()
         self._publisher.publish(message)
         self._log_findings(findings)
         self._log_payload(estimation.outcome)
-        if streams is not None:
-            self._log_publishers(streams)
+        self._log_publishers()
 
     # ---- statuses -------------------------------------------------------------------------------
 
-    def _inputs(self, streams: Subscriptions | None, findings: list[Finding]) -> DiagnosticStatus:
-        before, counted, values = self._counts, self._counted, dict[str, str]()
-        self._counted, load, load_rate = time.monotonic(), "wrench", 0.0
+    def _inputs(self, findings: list[Finding]) -> DiagnosticStatus:
+        streams, before, period = self._estimation.streams, self._counts, -self._counted
+        self._counted = time.monotonic()
         self._counts = {} if streams is None else {
-            topic.setting.removesuffix(".topic"): count
-            for topic, count in streams.inbox.counts.items()}
-        for name, count in self._counts.items():
-            rate = max(count - before.get(name, 0), 0) / (self._counted - counted)
-            values |= {f"{name} [Hz]": f"{rate:.1f}", f"{name} [messages]": str(count)}
-            if streams is not None and streams.load_topic.setting == f"{name}.topic":
-                load, load_rate = name, rate
-        return self._status("inputs", findings, values, bool(load_rate), "receiving" if load_rate
-                            else f"no message arrives: {load}")
+            topic.setting.removesuffix(".topic"): n for topic, n in streams.inbox.counts.items()}
+        rates = {name: max(count - before.get(name, 0), 0) / (period + self._counted)
+                 for name, count in self._counts.items()}
+        values = ({f"{name} [Hz]": f"{rate:.1f}" for name, rate in rates.items()}
+                  | {f"{name} [messages]": str(count) for name, count in self._counts.items()})
+        load = "wrench" if streams is None else streams.load_topic.setting.removesuffix(".topic")
+        if rates.get(load):
+            return self._status("inputs", findings, values, True, "receiving")
+        return self._status("inputs", findings, values, False, f"no message arrives: {load}")
 
     def _estimate(self, outcome: Outcome, findings: list[Finding]) -> DiagnosticStatus:
         if not isinstance(outcome, Estimate):
@@ -78,22 +77,17 @@ class Diagnostics:
             "solve time [s]": f"{outcome.solve_time:.5f}",
             "condition number": f"{outcome.condition_number:.3g}"}, True, f"{mass:.3f} kg")
 
-    def _status(self, name: str, findings: list[Finding], values: Mapping[str, str], fine: bool,
+    def _status(self, name: str, findings: list[Finding], values: dict[str, str], fine: bool,
                 otherwise: str) -> DiagnosticStatus:
-        """A status at the level of its worst finding, with that one's text.
-
-        Args:
-            fine, otherwise: False for a warning, and the text, where no finding is one.
-        """
+        """A status at the level of its worst finding, with that one's text; where none is worse
+        than info, fine or a warning with another text."""
         status = DiagnosticStatus(
             name=f"{self._node.get_fully_qualified_name().lstrip('/')}: {name}", message=otherwise,
-            level=DiagnosticStatus.OK if fine else DiagnosticStatus.WARN,
-            values=[KeyValue(key=key, value=value) for key, value in {
-                **values, **{f.name: f.text for f in findings}}.items()])
+            level=STATUS[not fine], values=[KeyValue(key=key, value=value) for key, value in (
+                values | {f.name: f.text for f in findings}).items()])
         worst = max(findings, key=lambda f: LEVELS.index(f.level), default=None)
         if worst is not None and worst.level != "info":
-            status.message, status.level = worst.text, (
-                DiagnosticStatus.ERROR if worst.level == "error" else DiagnosticStatus.WARN)
+            status.message, status.level = worst.text, STATUS[LEVELS.index(worst.level)]
         return status
 
     # ---- log ------------------------------------------------------------------------------------
@@ -122,10 +116,12 @@ class Diagnostics:
             self._verdict, self._verdict_at = outcome.verdict, now
             self._log.info(payload_text(outcome))
 
-    def _log_publishers(self, streams: Subscriptions) -> None:
+    def _log_publishers(self) -> None:
         """Warn where another number of nodes than one begins to publish the wrench."""
-        names = streams.publishers()
-        if names != self._publishers and max(len(names), len(self._publishers)) > 1:
+        streams = self._estimation.streams
+        names = [] if streams is None else streams.publishers()
+        if streams is not None and names != self._publishers and (
+                max(len(names), len(self._publishers)) > 1):
             self._log.warning(f"published by {len(names)} node(s) on "
                               f"'{streams.load_name}': {', '.join(names[:LISTED])}")
         self._publishers = names

@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 import numpy as np
 from rclpy.serialization import deserialize_message
 
-from ..errors import InertialIdError, InvalidData
+from ..errors import InertialIdError
 from ..estimate import Estimate, NoEstimate, Outcome
 from ..identify.beliefs import stated_by_driver
 from ..identify.identifier import Identifier
@@ -36,7 +36,7 @@ from ..io.input_topics import (
 from ..io.sample_blocks import Edges, JointStates, Samples, Wrenches
 from ..kinds import Finding, doubt_in, made, withdraw_doubted
 from .compat import message_type
-from .publishing import Publishing, refuse_unphysical
+from .conversions import Publishing, refuse_unphysical
 from .streams import Subscriptions
 
 T = TypeVar("T")
@@ -52,10 +52,6 @@ LOOK = 0.05  # s between two looks at the time
 MARKS = 1024  # of arrivals, one each time that samples are taken
 
 
-class Busy(InertialIdError):
-    """The worker could not take the job, or not finish it, in the time given."""
-
-
 class Worker:
     """A thread that runs jobs one after the other."""
 
@@ -69,21 +65,17 @@ class Worker:
             self._next = self._pool.submit(routine)
 
     def call(self, job: Callable[[], T], timeout: float = PATIENCE) -> T:
-        """The result of a job, for which is waited at most some time [s].
-
-        Raises:
-            Busy: not in that time; a job that had not begun will not run any more.
-            Exception: what the job raised.
-        """
+        """The result of a job, or what it raised (raises InertialIdError where it does not end
+        within a time [s]; if it had not begun, it will not run any more)."""
         future = self._pool.submit(job)
         try:
             return future.result(timeout)
         except CancelledError:
-            raise Busy("the node is shutting down") from None
+            why = "the node is shutting down"
         except FutureTimeout:
-            if future.cancel():
-                raise Busy(f"busy with an estimate for {timeout:g} s; try again") from None
-            raise Busy(f"not finished within {timeout:g} s; it goes on") from None
+            why = (f"busy with an estimate for {timeout:g} s; try again" if future.cancel() else
+                   f"not finished within {timeout:g} s; it goes on")
+        raise InertialIdError(why)
 
     def stop(self, timeout: float) -> None:
         """Finish what was posted, within a time [s]; what has not begun by then is dropped."""
@@ -171,7 +163,7 @@ class Estimation:
 
     def end(self, reason: str, timeout: float = PATIENCE) -> None:
         """Stop: discard all data, so that nothing old is taken for new later, and show that there
-        is no estimate any more (raises Busy where the worker cannot do that in time)."""
+        is no estimate any more (raises InertialIdError where the worker takes longer)."""
         def forget() -> None:
             if self.streams is not None:
                 self.streams.compensation.withhold(reason)
@@ -287,6 +279,11 @@ class Estimation:
 
     # ---- what is shown --------------------------------------------------------------------------
 
+    def reset(self, reason: str) -> None:
+        """Forget all samples, and show that."""
+        self.identifier.reset(reason)
+        self.solve()
+
     def solve(self) -> None:
         """Estimate with the samples so far, and publish: something was changed."""
         outcome = self.identifier.solve()
@@ -342,22 +339,6 @@ class Estimation:
         self.outcome, self._published = outcome, time.monotonic()
         self._lock.notify_all()
         self._publishing.publish_outcome(outcome, self.findings_now, self.freshness.age(outcome))
-
-    # ---- for services ---------------------------------------------------------------------------
-
-    def lookup(self, target: str, source: str, fixed: bool = False
-               ) -> tuple[np.ndarray, np.ndarray, int | None]:
-        """Rotation (3, 3) and translation (3,) of the source in the target, and the stamp [ns] of
-        the pose; None: they are fixed to each other.
-
-        Raises:
-            UnknownFrame: a frame is not known; InvalidData: they move, and should be fixed.
-        """
-        place, stamp = self.identifier.streams.tree().place(target.lstrip("/"),
-                                                              source.lstrip("/"))
-        if fixed and stamp is not None:
-            raise InvalidData(f"frame '{target}' moves against '{source}'")
-        return np.array(place.rotation), np.array(place.translation), stamp
 
 
 def _key(outcome: Outcome) -> tuple[Any, ...]:

@@ -67,7 +67,8 @@ class IdentifyAction:
         began = time.monotonic()
         try:
             if not handle.request.keep_data:
-                self._estimation.worker.call(self._forget)
+                self._estimation.worker.call(
+                    lambda: self._estimation.reset("a goal of ~/identify began"))
             outcome, message, end = self._wait(handle, began, outcome)
         except Exception as error:  # its client is told
             message, end = self._node.explain("identify", error), handle.abort
@@ -78,10 +79,6 @@ class IdentifyAction:
         return Identify.Result(message=message, success=end == handle.succeed,
                                parameters=parameters_message(
                                    outcome, self._estimation.findings_now))
-
-    def _forget(self) -> None:
-        self._estimation.identifier.reset("a goal of ~/identify began")
-        self._estimation.solve()
 
     def _wait(self, handle: Any, began: float, outcome: Outcome
               ) -> tuple[Outcome, str, Callable[[], None]]:
@@ -110,11 +107,11 @@ class IdentifyAction:
 
 def check(goal: Any, settings: Settings) -> None:
     """Raise InvalidData where a goal cannot be reached, or makes no sense."""
-    for name, unit in (("mass_accuracy", " kg"), ("com_accuracy", " m"), ("inertia_accuracy", ""),
-                       ("timeout", " s")):
-        value = getattr(goal, name)
-        if not 0.0 <= value < math.inf:
-            raise InvalidData(f"{name} is {value:g}{unit}; allowed: finite and not negative")
+    for name, unit in {"mass_accuracy": " kg", "com_accuracy": " m", "inertia_accuracy": "",
+                       "timeout": " s"}.items():
+        if not 0.0 <= getattr(goal, name) < math.inf:
+            raise InvalidData(f"{name} is {getattr(goal, name):g}{unit}; allowed: finite and not "
+                              "negative")
     least = CONFIDENCE_95 * settings.alignment.position_sd
     if settings.load.source == "wrench" and 0.0 < goal.com_accuracy < least:
         raise InvalidData(

@@ -21,12 +21,12 @@ from rclpy.parameter import Parameter
 from ..errors import InertialIdError, printable
 from ..settings import Settings
 from .apply import ApplyService
+from .conversions import Publishing
 from .diagnostics import PERIOD, Diagnostics
 from .estimation import LOOK, Estimation
 from .files import Files
 from .identify_action import IdentifyAction
 from .parameters import Parameters
-from .publishing import Publishing
 from .services import Services
 from .streams import Subscriptions
 

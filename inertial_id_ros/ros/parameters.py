@@ -125,7 +125,7 @@ def _given(node: Node) -> dict[str, Any]:
 def describe(name: str, value: Any, spec: Spec) -> ParameterDescriptor:
     """The descriptor of a setting: type, description with unit, range, and when it may change."""
     parts = [f"{' or '.join(map(str, spec.lengths))} numbers"] if spec.lengths else []
-    if not isinstance(value, (bool, str)) or spec.choices:
+    if spec.choices or not isinstance(value, (bool, str)):
         parts.append(allowed_range(spec))
     parts.append("may change while the node runs" if spec.runtime else "set at start only")
     kind = (Parameter.Type.DOUBLE_ARRAY if isinstance(value, tuple) else
@@ -136,11 +136,11 @@ def describe(name: str, value: Any, spec: Spec) -> ParameterDescriptor:
         additional_constraints="; ".join(parts))
     if math.isfinite(spec.low) and math.isfinite(spec.high):
         if kind == Parameter.Type.DOUBLE:
-            out.floating_point_range = [FloatingPointRange(
-                from_value=float(spec.low), to_value=float(spec.high))]
+            out.floating_point_range = [FloatingPointRange(from_value=float(spec.low),
+                                                           to_value=float(spec.high))]
         elif kind == Parameter.Type.INTEGER:
-            out.integer_range = [IntegerRange(
-                from_value=int(spec.low), to_value=int(spec.high), step=1)]
+            out.integer_range = [IntegerRange(from_value=int(spec.low), to_value=int(spec.high),
+                                              step=1)]
     return out
 
 

@@ -13,7 +13,8 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import IO
 
 from rclpy.utilities import remove_ros_args
@@ -31,24 +32,24 @@ GRACE = 4.0  # s to end after a signal
 def start_ros(program: str, words: Sequence[str]) -> None:
     """Start rclpy with the ROS arguments among the words that follow the program's name (raises
     InvalidSetting where ROS does not understand them)."""
-    try:
+    with _one_sentence():
         compat.init([program, *words])
-    except Exception as error:  # rclpy has no public base class for bad ROS arguments
-        raise _refusal(error) from error
 
 
 def without_ros_arguments(program: str, words: Sequence[str]) -> list[str]:
-    """The words of a command line without its ROS arguments (raises InvalidSetting where ROS does
-    not understand its own)."""
-    try:
+    """The words of a command line without its ROS arguments (raises InvalidSetting)."""
+    with _one_sentence():
         return remove_ros_args([program, *words])[1:]
+
+
+@contextmanager
+def _one_sentence() -> Iterator[None]:
+    """Errors of rclpy, which has no base class of them, on one line that names no source of ROS."""
+    try:
+        yield
     except Exception as error:
-        raise _refusal(error) from error
-
-
-def _refusal(error: Exception) -> InvalidSetting:
-    """The error on one line that names no lines of the sources of ROS."""
-    return InvalidSetting(f"ROS arguments: {_NOISE.sub('', ' '.join(str(error).split()))}")
+        raise InvalidSetting("ROS arguments: " + _NOISE.sub(
+            "", " ".join(str(error).split()))) from error
 
 
 def stop_flag() -> threading.Event:
@@ -97,8 +98,8 @@ class Children:
             if process.poll() is not None:
                 output.seek(0)
                 last = output.read().decode(errors="replace").strip().splitlines()[-1:]
-                return f"{module.split('.')[-1]} ended with status {process.returncode}" + (
-                    f": {last[0]}" if last else "")
+                return ": ".join([f"{module.split('.')[-1]} ended with status {process.returncode}",
+                                  *last])
         return ""
 
     def __enter__(self) -> Children:

@@ -112,9 +112,9 @@ def moves(case: Case) -> str:
     """A joint that moves the sensor moves now, or that is not known. Asked of the topic itself: the
     worker may be busy with an estimate."""
     settings, chain = case.target.settings, case.estimation.identifier.streams.chain
-    topic, kind = settings.joint_states.topic, "sensor_msgs/msg/JointState"
-    if settings.dynamic_joint_states.topic:
-        topic, kind = settings.dynamic_joint_states.topic, "control_msgs/msg/DynamicJointState"
+    dynamic = settings.dynamic_joint_states.topic
+    topic, kind = ((dynamic, "control_msgs/msg/DynamicJointState") if dynamic else
+                   (settings.joint_states.topic, "sensor_msgs/msg/JointState"))
     seen: dict[str, list[tuple[float, float]]] = {}  # steady times [s] and positions
     needed, end = set(chain.turning if chain else ()), time.monotonic() + settings.apply.timeout
     while not seen or needed - set(seen) or any(
@@ -124,23 +124,17 @@ def moves(case: Case) -> str:
         if message is None or now > end:
             return (f"'{topic}' does not bring {', '.join(sorted(needed - set(seen))) or 'joints'}"
                     ", so that it is not known whether the arm is at rest")
-        for name, position in _positions_of(message).items():
-            if name in needed or not needed:
-                seen.setdefault(name, []).append((now, position))
+        positions = {name: value for (name, what), value in interfaces_of(message).items()
+                     if what == "position"} if dynamic else dict(
+                         zip(message.name, message.position, strict=False))
+        for name in (needed or set(positions)) & set(positions):
+            seen.setdefault(name, []).append((now, positions[name]))
     for name, some in seen.items():
         moved = float(np.ptp([position for _, position in some])) / (some[-1][0] - some[0][0])
         if not moved <= settings.apply.rest_speed:
             return (f"the arm moves: joint '{name}' by {moved:.3g} per second; at rest it does by "
                     f"{settings.apply.rest_speed:g} at most")
     return ""
-
-
-def _positions_of(message: Any) -> dict[str, float]:
-    """Positions of joints in a JointState or DynamicJointState."""
-    if hasattr(message, "position"):
-        return dict(zip(message.name, message.position, strict=False))
-    return {name: value for (name, kind), value in interfaces_of(message).items()
-            if kind == "position"}
 
 
 def no_service(case: Case) -> str:

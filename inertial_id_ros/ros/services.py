@@ -49,7 +49,7 @@ class Services:
                 (GetInertialParameters, "get_inertial_parameters", self._get_parameters),
                 (Trigger, "tare", lambda *_: self._change(Identifier.tare)),
                 (Trigger, "untare", lambda *_: self._change(Identifier.untare)),
-                (Trigger, "reset", lambda *_: self._change(_reset)),
+                (Trigger, "reset", self._reset),
                 (SetTool, "set_tool", lambda request, _: self._change(
                     lambda _: self._use_tool(request.action, request.name))),
                 (SetShape, "set_shape", self._set_shape), (Save, "save", self._save))]
@@ -82,10 +82,11 @@ class Services:
             # Numbers in another frame than asked for would be taken for the right ones.
             response.parameters = parameters_message(NoEstimate(
                 outcome.stamp_ns, target, f"no transform to '{target}'"), findings)
-            rotation, translation, moment = estimation.worker.call(
-                lambda: estimation.lookup(target, outcome.frame_id))
+            place, moment = estimation.worker.call(
+                lambda: self._identifier.streams.tree().place(target, outcome.frame_id))
             if isinstance(outcome, Estimate):
-                outcome = in_frame(outcome, target, rotation, translation)
+                outcome = in_frame(outcome, target, np.array(place.rotation),
+                                   np.array(place.translation))
                 if moment is not None:  # it is there at that time only
                     outcome = replace(outcome, stamp_ns=moment)
         response.parameters = parameters_message(outcome, findings, age=age)
@@ -111,14 +112,18 @@ class Services:
             before = self._identifier.beliefs
             try:
                 text = change(self._identifier)
-                if self._identifier.beliefs is not before:
-                    text += self._files.keep(self._identifier.beliefs)
+                text += self._files.keep(self._identifier.beliefs)
             except CannotSave as error:
                 self._identifier.believe(before)
                 raise CannotSave(f"{error}; tool, tare and estimate are as before") from error
             self._estimation.solve()
             return text
         return self._estimation.worker.call(change_and_solve)
+
+    def _reset(self, request: Any, response: Any) -> str:
+        self._estimation.worker.call(
+            lambda: self._estimation.reset("the reset service was called"))
+        return "buffer and estimate are forgotten"
 
     def _set_shape(self, request: Any, response: Any) -> str:
         shape = read_shape(request)
@@ -143,9 +148,8 @@ class Services:
         if not sensor:
             raise InvalidData(f"frame '{frame}' cannot be related to the sensor frame, which is "
                               "not known before the first wrench message")
-        pose = np.eye(4)
-        pose[:3, :3], pose[:3, 3] = self._estimation.lookup(sensor, frame)[:2]
-        return shape.place(pose)
+        place, _ = self._identifier.streams.tree().place(sensor, frame.lstrip("/"))
+        return shape.place(np.array(place.homogeneous))
 
     def _use_tool(self, action: int, name: str) -> str:
         outcome, tool = self._estimation.outcome, None
@@ -168,11 +172,6 @@ class Services:
                               "name, 2 (clear) without one, 3 (store the present estimate)")
         self._identifier.believe(replace(self._identifier.beliefs, tool=tool))
         return f"{text} is estimated from now on"
-
-
-def _reset(identifier: Identifier) -> str:
-    identifier.reset("the reset service was called")
-    return "buffer and estimate are forgotten"
 
 
 # ---- the shape that a request of ~/set_shape describes -------------------------------------------

@@ -104,8 +104,7 @@ class Subscriptions:
                                         name="io", daemon=True)
         try:
             self.compensation = CompensatedWrench(
-                self.node, owner.resolve_topic_name("~/wrench_compensated"),
-                owner.resolve_topic_name("~/compensation_state"), settings, age)
+                self.node, owner.resolve_topic_name, settings, age)
             names = {topic: self._subscribe(topic, topic.name(settings)) for topic in topics}
         except BaseException:
             self.node.destroy_node()
@@ -121,14 +120,13 @@ class Subscriptions:
 
         try:
             validate_topic_name(name)
-            return str(self.node.create_subscription(
-                compat.message_type(topic.type, topic.setting),
-                self._owner.resolve_topic_name(name), receive, subscription_qos(topic), raw=True
-            ).topic_name)
+            full = str(self._owner.resolve_topic_name(name))
         except (InvalidTopicNameException, ValueError) as error:
-            reason = " ".join(str(error).split())
             raise InvalidSetting(f"{topic.setting} is '{name}'; it must be a topic name: "
-                                 f"{reason}") from error
+                                 f"{' '.join(str(error).split())}") from error
+        self.node.create_subscription(compat.message_type(topic.type, topic.setting), full, receive,
+                                      subscription_qos(topic), raw=True)
+        return full
 
     def start(self, hand_over: Callable[[], None]) -> None:
         """Begin; `hand_over` is called again and again in the thread, and must not wait."""
