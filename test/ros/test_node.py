@@ -22,14 +22,11 @@ from node_client import (
     wait_for_valid,
     wait_until_all_is_used,
 )
-from rcl_interfaces.srv import DescribeParameters
 from ros_process import Client, Robot, Stage, play_until
 from shape_msgs.msg import SolidPrimitive
 from visualization_msgs.msg import Marker, MarkerArray
 
-from inertial_id_ros.estimate import (
-    VERDICT_WORDS,
-)
+from inertial_id_ros.estimate import VERDICT_WORDS
 from inertial_id_ros.inertia import PARAMETER_NAMES
 from inertial_id_ros.msg import InertialParameters, InertialSummary
 from inertial_id_ros.srv import Save, SetShape
@@ -127,22 +124,12 @@ def test_parameter_queries_give_the_same_as_the_topic(identified):
         message.header.stamp.sec * 1_000_000_000 + message.header.stamp.nanosec)
 
 
-def test_nobody_but_the_node_writes_the_payload_parameters(identified):
-    result = set_parameter(identified, "payload.mass", 3.0)
-    assert not result.successful and "payload.mass" in result.reason
-    assert get_parameters(identified, "payload.mass")[0].double_value != 3.0
-    described = identified.client.call(
-        DescribeParameters, f"{NODE}/describe_parameters",
-        DescribeParameters.Request(names=["payload.mass"])).descriptors[0]
-    assert "read-only" in described.additional_constraints and "kg" in described.description
-
-
 @pytest.mark.parametrize(("name", "value", "said"), [
     ("estimator.rate", 500.0, "estimator.rate"),
     ("wrench.topic", "/ft", "wrench.topic"),
     ("load.rated_payload", -2.0, "load.rated_payload"),
     ("estimator.method", "pmd", "'pmd' needs the shape of the object"),
-    ("use_sim_time", True, "use_sim_time"),
+    ("use_sim_time", True, "use_sim_time"), ("payload.mass", 3.0, "payload.mass"),
 ])
 def test_a_bad_value_while_running_is_refused_with_its_name(identified, name, value, said):
     before = get_parameters(identified, name)[0]
@@ -171,16 +158,9 @@ def test_saving_writes_the_last_estimate(identified):
     assert names == ["saves", "saves/hammer.json"]  # all whole
 
 
-def shape(stage, **fields):
-    return stage.client.call(SetShape, f"{NODE}/set_shape", SetShape.Request(**fields))
-
-
-def box(x, y, z):
-    return SolidPrimitive(type=SolidPrimitive.BOX, dimensions=[x, y, z])
-
-
 def test_a_shape_is_placed_by_its_frame(identified):
-    request = SetShape.Request(frame_id="base_link", primitive=box(0.1, 0.2, 0.3), bounding=True)
+    box = SolidPrimitive(type=SolidPrimitive.BOX, dimensions=[0.1, 0.2, 0.3])
+    request = SetShape.Request(frame_id="base_link", primitive=box, bounding=True)
     turn = identified.robot.truth.rotation[-1]
     p = request.pose.position
     p.x, p.y, p.z = identified.robot.truth.position[-1].tolist()
@@ -189,7 +169,8 @@ def test_a_shape_is_placed_by_its_frame(identified):
     lengths = np.abs(turn.T) @ [0.1, 0.2, 0.3]  # bounding box along the sensor's axes
     said = response.message.split("bounding box ")[1].split(" m")[0].split(" x ")
     np.testing.assert_allclose([float(x) for x in said], lengths, atol=2e-3)
-    assert shape(identified).message == "the shape is forgotten"
+    assert identified.client.call(
+        SetShape, f"{NODE}/set_shape").message == "the shape is forgotten"
 
 
 def test_the_summary_says_what_the_parameters_say(identified):
