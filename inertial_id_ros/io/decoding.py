@@ -165,11 +165,8 @@ class Decoder:
         self._known: dict[int, tuple[Layout, Build]] = {}  # by length of the message
 
     def __call__(self, messages: Sequence[bytes], times: np.ndarray | None = None) -> Decoded:
-        """Decode serialised messages.
-
-        Args:
-            times: (messages,) stamps in place of those in their headers [ns].
-        """
+        """Decode serialised messages; times: (messages,) stamps in place of those in their headers
+        [ns]."""
         places, batches = list[np.ndarray](), list[Any]()
         damaged, why = 0, ""
         lengths = np.fromiter(map(len, messages), dtype=np.int64, count=len(messages))

@@ -25,14 +25,8 @@ _ASYMMETRY = 1e-6  # of a covariance, relative to its largest entry
 
 
 def as_stamps(what: str, stamps: ArrayLike) -> Stamps:
-    """Stamps (n,) [ns] as a copy.
-
-    Args:
-        what: of which samples, for messages.
-
-    Raises:
-        InvalidData: not whole numbers, not positive, not increasing, or in another unit.
-    """
+    """Stamps (n,) [ns] as a copy (raises InvalidData where they are not whole numbers, not
+    positive, not increasing, or in another unit); what: the samples, in messages."""
     given = np.asarray(stamps)
     if given.ndim != 1 or given.size and given.dtype.kind not in "iu":
         raise InvalidData(f"stamps of {what} have shape {given.shape} and type {given.dtype}; they "

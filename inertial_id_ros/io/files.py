@@ -63,11 +63,8 @@ def write_atomically(path: Path, text: str) -> None:
 
 
 def read_text(path: Path, limit: int) -> str:
-    """The text of a regular file of at most `limit` bytes.
-
-    Raises:
-        DamagedFile: something else than such a file, or not UTF-8; OSError: not readable.
-    """
+    """The text of a regular file of at most `limit` bytes (raises DamagedFile where it is something
+    else, or not UTF-8; OSError where it is not readable)."""
     if path.is_fifo():  # which would keep the caller waiting
         raise DamagedFile("it is no regular file")
     with path.open("rb") as file:
@@ -85,19 +82,12 @@ def read_text(path: Path, limit: int) -> str:
 
 def format_document(kind: str, version: int, content: Content) -> str:
     """The text of a document with this content."""
-    return json.dumps({"format": kind, "version": version, "content": content}, indent=1,
-                      allow_nan=False) + "\n"
+    return strict_json({"format": kind, "version": version, "content": content}, 1)
 
 
 def read_document(path: Path, kind: str, version: int, limit: int = MAX_JSON_BYTES) -> Content:
-    """The content of a document.
-
-    Args:
-        version: of the content; limit: most bytes that the file may have.
-
-    Raises:
-        DamagedFile: the file is not such a document; the text says why. OSError: not readable.
-    """
+    """The content of a document of at most `limit` bytes (raises DamagedFile where it is none of
+    this kind and version; OSError where it is not readable)."""
     tree = read_report(path, limit)
     if tree.get("format") != kind:
         raise DamagedFile(f"it is no '{kind}' file")
@@ -162,14 +152,8 @@ def parse_yaml(text: str) -> Any:
 
 
 def read_yaml(path: Path, what: str) -> Any:
-    """The values in a YAML file.
-
-    Args:
-        what: the file, with its name, as errors call it.
-
-    Raises:
-        InvalidSetting: not readable, no YAML, not accepted, or too large.
-    """
+    """The values in a YAML file, which errors call `what` (raises InvalidSetting where it is not
+    readable, no YAML, not accepted, or too large)."""
     try:
         return parse_yaml(read_text(path, MAX_YAML_BYTES))
     except OSError as error:

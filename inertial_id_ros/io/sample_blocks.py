@@ -47,11 +47,8 @@ Samples = Wrenches | JointStates | Edges
 
 
 def split_by_time(batches: Sequence[Samples], count: int) -> Iterator[list[Samples]]:
-    """Parts of about `count` samples that follow each other in time, each of different streams.
-
-    Args:
-        batches: of each stream in the order of time.
-    """
+    """Parts of about `count` samples that follow each other in time, each of different streams, of
+    batches that are in the order of time."""
     streams = join_streams(batches)
     if not streams:
         return
@@ -65,12 +62,8 @@ def split_by_time(batches: Sequence[Samples], count: int) -> Iterator[list[Sampl
 
 
 def join_streams(batches: Sequence[Any], places: Sequence[np.ndarray] = ()) -> list[Any]:
-    """One batch of each stream.
-
-    Args:
-        places: of each batch where its samples (n,) stand in the order that is wanted; without
-            them, one batch follows the other.
-    """
+    """One batch of each stream; places: where the samples (n,) of each batch stand in the order
+    that is wanted; without them, one batch follows the other."""
     streams: dict[tuple[Any, ...], list[int]] = {}
     for k, batch in enumerate(batches):
         labels = tuple(value for value in batch if not isinstance(value, np.ndarray))

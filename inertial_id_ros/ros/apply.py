@@ -35,6 +35,7 @@ from ..targets.target import (
 from . import refusals
 from .files import CannotSave
 from .ros_client import NoResponse, Rehearsal, RosClient
+from .services import offer
 
 if TYPE_CHECKING:
     from .node import InertialIdNode
@@ -55,29 +56,23 @@ class ApplyService:
         self._robot = RosClient(node, node.settings.apply.timeout)
         # That of this node alone: an undo must not reach another arm.
         self._file = node.files.own(FILE)
-        self._service = node.create_service(Apply, "~/apply", self._answer,
-                                            callback_group=ReentrantCallbackGroup())
         self._running = threading.Lock()
+        self._service = offer(node, Apply, "apply", self._answer, ReentrantCallbackGroup())
 
     def close(self) -> None:
         """Offer it no more."""
         self._node.destroy_service(self._service)
 
-    def _answer(self, request: Any, response: Any) -> Any:
+    def _answer(self, request: Any, response: Any) -> str:
         if not self._running.acquire(blocking=False):
-            response.message = "another application is under way; try again later"
-            return response
+            raise InvalidData("another application is under way; try again later")
         try:
-            self._node.require_active()
-            self._carry_out(request, response)
-        except Exception as error:  # a request must not end the node
-            response.message, response.success = self._node.explain("apply", error), False
+            return self._carry_out(request, response)
         finally:
             self._running.release()
-        response.message = printable(response.message)
-        return response
 
-    def _carry_out(self, request: Any, response: Any) -> None:
+    def _carry_out(self, request: Any, response: Any) -> str:
+        """Plan, and if wanted send; what was or would be sent (raises InertialIdError)."""
         settings = self._node.settings
         name = request.target or settings.apply.target
         target = load_target(name, self._robot, settings)
@@ -97,14 +92,14 @@ class ApplyService:
         if missing := refusals.no_service(case):
             closed.append(missing)
         if closed:
-            response.message = (f"nothing {'is' if request.send else 'would be'} sent: "
-                                + "; ".join(closed))
-            return
-        response.success = True
-        response.message = f"{name} would be sent {plan.what} (send is false)"
-        if request.send:
-            self._send(target, plan, record, response)
-        response.message += "".join(f"; {n}" for n in (*plan.notes, *_consequences(target)))
+            raise InvalidData(f"nothing {'is' if request.send else 'would be'} sent: "
+                              + "; ".join(closed))
+        done, failure = (self._send(target, plan, record, response) if request.send else
+                         (f"{name} would be sent {plan.what} (send is false)", ""))
+        text = "; ".join([done, *plan.notes, *_consequences(target)])
+        if failure:
+            raise InvalidData(text)
+        return text
 
     # ---- the payload ----------------------------------------------------------------------------
 
@@ -153,8 +148,8 @@ class ApplyService:
 
     # ---- sending --------------------------------------------------------------------------------
 
-    def _send(self, target: Target, plan: Plan, record: Record, response: Any) -> None:
-        """Send, read back, and record."""
+    def _send(self, target: Target, plan: Plan, record: Record, response: Any) -> tuple[str, str]:
+        """Send, read back, and record; a sentence on all of it, and what failed."""
         name, changes = record["target"], refusals.changes_wrench(target)
         got: Values = {}
         confirmed = failure = ""
@@ -177,15 +172,15 @@ class ApplyService:
                 got, confirmed, failure = self._read_back(target, plan.values, record["before"])
         except InertialIdError as error:
             failure = f"{failure}; {error}".lstrip("; ")
-        response.success = not failure
-        response.message = (f"{name} was to be sent {plan.what}, but {failure}" if failure else
-                            f"{name} was sent {plan.what}; {confirmed}")
-        self._node.get_logger().info(printable(response.message))
+        text = (f"{name} was to be sent {plan.what}, but {failure}" if failure else
+                f"{name} was sent {plan.what}; {confirmed}")
+        self._node.get_logger().info(printable(text))
         try:
             self._write({"time": datetime.now(timezone.utc).isoformat(timespec="milliseconds"),
                          "sent": response.sent, "failure": failure, "after": got, **record})
         except CannotSave as error:
-            response.message += f"; that is not recorded, so that undo does not know of it: {error}"
+            text += f"; that is not recorded, so that undo does not know of it: {error}"
+        return text, failure
 
     def _read_back(self, target: Target, sent: Values, before: Values) -> tuple[Values, str, str]:
         """What the target has once that is what was sent, or when the time for it is over; a

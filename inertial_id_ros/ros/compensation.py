@@ -78,11 +78,8 @@ class CompensatedWrench:
     # ---- from other threads ---------------------------------------------------------------------
 
     def update(self, identifier: Identifier, frame: str) -> None:
-        """Use the motion and the load that an identifier knows now, in the thread of the worker.
-
-        Args:
-            frame: of the readings; empty: that of the sensor.
-        """
+        """Use the motion and the load that an identifier knows now, in the thread of the worker;
+        frame: of the readings; empty: that of the sensor."""
         known = identifier.streams
         moved_by = (known.chain, *known.transforms)
         if moved_by != self._moved_by:
@@ -152,11 +149,8 @@ class CompensatedWrench:
         self.publish_state()
 
     def publish_state(self, end: str = "") -> None:
-        """Publish what is removed, if that has changed, or once a second.
-
-        Args:
-            end: why nothing is published any more.
-        """
+        """Publish what is removed, if that has changed, or once a second; end: why nothing is
+        published any more."""
         load, now = self._load, time.monotonic()
         silence = self._live.silence if self.is_used else ""
         reason = end or self._withheld or load.reason or silence

@@ -90,11 +90,8 @@ def quaternion_message(rotation: Array) -> Quaternion:
 
 
 def pose_matrix(pose: Pose) -> Array:
-    """Homogeneous matrix (4, 4) of a pose.
-
-    Raises:
-        InvalidData: numbers that are not finite, or an orientation that is not of unit length.
-    """
+    """Homogeneous matrix (4, 4) of a pose (raises InvalidData where its numbers are not finite, or
+    the orientation not of unit length)."""
     q, p = pose.orientation, pose.position
     turn, place = np.array([q.x, q.y, q.z, q.w]), np.array([p.x, p.y, p.z])
     if not np.isfinite(place).all():
@@ -133,11 +130,8 @@ def in_frame(estimate: Estimate, frame_id: str, rotation: Array, translation: Ar
 
 
 def summary_message(outcome: Outcome, sequence: int = 0) -> InertialSummary:
-    """The message of `~/summary`; without an estimate all its numbers are NaN.
-
-    Args:
-        sequence: of the `InertialParameters` that it sums up; 0 in feedback.
-    """
+    """The message of `~/summary`; without an estimate all its numbers are NaN. `sequence`: of the
+    `InertialParameters` that it sums up; 0 in feedback."""
     message = InertialSummary(header=header(outcome), sequence=sequence,
                               names=list(PARAMETER_NAMES), values=[NAN] * 10, sigma=[NAN] * 10,
                               mass_rate=NAN, com_speed=NAN)
@@ -221,11 +215,8 @@ def _doubt(estimate: Estimate) -> str:
 
 
 class Publishing:
-    """Publishers of a node, silent while it is inactive.
-
-    Args:
-        write: sets the parameters ``payload.*``.
-    """
+    """Publishers of a node, silent while it is inactive; `write` sets the parameters
+    ``payload.*``."""
 
     def __init__(self, node: LifecycleNode, write: Callable[[Outcome], None]) -> None:
         self._node, self._write, self._is_written = node, write, False
@@ -240,11 +231,8 @@ class Publishing:
 
     def publish_outcome(self, outcome: Outcome, findings: Sequence[Finding], age: float) -> None:
         """Publish parameters, summary and markers; the plain inertia, which carries neither verdict
-        nor stale mark, only where all of it is known, and fresh. One call at a time.
-
-        Args:
-            findings, age: as `parameters_message` takes them.
-        """
+        nor stale mark, only where all of it is known, and fresh. One call at a time; arguments as
+        of `parameters_message`."""
         self._sequence += 1
         self._parameters.publish(parameters_message(outcome, findings, self._sequence, age))
         self._summary.publish(summary_message(outcome, self._sequence))

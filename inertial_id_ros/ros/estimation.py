@@ -162,8 +162,8 @@ class Estimation:
         streams.start(lambda: self.worker.request(self._advance))
 
     def end(self, reason: str, timeout: float = PATIENCE) -> None:
-        """Stop: discard all data, so that nothing old is taken for new later, and show that there
-        is no estimate any more (raises InertialIdError where the worker takes longer)."""
+        """Stop: discard all data, so that nothing old counts as new later, and show that there is
+        no estimate any more (raises InertialIdError where the worker takes longer)."""
         def forget() -> None:
             if self.streams is not None:
                 self.streams.compensation.withhold(reason)

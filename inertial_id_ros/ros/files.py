@@ -31,14 +31,8 @@ class CannotSave(InertialIdError):
 
 
 class Files:
-    """The files of a node.
-
-    Args:
-        node: name of the node with its namespace.
-
-    Raises:
-        InvalidSetting: state.directory cannot be used.
-    """
+    """The files of a node, by its name with its namespace (raises InvalidSetting where
+    state.directory cannot be used)."""
 
     def __init__(self, settings: Settings, node: str) -> None:
         self._directory, self._spaces = settings.state.directory, node.split("/")[1:-1]
@@ -70,14 +64,8 @@ class Files:
         return self._folder / kind / f"{name.removesuffix('.json')}.json"
 
     def save(self, kind: str, name: str, write: Callable[[Path], None]) -> Path:
-        """Write a file, and give its path.
-
-        Args:
-            kind: `TOOLS` or `SAVES`; write: writes the file at a path, whole or not at all.
-
-        Raises:
-            CannotSave: the name is no plain file name, or the system refuses.
-        """
+        """Write a file, whole or not at all, in one of the folders, and give its path (raises
+        CannotSave: the name is no plain file name, or the system refuses)."""
         path = self._path(kind, name)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -108,11 +96,8 @@ class Files:
 
     def make_identifier(self, settings: Settings) -> tuple[Identifier, str, str]:
         """A fresh identifier with tool and tare of an earlier run; what was wrong with these, and
-        why the tare is not used (both empty: nothing).
-
-        Raises:
-            InertialIdError: a setting, or a file that one names, cannot be used.
-        """
+        why the tare is not used; both empty: nothing (raises InertialIdError where a setting, or a
+        file that one names, cannot be used)."""
         identifier = make_identifier(settings)
         kept, wrong = load_state(self._state) if settings.state.restore else (Beliefs(), "")
         beliefs, unused = restored(identifier.beliefs, settings, kept)

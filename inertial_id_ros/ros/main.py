@@ -6,14 +6,14 @@ from __future__ import annotations
 import os
 import sys
 import time
+from argparse import RawDescriptionHelpFormatter
 from collections.abc import Callable, Sequence
-from itertools import takewhile
 
 import rclpy
 from rclpy.exceptions import ParameterException
 from rclpy.executors import MultiThreadedExecutor
 
-from ..cli import VERSION, exit_status, run_program
+from ..cli import Parser, exit_status, run_program
 from ..errors import InvalidSetting
 from .node import NAME, InertialIdNode
 from .program import start_ros, stop_flag, without_ros_arguments
@@ -21,8 +21,7 @@ from .program import start_ros, stop_flag, without_ros_arguments
 THREADS = 10  # more than callbacks that may wait at once: with all of them waiting, rclpy spins
 WAKE = 0.2  # s until a signal is seen when nothing else happens
 RESULT_TIME = 0.3  # s to deliver the result of a goal that is aborted because the node stops
-HELP = """usage: inertial_id_node [--help] [--version] [--ros-args ROS_ARGUMENTS]
-
+DESCRIPTION = """\
 Identify online the mass, centre of mass and inertia of what a robot arm carries, from the wrench at
 its wrist (or its joint torques), its joint states or TF, and its description.
 
@@ -37,28 +36,17 @@ Exit status: 0 stopped by a signal, 2 a setting or an argument that cannot be us
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the node until SIGINT or SIGTERM; returns the exit status (2: a bad setting).
-
-    Args:
-        arguments: command line without the program's name; default: that of the process.
-    """
+    """Run the node until SIGINT or SIGTERM; returns the exit status (2: a bad setting). The command
+    line is without the program's name; default: that of the process."""
     words = list(sys.argv[1:] if arguments is None else arguments)
-    own = set(takewhile(lambda word: word != "--ros-args", words))
-    if {"-h", "--help"} & own:
-        print(HELP)
-        return 0
-    if "--version" in own:
-        print(f"inertial_id_ros {VERSION}")
-        return 0
     return exit_status(lambda: _run(words))
 
 
 def _run(words: list[str]) -> int:
     """Run the node with these arguments (raises InertialIdError where one cannot be used)."""
-    rest = without_ros_arguments(NAME, words)
-    if rest:
-        raise InvalidSetting(f"unknown argument '{rest[0]}'; settings are given as "
-                             "--ros-args -p <name>:=<value> (see --help)")
+    Parser(prog=NAME, description=DESCRIPTION, formatter_class=RawDescriptionHelpFormatter,
+           usage="%(prog)s [--help] [--version] [--ros-args ROS_ARGUMENTS]"
+           ).parse_args(without_ros_arguments(NAME, words))
     start_ros(NAME, words)
     stop = stop_flag()  # rclpy's own handlers would end ROS before the last messages are out
     try:

@@ -9,13 +9,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
+from rclpy.callback_groups import CallbackGroup, MutuallyExclusiveCallbackGroup
 from shape_msgs.msg import SolidPrimitive
 from std_srvs.srv import Trigger
 
 from inertial_id_ros.srv import GetInertialParameters, Save, SetShape, SetTool
 
-from ..errors import InvalidData, InvalidShape, NotEnoughData
+from ..errors import InvalidData, InvalidShape, NotEnoughData, printable
 from ..estimate import Estimate, NoEstimate
 from ..extras import optional_packages
 from ..geometry.mesh import load_mesh, package_roots, resolve_resource
@@ -34,6 +34,21 @@ PRIMITIVES = {SolidPrimitive.BOX: "box", SolidPrimitive.SPHERE: "sphere",
               SolidPrimitive.CYLINDER: "cylinder"}
 
 
+def offer(node: InertialIdNode, kind: Any, name: str, answer: Callable[[Any, Any], str],
+          group: CallbackGroup) -> Any:
+    """Offer a service: the response holds the sentence of its handler, or the error that it
+    raised."""
+    def handle(request: Any, response: Any) -> Any:
+        try:
+            if kind is not GetInertialParameters:
+                node.require_active()
+            response.message, response.success = printable(answer(request, response)), True
+        except Exception as error:  # a request must not end the node
+            response.message, response.success = node.explain(name, error), False
+        return response
+    return node.create_service(kind, f"~/{name}", handle, callback_group=group)
+
+
 class Services:
     """The services of a node."""
 
@@ -42,35 +57,20 @@ class Services:
         self._identifier = node.estimation.identifier
         # One change at a time; who only asks need not wait for it.
         changing, asking = MutuallyExclusiveCallbackGroup(), MutuallyExclusiveCallbackGroup()
-        self._services = [node.create_service(
-            kind, f"~/{name}", self._reporting(name, answer),
-            callback_group=asking if kind is GetInertialParameters else changing)
-            for kind, name, answer in (
-                (GetInertialParameters, "get_inertial_parameters", self._get_parameters),
-                (Trigger, "tare", lambda *_: self._change(Identifier.tare)),
-                (Trigger, "untare", lambda *_: self._change(Identifier.untare)),
-                (Trigger, "reset", self._reset),
-                (SetTool, "set_tool", lambda request, _: self._change(
-                    lambda _: self._use_tool(request.action, request.name))),
-                (SetShape, "set_shape", self._set_shape), (Save, "save", self._save))]
+        self._services = [offer(node, *one) for one in (
+            (GetInertialParameters, "get_inertial_parameters", self._get_parameters, asking),
+            (Trigger, "tare", lambda *_: self._change(Identifier.tare), changing),
+            (Trigger, "untare", lambda *_: self._change(Identifier.untare), changing),
+            (Trigger, "reset", self._reset, changing),
+            (SetTool, "set_tool", lambda request, _: self._change(
+                lambda _: self._use_tool(request.action, request.name)), changing),
+            (SetShape, "set_shape", self._set_shape, changing),
+            (Save, "save", self._save, changing))]
 
     def close(self) -> None:
         """Offer no service any more."""
         for service in self._services:
             self._node.destroy_service(service)
-
-    def _reporting(self, name: str, answer: Callable[[Any, Any], str]
-                   ) -> Callable[[Any, Any], Any]:
-        """Wrap a handler: the response holds its sentence, or the error that it raised."""
-        def handle(request: Any, response: Any) -> Any:
-            try:
-                if answer != self._get_parameters:
-                    self._node.require_active()
-                response.message, response.success = answer(request, response), True
-            except Exception as error:  # a request must not end the node
-                response.message, response.success = self._node.explain(name, error), False
-            return response
-        return handle
 
     # ---- what is known --------------------------------------------------------------------------
 
@@ -179,11 +179,7 @@ class Services:
 
 def read_shape(request: Any) -> Shape | None:
     """The shape that a request describes, about the origin of its frame_id; None where it asks to
-    forget the shape. May take seconds.
-
-    Raises:
-        InvalidShape: more than one shape, or one that cannot be accepted; InvalidData: a bad pose.
-    """
+    forget the shape. May take seconds (raises InvalidShape; InvalidData where the pose is bad)."""
     given = {name: make for name, make, is_there in (
         ("primitive", _primitive, request.primitive.type),
         ("mesh", _mesh, len(request.mesh.triangles) or len(request.mesh.vertices)),

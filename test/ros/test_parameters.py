@@ -62,6 +62,8 @@ def test_every_setting_is_a_parameter_with_type_unit_and_range(make):
         if math.isfinite(spec.low) and math.isfinite(spec.high):
             ranges = described.floating_point_range or described.integer_range
             assert (ranges[0].from_value, ranges[0].to_value) == (spec.low, spec.high), name
+    described = node.describe_parameter("payload.mass")
+    assert "read-only" in described.additional_constraints and "kg" in described.description
 
 
 @pytest.mark.parametrize(("values", "said"), [
