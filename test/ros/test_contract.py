@@ -13,21 +13,8 @@ import pytest
 from node_client import PARAMETERS, set_parameter
 from rclpy.duration import Duration
 from rclpy.event_handler import SubscriptionEventCallbacks
-from rclpy.qos import (
-    DurabilityPolicy,
-    LivelinessPolicy,
-    QoSProfile,
-    ReliabilityPolicy,
-)
-from ros_process import (
-    LATCHED,
-    Listener,
-    Robot,
-    Stage,
-    play_until,
-    queued,
-    wait_until,
-)
+from rclpy.qos import DurabilityPolicy, LivelinessPolicy, QoSProfile, ReliabilityPolicy
+from ros_process import LATCHED, Listener, Robot, Stage, play_until, queued, wait_until
 
 from inertial_id_ros.client import Payload, PayloadClient
 from inertial_id_ros.msg import InertialParameters
@@ -35,14 +22,10 @@ from inertial_id_ros.ros.contract import DEADLINE, LEASE
 from inertial_id_ros.ros.estimation import HEARTBEAT, LOOK
 
 pytestmark = pytest.mark.slow
-BEST_EFFORT = QoSProfile(depth=5, reliability=ReliabilityPolicy.BEST_EFFORT)
 DEMANDING = QoSProfile(
     depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL,
     deadline=Duration(seconds=DEADLINE), liveliness=LivelinessPolicy.MANUAL_BY_TOPIC,
     liveliness_lease_duration=Duration(seconds=LEASE))
-AUTOMATIC = QoSProfile(depth=1, liveliness=LivelinessPolicy.AUTOMATIC,
-                       liveliness_lease_duration=Duration(seconds=10.0))
-TOO_DEMANDING = QoSProfile(depth=1, deadline=Duration(seconds=0.5))
 BUSY = 1.0  # s that a machine which runs other tests may take to tell of an event
 NOISE = 0.3  # s that it may take to deliver a message
 
@@ -56,8 +39,11 @@ def stage():
 def test_subscribers_of_every_usual_kind_receive_and_one_that_asks_too_much_does_not(stage):
     stage.start_node(estimator__rate=0.1)  # the heartbeat alone
     watcher, got = Listener(stage.domain), {}
-    kinds = {"default": 10, "best effort": BEST_EFFORT, "latched": LATCHED,
-             "deadline and lease": DEMANDING, "automatic": AUTOMATIC, "too short": TOO_DEMANDING}
+    kinds = {"default": 10, "latched": LATCHED, "deadline and lease": DEMANDING,
+             "best effort": QoSProfile(depth=5, reliability=ReliabilityPolicy.BEST_EFFORT),
+             "automatic": QoSProfile(depth=1, liveliness=LivelinessPolicy.AUTOMATIC,
+                                     liveliness_lease_duration=Duration(seconds=10.0)),
+             "too short": QoSProfile(depth=1, deadline=Duration(seconds=0.5))}
     try:
         for name, qos in kinds.items():
             got[name] = []

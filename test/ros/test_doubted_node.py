@@ -10,14 +10,7 @@ import pytest
 from apply_stage import SENSOR, ApplyStage, told
 from geometry_msgs.msg import TransformStamped
 from node_client import NODE, hears, set_parameter, wait_for_finding
-from ros_process import (
-    LATCHED,
-    Listener,
-    Robot,
-    play_until,
-    queued,
-    wait_until,
-)
+from ros_process import LATCHED, Listener, Robot, play_until, queued, wait_until
 from tf2_msgs.msg import TFMessage
 
 from inertial_id_ros.apps.simulation.payload import load_payload
@@ -33,8 +26,7 @@ def test_a_payload_in_doubt_is_neither_valid_nor_applied_nor_saved(tmp_path):
     with ApplyStage() as stage:
         stage.node = stage.start_node(
             state__directory=str(tmp_path), apply__target="admittance_controller",
-            load__rated_payload=5.0,
-            load__reference_mass=4.0, estimator__rate=4.0)
+            load__rated_payload=5.0, load__reference_mass=4.0, estimator__rate=4.0)
         controller = stage.stand_in("admittance_controller")
         stage.robot = Robot(stage.client, motion="commanded")
         stage.robot.publish_description()

@@ -10,13 +10,11 @@ import yaml
 from conftest import ROOT
 
 from inertial_id_ros.estimators import create
-from inertial_id_ros.settings import (
-    flatten,
-    iter_settings,
-    settings_from_mapping,
-)
+from inertial_id_ros.settings import flatten, iter_settings, settings_from_mapping
 
 CONFIGS = sorted((ROOT / "config").glob("*.yaml"))
+
+
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda p: p.stem)
 def test_every_parameter_file_is_accepted(path):
     tree = yaml.safe_load(path.read_text())

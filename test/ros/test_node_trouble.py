@@ -30,15 +30,7 @@ from node_client import (
     wait_until_all_is_used,
     wait_until_cleared,
 )
-from ros_process import (
-    LATCHED,
-    Robot,
-    Stage,
-    play_until,
-    queued,
-    wait_until,
-    wrench_message,
-)
+from ros_process import LATCHED, Robot, Stage, play_until, queued, wait_until, wrench_message
 from rosgraph_msgs.msg import Clock
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
@@ -163,39 +155,28 @@ def test_a_signal_ends_the_running_node_cleanly(number):
         assert took < 1.0 + max(waits) - waits[0]
 
 
-
-
-class OtherNode:
-    """A second publisher of the wrench, in a node of its own."""
-
-    def __init__(self, stage):
-        self.node = rclpy.create_node("other_sensor", context=stage.client.context)
-        self.publisher = self.node.create_publisher(WrenchStamped, "/wrench", 100)
-        wait_until(lambda: self.publisher.get_subscription_count() > 0)
-
-    def publish(self, stamp):
-        self.publisher.publish(wrench_message(stamp + 1_000_000, "ft_sensor", np.zeros(6)))
-
-
 def test_two_publishers_of_the_wrench_are_named_and_nothing_wrong_is_published():
     """Nobody has to reset the node afterwards."""
     with Stage() as stage:
         node = stage.start_node(wrench__sensor="ideal")
         got = stage.client.listen(InertialParameters, PARAMETERS, 100)
-        robot, other = Robot(stage.client), OtherNode(stage)
+        robot, other = Robot(stage.client), rclpy.create_node(
+            "other_sensor", context=stage.client.context)
+        publisher = other.create_publisher(WrenchStamped, "/wrench", 100)
+        wait_until(lambda: publisher.get_subscription_count() > 0)
         robot.publish_description()
-        robot.play(4.0, each=other.publish)
+        robot.play(4.0, each=lambda stamp: publisher.publish(
+            wrench_message(stamp + 1_000_000, "ft_sensor", np.zeros(6))))
         wait_for_finding(stage, "streams_mixed.wrench")
         node.wait_for_text("on '/wrench': /client, /other_sensor")
         assert not any(m.valid for m in got)
-        other.node.destroy_node()
+        other.destroy_node()
         truth = robot.cobot.payload.mass
         play_until(robot.play, lambda: hears(
             stage, lambda: got[-1].valid and abs(got[-1].inertia.m - truth) < 0.02))
         assert all(abs(m.inertia.m - truth) < 0.05 * truth for m in got if m.valid)
 
 
-WAITING = "waiting for a lifecycle manager"
 CONFIGURE, CLEAN_UP = Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_CLEANUP
 ACTIVATE, DEACTIVATE = Transition.TRANSITION_ACTIVATE, Transition.TRANSITION_DEACTIVATE
 
@@ -215,28 +196,19 @@ def subscribed(stage):
     return stage.client.node.count_subscribers("/wrench") > 0
 
 
-def wait_for_node(stage):
-    """The graph of its own process must know the node."""
-    graph = stage.client.node
-    stage.client.spin_until(lambda: (NODE[1:], "/") in graph.get_node_names_and_namespaces())
-
-
 def publishers(stage):
     """Topics of its own that the node publishes; services may be found before the node is."""
-    wait_for_node(stage)
-    topics = stage.client.node.get_publisher_names_and_types_by_node(NODE[1:], "/")
+    graph = stage.client.node
+    stage.client.spin_until(lambda: (NODE[1:], "/") in graph.get_node_names_and_namespaces())
+    topics = graph.get_publisher_names_and_types_by_node(NODE[1:], "/")
     return {name for name, _ in topics if name.startswith(NODE) and "transition" not in name
             and "_action" not in name}
 
 
-def start(stage, **settings):
-    return stage.start_node(lifecycle__autostart=False, **settings)
-
-
 def test_each_state_has_what_it_needs_and_no_more():
     with Stage() as stage:
-        node = start(stage)
-        node.wait_for_text(WAITING)
+        node = stage.start_node(lifecycle__autostart=False)
+        node.wait_for_text("waiting for a lifecycle manager")
         assert state(stage) == State.PRIMARY_STATE_UNCONFIGURED
         assert not publishers(stage) and not subscribed(stage)
         for _ in range(2):
@@ -257,7 +229,7 @@ def test_each_state_has_what_it_needs_and_no_more():
 
 def test_an_inactive_node_is_silent_and_shows_no_old_estimate():
     with Stage() as stage:
-        node = start(stage)
+        node = stage.start_node(lifecycle__autostart=False)
         assert change(stage, CONFIGURE)
         robot = Robot(stage.client)
         refused = stage.client.call(Trigger, f"{NODE}/tare")
