@@ -22,8 +22,7 @@ from .estimate import UNOBSERVED, ParameterVerdict
 from .inertia import GROUPS, Array, Body, is_consistent, phi_from_body, tensor_from_six
 from .io.decoding import inertia_numbers
 from .kinds import STOPPING, Doubt, without_doubted
-from .ros.contract import LATCHED, TOPIC
-from .ros.conversions import stamp_ns
+from .ros.conversions import LATCHED, TOPIC, stamp_ns
 
 __all__ = ["NoPayload", "Payload", "PayloadClient"]
 _TWO_BREAKS = 10.0  # s within which a second break means that two programs publish

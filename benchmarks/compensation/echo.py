@@ -9,7 +9,7 @@ from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 
-from inertial_id_ros.ros import compat
+from inertial_id_ros.ros import program
 from inertial_id_ros.ros.program import stop_flag
 
 TOPIC = "echoed_wrench"
@@ -18,14 +18,14 @@ TOPIC = "echoed_wrench"
 def main() -> None:
     """Entry point; runs until SIGINT."""
     stop = stop_flag()
-    compat.init(sys.argv)
+    program.init(sys.argv)
     node = Node("echo")
     publisher = node.create_publisher(WrenchStamped, TOPIC, 100)
     qos = QoSProfile(depth=2000, reliability=ReliabilityPolicy.BEST_EFFORT)
     node.create_subscription(WrenchStamped, "wrench", publisher.publish, qos, raw=True)
-    executor = compat.make_executor()
+    executor = program.make_executor()
     executor.add_node(node)
-    compat.spin(executor, stop)
+    program.spin(executor, stop)
 
 
 if __name__ == "__main__":

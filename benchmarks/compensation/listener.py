@@ -17,7 +17,7 @@ from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
 
 from benchmarks.compensation.echo import TOPIC
-from inertial_id_ros.ros import compat
+from inertial_id_ros.ros import program
 from inertial_id_ros.ros.program import stop_flag
 
 TOPICS = ("wrench", "/inertial_id_node/wrench_compensated", TOPIC)
@@ -27,7 +27,7 @@ _STAMP = struct.Struct("<iI")
 def main() -> None:
     """Entry point; runs until SIGINT. Arguments: the topics to hear; none: all."""
     stop: threading.Event = stop_flag()
-    compat.init(sys.argv)
+    program.init(sys.argv)
     node = Node("listener")
     arrivals: dict[str, list[tuple[bytes, int]]] = {topic: [] for topic in sys.argv[1:] or TOPICS}
 
@@ -37,9 +37,9 @@ def main() -> None:
 
     for topic in arrivals:
         node.create_subscription(WrenchStamped, topic, note(topic), 2000, raw=True)
-    executor = compat.make_executor()
+    executor = program.make_executor()
     executor.add_node(node)
-    compat.spin(executor, stop)
+    program.spin(executor, stop)
     print(json.dumps({topic: [(s * 10**9 + ns, at) for (s, ns), at in (
         (_STAMP.unpack(stamp), at) for stamp, at in heard)] for topic, heard in arrivals.items()}),
         flush=True)

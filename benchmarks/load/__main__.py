@@ -26,7 +26,7 @@ from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
 
 from inertial_id_ros.msg import InertialParameters
-from inertial_id_ros.ros import compat
+from inertial_id_ros.ros import program
 from inertial_id_ros.ros.program import private_environment
 from inertial_id_ros.settings import Settings
 
@@ -44,13 +44,13 @@ def main() -> int:
                         help="listen to the compensated wrenches, too: only then are they made")
     options = parser.parse_args()
     os.environ.update(private_environment())
-    compat.init([])
+    program.init([])
     print("| wrench/joints/TF Hz | node, % of a core | bare, % | ratio | lost by node "
           "| lost by bare | estimates | behind, beyond the filter's lag: median, worst ms |")
     print("|---|---|---|---|---|---|---|---|")
     for rates in LOADS:
         _run(rates, options)
-    compat.shutdown()
+    program.shutdown()
     return 0
 
 
@@ -114,10 +114,10 @@ class _Watcher:
         if compensated:
             self._node.create_subscription(
                 WrenchStamped, "/inertial_id_node/wrench_compensated", lambda _: None, 100)
-        self._executor = compat.make_executor()
+        self._executor = program.make_executor()
         self._executor.add_node(self._node)
         self._stop = threading.Event()
-        self._thread = threading.Thread(target=compat.spin, args=(self._executor, self._stop))
+        self._thread = threading.Thread(target=program.spin, args=(self._executor, self._stop))
         self._thread.start()
 
     def _estimate(self, message: Any) -> None:

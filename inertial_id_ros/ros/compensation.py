@@ -30,8 +30,7 @@ from ..io.input_topics import (
 )
 from ..io.sample_blocks import JointStates, Wrenches
 from ..settings import Settings
-from .contract import LATCHED
-from .conversions import NOBODY, inertia_message, time_message
+from .conversions import LATCHED, NOBODY, inertia_message, time_message
 
 DEPTH = 100  # messages for a subscriber that is late
 PERIOD = 1.0  # s between two messages about the state when nothing changes

@@ -7,6 +7,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 import rclpy.duration
@@ -22,6 +23,7 @@ from geometry_msgs.msg import (
     Wrench,
 )
 from rclpy.lifecycle import LifecycleNode
+from rclpy.qos import DurabilityPolicy, LivelinessPolicy, QoSProfile, ReliabilityPolicy
 from std_msgs.msg import ColorRGBA, Header
 from tf_transformations import quaternion_from_matrix, quaternion_matrix
 from visualization_msgs.msg import Marker, MarkerArray
@@ -32,8 +34,10 @@ from ..errors import InvalidData
 from ..estimate import NOTHING_CARRIED, UNOBSERVED, VERDICT_WORDS, Estimate, NoEstimate, Outcome
 from ..inertia import GROUPS, PARAMETER_NAMES, Array, Body, is_consistent, principal_moments
 from ..kinds import Finding, doubt_in, doubting_first
-from .contract import LATCHED, published_qos
 
+TOPIC = "/inertial_id_node/inertial_parameters"
+# s of silence after which a subscriber that asked for it is told: a busy machine keeps it, too.
+DEADLINE = LEASE = 1.5
 NAN = math.nan
 CONFIDENCE_95 = 1.96  # standard deviations on either side that hold 95 %
 NOBODY = Body(NAN, np.full(3, NAN), np.full((3, 3), NAN))
@@ -212,6 +216,27 @@ def _doubt(estimate: Estimate) -> str:
 
 
 # ---- what the node publishes ---------------------------------------------------------------------
+
+
+def latched(depth: int = 1, **more: Any) -> QoSProfile:
+    """Late joiners get the last messages."""
+    return QoSProfile(depth=depth, reliability=ReliabilityPolicy.RELIABLE,
+                      durability=DurabilityPolicy.TRANSIENT_LOCAL, **more)
+
+
+LATCHED = latched()
+
+
+def published_qos() -> QoSProfile:
+    """What the publisher offers: late joiners get the last message, and whoever requests a deadline
+    or a lease of liveliness no shorter than these is told of a node that dies or hangs.
+
+    Liveliness is asserted by publishing: a process that lives and does not publish is not alive.
+    Subscribers that request none of this are compatible.
+    """
+    return latched(deadline=rclpy.duration.Duration(seconds=DEADLINE),
+                   liveliness=LivelinessPolicy.MANUAL_BY_TOPIC,
+                   liveliness_lease_duration=rclpy.duration.Duration(seconds=LEASE))
 
 
 class Publishing:

@@ -35,8 +35,8 @@ from ..io.input_topics import (
 )
 from ..io.sample_blocks import Edges, JointStates, Samples, Wrenches
 from ..kinds import Finding, doubt_in, made, withdraw_doubted
-from .compat import message_type
 from .conversions import Publishing, refuse_unphysical
+from .program import message_type
 from .streams import Subscriptions
 
 T = TypeVar("T")

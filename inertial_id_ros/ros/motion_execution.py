@@ -31,8 +31,8 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from ..apps.simulation.motion import Trajectory
 from ..errors import MissingPackage, printable
-from .compat import find_type
 from .conversions import duration_message
+from .program import find_type
 from .ros_client import NoAnswer, RosClient
 
 ACTION_TYPE, ENDING = "control_msgs/action/FollowJointTrajectory", "/follow_joint_trajectory"

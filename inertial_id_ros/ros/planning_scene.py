@@ -19,7 +19,7 @@ from ..apps.excitation.collision import Obstacle
 from ..apps.guide.checks import Scene
 from ..errors import InertialIdError, InvalidShape, printable
 from ..inertia import Array
-from .compat import find_type
+from .program import find_type
 from .ros_client import TIMES, RosClient
 
 TYPE, SERVICE = "moveit_msgs/msg/PlanningScene", "moveit_msgs/srv/GetPlanningScene"

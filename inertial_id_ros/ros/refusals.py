@@ -15,8 +15,8 @@ from ..estimate import COM_LENGTH, COM_SHARE
 from ..io.decoding import interfaces_of
 from ..kinds import Doubt, first_doubt
 from ..targets.target import COM, MASS, Target, TargetPayload, Values
-from .compat import find_type
 from .estimation import Estimation
+from .program import find_type
 from .ros_client import RosClient
 
 # Twice what the verdict asks for: more than a robot's own wrench determines, and still less to the

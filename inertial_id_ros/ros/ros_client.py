@@ -19,8 +19,8 @@ from rclpy.parameter import Parameter, parameter_value_to_python
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 
 from ..errors import InertialIdError, InvalidData, InvalidSetting
-from .compat import message_type
-from .contract import LATCHED
+from .conversions import LATCHED
+from .program import message_type
 
 POLL = 0.01  # s
 SILENCE = 1.0  # s that a topic may be silent

@@ -29,9 +29,9 @@ from ..io.input_topics import (
     input_topics,
 )
 from ..settings import Settings
-from . import compat
 from .compensation import CompensatedWrench
-from .contract import latched
+from .conversions import latched
+from .program import make_executor, message_type, spin
 
 HAND_OVER = 0.05  # s
 LISTED = 10  # names in a sentence, at most
@@ -98,9 +98,9 @@ class Subscriptions:
             f"_{owner.get_name()}_io", context=owner.context, namespace=owner.get_namespace(),
             enable_rosout=False, start_parameter_services=False, use_global_arguments=False,
             parameter_overrides=[Parameter("use_sim_time", value=sim_time)])
-        self._executor = compat.make_executor()
+        self._executor = make_executor()
         self._stop = threading.Event()
-        self._thread = threading.Thread(target=compat.spin, args=(self._executor, self._stop),
+        self._thread = threading.Thread(target=spin, args=(self._executor, self._stop),
                                         name="io", daemon=True)
         try:
             self.compensation = CompensatedWrench(
@@ -124,7 +124,7 @@ class Subscriptions:
         except (InvalidTopicNameException, ValueError) as error:
             raise InvalidSetting(f"{topic.setting} is '{name}'; it must be a topic name: "
                                  f"{' '.join(str(error).split())}") from error
-        self.node.create_subscription(compat.message_type(topic.type, topic.setting), full, receive,
+        self.node.create_subscription(message_type(topic.type, topic.setting), full, receive,
                                       subscription_qos(topic), raw=True)
         return full
 

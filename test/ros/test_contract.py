@@ -18,7 +18,7 @@ from ros_process import LATCHED, Listener, Robot, Stage, play_until, queued, wai
 
 from inertial_id_ros.client import Payload, PayloadClient
 from inertial_id_ros.msg import InertialParameters
-from inertial_id_ros.ros.contract import DEADLINE, LEASE
+from inertial_id_ros.ros.conversions import DEADLINE, LEASE
 from inertial_id_ros.ros.estimation import HEARTBEAT, LOOK
 
 pytestmark = pytest.mark.slow

@@ -18,7 +18,7 @@ from itertools import takewhile
 from ...apps.guide.show import End, Show, write_page
 from ...cli import INTERRUPTED, exit_status, run_program
 from ...errors import InertialIdError, InvalidData
-from .. import compat
+from .. import program
 from ..program import Children, ignore_signals, stop_flag
 from .command_line import parse
 from .node_link import GuideNode, Stopped
@@ -50,7 +50,7 @@ def run(options: argparse.Namespace, stop: threading.Event, show: Show,
         options: see `parse`; stop: set when the user wants to end.
         beside: processes that must live as long as the session.
     """
-    compat.init([])
+    program.init([])
     try:
         with Children(dict(os.environ)) as children, GuideNode(stop) as guide:
             _find_or_start(options, guide, children, beside, show)
@@ -64,7 +64,7 @@ def run(options: argparse.Namespace, stop: threading.Event, show: Show,
     finally:
         if stop.is_set():
             ignore_signals()
-        compat.shutdown()
+        program.shutdown()
 
 
 def _find_or_start(options: argparse.Namespace, guide: GuideNode, children: Children,

@@ -21,10 +21,10 @@ from ...io.input_topics import (
 )
 from ...motion.description import read_description
 from ...settings import Settings
-from ..compat import find_type, message_type
 from ..motion_execution import find_controllers
 from ..planning_scene import TYPE as SCENE
 from ..planning_scene import SceneWatch
+from ..program import find_type, message_type
 from ..streams import publishing_nodes, subscription_qos
 from .node_link import GuideNode
 

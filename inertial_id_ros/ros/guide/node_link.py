@@ -22,8 +22,8 @@ from ...errors import InvalidData
 from ...io.decoding import inertia_numbers
 from ...kinds import STOPPING, Doubt
 from ...settings import Settings, iter_settings, settings_from_mapping
-from .. import compat
-from ..contract import DEADLINE, LATCHED
+from .. import program
+from ..conversions import DEADLINE, LATCHED
 from ..motion_execution import MotionExecution
 from ..ros_client import TIMES, NoAnswer, NoResponse, RosClient
 
@@ -56,10 +56,10 @@ class GuideNode:
                                       start_parameter_services=False, enable_rosout=False)
         self.client = RosClient(self.node)
         self.unsettled: list[MotionExecution] = []
-        executor = compat.make_executor()
+        executor = program.make_executor()
         executor.add_node(self.node)
         self._ended = threading.Event()
-        self._thread = threading.Thread(target=compat.spin, args=(executor, self._ended),
+        self._thread = threading.Thread(target=program.spin, args=(executor, self._ended),
                                         name="executor", daemon=True)
 
     def __enter__(self) -> GuideNode:

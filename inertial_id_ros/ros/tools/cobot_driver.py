@@ -25,9 +25,8 @@ from ...apps.simulation.cobot import STATED_POINT, SimulatedCobot
 from ...apps.simulation.motion import CommandedMotion, Trajectory
 from ...errors import InvalidData, MissingPackage
 from ...inertia import PARAMETER_NAMES, Array, Body, phi_from_body, tensor_from_six, transform_phi
-from ..compat import find_type, message_type
-from ..contract import LATCHED
-from ..conversions import time_message
+from ..conversions import LATCHED, time_message
+from ..program import find_type, message_type
 
 ACTION = "joint_trajectory_controller/follow_joint_trajectory"
 SET_PAYLOAD, PAYLOAD_TOPIC = "io_and_status_controller/set_payload", "dynamic_joint_states"

@@ -24,8 +24,8 @@ from ...apps.simulation.settings import CobotSettings, parse
 from ...apps.simulation.write import TOPICS, Messages, latched_messages, sample_messages
 from ...cli import Parser, exit_status, run_program
 from ...errors import InvalidSetting
-from .. import compat
-from ..contract import LATCHED
+from .. import program
+from ..conversions import LATCHED
 from ..program import ignore_signals, start_ros, stop_flag, without_ros_arguments
 from .cobot_driver import CobotDriver
 
@@ -47,7 +47,7 @@ class SimulateCobotNode(Node):
             raise InvalidSetting("use_sim_time is true; the simulated cobot runs on the wall clock")
         self.cobot = SimulatedCobot(settings)
         self._publishers_by_topic = {
-            topic: self.create_publisher(compat.message_type(kind), topic,
+            topic: self.create_publisher(program.message_type(kind), topic,
                                          LATCHED if latched else _DEPTH)
             for topic, (kind, latched) in TOPICS.items()}
         self._driver = None if self.cobot.commanded is None else CobotDriver(self, self.cobot)
@@ -110,7 +110,7 @@ def _run(arguments: list[str]) -> int:
     stop, ended = stop_flag(), threading.Event()
     start_ros(_NAME, arguments)
     executor = MultiThreadedExecutor(4)
-    spinning = threading.Thread(target=compat.spin, args=(executor, ended), name="executor")
+    spinning = threading.Thread(target=program.spin, args=(executor, ended), name="executor")
     try:
         node = SimulateCobotNode(settings)
         executor.add_node(node)
@@ -120,7 +120,7 @@ def _run(arguments: list[str]) -> int:
         ended.set()
         if spinning.is_alive():
             spinning.join()
-        compat.shutdown()
+        program.shutdown()
         executor.shutdown()
         ignore_signals()
     return 0
