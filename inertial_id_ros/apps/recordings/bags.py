@@ -11,8 +11,8 @@ from __future__ import annotations
 import difflib
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from heapq import merge
 from itertools import groupby, islice
 from pathlib import Path
@@ -31,7 +31,6 @@ from ...io.input_topics import (
     JOINT_STATES,
     PAYLOADS,
     ROBOT_DESCRIPTION,
-    STATIC_TRANSFORMS,
     TRANSFORMS,
     WRENCH,
     InputTopic,
@@ -210,22 +209,18 @@ class _Reader:
         self.counts = dict.fromkeys(topics, 0)
         self.damaged: dict[str, tuple[int, str]] = {}
 
-    def _messages(self, latched: bool) -> Iterator[Message]:
-        return self._bag.messages({name: topic.type for name, topic in self._topics.items()
-                                   if topic.latched == latched})
-
     def latched(self) -> tuple[str, tuple[FixedFrame, ...]]:
         """The newest robot description that can be read, and the frames that stay."""
         description, fixed = "", list[FixedFrame]()
         for name, _, data in self._messages(latched=True):
-            self.counts[name] += 1
             if self._topics[name] is ROBOT_DESCRIPTION:
+                self.counts[name] += 1
                 try:
                     description = decoding.text(data)
                 except ValueError as error:
                     self._note_damage(name, 1, str(error))
                 continue
-            for edge in decoding.decode(STATIC_TRANSFORMS, [data], self._settings).samples:
+            for edge in self._decode(name, [data], None).samples:
                 assert isinstance(edge, Edges)
                 pose = edge.rows[-1].tolist()
                 fixed.append((edge.parent, edge.child, tuple(pose[:3]), tuple(pose[3:])))
@@ -235,30 +230,39 @@ class _Reader:
         """A part for each second of recording."""
         for _, some in groupby(self._messages(latched=False),
                                lambda message: (message[1] - self._bag.start) // SECOND):
-            yield self._part(list(some))
+            messages = list(some)
+            part = Part([], 1e-9 * (messages[-1][1] - self._bag.start))
+            for name in dict.fromkeys(topic for topic, _, _ in messages):
+                payload = self._add(part, name, [m for m in messages if m[0] == name])
+                part = part._replace(payload=payload or part.payload)
+            yield part
 
-    def _part(self, messages: Sequence[Message]) -> Part:
-        part = Part([], 1e-9 * (messages[-1][1] - self._bag.start))
-        for name in dict.fromkeys(topic for topic, _, _ in messages):
-            data = [content for topic, _, content in messages if topic == name]
+    def _messages(self, latched: bool) -> Iterator[Message]:
+        return self._bag.messages({name: topic.type for name, topic in self._topics.items()
+                                   if topic.latched == latched})
+
+    def _add(self, part: Part, name: str, messages: list[Message]) -> StatedPayload | None:
+        """Add the samples of a topic to a part; the payload that they state."""
+        data, driver = [message[2] for message in messages], self._settings.precompensated
+        if self._topics[name] in PAYLOADS.values():
             self.counts[name] += len(data)
-            topic = self._topics[name]
-            if topic in PAYLOADS.values():
-                stated = _stated_payload(self._bag, topic, data[-1], self._settings)
-                part = part._replace(payload=stated or part.payload)
-                continue
-            times = np.array([time for other, time, _ in messages if other == name])
-            decoded = decoding.Decoder(topic, self._settings)(
-                data, times if self._recorded_stamps else None)
+            return _stated_payload(self._bag, self._topics[name], data[-1], self._settings)
+        decoded = self._decode(name, data, np.array([m[1] for m in messages])
+                               if self._recorded_stamps else None)
+        part.samples.extend(decoded.samples)
+        if decoded.payload is None or driver.topic or driver.source != "dynamic_joint_states":
+            return None
+        return StatedPayload("", decoded.payload)  # in the message of the wrench
+
+    def _decode(self, name: str, data: list[bytes], times: np.ndarray | None) -> decoding.Decoded:
+        decoded = decoding.Decoder(self._topics[name], self._settings)(data, times)
+        self.counts[name] += len(data)
+        if decoded.damaged:
             self._note_damage(name, decoded.damaged, decoded.why)
-            part.samples.extend(decoded.samples)
-            if decoded.payload is not None:  # in the message of the wrench
-                part = part._replace(payload=StatedPayload("", decoded.payload))
-        return part
+        return decoded
 
     def _note_damage(self, name: str, count: int, why: str) -> None:
-        if count:
-            self.damaged[name] = self.damaged.get(name, (0, ""))[0] + count, why
+        self.damaged[name] = self.damaged.get(name, (0, ""))[0] + count, why
 
 
 def _stated_payload(bag: Bag, topic: InputTopic, data: bytes, settings: Settings
@@ -278,23 +282,20 @@ def _payload_not_added(bag: Bag, settings: Settings) -> tuple[Finding, ...]:
     """At most one finding: a driver states a payload, which it may compensate in the wrench, and
     the settings do not say so. Only the first messages of each topic are read."""
     driver = settings.precompensated
+    sources = {PAYLOADS[source].type: source for source in ("dynamic_joint_states", "franka")}
     if settings.load.source != "wrench" or driver.source != "settings" or driver.mass:
         return ()
-    for source, name in ((source, name) for source in ("dynamic_joint_states", "franka")
-                         for name, kind in bag.topics if kind == PAYLOADS[source].type):
-        try:
-            stated = [_stated_payload(bag, PAYLOADS[source], data, settings) for _, _, data
-                      in islice(bag.messages({name: PAYLOADS[source].type}), FIRST)]
-        except RecordingError:  # the type is not defined in the file
-            continue
-        masses = [float(payload.values[0]) for payload in stated if payload is not None]
-        mass = next((m for m in masses if np.isfinite(m) and m > LEAST), 0.0)
-        if mass:
-            return (made("payload_not_added", why=(
-                f"{name} states that a payload of {mass:.3f} kg is configured on the robot, whose "
-                "driver compensates it in its own wrench (where that is this one: "
-                f"precompensated.source={source} and precompensated.topic={name}; else "
-                "precompensated.source=none)")),)
+    for name, kind in (item for item in bag.topics if item[1] in sources):
+        source = sources[kind]
+        with suppress(RecordingError):  # the type is not defined in the file
+            for _, _, data in islice(bag.messages({name: kind}), FIRST):
+                stated = _stated_payload(bag, PAYLOADS[source], data, settings)
+                if stated is not None and LEAST < stated.values[0] < np.inf:
+                    return (made("payload_not_added", why=(
+                        f"{name} states that a payload of {stated.values[0]:.3f} kg is configured "
+                        "on the robot, whose driver compensates it in its own wrench (where that "
+                        f"is this one: precompensated.source={source} and precompensated.topic="
+                        f"{name}; else precompensated.source=none)")),)
     return ()
 
 

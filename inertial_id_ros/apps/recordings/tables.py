@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -21,11 +22,14 @@ from ...io.files import read_yaml
 from ...io.sample_blocks import Edges, JointStates, Samples, Wrenches, split_by_time
 from ...limits import MAX_TABLE_BYTES
 from ...settings import Settings
+from ...settings.spec import Spec, check, coerce
 from .recording import Part, PosesAtRest, Recording
 
 INFO = Path("meta") / "info.json"
 UNITS = {"", "-", "1", "s", "ms", "us", "ns", "sec", "n", "nm", "n m", "n*m", "n·m", "nmm", "m",
          "mm", "rad", "deg", "m/s^2", "m/s2", "rad/s", "a", "kg", "hz", "°"}
+NUMBER = r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?|[-+]?(nan|inf)"
+MOST_ABOVE = 1000  # lines among which the first row of numbers is
 TIMES = ("time", "t", "stamp", "timestamp")
 SECONDS, METRES = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}, {"m": 1.0, "mm": 1e-3}
 # Ways to give an orientation: the usual names of their columns, what makes a rotation of a row, and
@@ -41,6 +45,8 @@ UNIT = 0.05  # relative, by which such a length may differ
 SLOWEST = 0.5  # s between rows; slower ones are poses at rest, or in another unit
 START = 1_700_000_000 * 10**9  # ns: added to stamps near zero, which mean "no stamp" in ROS
 EARLIEST = 1e6  # s
+ALLOWED = {"rate": Spec("", unit="Hz", low=0.0), "time_unit": Spec("", choices=tuple(SECONDS)),
+           "position_unit": Spec("", choices=tuple(METRES))}
 WORLD = "world"  # frame in which the poses of a table are given
 TOGETHER = 2000  # samples of a part
 FEWEST_POSES, MOST_POSES = 6, 118  # a second of the longest window each
@@ -122,26 +128,24 @@ def _read_csv(path: Path) -> dict[str, np.ndarray]:
     with optional_packages("reading a table"):
         import pandas as pd
     lines = [line for line in _text(path).splitlines() if line.strip()]
-    if len(lines) < 2:
-        raise ValueError(f"it has {len(lines)} lines; names of the columns and rows of numbers "
-                         "are needed")
-    # Of the separators and decimal points that make numbers of a row, those that make most.
+    # Of separators and decimal points, those that make most numbers of a row.
+    middle = lines[len(lines) // 2] if lines else ""
     cell, point = max(((cell, point) for point in ".," for cell in (",", ";", "\t", None)
-                       if cell != point), key=lambda form: _numbers(lines[len(lines) // 2], *form))
-    width = len(_cells(lines[len(lines) // 2], cell))
-    first = next((k for k, line in enumerate(lines) if len(_cells(line, cell)) == width
-                  and 2 * _numbers(line, cell, point) > width - _cells(line, cell).count("")), 0)
+                       if cell != point), key=lambda form: _numbers(middle, *form))
+    rows = [_cells(line.lstrip("# "), cell) for line in lines[:MOST_ABOVE]]
+    width = len(_cells(middle, cell))
+    first = next((k for k, row in enumerate(rows) if len(row) == width and 2 * _numbers(
+        lines[k], cell, point) > width - row.count("")), 0)
     if width < 2 or not first:
-        raise ValueError(f"it has '{lines[0][:60]}' in its first line and no line of names above "
-                         "rows of numbers, separated by commas, semicolons, tabs or blanks")
-    names = _names([_cells(line.lstrip("# "), cell) for line in lines[:first]], width)
-    body = "\n".join(lines[first:]).replace(point, ".")
-    table = pd.read_csv(StringIO(body), sep=cell or r"\s+", header=None, skipinitialspace=True,
-                        index_col=False)
+        raise ValueError(f"it has '{''.join(lines[:1]):.60}' in its first line, and no line of "
+                         "names above rows of numbers, separated by commas, semicolons, tabs or "
+                         "blanks")
+    table = pd.read_csv(StringIO("\n".join(lines[first:]).replace(point, ".")), header=None,
+                        sep=cell or r"\s+", skipinitialspace=True, index_col=False)
     if table.shape[1] != width:
         raise ValueError(f"a row has {table.shape[1]} columns; others have {width}")
     return {name: pd.to_numeric(table[k], errors="coerce").to_numpy(float)
-            for k, name in enumerate(names) if name}
+            for k, name in enumerate(_names(rows[:first], width)) if name}
 
 
 def _text(path: Path) -> str:
@@ -162,13 +166,9 @@ def _cells(line: str, cell: str | None) -> list[str]:
 
 
 def _numbers(line: str, cell: str | None, point: str) -> int:
-    """How many cells are numbers."""
-    def is_number(text: str) -> bool:
-        try:
-            return bool(float(text.replace(point, ".")) + 1.0)
-        except ValueError:
-            return False
-    return sum(map(is_number, _cells(line, cell)))
+    """How many cells of a line are numbers."""
+    return sum(re.fullmatch(NUMBER, text.replace(point, "."), re.I) is not None
+               for text in _cells(line, cell))
 
 
 def _names(above: Sequence[list[str]], width: int) -> list[str]:
@@ -208,56 +208,21 @@ class Columns:
         frame: name of the sensor's frame.
         rate: of the rows [Hz], where no column holds the time; 0: rows are poses at rest then.
         time_unit: s, ms, us or ns; position_unit: m or mm.
-
-    Raises:
-        InvalidSetting: a value of another kind, another number of columns, or two orientations.
     """
 
     time: str = ""
-    wrench: Sequence[str] = ("fx", "fy", "fz", "tx", "ty", "tz")
-    position: Sequence[str] = ("x", "y", "z")
-    quaternion: Sequence[str] = ()
-    rotation: Sequence[str] = ()
-    rotation_vector: Sequence[str] = ()
-    rpy: Sequence[str] = ()
+    wrench: tuple[str, ...] = ("fx", "fy", "fz", "tx", "ty", "tz")
+    position: tuple[str, ...] = ("x", "y", "z")
+    quaternion: tuple[str, ...] = ()
+    rotation: tuple[str, ...] = ()
+    rotation_vector: tuple[str, ...] = ()
+    rpy: tuple[str, ...] = ()
     joints: Mapping[str, str] = field(default_factory=dict)
     efforts: Mapping[str, str] = field(default_factory=dict)
     frame: str = "sensor"
     rate: float = 0.0
     time_unit: str = "s"
     position_unit: str = "m"
-
-    def __post_init__(self) -> None:
-        for name, value in vars(self).items():
-            wanted = _wanted(name, value)
-            if wanted:
-                raise InvalidSetting(f"{name} of the columns is {value!s:.200}; it must be "
-                                     f"{wanted}")
-        if sum(bool(getattr(self, name)) for name in ORIENTATIONS) > 1:
-            raise InvalidSetting(f"more than one of {', '.join(ORIENTATIONS)} is named; one is "
-                                 "needed")
-
-
-def _wanted(name: str, value: Any) -> str:
-    """What a value of `Columns` must be; empty where it is that."""
-    if name in SIZES:
-        counts = (0, 1, SIZES[name], 2 if name == "wrench" else 1)
-        fits = isinstance(value, list | tuple) and len(value) in counts and _are_texts(value)
-        wanted = f"{SIZES[name]} names of columns, or one that holds as many numbers"
-    elif name in ("joints", "efforts"):
-        fits = isinstance(value, Mapping) and _are_texts([*value, *value.values()])
-        wanted = "names of joints and names of columns"
-    elif name == "rate":
-        fits, wanted = type(value) in (int, float) and value >= 0.0, "a number above 0"
-    else:
-        allowed = {"time_unit": SECONDS, "position_unit": METRES}.get(name)
-        fits = _are_texts([value]) and (allowed is None or value in allowed)
-        wanted = "text" if allowed is None else "one of " + ", ".join(allowed)
-    return "" if fits else wanted
-
-
-def _are_texts(values: Sequence[Any]) -> bool:
-    return all(isinstance(value, str) for value in values)
 
 
 def columns_from_file(path: Path) -> Columns:
@@ -266,14 +231,28 @@ def columns_from_file(path: Path) -> Columns:
     Raises:
         InvalidSetting: unreadable, an unknown key, or a value that is not allowed.
     """
-    tree = read_yaml(path, f"file of columns {path}")
-    known = [f.name for f in fields(Columns)]
-    unknown = [name for name in tree if name not in known] if isinstance(tree, dict) else [tree]
+    tree, usual = read_yaml(path, f"file of columns {path}"), vars(Columns())
+    unknown = [name for name in tree if name not in usual] if isinstance(tree, dict) else [tree]
     if unknown:
         raise InvalidSetting(f"file of columns {path}: '{unknown[0]!s:.100}' is not known; "
-                             f"allowed: {', '.join(known)}")
-    given: dict[str, Any] = {name: (value,) if name in SIZES and isinstance(value, str) else value
-                             for name, value in tree.items()}
+                             f"allowed: {', '.join(usual)}")
+    given: dict[str, Any] = {}
+    for name, value in tree.items():
+        if isinstance(usual[name], tuple):  # names of columns
+            given[name] = tuple(map(str, value if isinstance(value, list) else [value]))
+            if len(given[name]) not in (1, 2, SIZES[name]):
+                raise InvalidSetting(f"{name} is {value!s:.200}; it must be {SIZES[name]} names of "
+                                     "columns, or one that holds as many numbers")
+        elif isinstance(usual[name], dict):
+            if not isinstance(value, dict):
+                raise InvalidSetting(f"{name} is {value!s:.200}; it must be names of joints and "
+                                     "names of columns")
+            given[name] = {str(joint): str(column) for joint, column in value.items()}
+        else:
+            given[name] = coerce(name, value, usual[name])
+            check(name, given[name], ALLOWED.get(name, Spec("")))
+    if sum(name in given for name in ORIENTATIONS) > 1:
+        raise InvalidSetting(f"more than one of {', '.join(ORIENTATIONS)} is named; one is needed")
     return Columns(**given)
 
 
@@ -308,8 +287,8 @@ class Table:
                                   "different numbers of rows")
         rows = np.column_stack([self.content[name] for name in names])
         if rows.shape[1] != size or rows.dtype.kind != "f":
-            raise InvalidData(f"column '{names[0]}' of {self.what} gives {rows.shape[1]} numbers "
-                              f"in a row; {size} are needed; name one of them: {names[0]}[0]")
+            raise InvalidData(f"{', '.join(names)} of {self.what} give {rows.shape[1]} numbers in "
+                              f"a row; {size} are needed (of a vector, {names[0]}[0] is the first)")
         return rows
 
     def joints(self, named: Mapping[str, str]) -> Array:
