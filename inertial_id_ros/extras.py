@@ -16,7 +16,7 @@ from .errors import MissingPackage
 # What pip installs with `inertial-id-ros[extra]`; setup.py states the same with versions.
 EXTRAS = {"bags": ("rosbags", "rich"), "shapes": ("trimesh",),
           "methods": ("clarabel", "cvxpy", "osqp"), "simulation": ("mujoco",),
-          "reports": ("jinja2", "matplotlib"), "tables": ("pyarrow",)}
+          "reports": ("jinja2", "matplotlib"), "tables": ("pandas", "pyarrow")}
 
 
 @contextmanager
