@@ -18,8 +18,6 @@ import yaml
 
 from inertial_id_ros.inertia import Body
 
-TOLERANCE = 1e-9
-
 
 def random_body(rng: np.random.Generator) -> Body:
     """A body of any size and flatness, turned anyhow, up to a metre from the frame."""
@@ -31,11 +29,11 @@ def random_body(rng: np.random.Generator) -> Body:
     return Body(mass, rng.uniform(-1.0, 1.0, size=3), 0.5 * (tensor + tensor.T))
 
 
-def assert_same(found: Body, truth: Body) -> None:
-    """Mass, centre of mass and tensor agree to 1e-9 of their size."""
-    np.testing.assert_allclose(found.mass, truth.mass, rtol=TOLERANCE)
+def assert_same(found: Body, truth: Body, tolerance: float = 1e-9) -> None:
+    """Mass, centre of mass and tensor agree to this share of their size."""
+    np.testing.assert_allclose(found.mass, truth.mass, rtol=tolerance)
     for one, other in ((found.com, truth.com), (found.inertia_com, truth.inertia_com)):
-        np.testing.assert_allclose(one, other, rtol=0.0, atol=TOLERANCE * np.abs(other).max())
+        np.testing.assert_allclose(one, other, rtol=0.0, atol=tolerance * np.abs(other).max())
 
 
 def from_pinocchio(inertia: pin.Inertia) -> Body:
@@ -61,13 +59,7 @@ def mujoco_body(xml: str, name: str) -> Body:
     """A body in its own frame, as MuJoCo reads MJCF or a URDF."""
     spec = mujoco.MjSpec.from_string(xml)
     spec.compiler.fusestatic = False
-    model = spec.compile()
-    return body_of(model, name)
-
-
-def body_of(model: mujoco.MjModel, name: str) -> Body:
-    body = model.body(name)
-    turn = np.empty(9)
+    body, turn = spec.compile().body(name), np.empty(9)
     mujoco.mju_quat2Mat(turn, body.iquat)
     axes = turn.reshape(3, 3)
     return Body(float(body.mass[0]), np.array(body.ipos), axes @ np.diag(body.inertia) @ axes.T)
@@ -77,22 +69,16 @@ def sdf_link(sdf: str, name: str) -> Body:
     """The only link of the only model of an SDF document; fails where the document holds anything
     that the specification does not know, or lacks what it requires."""
     root = ElementTree.fromstring(sdf)
-    assert root.tag == "sdf" and root.attrib == {"version": "1.7"}
-    (model,) = root
-    assert model.tag == "model" and model.attrib == {"name": name}
-    (link,) = model
-    assert link.tag == "link" and link.attrib == {"name": name}
-    (inertial,) = link
-    assert inertial.tag == "inertial" and not inertial.attrib
-    parts = {part.tag: part for part in inertial}
-    assert list(parts) == ["pose", "mass", "inertia"] and len(inertial) == 3
-    pose = [float(x) for x in str(parts["pose"].text).split()]
-    assert len(pose) == 6 and not parts["pose"].attrib
-    turn = pin.rpy.rpyToMatrix(*pose[3:])  # about fixed axes: roll, pitch, yaw
-    entries = {part.tag: float(str(part.text)) for part in parts["inertia"]}
-    assert sorted(entries) == ["ixx", "ixy", "ixz", "iyy", "iyz", "izz"]
-    tensor = symmetric(entries)
-    return Body(float(str(parts["mass"].text)), np.array(pose[:3]), turn @ tensor @ turn.T)
+    ((link,),) = root
+    assert [(e.tag, e.attrib) for e in (root, root[0], link, link[0])] == [
+        ("sdf", {"version": "1.7"}), ("model", {"name": name}), ("link", {"name": name}),
+        ("inertial", {})]
+    pose, mass, inertia = link[0]
+    assert [e.tag for e in (pose, mass, inertia)] == ["pose", "mass", "inertia"]
+    numbers = [float(x) for x in str(pose.text).split()]
+    turn = pin.rpy.rpyToMatrix(*numbers[3:])  # about fixed axes: roll, pitch, yaw
+    tensor = symmetric({part.tag: float(str(part.text)) for part in inertia})
+    return Body(float(str(mass.text)), np.array(numbers[:3]), turn @ tensor @ turn.T)
 
 
 def symmetric(entries: dict[str, float]) -> np.ndarray:
@@ -115,14 +101,6 @@ def usd_stage(text: str) -> Any:
     stage = pytest.importorskip("pxr.Usd").Stage.CreateInMemory()
     assert stage.GetRootLayer().ImportFromString(text)
     return stage
-
-
-def usd_custom_data(text: str, link: str) -> dict[str, Any]:
-    """What this package adds to the default prim of a layer."""
-    stage = usd_stage(text)
-    prim = stage.GetDefaultPrim()
-    assert prim.GetDisplayName() == link and prim.GetTypeName() == "Xform"
-    return dict(prim.GetCustomDataByKey("inertial_id_ros"))
 
 
 def franka_body(text: str) -> Body:

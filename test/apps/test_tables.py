@@ -82,12 +82,12 @@ def test_orientations_come_in_many_ways(tmp_path: Path, way: str) -> None:
     assert_read(read(path, Columns(**{way: tuple(names)})))
 
 
-def test_units_and_a_rate_are_converted(tmp_path: Path) -> None:
-    rows = np.column_stack([1e3 * TIME, LOAD, 1e3 * PLACE, QUATERNION])
-    assert_read(read(csv(tmp_path / "a.csv", rows=rows), Columns(
-        time_unit="ms", position_unit="mm")))
-    path = csv(tmp_path / "b.csv", NAMES[1:], ROWS[:, 1:])
-    assert_read(read(path, Columns(rate=100.0)))
+@pytest.mark.parametrize(("first", "rows", "columns"), [
+    (0, np.column_stack([1e3 * TIME, LOAD, 1e3 * PLACE, QUATERNION]),
+     Columns(time_unit="ms", position_unit="mm")), (1, ROWS[:, 1:], Columns(rate=100.0))])
+def test_units_and_a_rate_are_converted(tmp_path: Path, first: int, rows: np.ndarray,
+                                        columns: Columns) -> None:
+    assert_read(read(csv(tmp_path / "a.csv", NAMES[first:], rows), columns))
 
 
 def test_vectors_in_npz_and_parquet(tmp_path: Path) -> None:

@@ -97,10 +97,9 @@ def run(args: argparse.Namespace, words: str) -> int:
          "--report": args.report and report_file(args.report, recording)},
         {"the recording": recording})
     columns = columns_from_file(user_path(args.columns)) if args.columns else None
-    with Console(stderr=True, quiet=args.quiet).status("reading") as shown:
-        result = identify_recording(
-            recording, settings, columns, args.episode or 0, args.stamps == "recorded", given,
-            lambda reached, whole: shown.update(f"identifying: {reached:.0f} of {whole:.0f} s"))
+    with Console(stderr=True, quiet=args.quiet).status("identifying"):
+        result = identify_recording(recording, settings, columns, args.episode or 0,
+                                    args.stamps == "recorded", given)
     outcome = result.outcome
     if json_path is not None:
         write_json(json_path, result_json(result, recording))

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
@@ -29,20 +29,17 @@ from ..report.results import Identification, Snapshot, prediction_of
 UNUSED = 1.0  # s of a recording; more than that is worth a note
 HELD, EVERY = 90, 100  # bins for which a pose at rest is held; after which the next one follows
 START = 170_000_000_000  # bin of the first one
-Progress = Callable[[float, float], None]
 
 
 def identify_recording(path: Path, settings: Settings, columns: Columns | None = None,
                        episode: int = 0, recorded_stamps: bool = False,
-                       asked: Collection[str] = (), progress: Progress = lambda reached, all_: None
-                       ) -> Identification:
+                       asked: Collection[str] = ()) -> Identification:
     """Identify the payload of a recording.
 
     Args:
         path: of a bag or a table; columns, episode: of a table.
         recorded_stamps: use the times of recording in place of the header stamps.
         asked: names of the settings that the user gave for this very recording.
-        progress: called now and then with the recorded time reached, and the whole [s].
 
     Raises:
         RecordingError, InvalidData: the recording cannot be read, or lacks something.
@@ -52,9 +49,9 @@ def identify_recording(path: Path, settings: Settings, columns: Columns | None =
     if is_table(path):
         read = read_motion(path, columns or Columns(), settings, episode)
         return identify_poses(read, settings) if isinstance(read, PosesAtRest) else (
-            _Run(read, settings).result(progress))
+            _Run(read, settings).result())
     with open_recording(path, settings, asked, recorded_stamps) as recording:
-        return _Run(recording, settings).result(progress)
+        return _Run(recording, settings).result()
 
 
 class _Run:
@@ -70,7 +67,7 @@ class _Run:
         self._not_added = "" if driver.source in ("settings", "none") else (
             f"none was stated on {driver.topic or 'the topic of the joint states'}")
 
-    def result(self, progress: Progress) -> Identification:
+    def result(self) -> Identification:
         """Read and process everything; what came out."""
         identifier, recording = self._identifier, self._recording
         file = self._settings.robot_description.file
@@ -84,7 +81,6 @@ class _Run:
                 self._origin = min(int(some.stamps[0]) for some in part.samples)
             self._keep(identifier.add_arrays(part.samples))
             self._update_payload(part.payload)
-            progress(part.seconds, recording.duration)
         self._keep(identifier.finish())
         findings, outcomes = self._findings(), [item.outcome for item in self._history]
         outcome = outcomes[-1] if outcomes else withdraw_doubted(identifier.outcome, findings)

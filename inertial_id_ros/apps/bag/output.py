@@ -85,16 +85,17 @@ def check_outputs(wanted: Mapping[str, Path | None],
     for option, path in zip(wanted, out, strict=True):
         if path is None:
             continue
-        real, said = path.resolve(), f"{option} {path}"
+        real, why = path.resolve(), ""
         if path.exists() and not path.is_file():
-            raise InvalidSetting(f"{said} is a folder or no regular file; name another file")
-        if not os.access(path.parent, os.W_OK | os.X_OK) or (
-                path.exists() and not os.access(path, os.W_OK)):
-            raise InvalidSetting(f"{said} cannot be written: {path.parent} does not exist, or "
-                                 "permission denied")
+            why = "is a folder or no regular file"
+        elif not os.access(path if path.exists() else path.parent, os.W_OK) or not os.access(
+                path.parent, os.W_OK | os.X_OK):
+            why = f"cannot be written: {path.parent} does not exist, or permission denied"
         for at, what in taken.items():
             if real == at or (at in real.parents and real.exists()):
-                raise InvalidSetting(f"{said} would overwrite {what}; name another file")
+                why = why or f"would overwrite {what}"
+        if why:
+            raise InvalidSetting(f"{option} {path} {why}; name another file")
         taken[real] = f"the file of {option}"
     return out
 

@@ -60,7 +60,7 @@ class Bag(ExitStack):
 
     Attributes:
         topics: number of messages by name and type, sorted.
-        start: time of the first message [ns]; duration: from there to the last one [s].
+        duration: from the first message to the last one [s].
 
     Raises:
         RecordingError: missing, cut off, or not a recording; the text says which.
@@ -79,10 +79,9 @@ class Bag(ExitStack):
             self._connections = [c for reader in self._readers for c in reader.connections]
             for connection in self._connections:
                 counts[connection.topic, _type_of(connection)] += connection.msgcount
-            self.start = min(reader.start_time for reader in self._readers)
-            end = max(reader.end_time for reader in self._readers)
-        self.topics, self.duration = dict(sorted(counts.items())), 1e-9 * max(
-            0, end - 1 - self.start)
+            self.duration = 1e-9 * max(0, max(reader.end_time for reader in self._readers) - 1
+                                       - min(reader.start_time for reader in self._readers))
+        self.topics = dict(sorted(counts.items()))
 
     def messages(self, types: Mapping[str, str]) -> Iterator[Message]:
         """Messages of topics (type by name) in the order of their times of recording; what has
@@ -228,10 +227,8 @@ class _Reader:
 
     def parts(self) -> Iterator[Part]:
         """A part for each second of recording."""
-        for _, some in groupby(self._messages(latched=False),
-                               lambda message: (message[1] - self._bag.start) // SECOND):
-            messages = list(some)
-            part = Part([], 1e-9 * (messages[-1][1] - self._bag.start))
+        for _, some in groupby(self._messages(latched=False), lambda message: message[1] // SECOND):
+            messages, part = list(some), Part([])
             for name in dict.fromkeys(topic for topic, _, _ in messages):
                 payload = self._add(part, name, [m for m in messages if m[0] == name])
                 part = part._replace(payload=payload or part.payload)

@@ -24,11 +24,10 @@ class StatedPayload(NamedTuple):
 
 
 class Part(NamedTuple):
-    """Samples that were recorded one after the other; seconds: from the start of the recording to
-    their end; payload: that the driver stated last, None where it stated none."""
+    """Samples that were recorded one after the other; payload: that the driver stated last, None
+    where it stated none."""
 
     samples: list[Samples]
-    seconds: float
     payload: StatedPayload | None = None
 
 

@@ -387,9 +387,8 @@ def read_motion(path: Path, columns: Columns, settings: Settings, episode: int =
         samples["joint states"] = _joint_states(table, stamps, settings)
     if not by_efforts:
         samples["wrench"] = Wrenches(stamps, columns.frame, table.rows(columns.wrench, 6))
-    parts = (Part(part, 1e-9 * (max(int(some.stamps[-1]) for some in part) - int(stamps[0])))
-             for part in split_by_time(list(samples.values()), TOGETHER))
     notes = (f"the rows of the table are {1e3 * period:.3g} ms apart",) if columns.rate else ()
+    parts = map(Part, split_by_time(list(samples.values()), TOGETHER))
     return Recording(parts, 1e-9 * float(stamps[-1] - stamps[0]),
                      dict.fromkeys(samples, len(stamps)), notes=notes)
 

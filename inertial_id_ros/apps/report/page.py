@@ -12,8 +12,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import pinocchio as pin
-import scipy
 
 from ...cli import VERSION
 from ...errors import printable
@@ -127,11 +125,10 @@ def wrench_charts(time: Array, measured: Array, predicted: Array,
 
 
 def provenance_section(source: str, command: str, settings: Settings | None = None) -> Section:
-    """What a report was made from, the command that makes it again, versions, and the settings that
-    were changed."""
+    """What a report was made from, the command that makes it again, and the settings that were
+    changed."""
     parts: list[Part] = [
-        f"Source: {source}. Command: {command}. Made by inertial_id_ros {VERSION}, numpy "
-        f"{np.__version__}, scipy {scipy.__version__}, pin {pin.__version__}."]
+        f"Source: {source}. Command: {command}. Made by inertial_id_ros {VERSION}."]
     if settings is not None:
         defaults = {name: value for name, value, _ in iter_settings(Settings())}
         parts.append(Table("Settings other than the default", ("setting", "value", "default"), [
@@ -144,17 +141,17 @@ def provenance_section(source: str, command: str, settings: Settings | None = No
 
 def payload_page(result: Identification, settings: Settings, recording: Path, command: str) -> str:
     """The report of a run, as HTML in one file (raises MissingPackage)."""
-    outcome = result.outcome
-    sections = [_wrench_section(result.prediction), _checks_section(result),
-                provenance_section(str(recording), command, settings)]
+    outcome, numbers, limits = result.outcome, list[Section](), list[Section]()
     if isinstance(outcome, Estimate):
-        sections[:0] = [Section("Mass, centre of mass, inertia", "parameters", [
+        limits = [_limits_section(outcome)]
+        numbers = [Section("Mass, centre of mass, inertia", "parameters", [
             parameter_table(outcome),
             f"In axes of {outcome.frame_id}; inertia about the centre of mass, off-diagonals as "
             f"entries of the tensor. Method {outcome.method}, {outcome.samples} samples, "
             f"{outcome.window:.1f} s."])]
-        sections.insert(2, _limits_section(outcome))
-    return render(f"Payload report: {recording.name}", diagnose(result), sections)
+    return render(f"Payload report: {recording.name}", diagnose(result), [
+        *numbers, _wrench_section(result.prediction), *limits, _checks_section(result),
+        provenance_section(str(recording), command, settings)])
 
 
 def _wrench_section(prediction: Prediction | None) -> Section:
