@@ -240,16 +240,15 @@ class _Reader:
 
     def _add(self, part: Part, name: str, messages: list[Message]) -> StatedPayload | None:
         """Add the samples of a topic to a part; the payload that they state."""
-        data, driver = [message[2] for message in messages], self._settings.precompensated
+        data = [message[2] for message in messages]
         if self._topics[name] in PAYLOADS.values():
             self.counts[name] += len(data)
             return _stated_payload(self._bag, self._topics[name], data[-1], self._settings)
         decoded = self._decode(name, data, np.array([m[1] for m in messages])
                                if self._recorded_stamps else None)
         part.samples.extend(decoded.samples)
-        if decoded.payload is None or driver.topic or driver.source != "dynamic_joint_states":
-            return None
-        return StatedPayload("", decoded.payload)  # in the message of the wrench
+        stated = decoded.payload  # in the message of the wrench
+        return None if stated is None else StatedPayload("", stated)
 
     def _decode(self, name: str, data: list[bytes], times: np.ndarray | None) -> decoding.Decoded:
         decoded = decoding.Decoder(self._topics[name], self._settings)(data, times)
