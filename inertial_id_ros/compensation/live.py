@@ -6,11 +6,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import pinocchio as pin
 from scipy.linalg import expm
 
 from ..model.newton_euler import GRAVITY, regressor, rotation, static_wrench
-from ..motion.causal import MotionNow, Now, PoseNow
+from ..motion.causal import MotionNow, Now
 from ..motion.motion import Array
 from ..motion.robot import Chain
 from ..settings.node import CompensationSettings
@@ -39,7 +38,7 @@ class Compensation:
                  ) -> None:
         self.settings, self._sign, self._limits = settings, sign, limits
         self._load, self.silence = LoadInUse(), "payload_unknown"
-        self._motion: MotionNow | PoseNow | None = None
+        self._motion: MotionNow | None = None
         self._newest = self._published = self._since = 0
         self._last, self._out = list[float](), list[float]()
         self._used, self._blend = self._load, np.zeros(6)
@@ -52,25 +51,20 @@ class Compensation:
         self._load = load
 
     def use_chain(self, chain: Chain) -> None:
-        """The motion is that of an arm by its joint states."""
+        """The motion is that of an arm by its joint states, or of transforms."""
         self._motion = MotionNow(chain)
-
-    def use_transforms(self, edges: Sequence[pin.SE3 | tuple[str, str]]) -> None:
-        """The motion is that of transforms (`PoseNow`)."""
-        self._motion = PoseNow(edges)
 
     # ---- from the thread of the stream ----------------------------------------------------------
 
     def add_joint_state(self, stamp: int, names: Sequence[str], positions: Sequence[float]) -> None:
         """Take a joint state [ns; rad, m]."""
-        if isinstance(self._motion, MotionNow):
+        if self._motion is not None:
             self._motion.update(stamp, names, positions)
 
-    def add_transform(self, stamp: int, parent: str, child: str, translation: Sequence[float],
-                      quaternion: Sequence[float]) -> None:
-        """Take a transform [ns; m; x, y, z, w]."""
-        if isinstance(self._motion, PoseNow):
-            self._motion.update(stamp, parent, child, translation, quaternion)
+    def add_transform(self, stamp: int, child: str, pose: Array) -> None:
+        """Take the pose (7,) of a frame [ns; m; x, y, z, w]."""
+        if self._motion is not None:
+            self._motion.update_pose(stamp, child, pose)
 
     def compensate(self, stamp: int, frame: str, wrench: Sequence[float]) -> list[float] | None:
         """The reading without the load, in the target frame; None: see `silence`.

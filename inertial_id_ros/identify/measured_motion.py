@@ -17,7 +17,7 @@ from ..kinds import finding_of, with_findings
 from ..model.history import History
 from ..motion.frames import quaternions_of
 from ..motion.motion import BIN_NS, Array, Motion
-from ..motion.quartic import fit_quartics, is_covered, near, window_length
+from ..motion.quartic import fit_quartics, window_length
 from ..samples.ring import spacing_of
 from ..settings import Settings
 from .beliefs import Basis, named_beliefs
@@ -76,10 +76,9 @@ def _in_bins(stamps: Stamps, rows: Array, is_derived: bool) -> Motion:
     """
     window = window_length(spacing_of(stamps))
     number = np.arange(stamps[0] // BIN_NS, stamps[-1] // BIN_NS + 1)
-    samples = near(stamps, number * BIN_NS + BIN_NS // 2, window)
-    fit, known = fit_quartics(samples, rows, window), is_covered(samples)
-    value, n = fit.value[known], int(known.sum())
-    alpha = fit.rate[known, 7:10] if is_derived else value[:, 10:]
-    return Motion(number[known], Rotation.from_quat(value[:, :4]).as_matrix(),
+    fit = fit_quartics(stamps, rows, number * BIN_NS + BIN_NS // 2, window)
+    value, n = fit.value[fit.known], int(fit.known.sum())
+    alpha = fit.rate[fit.known, 7:10] if is_derived else value[:, 10:]
+    return Motion(number[fit.known], Rotation.from_quat(value[:, :4]).as_matrix(),
                   np.zeros((n, 3)), value[:, 4:7], value[:, 7:10], alpha,
                   np.empty((n, 0, 3, 3)), np.empty((n, 0, 6)))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..motion.motion import BIN_NS, NO_MOTION, Array, IntArray, Motion
+from ..samples.ring import Columns
 from .newton_euler import GRAVITY, static_wrench
 
 LONGEST = 120.0  # s
@@ -72,16 +73,16 @@ class History:
         self.marks = Marks()
         self.end = self.newest = 0
         self._keep = round(seconds * 1e9)
-        self._motion = _Columns(NO_MOTION)
-        self._wrench = _Columns((np.empty(0, np.int64), np.empty((0, 6))))
+        self._motion = Columns(*NO_MOTION)
+        self._wrench = Columns(np.empty(0, np.int64), np.empty((0, 6)))
 
     def append(self, motion: Motion, stamps: IntArray, wrench: Array) -> None:
         """Append bins of motion, and samples of the wrench: W + bias (m, 6) at stamps (m,) [ns]."""
         if len(motion.number):
-            self._motion.append(motion)
+            self._motion.append(*motion)
             self.end = int(motion.number[-1]) + 1
         if len(stamps):
-            self._wrench.append((stamps, wrench))
+            self._wrench.append(stamps, wrench)
             self.newest = int(stamps[-1])
         self._motion.drop((self.end * BIN_NS - self._keep) // BIN_NS)
         self._wrench.drop((self.end * BIN_NS or self.newest) - self._keep)
@@ -89,17 +90,17 @@ class History:
     @property
     def first(self) -> int:
         """The oldest bin of motion that is there."""
-        motion = self._motion.between(-2**62, 2**62)[0]
-        return int(motion[0]) if len(motion) else self.end
+        return int(self._motion[0][0]) if len(self._motion) else self.end
 
     def motion(self, first: int, end: int) -> Motion:
         """Motion in the bins of [first, end)."""
-        return Motion(*self._motion.between(first, end))
+        part = self._motion.between(first, end)
+        return Motion(*(self._motion[k][part] for k in range(len(NO_MOTION))))
 
     def samples(self, first: int, end: int) -> tuple[IntArray, Array]:
         """Stamps (m,) in [first, end) [ns] and W + bias (m, 6)."""
-        stamps, wrench = self._wrench.between(first, end)
-        return stamps, wrench
+        part = self._wrench.between(first, end)
+        return self._wrench[0][part], self._wrench[1][part]
 
     @property
     def wrench_end(self) -> int:
@@ -113,7 +114,7 @@ class History:
             marked: whether bins that do not tell of the present payload are left out.
         """
         first = max(end - round(seconds * 1e9) // BIN_NS, self.marks.first if marked else 0)
-        motion = Motion(*self._motion.between(first, end))
+        motion = self.motion(first, end)
         if not len(motion.number):
             return Window(motion, np.empty(0, bool), np.empty((0, 6)), np.empty(0))
         first, n = int(motion.number[0]), end - int(motion.number[0])
@@ -137,7 +138,7 @@ class History:
 
         The mean of a bin is that at the mean of its stamps, which at low rates is not its middle.
         """
-        stamps, rows = self._wrench.between(first * BIN_NS, (first + n) * BIN_NS)
+        stamps, rows = self.samples(first * BIN_NS, (first + n) * BIN_NS)
         number, late = np.divmod(stamps - first * BIN_NS, BIN_NS)
         count = np.asarray(np.bincount(number, minlength=n), float)
         some = np.flatnonzero(count)
@@ -152,34 +153,3 @@ class History:
                 np.maximum(np.searchsorted(some, hole) - 1, 0)]
             count[hole[(gap > 0) & (gap <= 5)]] = 1e-9  # a few bins: samples are sparse
         return out, count
-
-
-class _Columns:
-    """Arrays that grow together at their end and are dropped at their beginning."""
-
-    def __init__(self, empty: tuple[np.ndarray, ...]) -> None:
-        self._arrays, self._first, self._end = list(empty), 0, 0
-
-    def append(self, rows: tuple[np.ndarray, ...]) -> None:
-        more, size = len(rows[0]), self._end - self._first
-        if self._end + more > len(self._arrays[0]) or (
-                size == 0 and self._arrays[-1].shape[1:] != rows[-1].shape[1:]):
-            room = max(2 * (size + more), 4096)
-            for k, (old, new) in enumerate(zip(self._arrays, rows, strict=True)):
-                grown = np.empty((room, *new.shape[1:]), new.dtype)
-                if size:
-                    grown[:size] = old[self._first:self._end]
-                self._arrays[k] = grown
-            self._first, self._end = 0, size
-        for old, new in zip(self._arrays, rows, strict=True):
-            old[self._end:self._end + more] = new
-        self._end += more
-
-    def drop(self, oldest: int) -> None:
-        """Forget rows whose first column is below a value."""
-        self._first += int(np.searchsorted(self._arrays[0][self._first:self._end], oldest))
-
-    def between(self, first: int, end: int) -> list[np.ndarray]:
-        """Rows whose first column lies in [first, end)."""
-        a, b = self._first + np.searchsorted(self._arrays[0][self._first:self._end], (first, end))
-        return [array[a:b] for array in self._arrays]

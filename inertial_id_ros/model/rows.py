@@ -7,6 +7,7 @@ of its spectrum; leaving out the fast ones is the low-pass.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
 
 import numpy as np
@@ -102,26 +103,12 @@ class Rows:
         multiplied with noise seems lighter than it is. Each mode is multiplied with the share of
         signal in its power (Wiener), where the noise is that of the highest frequencies.
         """
-        motion, step = self.window.motion, STEP * BIN
+        motion = self.window.motion
         bins = np.concatenate([motion.acceleration, motion.alpha], 1)
-        unfiltered, out = self.smooth(bins), []
-        filtered = self.smooth(low_pass(bins, self.setup.filter)) if self.setup.filter else (
-            unfiltered)
-        at = 0
-        for s in self.stretches:
-            power = np.square(dct(unfiltered[at:at + s.n], norm="ortho", axis=0)).reshape(-1, 2, 3)
-            f = np.arange(s.n) / (2.0 * step * s.n)
-            shape = f**4 * _gain(f) + 1e-12
-            level = np.median((power / shape[:, None, None])[f > _QUIET], axis=(0, 2)) / _MEDIAN
-            level = level * shape[:s.size, None]
-            power = uniform_filter1d(power.mean(2), 5, axis=0)[:s.size]
-            share = np.where(power > _ABOVE * level, 1.0 - level / np.maximum(power, 1e-300), 0.0)
-            modes = dct(filtered[at:at + s.n], norm="ortho", axis=0)[:s.size]
-            out.append(modes * (1.0 - np.repeat(share, 3, axis=1)))
-            at += s.n
-        noise = np.concatenate(out)
-        still = np.zeros((len(noise), 3))
-        return regressor(noise[:, :3], still, noise[:, 3:])
+        share = self._per_stretch(self.smooth(bins), _share_of_signal)
+        noise = self.modes(self.smooth(low_pass(bins, self.setup.filter))) * (
+            1.0 - np.repeat(share, 3, axis=1))
+        return regressor(noise[:, :3], np.zeros((len(noise), 3)), noise[:, 3:])
 
     def _turn(self, setup: Setup) -> None:
         """How the acceleration changes by turned and by bent joints."""
@@ -166,32 +153,39 @@ class Rows:
 
     def modes(self, rows: Array) -> Array:
         """Orthonormal cosine modes (k, ...) below the band of rows (n, ...)."""
-        out, at = [], 0
-        for s in self.stretches:
-            out.append(dct(rows[at:at + s.n], norm="ortho", axis=0)[:s.size])
-            at += s.n
-        return out[0] if len(out) == 1 else np.concatenate(out)
+        return self._per_stretch(rows, lambda part, s: dct(part, norm="ortho", axis=0)[:s.size])
 
     def back(self, modes: Array) -> Array:
         """Rows (n, ...) of modes (k, ...)."""
-        out, at = [], 0
-        for s in self.stretches:
-            out.append(idct(modes[at:at + s.size], n=s.n, norm="ortho", axis=0))
-            at += s.size
-        return out[0] if len(out) == 1 else np.concatenate(out)
+        at = np.cumsum([s.size for s in self.stretches])[:-1]
+        return np.concatenate([idct(part, n=s.n, norm="ortho", axis=0) for part, s in zip(
+            np.split(modes, at), self.stretches, strict=True)])
 
     def rates(self, rows: Array) -> Array:
         """Time derivatives (n, ...) of values in each row, per second; never across a gap."""
-        out, at = [], 0
-        for s in self.stretches:
-            out.append(np.gradient(rows[at:at + s.n], STEP * BIN, axis=0))
-            at += s.n
-        return out[0] if len(out) == 1 else np.concatenate(out)
+        return self._per_stretch(rows, lambda part, _: np.gradient(part, STEP * BIN, axis=0))
+
+    def _per_stretch(self, rows: Array, function: Callable[[Array, Stretch], Array]) -> Array:
+        at = np.cumsum([s.n for s in self.stretches])[:-1]
+        return np.concatenate([function(part, s) for part, s in zip(
+            np.split(rows, at), self.stretches, strict=True)])
 
     @property
     def constant(self) -> Array:
         """Modes (k,) of a one in each row."""
         return self.modes(np.ones(self.n))
+
+
+def _share_of_signal(rows: Array, stretch: Stretch) -> Array:
+    """Share (k, 2) of signal in the power of each mode of accelerations and of angular
+    accelerations (n, 6)."""
+    f = np.arange(stretch.n) / (2.0 * STEP * BIN * stretch.n)
+    power = np.square(dct(rows, norm="ortho", axis=0)).reshape(-1, 2, 3)
+    shape = f**4 * _gain(f) + 1e-12
+    level = np.median((power / shape[:, None, None])[f > _QUIET], axis=(0, 2)) / _MEDIAN
+    level = level * shape[:stretch.size, None]
+    power = uniform_filter1d(power.mean(2), 5, axis=0)[:stretch.size]
+    return np.where(power > _ABOVE * level, 1.0 - level / np.maximum(power, 1e-300), 0.0)
 
 
 def _gain(frequency: Array) -> Array:

@@ -7,9 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-import pinocchio as pin
 
-from .frames import place_of
 from .motion import Array
 from .robot import Chain
 
@@ -89,7 +87,7 @@ def _after(step: float) -> Array:
 
 
 class MotionNow:
-    """Motion of the sensor from joint states as they come.
+    """Motion of the sensor from joint states or transforms as they come.
 
     Args:
         chain: from the base to the sensor.
@@ -97,10 +95,9 @@ class MotionNow:
 
     def __init__(self, chain: Chain) -> None:
         self._names, self._chain, self._data = chain.names, chain, chain.model.createData()
-        self._index = [self._names.index(joint.name) for joint in chain.joints]
-        self._scale, self._shift = chain.scale_and_shift
-        self._signal = Signal(np.array(list(chain.turning.values())))
+        self._signal = Signal(np.repeat(list(chain.turning.values()), 7 if chain.floats else 1))
         self._orders: dict[tuple[str, ...], list[int] | None] = {}
+        self._poses: dict[str, tuple[int, Array]] = {}
 
     def update(self, stamp: int, names: Sequence[str], positions: Sequence[float]) -> None:
         """Take a joint state [ns; rad, m]; one that lacks a joint changes nothing."""
@@ -112,51 +109,25 @@ class MotionNow:
         if order is not None and len(positions) >= len(key):
             self._signal.update(stamp, np.array([positions[k] for k in order], float))
 
+    def update_pose(self, stamp: int, frame: str, pose: Array) -> None:
+        """Take the pose (7,) of a frame in its parent [ns; m; x, y, z, w]; one of another frame
+        than those of the chain changes nothing."""
+        if not self._chain.floats or frame not in self._names or not (
+                np.isfinite(pose).all() and abs(np.linalg.norm(pose[3:]) - 1.0) < 0.1):
+            return
+        if frame in self._poses and self._poses[frame][1][3:] @ pose[3:] < 0.0:
+            pose = np.r_[pose[:3], -pose[3:]]
+        self._poses[frame] = stamp, pose
+        if len(self._poses) == len(self._names):
+            oldest = min(at for at, _ in self._poses.values())
+            self._signal.update(oldest, np.concatenate([
+                self._poses[name][1] for name in self._names]))
+
     def at(self, stamp: int, terms: str = TERMS[-1]) -> Now | None:
         """Motion at a stamp [ns], None where there is none so near; terms: see `TERMS`."""
         state = self._signal.at(stamp, terms)
         if state is None:
             return None
-        q, dq, ddq = state[:, self._index] * self._scale
-        place, felt, omega, alpha = self._chain.move(self._data, q + self._shift, dq, ddq)
+        states = self._chain.states(self._names, *state[:, None])
+        place, felt, omega, alpha = self._chain.move(self._data, *(row[0] for row in states))
         return Now(felt + 9.81 * place.rotation[2], omega, alpha, np.array(place.rotation))
-
-
-class PoseNow:
-    """Motion of the sensor from transforms alone, as they come.
-
-    Args:
-        edges: from the base to the sensor: places that stay, and names of a parent and a child
-            whose transform moves.
-    """
-
-    def __init__(self, edges: Sequence[pin.SE3 | tuple[str, str]]) -> None:
-        self._edges = tuple(edges)
-        self._places: dict[tuple[str, str], tuple[int, pin.SE3]] = {}
-        self._needed = [e for e in self._edges if isinstance(e, tuple)]
-        self._signal = Signal(np.zeros(12, bool))
-
-    def update(self, stamp: int, parent: str, child: str, translation: Sequence[float],
-               quaternion: Sequence[float]) -> None:
-        """Take a transform [ns; m; x, y, z, w]; others than those of the chain change nothing."""
-        if (parent, child) not in self._needed or not (
-                abs(np.linalg.norm(quaternion) - 1.0) < 0.1 and np.isfinite(translation).all()):
-            return
-        self._places[parent, child] = stamp, place_of(translation, quaternion)
-        if len(self._places) < len(self._needed):
-            return
-        pose = pin.SE3.Identity()
-        for edge in self._edges:
-            pose = pose * (self._places[edge][1] if isinstance(edge, tuple) else edge)
-        oldest = min(at for at, _ in self._places.values())
-        self._signal.update(oldest, np.r_[pose.translation, np.ravel(pose.rotation)])
-
-    def at(self, stamp: int, terms: str = TERMS[-1]) -> Now | None:
-        """As `MotionNow.at`; derivatives of the rotation give omega and alpha by R' dR, R' ddR."""
-        state = self._signal.at(stamp, terms)
-        if state is None:
-            return None
-        u, _, v = np.linalg.svd(state[0, 3:].reshape(3, 3))
-        turn = u @ v
-        omega, alpha = (pin.unSkew(turn.T @ row[3:].reshape(3, 3)) for row in state[1:])
-        return Now(turn.T @ state[2, :3] + 9.81 * turn[2], omega, alpha, turn)

@@ -9,7 +9,6 @@ blocks in which they come.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -19,12 +18,14 @@ from .motion import Array, IntArray
 
 HOLD_NS, HELD = 100_000_000, 8  # time and samples without a change, after which they are judged
 SUSPECT = 3  # samples without a change, after which nothing is made of them before that
-BEFORE = 20  # samples before a standstill that tell noise and speed
+BEFORE = 20  # samples before a standstill, or a gap, that tell what is usual
 LEAST_NOISE = 5e-6  # rad or m; less, and steps of coarse encoders, tell nothing
 SLOW, BRAKES = 0.03, 15.0  # rad/s, rad/s^2: an arm may stop from there, or by that within a sample
 STEP, START = 0.01, 10.0  # rad, rad/s^2: an arm at rest makes no larger step, so sudden
 GAP_NS, USUAL = 100_000_000, 4  # samples are missing for longer, and so many times the usual step
 PAIR_NS = 10_000_000_000  # positions between two jumps or gaps may be those of other times
+OFF, JUMP = 2e-3, 8e-3  # rad or m: what a quartic misses of no arm, and of other positions
+CONTEXT_NS, KEPT_NS = 1_000_000_000, 5_000_000_000  # before a time: samples that are looked at
 TURN = 2.0 * np.pi
 
 
@@ -42,77 +43,149 @@ class Fault(NamedTuple):
     known: int
 
 
-class Standstill:
-    """Finds what freezes in a ring of positions (n, k).
+class Event(NamedTuple):
+    """A jump between two stamps [ns], or a gap, which shows by the sample at `known`."""
+
+    known: int
+    first: int
+    last: int
+    is_gap: bool = False
+
+
+class Faults:
+    """Finds what is wrong with the positions (n, k) of a ring.
 
     Args:
-        width: k; turning: (k,) whether a whole turn makes no difference.
+        turning: (k,) True where a whole turn makes no difference.
 
     Attributes:
-        lasting: faults that have not ended, by column.
+        new: faults that are over and not taken out yet; lasting: those that are not, by column.
     """
 
-    def __init__(self, width: int, turning: np.ndarray) -> None:
-        self._turning = turning
-        self._since = np.zeros(width, np.int64)  # stamp since when a column has not changed
-        self._judged = np.zeros(width, bool)
-        self._seen = 0
+    def __init__(self, ring: Ring, turning: np.ndarray) -> None:
+        self._ring, self._turning = ring, turning
+        self.new: list[Fault] = []
         self.lasting: dict[int, Fault] = {}
+        self._recent: list[Fault] = []
+        self._since = np.zeros(len(turning), np.int64)  # stamp since when a column has not changed
+        self._judged = np.zeros(len(turning), bool)
+        self._seen = 0
+        self._events: list[Event] = []  # that have not been judged
+        self._before: Event | None = None
 
-    def update(self, ring: Ring, closed: int) -> Iterator[Fault]:
-        """Judge the samples before a time [ns] that are new; gives faults that ended, and gaps."""
+    def update(self, closed: int) -> None:
+        """Judge the samples before a stamp [ns] that are new."""
+        ring = self._ring
         part = ring.between(self._seen, closed)
         stamps, rows = ring.stamps[part], ring.rows[part]
         if not self._seen and len(stamps):
             self._since[:] = stamps[0]
-        if len(stamps) < 2:
-            return
-        self._seen = int(stamps[-1])
+        if len(stamps) > 1:
+            since, self._seen = self._seen, int(stamps[-1])
+            self._find_frozen(stamps, rows)
+            self._find_gaps(since)
+        while ring.late:
+            stamp, row, newest = ring.late.popleft()
+            if contradicts(ring, stamp, row, self._turning):
+                self._events.append(Event(newest, stamp, newest))
+
+    # ---- frozen ---------------------------------------------------------------------------------
+
+    def _find_frozen(self, stamps: IntArray, rows: Array) -> None:
         change = np.diff(rows, axis=0)
-        if np.abs(change).max() > 0.5 * TURN:
-            change -= TURN * np.round(change / TURN) * self._turning
+        change -= TURN * np.round(change / TURN) * self._turning
         always = (change != 0.0).all(axis=0)
-        for column in np.flatnonzero(~always | self._judged):
-            yield from self._column(ring, stamps, change[:, column], int(column))
-        still = always & ~self._judged
-        self._since[still] = stamps[-1]
+        for column in np.flatnonzero(~always | self._judged).tolist():
+            self._judge_column(stamps, change[:, column], column)
+        self._since[always & ~self._judged] = stamps[-1]
 
-    def _column(self, ring: Ring, stamps: IntArray, change: Array, column: int) -> Iterator[Fault]:
+    def _judge_column(self, stamps: IntArray, change: Array, column: int) -> None:
+        """Judge each time without a change; the last one may go on."""
         moves = np.flatnonzero(change)
-        begins = np.append(self._since[column], stamps[moves + 1])
-        ends = np.append(stamps[moves], stamps[-1])
-        step = np.append(np.abs(change[moves]), 0.0)
-        time = np.append(np.diff(stamps)[moves], 0) * 1e-9
-        worth = (ends - begins >= HOLD_NS) | (step > STEP + START * time**2)
-        for k in np.flatnonzero(worth).tolist():
+        begins, ends = np.append(self._since[column], stamps[moves + 1]), stamps[[*moves, -1]]
+        time = np.append(1e-9 * np.diff(stamps)[moves], np.inf)
+        is_sudden = np.append(np.abs(change[moves]), 0.0) > STEP + START * time**2
+        for k in np.flatnonzero((ends - begins >= HOLD_NS) | is_sudden).tolist():
             begin, end = int(begins[k]), int(ends[k])
-            held = ring.between(begin, end + 1)
-            count = held.stop - held.start
-            is_judged = bool(k == 0 and self._judged[column])
-            if not is_judged and end - begin >= HOLD_NS and count >= HELD and is_frozen(
-                    ring, held.start, column):
-                known = int(ring.stamps[held.start + SUSPECT - 1])
-                self.lasting[column] = Fault("frozen", begin, end, known)
-            if k < len(moves):
-                fault = self.lasting.pop(column, None)
-                if fault is not None:
-                    yield fault._replace(last=end)
-                elif count >= SUSPECT and step[k] > STEP + START * time[k] ** 2:
-                    yield Fault("frozen", begin, end, int(stamps[moves[k] + 1]))
-        last = ring.between(int(begins[-1]), int(stamps[-1]) + 1)
+            held = self._ring.between(begin, end + 1)
+            fault = Fault("frozen", begin, end, int(self._ring.stamps[
+                min(held.start + SUSPECT, held.stop) - 1]))
+            if not (k == 0 and self._judged[column]) and self._is_long(begin, end) and is_frozen(
+                    self._ring, held.start, column):
+                self.lasting[column] = fault
+            if k == len(moves):
+                continue
+            if column in self.lasting:
+                self._add(self.lasting.pop(column)._replace(last=end))
+            elif held.stop - held.start >= SUSPECT and is_sudden[k]:
+                self._add(fault._replace(known=int(stamps[moves[k] + 1])))
         self._since[column] = begins[-1]
-        self._judged[column] = (ends[-1] - begins[-1] >= HOLD_NS
-                                and last.stop - last.start >= HELD)
+        self._judged[column] = self._is_long(int(begins[-1]), int(ends[-1]))
 
-    def suspect(self, ring: Ring) -> int | None:
+    def _is_long(self, begin: int, end: int) -> bool:
+        held = self._ring.between(begin, end + 1)
+        return end - begin >= HOLD_NS and held.stop - held.start >= HELD
+
+    @property
+    def suspect(self) -> int | None:
         """Stamp [ns] of the sample from which on a column may be frozen; None: none may be."""
-        waiting = self._since[~self._judged]
         third = []
-        for begin in np.unique(waiting).tolist():
-            held = ring.between(begin, self._seen + 1)
+        for begin in np.unique(self._since[~self._judged]).tolist():
+            held = self._ring.between(begin, self._seen + 1)
             if held.stop - held.start >= SUSPECT:
-                third.append(int(ring.stamps[held.start + SUSPECT - 1]))
+                third.append(int(self._ring.stamps[held.start + SUSPECT - 1]))
         return min(third, default=None)
+
+    # ---- of other times -------------------------------------------------------------------------
+
+    def _find_gaps(self, since: int) -> None:
+        """Find times from a stamp [ns] on in which samples are missing."""
+        stamps = self._ring.stamps[self._ring.between(since - CONTEXT_NS, self._seen + 1)]
+        steps = np.diff(stamps)
+        for k in np.flatnonzero((steps > GAP_NS) & (stamps[1:] > since)).tolist():
+            usual = np.median(steps[max(k - BEFORE, 0):k]) if k else np.inf
+            if steps[k] > USUAL * usual:
+                after = int(stamps[k + 1])
+                self._events.append(Event(after, int(stamps[k]), after, True))
+
+    def note_missed(self, centre: int, off: float, reach: int) -> None:
+        """A quartic about a stamp, from so long before it to after it [ns], misses the samples by
+        so much [rad or m]."""
+        if off > JUMP:
+            self._events.append(Event(centre + reach, centre, centre))
+        else:
+            self.new.append(Fault("mixed", centre, centre, centre + reach))
+
+    def judge_events(self, known: int) -> None:
+        """Judge the events that showed before a stamp [ns], in their order: between two jumps, or a
+        jump and a gap, are positions of other times."""
+        self._events.sort()
+        while self._events and self._events[0].known < known:
+            event, before = self._events.pop(0), self._before
+            self._before = event
+            if before is None or event.first - before.last > PAIR_NS:
+                before = event
+            elif not event.is_gap and not before.is_gap and event.first <= before.last + GAP_NS:
+                self._before = event._replace(first=before.first)  # it goes on
+            if not (event.is_gap and before.is_gap):
+                self.new.append(Fault("mixed", before.first, event.last, event.known))
+        self._recent = [fault for fault in self._recent if fault.last > known - KEPT_NS]
+
+    # ---- what follows ---------------------------------------------------------------------------
+
+    def _add(self, fault: Fault) -> None:
+        self.new.append(fault)
+        self._recent.append(fault)
+
+    def hide(self, centres: IntArray, ends: IntArray, reach: int) -> np.ndarray:
+        """True (n,) for bins about centres (n,) made of samples before ends (n,), within a reach
+        [ns], of which some were known to be frozen then."""
+        hit = np.zeros(len(centres), bool)
+        lasting = [fault._replace(last=int(ends[-1])) for fault in self.lasting.values()]
+        for fault in self._recent + lasting:
+            hit |= ((centres + reach > fault.first) & (centres - reach < fault.last)
+                    & (fault.known < ends))
+        return hit
 
 
 def is_frozen(ring: Ring, first: int, column: int) -> bool:
@@ -140,40 +213,6 @@ def is_frozen(ring: Ring, first: int, column: int) -> bool:
     finest = changes[changes > 1e-9].min(initial=np.inf)  # steps of the encoder
     unseen = np.sqrt(2.0 * BRAKES * finest) if np.isfinite(finest) else 0.0
     return bool(min(speeds) > max(SLOW, -BRAKES * time[0] / (len(time) - 1), unseen))
-
-
-class Event(NamedTuple):
-    """A jump between two stamps [ns], or a gap, which shows by the sample at `known`."""
-
-    known: int
-    first: int
-    last: int
-    is_gap: bool = False
-
-
-class Pairs:
-    """Finds positions between two jumps, or a jump and a gap, that may be those of other times.
-
-    Attributes:
-        events: jumps and gaps that have not been judged.
-    """
-
-    def __init__(self) -> None:
-        self.events: list[Event] = []
-        self._before: Event | None = None
-
-    def until(self, known: int) -> Iterator[Fault]:
-        """What was wrong by the events that showed before a time [ns], in their order."""
-        self.events.sort()
-        while self.events and self.events[0].known < known:
-            event, before = self.events.pop(0), self._before
-            self._before = event
-            if before is None or event.first - before.last > PAIR_NS:
-                before = event
-            elif not event.is_gap and not before.is_gap and event.first <= before.last + GAP_NS:
-                self._before = event._replace(first=before.first)  # it goes on
-            if not (event.is_gap and before.is_gap):
-                yield Fault("mixed", before.first, event.last, event.known)
 
 
 def contradicts(ring: Ring, stamp: int, row: Array, turning: np.ndarray) -> bool:

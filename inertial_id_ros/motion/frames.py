@@ -1,5 +1,5 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Transforms between frames: those that stay, those that move (tf2), and where one frame lies in
+"""Transforms between frames, those that stay and those that move (tf2), and where one frame lies in
 another."""
 
 from __future__ import annotations
@@ -9,18 +9,19 @@ from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
-from scipy.spatial.transform import Rotation, Slerp
+from scipy.spatial.transform import Rotation
 
 from ..errors import InvalidData, UnknownFrame
 from ..limits import MAX_NAME
 from ..samples.ring import Ring
-from .motion import BIN_NS, Array, IntArray, Motion
+from .motion import Array, IntArray, Motion
 from .robot import Chain, Joint, model_of
+from .track import Track
 
 DEEPEST = 100  # edges of a chain
-KEPT_NS = 5_000_000_000
+MOST = 1 << 16  # poses of a frame that nobody needs
 IMPOSSIBLE = 1e9  # m: no frame is that far away, uninitialised memory is
-EVERY, FEWEST = 10, 15  # bins; places of which the median is taken
+EVERY, FEWEST, WAITING = 10, 15, 100  # bins; places of which the median is taken; that may wait
 SPREAD = 0.01  # m; frames that move more against each other are not fixed
 SHIFT, TURN = 0.002, np.deg2rad(1.0)  # m, rad: less is no other place
 
@@ -50,16 +51,76 @@ def _are_poses(rows: Array) -> np.ndarray:
 
 
 class Edge(NamedTuple):
-    """Parent of a frame, the frame's place in it, and the stamp of that [ns]; None: it stays."""
+    """A frame in its parent: its place there, and the stamp of that [ns], None where it stays; or
+    the track of its poses (n, 7)."""
 
     parent: str
-    place: pin.SE3
-    stamp: int | None = None
+    fixed: pin.SE3 | None = None
+    moved: int | None = None
+    track: Track | None = None
+
+    @property
+    def stamp(self) -> int | None:
+        """Stamp of the newest place [ns]; None: it stays."""
+        return self.moved if self.track is None else self.track.ring.newest
+
+    @property
+    def place(self) -> pin.SE3:
+        """The newest place (raises UnknownFrame)."""
+        if self.track is None:
+            return self.fixed
+        if not len(self.track.ring):
+            raise UnknownFrame(f"a transform from '{self.parent}' has not come again")
+        row = self.track.ring.rows[-1]
+        return place_of(row[:3], row[3:])
 
 
-class Tree(dict[str, Edge]):
-    """Edges of all frames but roots, by their names, at one time. Joints of a robot description
-    stand between links, under names of their own."""
+class Frames(dict[str, Edge]):
+    """Edges of all frames but roots, by their names. Joints of a robot description are not among
+    them, only its links.
+
+    Attributes:
+        invalid: number of poses that were none; version: how often edges changed.
+    """
+
+    invalid = version = 0
+
+    def fix(self, parent: str, child: str, place: pin.SE3) -> None:
+        """A frame stays in its parent (raises InvalidData)."""
+        _check_names(parent, child)
+        known = self.get(child)
+        if known is None or known.fixed is None or known.parent != parent or (
+                not known.fixed.isApprox(place, 1e-12)):
+            self[child] = Edge(parent, place)
+            self.version += 1
+
+    def move(self, parent: str, child: str, stamps: IntArray, poses: Array) -> None:
+        """Poses (m, 7) of a frame in its parent: translation, quaternion x, y, z, w; nothing where
+        it stays."""
+        _check_names(parent, child)
+        good = _are_poses(poses) & (stamps > 0)
+        self.invalid += int((~good).sum())
+        edge = self.get(child)
+        if not good.any() or (edge is not None and edge.track is None):
+            return
+        track = edge.track if edge is not None and edge.parent == parent else None
+        if track is None:
+            track = Track(Ring(7, MOST))
+            self[child] = Edge(parent, track=track)
+            self.version += 1
+        rows = np.vstack([track.ring.rows[-1:], poses[good]])
+        rows[:, 3:] = quaternions_of(Rotation.from_quat(rows[:, 3:]))
+        track.ring.push(stamps[good], rows[-int(good.sum()):])
+
+    @property
+    def fixed(self) -> Frames:
+        """Those that stay."""
+        return Frames({name: edge for name, edge in self.items() if edge.track is None})
+
+    @property
+    def tracks(self) -> list[Track]:
+        """Poses of those that move."""
+        return [edge.track for edge in self.values() if edge.track is not None]
 
     def path(self, frame: str) -> list[str]:
         """Frames from one to its root."""
@@ -69,7 +130,7 @@ class Tree(dict[str, Edge]):
         return out
 
     def knows(self, frame: str) -> bool:
-        """True where a frame is one of the tree."""
+        """True where a frame is one of these."""
         return frame in self or any(frame == edge.parent for edge in self.values())
 
     def place(self, target: str, source: str) -> tuple[pin.SE3, int | None]:
@@ -98,124 +159,51 @@ class Tree(dict[str, Edge]):
             place = self[name].place * place
         return place
 
+    def chain(self, root: str, frame: str) -> Chain | None:
+        """The transforms that move a frame in a root above it; None where none does."""
+        names, joints, place = self.path(frame), list[Joint](), pin.SE3.Identity()
+        for name in reversed(names[:names.index(root)] if root in names else []):
+            edge = self[name]
+            if edge.track is None:
+                place = place * edge.place
+            else:
+                joints.append(Joint(name, place))
+                place = pin.SE3.Identity()
+        return Chain(pin.SE3.Identity(), tuple(joints), place) if joints else None
+
 
 def edges_of_robot(urdf: str, positions: Mapping[str, tuple[int, float]]) -> dict[str, Edge]:
-    """Links and joints of a robot description, those below joints of unknown position left out.
+    """Links of a robot description: one of each body in the root, but those below joints of unknown
+    position, and the others in that one.
 
     Args:
         positions: stamp [ns] and position [rad or m] of joints by name.
     """
     model, joints = model_of(urdf)
-    links = [frame for frame in model.frames if frame.type == pin.FrameType.BODY]
-    root, out = links[0].name, dict[str, Edge]()
-    for link in links[1:]:
-        out[link.name] = (Edge(f"\0{link.parentJoint}", link.placement) if link.parentJoint else
-                          Edge(root, links[0].placement.inverse() * link.placement))
+    data, moved = model.createData(), np.zeros(model.nv)
+    stamps: dict[int, int] = {}
     for k, joint in joints.items():
-        above = int(model.parents[k])
         if joint.name in positions:
-            stamp, position = positions[joint.name]
-            out[f"\0{k}"] = Edge(f"\0{above}" if above else root, _moved(joint, position), stamp)
+            stamps[k], position = positions[joint.name]
+            moved[model.joints[k].idx_v] = joint.scale * position + joint.shift
+    pin.forwardKinematics(model, data, pin.integrate(model, pin.neutral(model), moved))
+    root, *links = [frame for frame in model.frames if frame.type == pin.FrameType.BODY]
+    first, out = {0: root}, dict[str, Edge]()
+    for link in links:
+        body = first.setdefault(link.parentJoint, link)
+        above = [k for k in model.supports[link.parentJoint].tolist() if k]
+        if body is not link:
+            out[link.name] = Edge(body.name, body.placement.inverse() * link.placement)
+        elif all(k in stamps for k in above):
+            place = root.placement.inverse() * data.oMi[link.parentJoint] * link.placement
+            out[link.name] = Edge(root.name, place, min(stamps[k] for k in above))
     return out
-
-
-def _moved(joint: Joint, position: float) -> pin.SE3:
-    """Place of a joint's axes in those before it."""
-    by = (joint.scale * position + joint.shift) * joint.axis
-    move = pin.SE3(pin.exp3(by), np.zeros(3)) if joint.turns else pin.SE3(np.eye(3), by)
-    return joint.place * move
-
-
-class Frames:
-    """The transforms that came; an edge is named by its child.
-
-    Attributes:
-        fixed: edges that stay; moving: parent of a frame, and its poses in it.
-        invalid: number of poses that were none.
-    """
-
-    def __init__(self, fixed: Mapping[str, Edge] | None = None) -> None:
-        self.fixed = Tree(fixed or {})
-        self.moving: dict[str, tuple[str, Ring]] = {}
-        self.invalid = 0
-
-    def fix(self, parent: str, child: str, place: pin.SE3) -> bool:
-        """A frame stays in its parent; says whether that is new (raises InvalidData)."""
-        _check_names(parent, child)
-        known = self.fixed.get(child)
-        if known is not None and known.parent == parent and known.place.isApprox(place, 1e-12):
-            return False
-        self.fixed[child] = Edge(parent, place)
-        return True
-
-    def move(self, parent: str, child: str, stamps: IntArray, poses: Array) -> None:
-        """Poses (m, 7) of a frame in its parent: translation, quaternion x, y, z, w."""
-        _check_names(parent, child)
-        good = _are_poses(poses) & (stamps > 0)
-        self.invalid += int((~good).sum())
-        if child not in self.moving or self.moving[child][0] != parent:
-            self.moving[child] = parent, Ring(7, 1 << 16)
-        self.moving[child][1].push(stamps[good], poses[good])
-
-    def newest(self) -> dict[str, Edge]:
-        """All edges now; those that are fixed count where both are there."""
-        edges = {name: Edge(parent, place_of(ring.rows[-1, :3], ring.rows[-1, 3:]),
-                            int(ring.stamps[-1]))
-                 for name, (parent, ring) in self.moving.items() if len(ring)}
-        return edges | self.fixed
-
-    def path(self, frame: str) -> list[str]:
-        """Frames from one to its root."""
-        out = [frame]
-        while len(out) < DEEPEST:
-            parent = self.fixed.get(out[-1]) or self.moving.get(out[-1])
-            if parent is None:
-                return out
-            out.append(parent[0])
-        return out
-
-    def edges_below(self, root: str, frame: str) -> list[str]:
-        """Children of the edges that lead from a frame up to a root; none where it is not above."""
-        names = self.path(frame)
-        return names[:names.index(root)] if root in names else []
-
-    def moving_below(self, root: str, frame: str) -> dict[str, Ring]:
-        """Poses of the moving ones of `edges_below`."""
-        return {name: self.moving[name][1] for name in self.edges_below(root, frame)
-                if name not in self.fixed}
-
-    def poses_at(self, frame: str, root: str, stamps: IntArray) -> tuple[Array, Rotation]:
-        """Translations (m, 3) and rotations of a frame in a root above it, at stamps (m,) [ns]
-        between those of the samples."""
-        place, turn = np.zeros((len(stamps), 3)), Rotation.identity(len(stamps))
-        for name in self.edges_below(root, frame) if len(stamps) else ():
-            if name in self.fixed:
-                fixed = self.fixed[name].place
-                step, spin = fixed.translation[None], Rotation.from_matrix(fixed.rotation)
-            else:
-                step, spin = _at(self.moving[name][1], stamps)
-            place, turn = spin.apply(place) + step, spin * turn
-        return place, turn
 
 
 def _check_names(parent: str, child: str) -> None:
     if parent == child or not child or max(len(parent), len(child)) > MAX_NAME:
         raise InvalidData(f"transform '{parent[:50]}' -> '{child[:50]}': both need a name, two of "
                           f"them, of at most {MAX_NAME} characters")
-
-
-def _at(ring: Ring, stamps: IntArray) -> tuple[Array, Rotation]:
-    """Translation (m, 3) and rotation of an edge at stamps within its samples."""
-    low = max(int(np.searchsorted(ring.stamps, stamps[0], side="right")) - 1, 0)
-    high = int(np.searchsorted(ring.stamps, stamps[-1])) + 1
-    known, rows = ring.stamps[low:high], ring.rows[low:high]
-    if len(known) == len(stamps) and (known == stamps).all():
-        return rows[:, :3], Rotation.from_quat(rows[:, 3:])
-    t, at = 1e-9 * (known - known[0]), 1e-9 * (stamps - known[0])
-    place = np.stack([np.interp(at, t, column) for column in rows[:, :3].T], 1)
-    if len(t) < 2:
-        return place, Rotation.from_quat(np.tile(rows[0, 3:], (len(at), 1)))
-    return place, Slerp(t, Rotation.from_quat(rows[:, 3:]))(np.clip(at, t[0], t[-1]))
 
 
 class WrenchPlace:
@@ -231,30 +219,24 @@ class WrenchPlace:
     def __init__(self) -> None:
         self.place: pin.SE3 | None = None
         self._seen: list[pin.SE3] = []
+        self._waiting: tuple[dict[int, pin.SE3], dict[int, pin.SE3]] = {}, {}
 
-    def compare(self, said: str, frames: Frames, tree: Tree, base: str, chain: Chain,
-                motion: Motion) -> bool:
+    def compare(self, sensor: Motion, said: Motion, stands: pin.SE3) -> bool:
         """Compare the poses of both frames as the arm moves; True where the place is another.
 
         Args:
-            tree: of what is fixed; base: link that the chain begins with.
+            stands: place of the base of `said` in that of the sensor.
         """
-        root = next((name for name in frames.path(said) if name == base or tree.knows(name)), "")
-        rings = list(frames.moving_below(root, said).values())
-        try:
-            stands = chain.root * tree.place(base, root)[0]
-        except UnknownFrame:
-            return False
-        if not rings or not all(map(len, rings)):
-            return False
-        low, high = max(r.stamps[0] for r in rings), min(r.stamps[-1] for r in rings)
-        centre = motion.number * BIN_NS + BIN_NS // 2
-        which = (motion.number % EVERY == 0) & (centre >= low) & (centre < high)
-        some = motion.part(which)
-        place, turn = frames.poses_at(said, root, centre[which])
-        for k, (move, spin) in enumerate(zip(place, turn.as_matrix(), strict=True)):
-            sensor = pin.SE3(some.rotation[k], some.position[k])
-            self._seen.append(sensor.inverse() * stands * pin.SE3(spin, move))
+        for motion, waiting in zip((sensor, said), self._waiting, strict=True):
+            some = motion.part(motion.number % EVERY == 0)
+            waiting.update(zip(some.number.tolist(), map(pin.SE3, some.rotation, some.position),
+                               strict=True))
+        own, other = self._waiting
+        for number in sorted(own.keys() & other.keys()):
+            self._seen.append(own.pop(number).inverse() * stands * other.pop(number))
+        for waiting in self._waiting:
+            for number in list(waiting)[:-WAITING]:
+                del waiting[number]
         if len(self._seen) < FEWEST:
             return False
         seen, self._seen = self._seen, []

@@ -1,5 +1,5 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Kinematics of a serial chain: from joint positions to the motion of the sensor."""
+"""Kinematics of a serial chain: from positions of joints, or poses, to the motion of the sensor."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pinocchio as pin
+from scipy.spatial.transform import Rotation
 
 from ..errors import InvalidModel, UnknownFrame
 from ..limits import MAX_ARM_JOINTS
@@ -25,23 +26,25 @@ class Joint(NamedTuple):
     """A moving joint of the chain.
 
     Attributes:
-        name: of the joint whose position counts; scale, shift: of that position (mimic joints).
-        place: in the axes before it; axis: (3,); turns: False where it slides.
+        name: of the joint whose position counts, or the frame whose pose does.
+        place: in the axes before it; axis: (3,); None: it moves in six ways, a transform.
+        turns: False where it slides.
+        scale, shift: of the position (mimic joints).
         farthest: largest position that is plausible [rad or m].
     """
 
     name: str
-    scale: float
-    shift: float
     place: pin.SE3
-    axis: Array
-    turns: bool
-    farthest: float
+    axis: Array | None = None
+    turns: bool = False
+    scale: float = 1.0
+    shift: float = 0.0
+    farthest: float = math.inf
 
 
 @dataclass(frozen=True, eq=False)
 class Chain:
-    """The joints from the base to the sensor.
+    """What moves the sensor: joints of an arm, or transforms alone.
 
     Attributes:
         root: place of the chain's root in a frame whose z axis points up.
@@ -62,14 +65,16 @@ class Chain:
         """Names of the joints whose positions are needed."""
         return tuple(self.turning)
 
-    def equals(self, other: Chain) -> bool:
+    @property
+    def floats(self) -> bool:
+        """True where transforms tell the motion."""
+        return self.joints[0].axis is None
+
+    def equals(self, other: Chain | None) -> bool:
         """True where joints, links, sensor and base are those of another chain."""
-        mine, theirs = (np.concatenate([place.homogeneous.ravel() for place in (
-            chain.root, *(j.place for j in chain.joints), chain.tip)] + [
-                np.r_[j.scale, j.shift, j.axis, j.turns] for j in chain.joints])
-            for chain in (self, other))
-        return self.names == other.names and len(mine) == len(theirs) and np.allclose(
-            mine, theirs, rtol=0.0, atol=1e-9)
+        return other is not None and self.model == other.model and all(
+            (a.name, a.scale, a.shift) == (b.name, b.scale, b.shift)
+            for a, b in zip(self.joints, other.joints, strict=True))
 
     def is_in_degrees(self, names: Sequence[str], positions: Array) -> bool:
         """True where positions (k,) of some joints can be no radians: two of them lie beyond their
@@ -84,28 +89,34 @@ class Chain:
         """Motion of the sensor in n bins.
 
         Args:
-            number: (n,) bins; names: of k joints; q, dq, ddq: (n, k).
+            number: (n,) bins; names, q, dq, ddq: see `states`.
         """
-        n, j = len(number), len(self.joints)
-        which = [list(names).index(joint.name) for joint in self.joints]
-        scale, shift = self.scale_and_shift
+        n, j = len(number), 0 if self.floats else len(self.joints)
         position, acceleration, omega, alpha = np.empty((4, n, 3))
         out = Motion(number, np.empty((n, 3, 3)), position, acceleration, omega, alpha,
                      np.empty((n, j, 3, 3)), np.empty((n, j, 6)))
-        state = scale * q[:, which] + shift, scale * dq[:, which], scale * ddq[:, which]
         data = self.model.createData()
-        for k, now in enumerate(zip(*state, strict=True)):
+        for k, now in enumerate(zip(*self.states(names, q, dq, ddq), strict=True)):
             place, acceleration[k], omega[k], alpha[k] = self.move(data, *now)
             out.rotation[k], position[k] = place.rotation, place.translation
-            out.twists[k] = pin.computeJointJacobians(self.model, data).T
-            out.joints[k] = [data.oMi[i + 1].rotation for i in range(j)]
+            if j:
+                out.twists[k] = pin.computeJointJacobians(self.model, data).T
+                out.joints[k] = [data.oMi[i + 1].rotation for i in range(j)]
         return out
 
-    @property
-    def scale_and_shift(self) -> tuple[Array, Array]:
-        """Factors and offsets (j,) of the positions of mimic joints."""
-        scale, shift = np.array([[j.scale, j.shift] for j in self.joints]).T
-        return scale, shift
+    def states(self, names: Sequence[str], q: Array, dq: Array, ddq: Array
+               ) -> tuple[Array, Array, Array]:
+        """Positions, velocities and accelerations of the model's joints in n bins.
+
+        Args:
+            names: of k joints; q, dq, ddq: (n, k) of each. Of j transforms: their poses (n, 7 j),
+                x, y, z and quaternion x, y, z, w, and its derivatives, in the chain's order.
+        """
+        if self.floats:
+            return _twists(q, dq, ddq)
+        which = [list(names).index(joint.name) for joint in self.joints]
+        scale, shift = np.array([(joint.scale, joint.shift) for joint in self.joints]).T
+        return scale * q[:, which] + shift, scale * dq[:, which], scale * ddq[:, which]
 
     def move(self, data: pin.Data, q: Array, dq: Array, ddq: Array
              ) -> tuple[pin.SE3, Array, Array, Array]:
@@ -128,12 +139,30 @@ class Chain:
         """Pinocchio's model of the chain alone, in which mimic joints are joints of their own."""
         model, parent = pin.Model(), 0
         for k, joint in enumerate(self.joints):
-            kind = (pin.JointModelRevoluteUnaligned if joint.turns
-                    else pin.JointModelPrismaticUnaligned)(joint.axis)
+            kind = (pin.JointModelFreeFlyer() if joint.axis is None else
+                    (pin.JointModelRevoluteUnaligned if joint.turns
+                     else pin.JointModelPrismaticUnaligned)(joint.axis))
             place = self.root * joint.place if k == 0 else joint.place
             parent = model.addJoint(parent, kind, place, f"joint{k}")
         model.addFrame(pin.Frame("sensor", parent, 0, self.tip, pin.FrameType.OP_FRAME))
         return model
+
+
+def _twists(q: Array, dq: Array, ddq: Array) -> tuple[Array, Array, Array]:
+    """Poses (n, 7 j) with unit quaternions, and of their first and second derivatives the twists
+    (n, 6 j) along the moving axes, and the derivatives of these."""
+    pose, rate, change = (x.reshape(-1, 7) for x in (q, dq, ddq))
+    size = np.linalg.norm(pose[:, 3:], axis=1)[:, None]
+    vector, scalar = pose[:, 3:6] / size, pose[:, 6:] / size
+    omega, alpha = (2.0 / size * (scalar * d[:, 3:6] - d[:, 6:] * vector
+                                  - np.cross(vector, d[:, 3:6])) for d in (rate, change))
+    back = Rotation.from_quat(pose[:, 3:]).inv()  # 2 vec(q* dq), along the turned axes
+    linear = back.apply(rate[:, :3])
+    twist = np.hstack([linear, omega])
+    push = np.hstack([back.apply(change[:, :3]) - np.cross(omega, linear), alpha])
+    wide = len(q), 6 * q.shape[1] // 7
+    return (np.hstack([pose[:, :3], vector, scalar]).reshape(q.shape), twist.reshape(wide),
+            push.reshape(wide))
 
 
 def chain_of(urdf: str, frame: str, gravity_frame: str = "") -> Chain:
@@ -197,4 +226,4 @@ def _joint(model: pin.Model, k: int, mimics: dict[str, ElementTree.Element]) -> 
             break
         factor, offset = float(mimic.get("multiplier", 1.0)), float(mimic.get("offset", 0.0))
         name, scale, shift = mimic.get("joint", ""), scale * factor, scale * offset + shift
-    return Joint(name, scale, shift, model.jointPlacements[k], axis, turns, farthest)
+    return Joint(name, model.jointPlacements[k], axis, turns, scale, shift, farthest)

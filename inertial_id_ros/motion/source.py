@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pinocchio as pin
@@ -15,72 +15,15 @@ from ..samples.wrenches import Wrenches
 from ..settings import Settings
 from .description import link_names
 from .faults import Fault
-from .frames import Frames, Tree, WrenchPlace, edges_of_robot
+from .frames import Frames, WrenchPlace, edges_of_robot
+from .joints import APART_NS, Joints
 from .motion import BIN_NS, NO_MOTION, Array, IntArray, Motion
 from .robot import Chain, chain_of, model_of
-from .signals import APART_NS, Joints, Poses
+from .track import Track, advance_together
+from .trouble import SILENT_NS, Numbers, Trouble, counted
 
-Numbers = dict[str, float | str]
-SILENT_NS = 500_000_000  # after which a stream is missing
 PATIENCE_NS = 2_000_000_000  # of wrenches without joint states, after which transforms are used
-TURNS, MOST_MOVES = 0.05, 6000  # rad/s, from which the sensor moves; bins that are remembered
-KINDS = {"frozen": "motion_frozen", "mixed": "streams_mixed", "stuck": "input_stuck"}
 NO_NUMBER, NO_POSE = "NaN, infinity or no stamp", "no pose, or no stamp"
-SHOWN_NS = 1_500_000_000  # for which a fault that is over is still named
-
-
-class Trouble:
-    """Gaps and faults of streams, and for how long they are named.
-
-    Attributes:
-        faults: found and not taken out yet.
-    """
-
-    def __init__(self) -> None:
-        self.faults: list[Fault] = []
-        self._named: dict[str, tuple[int, float, int]] = {}  # stamp, seconds, count by name
-        self.begin_anew()
-
-    def begin_anew(self) -> None:
-        """The clock went back."""
-        self._moves = np.empty(0, np.int64)  # bins in which the sensor turns
-        self._last: dict[str, int] = {}  # stamps of wrench and motion
-
-    def add(self, fault: Fault, stream: str) -> None:
-        """A fault shows in a stream."""
-        self.faults.append(fault)
-        self.note(f"{KINDS[fault.kind]}.{stream}", fault.known, 1e-9 * (fault.last - fault.first))
-
-    def note(self, name: str, stamp: int, seconds: float = 0.0, more: int = 1) -> None:
-        """Something shows at a stamp [ns], once more."""
-        count = self._named[name][2] if name in self._named else 0
-        self._named[name] = stamp, seconds, count + more
-
-    def note_gaps(self, name: str, stamps: IntArray) -> None:
-        """Note that a stream has been silent for a while before one of its samples."""
-        if len(stamps):
-            steps = np.diff(stamps, prepend=self._last.get(name, int(stamps[0])))
-            self._last[name] = int(stamps[-1])
-            for k in np.flatnonzero(steps > SILENT_NS).tolist():
-                self.note(f"samples_missing.{name}", int(stamps[k]), 1e-9 * float(steps[k]))
-
-    def note_stuck(self, motion: Motion, stuck: list[tuple[int, int]]) -> None:
-        """Readings that are the same to the last bit between two stamps [ns] are wrong where the
-        sensor turned; those that are judged are taken out of the list."""
-        turns = motion.number[np.linalg.norm(motion.omega, axis=1) > TURNS]
-        self._moves = np.concatenate([self._moves, turns])[-MOST_MOVES:]
-        newest = int(motion.number[-1]) * BIN_NS if len(motion.number) else 0
-        while stuck and stuck[0][1] < newest:
-            first, last = stuck.pop(0)
-            low, high = np.searchsorted(self._moves, (first // BIN_NS, last // BIN_NS + 1))
-            if high > low:
-                self.add(Fault("stuck", first, last, last), "wrench")
-
-    def findings(self, newest: int) -> Iterator[tuple[str, Numbers]]:
-        """Names and numbers of what showed shortly before the newest stamp [ns]."""
-        for name, (stamp, seconds, count) in self._named.items():
-            if newest - stamp < SHOWN_NS:
-                yield name, {"count": count, "seconds": seconds, "where": ""}
 
 
 class Streams:
@@ -89,33 +32,34 @@ class Streams:
     Attributes:
         settings: in use; urdf: the robot description in use; empty: there is none.
         frame: of the wrench; empty until known.
-        frames: the tree of transforms; chain: to the sensor by the robot description, or None.
+        frames: the transforms; chain: to the sensor by the robot description, or None.
         sign: of readings, as a factor to what the sensor exerts on the payload.
         restarts: how often a clock went back, or the sensor was mounted otherwise: what was
             measured before counts no more.
     """
 
-    def __init__(self, settings: Settings, before: Streams | None = None) -> None:
+    def __init__(self, settings: Settings) -> None:
         self.settings, self.sign = settings, settings.wrench.sign
         noise, limits = np.repeat(settings.wrench.noise, 3), np.repeat(settings.wrench.range, 3)
         self.frame, self._said = settings.wrench.sensor_frame.lstrip("/"), ""
         self.frames, self.urdf, self.restarts = Frames(), "", 0
         self.chain: Chain | None = None
-        if before is not None:
-            self.frame, self.frames = before.frame, Frames(before.frames.fixed)
-            self.urdf, self.chain = before.urdf, before.chain
-        self._fixed: Tree | None = None  # all that is fixed; None: it has to be made
-        self._chain_of, self._why = "", ""  # frame that the chain leads to; why it does not
-        self.wrenches, self._place = Wrenches(noise, limits), WrenchPlace()
-        self.joints, self._poses, self._by_poses = Joints(), Poses(self.frames), False
-        if self.chain is not None:
-            self.joints.use(self.chain.turning)
+        self._by_transforms: Chain | None = None
+        self._uses_transforms = False
+        self._resolved: tuple[object, ...] = ()  # what the chains were made of
+        self._fixed, self._why = Frames(), ""  # all that stays; why there is no chain
+        self.wrenches, self._place, self.joints = Wrenches(noise, limits), WrenchPlace(), Joints()
         self.counts: Counter[str] = Counter()
         self._trouble = Trouble()
 
     def emptied(self) -> Streams:
         """The same robot and fixed transforms without any samples."""
-        return Streams(self.settings, self)
+        out = Streams(self.settings)
+        out.frame, out.frames, out.urdf = self.frame, self.frames.fixed, self.urdf
+        out.chain = self.chain
+        if self.chain is not None:
+            out.joints.use(self.chain.turning)
+        return out
 
     # ---- samples --------------------------------------------------------------------------------
 
@@ -123,7 +67,7 @@ class Streams:
         """Take another robot description; raises InvalidModel if it is none."""
         if urdf != self.urdf:
             model_of(urdf)
-            self.urdf, self._fixed = urdf, None
+            self.urdf = urdf
 
     def add_joint_states(self, stamps: IntArray, names: Sequence[str], positions: Array,
                          efforts: Array | None = None) -> None:
@@ -137,25 +81,18 @@ class Streams:
 
     def add_static_transform(self, parent: str, child: str, place: pin.SE3) -> None:
         """A frame stays in its parent (raises InvalidData)."""
-        if self.frames.fix(parent, child, place):
-            self._fixed = None
+        self.frames.fix(parent, child, place)
 
     def add_wrenches(self, stamps: IntArray, frame: str, wrench: Array) -> None:
         """Readings (m, 6) in a frame."""
         self.frame, self._said = self.frame or frame, frame or self._said
         self.wrenches.push(np.asarray(stamps), np.asarray(wrench, float))
 
-    def newest_positions(self) -> dict[str, tuple[int, float]]:
-        """Stamp [ns] and newest position [rad or m] of the joints that move the sensor."""
-        return {name: (int(track.ring.stamps[-1]), float(value))
-                for key, track in self.joints.tracks.items() if len(track.ring)
-                for name, value in zip(key, track.ring.rows[-1], strict=True)}
-
-    def tree(self) -> Tree:
+    def tree(self) -> Frames:
         """Where all frames lie by the newest samples. Where description and transforms both tell
         where a link lies, the description counts."""
-        return Tree(self.frames.newest() | (
-            edges_of_robot(self.urdf, self.newest_positions()) if self.urdf else {}))
+        return Frames(self.frames | (
+            edges_of_robot(self.urdf, self.joints.newest()) if self.urdf else {}))
 
     # ---- what follows ---------------------------------------------------------------------------
 
@@ -165,21 +102,17 @@ class Streams:
         self._resolve()
         self._notice_restarts()
         stamps, rows = self.wrenches.take(finished)
-        more = self.wrenches.counts["mixed"] - self.counts["mixed"]
-        if more:  # it doubts all while it lasts, and not for ever
-            self.counts["mixed"] += more
-            self._trouble.note("streams_mixed.wrench", self.newest, more=more)
         motion = self._motion(finished)
-        rows = self._placed(rows, motion)
+        rows = self._placed(rows, motion, finished)
+        mixed = self.wrenches.counts["mixed"] - self.counts["mixed"]
+        if mixed:  # it doubts all while it lasts, and not for ever
+            self.counts["mixed"] += mixed
+            self._trouble.note("streams_mixed.wrench", self.newest, more=mixed)
         self._trouble.note_gaps("wrench", stamps)
         self._trouble.note_gaps("motion", motion.number * BIN_NS)
         self._trouble.note_stuck(motion, self.wrenches.stuck)
-        for stream, tracks in (("joints", self.joints.tracks.values()),
-                               ("transforms", [self._poses.track])):
-            for track in tracks:
-                for fault in track.faults:
-                    self._trouble.add(fault, stream)
-                track.faults = []
+        self._trouble.take("joints", self.joints.tracks.values())
+        self._trouble.take("transforms", self.frames.tracks)
         return motion, stamps, rows
 
     def take_faults(self) -> list[Fault]:
@@ -188,75 +121,90 @@ class Streams:
         out, self._trouble.faults = self._trouble.faults, []
         return out
 
-    def _placed(self, rows: Array, motion: Motion) -> Array:
+    @property
+    def moved_by(self) -> Chain | None:
+        """What the motion comes from: the arm's joints, or transforms alone."""
+        return self._by_transforms if self._uses_transforms else self.chain
+
+    def _motion(self, finished: bool) -> Motion:
+        if self.chain is not None and not self.joints.lacking():
+            self.restarts += self._uses_transforms  # joint states came late
+            self._uses_transforms = False
+            signal = self.joints.advance(finished)
+            return self.chain.motion(signal.number, self.joints.order, *signal[1:])
+        waits = not finished and self.wrenches.ring.closed <= self.wrenches.begin + PATIENCE_NS
+        if self._by_transforms is None or (waits and not self._uses_transforms):
+            return NO_MOTION
+        self._uses_transforms = True
+        return self._motion_of(self._by_transforms, finished)
+
+    def _motion_of(self, transforms: Chain, finished: bool) -> Motion:
+        signal = advance_together(self._tracks_of(transforms), finished)
+        return transforms.motion(signal.number, (), *signal[1:])
+
+    def _tracks_of(self, transforms: Chain) -> list[Track]:
+        return [track for name in transforms.names
+                if (track := self.frames[name].track) is not None]
+
+    def _placed(self, rows: Array, motion: Motion, finished: bool) -> Array:
         """Readings (m, 6) in the frame of the sensor, where they name another that lies there."""
         if self._said in ("", self.frame):
             return rows
-        fixed = self._tree_of_fixed()
         try:
-            self._place.place = fixed.place(self.frame, self._said)[0]
+            self._place.place = self._fixed.place(self.frame, self._said)[0]
         except UnknownFrame:
-            known = self._place.place is not None
-            if self.chain is not None and self._place.compare(
-                    self._said, self.frames, fixed, self._links()[0], self.chain, motion):
-                self.restarts += known
+            self._compare(motion, finished)
         place = self._place.place
         return rows if place is None else np.asarray(
             rows @ np.asarray(place.toDualActionMatrix()).T)
 
-    @property
-    def transforms(self) -> list[pin.SE3 | tuple[str, str]]:
-        """Chain from the base to the sensor where its motion comes from TF: a place where an edge
-        is fixed, names of parent and child where it moves. Empty where joint states are used."""
-        names = self.frames.path(self.frame) if self._by_poses else []
-        gravity = self.settings.gravity.frame
-        up = names[:names.index(gravity)] if gravity in names else names[:-1]
-        return [self.frames.fixed[n].place if n in self.frames.fixed else (
-            self.frames.moving[n][0], n) for n in reversed(up)]
+    def _compare(self, motion: Motion, finished: bool) -> None:
+        """Find where the frame of the wrench lies by its transforms and the arm's motion."""
+        if self.chain is None or self._uses_transforms:
+            return
+        base, is_known = link_names(model_of(self.urdf)[0])[0], self._place.place is not None
+        root = next((name for name in self.frames.path(self._said)
+                     if name == base or self._fixed.knows(name)), "")
+        there = self.frames.chain(root, self._said)
+        if there is None:
+            return
+        try:
+            stands = self.chain.root * self._fixed.place(base, root)[0]
+        except UnknownFrame:
+            return
+        if self._place.compare(motion, self._motion_of(there, finished), stands):
+            self.restarts += is_known
 
-    def _motion(self, finished: bool) -> Motion:
-        if self.chain is not None and not self.joints.lacking():
-            if self._by_poses:  # joint states came late
-                self._by_poses = False
-                self.restarts += 1
-            signal = self.joints.advance(finished)
-            return self.chain.motion(signal.number, self.joints.order, *signal[1:])
-        ring = self.wrenches.ring
-        waited = finished or (len(ring) and ring.closed > self.wrenches.begin + PATIENCE_NS)
-        root = self.settings.gravity.frame or self.frames.path(self.frame)[-1]
-        if not (waited or self._by_poses) or not self._poses.update(self.frame, root, finished):
-            return NO_MOTION
-        self._by_poses = True
-        return self._poses.advance(finished)
-
-    def _links(self) -> tuple[str, ...]:
-        return link_names(model_of(self.urdf)[0])
-
-    def _tree_of_fixed(self) -> Tree:
-        if self._fixed is None:
-            self._fixed = Tree(self.frames.fixed | (
-                edges_of_robot(self.urdf, {}) if self.urdf else {}))
-            self._chain_of = ""
-        return self._fixed
+    # ---- chains ---------------------------------------------------------------------------------
 
     def _resolve(self) -> None:
-        """Find the chain to the frame of the wrench, in the description or fixed to it."""
-        self._tree_of_fixed()
-        if not self.urdf or not self.frame or self._chain_of == self.frame:
+        """Find what moves the frame of the wrench: the description, or transforms."""
+        made_of = self.frame, self.urdf, self.frames.version
+        if made_of == self._resolved or not self.frame:
             return
-        self._chain_of, self._why = self.frame, ""
+        self._resolved, self._why = made_of, ""
+        self._fixed = Frames(self.frames.fixed | (
+            edges_of_robot(self.urdf, {}) if self.urdf else {}))
+        root = self.settings.gravity.frame or self.frames.path(self.frame)[-1]
+        before, self._by_transforms = self._by_transforms, self.frames.chain(root, self.frame)
+        if self._uses_transforms and before is not None:
+            self.restarts += not before.equals(self._by_transforms)
+        if not self.urdf:
+            return
         try:
             chain = self._made_chain()
         except InertialIdError as error:
             self._why = str(error)
             return
-        if self.chain is None or not chain.equals(self.chain):
+        if not chain.equals(self.chain):
             self.restarts += self.chain is not None
             self.chain = chain
         self.joints.use(chain.turning)
 
     def _made_chain(self) -> Chain:
-        gravity, links, fixed = self.settings.gravity.frame, self._links(), self.frames.fixed
+        """The chain to the frame of the wrench, in the description or fixed to it."""
+        gravity, fixed = self.settings.gravity.frame, self.frames.fixed
+        links = link_names(model_of(self.urdf)[0])
         inside = gravity if gravity in links else ""
         link = next((name for name in fixed.path(self.frame) if name in links), self.frame)
         chain = chain_of(self.urdf, link, inside)
@@ -277,12 +225,10 @@ class Streams:
             return
         self.counts["restarted"] = count
         self.restarts += 1
-        newest = min(int(ring.stamps[-1]) for ring in back)
+        newest = min(ring.newest for ring in back)
         for ring in rings:
-            if len(ring) and ring.stamps[-1] > newest + APART_NS:
+            if ring.newest > newest + APART_NS:
                 ring.clear()
-        for part in (self.joints, self._poses):
-            part.restart()
         self._trouble.begin_anew()
 
     # ---- what is wrong --------------------------------------------------------------------------
@@ -292,9 +238,8 @@ class Streams:
         """Newest stamp [ns] of wrench or motion; 0 before any."""
         return _newest([self.wrenches.ring, *self._rings()])
 
-    def _rings(self) -> Iterator[Ring]:
-        yield from (track.ring for track in self.joints.tracks.values())
-        yield from (ring for _, ring in self.frames.moving.values())
+    def _rings(self) -> list[Ring]:
+        return [track.ring for track in (*self.joints.tracks.values(), *self.frames.tracks)]
 
     def missing(self) -> tuple[str, Numbers] | None:
         """Kind and numbers of what is needed and not there; None: nothing is missing."""
@@ -303,7 +248,7 @@ class Streams:
         if not self.frame:
             return "no_frame", {"topic": self.settings.wrench.topic}
         self._resolve()
-        if self._by_poses:
+        if self._uses_transforms:
             return None
         if self.chain is not None:
             lacking = self.joints.lacking()
@@ -314,13 +259,12 @@ class Streams:
 
     def findings(self) -> Iterator[tuple[str, Numbers]]:
         """Kinds and numbers of what is, or was, wrong with the samples."""
-        own = self.wrenches.counts
+        own, joints = self.wrenches.counts, [t.ring for t in self.joints.tracks.values()]
+        poses = [track.ring for track in self.frames.tracks]
         for name, rings, invalid, why in (
                 ("wrench", [self.wrenches.ring], own["invalid"], NO_NUMBER),
-                ("joints", [track.ring for track in self.joints.tracks.values()],
-                 self.joints.counts["invalid"], NO_NUMBER),
-                ("transforms", [ring for _, ring in self.frames.moving.values()],
-                 self.frames.invalid, NO_POSE)):
+                ("joints", joints, self.joints.counts["invalid"], NO_NUMBER),
+                ("transforms", poses, self.frames.invalid, NO_POSE)):
             for kind in ("samples_repeated", "samples_late", "samples_reordered", "stamp_stray"):
                 yield from counted(f"{kind}.{name}", sum(
                     ring.counts[kind.partition("_")[2]] for ring in rings))
@@ -337,39 +281,39 @@ class Streams:
         if self.chain is not None and self.joints.are_in_degrees(self.chain):
             yield "wrong_units.joints", {"why": "positions lie far beyond the limits of their "
                                                 "joints: they are in degrees"}
-        yield from self._of_tracks()
-        if self._said not in ("", self.frame) and self._place.place is None:
-            yield self._of_frame()
-        for name, some in (("wrench", [self.wrenches.ring]), ("motion", list(self._rings()))):
-            last = _newest(some)  # it has stopped, or its clock is behind
+        yield from self._of_motion()
+        yield from self._of_frame()
+        for name, rings in (("wrench", [self.wrenches.ring]), ("motion", joints + poses)):
+            last = _newest(rings)  # it has stopped, or its clock is behind
             if last and self.newest - last > SILENT_NS:
                 yield f"samples_missing.{name}", {"seconds": 1e-9 * (self.newest - last)}
 
-    def _of_frame(self) -> tuple[str, Numbers]:
+    def _of_frame(self) -> Iterator[tuple[str, Numbers]]:
+        if self._said in ("", self.frame) or self._place.place is not None:
+            return
         if self._said.endswith("tool0_controller"):
-            return "sensor_frame.unknown", {"why": f"the wrench is expressed in '{self._said}', "
-                                            "the TCP of the robot, and no transform tells where "
-                                            f"that lies in '{self.frame}'"}
-        return "sensor_frame.replaced", {"why": f"its messages name '{self._said}', "
-                                         f"wrench.sensor_frame '{self.frame}' is used instead"}
+            yield "sensor_frame.unknown", {"why": f"the wrench is expressed in '{self._said}', "
+                                           "the TCP of the robot, and no transform tells where "
+                                           f"that lies in '{self.frame}'"}
+        else:
+            yield "sensor_frame.replaced", {"why": f"its messages name '{self._said}', "
+                                            f"wrench.sensor_frame '{self.frame}' is used instead"}
 
-    def _of_tracks(self) -> Iterator[tuple[str, Numbers]]:
-        name = "transforms" if self._by_poses else "joints"
-        tracks = [self._poses.track] if self._by_poses else self.joints.tracks.values()
+    def _of_motion(self) -> Iterator[tuple[str, Numbers]]:
+        name, tracks = "joints", list(self.joints.tracks.values())
+        if self._uses_transforms and self._by_transforms is not None:
+            name, tracks = "transforms", self._tracks_of(self._by_transforms)
+            rows = tracks[0].ring.rows
+            if len(tracks) == 1 and len(rows) and not self._by_transforms.tip.translation.any() and (
+                    not np.ptp(rows[:, :3], 0).any() and np.ptp(rows[:, 3:], 0).any()):
+                yield "translation_constant", {}
         for track in tracks:
-            for fault in track.lasting:
-                seconds = 1e-9 * float(track.ring.stamps[-1] - fault.first)
+            for fault in track.faults.lasting.values():
+                seconds = 1e-9 * float(track.ring.newest - fault.first)
                 yield f"motion_frozen.{name}", {"count": 1, "seconds": seconds}
             if track.is_slow and track.spacing is not None:
                 yield "motion_slow", {"rate": 1.0 / track.spacing.period}
-        if self._by_poses and self._poses.never_moves:
-            yield "translation_constant", {}
 
 
-def _newest(rings: Iterable[Ring]) -> int:
-    return max((int(ring.stamps[-1]) for ring in rings if len(ring)), default=0)
-
-
-def counted(name: str, count: int, why: str = "") -> Iterable[tuple[str, Numbers]]:
-    """The finding that counts something; none where there is nothing to count."""
-    return [(name, {"count": count, "where": "", "why": why})] if count else []
+def _newest(rings: list[Ring]) -> int:
+    return max((ring.newest for ring in rings), default=0)

@@ -8,29 +8,19 @@ blocks in which samples come does not matter.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import reduce
 from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
 
-from ..samples.ring import SECOND, Ring, Spacing, line_through, spacing_of
-from .faults import GAP_NS, TURN, USUAL, Event, Fault, Pairs, Standstill, contradicts
+from ..samples.ring import SECOND, Ring, Spacing, on_line, spacing_of
+from .faults import CONTEXT_NS, KEPT_NS, OFF, TURN, Faults
 from .motion import BIN_NS, Array, IntArray
-from .quartic import (
-    FEWEST,
-    LONGEST,
-    WINDOW,
-    Near,
-    fit_quartics,
-    is_covered,
-    near,
-    window_length,
-)
+from .quartic import FEWEST, LONGEST, WINDOW, Fit, fit_quartics, window_length
 
 GROUP, MEASURED = 10, 100  # bins; the spacing is measured again at multiples of so many
-CONTEXT_NS, LINE_NS = 1_000_000_000, 3_000_000_000  # before a group: of spacing, of even stamps
-KEPT_NS = 5_000_000_000
-OFF, JUMP = 2e-3, 8e-3  # rad or m: what a quartic misses of no arm, and of other positions
+LINE_NS = 3_000_000_000  # before a group: samples by which stamps are evened out
 
 
 class Signal(NamedTuple):
@@ -52,13 +42,17 @@ def joined_signals(parts: Sequence[Signal]) -> Signal:
 
 
 class _Group(NamedTuple):
-    """Ten bins: the first of them; window [s]; whether stamps are even; stamp before which samples
-    count [ns]."""
+    """Ten bins: the first of them; window [s]; even: stamps are those of a clock; stamp before
+    which samples count [ns]."""
 
     number: int
     window: float
     even: bool
     end: int
+
+    @property
+    def centres(self) -> IntArray:
+        return (self.number + np.arange(GROUP)) * BIN_NS + BIN_NS // 2
 
 
 class Track:
@@ -68,149 +62,91 @@ class Track:
         ring: of the samples (n, k); turning: (k,) whether a whole turn makes no difference.
 
     Attributes:
-        spacing: of the samples; None while it is not known.
-        faults: that were found and not taken out yet.
+        spacing: of the samples; None while it is not known; faults: in them.
+        ahead: bins that other tracks have not reached, see `advance_together`.
     """
 
     def __init__(self, ring: Ring, turning: np.ndarray | None = None) -> None:
-        self.ring = ring
-        self._width, none = ring.rows.shape[1], ring.rows[:0]
+        self.ring, none = ring, ring.rows[:0]
         self._nothing = Signal(ring.stamps[:0], none, none, none)
-        self._turning = np.zeros(self._width, bool) if turning is None else turning
-        self.restart()
+        self._turning = np.zeros(none.shape[1], bool) if turning is None else turning
+        self._restart()
 
-    def restart(self) -> None:
+    def _restart(self) -> None:
         """Begin with the oldest sample in the ring."""
-        self._cleared = self.ring.cleared
+        self._cleared, self._origin = self.ring.cleared, 0
         self._next: int | None = None
         self.spacing: Spacing | None = None
-        self._still, self._pairs = Standstill(self._width, self._turning), Pairs()
-        self.faults: list[Fault] = []
-        self._known: list[Fault] = []
-        self._gaps_until = self._origin = 0
+        self.faults, self.ahead = Faults(self.ring, self._turning), self._nothing
 
     def advance(self, finished: bool = False) -> Signal:
         """The bins that have settled since the last call; finished: no sample will follow."""
         ring = self.ring
         if self._cleared != ring.cleared:
-            self.restart()
+            self._restart()
         closed = int(ring.stamps[-1]) + 1 if finished and len(ring) else ring.closed
-        self._find(closed)
-        parts = [self._bins(list(same), closed, finished) for _, same in groupby(
-            list(self._groups(closed, finished)), key=lambda group: group[1:3])]
+        self.faults.update(closed)
+        end = closed if finished else None
+        groups = list(self._groups(closed, finished))  # uneven ones are made one by one
+        parts = [self._bins(list(some), end) for _, some in groupby(
+            groups, key=lambda group: (group.window, group.even or group.number))]
         if self._next is not None:
             done = self._next * BIN_NS
-            self.faults += self._pairs.until(done)
-            self._known = [fault for fault in self._known if fault.last > done - KEPT_NS]
+            self.faults.judge_events(done)
             ring.drop(done - KEPT_NS)
         return joined_signals([self._nothing, *parts])
 
-    # ---- faults ---------------------------------------------------------------------------------
-
-    def _find(self, closed: int) -> None:
-        """Find faults in the samples before a time [ns]."""
-        found = list(self._still.update(self.ring, closed))
-        self.faults += found
-        self._known += found
-        since, self._gaps_until = self._gaps_until, max(closed, self._gaps_until)
-        part = self.ring.between(since - CONTEXT_NS, closed)
-        stamps = self.ring.stamps[part]
-        steps = np.diff(stamps)
-        for k in np.flatnonzero((steps > GAP_NS) & (stamps[1:] >= since)).tolist():
-            usual = np.median(steps[max(k - 20, 0):k]) if k else np.inf
-            if steps[k] > USUAL * usual:
-                after = int(stamps[k + 1])
-                self._pairs.events.append(Event(after, int(stamps[k]), after, True))
-        while self.ring.late:
-            stamp, row, newest = self.ring.late.popleft()
-            if contradicts(self.ring, stamp, row, self._turning):
-                self._pairs.events.append(Event(newest, stamp, newest))
-
-    # ---- bins -----------------------------------------------------------------------------------
-
     def _groups(self, closed: int, finished: bool) -> Iterator[_Group]:
         """The groups that have settled by a time [ns]."""
-        stamps = self.ring.stamps
-        if len(stamps) < 2:
-            return
-        if self._next is None:
-            self._origin = int(stamps[0])
-            self._next = self._origin // BIN_NS // GROUP * GROUP
-        suspect = None if finished else self._still.suspect(self.ring)
-        while True:
-            begin = self._next * BIN_NS
-            later = int(np.searchsorted(stamps, begin))
+        stamps, suspect = self.ring.stamps, None if finished else self.faults.suspect
+        if self._next is None and len(stamps) > 1:
+            self._origin, self._next = int(stamps[0]), _group_of(stamps[0])
+        while self._next is not None:
+            later = int(np.searchsorted(stamps, self._next * BIN_NS))
             if later == len(stamps) or stamps[later] >= closed:
                 return
-            if begin + CONTEXT_NS < stamps[later]:  # a hole
-                self._next = int(stamps[later]) // BIN_NS // GROUP * GROUP
-                begin = self._next * BIN_NS
-            end = begin + GROUP * BIN_NS
+            if self._next * BIN_NS + CONTEXT_NS < stamps[later]:  # a hole
+                self._next = _group_of(stamps[later])
+            begin, end = self._next * BIN_NS, (self._next + GROUP) * BIN_NS
             least = end + int(0.5 * SECOND * WINDOW)
             if closed < (begin if finished else least):
                 return
-            if self.spacing is None or self._next % MEASURED == 0:
-                part = self.ring.between(begin - CONTEXT_NS, least)
-                first = min(part.start, part.stop - FEWEST)
-                if first >= 0:
-                    self.spacing = spacing_of(stamps[first:part.stop])
-            if self.spacing is None:
-                self._next += GROUP
-                continue
-            window = window_length(self.spacing)
-            end += int(0.5 * SECOND * window)
-            if not finished and (closed < end or (suspect is not None and suspect < end)):
-                return
-            yield _Group(self._next, window, self.spacing.even, end)
+            self._measure_spacing(begin, least)
+            if self.spacing is not None:
+                window = window_length(self.spacing)
+                end += int(0.5 * SECOND * window)
+                if not finished and (closed < end or (suspect is not None and suspect < end)):
+                    return
+                yield _Group(self._next, window, self.spacing.even, end)
             self._next += GROUP
 
-    def _bins(self, groups: Sequence[_Group], closed: int, finished: bool) -> Signal:
-        """The bins of groups with the same window and kind of stamps."""
+    def _measure_spacing(self, begin: int, end: int) -> None:
+        """Measure the spacing of the samples before a group, where that is due."""
+        if self.spacing is None or begin // BIN_NS % MEASURED == 0:
+            part = self.ring.between(begin - CONTEXT_NS, end)
+            first = min(part.start, part.stop - FEWEST)
+            if first >= 0:
+                self.spacing = spacing_of(self.ring.stamps[first:part.stop])
+
+    def _bins(self, groups: Sequence[_Group], end: int | None) -> Signal:
+        """The bins of groups with the same window; end: stamp of the last sample of all [ns]."""
         window, even = groups[0].window, groups[0].even
-        number = np.array([g.number for g in groups])[:, None] + np.arange(GROUP)
-        centres = number * BIN_NS + BIN_NS // 2
-        reach = int(0.5 * SECOND * window) + 1
         part = self.ring.between(groups[0].number * BIN_NS - LINE_NS, groups[-1].end)
         stamps, rows = self.ring.stamps[part], self._unwrapped(self.ring.rows[part])
-        flat = number.reshape(-1)
         if not len(stamps):
             return self._nothing
-        samples = near(stamps, centres.reshape(-1), window)
-        fit = fit_quartics(samples, rows, window)
-        begins = centres.reshape(-1) - reach < self._origin
-        ends = finished & (centres.reshape(-1) + reach > closed)
-        known = is_covered(samples, begins, ends)
-        if not even:
-            moved = samples.at(_on_lines(stamps, groups, samples, centres), window)
-            other = fit_quartics(moved, rows, window)
-            better = (other.missed.sum(1) < fit.missed.sum(1)) & is_covered(moved, begins, ends)
-            fit = type(fit)(*(np.where(better[:, None], a, b)
-                              for a, b in zip(other, fit, strict=True)))
-            known |= better
-        size = (window / WINDOW) ** 3
-        off = np.sqrt(fit.missed.max(axis=1)) / size
-        self._note_jumps(centres.reshape(-1), known & (off > OFF), off, reach)
-        known &= (off < OFF) & ~self._masked(centres, groups, reach)
-        return Signal(flat, *fit[:3]).part(known)
-
-    def _masked(self, centres: IntArray, groups: Sequence[_Group], reach: int) -> np.ndarray:
-        """True (n,) for bins of groups (g, 10) whose samples were known to be wrong."""
-        hit = np.zeros(centres.shape, bool)
-        ends = np.array([g.end for g in groups])[:, None]
-        lasting = [fault._replace(last=groups[-1].end) for fault in self.lasting]
-        for fault in self._known + lasting:
-            hit |= ((centres + reach > fault.first) & (centres - reach < fault.last)
-                    & (fault.known < ends))
-        return hit.reshape(-1)
-
-    def _note_jumps(self, centres: IntArray, wrong: np.ndarray, off: Array, reach: int) -> None:
-        """Note bins in which positions are those of no arm."""
-        for k in np.flatnonzero(wrong).tolist():
-            at = int(centres[k])
-            if off[k] > JUMP:
-                self._pairs.events.append(Event(at + reach, at, at))
-            else:
-                self.faults.append(Fault("mixed", at, at, at + reach))
+        centres = np.concatenate([group.centres for group in groups])
+        fit = fit_quartics(stamps, rows, centres, window, self._origin, end)
+        if not even and len(stamps) >= 2 * GROUP:
+            fit = _better(fit, fit_quartics(on_line(stamps), rows, centres, window, self._origin,
+                                            end))
+        reach = int(0.5 * SECOND * window) + 1
+        off = np.sqrt(fit.missed.max(axis=1)) / (window / WINDOW) ** 3
+        for k in np.flatnonzero(fit.known & (off > OFF)).tolist():
+            self.faults.note_missed(int(centres[k]), off[k], reach)
+        ends = np.repeat([group.end for group in groups], GROUP)
+        known = fit.known & (off < OFF) & ~self.faults.hide(centres, ends, reach)
+        return Signal(centres // BIN_NS, *fit[:3]).part(known)
 
     def _unwrapped(self, rows: Array) -> Array:
         """Rows in which joints do not jump by a turn: some drivers count from -pi to pi."""
@@ -221,29 +157,33 @@ class Track:
         return rows
 
     @property
-    def lasting(self) -> list[Fault]:
-        """What is frozen now."""
-        return list(self._still.lasting.values())
-
-    @property
     def is_slow(self) -> bool:
         """True where samples are too far apart for a quartic."""
         return self.spacing is not None and FEWEST * max(
             self.spacing.period, self.spacing.gap) > LONGEST
 
 
-def _on_lines(stamps: IntArray, groups: Sequence[_Group], samples: Near, centres: IntArray
-              ) -> Array:
-    """Times (n, w) [ns] of samples after their centres, of groups (g, 10), as a clock would have
-    stamped them: for each group, on a line through the stamps over their number."""
-    times = np.empty(samples.x.shape)
-    for k, group in enumerate(groups):
-        bins = slice(k * GROUP, (k + 1) * GROUP)
-        number, middle = samples.number[bins], centres[k][:, None]
-        low, high = np.searchsorted(stamps, (group.number * BIN_NS - LINE_NS, group.end))
-        if high - low < 2 * GROUP:
-            times[bins] = stamps[number] - middle
-            continue
-        slope, start = line_through((stamps[low:high] - stamps[low]).astype(float))
-        times[bins] = stamps[low] - middle + start + slope * (number - low)
-    return times
+def advance_together(tracks: Sequence[Track], finished: bool) -> Signal:
+    """The bins that are known of all tracks, once each; columns of the tracks one after the
+    other."""
+    for track in tracks:
+        new = track.advance(finished)
+        track.ahead = joined_signals([track.ahead, new])
+    common = reduce(np.intersect1d, (track.ahead.number for track in tracks))
+    reached = min(int(n[-1]) if len(n := track.ahead.number) else -1 for track in tracks)
+    parts = [track.ahead.part(np.isin(track.ahead.number, common)) for track in tracks]
+    for track in tracks:
+        track.ahead = track.ahead.part(track.ahead.number > reached)
+    return Signal(common, *map(np.hstack, zip(*(part[1:] for part in parts), strict=True)))
+
+
+def _group_of(stamp: int) -> int:
+    """First bin of the group of a stamp [ns]."""
+    return int(stamp) // BIN_NS // GROUP * GROUP
+
+
+def _better(one: Fit, other: Fit) -> Fit:
+    """Of each bin the fit that misses less."""
+    better = other.known & (other.missed.sum(1) < one.missed.sum(1))
+    return Fit(*(np.where(better if b.ndim == 1 else better[:, None], b, a)
+                 for a, b in zip(one, other, strict=True)))

@@ -18,7 +18,7 @@ from scipy.ndimage import binary_dilation
 from ..errors import NotEnoughData, RecordingError
 from ..inertia import Array
 from ..motion.motion import BIN, BIN_NS
-from ..motion.quartic import fit_quartics, is_covered, near, window_length
+from ..motion.quartic import fit_quartics, window_length
 from ..samples.ring import spacing_of
 from .model import RobotModel
 
@@ -204,13 +204,7 @@ def _bins(recording: JointRecording, delay: float) -> tuple[np.ndarray, np.ndarr
     late = np.add.reduceat(stamps % BIN_NS, begin) // count
     effort = np.add.reduceat(recording.effort, begin) / count[:, None]
     wanted = number * BIN_NS + late - int(delay * 1e9)
-    window = window_length(spacing_of(stamps))
-    motion, known = [], []
-    for k in range(0, len(wanted), _AT_ONCE):
-        samples = near(stamps, wanted[k:k + _AT_ONCE], window)
-        known.append(is_covered(samples))
-        motion.append(np.stack(fit_quartics(samples, recording.q, window)[:3]))
-    good = np.concatenate(known)
+    *motion, _, good = fit_quartics(stamps, recording.q, wanted, window_length(spacing_of(stamps)))
     if not good.any():
         raise NotEnoughData("the joint states are too sparse, or too short, for velocities")
-    return number[good], count[good], effort[good], np.concatenate(motion, axis=1)[:, good]
+    return number[good], count[good], effort[good], np.stack(motion)[:, good]

@@ -7,7 +7,6 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from geometry_msgs.msg import Inertia, WrenchStamped
@@ -66,7 +65,7 @@ class CompensatedWrench:
         self._state = node.create_publisher(
             CompensationState, resolve("~/compensation_state"), LATCHED)
         self._load, self._withheld, self._since = LoadInUse(), "", time.monotonic()
-        self._of_identifier, self._moved_by = LoadInUse(), tuple[Any, ...]()
+        self._of_identifier, self._moved_by = LoadInUse(), None
         self._newest, self._frame = 0, ""
         self._said: tuple[object, ...] = ()
         self._due = 0.0
@@ -80,13 +79,9 @@ class CompensatedWrench:
         """Use the motion and the load that an identifier knows now, in the thread of the worker;
         frame: of the readings; empty: that of the sensor."""
         known = identifier.streams
-        moved_by = (known.chain, *known.transforms)
-        if moved_by != self._moved_by:
-            self._moved_by = moved_by
-            if known.transforms:
-                self._live.use_transforms(known.transforms)
-            elif known.chain is not None:
-                self._live.use_chain(known.chain)
+        if known.moved_by is not self._moved_by and known.moved_by is not None:
+            self._moved_by = known.moved_by
+            self._live.use_chain(known.moved_by)
         load = identifier.load_in_use()
         if load is not self._of_identifier:
             self._of_identifier = load
@@ -129,7 +124,7 @@ class CompensatedWrench:
                 self._live.add_joint_state(stamp, samples.names, samples.positions[0].tolist())
             else:
                 row = samples.rows[0].tolist()
-                self._live.add_transform(stamp, samples.parent, samples.child, row[:3], row[3:])
+                self._live.add_transform(stamp, samples.child.lstrip("/"), row)
 
     def _compensate(self, stamp: int, frame: str, wrench: list[float]) -> None:
         out = self._live.compensate(stamp, frame, wrench)

@@ -27,6 +27,49 @@ _HOLE, _HOLE_NS = 10.0, 5e7  # mean distances of samples, and ns: a longer one i
 _FEWEST = 20  # samples on a line
 
 
+class Columns:
+    """Arrays that grow together at their end and are dropped at their beginning; the first one is
+    increasing.
+
+    Args:
+        empty: arrays without rows; capacity: rows that are kept at least, unless they are dropped.
+    """
+
+    def __init__(self, *empty: np.ndarray, capacity: int = 1 << 20) -> None:
+        self._arrays, self._capacity = list(empty), capacity
+        self._first = self._end = 0
+
+    def __len__(self) -> int:
+        return self._end - self._first
+
+    def __getitem__(self, column: int) -> np.ndarray:
+        return self._arrays[column][self._first:self._end]
+
+    def append(self, *rows: np.ndarray) -> None:
+        """Add rows (m, ...) to each array."""
+        more = len(rows[0])
+        if self._end + more > len(self._arrays[0]):
+            keep = min(len(self), self._capacity)
+            for k, new in enumerate(rows):
+                grown = np.empty((max(2 * (keep + more), 1024), *new.shape[1:]), new.dtype)
+                if keep:
+                    grown[:keep] = self[k][-keep:]
+                self._arrays[k] = grown
+            self._first, self._end = 0, keep
+        for old, new in zip(self._arrays, rows, strict=True):
+            old[self._end:self._end + more] = new
+        self._end += more
+
+    def drop(self, before: int, keep: int = 0) -> None:
+        """Forget rows whose first column is less than a value, all but some of the newest."""
+        older = int(np.searchsorted(self[0], before))
+        self._first += min(older, max(len(self) - keep, 0))
+
+    def between(self, first: int, end: int) -> slice:
+        """Rows whose first column lies in [first, end), as a slice of each array."""
+        return slice(*map(int, np.searchsorted(self[0], (first, end))))
+
+
 class Ring:
     """Rows (n, k) at stamps (n,) [ns], increasing.
 
@@ -49,40 +92,42 @@ class Ring:
 
     def clear(self) -> None:
         """Forget all samples."""
-        self._stamps = np.empty(1024, np.int64)
-        self._rows = np.empty((1024, self._width))
-        self._first = self._end = 0
+        self._columns = Columns(np.empty(0, np.int64), np.empty((0, self._width)),
+                                capacity=self._capacity)
         self._held: list[tuple[int, Array]] = []
         self.late.clear()
         self.cleared += 1
 
     def __len__(self) -> int:
-        return self._end - self._first
+        return len(self._columns)
 
     @property
     def stamps(self) -> IntArray:
         """(n,) [ns]."""
-        return self._stamps[self._first:self._end]
+        return self._columns[0]
 
     @property
     def rows(self) -> Array:
         """(n, k)."""
-        return self._rows[self._first:self._end]
+        return self._columns[1]
+
+    @property
+    def newest(self) -> int:
+        """Stamp of the newest sample [ns]; 0 where there is none."""
+        return int(self.stamps[-1]) if len(self) else 0
 
     @property
     def closed(self) -> int:
         """Stamp [ns] before which no sample will be taken any more; 0 where there is none."""
-        return int(self._stamps[self._end - 1]) - REORDER_NS if len(self) else 0
+        return self.newest - REORDER_NS if len(self) else 0
 
     def between(self, first: int, end: int) -> slice:
         """Samples with stamps in [first, end), as a slice of `stamps` and `rows`."""
-        a, b = np.searchsorted(self.stamps, (first, end))
-        return slice(int(a), int(b))
+        return self._columns.between(first, end)
 
     def drop(self, before: int) -> None:
         """Forget samples with stamps before a time [ns], all but the newest."""
-        older = int(np.searchsorted(self.stamps, before))
-        self._first += min(older, max(len(self) - 1, 0))
+        self._columns.drop(before, keep=1)
 
     def push(self, stamps: IntArray, rows: Array) -> None:
         """Take samples as they come: (m,) and (m, k)."""
@@ -90,7 +135,7 @@ class Ring:
         while k < len(stamps):
             some = self._in_order(stamps[k:k + PIECE])
             if some:
-                self._append(stamps[k:k + some], rows[k:k + some])
+                self._columns.append(stamps[k:k + some], rows[k:k + some])
             else:
                 self._push_one(int(stamps[k]), rows[k])
             k += max(some, 1)
@@ -99,68 +144,50 @@ class Ring:
         """How many of these samples, from the first one on, just follow the newest one."""
         if self._held:
             return 0
-        step = np.diff(stamps, prepend=self._newest if len(self) else stamps[:1] - 1)
+        step = np.diff(stamps, prepend=self.newest if len(self) else stamps[:1] - 1)
         wrong = (step <= 0) | (step > JUMP_NS)
         return int(np.argmax(wrong)) if wrong.any() else len(stamps)
 
-    @property
-    def _newest(self) -> int:
-        return int(self._stamps[self._end - 1])
-
     def _push_one(self, stamp: int, row: Array) -> None:
-        ahead = stamp - self._newest if len(self) else 1
-        if abs(ahead) > JUMP_NS:
+        newest = self.newest
+        if abs(stamp - newest) > JUMP_NS:
             self._hold(stamp, row)
             return
+        self._drop_held()
+        if stamp > newest:
+            self._columns.append(np.array([stamp]), row[None])
+            return
+        at = int(np.searchsorted(self.stamps, stamp))
+        if self.stamps[at] == stamp:
+            self.counts["repeated"] += 1
+            if (self.rows[at] != row).any():
+                self.late.append((stamp, row.copy(), newest))
+        elif newest - stamp > REORDER_NS or at == 0:
+            self.counts["late"] += 1
+            self.late.append((stamp, row.copy(), newest))
+        else:
+            self.counts["reordered"] += 1
+            self._columns.append(self.stamps[-1:], self.rows[-1:])
+            for column, value in ((self.stamps, stamp), (self.rows, row)):
+                column[at + 1:] = column[at:-1].copy()
+                column[at] = value
+
+    def _drop_held(self) -> None:
         if self._held:
             self.counts["stray"] += len(self._held)
             self._held = []
-        if ahead > 0:
-            self._append(np.array([stamp]), row[None])
-            return
-        at = self._first + int(np.searchsorted(self.stamps, stamp))
-        if self._stamps[at] == stamp:
-            self.counts["repeated"] += 1
-            if (self._rows[at] != row).any():
-                self.late.append((stamp, row.copy(), self._newest))
-        elif -ahead > REORDER_NS or at == self._first:
-            self.counts["late"] += 1
-            self.late.append((stamp, row.copy(), self._newest))
-        else:
-            self.counts["reordered"] += 1
-            self._append(self._stamps[self._end - 1:self._end], self._rows[self._end - 1][None])
-            self._stamps[at + 1:self._end] = self._stamps[at:self._end - 1].copy()
-            self._rows[at + 1:self._end] = self._rows[at:self._end - 1].copy()
-            self._stamps[at], self._rows[at] = stamp, row
 
     def _hold(self, stamp: int, row: Array) -> None:
         """Keep a sample of another clock until enough of them follow one another."""
-        if self._held and not 0 < stamp - self._held[-1][0] <= JUMP_NS:
-            self.counts["stray"] += len(self._held)
-            self._held = []
+        if not self._held or not 0 < stamp - self._held[-1][0] <= JUMP_NS:
+            self._drop_held()
         self._held.append((stamp, row.copy()))
         if len(self._held) >= CONFIRMED:
-            held = self._held
-            back = held[0][0] < self._newest
-            self._held = []
-            if back:
+            held, self._held = self._held, []
+            if held[0][0] < self.newest:
                 self.counts["restarted"] += 1
                 self.clear()
-            self._append(np.array([s for s, _ in held]), np.array([r for _, r in held]))
-
-    def _append(self, stamps: IntArray, rows: Array) -> None:
-        more = len(stamps)
-        if self._end + more > len(self._stamps):
-            keep = min(len(self), self._capacity)
-            room = 2 * (keep + more)
-            old = slice(self._end - keep, self._end)
-            new_stamps, new_rows = np.empty(room, np.int64), np.empty((room, self._width))
-            new_stamps[:keep], new_rows[:keep] = self._stamps[old], self._rows[old]
-            self._stamps, self._rows = new_stamps, new_rows
-            self._first, self._end = 0, keep
-        self._stamps[self._end:self._end + more] = stamps
-        self._rows[self._end:self._end + more] = rows
-        self._end += more
+            self._columns.append(np.array([s for s, _ in held]), np.array([r for _, r in held]))
 
 
 class Spacing(NamedTuple):
@@ -185,31 +212,27 @@ def spacing_of(stamps: IntArray) -> Spacing:
                    bool(even.mean() > 0.9) and gap < 3 * usually)
 
 
-def line_through(values: Array) -> tuple[float, float]:
-    """Slope and start of the line through values (m,) over their number."""
-    index = np.arange(len(values)) - 0.5 * (len(values) - 1)
-    slope = float(index @ values / (index @ index))
-    return slope, float(values.mean() + slope * index[0])
+def on_line(stamps: IntArray) -> IntArray:
+    """Stamps (m,) [ns], m > 1, on a line over their number, as a clock would have given them."""
+    index = np.arange(len(stamps)) - 0.5 * (len(stamps) - 1)
+    since = (stamps - stamps[0]).astype(float)
+    line = since.mean() + index * (index @ since / (index @ index))
+    return stamps[0] + np.asarray(np.round(line), np.int64)
 
 
 def evened(stamps: IntArray, begin: int) -> IntArray:
-    """Stamps from number `begin` on as a clock would have given them.
-
-    They are put on a line over the number of the sample. Stamps of a clock stay as they are, and so
-    do those with too few before them.
+    """Stamps from number `begin` on as a clock would have given them. Those of a clock stay as they
+    are, and so do those with too few before them.
 
     Args:
         stamps: (m,) [ns], increasing, those before `begin` for the line.
     """
-    if len(stamps) < _FEWEST:
-        return stamps[begin:]
     step = np.diff(stamps)
-    if step.max() - step.min() < _EVEN * step[0] or spacing_of(stamps).even:
+    if len(stamps) < _FEWEST or step.max() - step.min() < _EVEN * step[0] or (
+            spacing_of(stamps).even):
         return stamps[begin:]
     holes = np.flatnonzero(step > max(_HOLE * float(np.median(step)), _HOLE_NS)) + 1
     first = int(holes[-1]) if len(holes) else 0
     if first > begin or len(stamps) - first < _FEWEST:
         return stamps[begin:]
-    slope, start = line_through((stamps[first:] - stamps[first]).astype(float))
-    line = start + slope * np.arange(begin - first, len(stamps) - first)
-    return stamps[first] + np.asarray(np.round(line), np.int64)
+    return on_line(stamps[first:])[begin - first:]

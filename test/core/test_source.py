@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation
 
 from benchmarks.referee import faults
 from benchmarks.referee.generator import ARMS, FRAME, START_NS, Arm, Law, Scenario, random_law
-from inertial_id_ros.motion.causal import PoseNow
+from inertial_id_ros.motion.causal import MotionNow
 from inertial_id_ros.motion.frames import place_of
 from inertial_id_ros.motion.motion import BIN_NS, Motion, joined
 from inertial_id_ros.motion.source import Streams
@@ -101,11 +101,11 @@ def test_transforms_alone_tell_the_motion(moved: str) -> None:
     motion, _, _ = streams.advance(finished=True)
     check(motion._replace(position=motion.position - [0.0, 0.0, 1.0]))
     assert streams.missing() is None
-    edges = streams.transforms
-    assert ("base", FRAME if moved == "sensor" else "link") in edges
-    now = PoseNow(edges)
+    child = FRAME if moved == "sensor" else "link"
+    assert streams.moved_by is not None and streams.moved_by.names == (child,)
+    now = MotionNow(streams.moved_by)
     for stamp, row in zip(STAMPS[:400].tolist(), rows, strict=False):
-        now.update(stamp, "base", FRAME if moved == "sensor" else "link", row[:3], row[3:])
+        now.update_pose(stamp, child, row)
     state, want = now.at(int(STAMPS[399])), ARM.motion(LAW(T[399:400]))
     assert state is not None
     np.testing.assert_allclose(state.omega, want.omega[0], atol=0.02)
@@ -290,11 +290,11 @@ def test_joint_states_that_come_late_take_the_place_of_transforms() -> None:
     streams.add_wrenches(STAMPS[SOME], FRAME, NOISE[SOME])
     streams.add_transforms(STAMPS[SOME], "link0", FRAME, poses()[SOME])
     assert len(streams.advance()[0].number)
-    assert streams.transforms and streams.restarts == 0
+    assert streams.moved_by is not streams.chain and streams.restarts == 0
     later = slice(600, 1200)
     moved(streams, part=later)
     motion = streams.advance()[0]
-    assert streams.restarts == 1 and not streams.transforms
+    assert streams.restarts == 1 and streams.moved_by is streams.chain
     true = ARM.motion(LAW(1e-9 * (motion.number * BIN_NS + BIN_NS // 2 - START_NS)))
     assert len(motion.number) > 200
     np.testing.assert_allclose(motion.position[20:-20], true.position[20:-20], atol=1e-3)
@@ -341,7 +341,7 @@ def streams_with_samples() -> Streams:
 def test_links_lie_where_the_joints_put_them() -> None:
     streams = streams_with_samples()
     model = pin.buildModelFromXML(streams.urdf)
-    data, at = model.createData(), streams.newest_positions()
+    data, at = model.createData(), streams.joints.newest()
     q = np.array([at[name][1] for name in model.names[1:]])
     pin.framesForwardKinematics(model, data, q)
     tree, expected = streams.tree(), data.oMf[model.getFrameId(FRAME)]

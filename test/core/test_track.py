@@ -40,10 +40,10 @@ def tracked(stamps: np.ndarray, rows: np.ndarray, block: int = 10**6
     for k in range(0, len(stamps), block):
         track.ring.push(stamps[k:k + block], rows[k:k + block])
         parts.append(track.advance())
-        faults += track.faults
-        track.faults = []
+        faults += track.faults.new
+        track.faults.new = []
     parts.append(track.advance(finished=True))
-    return joined_signals(parts), sorted(faults + track.faults, key=lambda f: f.known)
+    return joined_signals(parts), sorted(faults + track.faults.new, key=lambda f: f.known)
 
 
 def jittery(stamps: np.ndarray) -> np.ndarray:
