@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..model.sheet import Sheet
+from ..model.setup import Sheet
 from ..motion.motion import BIN, Array
 from .row import BIAS, PHI, SETUP, Row
 

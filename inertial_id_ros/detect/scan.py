@@ -16,8 +16,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from ..model.history import History, Marks, Span
-from ..model.setup import Setup
-from ..model.sheet import Sheet
+from ..model.setup import Setup, Sheet
 from ..motion.motion import Array
 from ..motion.robot import Chain
 from ..robot.payload import TorqueLoad

@@ -10,8 +10,7 @@ import numpy as np
 
 from ..model.newton_euler import GRAVITY, static_wrench, weight_columns
 from ..model.rows import STEP, Rows
-from ..model.setup import low_pass
-from ..model.sheet import Sheet
+from ..model.setup import Sheet, low_pass
 from ..motion.motion import BIN, Array
 from .fit import Fit
 from .laws import Cable, Pouring, Swing

@@ -12,8 +12,7 @@ import numpy as np
 from ..inertia import report_jacobian
 from ..model.history import Window
 from ..model.rows import Rows
-from ..model.setup import Setup
-from ..model.sheet import Sheet
+from ..model.setup import Setup, Sheet
 from ..motion.motion import BIN, Array
 from .causes import SensorFilter, candidates
 from .fit import Fit, Prior, Region, climb, fit, setup_of

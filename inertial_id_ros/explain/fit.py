@@ -13,8 +13,7 @@ from scipy.linalg import solve_triangular
 
 from ..model import noise
 from ..model.rows import Rows
-from ..model.setup import Setup
-from ..model.sheet import Sheet
+from ..model.setup import Setup, Sheet
 from ..motion.motion import Array
 from .terms import Term, Values
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..model import noise
 from ..model.newton_euler import GRAVITY, static_wrench
-from ..model.sheet import Sheet
+from ..model.setup import Sheet
 from ..motion.motion import Array
 from .fit import Fit
 

@@ -15,7 +15,7 @@ from ..geometry.mesh import package_roots
 from ..geometry.shape import Shape, shape_from_settings
 from ..inertia import phi_from_body, tensor_from_six, transform_phi
 from ..model.history import History
-from ..model.sheet import Sheet, sheet_of
+from ..model.setup import Sheet, sheet_of
 from ..model.tool import Tool, load_tool
 from ..motion.motion import BIN_NS, Array
 from ..motion.source import Streams

@@ -57,14 +57,13 @@ class Correction:
 
     def window(self, window: Window) -> Window:
         """The window as it should have been."""
-        n, late = len(window.used), self.late
-        at = np.arange(n) + late
-        inside = (at >= 0) & (at < n)
-        at = at.clip(0, n - 1)
-        rotation = window.motion.rotation
+        n = len(window.used)
+        at = np.arange(n) + self.late
+        inside, at = (at >= 0) & (at < n), at.clip(0, n - 1)
         return replace(window, motion=self.motion(window.motion),
                        used=window.used & inside & (window.count[at] > 0.0),
-                       wrench=self.wrench(window.wrench[at], rotation), count=window.count[at])
+                       wrench=self.wrench(window.wrench[at], window.motion.rotation),
+                       count=window.count[at])
 
 
 def turn_between(a: Array, b: Array) -> Array:

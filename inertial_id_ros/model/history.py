@@ -113,21 +113,16 @@ class History:
         Args:
             marked: whether bins that do not tell of the present payload are left out.
         """
-        first = max(end - round(seconds * 1e9) // BIN_NS, self.marks.first if marked else 0)
-        motion = self.motion(first, end)
-        if not len(motion.number):
-            return Window(motion, np.empty(0, bool), np.empty((0, 6)), np.empty(0))
-        first, n = int(motion.number[0]), end - int(motion.number[0])
-        at = motion.number - first
-        used = np.zeros(n, bool)
-        used[at] = True
-        if len(at) < n:  # holes are bridged by the bin before, and not used
-            source = np.maximum.accumulate(np.where(used, np.arange(n), 0))
-            rank = np.cumsum(used) - 1
-            motion = motion.part(rank[source])._replace(number=first + np.arange(n))
+        motion = self.motion(max(end - round(seconds * 1e9) // BIN_NS,
+                                 self.marks.first if marked else 0), end)
+        first = int(motion.number[0]) if len(motion.number) else end
+        number = np.arange(first, end)
+        used = np.isin(number, motion.number)
+        if not used.all():  # holes are bridged by the bin before, and not used
+            motion = motion.part(np.cumsum(used) - 1)._replace(number=number)
         for a, b in (*(self.marks.contacts if marked else ()), *self.marks.faults):
             used[max(a - first, 0):max(b - first, 0)] = False
-        wrench, count = self._bins(first, n)
+        wrench, count = self._bins(first, end - first)
         if self.weighed is not None:
             wrench = wrench + static_wrench(self.weighed, -motion.rotation.transpose(0, 2, 1)
                                             @ GRAVITY)
@@ -148,8 +143,7 @@ class History:
         out = np.stack([np.interp(np.arange(n), at, np.bincount(number, column, n)[some]
                                   / count[some]) for column in rows.T], 1)
         hole = np.flatnonzero(count == 0)
-        if len(hole):
-            gap = some[np.minimum(np.searchsorted(some, hole), len(some) - 1)] - some[
-                np.maximum(np.searchsorted(some, hole) - 1, 0)]
-            count[hole[(gap > 0) & (gap <= 5)]] = 1e-9  # a few bins: samples are sparse
+        after = np.searchsorted(some, hole)
+        gap = some[np.minimum(after, len(some) - 1)] - some[np.maximum(after - 1, 0)]
+        count[hole[(gap > 0) & (gap <= 5)]] = 1e-9  # a few bins: samples are sparse
         return out, count

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..motion.motion import BIN, Array
 from .rows import STEP, Rows
-from .sheet import Sheet
+from .setup import Sheet
 
 TIMES = (1.5, 6.0, 24.0)  # s, of the walks
 SPREAD = (0.7, 2.0, 2.5, 2.5, 2.5)  # of the logarithms of the strengths before the data

@@ -60,7 +60,7 @@ class Problem:
 
         Directions of phi without any information stay without.
         """
-        rows = np.concatenate(stack_models(models, 1.0 / noise, noise, bias_sd))
+        rows = np.concatenate(_stacked(models, 1.0 / noise, noise, bias_sd))
         upper = triangle(rows)[-PARAMETERS - 1:, -PARAMETERS - 1:]
         return cls(upper[:-1, :-1], upper[:-1, -1], float(abs(upper[-1, -1])), models, noise,
                    bias_sd)
@@ -74,8 +74,20 @@ class Problem:
             scale: (c,) by which each channel is multiplied; the prior of the bias, in units of one
                 row's noise, goes with the first model.
         """
-        return [triangle(rows)
-                for rows in stack_models(self.models, scale, self.noise, self.bias_sd)]
+        return list(map(triangle, _stacked(self.models, scale, self.noise, self.bias_sd)))
+
+
+def _stacked(models: tuple[Array, ...], scale: Array, noise: Array, bias_sd: Array) -> list[Array]:
+    """Rows ``[bias | A | y]`` of each model, channels times `scale` (c,); in the first the prior of
+    the bias, too. A bias without prior spread has no columns."""
+    is_free, out = bias_sd > 0.0, list[Array]()
+    for model in models:
+        bias = model[..., :1] * np.eye(len(model))[:, None, is_free]
+        rows = np.concatenate([bias, model[..., 1:]], axis=2) * scale[:, None, None]
+        out.append(rows.reshape(-1, rows.shape[2]))
+    prior = np.zeros((int(is_free.sum()), out[0].shape[1]))
+    np.fill_diagonal(prior, (scale * noise)[is_free] / bias_sd[is_free])
+    return [np.concatenate([out[0], prior]), *out[1:]]
 
 
 def blend(full: Array, static: Array, weight: Array, noise: Array, bias_sd: Array) -> Problem:
@@ -83,12 +95,11 @@ def blend(full: Array, static: Array, weight: Array, noise: Array, bias_sd: Arra
 
     Args:
         full, static: (n, c, 11) rows ``[A | y]`` of each, the bias' mean taken out of y.
-        weight: (n,) w of the full model, 0 to 1, `full_model_weight` of the dynamism.
+        weight: (n,) w of the full model, 0 to 1, see `dynamism_weight`.
         noise: (c,) of a row of each channel; bias_sd: (c,), see `Problem`.
     """
-    parts = ((full, weight), (static, 1.0 - weight))
-    return Problem.from_models(tuple(channel_triangles(rows, w) for rows, w in parts), noise,
-                               bias_sd)
+    models = channel_triangles(full, weight), channel_triangles(static, 1.0 - weight)
+    return Problem.from_models(models, noise, bias_sd)
 
 
 def dynamism_weight(acceleration: Array, omega: Array, alpha: Array, c1: float) -> Array:
@@ -106,20 +117,4 @@ def channel_triangles(rows: Array, weight: Array) -> Array:
     """Triangles (c, 12, 12) ``[1 | A | y]`` of rows (n, c, 11) with weights (n,)."""
     one = np.ones((*rows.shape[:2], 1))
     weighted = np.concatenate([one, rows], axis=2) * weight[:, None, None]
-    return np.stack([triangle(weighted[:, c]) for c in range(rows.shape[1])])
-
-
-def stack_models(models: tuple[Array, ...], scale: Array, noise: Array, bias_sd: Array
-                 ) -> list[Array]:
-    """Rows ``[bias | A | y]`` of each model, channels times `scale` (c,); in the first the prior of
-    the bias, too. A bias without prior spread has no columns."""
-    is_free = bias_sd > 0.0
-    out = []
-    for model in models:
-        bias = model[..., :1] * np.eye(len(model))[:, None, is_free]
-        rows = np.concatenate([bias, model[..., 1:]], axis=2) * scale[:, None, None]
-        out.append(rows.reshape(-1, rows.shape[2]))
-    prior = np.zeros((int(is_free.sum()), out[0].shape[1]))
-    np.fill_diagonal(prior, (scale * noise)[is_free] / bias_sd[is_free])
-    out[0] = np.concatenate([out[0], prior])
-    return out
+    return triangle(weighted.transpose(1, 0, 2))

@@ -18,7 +18,7 @@ from ..motion.motion import Array
 
 FORMAT, VERSION = "inertial_id_ros tool", 1
 SHARE, LEAST = 0.05, 0.02  # of the tool's mass, [kg]: an interval beside an empty tool at most
-TRIFLE, BALL, LIGHTEST = 0.1, 0.01, 0.1  # of that interval; [m]; of it: what stands for nothing
+TRIFLE, BALL = 0.1, 0.01  # of that interval, [m]: what stands for nothing
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +66,7 @@ def nothing_beside(tool: Tool, phi: Array, covariance: Array, gain: float
     interval = 2.0 * float(np.sqrt(covariance[0, 0]))
     if not abs(phi[0]) < interval < most:
         return None
-    mass = max(float(phi[0]), LIGHTEST * interval)
+    mass = max(float(phi[0]), TRIFLE * interval)
     return phi_from_body(mass, np.zeros(3), 0.4 * mass * BALL**2 * np.eye(3)), covariance
 
 
@@ -90,14 +90,9 @@ def save_tool(path: str | Path, tool: Tool) -> None:
 
 
 def load_tool(path: str | Path) -> Tool:
-    """Read a tool file.
-
-    Raises:
-        InvalidSetting: not readable, or not a tool.
-    """
+    """Read a tool file (raises InvalidSetting: not readable, or not a tool)."""
     try:
         return tool_from_content(read_document(user_path(path), FORMAT, VERSION))
-    except OSError as error:
-        raise InvalidSetting(f"tool file {path} cannot be read: {error.strerror}") from error
-    except DamagedFile as error:
-        raise InvalidSetting(f"tool file {path} cannot be used: {error}") from error
+    except (OSError, DamagedFile) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        raise InvalidSetting(f"tool file {path} cannot be used: {why}") from error

@@ -33,23 +33,15 @@ class Fault(NamedTuple):
     """Positions that count for nothing.
 
     Attributes:
-        kind: `frozen` or `mixed`; first, last: stamps [ns] of the first and last of them.
         known: stamp of the sample by which it shows [ns].
+        first, last: stamps [ns] of the first and last of them.
+        kind: `frozen` or `mixed`; `jump` or `gap` is what may be the end of others of other times.
     """
 
+    known: int
+    first: int
+    last: int
     kind: str
-    first: int
-    last: int
-    known: int
-
-
-class Event(NamedTuple):
-    """A jump between two stamps [ns], or a gap, which shows by the sample at `known`."""
-
-    known: int
-    first: int
-    last: int
-    is_gap: bool = False
 
 
 class Faults:
@@ -66,12 +58,12 @@ class Faults:
         self._ring, self._turning = ring, turning
         self.new: list[Fault] = []
         self.lasting: dict[int, Fault] = {}
-        self._recent: list[Fault] = []
+        self._recent: list[Fault] = []  # what was frozen
         self._since = np.zeros(len(turning), np.int64)  # stamp since when a column has not changed
         self._judged = np.zeros(len(turning), bool)
         self._seen = 0
-        self._events: list[Event] = []  # that have not been judged
-        self._before: Event | None = None
+        self._events: list[Fault] = []  # jumps and gaps that have not been judged
+        self._before: Fault | None = None
 
     def update(self, closed: int) -> None:
         """Judge the samples before a stamp [ns] that are new."""
@@ -87,9 +79,7 @@ class Faults:
         while ring.late:
             stamp, row, newest = ring.late.popleft()
             if contradicts(ring, stamp, row, self._turning):
-                self._events.append(Event(newest, stamp, newest))
-
-    # ---- frozen ---------------------------------------------------------------------------------
+                self._events.append(Fault(newest, stamp, newest, "jump"))
 
     def _find_frozen(self, stamps: IntArray, rows: Array) -> None:
         change = np.diff(rows, axis=0)
@@ -107,36 +97,34 @@ class Faults:
         is_sudden = np.append(np.abs(change[moves]), 0.0) > STEP + START * time**2
         for k in np.flatnonzero((ends - begins >= HOLD_NS) | is_sudden).tolist():
             begin, end = int(begins[k]), int(ends[k])
-            held = self._ring.between(begin, end + 1)
-            fault = Fault("frozen", begin, end, int(self._ring.stamps[
-                min(held.start + SUSPECT, held.stop) - 1]))
-            if not (k == 0 and self._judged[column]) and self._is_long(begin, end) and is_frozen(
-                    self._ring, held.start, column):
-                self.lasting[column] = fault
-            if k == len(moves):
-                continue
-            if column in self.lasting:
-                self._add(self.lasting.pop(column)._replace(last=end))
-            elif held.stop - held.start >= SUSPECT and is_sudden[k]:
-                self._add(fault._replace(known=int(stamps[moves[k] + 1])))
-        self._since[column] = begins[-1]
-        self._judged[column] = self._is_long(int(begins[-1]), int(ends[-1]))
+            first, count = self._held(begin, end)
+            if not (k == 0 and self._judged[column]) and _is_long(begin, end, count) and is_frozen(
+                    self._ring, first, column):
+                known = int(self._ring.stamps[first + SUSPECT - 1])
+                self.lasting[column] = Fault(known, begin, end, "frozen")
+            if k < len(moves) and (column in self.lasting or (count >= SUSPECT and is_sudden[k])):
+                jump = Fault(int(stamps[moves[k] + 1]), begin, end, "frozen")
+                fault = self.lasting.pop(column, jump)._replace(last=end)
+                self.new.append(fault)
+                self._recent.append(fault)
+        begin, end = int(begins[-1]), int(ends[-1])
+        self._since[column], self._judged[column] = begin, _is_long(
+            begin, end, self._held(begin, end)[1])
 
-    def _is_long(self, begin: int, end: int) -> bool:
-        held = self._ring.between(begin, end + 1)
-        return end - begin >= HOLD_NS and held.stop - held.start >= HELD
+    def _held(self, begin: int, end: int) -> tuple[int, int]:
+        """Number of the first sample, and how many there are, between two stamps [ns]."""
+        part = self._ring.between(begin, end + 1)
+        return part.start, part.stop - part.start
 
     @property
     def suspect(self) -> int | None:
         """Stamp [ns] of the sample from which on a column may be frozen; None: none may be."""
         third = []
         for begin in np.unique(self._since[~self._judged]).tolist():
-            held = self._ring.between(begin, self._seen + 1)
-            if held.stop - held.start >= SUSPECT:
-                third.append(int(self._ring.stamps[held.start + SUSPECT - 1]))
+            first, count = self._held(begin, self._seen)
+            if count >= SUSPECT:
+                third.append(int(self._ring.stamps[first + SUSPECT - 1]))
         return min(third, default=None)
-
-    # ---- of other times -------------------------------------------------------------------------
 
     def _find_gaps(self, since: int) -> None:
         """Find times from a stamp [ns] on in which samples are missing."""
@@ -145,16 +133,16 @@ class Faults:
         for k in np.flatnonzero((steps > GAP_NS) & (stamps[1:] > since)).tolist():
             usual = np.median(steps[max(k - BEFORE, 0):k]) if k else np.inf
             if steps[k] > USUAL * usual:
-                after = int(stamps[k + 1])
-                self._events.append(Event(after, int(stamps[k]), after, True))
+                before, after = stamps[k:k + 2].tolist()
+                self._events.append(Fault(after, before, after, "gap"))
 
     def note_missed(self, centre: int, off: float, reach: int) -> None:
         """A quartic about a stamp, from so long before it to after it [ns], misses the samples by
         so much [rad or m]."""
         if off > JUMP:
-            self._events.append(Event(centre + reach, centre, centre))
+            self._events.append(Fault(centre + reach, centre, centre, "jump"))
         else:
-            self.new.append(Fault("mixed", centre, centre, centre + reach))
+            self.new.append(Fault(centre + reach, centre, centre, "mixed"))
 
     def judge_events(self, known: int) -> None:
         """Judge the events that showed before a stamp [ns], in their order: between two jumps, or a
@@ -165,17 +153,11 @@ class Faults:
             self._before = event
             if before is None or event.first - before.last > PAIR_NS:
                 before = event
-            elif not event.is_gap and not before.is_gap and event.first <= before.last + GAP_NS:
+            elif event.kind == before.kind == "jump" and event.first <= before.last + GAP_NS:
                 self._before = event._replace(first=before.first)  # it goes on
-            if not (event.is_gap and before.is_gap):
-                self.new.append(Fault("mixed", before.first, event.last, event.known))
+            if "jump" in (event.kind, before.kind):
+                self.new.append(event._replace(first=before.first, kind="mixed"))
         self._recent = [fault for fault in self._recent if fault.last > known - KEPT_NS]
-
-    # ---- what follows ---------------------------------------------------------------------------
-
-    def _add(self, fault: Fault) -> None:
-        self.new.append(fault)
-        self._recent.append(fault)
 
     def hide(self, centres: IntArray, ends: IntArray, reach: int) -> np.ndarray:
         """True (n,) for bins about centres (n,) made of samples before ends (n,), within a reach
@@ -186,6 +168,10 @@ class Faults:
             hit |= ((centres + reach > fault.first) & (centres - reach < fault.last)
                     & (fault.known < ends))
         return hit
+
+
+def _is_long(begin: int, end: int, count: int) -> bool:
+    return end - begin >= HOLD_NS and count >= HELD
 
 
 def is_frozen(ring: Ring, first: int, column: int) -> bool:

@@ -21,7 +21,7 @@ from .track import Track
 DEEPEST = 100  # edges of a chain
 MOST = 1 << 16  # poses of a frame that nobody needs
 IMPOSSIBLE = 1e9  # m: no frame is that far away, uninitialised memory is
-EVERY, FEWEST, WAITING = 10, 15, 100  # bins; places of which the median is taken; that may wait
+EVERY, FEWEST, WAITING = 10, 15, 100  # bins; places of which the median is taken; poses that may wait
 SPREAD = 0.01  # m; frames that move more against each other are not fixed
 SHIFT, TURN = 0.002, np.deg2rad(1.0)  # m, rad: less is no other place
 
@@ -218,8 +218,7 @@ class WrenchPlace:
 
     def __init__(self) -> None:
         self.place: pin.SE3 | None = None
-        self._seen: list[pin.SE3] = []
-        self._waiting: tuple[dict[int, pin.SE3], dict[int, pin.SE3]] = {}, {}
+        self._poses: tuple[dict[int, pin.SE3], dict[int, pin.SE3]] = {}, {}
 
     def compare(self, sensor: Motion, said: Motion, stands: pin.SE3) -> bool:
         """Compare the poses of both frames as the arm moves; True where the place is another.
@@ -227,19 +226,17 @@ class WrenchPlace:
         Args:
             stands: place of the base of `said` in that of the sensor.
         """
-        for motion, waiting in zip((sensor, said), self._waiting, strict=True):
-            some = motion.part(motion.number % EVERY == 0)
-            waiting.update(zip(some.number.tolist(), map(pin.SE3, some.rotation, some.position),
-                               strict=True))
-        own, other = self._waiting
-        for number in sorted(own.keys() & other.keys()):
-            self._seen.append(own.pop(number).inverse() * stands * other.pop(number))
-        for waiting in self._waiting:
-            for number in list(waiting)[:-WAITING]:
-                del waiting[number]
-        if len(self._seen) < FEWEST:
+        for motion, poses in zip((sensor, said), self._poses, strict=True):
+            for k in np.flatnonzero(motion.number % EVERY == 0).tolist():
+                poses[int(motion.number[k])] = pin.SE3(motion.rotation[k], motion.position[k])
+        own, other = self._poses
+        both = own.keys() & other.keys()
+        if len(both) < FEWEST and max(len(own), len(other)) < WAITING:
             return False
-        seen, self._seen = self._seen, []
+        self._poses = {}, {}
+        if len(both) < FEWEST:
+            return False
+        seen = [own[number].inverse() * stands * other[number] for number in sorted(both)]
         at = np.array([place.translation for place in seen])
         distance = np.linalg.norm(at - np.median(at, axis=0), axis=1)
         new = seen[int(np.argmin(distance))]

@@ -304,8 +304,8 @@ class Streams:
         if self._uses_transforms and self._by_transforms is not None:
             name, tracks = "transforms", self._tracks_of(self._by_transforms)
             rows = tracks[0].ring.rows
-            if len(tracks) == 1 and len(rows) and not self._by_transforms.tip.translation.any() and (
-                    not np.ptp(rows[:, :3], 0).any() and np.ptp(rows[:, 3:], 0).any()):
+            moves = np.ptp(rows, axis=0) if len(tracks) == 1 and len(rows) else np.ones(7)
+            if moves.any() and not moves[:3].any() and not self._by_transforms.tip.translation.any():
                 yield "translation_constant", {}
         for track in tracks:
             for fault in track.faults.lasting.values():

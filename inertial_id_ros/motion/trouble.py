@@ -70,7 +70,7 @@ class Trouble:
             first, last = stuck.pop(0)
             low, high = np.searchsorted(self._moves, (first // BIN_NS, last // BIN_NS + 1))
             if high > low:
-                self.add(Fault("stuck", first, last, last), "wrench")
+                self.add(Fault(last, first, last, "stuck"), "wrench")
 
     def findings(self, newest: int) -> Iterator[tuple[str, Numbers]]:
         """Names and numbers of what showed shortly before the newest stamp [ns]."""

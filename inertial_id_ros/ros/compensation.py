@@ -28,6 +28,7 @@ from ..io.input_topics import (
     InputTopic,
 )
 from ..io.sample_blocks import JointStates, Wrenches
+from ..motion.robot import Chain
 from ..settings import Settings
 from .conversions import LATCHED, NOBODY, inertia_message, time_message
 
@@ -65,7 +66,8 @@ class CompensatedWrench:
         self._state = node.create_publisher(
             CompensationState, resolve("~/compensation_state"), LATCHED)
         self._load, self._withheld, self._since = LoadInUse(), "", time.monotonic()
-        self._of_identifier, self._moved_by = LoadInUse(), None
+        self._of_identifier = LoadInUse()
+        self._moved_by: Chain | None = None
         self._newest, self._frame = 0, ""
         self._said: tuple[object, ...] = ()
         self._due = 0.0

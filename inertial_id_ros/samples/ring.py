@@ -60,17 +60,17 @@ class Columns:
             old[self._end:self._end + more] = new
         self._end += more
 
-    def drop(self, before: int, keep: int = 0) -> None:
-        """Forget rows whose first column is less than a value, all but some of the newest."""
+    def drop(self, before: int) -> None:
+        """Forget rows whose first column is less than a value, all but the newest."""
         older = int(np.searchsorted(self[0], before))
-        self._first += min(older, max(len(self) - keep, 0))
+        self._first += min(older, max(len(self) - 1, 0))
 
     def between(self, first: int, end: int) -> slice:
         """Rows whose first column lies in [first, end), as a slice of each array."""
         return slice(*map(int, np.searchsorted(self[0], (first, end))))
 
 
-class Ring:
+class Ring(Columns):
     """Rows (n, k) at stamps (n,) [ns], increasing.
 
     Args:
@@ -84,50 +84,38 @@ class Ring:
     """
 
     def __init__(self, width: int, capacity: int = 1 << 20) -> None:
-        self._width, self._capacity = width, capacity
+        super().__init__(np.empty(0, np.int64), np.empty((0, width)), capacity=capacity)
         self.counts: Counter[str] = Counter()
         self.late: deque[tuple[int, Array, int]] = deque(maxlen=1 << 16)
         self.cleared = 0
-        self.clear()
+        self._held: list[tuple[int, Array]] = []
 
     def clear(self) -> None:
         """Forget all samples."""
-        self._columns = Columns(np.empty(0, np.int64), np.empty((0, self._width)),
-                                capacity=self._capacity)
-        self._held: list[tuple[int, Array]] = []
+        self._first = self._end
+        self._held = []
         self.late.clear()
         self.cleared += 1
-
-    def __len__(self) -> int:
-        return len(self._columns)
 
     @property
     def stamps(self) -> IntArray:
         """(n,) [ns]."""
-        return self._columns[0]
+        return self[0]
 
     @property
     def rows(self) -> Array:
         """(n, k)."""
-        return self._columns[1]
+        return self[1]
 
     @property
     def newest(self) -> int:
         """Stamp of the newest sample [ns]; 0 where there is none."""
-        return int(self.stamps[-1]) if len(self) else 0
+        return int(self[0][-1]) if len(self) else 0
 
     @property
     def closed(self) -> int:
         """Stamp [ns] before which no sample will be taken any more; 0 where there is none."""
         return self.newest - REORDER_NS if len(self) else 0
-
-    def between(self, first: int, end: int) -> slice:
-        """Samples with stamps in [first, end), as a slice of `stamps` and `rows`."""
-        return self._columns.between(first, end)
-
-    def drop(self, before: int) -> None:
-        """Forget samples with stamps before a time [ns], all but the newest."""
-        self._columns.drop(before, keep=1)
 
     def push(self, stamps: IntArray, rows: Array) -> None:
         """Take samples as they come: (m,) and (m, k)."""
@@ -135,7 +123,7 @@ class Ring:
         while k < len(stamps):
             some = self._in_order(stamps[k:k + PIECE])
             if some:
-                self._columns.append(stamps[k:k + some], rows[k:k + some])
+                self.append(stamps[k:k + some], rows[k:k + some])
             else:
                 self._push_one(int(stamps[k]), rows[k])
             k += max(some, 1)
@@ -155,7 +143,7 @@ class Ring:
             return
         self._drop_held()
         if stamp > newest:
-            self._columns.append(np.array([stamp]), row[None])
+            self.append(np.array([stamp]), row[None])
             return
         at = int(np.searchsorted(self.stamps, stamp))
         if self.stamps[at] == stamp:
@@ -167,7 +155,7 @@ class Ring:
             self.late.append((stamp, row.copy(), newest))
         else:
             self.counts["reordered"] += 1
-            self._columns.append(self.stamps[-1:], self.rows[-1:])
+            self.append(self.stamps[-1:], self.rows[-1:])
             for column, value in ((self.stamps, stamp), (self.rows, row)):
                 column[at + 1:] = column[at:-1].copy()
                 column[at] = value
@@ -187,7 +175,7 @@ class Ring:
             if held[0][0] < self.newest:
                 self.counts["restarted"] += 1
                 self.clear()
-            self._columns.append(np.array([s for s, _ in held]), np.array([r for _, r in held]))
+            self.append(np.array([s for s, _ in held]), np.array([r for _, r in held]))
 
 
 class Spacing(NamedTuple):

@@ -38,47 +38,35 @@ class Wrenches:
         self.stuck: list[tuple[int, int]] = []
         # A channel within one part in a thousand of full scale is clipped.
         self._noise, self._limits = noise, np.where(limits > 0.0, 0.999 * limits, IMPOSSIBLE)
-        self._begin_anew()
-
-    def _begin_anew(self) -> None:
-        self._cleared, self._taken, self.begin = self.ring.cleared, 0, 0
-        self.stuck.clear()
+        self._cleared = self._taken = self.begin = 0
 
     def push(self, stamps: IntArray, rows: Array) -> None:
         """Take readings (m, 6) at stamps (m,) [ns]."""
         good = np.isfinite(rows).all(1) & (stamps > 0)
-        if not good.all():
-            self.counts["invalid"] += int((~good).sum())
-            stamps, rows = stamps[good], rows[good]
-        self.ring.push(stamps, rows)
+        self.counts["invalid"] += int((~good).sum())
+        self.ring.push(stamps[good], rows[good])
 
     def take(self, finished: bool = False) -> tuple[IntArray, Array]:
         """Readings that no other will overtake, since the last call, without those left out."""
         ring = self.ring
         if self._cleared != ring.cleared:
-            self._begin_anew()
+            self._cleared, self._taken, self.begin = ring.cleared, 0, 0
+            self.stuck.clear()
         if len(ring) and not self.begin:
             self.begin = int(ring.stamps[0])
-        closed = ring.closed + (10**9 if finished else 0)
-        part = ring.between(self._taken, closed)
+        part = ring.between(self._taken, ring.newest + 1 if finished else ring.closed)
         count = part.stop - part.start
-        use = count if finished else count // CHUNK * CHUNK
-        if not use:
-            return np.empty(0, np.int64), np.empty((0, 6))
-        stamps = ring.stamps[part][:use].copy()
-        rows = ring.rows[part][:use].copy()
-        self._taken = int(stamps[-1]) + 1
+        end = part.start + (count if finished else count // CHUNK * CHUNK)
+        stamps, rows = ring.stamps[part.start:end].copy(), ring.rows[part.start:end].copy()
+        if len(stamps):
+            self._taken = int(stamps[-1]) + 1
         good = self._judge(stamps, rows)
-        for k in range(0, use, CHUNK):
-            stamps[k:k + CHUNK] = self._evened(part.start + k, part.start + min(k + CHUNK, use))
+        for k in range(part.start, end, CHUNK):  # each by the samples before it
+            last = min(k + CHUNK, end)
+            first = int(np.searchsorted(ring.stamps, ring.stamps[k] - LINE_NS))
+            stamps[k - part.start:last - part.start] = evened(ring.stamps[first:last], k - first)
         ring.drop(self._taken - KEPT_NS)
         return stamps[good], rows[good]
-
-    def _evened(self, begin: int, end: int) -> IntArray:
-        """Stamps of some samples without the jitter of their arrival, by those before them."""
-        stamps = self.ring.stamps
-        first = int(np.searchsorted(stamps, stamps[begin] - LINE_NS))
-        return evened(stamps[first:end], begin - first)
 
     def _judge(self, stamps: IntArray, rows: Array) -> np.ndarray:
         """Which readings (m, 6) are one sensor's, chunk by chunk."""
@@ -94,7 +82,10 @@ class Wrenches:
         self.counts["zero"] += CHUNK * int(zero.sum())
         self.counts["mixed"] += CHUNK * int(mixed.sum())
         for k in np.flatnonzero(same & ~zero).tolist():
-            self._note_stuck(int(stamps[k * CHUNK]), int(stamps[(k + 1) * CHUNK - 1]))
+            first, last = int(stamps[k * CHUNK]), int(stamps[(k + 1) * CHUNK - 1])
+            if self.stuck and first - self.stuck[-1][1] < NEXT_NS:
+                first = self.stuck.pop()[0]  # it goes on
+            self.stuck.append((first, last))
         good[:whole] &= np.repeat(~(zero | mixed), CHUNK)
         return good
 
@@ -103,21 +94,15 @@ class Wrenches:
         range, their units are others, or the range is: these are used, to be named."""
         good = np.asarray((np.abs(rows) < self._limits).all(1))
         for k in range(0, len(rows), CHUNK):
-            part = rows[k:k + CHUNK]
+            part = np.abs(rows[k:k + CHUNK])
             self.counts["read"] += len(part)
             for kind, times in (("beyond", BEYOND), ("far", FAR)):
-                self.counts[kind] += int((np.abs(part) > times * self._limits).any(1).sum())
+                self.counts[kind] += int((part > times * self._limits).any(1).sum())
             if 2 * self.counts["beyond"] > self.counts["read"]:
-                good[k:k + CHUNK] |= (np.abs(part) < COUNTS).all(1)
+                good[k:k + CHUNK] |= (part < COUNTS).all(1)
         return good
 
     @property
     def are_of_other_units(self) -> bool:
         """True if most readings lie far beyond the range of the sensor."""
         return 2 * self.counts["far"] > self.counts["read"]
-
-    def _note_stuck(self, first: int, last: int) -> None:
-        if self.stuck and first - self.stuck[-1][1] < NEXT_NS:
-            self.stuck[-1] = self.stuck[-1][0], last
-        else:
-            self.stuck.append((first, last))

@@ -26,8 +26,7 @@ from inertial_id_ros.model.correction import reordered
 from inertial_id_ros.model.history import History, Window
 from inertial_id_ros.model.newton_euler import static_wrench
 from inertial_id_ros.model.rows import Rows
-from inertial_id_ros.model.setup import Setup
-from inertial_id_ros.model.sheet import sheet_of
+from inertial_id_ros.model.setup import Setup, sheet_of
 from inertial_id_ros.motion.motion import BIN, BIN_NS, NO_MOTION
 from inertial_id_ros.motion.motion import Motion as CoreMotion
 from inertial_id_ros.settings import Settings

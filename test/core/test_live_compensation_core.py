@@ -19,8 +19,7 @@ from inertial_id_ros.detect.bank import Kind
 from inertial_id_ros.detect.row import BIAS, PHI
 from inertial_id_ros.detect.scan import ALL, Event, Scan
 from inertial_id_ros.inertia import Array
-from inertial_id_ros.model.setup import Setup, low_pass
-from inertial_id_ros.model.sheet import sheet_of
+from inertial_id_ros.model.setup import Setup, low_pass, sheet_of
 from inertial_id_ros.motion.robot import chain_of
 from inertial_id_ros.settings import Settings
 

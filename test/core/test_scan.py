@@ -17,8 +17,7 @@ from inertial_id_ros.detect import predictor as module
 from inertial_id_ros.detect.predictor import Predictor
 from inertial_id_ros.detect.row import PHI, SETUP, Row, Rows
 from inertial_id_ros.model.history import History
-from inertial_id_ros.model.setup import Setup, low_pass
-from inertial_id_ros.model.sheet import Sheet, sheet_of
+from inertial_id_ros.model.setup import Setup, Sheet, low_pass, sheet_of
 from inertial_id_ros.motion.motion import BIN_NS, Array, IntArray, Motion
 from inertial_id_ros.settings import Settings
 

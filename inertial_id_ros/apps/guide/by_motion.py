@@ -19,7 +19,7 @@ from ...identify.estimate import FEWEST
 from ...kinds import KINDS, finding_of
 from ...model.history import Window
 from ...model.rows import stretches
-from ...model.sheet import sheet_of
+from ...model.setup import sheet_of
 from ...settings import Settings
 from .checks import Row, Verdict, judged
 
