@@ -21,7 +21,7 @@ from .track import Track
 DEEPEST = 100  # edges of a chain
 MOST = 1 << 16  # poses of a frame that nobody needs
 IMPOSSIBLE = 1e9  # m: no frame is that far away, uninitialised memory is
-EVERY, FEWEST, WAITING = 10, 15, 100  # bins; places of which the median is taken; poses that may wait
+EVERY, FEWEST, WAITING = 10, 15, 100  # bins; poses of which the median is taken; that may wait
 SPREAD = 0.01  # m; frames that move more against each other are not fixed
 SHIFT, TURN = 0.002, np.deg2rad(1.0)  # m, rad: less is no other place
 

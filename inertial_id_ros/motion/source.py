@@ -303,9 +303,7 @@ class Streams:
         name, tracks = "joints", list(self.joints.tracks.values())
         if self._uses_transforms and self._by_transforms is not None:
             name, tracks = "transforms", self._tracks_of(self._by_transforms)
-            rows = tracks[0].ring.rows
-            moves = np.ptp(rows, axis=0) if len(tracks) == 1 and len(rows) else np.ones(7)
-            if moves.any() and not moves[:3].any() and not self._by_transforms.tip.translation.any():
+            if _turns_alone(self._by_transforms, tracks[0].ring.rows):
                 yield "translation_constant", {}
         for track in tracks:
             for fault in track.faults.lasting.values():
@@ -313,6 +311,13 @@ class Streams:
                 yield f"motion_frozen.{name}", {"count": 1, "seconds": seconds}
             if track.is_slow and track.spacing is not None:
                 yield "motion_slow", {"rate": 1.0 / track.spacing.period}
+
+
+def _turns_alone(transforms: Chain, poses: Array) -> bool:
+    """True where the first one of transforms, with poses (n, 7), only turns the sensor."""
+    moves = np.ptp(poses, axis=0) if len(poses) else np.zeros(7)
+    return bool(moves.any() and not moves[:3].any() and len(transforms.joints) == 1
+                and not transforms.tip.translation.any())
 
 
 def _newest(rings: list[Ring]) -> int:
