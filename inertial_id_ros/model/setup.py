@@ -34,7 +34,7 @@ class Sheet:
     drift: tuple[float, ...]
     gain: float
     cross_talk: float
-    scale: tuple[float, ...]
+    scale: tuple[float, float]
     bias_mean: Array
     bias_sd: Array
     rotation: float
@@ -61,12 +61,12 @@ def sheet_of(settings: Settings, bias: tuple[Array, Array] | None = None) -> She
     """The sheet that settings state; bias: mean and standard deviation (6,) of a tare."""
     wrench, alignment = settings.wrench, settings.alignment
     mean, sd = bias or (np.zeros(6), np.repeat(wrench.bias_sd, 3))
-    scale = tuple(own or usual for own, usual in zip(wrench.range, RANGE, strict=True))
+    force, torque = (own or usual for own, usual in zip(wrench.range, RANGE, strict=True))
     rotation, tilt, arm = np.deg2rad([alignment.rotation_sd, alignment.tilt_sd,
                                       alignment.orientation_sd]).tolist()
     return Sheet(tuple(wrench.noise), tuple(wrench.accuracy), tuple(wrench.drift),
-                 wrench.gain_error, wrench.cross_talk, scale, mean, sd, rotation, tilt, arm,
-                 alignment.position_sd, alignment.delay_sd)
+                 wrench.gain_error, wrench.cross_talk, (force, torque), mean, sd, rotation, tilt,
+                 arm, alignment.position_sd, alignment.delay_sd)
 
 
 @dataclass(frozen=True, eq=False)
