@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from ..model.sheet import Sheet
+from ..model.setup import Sheet
 from .explain import Explanation
 from .setup_errors import SetupError
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..model.newton_euler import rotation, skew, static_wrench
 from ..model.rows import Rows
-from ..model.sheet import Sheet
+from ..model.setup import Sheet
 from ..motion.motion import Array
 
 if TYPE_CHECKING:
