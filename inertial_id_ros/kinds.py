@@ -238,9 +238,6 @@ PAYLOAD = {
     "estimate_lost": Kind(
         "warning", NOTHING, "nothing explained the wrench for long; all data are dropped",
         "move freely"),
-    "mass_at_bound": Kind(
-        "error", NUMBERS, "the mass fits as {mass:.2f} kg, at the bound of estimator.max_mass "
-        "({bound:g} kg)", "raise it, or look for what pulls"),
     "tare_not_used": Kind(
         "warning", NOTHING, "the tare is not used: {why}", "tare again, at rest, nothing attached"),
 }

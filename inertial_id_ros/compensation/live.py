@@ -12,7 +12,7 @@ from ..model.newton_euler import GRAVITY, regressor, rotation, static_wrench
 from ..motion.causal import MotionNow, Now
 from ..motion.motion import Array
 from ..motion.robot import Chain
-from ..settings.node import CompensationSettings
+from ..settings import CompensationSettings
 from .latch import LoadInUse, Mode
 
 STUCK = 100_000_000  # ns for which a slow sensor may repeat a wrench

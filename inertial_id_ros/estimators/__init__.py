@@ -1,15 +1,13 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Estimators of the inertial parameters of one body, each in the module of its name.
+"""Estimators of the inertial parameters of one body; each sees the data only as a `Problem`.
 
-An estimator sees the data only as a `Problem`. The one named ``lmi`` is the class `Lmi` in
-``lmi.py``.
+The one named ``lmi`` is the class `Lmi` in ``lmi.py``; `Wls` and `Ols` are in ``wls.py``.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from importlib import import_module
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from ..geometry.shape import Shape
 from ..inertia import Array
@@ -17,19 +15,12 @@ from ..model.problem import Problem
 from ..settings import Settings
 
 
-@dataclass(frozen=True)
-class Solution:
-    """What an estimator returns.
-
-    Attributes:
-        phi: (10,) inertial parameters about the sensor origin.
-        prior_information: (10, 10) information about phi that came from a prior, not from data.
-        covariance: (10, 10) of phi, where it is not that of data and prior information together.
-    """
+class Solution(NamedTuple):
+    """What an estimator returns: inertial parameters phi (10,) about the sensor origin, and their
+    covariance (10, 10) by the information of data and prior."""
 
     phi: Array
-    prior_information: Array
-    covariance: Array | None = None
+    covariance: Array
 
 
 class Estimator(Protocol):

@@ -48,13 +48,10 @@ class BarrierFit:
 
     Args:
         tensor: (n, 4, 4) rows of A as symmetric matrices; target: t (n,).
-        fixed_corner: keep Z[3, 3] at its value; factors must be zero in their last row but for
-            the corner then.
     """
 
-    def __init__(self, tensor: Array, target: Array, fixed_corner: bool = False) -> None:
+    def __init__(self, tensor: Array, target: Array) -> None:
         self._tensor, self._target = tensor, target
-        self._free = len(UNIT) - int(fixed_corner)  # the corner comes last
 
     def weights_down_to(self, last: float) -> Iterator[float]:
         """Weights from where ``Z = 1`` is almost the optimum, one `STAGE` after another."""
@@ -67,22 +64,17 @@ class BarrierFit:
 
     def newton(self, weight: float, factor: Array) -> Step:
         """The Newton step of one weight from ``Z = factor factor'``."""
-        matrix = svec(factor.T @ self._tensor @ factor)
-        residual = matrix @ UNIT - self._target
-        pull = factor.T @ factor
-        n, root = self._free, np.sqrt(0.5 * weight)
-        system = np.zeros((len(matrix) + n, n + 1))
-        system[:len(matrix), :n], system[:len(matrix), n] = matrix[:, :n], -residual
-        system[len(matrix):, :n] = root * np.eye(n)
-        system[len(matrix):, n] = root * (UNIT - svec(pull))[:n]
-        upper = np.asarray(np.linalg.qr(system, mode="r"))
-        z = np.zeros(len(UNIT))
-        z[:n] = np.linalg.solve(upper[:n, :n], upper[:n, n])
+        matrix, pull = svec(factor.T @ self._tensor @ factor), factor.T @ factor
+        residual, root = matrix @ UNIT - self._target, np.sqrt(0.5 * weight)
+        upper = np.asarray(np.linalg.qr(np.block([
+            [matrix, -residual[:, None]],
+            [root * np.eye(len(UNIT)), root * (UNIT - svec(pull))[:, None]]]), mode="r"))
+        triangle, side = upper[:len(UNIT), :-1], upper[:len(UNIT), -1]
+        z = np.linalg.solve(triangle, side)
         change, across = smat(z), matrix @ z
         slope = 2.0 * float(residual @ across) + weight * float(np.sum(pull * change))
         length = _best_length(slope, float(across @ across), weight, np.linalg.eigvalsh(change))
-        return Step(factor, residual, length * change, upper[:n, :n],
-                    2.0 * float(upper[:n, n] @ upper[:n, n]))
+        return Step(factor, residual, length * change, triangle, 2.0 * float(side @ side))
 
     def find_center(self, weight: float, factor: Array, tolerance: float = CENTERED) -> Step:
         """The step at the optimum of one weight, from ``Z = factor factor'``."""

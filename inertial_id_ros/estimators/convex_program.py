@@ -15,37 +15,29 @@ from typing import Any
 import clarabel  # noqa: F401  cvxpy imports it only to solve, and then says less clearly why not
 import cvxpy as cp
 
-# Of Clarabel: as exact as rounding allows, and what is accepted where it does not allow that.
-_OPTIONS = {"max_threads": 1, "tol_gap_abs": 1e-12, "tol_gap_rel": 1e-12, "tol_feas": 1e-9,
-            "reduced_tol_gap_abs": 1e-6, "reduced_tol_gap_rel": 1e-6, "reduced_tol_feas": 1e-4}
-
-# Of OSQP: polished, that is, solved exactly for the constraints that it found active.
-_QUADRATIC = {"eps_abs": 1e-7, "eps_rel": 1e-7, "max_iter": 4000, "polishing": True}
-
-
-def solve(problem: cp.Problem, options: Mapping[str, Any] = _OPTIONS) -> bool:
-    """Solve the problem by Clarabel; False where it does not find the optimum."""
-    return _status(problem, cp.CLARABEL, options) in (cp.OPTIMAL, cp.OPTIMAL_INACCURATE)
+# As exact as rounding allows, and what is accepted where it does not allow that; OSQP polishes,
+# that is, solves exactly for the constraints that it found active, and gives up after about 20 ms.
+_OPTIONS = {
+    cp.CLARABEL: {"max_threads": 1, "tol_gap_abs": 1e-12, "tol_gap_rel": 1e-12, "tol_feas": 1e-9,
+                  "reduced_tol_gap_abs": 1e-6, "reduced_tol_gap_rel": 1e-6,
+                  "reduced_tol_feas": 1e-4},
+    cp.OSQP: {"eps_abs": 1e-7, "eps_rel": 1e-7, "max_iter": 4000, "polishing": True}}
 
 
-def solve_quadratic(problem: cp.Problem) -> bool:
-    """Solve a quadratic program by OSQP; False where it has not converged within about 20 ms."""
-    return _status(problem, cp.OSQP, _QUADRATIC) == cp.OPTIMAL
-
-
-def _status(problem: cp.Problem, solver: str, options: Mapping[str, Any]) -> str:
-    """What a solver says of a problem; empty where it broke down."""
+def solve(problem: cp.Problem, options: Mapping[str, Any] | None = None,
+          solver: str = cp.CLARABEL) -> bool:
+    """Solve the problem; False where the solver does not find the optimum."""
     try:
         with warnings.catch_warnings():  # the status says it
             warnings.filterwarnings("ignore", message="Solution may be inaccurate")
-            problem.solve(solver=solver, warm_start=False, **options)
+            problem.solve(solver=solver, warm_start=False, **(options or _OPTIONS[solver]))
     except cp.error.SolverError:
-        return ""
+        return False
     # A panic of the compiled solver has no type to import. What it writes to standard error stays
-    # there: it bypasses Python, and to point the file descriptor elsewhere for a moment would
-    # swallow what other threads write.
+    # there: to point the file descriptor elsewhere would swallow what other threads write.
     except BaseException as error:
         if type(error).__name__ != "PanicException":
             raise
-        return ""
-    return str(problem.status)
+        return False
+    return problem.status == cp.OPTIMAL or (
+        solver == cp.CLARABEL and problem.status == cp.OPTIMAL_INACCURATE)

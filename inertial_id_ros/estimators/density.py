@@ -42,7 +42,6 @@ LOOSE_WIDTH = 3.0  # of an object in a shape that may be wrong
 LOG_ODDS = np.log(10.0)  # of the shape being as given, before the data
 _OUTSIDE = 4.0  # standard deviations of a centre of mass that a ball cannot hold
 _BISECTIONS, _MARGIN = 10, 0.99
-_BOUND_INFORMATION = 1e4  # of the largest mass, over that of the data
 _LARGEST_STEP = 8.0  # of the log-density in one step
 _STEPS = 60
 _SHORTEST, _SHORTEST_CURVED = 1e-6, 1e-2  # part of a step; of one with curvature
@@ -81,27 +80,14 @@ class Density:
             raise InvalidSetting(
                 f"estimator.weighting is '{settings.estimator.weighting}'; with estimator.method "
                 "'density' it must be 'noise' (its evidence needs every sample at its own noise)")
-        self._max_mass, self._settings = settings.estimator.max_mass, settings.shape
+        self._settings = settings.shape
         balls(self._settings.max_reach)  # made once in a process, and now: no estimate waits
 
     def solve(self, problem: Problem, shape: Shape | None) -> Solution:
         """The body of the most probable densities, averaged over widths or sizes by evidence; see
         `Estimator.solve`."""
-        regularise(problem, shape)
+        regularise(problem, shape)  # raises NotEnoughData
         information, vector = problem.information, problem.matrix.T @ problem.target
-        phi, covariance = self._posterior(information, vector, shape)
-        if 0.0 < self._max_mass < phi[0]:
-            at_bound = np.zeros((PARAMETERS, PARAMETERS))
-            at_bound[0, 0] = _BOUND_INFORMATION / covariance[0, 0]
-            phi, _ = self._posterior(information + at_bound,
-                                     vector + at_bound[:, 0] * self._max_mass, shape)
-            phi = phi * min(self._max_mass / phi[0], 1.0)
-        values, vectors = np.linalg.eigh(np.linalg.inv(covariance) - information)
-        return Solution(phi, vectors * np.maximum(values, 0.0) @ vectors.T, covariance)
-
-    def _posterior(self, information: Array, vector: Array,
-                   shape: Shape | None) -> tuple[Array, Array]:
-        """phi (10,) and its covariance (10, 10) for the shape, or for one that is not known."""
         if shape is None:
             return posterior_over_sizes(information, vector, self._settings.max_reach)
         prior, even = density_prior(shape), shape.unit_phi
@@ -116,9 +102,8 @@ class Density:
         return posterior(information, vector, prior, error)
 
 
-def posterior(information: Array, vector: Array, prior: DensityPrior,
-              error: Array) -> tuple[Array, Array]:
-    """phi (10,) and its covariance (10, 10) from the information matrix and vector of the data.
+def posterior(information: Array, vector: Array, prior: DensityPrior, error: Array) -> Solution:
+    """phi and its covariance from the information matrix (10, 10) and vector (10,) of the data.
 
     Args:
         error: (10, 10) covariance of phi per kg^2 by a shape that may be wrong.
@@ -128,11 +113,11 @@ def posterior(information: Array, vector: Array, prior: DensityPrior,
     wide = wide._replace(evidence=wide.evidence - LOG_ODDS)
     phi, _ = average_modes([wide, *find_modes(information, vector, prior, wide.evidence)])
     gap = wide.phi - phi
-    return phi, _symmetric(wide.covariance + np.outer(gap, gap))
+    return Solution(phi, _symmetric(wide.covariance + np.outer(gap, gap)))
 
 
-def posterior_over_sizes(information: Array, vector: Array, reach: float) -> tuple[Array, Array]:
-    """phi (10,) and its covariance of an object of unknown shape within this reach [m].
+def posterior_over_sizes(information: Array, vector: Array, reach: float) -> Solution:
+    """phi and its covariance of an object of unknown shape within this reach [m].
 
     The covariance is that of the mixture: within each size, and between them. A centre of mass
     beyond the reach is believed: the region is doubled until it holds it.
@@ -147,7 +132,7 @@ def posterior_over_sizes(information: Array, vector: Array, reach: float) -> tup
     phi, weights = average_modes(modes)
     covariance = sum(w * (m.covariance + np.outer(m.phi - phi, m.phi - phi))
                      for w, m in zip(weights, modes, strict=True))
-    return phi, _symmetric(np.asarray(covariance))
+    return Solution(phi, _symmetric(np.asarray(covariance)))
 
 
 def _least_radius(information: Array, vector: Array) -> float:
@@ -218,7 +203,7 @@ def _at_center_of(phi: Array, body: Array) -> Array:
     and the inertia of another body (10,), scaled."""
     if not phi[0] > 0.0:
         return body
-    mass, com, inertia = body_from_phi(body)
+    mass, _, inertia = body_from_phi(body)
     return phi_from_body(float(phi[0]), phi[1:4] / phi[0], phi[0] / mass * inertia)
 
 
@@ -227,61 +212,59 @@ class _Search:
 
     Args:
         information, vector: (10, 10) and (10,) of the data; mass: [kg] of an even density.
+
+    Attributes:
+        states: (r,); phi: (10,) of them, slope: (10, r) of phi, value: minus the log posterior, up
+            to a constant.
+        multiplier: (10,) for the curvature of phi in the next step; None: without curvature.
     """
 
     def __init__(self, information: Array, vector: Array, prior: DensityPrior, width: float,
                  mass: float) -> None:
-        self.information, self.vector, self._mass = information, vector, mass
+        self._information, self._vector, self._mass = information, vector, mass
         self._modes = np.column_stack([width * prior.modes,
                                        np.full(len(prior.volumes), MASS_SD)])
         self._moments = prior.moments
-        self.multiplier: Array | None = None  # (10,) for the curvature of phi in the next step
-        self.move_to(np.zeros(self._modes.shape[1]))
+        self.multiplier: Array | None = None
+        self._move_to(np.zeros(self._modes.shape[1]))
 
-    def _at(self, states: Array) -> tuple[Array, Array]:
-        """Density (n,) and phi (10,) of states."""
-        density = self._mass * np.exp(self._modes @ states)
-        return density, self._moments @ density
+    def _phi(self, states: Array) -> Array:
+        return self._moments @ (self._mass * np.exp(self._modes @ states))
 
-    def move_to(self, states: Array) -> None:
-        """Go on from these states."""
-        self.states, (self._density, self.phi) = states, self._at(states)
-        self.slope = (self._moments * self._density) @ self._modes  # (10, r) of phi
-
-    def objective(self) -> float:
-        """Minus the log posterior, up to a constant."""
-        phi, w = self.phi, self.states
-        return float(phi @ (0.5 * (self.information @ phi) - self.vector) + 0.5 * (w @ w))
+    def _move_to(self, states: Array) -> None:
+        self.states, self.phi = states, self._phi(states)
+        self._density = self._mass * np.exp(self._modes @ states)
+        self.slope = (self._moments * self._density) @ self._modes
+        self.value = float(self.phi @ (0.5 * (self._information @ self.phi) - self._vector)
+                           + 0.5 * (states @ states))
 
     def step(self) -> float | None:
         """Take a step; its squared decrement, or None if no part of it descends."""
-        pull, seen = self.information @ self.phi - self.vector, self.information @ self.slope
-        hessian = self.slope.T @ seen + np.eye(len(self.states))
-        factor, shortest = None, _SHORTEST
+        pull, seen = self._information @ self.phi - self._vector, self._information @ self.slope
+        hessian, shortest = self.slope.T @ seen + np.eye(len(self.states)), _SHORTEST
+        factor, is_curved = cho_factor(hessian, check_finite=False), False
         if self.multiplier is not None:
             weights = self._density * (self.multiplier @ self._moments)
             try:
                 factor = cho_factor(hessian + (self._modes.T * weights) @ self._modes,
                                     check_finite=False)
-                shortest = _SHORTEST_CURVED
+                is_curved, shortest = True, _SHORTEST_CURVED
             except np.linalg.LinAlgError:
                 pass  # indefinite
         gradient = self.slope.T @ pull + self.states
-        is_curved = factor is not None
-        factor = factor or cho_factor(hessian, check_finite=False)
         change = -cho_solve(factor, gradient, check_finite=False)
         decrement = -float(gradient @ change)
         part = min(1.0, _LARGEST_STEP / max(float(np.abs(self._modes @ change).max()), 1e-9))
         while part > shortest:
             states = self.states + part * change
-            beyond = self._at(states)[1] - self.phi - part * (self.slope @ change)
-            back = cho_solve(factor, self.slope.T @ (self.information @ beyond),
+            bent = self._phi(states) - self.phi - part * (self.slope @ change)
+            back = cho_solve(factor, self.slope.T @ (self._information @ bent),
                              check_finite=False)
             for taken in (states, states - back):
                 if (np.abs(self._modes @ (taken - states)).max() < _LARGEST_STEP
                         and self._decrease(taken, pull) > _DESCENT * part * decrement):
                     self.multiplier = pull + part * (seen @ change)
-                    self.move_to(taken)
+                    self._move_to(taken)
                     return decrement
             part *= 0.5
         self.multiplier = None
@@ -293,8 +276,8 @@ class _Search:
         Args:
             pull: (10,) gradient of the data's part in phi.
         """
-        moved, more = self._at(states)[1] - self.phi, states - self.states
-        return -float(moved @ (pull + 0.5 * (self.information @ moved))
+        moved, more = self._phi(states) - self.phi, states - self.states
+        return -float(moved @ (pull + 0.5 * (self._information @ moved))
                       + 0.5 * (more @ (states + self.states)))
 
 
@@ -309,7 +292,7 @@ def find_mode(information: Array, vector: Array, prior: DensityPrior, width: flo
     search, before = _Search(information, vector, prior, width, mass), np.inf
     for _ in range(_STEPS):
         decrement = search.step()
-        if decrement is None or decrement < _SETTLED or decrement - search.objective() < least:
+        if decrement is None or decrement < _SETTLED or decrement - search.value < least:
             break
         if decrement <= _SLOW * before:
             search.multiplier = None
@@ -318,7 +301,7 @@ def find_mode(information: Array, vector: Array, prior: DensityPrior, width: flo
     upper = triangle(search.slope.T)
     root = np.linalg.cholesky(_EYE + upper @ information @ upper.T)
     half = solve_triangular(root, upper, lower=True, check_finite=False)
-    evidence = -search.objective() - float(np.log(root.diagonal()).sum())
+    evidence = -search.value - float(np.log(root.diagonal()).sum())
     return Mode(search.phi, search.phi, half.T @ half, evidence)
 
 

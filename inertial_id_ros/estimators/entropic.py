@@ -9,7 +9,7 @@ In the coordinates of the reference body and per measured mass, J0 is the identi
 deviation of about ``1 / sqrt(gamma)``: gamma = 4 says that the body resembles the evenly filled
 shape to 50 % of itself. The density's constant is known, so that the data can choose the weight by
 their evidence (Laplace's approximation): heavy where the shape is filled evenly, light where not.
-Intervals do not follow it above the weight of the settings: little data agree with every weight.
+Intervals do not follow it above a weight: little data agree with every one.
 """
 
 from __future__ import annotations
@@ -27,11 +27,20 @@ from ..model.problem import Problem
 from ..settings import Settings
 from . import Solution
 from .barrier import NEAR, BarrierFit, Step
-from .reference_body import FIRST, SIDE, UNIT, no_load, reference_body, smat, svec
+from .reference_body import (
+    FIRST,
+    SIDE,
+    UNIT,
+    covariance_of,
+    no_load,
+    reference_body,
+    smat,
+    svec,
+)
 
 SMALLEST = 1e-9  # second moment added, in units of J0, so that rounding cannot spoil J > 0
-# Weights among which the evidence chooses, strongest first.
-EVIDENCE_GAMMAS = tuple(10.0 ** np.arange(3.0, -1.1, -0.5))
+GAMMAS = tuple(10.0 ** np.arange(3.0, -1.1, -0.5))  # to choose from, strongest first
+LARGEST = 8.0  # gamma with which the prior adds to what is known
 
 
 class Entropic:
@@ -41,32 +50,33 @@ class Entropic:
     needs_shape, needs_wrench = True, False
 
     def __init__(self, settings: Settings) -> None:
-        self._gamma, self._largest = settings.entropic.gamma, settings.entropic.largest_gamma
         self._shape_settings = settings.shape
 
     def solve(self, problem: Problem, shape: Shape | None) -> Solution:
         """The body of least sum of squares and divergence; see `Estimator.solve`.
 
-        ``prior_information`` is half the Hessian of the divergence term at the optimum (of weight
-        ``largest_gamma`` at most where the data choose it), as that of the data is half the Hessian
-        of the sum of squares; less as far as the shape may be wrong.
+        The prior's information is half the Hessian of the divergence term at the optimum, as that
+        of the data is half the Hessian of the sum of squares; less as far as the shape may be
+        wrong.
         """
         if shape is None:
             raise InvalidShape("the estimator 'entropic' needs a shape")
         body = reference_body(shape)
         rows = problem.matrix @ body.to_phi
         mass = measure_mass(rows, problem.target)
-        gammas = (self._gamma,) if self._gamma else EVIDENCE_GAMMAS
-        modes = find_modes(smat(mass * rows), problem.target, gammas)
-        gamma, mode = max(zip(gammas, modes, strict=True), key=lambda pair: log_evidence(*pair))
+        modes = find_modes(smat(mass * rows), problem.target, GAMMAS)
+        gamma, mode = max(zip(GAMMAS, modes, strict=True), key=lambda pair: log_evidence(*pair))
         pseudo = mode.factor @ mode.factor.T + SMALLEST * np.diag([1.0, 1.0, 1.0, 0.0])
         phi = body.make_consistent(mass * (body.to_phi @ svec(pseudo)))
         # Half the Hessian of -log det: D -> Z^-1 D Z^-1, by a factor of Z.
         inverse = np.linalg.inv(mode.factor)
-        to_unit = svec(inverse @ smat(body.from_phi.T / mass) @ inverse.T)
-        information = 0.5 * (self._gamma or min(gamma, self._largest)) * to_unit @ to_unit.T
-        return Solution(phi, _weaken(information, shape_covariance(
-            shape, phi, self._shape_settings)))
+        root = np.sqrt(0.5 * min(gamma, LARGEST)) * svec(
+            inverse @ smat(body.from_phi.T / mass) @ inverse.T)
+        error = shape_covariance(shape, phi, self._shape_settings)
+        # Of a prior with this error added, neither of full rank: root (1 + root' C root)^-1 root'.
+        larger, axes = np.linalg.eigh(np.eye(len(root)) + root.T @ error @ root)
+        root = root @ axes / np.sqrt(np.maximum(larger, 1.0))  # 1, but for rounding
+        return Solution(phi, covariance_of(np.concatenate([problem.matrix, root.T])))
 
 
 def measure_mass(rows: Array, target: Array) -> float:
@@ -113,16 +123,3 @@ def log_evidence(gamma: float, mode: Step) -> float:
     return float(-0.5 * (mode.residual @ mode.residual) + a * (logdet - np.sum(mode.factor**2))
                  - multigammaln(a + 2.5, SIDE) + SIDE * (a + 2.5) * np.log(a)
                  - np.log(np.abs(np.diag(mode.triangle))).sum() + 2.5 * logdet)
-
-
-def _weaken(information: Array, covariance: Array) -> Array:
-    """Information (10, 10) of a prior after an error of covariance (10, 10) is added to it.
-
-    Neither need be of full rank: ``root' (1 + root C root')^-1 root`` with ``root' root`` the
-    information.
-    """
-    values, vectors = np.linalg.eigh(0.5 * (information + information.T))
-    root = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
-    larger, axes = np.linalg.eigh(np.eye(len(root)) + root @ covariance @ root.T)
-    weaker = axes.T @ root / np.sqrt(np.maximum(larger, 1.0))[:, None]  # 1, but for rounding
-    return weaker.T @ weaker

@@ -5,7 +5,7 @@
 in phi, scales with the mass, and does not depend on the axes. Optional: the centre of mass in the
 shape's bounding box; a density realisable on the shape's bounding ellipsoid (eq. 23, which implies
 eq. 22 for the centre of mass), or on the union of the ellipsoids of its primitives (Corollary 2: a
-sum of bodies, one in each); the largest mass.
+sum of bodies, one in each).
 
 `_Statement` is that in cvxpy, for Clarabel, with ``phi = phi0 + R^-1 z`` and phi0 the unconstrained
 optimum: the least distance from the origin to a cone. There the Hessian is 1 however badly
@@ -27,12 +27,12 @@ from ..model.problem import Problem
 from ..settings import Settings
 from . import Solution
 from .reference_body import (
+    MARGIN,
     MASS,
     MASS_FLOOR,
     SIDE,
     UNIT,
     RegularisedProblem,
-    margin_matrix,
     regularise,
     smat,
     svec,
@@ -99,9 +99,8 @@ class Lmi:
     needs_wrench = False
 
     def __init__(self, settings: Settings) -> None:
-        self._max_mass, self._support = settings.estimator.max_mass, settings.lmi.support
+        self._support = settings.lmi.support
         self.needs_shape = self._support != "none"
-        self._margin = margin_matrix(settings.lmi.epsilon)
         self._statement: tuple[Shape | None, _Statement] | None = None
 
     def solve(self, problem: Problem, shape: Shape | None) -> Solution:
@@ -109,46 +108,40 @@ class Lmi:
         if self.needs_shape and shape is None:
             raise InvalidShape(f"lmi.support is '{self._support}', which needs a shape")
         data = regularise(problem, shape)
-        rows, limits = self._linear_constraints(data, shape)
-        x = self._nearest(data, rows, limits, shape)
-        if x[MASS] <= 2.0 * limits[0]:  # at the floor
+        to_phi, floor = data.body.to_phi, MASS_FLOOR * data.mass_scale
+        rows, union = [np.eye(_SIZE)[MASS]], list[Array]()
+        if shape is not None and self._support == "box":
+            for sign, bound in zip((1.0, -1.0), shape.bounds, strict=True):
+                rows += list(sign * (to_phi[1:4] - np.outer(bound, to_phi[0])))
+        elif shape is not None and self._support == "ellipsoid":
+            rows.append(_ellipsoid_row(shape.ellipsoid, to_phi))
+        elif shape is not None and self._support == "ellipsoids":
+            union = [_ellipsoid_row(form, to_phi) for form in shape.ellipsoids]
+        matrix = np.array([row / np.linalg.norm(row) for row in rows])
+        x = self._nearest(data, matrix, np.r_[floor, np.zeros(len(rows) - 1)], np.array(union),
+                          shape)
+        if x[MASS] <= 2.0 * floor:
             raise NotEnoughData(
                 "no body that is allowed fits the data (mass without constraints: "
                 f"{data.optimum[MASS]:.4g} kg); does the shape lie where the load is?")
         return data.solution(x)  # a margin in units of a very thin shape may be lost in rounding
 
-    def _linear_constraints(self, data: RegularisedProblem, shape: Shape | None
-                            ) -> tuple[Array, Array]:
-        """Rows (k, 10), of length one, and limits (k,) of ``rows @ x >= limits``."""
-        unit, to_phi = np.eye(_SIZE), data.body.to_phi
-        rows, limits = [unit[MASS]], [MASS_FLOOR * data.mass_scale]
-        if self._max_mass > 0.0:
-            limits[0] = min(limits[0], 1e-3 * self._max_mass)
-            rows.append(-unit[MASS])
-            limits.append(-self._max_mass)
-        if shape is not None and self._support == "box":
-            for sign, bound in zip((1.0, -1.0), shape.bounds, strict=True):
-                rows += list(sign * (to_phi[1:4] - np.outer(bound, to_phi[0])))
-        if shape is not None and self._support == "ellipsoid":
-            rows.append(_ellipsoid_row(shape.ellipsoid, to_phi))
-        matrix = np.array(rows)
-        norms = np.linalg.norm(matrix, axis=1)
-        return matrix / norms[:, None], np.pad(limits, (0, len(rows) - len(limits))) / norms
+    def _nearest(self, data: RegularisedProblem, rows: Array, limits: Array, union: Array,
+                 shape: Shape | None) -> Array:
+        """Optimum (10,) in the coordinates x: unconstrained if it is feasible, else by a solver.
 
-    def _nearest(self, data: RegularisedProblem, rows: Array, limits: Array, shape: Shape | None
-                 ) -> Array:
-        """Optimum (10,) in the coordinates x: unconstrained if it is feasible, else by a solver."""
+        Args:
+            rows, limits: (k, 10), (k,) of ``rows @ x >= limits``; union: see `_Statement`.
+        """
         free, unit_mass = data.optimum, data.mass_scale
-        union = np.array([_ellipsoid_row(form, data.body.to_phi) for form in shape.ellipsoids]
-                         if shape is not None and self._support == "ellipsoids" else [])
-        values, axes = np.linalg.eigh(smat(self._margin @ free))
+        values, axes = np.linalg.eigh(smat(MARGIN @ free))
         slack = rows @ free - limits
         if not len(union) and values[0] > 0.0 and slack.min() > 0.0:
             return free
         if self._statement is None or (len(union) and self._statement[0] is not shape):
             self._statement = shape, _Statement(len(rows), union)
         root = solve_triangular(data.matrix, np.eye(_SIZE))  # x = free + root @ z
-        changes = axes.T @ smat((self._margin @ root).T) @ axes
+        changes = axes.T @ smat((MARGIN @ root).T) @ axes
         normals = rows @ root
         # Half-spaces that hold the cone: the farthest bounds |z| from below, and gives its unit.
         spread = np.linalg.norm(np.diagonal(changes, axis1=1, axis2=2), axis=0)
@@ -162,30 +155,29 @@ class Lmi:
                     offset=svec(np.diag(values / size)), matrix=matrix * scale,
                     level=slack / unit_mass, normals=normals * scale / unit_mass,
                     place=free / unit_mass, reach=root * scale / unit_mass):
-                x = self._repair(free + root @ (scale * statement.z.value), rows, limits)
+                x = _repair(free + root @ (scale * statement.z.value), rows, limits)
                 return (1.0 - _INWARDS) * x + _INWARDS * x[MASS] * UNIT if len(union) else x
         raise NotEnoughData("the data are too badly conditioned to find a consistent body")
 
-    def _repair(self, x: Array, rows: Array, limits: Array) -> Array:
-        """x with the solver's tolerance taken out of all constraints.
 
-        ``J >= epsilon m 1`` then holds exactly: second moments grow by as much as the Schur
-        complement about the centre of mass lacks. That may lead out of an ellipsoid, and the
-        solver may have been outside by its tolerance: a part of the mass, as little as suffices,
-        goes to the reference body, which lies well within the shape.
-        """
-        if x[MASS] <= 0.0:
-            return x
-        if self._max_mass > 0.0:
-            x = x * min(1.0, self._max_mass / x[MASS])
-        margin = smat(self._margin @ x)
-        central = margin[:3, :3] - margin[:3, 3, None] * margin[:3, 3] / margin[3, 3]
-        x = x + max(0.0, -float(np.linalg.eigvalsh(central)[0])) * _SECOND
-        within = x[MASS] * UNIT
-        slack, room = rows @ x - limits, rows @ within - limits
-        beyond = (slack < 0.0) & (room > 0.0)
-        share = float(np.max(slack[beyond] / (slack - room)[beyond], initial=0.0))
-        return (1.0 - share) * x + share * within
+def _repair(x: Array, rows: Array, limits: Array) -> Array:
+    """x with the solver's tolerance taken out of all constraints.
+
+    ``J >= epsilon m 1`` then holds exactly: second moments grow by as much as the Schur complement
+    about the centre of mass lacks. That may lead out of an ellipsoid, and the solver may have been
+    outside by its tolerance: a part of the mass, as little as suffices, goes to the reference body,
+    which lies well within the shape.
+    """
+    if x[MASS] <= 0.0:
+        return x
+    margin = smat(MARGIN @ x)
+    central = margin[:3, :3] - margin[:3, 3, None] * margin[:3, 3] / margin[3, 3]
+    x = x + max(0.0, -float(np.linalg.eigvalsh(central)[0])) * _SECOND
+    within = x[MASS] * UNIT
+    slack, room = rows @ x - limits, rows @ within - limits
+    outside = (slack < 0.0) & (room > 0.0)
+    share = float(np.max(slack[outside] / (slack - room)[outside], initial=0.0))
+    return (1.0 - share) * x + share * within
 
 
 def _ellipsoid_row(form: Array, to_phi: Array) -> Array:

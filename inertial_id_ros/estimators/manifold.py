@@ -22,7 +22,7 @@ from ..model.problem import Problem
 from ..settings import Settings
 from . import Solution
 from .barrier import NEAR, BarrierFit
-from .reference_body import MASS, MASS_FLOOR, margin_matrix, no_load, regularise, smat, svec
+from .reference_body import MARGIN, MASS, MASS_FLOOR, no_load, regularise, smat, svec
 
 MAX_STEPS = 150  # after which the best body so far is the answer
 LAST_WEIGHT = 1e-9  # of the barrier; the optimum is exceeded by a few times as much
@@ -70,39 +70,29 @@ class Manifold:
     needs_shape = needs_wrench = False
 
     def __init__(self, settings: Settings) -> None:
-        self._max_mass = settings.estimator.max_mass
-        self._margin = margin_matrix(settings.lmi.epsilon)
+        """There is nothing to set."""
 
     def solve(self, problem: Problem, shape: Shape | None) -> Solution:
         """The consistent body nearest to the data, or the best one after `MAX_STEPS`; see
         `Estimator.solve`."""
-        data, margin = regularise(problem, shape), self._margin
-        scale, to_x = data.mass_scale, np.linalg.inv(margin)
-        # Unknown: y = margin x / scale, positive definite where the margin holds.
-        matrix = data.matrix @ to_x * scale
-        largest = margin[MASS, MASS] * self._max_mass / scale
-        start = Point.of(smat(margin @ data.compact / scale))
-        pseudo = _nearest(matrix, data.target, start)
-        if 0.0 < self._max_mass and largest < pseudo[3, 3]:
-            pseudo = _nearest(matrix, data.target, start._replace(mass=largest), fixed_mass=True)
+        data, to_x = regularise(problem, shape), np.linalg.inv(MARGIN)
+        scale = data.mass_scale
+        # Unknown: y = MARGIN x / scale, positive definite where the margin holds.
+        pseudo = _nearest(data.matrix @ to_x * scale, data.target,
+                          Point.of(smat(MARGIN @ data.compact / scale)))
         if pseudo[3, 3] <= 2.0 * MASS_FLOOR:
             raise no_load(float(data.optimum[MASS]))
         return data.solution(scale * (to_x @ svec(pseudo)))
 
 
-def _nearest(matrix: Array, target: Array, start: Point, fixed_mass: bool = False) -> Array:
+def _nearest(matrix: Array, target: Array, start: Point) -> Array:
     """The pseudo-inertia (4, 4) that minimises ``|matrix svec(J) - target|^2``, or the best one
-    after `MAX_STEPS`.
-
-    Args:
-        matrix: (10, 10); target: (10,); fixed_mass: keep that of the start.
-    """
-    if not fixed_mass:
-        free = smat(np.linalg.solve(matrix, target))
-        if np.linalg.eigvalsh(free)[0] > 0.0:
-            return free
+    after `MAX_STEPS`; matrix: (10, 10); target: (10,)."""
+    free = smat(np.linalg.solve(matrix, target))
+    if np.linalg.eigvalsh(free)[0] > 0.0:
+        return free
     unit = start.factor  # in whose frame the barrier's pull is towards the start
-    fit = BarrierFit(unit.T @ smat(matrix) @ unit, target, fixed_mass)
+    fit = BarrierFit(unit.T @ smat(matrix) @ unit, target)
     best = point = Point.of(np.eye(4))
     least, steps = np.inf, 0
     for weight in fit.weights_down_to(LAST_WEIGHT):

@@ -28,12 +28,14 @@ from ..inertia import PARAMETERS, Array, point_columns
 from ..model.problem import Problem
 from ..settings import Settings
 from . import Solution
-from .reference_body import ReferenceBody, reference_body, regularise
+from .reference_body import ReferenceBody, covariance_of, reference_body, regularise
 
 with optional_packages("the estimator 'pmd'"):
     import cvxpy as cp
 
-    from .convex_program import solve, solve_quadratic
+    from .convex_program import solve
+
+LAMBDA, POINTS = 0.1, 136  # weight of the norm of the point masses; how many there are
 
 
 class _Statement:
@@ -43,29 +45,27 @@ class _Statement:
     have eleven or seventeen columns in place of one for each mass.
 
     Args:
-        is_squared: form of the norms; weight: lambda; columns: P (10, n); sizes: columns of F_i, 11
-            and as many as the bias has, for each.
+        columns: P (10, n); sizes: columns of F_i, 11 and as many as the bias has, for each.
     """
 
-    def __init__(self, is_squared: bool, weight: float, columns: Array, sizes: tuple[int, ...]
-                 ) -> None:
+    def __init__(self, is_squared: bool, columns: Array, sizes: tuple[int, ...]) -> None:
         self.masses, x = cp.Variable(columns.shape[1], nonneg=True), cp.Variable(PARAMETERS)
         bias = cp.Variable(sizes[0] - PARAMETERS - 1)
         point = cp.hstack([bias, x, -1.0] if bias.size else [x, -1.0])
-        self.factors = [cp.Parameter((size, size)) for size in sizes]
+        self._factors = [cp.Parameter((size, size)) for size in sizes]
         self.residuals = [cp.Variable(size) for size in sizes]
         measure = cp.sum_squares if is_squared else cp.norm2
-        self.problem = cp.Problem(
-            cp.Minimize(sum(map(measure, self.residuals)) + weight * measure(self.masses)),
+        self._problem = cp.Problem(
+            cp.Minimize(sum(map(measure, self.residuals)) + LAMBDA * measure(self.masses)),
             [x == columns @ self.masses, *(r == factor @ point for r, factor in zip(
-                self.residuals, self.factors, strict=True))])
+                self.residuals, self._factors, strict=True))])
         self._is_squared = is_squared
 
     def solve(self, factors: list[Array]) -> bool:
         """Solve for these factors; False if no solver finds the optimum."""
-        for parameter, factor in zip(self.factors, factors, strict=True):
+        for parameter, factor in zip(self._factors, factors, strict=True):
             parameter.value = factor
-        return (self._is_squared and solve_quadratic(self.problem)) or solve(self.problem)
+        return (self._is_squared and solve(self._problem, solver=cp.OSQP)) or solve(self._problem)
 
 
 class Pmd:
@@ -75,20 +75,20 @@ class Pmd:
     needs_shape = needs_wrench = True
 
     def __init__(self, settings: Settings) -> None:
-        self._settings = settings.pmd
+        self._is_squared = settings.pmd.form == "squared"
         self._statement = lru_cache(maxsize=2)(self._stated)  # of the shape in use, and its factors
 
     def _stated(self, shape: Shape, *sizes: int) -> tuple[Array, _Statement]:
         """Columns (10, n) of unit masses at the points, and the statement for factors of sizes."""
-        columns = point_columns(shape.spread(self._settings.points))
-        return columns, _Statement(self._settings.form == "squared", self._settings.regularization,
-                                   reference_body(shape).from_phi @ columns, sizes)
+        columns = point_columns(shape.spread(POINTS))
+        return columns, _Statement(
+            self._is_squared, reference_body(shape).from_phi @ columns, sizes)
 
     def solve(self, problem: Problem, shape: Shape | None) -> Solution:
         """The point masses' body; see `Estimator.solve`.
 
-        ``prior_information`` is that of the Gaussian with the regulariser's curvature at the
-        optimum; that masses are not negative is not counted.
+        The prior of its covariance is the Gaussian with the regulariser's curvature at the optimum;
+        that masses are not negative is not counted.
         """
         if shape is None:
             raise InvalidShape("the estimator 'pmd' needs a shape")
@@ -102,33 +102,32 @@ class Pmd:
         if not statement.solve(factors):
             raise NotEnoughData("the data are too badly conditioned to find point masses")
         masses = np.maximum(np.asarray(statement.masses.value), 0.0)
-        weight = self._settings.regularization
-        phi = columns @ (data.mass_scale * masses)
+        phi, weight = columns @ (data.mass_scale * masses), LAMBDA / unit**2
         if not phi[0] > 0.0:
             raise NotEnoughData("no mass inside the shape fits the data; does the shape lie where "
                                 "the load is?")
-        if self._settings.form != "squared":  # weight of |m| against the squares of the rows
+        if not self._is_squared:  # weight of |m| against the squares of the rows
             norms = [float(np.linalg.norm(np.asarray(r.value))) for r in statement.residuals]
             weight *= float(np.linalg.norm(norms)) / max(float(np.linalg.norm(masses)), 1e-300)
+        prior = np.sqrt(weight) * _prior(columns, data.body)
         # Few active points may give a body without extent along some axis.
         return Solution(data.body.make_consistent(phi),
-                        weight / unit**2 * _information(columns, data.body))
+                        covariance_of(np.concatenate([problem.matrix, prior])))
 
     def _factors(self, problem: Problem, unit: float) -> list[Array]:
         """A triangular factor for each norm, rows in N, columns ``[bias | A | y]``, or ``[A | y]``
         where it is eliminated."""
-        if len(problem.models) > 1 and self._settings.form != "squared":
+        if len(problem.models) > 1 and not self._is_squared:
             return problem.rows(unit / problem.noise)
         factor = np.zeros((PARAMETERS + 1, PARAMETERS + 1))
         factor[:-1, :-1], factor[:-1, -1] = unit * problem.matrix, unit * problem.target
-        if self._settings.form != "squared":  # a constant, beside which solvers would lose digits
+        if not self._is_squared:  # a constant, beside which solvers would lose digits
             factor[-1, -1] = unit * problem.residual
         return [factor]
 
 
-def _information(columns: Array, body: ReferenceBody) -> Array:
-    """Information (10, 10) about phi of masses in columns (10, n) that are each known to 1 kg."""
+def _prior(columns: Array, body: ReferenceBody) -> Array:
+    """Whitened rows (10, 10) on phi of masses in columns (10, n) that are each known to 1 kg."""
     coordinates = body.from_phi @ columns
     values, vectors = np.linalg.eigh(coordinates @ coordinates.T)
-    inverse = vectors / np.maximum(values, 1e-9 * values[-1]) @ vectors.T
-    return np.asarray(body.from_phi.T @ inverse @ body.from_phi)
+    return vectors.T / np.sqrt(np.maximum(values, 1e-9 * values[-1]))[:, None] @ body.from_phi

@@ -53,8 +53,11 @@ MASS = 9  # coordinate that is the mass
 FIRST = np.array([6, 7, 8])  # coordinates sqrt(2) * first moment
 MASS_FLOOR = 1e-4  # part of the problem's mass scale below which a mass counts as none
 WEAK_PRIOR_SD = 1e4  # of the weak prior, relative to the reference body
+EPSILON = 1e-6  # smallest eigenvalue of a pseudo-inertia over the mass, for `lmi` and `manifold`
 UNIT = svec(np.eye(SIDE))  # the reference body in its own coordinates
 _EYE = np.eye(len(UNIT))
+# From x to ``svec(J - epsilon m 1)``, all in the reference body's coordinates.
+MARGIN = _EYE - EPSILON * np.outer(UNIT, _EYE[MASS])
 _EXTENT = np.diag([1.0, 1.0, 1.0, 0.0])  # its second moments
 _SIMPLE = np.stack([UNIT, *_EYE[FIRST]], axis=1)  # mass and first moment
 # Rows (9, 10) that vanish where x is its mass times the reference body.
@@ -75,11 +78,8 @@ class ReferenceBody:
     from_phi: Array
 
     def make_consistent(self, phi: Array) -> Array:
-        """phi (10,), with just enough of the reference body mixed in to be physically consistent.
-
-        A part of the mass, 1e-6 or the next power of ten that suffices, goes to the reference body;
-        mass stays, centre and tensor move by that part.
-        """
+        """phi (10,), with just enough of the reference body mixed in to be physically consistent:
+        1e-6 of the mass, or the next power of ten that suffices; the mass stays."""
         for share in (0.0, 1e-6, 1e-5, 1e-4, 1e-3):
             moved = (1.0 - share) * phi + share * phi[0] * self.unit_phi
             if is_consistent(moved):
@@ -107,16 +107,18 @@ def body_coordinates(unit: Array) -> ReferenceBody:
     return ReferenceBody(unit, np.stack(to_phi, axis=1), np.stack(from_phi, axis=1))
 
 
+def covariance_of(rows: Array) -> Array:
+    """Covariance (10, 10) of phi by whitened rows (n, 10); finite where they lack a direction."""
+    scale = np.linalg.norm(rows, axis=0)
+    upper = triangle(np.concatenate([rows / scale, np.sqrt(np.finfo(float).eps) * _EYE]))
+    root = solve_triangular(upper, _EYE, check_finite=False) / scale[:, None]
+    return np.asarray(root @ root.T)
+
+
 def no_load(mass: float) -> NotEnoughData:
     """The error of data of which a mass [kg] that is not positive fits best."""
     return NotEnoughData(f"no load shows: {mass:.4g} kg fits best; either nothing is carried, or "
                          "the wrench, or the joint torques, have the opposite sign")
-
-
-def margin_matrix(epsilon: float) -> Array:
-    """Matrix (10, 10) from x to ``svec(J - epsilon m 1)``, all in the reference body's coordinates.
-    """
-    return _EYE - epsilon * np.outer(UNIT, _EYE[MASS])
 
 
 @dataclass(frozen=True)
@@ -141,19 +143,15 @@ class RegularisedProblem:
         """Unconstrained optimum (10,) in the coordinates x."""
         return np.asarray(solve_triangular(self.matrix, self.target, check_finite=False))
 
-    @property
-    def prior_rows(self) -> Array:
-        """Whitened rows (9, 10) of the prior on x."""
-        return _EYE[:MASS] / (WEAK_PRIOR_SD * self.mass_scale)
-
     def solution(self, x: Array, is_body: bool = True) -> Solution:
-        """Coordinates (10,) as the answer, with the information of the prior.
+        """Coordinates (10,) as the answer.
 
         Args:
             is_body: it has to be physically consistent, which rounding may have lost.
         """
-        rows, phi = self.prior_rows @ self.body.from_phi, self.body.to_phi @ x
-        return Solution(self.body.make_consistent(phi) if is_body else phi, rows.T @ rows)
+        phi = self.body.to_phi @ x
+        root = self.body.to_phi @ solve_triangular(self.matrix, _EYE, check_finite=False)
+        return Solution(self.body.make_consistent(phi) if is_body else phi, root @ root.T)
 
 
 def regularise(problem: Problem, shape: Shape | None, needs_mass: bool = True

@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """`wls`: whitened least squares, and `ols`: the same with N and N m as they are (Atkeson, An,
-Hollerbach 1986). Rows to compare with: nothing keeps the answer physical.
-
-Directions that the data leave open are filled as `reference_body` says.
+Hollerbach 1986). Nothing keeps the answer physical; see `reference_body` for what data leave open.
 """
 
 from __future__ import annotations
@@ -40,10 +38,8 @@ class Ols(Wls):
     needs_wrench = True
 
     def solve(self, problem: Problem, shape: Shape | None) -> Solution:
-        """The unconstrained optimum of all rows; what is made of `Solution` as its interval is that
-        of `wls`, and too narrow. See `Estimator.solve`."""
+        """The unconstrained optimum of all rows; its covariance is not that of noise."""
         if not problem.models:
             raise NotEnoughData("the estimator 'ols' needs the rows of the wrench")
-        unweighted = Problem.from_models(problem.models, np.ones(len(problem.noise)),
-                                         1e6 * problem.bias_sd)
-        return super().solve(unweighted, shape)
+        return super().solve(Problem.from_models(
+            problem.models, np.ones(len(problem.noise)), 1e6 * problem.bias_sd), shape)

@@ -19,6 +19,7 @@ from ..motion.motion import Array
 from .beliefs import Basis
 
 Explained = Explanation | TorqueExplanation
+DYNAMIC = 300.0  # dynamism from which on the full model has 99.5 % of the weight in a blend
 
 
 class PlainRows(NamedTuple):
@@ -40,13 +41,9 @@ class PlainRows(NamedTuple):
     residual: float
 
 
-def plain_rows(fit: Fit, c1: float, apart: Array) -> PlainRows:
-    """The rows of a fit's modes, brought back to time: readings less what it says of all else.
-
-    Args:
-        c1: dynamism from which on the full model has 99.5 % of the weight.
-        apart: phi (10,) of a known part of the payload, which is taken off.
-    """
+def plain_rows(fit: Fit, apart: Array) -> PlainRows:
+    """The rows of a fit's modes, brought back to time: readings less what it says of all else, and
+    of a known part of the payload, phi (10,)."""
     rows, solution = fit.rows, fit.solution
     bias = next(term for term in fit.terms if term.name == "bias")
     y = rows.A @ (fit.phi - apart) + solution.left + np.outer(
@@ -58,7 +55,7 @@ def plain_rows(fit: Fit, c1: float, apart: Array) -> PlainRows:
                      for A in (rows.A, static))
     motion = rows.window.motion
     weight = dynamism_weight(rows.smooth(motion.acceleration), rows.smooth(motion.omega),
-                             rows.smooth(motion.alpha), c1)
+                             rows.smooth(motion.alpha), DYNAMIC)
     return PlainRows(full, gravity, weight, np.sqrt(solution.variance.mean(0)), bias.sd,
                      float(np.linalg.norm(solution.residual)))
 
@@ -97,20 +94,18 @@ def solve(explained: Explained, basis: Basis) -> tuple[Array | None, Array]:
         widest = estimator.solve(replace(wide, noise=own.noise), beliefs.shape)
     except NotEnoughData:
         return None, more
-    gap, covariance = widest.phi - answer.phi, widest.covariance
-    if covariance is None:
-        covariance = np.linalg.inv(wide.information + widest.prior_information)
-    return answer.phi, covariance + np.outer(gap, gap)
+    gap = widest.phi - answer.phi
+    return answer.phi, widest.covariance + np.outer(gap, gap)
 
 
 def _with_rows(problem: Problem, explained: Explained, basis: Basis, apart: Array) -> Problem:
     """The problem, with rows or of rows where the estimator or its weighting needs them."""
-    settings = basis.settings.estimator
-    if settings.weighting != "dynamism" and not basis.estimator.needs_wrench:
+    is_blend = basis.settings.estimator.weighting == "dynamism"
+    if not is_blend and not basis.estimator.needs_wrench:
         return problem
-    rows = (plain_rows(explained.best, settings.dynamism_c1, apart)
-            if isinstance(explained, Explanation) else _torque_rows(explained, apart))
-    if settings.weighting == "dynamism":
+    rows = (plain_rows(explained.best, apart) if isinstance(explained, Explanation)
+            else _torque_rows(explained, apart))
+    if is_blend:
         return blend(rows.full, rows.static, rows.weight, rows.noise, rows.bias_sd)
     models = (channel_triangles(rows.full, np.ones(len(rows.full))),)
     return replace(problem, residual=rows.residual, models=models, noise=rows.noise,

@@ -13,21 +13,22 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import InvalidSetting
-from . import groups, node
+from . import groups
 from .groups import (
     ESTIMATORS,
     SENSORS,
+    ApplySettings,
+    CompensationSettings,
     DynamicJointStatesSettings,
     PrecompensatedSettings,
     ShapeSettings,
     WrenchSettings,
 )
-from .node import ApplySettings
 from .spec import Spec, check, coerce, iter_group, unknown_setting
 
-__all__ = ["ESTIMATORS", "SENSORS", "ApplySettings", "DynamicJointStatesSettings",
-           "PrecompensatedSettings", "Settings", "ShapeSettings", "WrenchSettings", "flatten",
-           "iter_settings", "settings_from_mapping"]
+__all__ = ["ESTIMATORS", "SENSORS", "ApplySettings", "CompensationSettings",
+           "DynamicJointStatesSettings", "PrecompensatedSettings", "Settings", "ShapeSettings",
+           "WrenchSettings", "flatten", "iter_settings", "settings_from_mapping"]
 
 
 def settings_from_mapping(tree: Mapping[str, Any]) -> Settings:
@@ -50,18 +51,16 @@ def flatten(tree: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
         if not isinstance(key, str):
             raise InvalidSetting(f"setting names must be text, got {str(key)[:200]}")
         if isinstance(value, Mapping):
-            inside = prefix if _is_ros_wrapper(key, value) else f"{prefix}{key}."
-            out.update(flatten(value, inside))
+            out.update(flatten(value, prefix if _is_ros_wrapper(key, value) else f"{prefix}{key}."))
         else:
             out[f"{prefix}{key}"] = value
     return out
 
 
-def _is_ros_wrapper(key: str, value: Mapping[str, Any]) -> bool:
-    """Whether a key is ``ros__parameters``, or a node or namespace above one."""
-    return key == "ros__parameters" or any(
-        k == "ros__parameters" or (isinstance(v, Mapping) and _is_ros_wrapper("", v))
-        for k, v in value.items())
+def _is_ros_wrapper(key: str, value: Any) -> bool:
+    """True for ``ros__parameters``, and for a node or namespace above one."""
+    return key == "ros__parameters" or isinstance(value, Mapping) and any(
+        _is_ros_wrapper(str(k), v) for k, v in value.items())
 
 
 @dataclass(frozen=True)
@@ -84,30 +83,27 @@ class Settings:
     estimator: groups.EstimatorSettings = groups.EstimatorSettings()
     pmd: groups.PmdSettings = groups.PmdSettings()
     lmi: groups.LmiSettings = groups.LmiSettings()
-    entropic: groups.EntropicSettings = groups.EntropicSettings()
     precompensated: groups.PrecompensatedSettings = groups.PrecompensatedSettings()
     shape: groups.ShapeSettings = groups.ShapeSettings()
     tool: groups.ToolSettings = groups.ToolSettings()
-    compensation: node.CompensationSettings = node.CompensationSettings()
-    motion: node.MotionSettings = node.MotionSettings()
-    apply: node.ApplySettings = node.ApplySettings()
-    state: node.StateSettings = node.StateSettings()
-    lifecycle: node.LifecycleSettings = node.LifecycleSettings()
+    compensation: groups.CompensationSettings = groups.CompensationSettings()
+    motion: groups.MotionSettings = groups.MotionSettings()
+    apply: groups.ApplySettings = groups.ApplySettings()
+    state: groups.StateSettings = groups.StateSettings()
+    lifecycle: groups.LifecycleSettings = groups.LifecycleSettings()
 
     def __post_init__(self) -> None:
         for name, value, spec in iter_settings(self):
             check(name, value, spec)
-        if self.dynamic_joint_states.topic and not self.wrench.sensor_frame:
-            raise InvalidSetting(
-                f"dynamic_joint_states.topic is '{self.dynamic_joint_states.topic}', which does "
-                "not tell the frame of the wrench; set wrench.sensor_frame")
-        if self.load.source == "joint_torque":
-            if not self.wrench.sensor_frame:
-                raise InvalidSetting("wrench.sensor_frame is empty; load.robot needs it")
-            if self.dynamic_joint_states.topic:
-                raise InvalidSetting(
-                    f"dynamic_joint_states.topic is '{self.dynamic_joint_states.topic}'; with "
-                    "load.robot efforts are read from joint_states.topic, so leave it empty")
+        topic, measures_joints = self.dynamic_joint_states.topic, bool(self.load.robot)
+        if topic and not self.wrench.sensor_frame:
+            raise InvalidSetting(f"dynamic_joint_states.topic is '{topic}', which does not tell "
+                                 "the frame of the wrench; set wrench.sensor_frame")
+        if measures_joints and not self.wrench.sensor_frame:
+            raise InvalidSetting("wrench.sensor_frame is empty; load.robot needs it")
+        if measures_joints and topic:
+            raise InvalidSetting(f"dynamic_joint_states.topic is '{topic}'; with load.robot "
+                                 "efforts are read from joint_states.topic, so leave it empty")
 
     def replace(self, changes: Mapping[str, Any]) -> Settings:
         """A copy with dotted names changed, e.g. ``{"wrench.topic": "/ft"}``; values are coerced.
@@ -121,15 +117,15 @@ class Settings:
         sensor = changes.get("wrench.sensor", self.wrench.sensor)
         if sensor != self.wrench.sensor and isinstance(sensor, str) and sensor in SENSORS:
             changes = SENSORS[sensor].defaults() | dict(changes)
-        groups: dict[str, dict[str, Any]] = {}
+        values: dict[str, dict[str, Any]] = {}
         for name, value in changes.items():
             if name not in known:
                 raise unknown_setting(name, known)
             group, key = name.split(".")
-            groups.setdefault(group, {})[key] = coerce(name, value, known[name])
+            values.setdefault(group, {})[key] = coerce(name, value, known[name])
         return dataclasses.replace(self, **{
-            group: dataclasses.replace(getattr(self, group), **values)
-            for group, values in groups.items()})
+            group: dataclasses.replace(getattr(self, group), **some)
+            for group, some in values.items()})
 
 
 def iter_settings(settings: Settings) -> Iterator[tuple[str, Any, Spec]]:

@@ -1,24 +1,18 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""The settings of what is identified, group by group: where the data come from (topics, files, what
-measures the load), wrench sensor, motion, errors of the set-up, the rolling buffer, what the driver
-compensates, shape and tool, and the estimators; and what data sheets say of sensors, by name.
-"""
+"""The settings, group by group, and what data sheets say of wrench sensors, by name."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
+from ..errors import InvalidSetting
 from .spec import Vector, setting
 
 
 class Sensor(NamedTuple):
-    """What a data sheet says of a wrench sensor: defaults of the settings of that name in `wrench`.
-
-    Attributes:
-        noise, accuracy, drift, range: of one force and of one torque channel.
-        source: where the numbers come from, as Markdown.
-    """
+    """What a data sheet says of a wrench sensor: defaults of the settings of that name in `wrench`,
+    for one force and one torque channel; source: where the numbers come from, as Markdown."""
 
     source: str
     noise: tuple[float, float]
@@ -86,32 +80,29 @@ SENSORS = {
         "verified)", (1.0, 0.1), (2.0, 0.2), cross_talk=0.0, gain_error=0.02, drift=(0.5, 0.05)),
 }
 UNKNOWN = SENSORS["unknown"]
+ESTIMATORS = ("density", "entropic", "lmi", "manifold", "ols", "pmd", "wls")
+EACH_OF_EIGHT = tuple(range(3, 27, 3))  # primitives: three numbers for each
 
 
 @dataclass(frozen=True)
 class LoadSettings:
-    """Where the load of the payload is measured: in a wrist sensor, or in the joints."""
-
     robot: str = setting(
         "", "Robot file of identify_robot: the load is measured by the efforts of the joint "
-        "states, relative to the robot without payload that the file holds. They must be torques "
-        "(Franka, KUKA iiwa), or motor currents (UR) where it was identified from currents; "
-        "wrench.sensor_frame is then the link in which the payload is given. Empty: a sensor in "
-        "the wrist measures it.")
+        "states (torques, or motor currents where it was identified from these), and "
+        "wrench.sensor_frame is the link in which the payload is given. Empty: a sensor in the "
+        "wrist measures it.")
     rated_payload: float = setting(
-        0.0, "Payload for which the robot is made: ~/apply sends no larger mass, and much more "
-        "than that makes the units of the wrench suspect. 0: not known; ~/apply then uses the "
-        "rating of the model that the robot description names, or refuses (docs/apply.md).",
+        0.0, "Payload for which the robot is made: ~/apply sends no larger mass. 0: the rating of "
+        "the model that the robot description names, or ~/apply refuses (docs/apply.md).",
         unit="kg", low=0.0, runtime=True)
     reference_mass: float = setting(
-        0.0, "Mass of what is carried now (beside the tool, if one is stored), where it was "
-        "weighed or a data sheet tells it. An estimate that contradicts it shows wrong units, gain "
-        "or sign, which wrench and motion alone cannot tell. 0: not known.", unit="kg", low=0.0,
-        runtime=True)
+        0.0, "Mass of what is carried now (beside a stored tool), where it was weighed: an "
+        "estimate that contradicts it shows wrong units, gain or sign. 0: not known.", unit="kg",
+        low=0.0, runtime=True)
 
     @property
     def source(self) -> str:
-        """What measures the load: ``wrench`` or ``joint_torque``."""
+        """``joint_torque`` or ``wrench``: what measures the load."""
         return "joint_torque" if self.robot else "wrench"
 
 
@@ -122,8 +113,6 @@ class JointStatesSettings:
 
 @dataclass(frozen=True)
 class DynamicJointStatesSettings:
-    """Wrench and joints in one message; needs wrench.sensor_frame, which that does not carry."""
-
     topic: str = setting(
         "", "Topic with wrench and joint states (control_msgs/DynamicJointState), used in place of "
         "wrench.topic and joint_states.topic; empty: those two.")
@@ -151,7 +140,7 @@ class TfSettings:
 
     @property
     def static_topic(self) -> str:
-        """Topic of static transforms (transient local), which stands beside that of the others."""
+        """Topic of static transforms (transient local)."""
         return f"{self.topic}_static"
 
 
@@ -161,12 +150,10 @@ class WrenchSettings:
     convention: str = setting(
         "on_sensor", "Sign at rest: on_sensor reads the payload's weight (+m g: ATI, UR, Gazebo), "
         "on_environment its opposite (Franka).", choices=("on_sensor", "on_environment"))
-    sensor_frame: str = setting(
-        "", "Frame of the wrench; empty: the frame_id of the messages.")
+    sensor_frame: str = setting("", "Frame of the wrench; empty: the frame_id of the messages.")
     sensor: str = setting(
         "unknown", "Sensor whose data sheet gives noise, accuracy, gain error, cross-talk, drift "
-        "and range where they are not set themselves (settings.md has the values); ideal: nothing "
-        "but white noise and a constant bias.", choices=tuple(SENSORS))
+        "and range where they are not set themselves (values below).", choices=tuple(SENSORS))
     noise: Vector = setting(
         UNKNOWN.noise, "Standard deviation of one sample of a force and of a torque (data sheet); "
         "corrected from the residual.", unit="N, N m", above=0.0, lengths=(2,), runtime=True)
@@ -205,26 +192,23 @@ class GravitySettings:
 
 @dataclass(frozen=True)
 class AlignmentSettings:
-    """Small errors of the set-up that are estimated with the payload; 0 switches a group off."""
-
     rotation_sd: float = setting(
         0.5, "Standard deviation of the sensor's rotation against its frame, about each axis; "
-        "0: taken as exact.", unit="deg", low=0.0, high=10.0)
+        "0: exact.", unit="deg", low=0.0, high=10.0)
     tilt_sd: float = setting(
-        0.25, "Standard deviation of the tilt of gravity against its frame, about x and y; a tilt "
-        "of four of them and 2 deg may be the pull of a cable, and widens the intervals. "
-        "0: taken as exact.", unit="deg", low=0.0, high=10.0)
+        0.25, "Standard deviation of the tilt of gravity against its frame, about x and y; "
+        "0: exact.", unit="deg", low=0.0, high=10.0)
     orientation_sd: float = setting(
-        0.4, "Standard deviation of what the robot description gets wrong in the orientation of "
-        "the sensor's frame, about each axis (calibration of the arm), which no data tell; it "
-        "widens the intervals. 0: exact.", unit="deg", low=0.0, high=10.0)
+        0.4, "Standard deviation of the orientation of the sensor's frame in the robot "
+        "description, about each axis, which no data tell; it widens the intervals. 0: exact.",
+        unit="deg", low=0.0, high=10.0)
     position_sd: float = setting(
         0.002, "Standard deviation of the position of the sensor's origin in its frame, along each "
-        "axis, which widens the interval of the centre of mass; 0: taken as exact.", unit="m",
-        low=0.0, high=0.1)
+        "axis, which widens the interval of the centre of mass; 0: exact.", unit="m", low=0.0,
+        high=0.1)
     delay_sd: float = setting(
         0.05, "Standard deviation of the offset between the clocks of wrench and motion; "
-        "0: taken as exact.", unit="s", low=0.0, high=0.2)
+        "0: exact.", unit="s", low=0.0, high=0.2)
 
 
 @dataclass(frozen=True)
@@ -234,12 +218,10 @@ class BufferSettings:
 
 @dataclass(frozen=True)
 class PrecompensatedSettings:
-    """Payload whose effect the driver has already removed from the wrench; the estimate is the sum
-    of it and of what is measured."""
-
     source: str = setting(
-        "settings", "Where it comes from. settings: mass, com and inertia below; none: there is "
-        "none, since the wrench is not of the robot's driver; inertia: a topic with "
+        "settings", "Where the payload that the driver removes from the wrench is stated; the "
+        "estimate is the sum of it and of what is measured. settings: mass, com and inertia below; "
+        "none: the wrench is not of the robot's driver; inertia: a topic with "
         "geometry_msgs/InertiaStamped; franka: inertia_load of franka_msgs/FrankaRobotState; "
         "dynamic_joint_states: control_msgs/DynamicJointState. When it changes, all data before "
         "are forgotten.",
@@ -255,17 +237,13 @@ class PrecompensatedSettings:
         "", "Frame of the payload that the driver reports; empty: that of its messages, or the "
         "sensor's.")
     mass: float = setting(
-        0.0, "Mass of the payload that the driver already removes from the wrench; 0: none.",
-        unit="kg", low=0.0, runtime=True)
+        0.0, "Mass that the driver removes; 0: none.", unit="kg", low=0.0, runtime=True)
     com: Vector = setting(
-        (0.0, 0.0, 0.0), "Its centre of mass in the sensor frame.", unit="m", lengths=(3,),
+        (0.0,) * 3, "Its centre of mass in the sensor frame.", unit="m", lengths=(3,),
         runtime=True)
     inertia: Vector = setting(
         (0.0,) * 6, "Its inertia about the centre of mass, sensor axes: xx, xy, xz, yy, yz, zz.",
         unit="kg m^2", lengths=(6,), runtime=True)
-
-
-_OF_PRIMITIVES = tuple(range(3, 27, 3))  # numbers for up to eight
 
 
 @dataclass(frozen=True)
@@ -277,17 +255,15 @@ class ShapeSettings:
         (), "Box: lengths x, y, z. Cylinder: radius, height (along z). Sphere: radius. Several of "
         "the type make up one object: the numbers of one after the other, likewise in shape.center "
         "and shape.rpy.", unit="m", above=0.0)
-    center: Vector = setting((0.0, 0.0, 0.0), "Centre, or origin of the mesh.", unit="m",
-                              lengths=_OF_PRIMITIVES)
-    rpy: Vector = setting((0.0, 0.0, 0.0), "Roll, pitch, yaw.", unit="rad",
-                           lengths=_OF_PRIMITIVES)
+    center: Vector = setting((0.0,) * 3, "Centre, or origin of the mesh.", unit="m",
+                             lengths=EACH_OF_EIGHT)
+    rpy: Vector = setting((0.0,) * 3, "Roll, pitch, yaw.", unit="rad", lengths=EACH_OF_EIGHT)
     mesh: str = setting("", "Mesh file in metres, or file:// or package:// resource; of points "
                         "without triangles (PLY, XYZ, NPY) the convex hull is taken.")
     error: float = setting(
-        1.0, "How wrong the shape may be, where 1 stands for 0.01 m in its position along each "
-        "axis, 5 deg in its rotation about each axis through the middle of its bounding box, and "
-        "20 % in its size along each of its axes (one standard deviation). The estimate then "
-        "follows data that contradict it, and intervals hold as well; 0: exact.", low=0.0, high=9.0)
+        1.0, "How wrong the shape may be: 1 stands for 0.01 m in its position along each axis, 5 "
+        "deg in its rotation about each axis through its middle, and 20 % in its size along each "
+        "(one standard deviation); 0: exact.", low=0.0, high=9.0)
     bounding: bool = setting(
         True, "The shape only bounds the object; false: the object fills it.")
     max_reach: float = setting(
@@ -297,11 +273,7 @@ class ShapeSettings:
 
 @dataclass(frozen=True)
 class ToolSettings:
-    file: str = setting(
-        "", "Tool file; the object is then estimated apart from this tool. Empty: none.")
-
-
-ESTIMATORS = ("density", "entropic", "lmi", "manifold", "ols", "pmd", "wls")
+    file: str = setting("", "Tool file: the object is estimated apart from it. Empty: none.")
 
 
 @dataclass(frozen=True)
@@ -310,15 +282,9 @@ class EstimatorSettings:
         "density", "Estimator (see docs/methods.md).", choices=ESTIMATORS, runtime=True)
     weighting: str = setting(
         "noise", "noise: full model, whitened by the sensor noise; dynamism: blend of the full and "
-        "the gravity-only model, for entropic, lmi, manifold, pmd and wls, without alignment "
-        "states.", choices=("noise", "dynamism"), runtime=True)
-    rate: float = setting(
-        2.0, "Estimates a second.", unit="Hz", low=0.01, high=100.0, runtime=True)
-    # Dynamism at which the full model has 99.5 % of the weight.
-    dynamism_c1: ClassVar[float] = 300.0
-    max_mass: float = setting(
-        0.0, "Largest mass the payload can have, for density, lmi and manifold; 0: no bound.",
-        unit="kg", low=0.0, runtime=True)
+        "the gravity-only model, for entropic, lmi, manifold, pmd and wls.",
+        choices=("noise", "dynamism"), runtime=True)
+    rate: float = setting(2.0, "Estimates a second.", unit="Hz", low=0.01, high=100.0, runtime=True)
 
 
 @dataclass(frozen=True)
@@ -326,26 +292,86 @@ class PmdSettings:
     form: str = setting(
         "norm", "norm: Euclidean norms, torque weighed against force by the sensor noise; "
         "squared: norm as a quadratic program.", choices=("norm", "squared"), runtime=True)
-    regularization: ClassVar[float] = 0.1  # weight of the norm of the point masses
-    points: ClassVar[int] = 136  # point masses, spread over the shape
 
 
 @dataclass(frozen=True)
 class LmiSettings:
     support: str = setting(
-        "none", "Region of the shape that must hold the mass: none; box: centre of mass in the "
-        "bounding box; ellipsoid: density realisable on the bounding ellipsoid; ellipsoids: on the "
-        "union of those of its primitives.", choices=("none", "box", "ellipsoid", "ellipsoids"),
+        "none", "Region that must hold the mass. box: centre of mass in the bounding box; "
+        "ellipsoid: density realisable on the bounding ellipsoid; ellipsoids: on the union of "
+        "those of its primitives.", choices=("none", "box", "ellipsoid", "ellipsoids"),
         runtime=True)
-    # Smallest eigenvalue of the pseudo-inertia, relative to its scale; of `manifold`, too.
-    epsilon: ClassVar[float] = 1e-6
 
 
 @dataclass(frozen=True)
-class EntropicSettings:
-    gamma: float = setting(
-        0.0, "Weight of the prior, about one over the square of the relative difference expected "
-        "between the body and the evenly filled shape. 0: the data choose it.", low=0.0, high=1e6,
+class StateSettings:
+    directory: str = setting(
+        "~/.ros/inertial_id_ros", "The only folder in which files are written: estimates and tools "
+        "that services write, and the state that outlives a run.")
+    restore: bool = setting(
+        True, "Begin with the tool, the bias and the estimate that an earlier run kept in "
+        "state.directory.")
+
+
+@dataclass(frozen=True)
+class CompensationSettings:
+    terms: str = setting(
+        "acceleration", "What of the payload is removed: gravity: its weight; velocity: also its "
+        "centrifugal and gyroscopic forces; acceleration: also its other inertial forces.",
+        choices=("gravity", "velocity", "acceleration"))
+    frame: str = setting(
+        "", "Frame, fixed to the sensor, in whose axes and about whose origin the compensated "
+        "wrench is given; empty: that of the incoming wrench.")
+    # Age of the estimate from which on a finding calls it old [s].
+    max_age: ClassVar[float] = 120.0
+
+
+@dataclass(frozen=True)
+class MotionSettings:
+    execute: bool = setting(
+        False, "True if identify_payload may move the arm beside this node, once a person agrees. "
+        "A node that it starts allows it, unless its settings say otherwise.", runtime=True)
+
+
+@dataclass(frozen=True)
+class ApplySettings:
+    target: str = setting(
+        "", "Driver or controller that takes the payload where a request of ~/apply names none; "
+        "docs/apply.md lists them.", runtime=True)
+    service: str = setting(
+        "", "Its service, or the node whose parameters it sets (ros2_control); empty: that of the "
+        "target with its default name.", runtime=True)
+    topic: str = setting(
+        "", "Topic on which the driver tells its payload; empty: that of the target with its "
+        "default name.", runtime=True)
+    frame: str = setting(
+        "", "Frame in which the target wants the payload; empty: that of the target.",
         runtime=True)
-    # Where the data choose it, the largest with which the prior adds to what is known.
-    largest_gamma: ClassVar[float] = 8.0
+    tool: str = setting(
+        "", "Name (Doosan) or number (FANUC: of the payload schedule) of the tool in controllers "
+        "that keep several; empty: inertial_id, or 1.", runtime=True)
+    # A centre of mass that is sent lies no farther from the origin of its frame [m]: beyond that, a
+    # frame or a unit is wrong.
+    max_com: ClassVar[float] = 1.0
+    # Speed of a joint below which the arm is at rest [rad/s or m/s]; nothing is sent in motion.
+    rest_speed: ClassVar[float] = 0.02
+    timeout: ClassVar[float] = 10.0  # longest wait for each answer of the target [s]
+
+    @property
+    def schedule(self) -> int:
+        """Number of the payload schedule (raises InvalidSetting where `tool` is none)."""
+        try:
+            number = int(self.tool or 1)
+        except ValueError:
+            number = 0
+        if not 1 <= number <= 100:
+            raise InvalidSetting(f"apply.tool is '{self.tool[:100]}'; FANUC numbers its payload "
+                                 "schedules: 1 to 100")
+        return number
+
+
+@dataclass(frozen=True)
+class LifecycleSettings:
+    autostart: bool = setting(
+        True, "Configure and activate the node when it starts; false: a lifecycle manager, or ros2 "
+        "lifecycle set, does so.")

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import field
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from difflib import SequenceMatcher
 from typing import Any, NamedTuple
 
@@ -22,9 +21,8 @@ class Spec(NamedTuple):
 
     Attributes:
         low, high: inclusive limits; above: exclusive lower limit.
-        choices: the words allowed.
-        lengths: how many numbers a list may have.
-        runtime: whether it may change while the node runs.
+        choices: the words allowed; lengths: how many numbers a list may have.
+        runtime: True if it may change while the node runs.
     """
 
     description: str
@@ -39,7 +37,7 @@ class Spec(NamedTuple):
 
 def setting(default: Any, description: str, **limits: Any) -> Any:
     """A field of a settings class: default, meaning, and the limits of `Spec`."""
-    return field(default=default, metadata={"spec": Spec(description, **limits)})
+    return dataclasses.field(default=default, metadata={"spec": Spec(description, **limits)})
 
 
 def iter_group(group: Any, prefix: str = "") -> Iterator[tuple[str, Any, Spec]]:
@@ -62,15 +60,16 @@ def unknown_setting(name: str, known: Collection[str]) -> InvalidSetting:
 def coerce(name: str, value: Any, default: Any) -> Any:
     """The value in the setting's type (raises InvalidSetting where it does not fit: no guesses)."""
     kind = type(default)
-    if kind is float:
-        return _to_number(name, value)
-    if kind is tuple:
-        if isinstance(value, (str, bytes, Mapping)) or not hasattr(value, "__iter__"):
-            raise InvalidSetting(f"{name} is {_shorten(value)}; it must be a list of numbers")
-        return tuple(_to_number(name, v) for v in value)
-    if type(value) is kind and (kind is not int or abs(value) < _LARGEST):
+    is_whole = type(value) is int and abs(value) < _LARGEST
+    if kind is tuple and isinstance(value, Iterable) and not isinstance(
+            value, str | bytes | Mapping):
+        return tuple(coerce(name, number, 0.0) for number in value)
+    if kind is float and (is_whole or isinstance(value, float)):
+        return float(value)
+    if type(value) is kind and (kind is not int or is_whole):
         return value
-    words = {bool: "true or false", int: "a whole number", str: "text"}[kind]
+    words = {bool: "true or false", int: "a whole number", str: "text", float: "a number",
+             tuple: "a list of numbers"}[kind]
     raise InvalidSetting(f"{name} is {_shorten(value)}; it must be {words}")
 
 
@@ -80,14 +79,6 @@ def _shorten(value: Any) -> str:
     return words if len(words) <= _SHOWN else f"{words[:_SHOWN]}..."
 
 
-def _to_number(name: str, value: Any) -> float:
-    """The value as a float (raises InvalidSetting)."""
-    if isinstance(value, float) or (
-            isinstance(value, int) and not isinstance(value, bool) and abs(value) < _LARGEST):
-        return float(value)
-    raise InvalidSetting(f"{name} is {_shorten(value)}; it must be a number")
-
-
 def check(name: str, value: Any, spec: Spec) -> None:
     """Raises InvalidSetting where a value is not what its spec allows."""
     if spec.choices and value not in spec.choices:
@@ -95,29 +86,19 @@ def check(name: str, value: Any, spec: Spec) -> None:
     if spec.lengths and len(value) not in spec.lengths:
         allowed = " or ".join(str(n) for n in spec.lengths)
         raise InvalidSetting(f"{name} has {len(value)} numbers; it needs {allowed}")
-    numbers = value if isinstance(value, tuple) else (value,)
-    for x in numbers:
-        if isinstance(x, str | bool):
-            continue
-        if not math.isfinite(x) or x < spec.low or x > spec.high or x <= spec.above:
-            raise InvalidSetting(f"{name} is {x:g}{_unit(spec)}; allowed: {allowed_range(spec)}")
-
-
-def _unit(spec: Spec) -> str:
-    """The unit with a space before it, or nothing."""
-    return f" {spec.unit}" if spec.unit else ""
+    for x in value if isinstance(value, tuple) else (value,):
+        if not isinstance(x, str | bool) and not (
+                math.isfinite(x) and spec.above < x and spec.low <= x <= spec.high):
+            unit = f" {spec.unit}" if spec.unit else ""
+            raise InvalidSetting(f"{name} is {x:g}{unit}; allowed: {allowed_range(spec)}")
 
 
 def allowed_range(spec: Spec) -> str:
     """The allowed range in words, with its unit."""
     if spec.choices:
         return ", ".join(spec.choices)
-    parts = []
-    if math.isfinite(spec.above):
-        parts.append(f"above {spec.above:g}")
-    if math.isfinite(spec.low):
-        parts.append(f"at least {spec.low:g}")
-    if math.isfinite(spec.high):
-        parts.append(f"at most {spec.high:g}")
-    return (" and ".join(parts) + _unit(spec) if parts
-            else "finite" + (f", in {spec.unit}" if spec.unit else ""))
+    bounds = ("above", spec.above), ("at least", spec.low), ("at most", spec.high)
+    parts = [f"{words} {bound:g}" for words, bound in bounds if math.isfinite(bound)]
+    if not parts:
+        return "finite" + (f", in {spec.unit}" if spec.unit else "")
+    return " and ".join(parts) + (f" {spec.unit}" if spec.unit else "")

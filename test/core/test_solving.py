@@ -109,7 +109,7 @@ def test_a_blend_is_the_dense_statement_of_both_models() -> None:
     explained, used = explanation()
     used = used.replace({"estimator.method": "lmi", "estimator.weighting": "dynamism"})
     found, _ = solve(explained, Basis(used, Beliefs(), create(used)))
-    rows = plain_rows(explained.best, used.estimator.dynamism_c1, np.zeros(10))
+    rows = plain_rows(explained.best, np.zeros(10))
     phi, bias = cp.Variable(10), cp.Variable(6)
     cost = cp.sum_squares(bias / rows.bias_sd)
     for model, weight in ((rows.full, rows.weight), (rows.static, 1.0 - rows.weight)):

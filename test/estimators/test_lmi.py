@@ -28,8 +28,9 @@ from scipy.optimize import nnls
 
 from inertial_id_ros.errors import NotEnoughData
 from inertial_id_ros.estimators.reference_body import (
+    MARGIN,
     MASS,
-    margin_matrix,
+    WEAK_PRIOR_SD,
     reference_body,
     regularise,
     smat,
@@ -43,7 +44,6 @@ from inertial_id_ros.geometry.shape import (
 from inertial_id_ros.inertia import (
     Array,
     is_consistent,
-    phi_from_points,
     point_columns,
     pseudo_inertia,
 )
@@ -60,17 +60,15 @@ def problem_of_all_rows(rows, problem, weighting, shape):
     k = whole.shape[1] - 11
     upper = whole[k:, k:]
     data = regularise(Problem(upper[:10, :10], upper[:10, -1]), shape)
-    prior = np.hstack([data.prior_rows, (data.prior_rows @ data.compact)[:, None]])
+    prior = np.hstack([np.eye(10), data.compact[:, None]])[:MASS] / (
+        WEAK_PRIOR_SD * data.mass_scale)
     return np.linalg.qr(np.vstack([np.hstack([upper[:, :10] @ body.to_phi, upper[:, 10:]]), prior]),
                         mode="r")
 
 
-def constraints(body, shape, support, max_mass):
-    """Rows (k, 10) and limits (k,) of ``rows @ x >= limits``, each of them of size one."""
-    rows, limits = [], []
-    if max_mass > 0.0:
-        rows.append(-np.eye(10)[MASS] / max_mass)
-        limits.append(-1.0)
+def constraints(body, shape, support):
+    """Rows (k, 10) of ``rows @ x >= 0``, each of them of size one."""
+    rows = []
     if support == "box":
         lower, upper = shape.bounds
         half = (upper - lower) / 2.0
@@ -79,20 +77,21 @@ def constraints(body, shape, support, max_mass):
                      (upper[k] * body.to_phi[0] - body.to_phi[1 + k]) / half[k]]
     if support == "ellipsoid":
         rows.append([np.trace(pseudo_inertia(e) @ shape.ellipsoid) for e in body.to_phi.T])
-    return np.array(rows).reshape(-1, 10), np.pad(limits, (0, len(rows) - len(limits)))
+    return np.array(rows).reshape(-1, 10)
 
 
-def lower_bound(upper, x, margin, rows, limits):
+def lower_bound(upper, x, rows):
     """A lower bound of ``|R x - t|^2`` over all bodies, by weak duality at multipliers fitted to x.
 
     With Z >= 0 and l >= 0 and c = margin' svec(Z) + rows' l, no body is lower than
-    ``f(x) - <Z, S(x)> - l (rows x - limits) - |R^-T (gradient - c)|^2 / 4``, however Z, l arise.
+    ``f(x) - <Z, S(x)> - l rows x - |R^-T (gradient - c)|^2 / 4``, however Z, l arise.
     """
+    margin = MARGIN
     matrix, target = upper[:10, :10], upper[:10, -1]
     residual = matrix @ x - target
     value = float(residual @ residual + upper[10, -1] ** 2)
     _, vectors = np.linalg.eigh(smat(margin @ x))
-    slack = rows @ x - limits
+    slack = rows @ x
     best = -np.inf
     for rank in range(5):
         basis = vectors[:, :rank]
@@ -115,18 +114,16 @@ def lower_bound(upper, x, margin, rows, limits):
 @pytest.mark.slow
 @pytest.mark.parametrize("make", [random_case, hard_case])
 def test_no_body_is_much_better_than_that_of_lmi_in_three_hundred_problems_each(make):
-    """Weak duality on all rows proves it, also where constraints of shape and mass hold."""
-    margin, kept, solved, active, linear = margin_matrix(1e-6), {}, 0, 0, 0
+    """Weak duality on all rows proves it, also where constraints of the shape hold."""
+    kept, solved, active, linear = {}, 0, 0, 0
     for seed in range(300):
         rows, problem, shape = (*make(seed), BOX)[:3]
         weighting = ("noise", "dynamism")[(seed // 2) % 2]
         support = ("none", "box", "ellipsoid")[seed % 3]
-        bound = (0.0, 0.5)[seed % 7 == 0]
         told = None if support == "none" and seed % 4 else shape
-        key = weighting, support, bound
+        key = weighting, support
         if key not in kept:
-            kept[key] = estimator("lmi", estimator__weighting=weighting, lmi__support=support,
-                                  estimator__max_mass=bound)
+            kept[key] = estimator("lmi", estimator__weighting=weighting, lmi__support=support)
         try:
             phi = kept[key].solve(problem, told).phi
         except NotEnoughData as error:
@@ -136,14 +133,13 @@ def test_no_body_is_much_better_than_that_of_lmi_in_three_hundred_problems_each(
         assert is_consistent(phi)
         body = reference_body(told)
         x = body.from_phi @ phi
-        limits = constraints(body, told, support, bound)
-        assert np.all(limits[0] @ x >= limits[1] - 1e-9 * x[MASS]), seed
-        assert np.linalg.eigvalsh(smat(margin @ x))[0] >= -1e-9 * x[MASS], seed
-        value, least = lower_bound(problem_of_all_rows(rows, problem, weighting, told), x, margin,
-                                   *limits)
+        limits, margin = constraints(body, told, support), smat(MARGIN @ x)
+        assert np.all(limits @ x >= -1e-9 * x[MASS]), seed
+        assert np.linalg.eigvalsh(margin)[0] >= -1e-9 * x[MASS], seed
+        value, least = lower_bound(problem_of_all_rows(rows, problem, weighting, told), x, limits)
         assert value <= least + 1e-6 * (1.0 + value), (seed, value, least)
-        active += np.linalg.eigvalsh(smat(margin @ x))[0] < 1e-6 * x[MASS]
-        linear += bool(np.any(limits[0] @ x < limits[1] + 1e-6 * x[MASS]))
+        active += np.linalg.eigvalsh(margin)[0] < 1e-6 * x[MASS]
+        linear += bool(np.any(limits @ x < 1e-6 * x[MASS]))
     assert solved >= 290 and active >= 100 and linear >= 20, (solved, active, linear)
 
 
@@ -178,7 +174,7 @@ def bodies(count: int) -> list[tuple[np.random.Generator, Array]]:
     for seed in range(count):
         rng = np.random.default_rng(seed)
         place = rng.uniform(-0.15, 0.15, (3, 3)) + [0.0, 0.0, 0.1]
-        out.append((rng, phi_from_points(place, np.full(3, 0.4))))
+        out.append((rng, point_columns(place) @ np.full(3, 0.4)))
     return out
 
 
@@ -248,15 +244,3 @@ def test_reaches_the_lmi_optimum_where_the_constraint_is_active(rng: np.random.G
         assert sum_of_squares(marginal, found) <= wanted * (1.0 + 1e-6)
         # Not below the optimum either: that would mean less than the margin.
         assert smallest_eigenvalue(reference_body(None), found) >= 0.99e-6
-
-
-def test_respects_the_largest_mass(rng: np.random.Generator) -> None:
-    """With a bound below the true mass the answer is that of `lmi` with the same bound."""
-    settings = Settings().replace({"estimator.max_mass": 0.5})
-    for _ in range(10):
-        problem = compress(make_rows(rng, 1.5 * random_phi(rng), motion(rng, 100, speed=0.5)))
-        marginal = problem.problems["noise"]
-        wanted = create(settings, "lmi").solve(problem, None).phi
-        found = create(settings, "manifold").solve(problem, None).phi
-        assert found[0] <= 0.5 * (1.0 + 1e-9)
-        assert sum_of_squares(marginal, found) <= sum_of_squares(marginal, wanted) * (1.0 + 1e-6)

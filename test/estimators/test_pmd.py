@@ -11,9 +11,9 @@ from problems import BOX, estimator, hard_case, random_case, stacked
 from scipy.optimize import nnls
 
 from inertial_id_ros.errors import NotEnoughData
+from inertial_id_ros.estimators import pmd
 from inertial_id_ros.estimators.reference_body import reference_body
 from inertial_id_ros.inertia import Array, is_consistent, point_columns
-from inertial_id_ros.settings.groups import PmdSettings
 
 ROUNDS, GAP = 300, 1e-9
 
@@ -82,7 +82,7 @@ REFEREE = {"norm": least_sum_of_norms, "squared": least_sum_of_squares}
 def test_pmd_reaches_the_optimum_of_all_rows(form, make, monkeypatch):
     """That of active sets on all rows, which prove it from below; 150 problems each."""
     kept, gaps = {}, []
-    monkeypatch.setattr(PmdSettings, "points", 24)
+    monkeypatch.setattr(pmd, "POINTS", 24)
     for seed in range(150):
         rows, problem, shape = (*make(seed), BOX)[:3]
         weighting = ("noise", "dynamism")[(seed // 2) % 2]
@@ -90,7 +90,7 @@ def test_pmd_reaches_the_optimum_of_all_rows(form, make, monkeypatch):
         key = weighting, weight
         if key not in kept:
             kept[key] = estimator("pmd", pmd__form=form, estimator__weighting=weighting)
-        monkeypatch.setattr(PmdSettings, "regularization", weight)
+        monkeypatch.setattr(pmd, "LAMBDA", weight)
         try:
             got = kept[key].solve(problem, shape)
         except NotEnoughData as error:
