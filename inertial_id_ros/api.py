@@ -40,9 +40,9 @@ from .robot.robot_file import save_robot
 from .settings import Settings, settings_from_mapping
 
 if TYPE_CHECKING:
-    from .robot.bounds import BaseCheck
+    from .robot.base_parameters import BaseCheck
     from .robot.identify import RobotResult
-    from .robot.recording import NamedRecording
+    from .robot.recording import JointRecording
 
 __all__ = [
     "PARAMETER_NAMES",
@@ -300,13 +300,13 @@ def identify_robot(urdf: str, stamps: ArrayLike, names: Sequence[str], positions
     return result
 
 
-def _named(what: str, joints: tuple[str, ...], recording: RobotRecording) -> NamedRecording:
+def _named(what: str, joints: tuple[str, ...], recording: RobotRecording) -> JointRecording:
     """Arrays as a recording of these joints (raises InvalidData)."""
-    from .robot.recording import NamedRecording
+    from .robot.recording import JointRecording
 
     times = as_stamps(f"{what}joint states", recording.stamps)
     shape = len(times), len(joints)
-    return NamedRecording(joints, times, as_rows(f"{what}positions", recording.positions, shape),
+    return JointRecording(joints, times, as_rows(f"{what}positions", recording.positions, shape),
                           as_rows(f"{what}efforts", recording.efforts, shape))
 
 
@@ -327,7 +327,7 @@ def check_base_parameters(document: Mapping[str, Any], urdf: str = "",
     Raises:
         InvalidSetting: the document or the constraints are not understood.
     """
-    from .robot.bounds import check_base_parameters as check
+    from .robot.base_parameters import check_base_parameters as check
     from .robot.model import RobotModel
 
     return check(document, constraints or {},

@@ -22,13 +22,12 @@ from inertial_id_ros.robot.constraints import (
     mass_between,
 )
 from inertial_id_ros.robot.least_squares import (
-    Compressed,
     Reference,
-    compress_rows,
     description_reference,
     make_reference,
 )
 from inertial_id_ros.robot.model import BODY_SIZE, JointTerms, RobotModel
+from inertial_id_ros.robot.recording import Rows
 
 _BODY = ("m", "lx", "ly", "lz", "Lxx", "Lxy", "Lxz", "Lyy", "Lyz", "Lzz")
 
@@ -188,7 +187,7 @@ def wam_limits(arm: Wam, constrained: bool = False) -> Limits:
     return limits
 
 
-def wam_motion(arm: Wam, step: float = 0.01) -> Compressed:
+def wam_motion(arm: Wam, step: float = 0.01) -> Rows:
     """The trajectory of Table 5 (eq. 78) and the torques of `WAM_OLS`, as if nothing were left."""
     t = np.arange(0.0, 1e-3 * WAM_SAMPLES, step)[:, None, None]
     w = _WF * np.arange(1, 6)
@@ -197,7 +196,7 @@ def wam_motion(arm: Wam, step: float = 0.01) -> Compressed:
     dq = np.sum(_SINES * cosine + _COSINES * sine, axis=2)
     ddq = np.sum(w * (_COSINES * cosine - _SINES * sine), axis=2)
     rows = arm.model.regressor(q, dq, ddq) @ arm.to_model
-    return compress_rows(rows, rows[:, :, arm.base.independent] @ WAM_OLS)
+    return Rows(arm.model, t.ravel(), rows, rows[:, :, arm.base.independent] @ WAM_OLS)
 
 
 def mass_matrix(model: RobotModel, phi: Array, q: Array) -> Array:

@@ -9,9 +9,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from inertial_id_ros.robot.least_squares import Compressed, compress_rows
 from inertial_id_ros.robot.model import RobotModel
-from inertial_id_ros.robot.recording import JointRecording
+from inertial_id_ros.robot.recording import JointRecording, Rows
 
 HALF = np.pi / 2
 
@@ -181,10 +180,10 @@ def recording(t: np.ndarray, q: np.ndarray, effort: np.ndarray) -> JointRecordin
     """A recording with times (n,) in seconds; samples that repeat a time are left out."""
     stamps = np.round(1e9 * t).astype(np.int64)
     new = np.append(True, np.diff(stamps) > 0)
-    return JointRecording(stamps[new], q[new], effort[new])
+    return JointRecording((), stamps[new], q[new], effort[new])
 
 
-def compress(model: RobotModel, q: np.ndarray, dq: np.ndarray, ddq: np.ndarray,
-             torque: np.ndarray) -> Compressed:
-    """Factors of motions and torques."""
-    return compress_rows(model.regressor(q, dq, ddq), torque)
+def unfiltered(model: RobotModel, q: np.ndarray, dq: np.ndarray, ddq: np.ndarray,
+               torque: np.ndarray) -> Rows:
+    """Rows of motions and torques."""
+    return Rows(model, np.arange(len(q)), model.regressor(q, dq, ddq), torque)

@@ -16,7 +16,7 @@ from inertial_id_ros.apps.simulation.payload import Part, Payload
 from inertial_id_ros.inertia import Array
 from inertial_id_ros.robot.identify import Request, RobotResult, identify_described_robot
 from inertial_id_ros.robot.model import JointTerms
-from inertial_id_ros.robot.recording import JointRecording, NamedRecording
+from inertial_id_ros.robot.recording import JointRecording
 from inertial_id_ros.robot.robot_file import save_robot
 
 URDF = load_description().urdf
@@ -45,10 +45,10 @@ class SimulatedTorques(NamedTuple):
         return self.named.of_joints(NAMES)
 
     @property
-    def named(self) -> NamedRecording:
+    def named(self) -> JointRecording:
         """As the identification reads it."""
         stamps = np.round(1e9 * self.t).astype(np.int64)
-        return NamedRecording(NAMES, stamps, self.q, self.effort)
+        return JointRecording(NAMES, stamps, self.q, self.effort)
 
 
 def simulate(motion: Motion, duration: float, payload: Payload | None = None,

@@ -4,20 +4,33 @@
 ``Y(q, dq, ddq) phi = Y_b beta`` with ``beta = K phi``, for every motion (Gautier 1991; Sousa and
 Cortesao 2014, Section 4.1). K comes from the regressor at random motions, column by column from the
 left: a column that those before it do not span becomes a base column.
+
+beta is feasible if parameters phi within the limits have it (eq. 41). Their null-space values are
+arbitrary: a witness shows that such a robot exists, and identifies none.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import NotEnoughData
-from ..inertia import Array
-from .least_squares import Compressed
-from .model import RobotModel
+from ..errors import InvalidSetting, NotEnoughData
+from ..extras import optional_packages
+from ..inertia import Array, phi_from_body
+from ..linalg import triangle
+from .constraints import MARGIN, Bounds, Limits, consistent, entries, numbers, place
+from .convex import AffineRobot, depth, nearest_robot, solve
+from .least_squares import Reference, description_reference, make_reference
+from .model import BODY_TERMS, NOT_NEGATIVE, OFFSET, RobotModel
+from .recording import Rows
+
+with optional_packages("identifying a robot"):
+    import cvxpy as cp
 
 # A column this much smaller than the largest is rounding noise; normalised, it would look new.
 NOISE_COLUMN = 1e-10
@@ -25,6 +38,9 @@ NOISE_COLUMN = 1e-10
 INDEPENDENT = 1e-7
 _COEFFICIENT = 1e-9  # coefficients of combinations below this are rounding
 _ROWS_PER_COLUMN = 3  # of the random motions
+_OF_JOINT = (*NOT_NEGATIVE, OFFSET)
+_TERM = re.compile(r"\s*([+-]?)\s*(?:([0-9.]+(?:e[+-]?[0-9]+)?)\s*\*?\s*)?"
+                   r"([A-Za-z_]\w*)\(([^()]+)\)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -113,17 +129,200 @@ def structural_base_parameters(model: RobotModel) -> BaseParameters:
     return find_base_parameters(rows.reshape(-1, model.size), model.parameter_names)
 
 
-def fit_base_parameters(data: Compressed, base: BaseParameters) -> Array:
+def fit_base_parameters(rows: Rows, base: BaseParameters) -> Array:
     """Base parameters (nb,) by ordinary least squares.
 
     Raises:
         NotEnoughData: the motion does not excite every base parameter.
     """
-    factor = data.stack()
-    columns, target = factor[:, base.independent], factor[:, -1]
-    lengths = np.linalg.norm(columns, axis=0)
-    lengths[lengths == 0.0] = 1.0
+    columns, target = rows.factor()
+    columns = columns[:, base.independent]
+    lengths = np.maximum(np.linalg.norm(columns, axis=0), np.finfo(float).tiny)
     beta, _, rank, _ = np.linalg.lstsq(columns / lengths, target, rcond=None)
     if rank < base.count:
         raise NotEnoughData(f"the recording excites {rank} of the {base.count} base parameters")
     return np.asarray(beta / lengths)
+
+
+# Feasibility
+
+
+class Certificate(NamedTuple):
+    """Proof that no parameters with these base parameters are within the limits.
+
+    With multipliers Z in the cones of the limits, the sum of ``<Z, limit(phi)>`` cannot be negative
+    within the limits; but it is `value` < 0 whatever the null-space values of phi.
+
+    Attributes:
+        multipliers: one for each expression of the limits, of its shape; value: that sum.
+        leak: largest change of it for a null-space change of the reference's size: rounding.
+        depth: smallest eigenvalue or entry of the multipliers; 0 on the boundary.
+    """
+
+    multipliers: tuple[Array, ...]
+    value: float
+    leak: float
+    depth: float
+
+
+class Feasibility(NamedTuple):
+    """The answer of BPFT.
+
+    Attributes:
+        feasible: True if a robot within the limits has the base parameters.
+        margin: how far inside the limits the best such robot is, the reference being at 1 (where
+            the search ends); negative: none is inside.
+        witness: (p,) that robot; certificate: proof, if infeasible.
+    """
+
+    feasible: bool
+    margin: float
+    witness: Array
+    certificate: Certificate | None
+
+
+def check_feasibility(base: BaseParameters, beta: Array, limits: Limits, ref: Reference
+                      ) -> Feasibility:
+    """BPFT: true if a robot within the limits has the base parameters beta (nb,) (eq. 51).
+
+    The largest t is sought with ``limits(phi) - t 1`` in their cones, ``K phi = beta``: a problem
+    that always has a solution. The multipliers of a negative optimum are the certificate.
+    """
+    matrix, u = base.matrix @ ref.unit, ref.inverse @ ref.phi
+    start = ref.unit @ (u + np.linalg.pinv(matrix) @ (beta - matrix @ u))
+    null = ref.unit @ np.linalg.qr(ref.inverse @ base.null_space)[0]
+    size = max(float(np.abs(ref.inverse @ start).max()), 1.0)  # of an estimate that is far off
+    x, t = cp.Variable(null.shape[1]), cp.Variable()
+    expressions = limits(AffineRobot(start, size * null, x))
+    shifted = [(each - size * t * (np.eye(each.shape[0]) if each.ndim == 2 else 1.0)) / size
+               for each in expressions]
+    constraints = solve(cp.Minimize(-t), [*shifted, cp.reshape(1.0 / size - t, (1,), order="C")])
+    margin = min(size * float(np.asarray(t.value)), 1.0)
+    witness = start + size * null @ np.asarray(x.value)
+    if margin >= 0.0:
+        return Feasibility(True, margin, witness, None)
+    multipliers = tuple(np.asarray(each.dual_value) for each in constraints[:-1])
+    total = sum((cp.sum(cp.multiply(z, each))
+                 for z, each in zip(multipliers, expressions, strict=True)), cp.Constant(0.0))
+    leak = max(float(np.abs(slope.toarray()).max(initial=0.0)) for slope in total.grad.values())
+    return Feasibility(False, margin, witness, Certificate(
+        multipliers, float(total.value), leak / size, min(map(depth, multipliers))))
+
+
+def correct_to_feasible(base: BaseParameters, beta: Array, limits: Limits, ref: Reference
+                        ) -> Array:
+    """BPFC: a robot (p,) with the feasible base parameters nearest to beta (nb,) (eqs 52-56).
+
+    The distance, and with it the answer, depends on how parameters are grouped and on their units
+    (Section 4.5).
+    """
+    return nearest_robot(base.matrix, beta, limits, ref)
+
+
+def fit_feasible(rows: Rows, base: BaseParameters, limits: Limits, ref: Reference) -> Array:
+    """FBPE-OLS: a robot (p,) whose base parameters have the least residual (eq. 74)."""
+    columns, target = rows.factor()
+    # Only R1 and rho1 of the triangular factor depend on beta (eqs 64-71).
+    upper = triangle(np.column_stack([columns[:, base.independent], target]))
+    rest = max(abs(upper[-1, -1]), 1e-6 * np.linalg.norm(target), np.finfo(float).tiny)
+    size = rest / np.sqrt(max(rows.effort.size - base.count, 1))  # of a residual
+    return nearest_robot(upper[:-1, :-1] @ base.matrix / size, upper[:-1, -1] / size, limits, ref)
+
+
+# What a user writes
+
+
+class BaseCheck(NamedTuple):
+    """Base parameters that were checked.
+
+    Attributes:
+        combinations: (nb,) of link parameters; beta: (nb,) their values.
+        feasibility: says if a robot can have them; nearest: (nb,) those that one can have.
+    """
+
+    combinations: tuple[str, ...]
+    beta: Array
+    feasibility: Feasibility
+    nearest: Array
+
+    @property
+    def distance(self) -> float:
+        """Euclidean distance to the nearest, sqrt(u') (Sousa and Cortesao 2014, eq. 56)."""
+        return float(np.linalg.norm(self.nearest - self.beta))
+
+
+def check_base_parameters(given: Mapping[str, Any], constraints: Mapping[str, Any],
+                          description: RobotModel | None) -> BaseCheck:
+    """Check base parameters by BPFT, and correct them by BPFC.
+
+    Args:
+        given: ``base_parameters``, a list of ``combination`` and ``value``, as `identify_robot`
+            writes to JSON: "Lyy(1) + ..." in SI units, about the origins of the links' frames.
+        constraints: bounds of the bodies, as of a file.
+        description: the robot, for scale; None: bodies of 1 kg and 1 kg m^2.
+
+    Raises:
+        InvalidSetting: the mapping says something else.
+    """
+    bounds = Bounds.from_mapping(constraints)
+    listed = given.get("base_parameters") if isinstance(given, Mapping) else None
+    if not isinstance(listed, list) or not listed:
+        raise InvalidSetting("there is no list 'base_parameters'")
+    each = [entries(item, f"base_parameters[{k}]", "combination", "value", "sigma")
+            for k, item in enumerate(listed)]
+    beta = np.array([numbers(item, "value") for item in each])
+    base, bodies = _base_parameters([str(item.get("combination", "")) for item in each])
+    phi = np.zeros(len(base.names))
+    for body in bodies:
+        phi[place(body, bodies)] = phi_from_body(1.0, np.zeros(3), np.eye(3)) if (
+            description is None or body not in description.bodies) else (
+            description_reference(description).phi[description.body_slice(body)])
+    signed = [k for k, name in enumerate(base.names) if name.partition("(")[0] in NOT_NEGATIVE]
+    scale, more = make_reference(phi, len(bodies)), bounds.limits(bodies, phi)
+
+    def limits(p: Any, margin: float = 0.0) -> list[cp.Expression]:
+        exists = [consistent(p[where], phi[where], bounds.form, margin=0.0)
+                  for where in (place(body, bodies) for body in bodies)]
+        return [*(each - margin * np.eye(each.shape[0]) for each in exists),
+                *([p[signed]] if signed else []), *more(p)]
+
+    # A robot can have what lies on the border of the cones, as fits often do (eq. 51); what is
+    # corrected comes to lie inside (eq. 21, whose margin does not grow with the mass).
+    nearest = correct_to_feasible(base, beta, lambda p: limits(p, MARGIN), scale)
+    return BaseCheck(tuple(str(item["combination"]) for item in each), beta,
+                     check_feasibility(base, beta, limits, scale), base.matrix @ nearest)
+
+
+def _base_parameters(texts: Sequence[str]) -> tuple[BaseParameters, list[str]]:
+    """Base parameters of combinations, and the names of their bodies (raises InvalidSetting)."""
+    rows = [_combination(text) for text in texts]
+    used = list(dict.fromkeys(key for row in rows for key in row))
+    bodies = list(dict.fromkeys(owner for term, owner in used if term in BODY_TERMS))
+    keys = [*((term, body) for body in bodies for term in BODY_TERMS),
+            *(key for key in used if key[0] in _OF_JOINT)]
+    matrix = np.array([[row.get(key, 0.0) for key in keys] for row in rows])
+    independent = np.array([keys.index(next(iter(row))) for row in rows])
+    wrong = np.flatnonzero(np.any(matrix[:, independent] != np.eye(len(rows)), axis=0))
+    if len(wrong):
+        raise InvalidSetting(f"combination '{texts[wrong[0]]}' must begin with a parameter that no "
+                             "other combination holds, without a factor")
+    dependent = np.setdiff1d(np.arange(len(keys)), independent)
+    return BaseParameters(tuple(f"{term}({owner})" for term, owner in keys), independent,
+                          dependent, matrix[:, dependent]), bodies
+
+
+def _combination(text: str) -> dict[tuple[str, str], float]:
+    """Coefficients of a linear combination by term and owner (raises InvalidSetting)."""
+    out: dict[tuple[str, str], float] = {}
+    end = 0
+    while found := _TERM.match(text, end):
+        sign, factor, term, owner = found.groups()
+        if term not in (*BODY_TERMS, *_OF_JOINT):
+            raise InvalidSetting(f"there is no parameter '{term}({owner})'; allowed: of a link "
+                                 f"{', '.join(BODY_TERMS)}; of a joint {', '.join(_OF_JOINT)}")
+        out[term, owner] = float(factor or 1.0) * (-1.0 if sign == "-" else 1.0)
+        end = found.end()
+    if not out or text[end:].strip():
+        raise InvalidSetting(f"combination '{text}' is not understood; expected one like 'Ixx(arm) "
+                             "- Iyy(arm) + 0.3 m(hand)'")
+    return out

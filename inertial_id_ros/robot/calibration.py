@@ -1,5 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""The robot's mounting, clocks and drives: tilt of gravity, delay of efforts, gains of motors.
+"""What a recording says of the robot beside its bodies: tilt of the base, delay of the efforts,
+gains of the drives, and how bodies load its joints.
 
 A base that is not level by a third of a degree, or efforts stamped some milliseconds late, cost
 more torque error than all noise. Gravity enters the regressor linearly, and a delay shifts the
@@ -15,16 +16,18 @@ changes with load and temperature; inertia and, but for its mass, the payload ar
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import least_squares
 
 from ..errors import InvalidData, NotEnoughData
 from ..inertia import Array
+from ..linalg import triangle
 from .base_parameters import structural_base_parameters
-from .least_squares import equivalent_white_noise, factors_of_joints, fit_unconstrained
-from .model import RobotModel
+from .least_squares import equivalent_white_noise, fit_unconstrained
+from .model import NO_TERMS, RobotModel
 from .recording import RowFilter, Rows
 
 LARGEST_TILT = 0.5  # rad
@@ -34,14 +37,9 @@ _ROUNDS = 4  # in which the noise of each joint is found
 _TINY = float(np.finfo(float).tiny)
 
 
-@dataclass(frozen=True)
-class Alignment:
-    """Mounting and clock of a recording.
-
-    Attributes:
-        gravity: (3,) [m/s^2] in root axes.
-        delay: how much later than the positions the efforts are stamped [s].
-    """
+class Alignment(NamedTuple):
+    """Mounting and clock of a recording: gravity (3,) [m/s^2] in root axes, and how much later than
+    the positions the efforts are stamped [s]."""
 
     gravity: Array
     delay: float = 0.0
@@ -67,8 +65,8 @@ def align_recording(model: RobotModel, filtered: RowFilter) -> Alignment:
     size = float(model.gravity[2])
     if not np.allclose(model.gravity[:2], 0.0):
         raise InvalidData("tilt is found for a model whose gravity is along the root's z axis")
-    free = fit_unconstrained(model, filtered.rows(model))
-    parts, effort, rate = _condense(model, filtered, free.weights)
+    free = fit_unconstrained(filtered.rows(model))
+    parts, effort, rate = _condense(model, filtered, free.rows.weights)
 
     def gravity(tilt: Array) -> Array:
         across = np.sin(tilt)
@@ -97,7 +95,7 @@ def align_recording(model: RobotModel, filtered: RowFilter) -> Alignment:
                      delay if abs(delay) > clear[2] else 0.0)
 
 
-def _condense(model: RobotModel, filtered: RowFilter, weights: Array
+def _condense(model: RobotModel, filtered: RowFilter, weights: Array | float
               ) -> tuple[Array, Array, Array]:
     """Few rows, which fit and leave residuals as all of them do, weighted (r, joints).
 
@@ -106,49 +104,49 @@ def _condense(model: RobotModel, filtered: RowFilter, weights: Array
         efforts (k,); their derivatives (k,).
     """
     base = structural_base_parameters(model).independent
-    weightless, *pulls = (model.with_gravity(g) for g in (np.zeros(3), *np.eye(3)))
+    weightless = model.with_gravity(np.zeros(3))
+    pulls = [model.with_terms(NO_TERMS).with_gravity(axis) for axis in np.eye(3)]
 
     def columns(q: Array, dq: Array, ddq: Array) -> Array:
         still = np.zeros_like(q)
         rows = [weightless.regressor(q, dq, ddq)]
         for pull in pulls:
             rows.append(np.zeros_like(rows[0]))  # terms do not weigh
-            rows[-1][:, :, :model.inertial] = pull.body_regressor(q, still, still)
+            rows[-1][:, :, :model.inertial] = pull.regressor(q, still, still)
         return np.concatenate([part[:, :, base] for part in rows], axis=2)
 
     rows = np.concatenate([filtered.mean(columns), filtered.effort[..., None],
                            filtered.effort_rate[..., None]], axis=2)
-    factors = factors_of_joints(rows * weights[..., None])
-    stacked = factors[factors.any(axis=2)]
-    parts = np.stack(np.split(stacked[:, :-2], 4, axis=1))
-    return parts, stacked[:, -2], stacked[:, -1]
+    stacked = triangle((rows * np.expand_dims(weights, 2)).reshape(-1, rows.shape[2]))
+    return np.stack(np.split(stacked[:, :-2], 4, axis=1)), stacked[:, -2], stacked[:, -1]
 
 
-@dataclass(frozen=True)
-class Drives:
-    """Gains with which the currents of a robot's drives become torques.
+class Drives(NamedTuple):
+    """How the motor currents that a robot sends as efforts become torques.
 
     Attributes:
         gain: (joints,) [N m/A]; spread: (joints, joints) covariance of their relative errors.
+        follow: (p, joints) by how much the identified parameters grow with each gain, relative.
     """
 
     gain: Array
     spread: Array
+    follow: Array
 
 
-def gains_from_payload(model: RobotModel, unloaded: Rows, loaded: Rows, mass: float) -> Drives:
-    """Gains of all drives from recordings without and with a payload of known mass [kg].
+def gains_from_payload(unloaded: Rows, loaded: Rows, mass: float) -> tuple[Array, Array]:
+    """Gains (joints,) of all drives [N m/A] and the covariance (joints, joints) of their relative
+    errors, from recordings without and with a payload of known mass [kg].
 
     Raises:
         NotEnoughData: the recordings do not determine the gain of every joint.
     """
-    count, rows = model.nv, _columns(model, unloaded, loaded)
+    count, rows = unloaded.model.nv, _torques_of_both(unloaded, loaded)
     effort = np.concatenate([unloaded.effort, loaded.effort])
-    factors = factors_of_joints(np.concatenate([rows, effort[..., None]], axis=2))
-    joint, _ = np.nonzero(factors.any(axis=2))
-    stacked = factors[factors.any(axis=2)]
-    lengths = np.linalg.norm(stacked[:, :-2], axis=0)
-    lengths[lengths == 0.0] = 1.0
+    every = np.concatenate([rows, effort[..., None]], axis=2)
+    stacked = triangle(every.transpose(1, 0, 2)).reshape(-1, every.shape[2])
+    joint = np.repeat(np.arange(count), every.shape[2])
+    lengths = np.maximum(np.linalg.norm(stacked[:, :-2], axis=0), _TINY)
     y, pull, current = stacked[:, :-2] / lengths, mass * stacked[:, -2], stacked[:, -1]
     apart = np.eye(count)[joint]  # (n, joints): the rows of each joint
     # All on the side of torques: linear, but biased by the noise of the currents.
@@ -170,12 +168,11 @@ def gains_from_payload(model: RobotModel, unloaded: Rows, loaded: Rows, mass: fl
     _check_gains(gain)
     # Residuals repeat themselves: rows count as so many independent ones.
     residual = effort - rows @ np.append(x[count:] / lengths, mass) / gain
-    parts = np.split(residual, [len(unloaded.effort)])
     square = sum(len(part) * equivalent_white_noise(part, np.full(count, _TINY))**2
-                 for part in parts)
+                 for part in np.split(residual, [len(unloaded.effort)]))
     longer = np.sqrt(square / np.maximum(np.sum(residual**2, axis=0), _TINY))
     root = gain[:, None] * np.linalg.pinv(slopes(x))[:count] * longer[joint]
-    return Drives(gain, root @ root.T)
+    return gain, root @ root.T
 
 
 def _check_gains(gain: Array) -> None:
@@ -187,9 +184,10 @@ def _check_gains(gain: Array) -> None:
             "the payload? (Torques need no payload.)")
 
 
-def _columns(model: RobotModel, unloaded: Rows, loaded: Rows) -> Array:
+def _torques_of_both(unloaded: Rows, loaded: Rows) -> Array:
     """Both recordings in one system of torques (r, joints, columns): base parameters, frictions of
     each recording, the payload's parameters, the last of which is its mass."""
+    model = unloaded.model
     base = structural_base_parameters(model).independent
     inertial, terms = base[base < model.inertial], base[base >= model.inertial]
     last = model.body_slice(len(model.bodies) - 1)
@@ -199,3 +197,14 @@ def _columns(model: RobotModel, unloaded: Rows, loaded: Rows) -> Array:
         payload = np.roll(rows[:, :, last], -1, axis=2)
         parts.append(np.concatenate([rows[:, :, inertial], *friction, k * payload], axis=2))
     return np.concatenate(parts)
+
+
+def with_all_terms(model: RobotModel, filtered: RowFilter, some: slice) -> RobotModel:
+    """The robot whose joints have drive inertia and friction by load, too.
+
+    Args:
+        some: rows by which bodies load the joints.
+    """
+    driven = model.with_terms(replace(model.terms, drive_inertia=True))
+    bodies = fit_unconstrained(filtered.rows(driven)[some]).phi[:model.inertial]
+    return driven.with_terms(replace(driven.terms, load=True, load_bodies=tuple(bodies.tolist())))

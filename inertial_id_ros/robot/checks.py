@@ -8,7 +8,8 @@ joint whose efforts have the wrong sign, or belong to another joint, follows it 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -55,40 +56,16 @@ def check_position_units(model: RobotModel, q: Array) -> None:
                 f"description allows {low:.4g} to {high:.4g} {unit}: are they in {wrong}?")
 
 
-def check_recording(model: RobotModel, recording: JointRecording, low_pass: float) -> list[str]:
-    """Notes on joints that do not move, and on bodies of the description that cannot exist.
+def check_motion(model: RobotModel, filtered: RowFilter, low_pass: float) -> list[str]:
+    """Notes on joints that do not move.
 
     Raises:
         NotEnoughData: nothing moves, or for too short a time for so many unknowns.
-        InvalidData: efforts are not measured or hold no gravity, or angles are in degrees.
     """
-    notes = _check_motion(model, recording, low_pass)
-    for name, effort in zip(model.joint_names, recording.effort.T, strict=True):
-        if np.ptp(effort) == 0.0:
-            raise InvalidData(f"the efforts of '{name}' are {effort[0] + 0.0:g} throughout: they "
-                              "are not measured")
-    part, _ = recording.split(_CONSIDERED)
-    now = follow(model, part, low_pass).score
-    # The sine of an angle shows its unit, whatever the masses, gains and limits.
-    radians = JointRecording(part.stamps, part.q * np.where(model.slides, 1.0, np.pi / 180.0),
-                             part.effort)
-    if now - follow(model, radians, low_pass).score > _FAR_BETTER:
-        raise InvalidData("the positions are in degrees: taken as such, the efforts follow the "
-                          "robot description far better; positions must be in rad")
-    # Bodies without weight would explain them.
-    if now - follow(model.with_gravity(np.zeros(3)), part, low_pass).score > _FAR_BETTER:
-        raise InvalidData("the efforts hold no gravity: they follow the robot description far "
-                          "better without it; record what the joints bear in all, with gravity")
-    return notes + check_description(model)
-
-
-def _check_motion(model: RobotModel, recording: JointRecording, low_pass: float) -> list[str]:
-    """Notes on joints that do not move (raises NotEnoughData where too little moves)."""
-    covered = np.ptp(recording.q, axis=0)
+    covered = np.ptp(filtered.motion[0], axis=0)
     if covered.max() < _MOVES:
         raise NotEnoughData(f"no joint moves (at most by {covered.max():.2g} rad); torques at one "
                             "pose tell nothing of the bodies")
-    filtered = RowFilter(recording, 0.0, low_pass)
     steps = np.minimum(np.diff(filtered.number, append=filtered.number[-1] + 1), _PAUSE)
     moved = float(steps[np.abs(filtered.motion[1]).max(axis=1) > _SPEED].sum()) * BIN
     # A Hann kernel of this length averages as a mean over two thirds of it does.
@@ -119,20 +96,102 @@ def check_description(model: RobotModel) -> list[str]:
     return notes
 
 
-def check_scale(model: RobotModel, recording: JointRecording, low_pass: float) -> list[str]:
-    """A note where torques are several times those of the description, or a fraction.
+class Followed(NamedTuple):
+    """How the efforts of each joint follow the torques of the description, beside friction.
+
+    Attributes:
+        effort, residual, turned: (joints,) norms, of the efforts about their means, of what is left
+            of them, and of what is left of efforts of the opposite sign.
+        scale: (joints,) efforts over the description's torques; loaded: (joints,) True where most
+            of the effort is the description's, so that its scale says something.
+    """
+
+    effort: Array
+    residual: Array
+    turned: Array
+    scale: Array
+    loaded: np.ndarray
+
+    def times(self, gain: Array) -> Followed:
+        """Of torques in place of currents."""
+        return Followed(self.effort * gain, self.residual * gain, self.turned * gain,
+                        self.scale * gain, self.loaded)
+
+    @property
+    def score(self) -> float:
+        """Sum of the logarithms of the residuals."""
+        return float(np.sum(np.log(np.maximum(self.residual, 1e-12))))
+
+
+def follow(model: RobotModel, filtered: RowFilter, unit: Array | float = 1.0,
+           order: np.ndarray | slice = slice(None)) -> Followed:
+    """Efforts fitted by the description's torque, the speed, and its sign; no factor is negative,
+    as friction brakes.
+
+    Args:
+        unit: of positions (joints,) in rad; order: of the joints in the recording.
+    """
+    def columns(*motion: Array) -> Array:
+        q, dq, ddq = (unit * each[:, order] for each in motion)
+        return np.stack([model.described_torque(q, dq, ddq), dq, mean_sign(dq, ddq, _SPEED, BIN)],
+                        axis=-1)
+
+    rows, effort = filtered.mean(columns), filtered.effort[:, order]
+    rows, effort = rows - rows.mean(axis=0), effort - effort.mean(axis=0)
+    fits = [nnls(rows[:, j], effort[:, j]) for j in range(model.nv)]
+    scale = np.array([factors[0] for factors, _ in fits])
+    return Followed(np.linalg.norm(effort, axis=0), np.array([norm for _, norm in fits]),
+                    np.array([nnls(rows[:, j], -effort[:, j])[1] for j in range(model.nv)]), scale,
+                    scale * rows[:, :, 0].std(axis=0) > _LOADED * effort.std(axis=0))
+
+
+def check_efforts(model: RobotModel, recording: JointRecording, low_pass: float) -> Followed:
+    """How the efforts of a recording follow the description.
+
+    Raises:
+        InvalidData: efforts are not measured or hold no gravity, angles are in degrees, or two
+            joints that follow each other are named as each other.
+    """
+    for name, effort in zip(model.joint_names, recording.effort.T, strict=True):
+        if np.ptp(effort) == 0.0:
+            raise InvalidData(f"the efforts of '{name}' are {effort[0] + 0.0:g} throughout: they "
+                              "are not measured")
+    part = RowFilter(recording.beginning(_CONSIDERED), 0.0, low_pass)
+    found = follow(model, part)
+    for why, other in _mistakes(model, part):
+        if found.score - other.score > _FAR_BETTER:
+            raise InvalidData(f"{why}: so taken, the efforts follow the robot description far "
+                              "better")
+    return found
+
+
+def _mistakes(model: RobotModel, part: RowFilter) -> Iterator[tuple[str, Followed]]:
+    """Mistakes that fits of many unknowns may hide, and how efforts follow the description then."""
+    # The sine of an angle shows its unit, whatever the masses, gains and limits.
+    yield ("the positions are in degrees; they must be in rad",
+           follow(model, part, np.where(model.slides, 1.0, np.pi / 180.0)))
+    # Bodies without weight would explain them.
+    yield ("the efforts hold no gravity; record what the joints bear in all, with gravity",
+           follow(model.with_gravity(np.zeros(3)), part))
+    for k, pair in enumerate(pairwise(model.joint_names)):
+        order = np.arange(model.nv)
+        order[k:k + 2] = k + 1, k
+        yield f"'{pair[0]}' and '{pair[1]}' are named as each other", follow(model, part, order=order)
+
+
+def check_scale(model: RobotModel, effort: Array, found: Followed) -> list[str]:
+    """A note where torques (n, joints) are several times those of the description, or a fraction.
 
     Raises:
         InvalidData: they are in another unit, of one joint or of all.
     """
-    found = follow(model, recording.split(_CONSIDERED)[0], low_pass)
     scale, loaded = found.scale, found.loaded
     beyond = loaded & ~((1.0 / _SCALE < scale) & (scale < _SCALE))
     for j in np.flatnonzero(beyond)[:1]:
         whose = "all joints" if (beyond == loaded).all() else f"'{model.joint_names[j]}'"
         raise InvalidData(f"the efforts of {whose} are {scale[j]:.2g} times the torques of the "
                           "robot description: are they in another unit than N m?")
-    rms, limits = np.sqrt(np.mean(recording.effort**2, axis=0)), model.effort_limits
+    rms, limits = np.sqrt(np.mean(effort**2, axis=0)), model.effort_limits
     for j in np.flatnonzero(rms > _BEYOND_LIMIT * limits)[:1]:
         raise InvalidData(f"the efforts of '{model.joint_names[j]}' are more than "
                           f"{_BEYOND_LIMIT:g} times the {limits[j]:g} N m that the robot "
@@ -144,45 +203,8 @@ def check_scale(model: RobotModel, recording: JointRecording, low_pass: float) -
             "torques, and no motor currents (--gains)?"]
 
 
-class Followed(NamedTuple):
-    """How the efforts of each joint follow the torques of the description, beside friction.
-
-    Attributes:
-        effort, residual: (joints,) norms, of the efforts about their means.
-        scale: (joints,) efforts over the description's torques; loaded: (joints,) True where most
-            of the effort is the description's, so that its scale says something.
-    """
-
-    effort: Array
-    residual: Array
-    scale: Array
-    loaded: np.ndarray
-
-    @property
-    def score(self) -> float:
-        """Sum of the logarithms of the residuals."""
-        return float(np.sum(np.log(np.maximum(self.residual, 1e-12))))
-
-
-def follow(model: RobotModel, recording: JointRecording, low_pass: float) -> Followed:
-    """Efforts fitted by the description's torque, the speed, and its sign; no factor is negative,
-    as friction brakes."""
-    def columns(q: Array, dq: Array, ddq: Array) -> Array:
-        torque = model.described_torque(q, dq, ddq)
-        return np.stack([torque, dq, mean_sign(dq, ddq, _SPEED, BIN)], axis=-1)
-
-    filtered = RowFilter(recording, 0.0, low_pass)
-    rows = filtered.mean(columns)
-    rows, effort = rows - rows.mean(axis=0), filtered.effort - filtered.effort.mean(axis=0)
-    fits = [nnls(rows[:, j], effort[:, j]) for j in range(model.nv)]
-    scale = np.array([factors[0] for factors, _ in fits])
-    return Followed(np.linalg.norm(effort, axis=0), np.array([norm for _, norm in fits]), scale,
-                    scale * rows[:, :, 0].std(axis=0) > _LOADED * effort.std(axis=0))
-
-
-def explain_failure(model: RobotModel, recording: JointRecording, low_pass: float,
-                    tests: Sequence[Prediction], expected: Array
-                    ) -> InvalidData | NotEnoughData | None:
+def explain_failure(model: RobotModel, found: Followed, tests: Sequence[Prediction],
+                    expected: Array) -> InvalidData | NotEnoughData | None:
     """Why much of the torque is not explained; None where it is.
 
     A recording that is explained badly may have efforts of the opposite sign, or of other joints.
@@ -192,16 +214,13 @@ def explain_failure(model: RobotModel, recording: JointRecording, low_pass: floa
         expected: (joints,) by how much the description's own torques vary, rms [N m].
     """
     if tests[0].shares.max() > _SUSPECT:
-        part, _ = recording.split(_CONSIDERED)
-        now, turned = (follow(model, each, low_pass) for each in (
-            part, part.times(-np.ones(model.nv))))
-        wrong = [f"'{model.joint_names[j]}'" for j in np.flatnonzero(
-            now.residual > _BETTER * turned.residual)]
+        wrong = [f"'{name}'" for name, is_turned in zip(
+            model.joint_names, found.residual > _BETTER * found.turned, strict=True) if is_turned]
         if wrong:
             return InvalidData(
                 f"the efforts of {'all joints' if len(wrong) == model.nv else ', '.join(wrong)} "
                 "have the opposite sign: with it, they follow the robot description far better")
-        share = float(np.linalg.norm(now.residual) / np.linalg.norm(now.effort))
+        share = float(np.linalg.norm(found.residual) / np.linalg.norm(found.effort))
         if share > _UNEXPLAINED:
             return InvalidData(
                 f"the robot description and friction leave {share:.0%} of the efforts unexplained: "

@@ -12,26 +12,36 @@ import numpy as np
 from ..errors import InvalidData, InvalidSetting, NotEnoughData
 from ..inertia import Array, Body, body_from_phi, is_consistent
 from .base_parameters import structural_base_parameters
-from .bounds import Bounds
-from .calibration import Alignment, Drives, align_recording, gains_from_payload
+from .calibration import (
+    Alignment,
+    Drives,
+    align_recording,
+    gains_from_payload,
+    with_all_terms,
+)
 from .checks import (
+    Followed,
+    check_description,
+    check_efforts,
+    check_motion,
     check_position_units,
-    check_recording,
     check_scale,
     compare_with_description,
     explain_failure,
 )
-from .fit import METHODS, Approach, Prediction, RobotFit, fit_robot
+from .constraints import Bounds
+from .fit import METHODS, Prediction, RobotFit, fit_robot
 from .model import GRAVITY, JointTerms, RobotModel
-from .recording import LOW_PASS, JointRecording, NamedRecording, RowFilter, Rows
-from .robot_file import IdentifiedRobot, RobotCurrents
-from .terms import TermChoice, choose_terms
+from .recording import LOW_PASS, JointRecording, RowFilter, Rows
+from .robot_file import IdentifiedRobot
 
 # Of data sheets and of controllers: those of a real UR10e differ from gains that were found with a
 # known mass by 4 %.
 GAIN_ERROR = 0.05
 FADING = 0.01  # rad/s
 _UNEXPLAINED = 0.5  # share of a joint's torque from which on a note says so
+_RANGES = {"low_pass": (0.02, 2.0), "hold_back": (0.0, 0.9), "coulomb_velocity": (0.0, 10.0),
+           "prior_weight": (1e-9, 1e9), "gain_error": (0.0, 0.99), "payload_mass": (1e-3, 1e4)}
 
 
 @dataclass(frozen=True)
@@ -67,19 +77,15 @@ class Request:
     hold_back: float = 0.3
     gains: tuple[float, ...] = ()
     gain_error: float = GAIN_ERROR
-    loaded: NamedRecording | None = None
+    loaded: JointRecording | None = None
     payload_mass: float | None = None
     method: str = "lmi"
     constraints: Mapping[str, Any] = field(default_factory=dict)
     prior_weight: float = 1.0
 
     def __post_init__(self) -> None:
-        for name, value, low, high in (
-                ("low_pass", self.low_pass, 0.02, 2.0), ("hold_back", self.hold_back, 0.0, 0.9),
-                ("coulomb_velocity", self.coulomb_velocity, 0.0, 10.0),
-                ("prior_weight", self.prior_weight, 1e-9, 1e9),
-                ("gain_error", self.gain_error, 0.0, 0.99),
-                ("payload_mass", self.payload_mass, 1e-3, 1e4)):
+        for name, (low, high) in _RANGES.items():
+            value = getattr(self, name)
             if value is not None and not low <= value <= high:
                 raise InvalidSetting(f"{name} is {value:g}; allowed: {low:g} to {high:g}")
         if (self.loaded is None) != (self.payload_mass is None):
@@ -92,11 +98,6 @@ class Request:
             raise InvalidSetting(f"method is '{self.method}'; allowed: {', '.join(METHODS)}")
         Bounds.from_mapping(self.constraints)  # complains of what is not understood
 
-    @property
-    def approach(self) -> Approach:
-        """Method, bounds and weight of the description."""
-        return Approach(self.method, Bounds.from_mapping(self.constraints), self.prior_weight)
-
 
 @dataclass(frozen=True)
 class RobotResult:
@@ -108,8 +109,7 @@ class RobotResult:
         prediction: on all the recording; validation: on a test, or on the last part by a robot
             identified from the rest; None if there was none.
         alignment: tilt and delay, zero where they are not clear of zero.
-        notes: what a person should know; choice: of the joint terms.
-        drives: gains with which currents became torques; None: efforts are torques.
+        notes: what a person should know.
         unexplained: why this is no robot; None: it is one.
     """
 
@@ -121,14 +121,17 @@ class RobotResult:
     validation: Prediction | None
     alignment: Alignment
     notes: tuple[str, ...]
-    choice: TermChoice
-    drives: Drives | None
     unexplained: InvalidData | NotEnoughData | None
 
     @property
     def model(self) -> RobotModel:
         """With the gravity that was found."""
         return self.fit.model
+
+    @property
+    def drives(self) -> Drives | None:
+        """Gains with which currents became torques; None: efforts are torques."""
+        return self.robot.currents
 
     @property
     def consistent(self) -> np.ndarray:
@@ -149,9 +152,9 @@ class RobotResult:
             raise self.unexplained
 
 
-def identify_described_robot(urdf: str, recorded: Sequence[NamedRecording],
+def identify_described_robot(urdf: str, recorded: Sequence[JointRecording],
                              request: Request | None = None,
-                             tests: Sequence[NamedRecording] = ()) -> RobotResult:
+                             tests: Sequence[JointRecording] = ()) -> RobotResult:
     """Identify the robot of a description from one recording or several.
 
     Args:
@@ -167,122 +170,114 @@ def identify_described_robot(urdf: str, recorded: Sequence[NamedRecording],
     asked = request or Request()
     terms = asked.terms or JointTerms(coulomb_velocity=asked.coulomb_velocity)
     level = RobotModel.from_urdf(urdf, terms, False, asked.gravity, asked.joints or None)
-    samples, notes = _load(level, recorded, tests, asked)
-    samples, drives = _as_torques(level, samples, asked)
-    notes += check_scale(level, samples.whole, asked.low_pass)
-    alignment = _align(level, samples.whole, asked, notes)
-    model, choice = _choose_model(level, samples.first, alignment, asked)
-    fit, validation = _fit_and_test(model, level, samples, alignment, drives, asked)
-    return _result(fit, level, samples, validation, alignment, choice, drives, asked, notes)
+    samples = _load(level, recorded, tests, asked)
+    start = RowFilter(samples.whole, 0.0, asked.low_pass)
+    notes = check_motion(level, start, asked.low_pass) + check_description(level)
+    followed = check_efforts(level, samples.whole, asked.low_pass)
+    drives = _find_gains(level, start, samples, asked)
+    if drives is not None:
+        samples, followed = samples.times(drives.gain), followed.times(drives.gain)
+        start = RowFilter(samples.whole, 0.0, asked.low_pass)
+    notes += check_scale(level, samples.whole.effort, followed)
+    alignment = _align(level, start, asked, notes)
+    filtered = RowFilter(samples.whole, alignment.delay, asked.low_pass)
+    model = level.with_gravity(alignment.gravity)
+    if asked.terms is None:
+        model = with_all_terms(model, filtered, samples.first(filtered))
+    rows, base = filtered.rows(model), structural_base_parameters(level.with_terms(model.terms))
+    bounds, spread = Bounds.from_mapping(asked.constraints), drives and drives.spread
+    fit = fit_robot(rows, base, asked.method, bounds, asked.prior_weight, spread)
+    validation = None
+    if samples.test is not None:
+        test = RowFilter(samples.test, alignment.delay, asked.low_pass).rows(model)
+        validation = fit.predict(test)
+    elif samples.cut is not None:
+        before, after = filtered.split(samples.cut)
+        first = fit_robot(rows[before], base, asked.method, bounds, asked.prior_weight)
+        validation = first.predict(rows[after])
+    return _result(fit, rows, level, followed, validation, alignment, drives, asked, notes)
 
 
 class _Samples(NamedTuple):
-    """What the robot is identified from; the part from which it is for the test, and the test."""
+    """What the robot is identified from; recordings for the test, or when it begins [ns]."""
 
     whole: JointRecording
-    first: JointRecording
     test: JointRecording | None
+    cut: int | None
+
+    def times(self, gain: Array) -> _Samples:
+        """With torques in place of currents."""
+        return self._replace(whole=self.whole.times(gain), test=self.test and self.test.times(gain))
+
+    def first(self, filtered: RowFilter) -> slice:
+        """The rows of the whole before the test."""
+        return slice(None) if self.cut is None else filtered.split(self.cut)[0]
 
 
-def _load(model: RobotModel, recorded: Sequence[NamedRecording], tests: Sequence[NamedRecording],
-          asked: Request) -> tuple[_Samples, list[str]]:
-    """The samples of the joints of a model, checked, and notes on them."""
-    names = model.joint_names
-    for source in (*recorded, *tests, *([asked.loaded] if asked.loaded else [])):
-        check_position_units(model, source.of_joints(names, wraps=False).q)
-    parts = [source.of_joints(names) for source in recorded]
+def _load(model: RobotModel, recorded: Sequence[JointRecording], tests: Sequence[JointRecording],
+          asked: Request) -> _Samples:
+    """The samples of the joints of a model, in the right unit."""
+    parts, held = ([each.of_joints(model.joint_names) for each in some]
+                   for some in (recorded, tests))
+    for each in (*parts, *held):
+        check_position_units(model, each.q)
     whole = JointRecording.join(parts)
-    samples = _Samples(whole, whole, None)
+    first, last = int(whole.stamps[0]), int(whole.stamps[-1])
     if tests:
-        held = JointRecording.join([source.of_joints(names) for source in tests])
-        samples = _Samples(whole, whole, held)
-    elif asked.hold_back and len(parts) > 1:
-        samples = _Samples(whole, JointRecording.join(parts[:-1]), parts[-1])
-    elif asked.hold_back:
-        seconds = 1e-9 * float(whole.stamps[-1] - whole.stamps[0])
-        samples = _Samples(whole, *whole.split((1.0 - asked.hold_back) * seconds))
-    return samples, check_recording(model, whole, asked.low_pass)
+        return _Samples(whole, JointRecording.join(held), None)
+    if not asked.hold_back:
+        return _Samples(whole, None, None)
+    if len(parts) > 1:
+        return _Samples(whole, None, int(whole.stamps[-len(parts[-1].stamps)]))
+    return _Samples(whole, None, first + int((1.0 - asked.hold_back) * (last - first)))
 
 
-def _as_torques(model: RobotModel, samples: _Samples, asked: Request
-                ) -> tuple[_Samples, Drives | None]:
-    """The samples with torques in place of motor currents, and the gains of the drives: those that
-    are given, or those that a payload of known mass tells of two recordings of currents, without
-    and with it (raises InvalidSetting, NotEnoughData)."""
+def _find_gains(model: RobotModel, filtered: RowFilter, samples: _Samples, asked: Request
+                ) -> Drives | None:
+    """Gains of the drives: those that are given, or those that a payload of known mass tells of two
+    recordings of currents, without and with it (raises InvalidSetting, NotEnoughData)."""
     if asked.loaded is not None and asked.payload_mass is not None:
+        loaded = asked.loaded.of_joints(model.joint_names)
+        check_position_units(model, loaded.q)
         with_drives = model.with_terms(JointTerms(drive_inertia=True))
-        free, held = (RowFilter(each, 0.0, asked.low_pass).rows(with_drives) for each in (
-            samples.first, asked.loaded.of_joints(model.joint_names)))
-        drives = gains_from_payload(with_drives, free, held, asked.payload_mass)
+        gain, spread = gains_from_payload(
+            filtered.rows(with_drives)[samples.first(filtered)],
+            RowFilter(loaded, 0.0, asked.low_pass).rows(with_drives), asked.payload_mass)
     elif asked.gains:
         gain = np.array(asked.gains)
         if len(gain) != model.nv or not (np.isfinite(gain).all() and (gain > 0.0).all()):
             raise InvalidSetting(f"gains are {', '.join(f'{g:g}' for g in gain)} N m/A; {model.nv} "
                                  f"positive numbers are needed, for {', '.join(model.joint_names)}")
-        drives = Drives(gain, asked.gain_error**2 * np.eye(model.nv))
+        spread = asked.gain_error**2 * np.eye(model.nv)
     else:
-        return samples, None
-    whole = samples.whole.times(drives.gain)
-    first = whole if samples.first is samples.whole else samples.first.times(drives.gain)
-    return _Samples(whole, first, samples.test and samples.test.times(drives.gain)), drives
+        return None
+    return Drives(gain, spread, np.zeros((0, model.nv)))
 
 
-def _align(model: RobotModel, recording: JointRecording, asked: Request, notes: list[str]
-           ) -> Alignment:
+def _align(model: RobotModel, filtered: RowFilter, asked: Request, notes: list[str]) -> Alignment:
     """Tilt and delay of a recording; zero where they are not looked for, or cannot be found."""
     if asked.align:
         try:
-            return align_recording(model, RowFilter(recording, 0.0, asked.low_pass))
+            return align_recording(model, filtered)
         except (InvalidData, NotEnoughData) as error:
             notes.append(f"tilt and delay taken as zero: {error}")
     return Alignment(model.gravity)
 
 
-def _choose_model(level: RobotModel, recording: JointRecording, alignment: Alignment,
-                  asked: Request) -> tuple[RobotModel, TermChoice]:
-    """The model under the gravity that was found, with terms that predict held-out motion best."""
-    model = level.with_gravity(alignment.gravity)
-    if asked.terms is not None:
-        return model, TermChoice(model.terms, {})
-    choice = choose_terms(model, RowFilter(recording, alignment.delay, asked.low_pass))
-    return model.with_terms(choice.terms), choice
-
-
-def _fit_and_test(model: RobotModel, level: RobotModel, samples: _Samples, alignment: Alignment,
-                  drives: Drives | None, asked: Request) -> tuple[RobotFit, Prediction | None]:
-    """The robot of all samples, and how well that of the first part predicts the test."""
-    base = structural_base_parameters(level.with_terms(model.terms))
-
-    def rows(part: JointRecording) -> Rows:
-        return RowFilter(part, alignment.delay, asked.low_pass).rows(model)
-
-    fit = fit_robot(model, rows(samples.whole), base, asked.approach,
-                    None if drives is None else drives.spread)
-    if samples.test is None:
-        return fit, None
-    first = fit if samples.first is samples.whole else fit_robot(
-        model, rows(samples.first), base, asked.approach)
-    return fit, first.predict(rows(samples.test))
-
-
-def _result(fit: RobotFit, level: RobotModel, samples: _Samples, validation: Prediction | None,
-            alignment: Alignment, choice: TermChoice, drives: Drives | None, asked: Request,
-            notes: list[str]) -> RobotResult:
+def _result(fit: RobotFit, rows: Rows, level: RobotModel, followed: Followed,
+            validation: Prediction | None, alignment: Alignment, drives: Drives | None,
+            asked: Request, notes: list[str]) -> RobotResult:
     """The result, with what speaks against it."""
-    model = fit.model
-    rows = RowFilter(samples.whole, alignment.delay, asked.low_pass).rows(model)
-    prediction = fit.predict(rows)
+    model, prediction = fit.model, fit.predict(rows)
     notes += compare_with_description(fit)
     notes += [f"{share:.0%} of the torque of {name} is not explained" for name, share in zip(
         model.joint_names, prediction.shares, strict=True) if share > _UNEXPLAINED]
     variance = np.einsum("bp,pq,bq->b", fit.base.matrix, fit.covariance, fit.base.matrix)
     robot = IdentifiedRobot(model.joint_names, model.bodies, model.terms, model.gravity,
                             alignment.delay, asked.low_pass, fit.phi, fit.covariance, fit.noise,
-                            None if drives is None else RobotCurrents(
-                                drives.gain, drives.spread, fit.follow))
-    unexplained = explain_failure(
-        level, samples.whole, asked.low_pass, [prediction, *([validation] if validation else [])],
-        np.std(rows.regressor @ model.nominal, axis=0))
+                            drives and drives._replace(follow=fit.follow))
+    unexplained = explain_failure(level, followed, [prediction, *([validation] if validation
+                                                                  else [])],
+                                  np.std(rows.regressor @ model.nominal, axis=0))
     return RobotResult(fit, robot, fit.base.matrix @ fit.phi, np.sqrt(np.maximum(variance, 0.0)),
-                       prediction, validation, alignment, tuple(notes), choice, drives,
-                       unexplained)
+                       prediction, validation, alignment, tuple(notes), unexplained)

@@ -32,7 +32,7 @@ VISCOUS, COULOMB, OFFSET, DRIVE, LOAD = "viscous", "coulomb", "offset", "drive_i
 NOT_NEGATIVE = (VISCOUS, COULOMB, DRIVE, LOAD)
 GRAVITY = (0.0, 0.0, -9.81)  # m/s^2
 _FROM_PINOCCHIO = np.asarray(phi_from_pinocchio(np.arange(BODY_SIZE)), dtype=int)
-_MOVED = np.flatnonzero(_FROM_PINOCCHIO != np.arange(BODY_SIZE))
+_STEP = 1e-9  # rad/s below which friction fades where it is a step
 
 
 @dataclass(frozen=True)
@@ -69,21 +69,8 @@ class JointTerms:
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the terms of one joint, in the order of the columns."""
-        names = VISCOUS, COULOMB, OFFSET, DRIVE, LOAD
-        return tuple(name for name in names if getattr(self, name))
-
-    def columns(self, dq: Array, ddq: Array, load: Array | float = 0.0, span: float = 0.0) -> Array:
-        """Columns (n, joints, terms) of each joint's own terms.
-
-        Args:
-            dq, ddq: (n, joints) [rad/s], [rad/s^2]; load: (n, joints) torque of the bodies [N m].
-            span: time [s] over which efforts were averaged, see `mean_sign`.
-        """
-        sign = mean_sign(dq, ddq, self.coulomb_velocity, span)
-        every = {VISCOUS: dq, COULOMB: sign, OFFSET: np.ones_like(dq), DRIVE: ddq,
-                 LOAD: sign * np.abs(load)}
-        return np.reshape([every[name] for name in self.names], (-1, *dq.shape)
-                          ).transpose(1, 2, 0)
+        return tuple(name for name in (VISCOUS, COULOMB, OFFSET, DRIVE, LOAD)
+                     if getattr(self, name))
 
 
 NO_TERMS = JointTerms(viscous=False, coulomb=False, offset=False)
@@ -99,15 +86,11 @@ def mean_sign(dq: Array, ddq: Array, speed: float, span: float) -> Array:
     Args:
         dq, ddq: (n, joints) at the middle [rad/s], [rad/s^2]; span: that time [s]; 0: an instant.
     """
-    half = 0.5 * span * ddq
-    after, before = np.abs(dq + half), np.abs(dq - half)
-    risen = after - before  # the integral of the sign is |x|, that of tanh(x) is log cosh x
-    if speed > 0.0:
-        risen += speed * (np.log1p(np.exp(-2.0 * after / speed))
-                          - np.log1p(np.exp(-2.0 * before / speed)))
-    turns = np.abs(half) > 1e-3 * (speed if speed > 0.0 else np.abs(dq))
-    return np.where(turns, risen / np.where(turns, 2.0 * half, 1.0),
-                    np.tanh(dq / speed) if speed > 0.0 else np.sign(dq))
+    speed, half = max(speed, _STEP), 0.5 * span * ddq
+    begin, end = (dq - half) / speed, (dq + half) / speed
+    area = speed * (np.logaddexp(end, -end) - np.logaddexp(begin, -begin))  # of tanh: log cosh
+    turns = np.abs(half) > 1e-3 * np.maximum(speed, np.abs(dq))
+    return np.where(turns, area / np.where(turns, 2.0 * half, 1.0), np.tanh(dq / speed))
 
 
 class RobotModel:
@@ -120,6 +103,7 @@ class RobotModel:
 
     Attributes:
         nv: degrees of freedom; bodies, joint_names, parameter_names: in the order of phi.
+        size: number p of parameters; inertial: of those of the bodies, which phi begins with.
         links: number of the body that each link belongs to, by name; -1: none moves it.
 
     Raises:
@@ -129,28 +113,29 @@ class RobotModel:
     def __init__(self, description: pin.Model, terms: JointTerms | None = None,
                  gravity: ArrayLike = GRAVITY) -> None:
         self.terms = terms if terms is not None else JointTerms()
-        self.floating_base = description.njoints > 1 and description.joints[1].nv == BASE_SIZE
-        first = 2 if self.floating_base else 1
-        self.joint_names = tuple(list(description.names)[first:])
-        self._joints = list(description.joints)[first:]
+        self.gravity = np.array(gravity, dtype=float)
+        self._model = pin.Model(description)
+        self._model.gravity.linear = self.gravity
+        self._data = self._model.createData()
+        names, joints = list(description.names)[1:], list(description.joints)[1:]
+        self.nv = description.nv
+        self.floating_base = bool(joints) and joints[0].nv == BASE_SIZE
+        self.joint_names = tuple(names[self.floating_base:])
+        self._joints = joints[self.floating_base:]
         if not self._joints:
             raise InvalidModel("the robot description has no moving joint")
         for name, joint in zip(self.joint_names, self._joints, strict=True):
             if joint.nv != 1:
                 raise InvalidModel(f"joint '{name}' has {joint.nv} degrees of freedom; one is "
                                    "allowed")
-        self._model = pin.Model(description)
-        self._model.gravity.linear = np.asarray(gravity, dtype=float)
-        self._data = self._model.createData()
-        self.nv = description.nv
         self.links = {frame.name: frame.parentJoint - 1 for frame in description.frames
                       if frame.type == pin.FrameType.BODY}
-        carriers = list(self.links.values())
-        self.bodies = tuple(list(self.links)[carriers.index(k)] if k in carriers else name
-                            for k, name in enumerate(list(description.names)[1:]))
+        first = {body: link for link, body in reversed(self.links.items())}
+        self.bodies = tuple(first.get(k, name) for k, name in enumerate(names))
         self.parameter_names = (
             *(f"{term}({body})" for body in self.bodies for term in BODY_TERMS),
             *(f"{term}({joint})" for joint in self.joint_names for term in self.terms.names))
+        self.size, self.inertial = len(self.parameter_names), BODY_SIZE * len(self.bodies)
         if len(self.terms.load_bodies) not in (0, self.inertial):
             raise InvalidModel(f"load_bodies of the joint terms has {len(self.terms.load_bodies)} "
                                f"numbers; the robot has {len(self.bodies)} bodies of ten")
@@ -172,11 +157,6 @@ class RobotModel:
         root = pin.JointModelFreeFlyer() if floating_base else None
         return cls(_reduced(parse_urdf(urdf, root, dynamics=True), joints), terms, gravity)
 
-    @property
-    def gravity(self) -> Array:
-        """Acceleration of gravity (3,) [m/s^2] in root axes."""
-        return np.array(self._model.gravity.linear)
-
     def with_gravity(self, gravity: ArrayLike) -> RobotModel:
         """The same robot under another gravity (3,) [m/s^2], such as a tilted mounting."""
         return RobotModel(self._model, self.terms, gravity)
@@ -185,25 +165,7 @@ class RobotModel:
         """The same robot with other joint terms."""
         return RobotModel(self._model, terms, self.gravity)
 
-    def sample_positions(self, rng: np.random.Generator, n: int) -> Array:
-        """Random positions (n, nv), with a floating base (n, nv + 1)."""
-        q = rng.uniform(-np.pi, np.pi, (n, self.nv + int(self.floating_base)))
-        if self.floating_base:
-            q[:, 3:7] = rng.normal(size=(n, 4))
-            q[:, 3:7] /= np.linalg.norm(q[:, 3:7], axis=1, keepdims=True)
-        return q
-
     # Layout of phi
-
-    @property
-    def size(self) -> int:
-        """Number p of parameters."""
-        return len(self.parameter_names)
-
-    @property
-    def inertial(self) -> int:
-        """Number of parameters of the bodies, which phi begins with."""
-        return BODY_SIZE * len(self.bodies)
 
     def body_slice(self, body: str | int) -> slice:
         """Where the ten parameters of a body are."""
@@ -215,12 +177,23 @@ class RobotModel:
         j = joint if isinstance(joint, int) else self.joint_names.index(joint)
         return self.inertial + len(self.terms.names) * j + self.terms.names.index(term)
 
-    def coulomb_columns(self) -> dict[int, int]:
-        """Column of the Coulomb friction of each row of the regressor that has one."""
-        if not self.terms.coulomb:
-            return {}
-        first = self.nv - len(self.joint_names)
-        return {first + j: self.term_index(j, COULOMB) for j in range(len(self.joint_names))}
+    def term_indices(self, *terms: str) -> list[int]:
+        """Indices in phi of these terms of all joints, as far as the model has them."""
+        return [self.term_index(j, term) for j in range(len(self.joint_names)) for term in terms
+                if term in self.terms.names]
+
+    def signs(self, regressor: Array) -> Array:
+        """Sign (n, nv) of the velocities in a regressor (n, nv, p): between -1 and 1 where a joint
+        rests or turns back; 1 without Coulomb friction."""
+        out, columns = np.ones(regressor.shape[:2]), self.term_indices(COULOMB)
+        rows = np.arange(self.nv - len(columns), self.nv)
+        out[:, rows] = regressor[:, rows, columns]
+        return out
+
+    def coulomb(self, phi: Array) -> Array:
+        """Coulomb friction (nv,) of phi (p,); zero where there is none."""
+        own = phi[self.term_indices(COULOMB)]
+        return np.append(np.zeros(self.nv - len(own)), own)
 
     # What the description says
 
@@ -249,13 +222,11 @@ class RobotModel:
     def position_limits(self) -> Array:
         """Lowest and highest position (joints, 2) [rad or m]; infinite: the description says none.
         """
-        out = np.full((len(self._joints), 2), [-np.inf, np.inf])
-        for limits, joint in zip(out, self._joints, strict=True):
-            low, high = (float(limit[joint.idx_q]) for limit in (
-                self._model.lowerPositionLimit, self._model.upperPositionLimit))
-            if low < high and joint.nq == 1:  # both are zero where they are not given
-                limits[:] = low, high
-        return out
+        model = self._model
+        limits = np.array([[limit[joint.idx_q] for limit in (
+            model.lowerPositionLimit, model.upperPositionLimit)] for joint in self._joints])
+        given = (limits[:, 0] < limits[:, 1]) & [joint.nq == 1 for joint in self._joints]
+        return np.where(given[:, None], limits, [-np.inf, np.inf])
 
     @property
     def slides(self) -> np.ndarray:
@@ -272,6 +243,14 @@ class RobotModel:
 
     # Dynamics
 
+    def sample_positions(self, rng: np.random.Generator, n: int) -> Array:
+        """Random positions (n, nv), with a floating base (n, nv + 1)."""
+        q = rng.uniform(-np.pi, np.pi, (n, self.nv + int(self.floating_base)))
+        if self.floating_base:
+            q[:, 3:7] = rng.normal(size=(n, 4))
+            q[:, 3:7] /= np.linalg.norm(q[:, 3:7], axis=1, keepdims=True)
+        return q
+
     def regressor(self, q: Array, dq: Array, ddq: Array, span: float = 0.0) -> Array:
         """Regressor Y (n, nv, p) of generalised forces [N m, or N for prismatic joints]; the first
         `BASE_SIZE` rows are those of a floating base, which no joint torque enters.
@@ -285,28 +264,20 @@ class RobotModel:
                 derivative of the six numbers of dq).
             span: time [s] over which forces were averaged, for friction that changes sides within.
         """
-        return np.concatenate([self.body_regressor(q, dq, ddq),
-                               self.term_regressor(q, dq, ddq, span)], axis=2)
-
-    def body_regressor(self, q: Array, dq: Array, ddq: Array) -> Array:
-        """The columns (n, nv, 10 bodies) of the bodies, see `regressor`."""
-        out = np.empty((len(q), self.nv, self.inertial))
-        for rows, configuration, v, a in zip(out, self._configuration(q), dq, ddq, strict=True):
+        out = np.zeros((len(q), self.nv, self.size))
+        bodies = out[:, :, :self.inertial]
+        for rows, configuration, v, a in zip(bodies, self._configuration(q), dq, ddq, strict=True):
             rows[:] = pin.computeJointTorqueRegressor(self._model, self._data, configuration, v, a)
-        columns = out.reshape(len(q), self.nv, len(self.bodies), BODY_SIZE)
-        columns[..., _MOVED] = columns[..., _FROM_PINOCCHIO[_MOVED]]
-        return out
-
-    def term_regressor(self, q: Array, dq: Array, ddq: Array, span: float = 0.0) -> Array:
-        """The columns (n, nv, p - 10 bodies) of the joint terms, see `regressor`."""
-        joints, count = len(self.joint_names), len(self.terms.names)
-        head, load = self.nv - joints, 0.0
+        bodies[:] = bodies.reshape(len(q), self.nv, -1, BODY_SIZE)[..., _FROM_PINOCCHIO].reshape(
+            bodies.shape)
+        sign = mean_sign(dq, ddq, self.terms.coulomb_velocity, span)
+        columns = {VISCOUS: dq, COULOMB: sign, OFFSET: np.ones_like(dq), DRIVE: ddq}
         if self.terms.load:
-            load = self.body_regressor(q, dq, ddq)[:, head:] @ np.array(self.terms.load_bodies)
-        out = np.zeros((len(q), self.nv, joints, count))
-        out[:, head + np.arange(joints), np.arange(joints)] = self.terms.columns(
-            dq[:, head:], ddq[:, head:], load, span)
-        return out.reshape(len(q), self.nv, joints * count)
+            columns[LOAD] = sign * np.abs(bodies @ np.array(self.terms.load_bodies))
+        rows = np.arange(self.nv - len(self.joint_names), self.nv)
+        for term in self.terms.names:
+            out[:, rows, self.term_indices(term)] = columns[term][:, rows]
+        return out
 
     def described_torque(self, q: Array, dq: Array, ddq: Array) -> Array:
         """Generalised forces (n, nv) of the described bodies, without joint terms: as with

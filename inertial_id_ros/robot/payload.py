@@ -61,10 +61,7 @@ class TorqueLoad:
         self.joints, size = self.model.nv, self.model.size
         self._carrier, placement = self.model.carrier(frame)
         self._to_body = transform_matrix(placement.rotation, placement.translation)
-        self._signs = self.model.coulomb_columns()
-        self.friction = np.zeros(self.joints)
-        for joint, term in self._signs.items():
-            self.friction[joint] = abs(robot.phi[term])
+        self.friction = np.abs(self.model.coulomb(robot.phi))
         root = _error_root(self.model, robot)
         rng = np.random.default_rng(0)
         q, dq, ddq = self.model.sample_positions(rng, _TRIALS), *rng.normal(
@@ -87,10 +84,9 @@ class TorqueLoad:
         if not len(q):
             return np.empty((0, self.width))
         Y = self.model.regressor(q, dq, ddq, BIN)
-        own, sign = Y @ self.robot.phi, np.ones(torque.shape)
-        for joint, term in self._signs.items():
-            sign[:, joint] = Y[:, joint, term]
-        parts = torque - own, own, sign, Y[:, :, self._carrier] @ self._to_body, Y @ self._root
+        own = Y @ self.robot.phi
+        parts = (torque - own, own, self.model.signs(Y), Y[:, :, self._carrier] @ self._to_body,
+                 Y @ self._root)
         return np.concatenate([part.reshape(len(q), -1) for part in parts], axis=1)
 
     def columns(self, rows: Array) -> LoadColumns:

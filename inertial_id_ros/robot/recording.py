@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -17,6 +18,7 @@ from scipy.ndimage import binary_dilation
 
 from ..errors import NotEnoughData, RecordingError
 from ..inertia import Array
+from ..linalg import triangle
 from ..motion.motion import BIN, BIN_NS
 from ..motion.quartic import fit_quartics, window_length
 from ..samples.ring import spacing_of
@@ -33,18 +35,23 @@ _COVERED = 0.6  # share of a kernel that must lie that near to samples
 Regressor = Callable[[Array, Array, Array], Array]
 
 
-@dataclass(frozen=True)
-class JointRecording:
+class JointRecording(NamedTuple):
     """Joint positions and efforts at the same times.
 
     Attributes:
-        stamps: (n,) increasing [ns].
-        q: (n, joints) [rad] or [m]; effort: (n, joints) [N m], [N], or [A].
+        names: of the joints; empty where the file holds none.
+        stamps: (n,) [ns].
+        q: (n, joints) [rad] or [m]; effort: (n, joints) [N m], [N], or motor currents [A].
+        urdf: robot description that was recorded; empty if none was.
+        notes: choices that were made in reading.
     """
 
+    names: tuple[str, ...]
     stamps: np.ndarray
     q: Array
     effort: Array
+    urdf: str = ""
+    notes: tuple[str, ...] = ()
 
     @classmethod
     def join(cls, recordings: Sequence[JointRecording]) -> JointRecording:
@@ -55,52 +62,28 @@ class JointRecording:
             # Whole seconds, so that its samples fall into the same bins as without the others.
             later = -((recording.stamps[0] - stamps[-1][-1] - _BREAK) // _SECOND) * _SECOND
             stamps.append(recording.stamps + later)
-        return cls(np.concatenate(stamps), np.concatenate([r.q for r in recordings]),
-                   np.concatenate([r.effort for r in recordings]))
+        return cls(recordings[0].names, np.concatenate(stamps),
+                   np.concatenate([each.q for each in recordings]),
+                   np.concatenate([each.effort for each in recordings]))
 
-    def split(self, seconds: float) -> tuple[JointRecording, JointRecording]:
-        """The samples of the first seconds, and the others."""
-        end = int(np.searchsorted(self.stamps - self.stamps[0], 1e9 * seconds, side="right"))
-        return (JointRecording(self.stamps[:end], self.q[:end], self.effort[:end]),
-                JointRecording(self.stamps[end:], self.q[end:], self.effort[end:]))
+    def times(self, gain: Array) -> JointRecording:
+        """With torques in place of motor currents, by gains (joints,) of the drives."""
+        return self._replace(effort=self.effort * gain)
 
-    def times(self, factors: Array) -> JointRecording:
-        """The recording with its efforts times factors (joints,), such as gains of drives."""
-        return JointRecording(self.stamps, self.q, self.effort * factors)
+    def beginning(self, seconds: float) -> JointRecording:
+        """The samples of the first seconds."""
+        some = self.stamps <= self.stamps[0] + 1e9 * seconds
+        return self._replace(stamps=self.stamps[some], q=self.q[some], effort=self.effort[some])
 
-
-@dataclass(frozen=True)
-class NamedRecording:
-    """A recording as it was read.
-
-    Attributes:
-        names: of the joints; empty where the file holds none.
-        stamps: (n,) [ns]; q, effort: (n, joints).
-        urdf: robot description in it; empty if there is none.
-        notes: choices that were made.
-    """
-
-    names: tuple[str, ...]
-    stamps: np.ndarray
-    q: Array
-    effort: Array
-    urdf: str = ""
-    notes: tuple[str, ...] = ()
-
-    def of_joints(self, names: Sequence[str], wraps: bool = True) -> JointRecording:
+    def of_joints(self, names: Sequence[str]) -> JointRecording:
         """The samples of these joints, in their order; repeated and late samples and those that are
         no numbers left out.
-
-        Args:
-            wraps: positions that wrap at a full turn are made continuous, as joints do not move by
-                half a turn from sample to sample.
 
         Raises:
             RecordingError: a joint is missing, or no two samples are left.
         """
         there = self.names or tuple(names)
-        lacks = [name for name in names if name not in there]
-        if lacks or self.q.shape[1] != len(there):
+        if not set(names) <= set(there) or self.q.shape[1] != len(there):
             raise RecordingError(
                 f"the recording has {self.q.shape[1]} joints{', ' * bool(self.names)}"
                 f"{', '.join(self.names) or ' without names'}; the robot description has "
@@ -114,22 +97,40 @@ class NamedRecording:
         if good.sum() < 2:
             raise RecordingError("the recording holds fewer than two joint states with positions "
                                  "and efforts of all joints, and times that increase")
-        return JointRecording(self.stamps[good], np.unwrap(q[good], axis=0) if wraps else q[good],
-                              effort[good])
+        return self._replace(names=tuple(names), stamps=self.stamps[good], q=q[good],
+                             effort=effort[good])
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Low-passed rows of a recording.
+    """Low-passed rows of a recording, in order of time.
 
     Attributes:
-        time: (r,) [s] since the epoch of the stamps.
-        regressor: (r, joints, p); effort: (r, joints).
+        model: of the regressor.
+        time: (r,) [s] since the epoch of the stamps, in the middle of each filter.
+        regressor: (r, nv, p); effort: (r, nv); weights: (r, nv), or of all.
     """
 
+    model: RobotModel
     time: Array
     regressor: Array
     effort: Array
+    weights: Array | float = 1.0
+
+    def __getitem__(self, some: slice) -> Rows:
+        return Rows(self.model, self.time[some], self.regressor[some], self.effort[some])
+
+    def factor(self, noise: Array | float = 1.0) -> tuple[Array, Array]:
+        """Triangular rows (p + 1, p) and target (p + 1,) with the same squares for every phi, each
+        output divided by its noise (nv,) (Sousa and Cortesao 2014, eqs 64-71)."""
+        scale = np.broadcast_to(self.weights / noise, self.effort.shape)[..., None]
+        every = np.concatenate([self.regressor, self.effort[..., None]], axis=2) * scale
+        upper = triangle(every.reshape(-1, every.shape[2]))
+        return upper[:, :-1], upper[:, -1]
+
+    def residual(self, phi: Array) -> Array:
+        """What parameters (p,) leave of the efforts (r, nv), weighted."""
+        return np.asarray(self.weights * (self.effort - self.regressor @ phi))
 
 
 class RowFilter:
@@ -141,7 +142,7 @@ class RowFilter:
 
     Attributes:
         motion: position, velocity and acceleration (3, n, joints) of the bins of 10 ms in which
-            they are known; number: (n,) of these bins.
+            they are known, without leaps by a full turn; number: (n,) of these bins.
         time: (r,) [s] of the rows; effort: (r, joints) low-passed; effort_rate: its derivative,
             filtered alike [1/s].
 
@@ -170,6 +171,7 @@ class RowFilter:
         bins = (np.cumsum(samples > 0.0) - 1)[under[good]]
         self._mean = sparse.csc_array((weights[row, column], (row, bins[row, column])),
                                       (len(weights), len(self.number)))
+        self.half = (half + 1) * BIN
         self.time = (middles[good] + 0.5) * BIN
         self.effort = self._mean @ effort
         self.effort_rate = self._mean @ np.gradient(effort, BIN * self.number, axis=0)
@@ -183,28 +185,27 @@ class RowFilter:
             total = total + self._mean[:, some] @ rows.reshape(len(rows), -1)
         return total.reshape(len(self.time), *rows.shape[1:])
 
-    def rows(self, model: RobotModel, bodies: Array | None = None) -> Rows:
-        """Low-passed rows of a model.
+    def rows(self, model: RobotModel) -> Rows:
+        """Low-passed rows of a model."""
+        return Rows(model, self.time, self.mean(partial(model.regressor, span=BIN)), self.effort)
 
-        Args:
-            bodies: (r, joints, 10 bodies) of a model that differs in its terms; None: not known.
-        """
-        own = self.mean(model.body_regressor) if bodies is None else bodies
-        terms = self.mean(partial(model.term_regressor, span=BIN))
-        return Rows(self.time, np.concatenate([own, terms], axis=2), self.effort)
+    def split(self, stamp: int) -> tuple[slice, slice]:
+        """The rows of what was recorded before a stamp [ns], and those of what came after it."""
+        before, after = np.searchsorted(self.time, 1e-9 * stamp + np.array([-1, 1]) * self.half)
+        return slice(0, before), slice(after, None)
 
 
 def _bins(recording: JointRecording, delay: float) -> tuple[np.ndarray, np.ndarray, Array, Array]:
     """Number (n,), samples (n,), mean effort (n, joints) and motion (3, n, joints), a delay [s]
     before, of the bins in which the motion is known (raises NotEnoughData)."""
-    stamps = recording.stamps
+    stamps, q = recording.stamps, np.unwrap(recording.q, axis=0)
     if len(stamps) < 2:
         raise NotEnoughData("the recording holds fewer than two samples")
     number, begin, count = np.unique(stamps // BIN_NS, return_index=True, return_counts=True)
     late = np.add.reduceat(stamps % BIN_NS, begin) // count
     effort = np.add.reduceat(recording.effort, begin) / count[:, None]
     wanted = number * BIN_NS + late - int(delay * 1e9)
-    *motion, _, good = fit_quartics(stamps, recording.q, wanted, window_length(spacing_of(stamps)))
+    *motion, _, good = fit_quartics(stamps, q, wanted, window_length(spacing_of(stamps)))
     if not good.any():
         raise NotEnoughData("the joint states are too sparse, or too short, for velocities")
     return number[good], count[good], effort[good], np.stack(motion)[:, good]

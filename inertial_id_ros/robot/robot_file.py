@@ -15,23 +15,10 @@ from ..errors import DamagedFile, InvalidData, InvalidModel, InvalidSetting
 from ..inertia import Array
 from ..io.files import format_document, read_document, user_path, write_atomically
 from ..limits import MAX_ROBOT_BYTES
+from .calibration import Drives
 from .model import JointTerms, RobotModel
 
 _KIND, _VERSION = "inertial_id_ros robot", 3
-
-
-@dataclass(frozen=True)
-class RobotCurrents:
-    """How the motor currents that a robot sends as efforts become torques.
-
-    Attributes:
-        gain: (joints,) [N m/A]; spread: (joints, joints) covariance of their relative errors.
-        follow: (p, joints) by how much the identified parameters grow with each gain, relative.
-    """
-
-    gain: Array
-    spread: Array
-    follow: Array
 
 
 @dataclass(frozen=True)
@@ -56,7 +43,7 @@ class IdentifiedRobot:
     phi: Array
     covariance: Array
     noise: Array
-    currents: RobotCurrents | None = None
+    currents: Drives | None = None
 
     def model(self, urdf: str) -> RobotModel:
         """The regressor that phi belongs to, from the same robot's description.
@@ -78,7 +65,9 @@ def save_robot(path: str | Path, robot: IdentifiedRobot) -> None:
     Raises:
         InvalidSetting: it cannot be written.
     """
-    content = json.loads(json.dumps(asdict(robot), default=np.ndarray.tolist))
+    drives = robot.currents and robot.currents._asdict()
+    content = json.loads(json.dumps({**asdict(robot), "currents": drives},
+                                    default=np.ndarray.tolist))
     try:
         write_atomically(user_path(path), format_document(_KIND, _VERSION, content))
     except OSError as error:
@@ -114,7 +103,7 @@ def _from_tree(tree: dict[str, Any]) -> IdentifiedRobot:
         return array
 
     terms, given = tree["terms"], tree["currents"]
-    currents = None if given is None else RobotCurrents(
+    currents = None if given is None else Drives(
         numbers(given, "gain", n), numbers(given, "spread", n, n), numbers(given, "follow", p, n))
     return IdentifiedRobot(
         tuple(tree["joints"]), tuple(tree["bodies"]),

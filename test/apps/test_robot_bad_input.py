@@ -17,7 +17,7 @@ from torque_arm import NAMES, URDF, SimulatedTorques, simulate, wide_motion
 from inertial_id_ros.apps.robot.identify_robot import main
 from inertial_id_ros.errors import InvalidData
 from inertial_id_ros.inertia import is_consistent
-from inertial_id_ros.robot.checks import check_description, check_position_units, check_recording
+from inertial_id_ros.robot.checks import check_description, check_efforts, check_position_units
 from inertial_id_ros.robot.least_squares import description_reference
 from inertial_id_ros.robot.model import RobotModel
 from inertial_id_ros.robot.recording import LOW_PASS, JointRecording
@@ -104,6 +104,7 @@ CASES: dict[str, tuple[Callable[[SimulatedTorques], Bad], int, list[str]]] = {
     "all turned": (lambda r: scaled(r, -1.0, *ALL), 2, ["all joints"]),
     "no gravity": (weightless, 2, ["gravity"]),
     "pan and elbow named as each other": (lambda r: exchanged(r, PAN, ELBOW, True), 2, []),
+    "two wrists named as each other": (lambda r: exchanged(r, WRIST_1, WRIST_2, True), 2, []),
     "efforts of two wrists exchanged": (lambda r: exchanged(r, WRIST_1, WRIST_2, False), 1, []),
     "a joint that is missing": (lambda r: Bad(r.t, r.q[:, :5], r.effort[:, :5], NAMES[:5]), 2,
                                 [NAMES[WRIST_3]]),
@@ -202,9 +203,9 @@ def test_efforts_show_degrees_before_anything_is_fitted(amplitude: float) -> Non
     torque = np.stack([pin.rnea(described, data, *row) for row in zip(turns, dq, ddq, strict=True)])
     torque += 2.0 * dq + np.tanh(dq / 0.01) + 0.05 * rng.normal(size=q.shape)
     model, stamps = RobotModel.from_urdf(ARM), np.round(1e9 * (1.0 + t)).astype(np.int64)
-    check_recording(model, JointRecording(stamps, q, torque), LOW_PASS)
+    check_efforts(model, JointRecording((), stamps, q, torque), LOW_PASS)
     with pytest.raises(InvalidData):
-        check_recording(model, JointRecording(stamps, np.degrees(q), torque), LOW_PASS)
+        check_efforts(model, JointRecording((), stamps, np.degrees(q), torque), LOW_PASS)
 
 
 @pytest.mark.parametrize(("spoil", "joint"), [

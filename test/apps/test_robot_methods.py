@@ -20,8 +20,8 @@ from inertial_id_ros.apps.robot.identify_robot import main
 from inertial_id_ros.apps.simulation.description import load_description
 from inertial_id_ros.errors import InertialIdError, InvalidData, InvalidSetting
 from inertial_id_ros.robot.base_parameters import BaseParameters
+from inertial_id_ros.robot.convex import InfeasibleProblem
 from inertial_id_ros.robot.fit import METHODS
-from inertial_id_ros.robot.nearest_robot import InfeasibleProblem
 from inertial_id_ros.robot.robot_file import load_robot
 
 _NAMES = {"fv": "viscous", "fc": "coulomb", "fo": "offset", "Ia": "drive_inertia"}

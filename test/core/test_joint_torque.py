@@ -19,10 +19,10 @@ from inertial_id_ros.identify.identifier import Identifier, make_identifier
 from inertial_id_ros.inertia import Array, is_consistent, report_from_phi
 from inertial_id_ros.io.sample_blocks import JointStates
 from inertial_id_ros.model.tool import Tool
+from inertial_id_ros.robot.calibration import Drives
 from inertial_id_ros.robot.model import NO_TERMS, RobotModel
 from inertial_id_ros.robot.robot_file import (
     IdentifiedRobot,
-    RobotCurrents,
     load_robot,
     save_robot,
 )
@@ -113,7 +113,7 @@ def test_gains_of_currents_and_their_errors_count(identified: Path, tmp_path: Pa
         save_robot(tmp_path / "r.robot", replace(
             robot, phi=robot.phi + follow @ known,
             covariance=robot.covariance + follow @ unsure @ follow.T,
-            currents=RobotCurrents((1.0 + known) * gain, unsure, follow)))
+            currents=Drives((1.0 + known) * gain, unsure, follow)))
         found.append(estimate(identifier(tmp_path / "r.robot"), 2.0, 1, scale=1.0 / gain))
     exact, wrong = found
     assert isinstance(exact, Estimate) and isinstance(wrong, Estimate)

@@ -14,13 +14,9 @@ import pytest
 
 from inertial_id_ros.errors import InvalidData, InvalidModel
 from inertial_id_ros.io.files import format_document
+from inertial_id_ros.robot.calibration import Drives
 from inertial_id_ros.robot.model import JointTerms, RobotModel
-from inertial_id_ros.robot.robot_file import (
-    IdentifiedRobot,
-    RobotCurrents,
-    load_robot,
-    save_robot,
-)
+from inertial_id_ros.robot.robot_file import IdentifiedRobot, load_robot, save_robot
 
 
 def robot(joints: int) -> IdentifiedRobot:
@@ -45,7 +41,7 @@ def test_a_robot_of_many_joints_comes_back_to_the_last_bit(tmp_path: Path, joint
     assert read.joints == made.joints and read.terms == made.terms
 
 
-CURRENTS = RobotCurrents(np.array([2.0, 3.0]), np.diag([0.01, 0.04]), np.ones((26, 2)))
+CURRENTS = Drives(np.array([2.0, 3.0]), np.diag([0.01, 0.04]), np.ones((26, 2)))
 
 
 def test_gains_of_motors_come_back(tmp_path: Path) -> None:

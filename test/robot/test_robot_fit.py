@@ -9,29 +9,18 @@ from typing import Any, NamedTuple
 import cvxpy as cp
 import numpy as np
 import pytest
-from robots import compress, random_tree
+from robots import random_tree, unfiltered
 
 from inertial_id_ros.inertia import Array, is_consistent, phi_from_body
 from inertial_id_ros.robot.base_parameters import (
     BaseParameters,
     fit_base_parameters,
+    fit_feasible,
     structural_base_parameters,
 )
 from inertial_id_ros.robot.constraints import FORMS, Limits, consistent_robot, mass_between
-from inertial_id_ros.robot.feasibility import fit_feasible
-from inertial_id_ros.robot.fit import (
-    Approach,
-    RobotFit,
-    covariance_and_share,
-    fit_robot,
-    identify,
-)
-from inertial_id_ros.robot.least_squares import (
-    Compressed,
-    Reference,
-    description_reference,
-    make_reference,
-)
+from inertial_id_ros.robot.fit import RobotFit, covariance_and_share, fit_robot, identify
+from inertial_id_ros.robot.least_squares import Reference, description_reference, make_reference
 from inertial_id_ros.robot.model import JointTerms, RobotModel
 from inertial_id_ros.robot.recording import Rows
 
@@ -43,7 +32,7 @@ class Case(NamedTuple):
 
     model: RobotModel
     base: BaseParameters
-    data: Compressed
+    data: Rows
     rows: np.ndarray
     target: np.ndarray
     design: Reference
@@ -60,8 +49,8 @@ def case(rng: np.random.Generator, joints: int = 4, samples: int = 60, drives: b
     q, dq, ddq = rng.normal(size=(3, samples, joints))
     torque = model.regressor(q, dq, ddq) @ truth + NOISE * rng.normal(size=(samples, joints))
     rows = model.regressor(q, dq, ddq).reshape(-1, model.size) / NOISE
-    return Case(model, structural_base_parameters(model), compress(model, q, dq, ddq, torque), rows,
-                torque.ravel() / NOISE, description_reference(model))
+    return Case(model, structural_base_parameters(model), unfiltered(model, q, dq, ddq, torque),
+                rows, torque.ravel() / NOISE, description_reference(model))
 
 
 def squares(c: Case, phi: np.ndarray) -> float:
@@ -106,7 +95,7 @@ def test_feasible_base_parameters_are_the_constrained_optimum(
 def test_a_prior_everywhere_is_the_regularised_optimum(rng: np.random.Generator) -> None:
     c = case(rng, drives=False)
     prior = c.design.scaled(np.full(c.model.size, 10.0))
-    found = identify(c.data, np.full(4, NOISE), light_robot(c, "pseudo"), prior)
+    found = identify(*c.data.factor(NOISE), light_robot(c, "pseudo"), prior)
     rows = np.concatenate([c.rows, 0.1 * c.design.inverse])
     target = np.append(c.target, 0.1 * c.design.inverse @ c.design.phi)
     best = optimum(c, rows, target, "pseudo")
@@ -119,9 +108,9 @@ def test_what_torques_cannot_tell_is_the_prior_and_said_to_be(rng: np.random.Gen
     first = c.model.body_slice("link1")
     expected = c.design.phi.copy()
     expected[first] = phi_from_body(2.0, np.zeros(3), 0.02 * np.eye(3))
-    prior, noise = make_reference(expected, 4), np.full(4, NOISE)
-    phi = identify(c.data, noise, lambda _: [], prior)
-    covariance, share = covariance_and_share(c.data, noise, prior)
+    prior = make_reference(expected, 4)
+    phi = identify(*c.data.factor(NOISE), lambda _: [], prior)
+    covariance, share = covariance_and_share(c.data.factor(NOISE)[0], prior)
     # The mass of the first link moves no joint; in a ball about the joint nothing else tells it.
     assert share[first][0] == pytest.approx(0.0, abs=1e-9)
     assert phi[first][0] == pytest.approx(2.0)
@@ -140,10 +129,10 @@ def test_standard_deviations_cover_the_truth(rng: np.random.Generator) -> None:
         truth = ref.phi + 0.1 * ref.unit @ rng.normal(size=model.size)
         q, dq, ddq = rng.normal(size=(3, 100, 3))
         torque = model.regressor(q, dq, ddq) @ truth + NOISE * rng.normal(size=(100, 3))
-        data, noise = compress(model, q, dq, ddq, torque), np.full(3, NOISE)
+        data = unfiltered(model, q, dq, ddq, torque).factor(NOISE)
         prior = ref.scaled(np.full(model.size, 0.1))
-        sigma = np.sqrt(np.diag(covariance_and_share(data, noise, prior)[0]))
-        inside.append(np.abs(identify(data, noise, lambda _: [], prior) - truth) < 1.96 * sigma)
+        sigma = np.sqrt(np.diag(covariance_and_share(data[0], prior)[0]))
+        inside.append(np.abs(identify(*data, lambda _: [], prior) - truth) < 1.96 * sigma)
     assert 0.92 < np.mean(inside) < 0.98
 
 
@@ -169,8 +158,7 @@ def loaded(rng: np.random.Generator, body: int | None = None, drive: float = 0.0
 def fitted(rng: np.random.Generator, body: int | None = None, **more: Any) -> RobotFit:
     """The fit of such a robot, from its rows."""
     model, q, dq, ddq, torque = loaded(rng, body, **more)
-    rows = Rows(np.arange(len(q)), model.regressor(q, dq, ddq), torque)
-    return fit_robot(model, rows, structural_base_parameters(model), Approach())
+    return fit_robot(unfiltered(model, q, dq, ddq, torque), structural_base_parameters(model))
 
 
 @pytest.mark.parametrize("body", [1, 2, 3])
@@ -179,9 +167,9 @@ def test_the_body_with_an_undescribed_load_is_named(rng: np.random.Generator, bo
     noise explains."""
     found = fitted(rng, body)
     assert np.flatnonzero(found.contradicted).tolist() == [body]
-    design, data = description_reference(found.model), found.free.data
-    best = fit_feasible(data, found.base, consistent_robot(found.model, design), design)
-    squares = [float(np.sum(data.squares(phi) / found.noise**2)) for phi in (found.phi, best)]
+    design, rows = description_reference(found.model), found.free.rows
+    best = fit_feasible(rows, found.base, consistent_robot(found.model, design), design)
+    squares = [float(np.sum((rows.residual(phi) / found.noise)**2)) for phi in (found.phi, best)]
     assert 0.0 < squares[0] - squares[1] < 0.6 * found.base.count
     where = found.model.body_slice(3)
     if body == 3:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from robots import compress, random_tree
+from robots import random_tree, unfiltered
 from scipy.optimize import lsq_linear
 
 from inertial_id_ros.inertia import is_consistent, phi_from_body, point_columns
@@ -15,17 +15,18 @@ from inertial_id_ros.robot.base_parameters import (
     structural_base_parameters,
 )
 from inertial_id_ros.robot.constraints import consistent_robot
-from inertial_id_ros.robot.least_squares import Compressed, Reference, compress_rows, make_reference
-from inertial_id_ros.robot.mass_points import (
+from inertial_id_ros.robot.convex import (
     STABILITY,
     Box,
     box_reference,
     fit_mass_points,
+    nearest_robot,
     null_space_prior,
     uniform_box,
 )
+from inertial_id_ros.robot.least_squares import Reference, make_reference
 from inertial_id_ros.robot.model import BASE_SIZE, NO_TERMS, RobotModel
-from inertial_id_ros.robot.nearest_robot import nearest_robot
+from inertial_id_ros.robot.recording import Rows
 
 BOX = Box(np.array([-0.1, -0.2, 0.0]), np.array([0.3, 0.2, 0.4]))
 BODY = phi_from_body(2.0, np.array([0.1, 0.0, 0.2]), np.diag([0.03, 0.03, 0.04]))
@@ -34,7 +35,7 @@ BODY = phi_from_body(2.0, np.array([0.1, 0.0, 0.2]), np.diag([0.03, 0.03, 0.04])
 FORCE_NOISE = np.array([5.0, 5.0, 5.0, 2.0, 2.0, 1.0])  # N, N m: as the residuals of the paper
 
 
-def humanoid(seed: int, joints: int, samples: int) -> tuple[RobotModel, Compressed, Reference]:
+def humanoid(seed: int, joints: int, samples: int) -> tuple[RobotModel, Rows, Reference]:
     """A robot in the air, its base-link rows, and a design whose masses are 30 % wrong."""
     rng = np.random.default_rng(seed)
     model = RobotModel.from_urdf(random_tree(rng, joints, rooted=True), NO_TERMS,
@@ -44,7 +45,7 @@ def humanoid(seed: int, joints: int, samples: int) -> tuple[RobotModel, Compress
     rows = model.regressor(q, dq, ddq)[:, :BASE_SIZE]
     force = rows @ model.nominal + FORCE_NOISE * rng.normal(size=(samples, 6))
     design = model.nominal * np.repeat(np.exp(0.3 * rng.normal(size=joints + 1)), 10)
-    return model, compress_rows(rows, force), make_reference(design, joints + 1)
+    return model, Rows(model, np.arange(samples), rows, force), make_reference(design, joints + 1)
 
 
 def test_base_rows_of_a_free_robot_tell_all_that_all_rows_tell(rng: np.random.Generator) -> None:
@@ -99,25 +100,25 @@ def test_the_prior_acts_in_the_null_space_alone(rng: np.random.Generator) -> Non
     q, dq, ddq = rng.normal(size=(3, 500, 3))
     torque = model.regressor(q, dq, ddq) @ model.nominal + dq + np.sign(dq) \
         + 0.1 * rng.normal(size=(500, 3))
-    data, base = compress(model, q, dq, ddq, torque), structural_base_parameters(model)
+    data, base = unfiltered(model, q, dq, ddq, torque), structural_base_parameters(model)
     design = model.nominal
     design[:30] *= np.repeat([1.3, 0.8, 1.1], 10)
     slices = [model.body_slice(k) for k in range(3)]
     boxes = [uniform_box(model.nominal[where]) for where in slices]
     scale = box_reference(boxes, make_reference(design, 3).scaled(np.full(model.size, 10.0)))
-    factor = data.stack(np.full(3, 0.1))
-    prior, wanted = null_space_prior(factor[:, :-1], scale)
+    rows, target = data.factor(0.1)
+    prior, wanted = null_space_prior(rows, scale)
     np.testing.assert_allclose(prior @ scale.unit @ np.linalg.pinv(base.matrix @ scale.unit), 0.0,
                                atol=1e-6)  # nothing of it on base parameters
     assert len(prior) == model.size - base.count
     free = fit_base_parameters(data, base)
-    plain = nearest_robot(np.concatenate([factor[:, :-1], prior]),
-                          np.append(factor[:, -1], wanted), lambda _: [], scale)
+    plain = nearest_robot(np.concatenate([rows, prior]), np.append(target, wanted),
+                          lambda _: [], scale)
     np.testing.assert_allclose(base.matrix @ plain, free, atol=1e-7)
     np.testing.assert_allclose(prior @ (plain - scale.phi), 0.0, atol=1e-7)
-    found = fit_mass_points(factor[:, :-1], factor[:, -1], lambda _: [], boxes, scale)
-    rows = factor[:, base.independent]
-    sigma = np.sqrt(np.diag(np.linalg.inv(rows.T @ rows)))
+    found = fit_mass_points(rows, target, lambda _: [], boxes, scale)
+    own = rows[:, base.independent]
+    sigma = np.sqrt(np.diag(np.linalg.inv(own.T @ own)))
     assert np.all(np.abs(base.matrix @ found - free) < 0.1 * sigma + 1e-6)
 
 
@@ -127,10 +128,11 @@ def test_a_tree_of_30_joints_from_the_rows_of_its_floating_base_alone() -> None:
     to 40 % in the paper)."""
     model, data, design = humanoid(0, 30, 1000)
     slices = [model.body_slice(k) for k in range(31)]
-    boxes, factor = [uniform_box(model.nominal[where]) for where in slices], data.stack(FORCE_NOISE)
-    phi = fit_mass_points(factor[:, :-1], factor[:, -1], consistent_robot(model, design), boxes,
+    boxes = [uniform_box(model.nominal[where]) for where in slices]
+    rows, target = data.factor(FORCE_NOISE)
+    phi = fit_mass_points(rows, target, consistent_robot(model, design), boxes,
                           box_reference(boxes, design))
     assert all(is_consistent(phi[where]) for where in slices)
-    left = [np.linalg.norm(factor @ np.append(p, -1.0)) for p in (
-        phi, np.linalg.lstsq(factor[:, :-1], factor[:, -1], rcond=1e-9)[0])]
+    left = [np.linalg.norm(rows @ p - target) for p in (
+        phi, np.linalg.lstsq(rows, target, rcond=1e-9)[0])]
     assert left[0] < 1.01 * left[1]

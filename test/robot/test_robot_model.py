@@ -8,7 +8,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from published_robots import wam
-from robots import Joint, Pose, compress, random_body, random_tree, urdf
+from robots import Joint, Pose, random_body, random_tree, unfiltered, urdf
 from scipy.spatial.transform import Rotation
 
 from inertial_id_ros.errors import NotEnoughData
@@ -138,15 +138,14 @@ def test_compressed_rows_keep_sums_of_squares_and_least_squares(rng: np.random.G
     model = RobotModel.from_urdf(random_tree(rng, 3))
     base = structural_base_parameters(model)
     q, dq, ddq, torque = rng.normal(size=(4, 4500, 3))
-    data = compress(model, q, dq, ddq, torque)
+    data = unfiltered(model, q, dq, ddq, torque)
     phi, noise = rng.normal(size=model.size), np.array([0.1, 1.0, 3.0])
     residual = model.regressor(q, dq, ddq) @ phi - torque
-    np.testing.assert_allclose(data.squares(phi), np.sum(residual**2, axis=0))
-    np.testing.assert_allclose(np.sum((data.stack(noise) @ np.append(phi, -1.0))**2),
-                               np.sum((residual / noise)**2))
+    rows, target = data.factor(noise)
+    np.testing.assert_allclose(np.sum((rows @ phi - target)**2), np.sum((residual / noise)**2))
     dense = model.regressor(q, dq, ddq).reshape(-1, model.size)[:, base.independent]
     np.testing.assert_allclose(fit_base_parameters(data, base),
                                np.linalg.lstsq(dense, torque.ravel())[0], atol=1e-9)
     rest = np.zeros((100, 3))
     with pytest.raises(NotEnoughData):  # an arm that stands still
-        fit_base_parameters(compress(model, rest + 0.3, rest, rest, rest), base)
+        fit_base_parameters(unfiltered(model, rest + 0.3, rest, rest, rest), base)

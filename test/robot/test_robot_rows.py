@@ -17,12 +17,10 @@ from inertial_id_ros.robot.fit import METHODS
 from inertial_id_ros.robot.identify import Request, identify_described_robot
 from inertial_id_ros.robot.least_squares import fit_unconstrained, friction_weight
 from inertial_id_ros.robot.model import NO_TERMS, JointTerms, RobotModel, mean_sign
-from inertial_id_ros.robot.recording import JointRecording, NamedRecording, RowFilter
-from inertial_id_ros.robot.terms import TermChoice, choose_terms
+from inertial_id_ros.robot.recording import JointRecording, RowFilter
 
 RATE = 200  # Hz
 DELAY = 0.012  # s
-USUAL = JointTerms(coulomb_velocity=0.003)
 
 
 def moving(rng: np.random.Generator, joints: int, seconds: float
@@ -84,7 +82,7 @@ def test_only_the_joint_that_rests_loses_weight() -> None:
     rests = made.t < 5.0
     made.q[rests, 2] = made.q[~rests, 2][0]
     rows = RowFilter(recording(*made)).rows(model)
-    weights = fit_unconstrained(model, rows).weights
+    weights = fit_unconstrained(rows).rows.weights
     before = rows.time < 4.5
     assert weights[before, 2].max() < 0.2 < 0.9 < np.median(weights[~before, 2])
     assert np.median(np.delete(weights[before], 2, axis=1)) > 0.9
@@ -140,38 +138,34 @@ def test_gains_and_payload_are_found_from_currents(rng: np.random.Generator) -> 
         phi[model.body_slice(5)] += carried
         current = model.regressor(q, dq, ddq) @ phi / gain + 0.02 * rng.normal(size=q.shape)
         pair.append(RowFilter(recording(t, q, current)).rows(model))
-    found = gains_from_payload(model, pair[0], pair[1], 2.5)
-    np.testing.assert_allclose(found.gain, gain, rtol=0.02)
-    assert (np.abs(found.gain / gain - 1.0) < 4.0 * np.sqrt(np.diag(found.spread))).all()
+    found, spread = gains_from_payload(*pair, 2.5)
+    np.testing.assert_allclose(found, gain, rtol=0.02)
+    assert (np.abs(found / gain - 1.0) < 4.0 * np.sqrt(np.diag(spread))).all()
 
 
 # Terms of the joints
 
 
-def chosen(terms: JointTerms, values: dict[str, float]) -> TermChoice:
-    """The choice for an arm that has these terms, with the same value in each joint."""
-    model = RobotModel.from_urdf(URDF, terms)
+@pytest.mark.parametrize("size", [0.0, 1.0])
+def test_drives_and_friction_by_load_are_found_as_they_are(size: float) -> None:
+    """Of an arm that has them, and of one that does not; nothing is said of the terms."""
+    truth = {"viscous": 1.0, "coulomb": 1.0, "drive_inertia": 0.3 * size, "load": 0.1 * size}
+    model = RobotModel.from_urdf(URDF, JointTerms(True, True, True, True, 0.003, True))
     phi = model.nominal
-    if terms.load:
-        model = model.with_terms(replace(terms, load_bodies=tuple(phi[:60])))
-    for term, value in values.items():
-        for j in range(6):
-            phi[model.term_index(j, term)] = value
+    model = model.with_terms(replace(model.terms, load_bodies=tuple(phi[:60])))
+    for term, value in truth.items():
+        phi[model.term_indices(term)] = value
     t = np.arange(0.0, 30.0, 0.004)
     q, dq, ddq = wide_motion(30.0, harmonics=18)(t)
     effort = model.regressor(q, dq, ddq) @ phi
     effort += 0.02 * np.random.default_rng(1).normal(size=q.shape) * effort.std(axis=0)
-    return choose_terms(RobotModel.from_urdf(URDF, USUAL), RowFilter(recording(t, q, effort)))
-
-
-def test_drives_and_friction_by_load_are_chosen_where_they_are() -> None:
-    choice = chosen(replace(USUAL, drive_inertia=True, load=True, load_bodies=(1.0,) * 60),
-                    {"viscous": 1.0, "coulomb": 1.0, "drive_inertia": 0.3, "load": 0.1})
-    assert choice.terms.drive_inertia and choice.terms.load
-    assert min(choice.gains.values()) > 10.0
-    choice = chosen(USUAL, {"viscous": 1.0, "coulomb": 1.0})
-    assert choice.terms.names == USUAL.names
-    assert max(choice.gains.values()) < 10.0
+    result = identify_described_robot(URDF, [recording(t, q, effort)], Request(
+        coulomb_velocity=0.003, align=False))
+    found, sigma = result.fit.phi, np.sqrt(np.diag(result.fit.covariance))
+    for term, value in truth.items():
+        own = result.model.term_indices(term)
+        assert (np.abs(found[own] - value) < 4.0 * sigma[own] + 0.02 * value).all(), term
+    assert result.validation is not None and result.validation.relative < 0.02
 
 
 @pytest.mark.parametrize("speed", (0.0, 0.01))
@@ -196,7 +190,7 @@ def test_the_torques_of_a_real_panda_are_predicted_by_links_that_exist(
     data = np.load(data_folder / "panda_joint_torque" / "excitation.npz")
     stamps = np.round(1e9 * data["t"]).astype(np.int64)
     result = identify_described_robot(
-        panda(np.random.default_rng(0)), [NamedRecording((), stamps, data["q"], data["tau"])],
+        panda(np.random.default_rng(0)), [JointRecording((), stamps, data["q"], data["tau"])],
         Request(method=method))
     assert result.consistent.all() and result.validation is not None
     assert result.validation.relative < 0.0095
@@ -208,9 +202,9 @@ def test_motor_currents_of_a_real_ur10e_tell_the_gains_of_its_controller(data_fo
     folder = data_folder / "ur10e_motor_current"
     free, held = (np.load(folder / f"{name}.npz") for name in ("unloaded", "loaded_2.805kg"))
     model = RobotModel.from_urdf(ur10e(np.random.default_rng(0)), JointTerms(drive_inertia=True))
-    found = gains_from_payload(model, *(RowFilter(recording(d["t"], d["q"], d["current"])
-                                                  ).rows(model) for d in (free, held)), 2.805)
-    for j, gain in enumerate(found.gain):
+    found, _ = gains_from_payload(*(RowFilter(recording(d["t"], d["q"], d["current"])
+                                              ).rows(model) for d in (free, held)), 2.805)
+    for j, gain in enumerate(found):
         rows = np.column_stack([free["torque_target"][:, j], free["dq"][:, j],
                                 np.sign(free["dq"][:, j]), np.ones(len(free["t"]))])
         makers = 1.0 / np.linalg.lstsq(rows, free["current_target"][:, j])[0][0]

@@ -18,7 +18,7 @@ from ...io.files import user_path
 from ...io.sample_blocks import JointStates
 from ...motion.description import parse_urdf
 from ...robot.model import COULOMB, VISCOUS, RobotModel
-from ...robot.recording import NamedRecording
+from ...robot.recording import JointRecording
 from ...settings import Settings
 from ..recordings.bags import open_recording
 from ..recordings.tables import (
@@ -36,7 +36,7 @@ EFFORTS = ("effort", "efforts", "tau", "torque")
 
 
 def read_recording(path: Path, columns: Path | None = None, topic: str | None = None,
-                   described: bool = False) -> NamedRecording:
+                   described: bool = False) -> JointRecording:
     """Read joint positions and efforts from a bag or a table.
 
     Args:
@@ -68,7 +68,7 @@ def read_recording(path: Path, columns: Path | None = None, topic: str | None = 
         len(block.stamps) for block in blocks)
     if skipped:
         notes.append(f"{skipped} joint states without efforts, or of other joints, left out")
-    return NamedRecording(names, stamps, q, effort, recording.description, tuple(notes))
+    return JointRecording(names, stamps, q, effort, recording.description, tuple(notes))
 
 
 def _of_blocks(blocks: Sequence[JointStates], notes: list[str]
@@ -98,7 +98,7 @@ def _of_blocks(blocks: Sequence[JointStates], notes: list[str]
     return names, stamps[order], q[order], effort[order]
 
 
-def _read_table(path: Path, columns: Columns) -> NamedRecording:
+def _read_table(path: Path, columns: Columns) -> JointRecording:
     """The joints of a table (raises RecordingError, InvalidData)."""
     table = Table(path, columns)
     if columns.joints:
@@ -123,7 +123,7 @@ def _read_table(path: Path, columns: Columns) -> NamedRecording:
                              " its rows; name it with --columns, or give the rate of the rows there"
                              " (rate: 100)")
     require_rate(table, 1e-9 * float(np.median(np.diff(stamps))))
-    return NamedRecording(names, stamps, q, effort)
+    return JointRecording(names, stamps, q, effort)
 
 
 def _with_beginning(table: Table, words: Sequence[str]) -> tuple[tuple[str, ...], Array]:

@@ -13,7 +13,7 @@ from ...cli import NO_ESTIMATE, OK, Parser, exit_status, names, numbers
 from ...errors import InvalidModel, InvalidSetting, printable
 from ...io.files import read_yaml, user_path, write_atomically
 from ...motion.description import read_description
-from ...robot.bounds import check_base_parameters
+from ...robot.base_parameters import check_base_parameters
 from ...robot.identify import FADING, GAIN_ERROR, Request, identify_described_robot
 from ...robot.model import COULOMB, DRIVE, OFFSET, VISCOUS, JointTerms, RobotModel
 from ...robot.robot_file import save_robot

@@ -66,8 +66,7 @@ def _summary(result: RobotResult) -> list[str]:
         out.append("gains of the drives, N m/A: " + ", ".join(
             f"{name} {interval(gain, about, True)}" for name, gain, about in zip(
                 model.joint_names, drives.gain, spread, strict=True)))
-    return [*out, *result.choice.sentences(),
-            f"bodies that cannot exist: {', '.join(bad)}" if bad else
+    return [*out, f"bodies that cannot exist: {', '.join(bad)}" if bad else
             f"all {len(model.bodies)} bodies are physically consistent"]
 
 
@@ -125,8 +124,6 @@ def result_json(result: RobotResult, recording: str) -> dict[str, Any]:
             joint=model.joint_names, gain=result.drives.gain,
             sigma=result.drives.gain * np.sqrt(np.diag(result.drives.spread))),
         "coulomb_velocity": model.terms.coulomb_velocity,
-        "terms": [{"term": kind, "chosen": kind in model.terms.names, "log_likelihood": gain}
-                  for kind, gain in result.choice.gains.items()],
         "notes": list(result.notes)}
 
 
@@ -160,7 +157,7 @@ def robot_page(result: RobotResult, recording: Path, words: Sequence[str]) -> st
             bodies, "In the frame of each link, inertia about the centre of mass. Amber: what the "
             "description says, not the data. Joint torques identify combinations of parameters "
             "only."]),
-        Section("Joints", "joints", [terms, *result.choice.sentences()]),
+        Section("Joints", "joints", [terms]),
         Section("Base parameters", "base", [f"{len(base.rows)} combinations of parameters.", base]),
         provenance_section(str(recording), shlex.join(["identify_robot", *words]))])
 
