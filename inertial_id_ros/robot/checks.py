@@ -176,7 +176,8 @@ def _mistakes(model: RobotModel, part: RowFilter) -> Iterator[tuple[str, Followe
     for k, pair in enumerate(pairwise(model.joint_names)):
         order = np.arange(model.nv)
         order[k:k + 2] = k + 1, k
-        yield f"'{pair[0]}' and '{pair[1]}' are named as each other", follow(model, part, order=order)
+        yield (f"'{pair[0]}' and '{pair[1]}' are named as each other",
+               follow(model, part, order=order))
 
 
 def check_scale(model: RobotModel, effort: Array, found: Followed) -> list[str]:
