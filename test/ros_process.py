@@ -219,7 +219,7 @@ class Robot:
 
     def __init__(self, client: Client, start_ns: int | None = None, **settings) -> None:
         defaults = {"payload": "hammer", "rate": 250.0, "speed": 1.5}
-        self.cobot = SimulatedCobot(CobotSettings().replace({**defaults, **settings}))
+        self.cobot = SimulatedCobot(CobotSettings(**{**defaults, **settings}))
         self.client = client
         self._stamp = time.time_ns() if start_ns is None else start_ns
         self._next = 0  # sample of the motion
@@ -283,10 +283,10 @@ class Robot:
         """Publish moves of a commanded arm from pose to pose until it rests again: one that stopped
         at once would be an impact."""
         rate, moves = self.cobot.settings.rate, round(0.5 * seconds)
-        now = self.cobot.commanded(self._next / rate).q
+        now = self.cobot.motion(self._next / rate).q
         poses = np.concatenate([now, START_POSE + self._rng.uniform(-0.8, 0.8, (moves, 6))])
         rest = np.zeros_like(poses)
-        begin = self.cobot.commanded.follow(
+        begin = self.cobot.motion.follow(
             Trajectory(2.0 * np.arange(moves + 1), poses, rest, rest))
         self.play(begin + 2.0 * moves + 0.1 - self._next / rate, wrench, frame)
 

@@ -11,6 +11,7 @@ import mujoco
 import numpy as np
 from bags import JOINTS, START, STORE, Stream, header, text_stream, write_bag
 
+from inertial_id_ros.apps.simulation.cobot import ArmEngine
 from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description
 from inertial_id_ros.apps.simulation.payload import Part, Payload
 from inertial_id_ros.inertia import Array
@@ -58,34 +59,20 @@ def simulate(motion: Motion, duration: float, payload: Payload | None = None,
     Every body of the arm is up to 20 % heavier or lighter than described, and off its centre by up
     to a centimetre; the same arm for every seed, which is of the noise.
     """
-    model = arm(payload)
-    data = mujoco.MjData(model)
     t = np.arange(0.0, duration, 1.0 / RATE)
     q, dq, ddq = motion(t)
-    effort = np.empty_like(q)
-    for i in range(len(t)):
-        data.qpos[:], data.qvel[:], data.qacc[:] = q[i], dq[i], ddq[i]
-        mujoco.mj_inverse(model, data)
-        effort[i] = data.qfrc_inverse
+    effort = engine(payload).evaluate(q, dq, ddq).effort
     rng = np.random.default_rng(seed)
     return SimulatedTorques(t, q + noise * ENCODER_NOISE * rng.normal(size=q.shape),
                             effort + noise * TORQUE_NOISE * rng.normal(size=q.shape))
 
 
-def arm(payload: Payload | None, friction: bool = True) -> mujoco.MjModel:
+def engine(payload: Payload | None, friction: bool = True) -> ArmEngine:
     """The arm in MuJoCo, with or without friction in its joints."""
-    spec = mujoco.MjSpec.from_string(load_description().urdf)
-    spec.compiler.fusestatic = False
-    spec.compiler.discardvisual = True
-    spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
-    if payload is not None:
-        carried = payload.inertia_com
-        body = spec.body(SENSOR_FRAME).add_body(name="payload")
-        body.mass, body.ipos = payload.mass, payload.com
-        body.fullinertia = [carried[0, 0], carried[1, 1], carried[2, 2],
-                            carried[0, 1], carried[0, 2], carried[1, 2]]
-        body.explicitinertial = True
-    model = spec.compile()
+    out = ArmEngine(URDF, payload or Payload("nothing", (Part("sphere", (1e-2,), 1e-3),)),
+                    np.array([0.0, 0.0, -9.81]))
+    model = out.model
+    model.opt.disableflags = mujoco.mjtDisableBit.mjDSBL_CONTACT
     if friction:
         model.dof_damping[:], model.dof_frictionloss[:] = VISCOUS, COULOMB
     # MuJoCo's friction is soft: with its usual constants it never saturates in a light joint.
@@ -99,7 +86,7 @@ def arm(payload: Payload | None, friction: bool = True) -> mujoco.MjModel:
             model.body_inertia[k] *= factor
             model.body_ipos[k] += rng.uniform(-0.01, 0.01, 3)
     mujoco.mj_setConst(model, mujoco.MjData(model))
-    return model
+    return out
 
 
 Motion = Callable[[Array], tuple[Array, Array, Array]]

@@ -8,7 +8,7 @@ import numpy as np
 from inertial_id_ros.api import Identifier
 from inertial_id_ros.apps.simulation.cobot import SimulatedCobot
 from inertial_id_ros.apps.simulation.description import SENSOR_FRAME
-from inertial_id_ros.apps.simulation.motion import Trajectory
+from inertial_id_ros.apps.simulation.motion import CommandedMotion, Trajectory
 from inertial_id_ros.apps.simulation.settings import CobotSettings
 from inertial_id_ros.estimate import Estimate, NoEstimate
 
@@ -29,9 +29,9 @@ class RunningIdentification:
     def __init__(self, task: Task, sensor: str) -> None:
         rng = np.random.default_rng([task.number, 5])
         self._cobot = SimulatedCobot(CobotSettings(
-            motion="commanded", pose=tuple(task.pose.tolist()), sensor=sensor, rate=RATE,
-            seed=task.number, bias=tuple((_BIAS * rng.normal(size=6)).tolist())),
-            payload=task.payload)
+            sensor=sensor, rate=RATE, seed=task.number,
+            bias=tuple((_BIAS * rng.normal(size=6)).tolist())),
+            payload=task.payload, motion=CommandedMotion(task.pose))
         self._identifier = Identifier(task.settings(sensor))
         self._identifier.set_robot_description(self._cobot.urdf)
         self._samples = 0
@@ -43,8 +43,8 @@ class RunningIdentification:
 
     def follow(self, trajectory: Trajectory) -> None:
         """Let the arm begin to follow a trajectory."""
-        assert self._cobot.commanded is not None
-        self._cobot.commanded.follow(trajectory)
+        assert isinstance(self._cobot.motion, CommandedMotion)
+        self._cobot.motion.follow(trajectory)
 
     def advance(self, duration: float) -> None:
         """Take the samples of so many seconds."""

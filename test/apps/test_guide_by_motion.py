@@ -31,11 +31,11 @@ def test_a_right_set_up_passes_whatever_it_carries(payload):
 @pytest.mark.slow
 @pytest.mark.parametrize(("changes", "check", "measured"), [
     ({"convention": "on_environment"}, "sign of the wrench", "-1.4"),
-    ({"sensor_rotation_error": [0, 0, 90]}, "axes of the sensor", "yaw 90"),
-    ({"sensor_rotation_error": [180, 0, 0]}, "axes of the sensor", "180, "),
-    ({"sensor_rotation_error": [0, 0, 30]}, "axes of the sensor", "yaw 30"),
-    ({"tilt_error": [12, 0]}, "direction of gravity", "0.97"),
-    ({"tilt_error": [0, 45]}, "direction of gravity", "(-0.7"),
+    ({"sensor_rotation_error": (0, 0, 90)}, "axes of the sensor", "yaw 90"),
+    ({"sensor_rotation_error": (180, 0, 0)}, "axes of the sensor", "180, "),
+    ({"sensor_rotation_error": (0, 0, 30)}, "axes of the sensor", "yaw 30"),
+    ({"tilt_error": (12, 0)}, "direction of gravity", "0.97"),
+    ({"tilt_error": (0, 45)}, "direction of gravity", "(-0.7"),
     ({"clock_offset": 0.15}, "clocks", " ms after"),
 ])
 def test_a_fault_is_named_with_what_to_do(changes, check, measured):

@@ -110,7 +110,7 @@ def test_no_corner_of_the_payload_is_faster_than_allowed_by_mujoco(motions):
 
 @pytest.mark.parametrize(("limits", "words"), [
     ({"link_speed": 0.1}, "m/s, and may be 0.1"), ({"joint_speed": 0.2}, "speed of wrist"),
-    ({"joint_acceleration": 0.5}, "acceleration of wrist"), ({"joint_jerk": 5.0}, "jerk of wrist"),
+    ({"joint_acceleration": 0.5}, "acceleration of wrist"),
     ({"floor": 0.6}, "below the floor"), ({"share": 0.05}, "torque of"),
     ({"clearance": 0.2}, "would come within"),
 ])

@@ -40,8 +40,8 @@ def receive(motion=None, seconds: float = 9.5, carried: Payload | None = None, n
         carried: in place of the payload of the settings; node: its settings by name; settings: of
             the simulated cobot.
     """
-    cobot = SimulatedCobot(CobotSettings().replace({
-        "payload": "drill", "bias": list(BIAS), "rate": 200.0, **settings}),
+    cobot = SimulatedCobot(CobotSettings(**{
+        "payload": "drill", "bias": BIAS, "rate": 200.0, **settings}),
         payload=carried, motion=motion or wiggle())
     received = Received(Settings().replace(node or {}))
     for stamp, name, data in chain(latched_messages(cobot, EPOCH),

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import mujoco
 import numpy as np
 import pytest
-from torque_arm import FRAME, NAMES, URDF, arm, block, loaded, wide_motion, write_robot
+from torque_arm import FRAME, NAMES, URDF, engine, block, loaded, wide_motion, write_robot
 
 from inertial_id_ros.errors import InvalidModel, NotEnoughData, UnknownFrame
 from inertial_id_ros.estimate import UNOBSERVED, Estimate, NoEstimate, Outcome
@@ -126,7 +126,7 @@ def test_gains_of_currents_and_their_errors_count(identified: Path, tmp_path: Pa
 
 def of_mujoco(change: Callable[[mujoco.MjModel, mujoco.MjData], Array]) -> Array:
     """A row (joints,) for every time."""
-    model = arm(block(1.0), friction=False)
+    model = engine(block(1.0), friction=False).model
     data, out = mujoco.MjData(model), np.empty((len(TIMES), model.nv))
     for i, (q, dq, ddq) in enumerate(zip(*PATH, strict=True)):
         data.qpos[:], data.qvel[:], data.qacc[:] = q, dq, ddq
@@ -138,7 +138,7 @@ def of_mujoco(change: Callable[[mujoco.MjModel, mujoco.MjData], Array]) -> Array
 @pytest.fixture(scope="module")
 def payload() -> Array:
     """Torques of a block of two kilograms."""
-    empty = arm(None, friction=False)
+    empty = engine(None, friction=False).model
     data = mujoco.MjData(empty)
 
     def less_arm(_: mujoco.MjModel, loaded: mujoco.MjData) -> Array:

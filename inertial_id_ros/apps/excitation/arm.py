@@ -27,14 +27,9 @@ POSES = 100  # random ones
 
 
 class FrameMotion(NamedTuple):
-    """Motion of a frame at n instants, in its own axes, (n, 3) each.
+    """Motion of a frame at n instants, in its own axes, (n, 3) each: acceleration of the origin
+    less gravity [m/s^2], angular velocity and acceleration [rad/s, rad/s^2]."""
 
-    Attributes:
-        up: direction against gravity; proper: acceleration of the origin less gravity [m/s^2];
-            omega, alpha: angular velocity and acceleration [rad/s, rad/s^2].
-    """
-
-    up: Array
     proper: Array
     omega: Array
     alpha: Array
@@ -124,13 +119,13 @@ class Arm:
             turns[k] = pin.updateFramePlacement(model, data, frame).rotation
             felt[k] = pin.getFrameClassicalAcceleration(model, data, frame, pin.LOCAL).vector
             omega[k] = pin.getFrameVelocity(model, data, frame, pin.LOCAL).angular
-        up, falling = self._up @ turns, model.gravity.linear @ turns
-        return FrameMotion(up, felt[:, :3] - falling, omega, felt[:, 3:])
+        falling = model.gravity.linear @ turns
+        return FrameMotion(felt[:, :3] - falling, omega, felt[:, 3:])
 
     def links(self, q: Array, dq: Array) -> LinkState:
         """Speeds and heights of the links on all joints, for joint states (n, joints)."""
-        places, twists = np.empty((len(q), self._model.njoints, 4, 4)), np.empty(
-            (len(q), self._model.njoints, 6))
+        shape = len(q), self._model.njoints
+        places, twists = np.empty((*shape, 4, 4)), np.empty((*shape, 6))
         for k, state in enumerate(zip(self.configurations(q), dq, strict=True)):
             pin.forwardKinematics(self._model, self._data, *state)
             places[k] = [place.homogeneous for place in self._data.oMi]

@@ -25,7 +25,7 @@ POINTS = 0.02  # s between points of a trajectory
 NODES = np.linspace(0.0, 1.0, 11)  # along a move, where its speed is found
 PEAK = 1.02  # for a peak between two nodes
 RAMP = 0.4  # s, at least
-ACCELERATION, JERK = 1.5, 6.0  # peaks of the ramp 3 x^2 - 2 x^3 of duration and height 1
+PEAK_ACCELERATION = 1.5  # of the ramp 3 x^2 - 2 x^3 of duration and height 1
 SMALLEST = np.radians(0.5)  # a joint that turns by less is left out of the words
 STEP = 0.005  # s between the samples of a trajectory that are checked
 SPARSE = 2  # of them between those at which shapes are compared
@@ -39,7 +39,7 @@ class MotionLimits(NamedTuple):
 
     Attributes:
         link_speed: of every point of every link and of the payload [m/s].
-        joint_speed, joint_acceleration, joint_jerk: of every joint [rad/s, rad/s^2, rad/s^3, or m].
+        joint_speed, joint_acceleration: of every joint [rad/s, rad/s^2, or m].
         share: part of the description's limits of speed and effort that may be used.
         range: largest distance of a joint from where the motion starts [rad or m].
         clearance: least distance between shapes [m].
@@ -50,7 +50,6 @@ class MotionLimits(NamedTuple):
     link_speed: float = COBOT_SPEED
     joint_speed: float = 2.0
     joint_acceleration: float = 5.0
-    joint_jerk: float = 60.0
     share: float = 0.8
     range: float = 1.5
     clearance: float = 0.01
@@ -102,7 +101,7 @@ def through(arm: Arm, limits: MotionLimits, poses: Array, slowest: float = 0.0) 
 def shortest_moves(arm: Arm, limits: MotionLimits, begins: Array, ends: Array
                    ) -> tuple[Array, Array]:
     """Durations (m,) of moves from begins to ends (m, joints) and of their ramps [s], within all
-    limits of speed, acceleration and jerk."""
+    limits of speed and acceleration."""
     step = ends - begins
     q = begins[:, None] + NODES[:, None] * step[:, None]
     reach = arm.links(q.reshape(-1, step.shape[1]), np.repeat(step, len(NODES), axis=0)).speed
@@ -111,11 +110,10 @@ def shortest_moves(arm: Arm, limits: MotionLimits, begins: Array, ends: Array
     full = np.maximum(  # s, of the whole way at full speed
         PEAK * reach.reshape(len(step), -1).max(axis=1) / limits.link_speed,
         np.maximum((length / allowed).max(axis=1), 1e-9))
-    forced = ACCELERATION * (length / limits.joint_acceleration).max(axis=1)  # s^2
-    jerked = JERK * (length / limits.joint_jerk).max(axis=1)  # s^3
-    ramps = np.maximum(RAMP, np.maximum(forced / full, np.sqrt(jerked / full)))
-    ramps = np.where(  # too short to reach the full speed: one ramp up, one down
-        ramps > full, np.maximum(RAMP, np.maximum(np.sqrt(forced), np.cbrt(jerked))), ramps)
+    forced = PEAK_ACCELERATION * (length / limits.joint_acceleration).max(axis=1)  # s^2
+    ramps = np.maximum(RAMP, forced / full)
+    # Too short to reach the full speed: one ramp up, one down.
+    ramps = np.where(ramps > full, np.maximum(RAMP, np.sqrt(forced)), ramps)
     return ramps + np.maximum(full, ramps), ramps
 
 
@@ -132,8 +130,8 @@ def violations(arm: Arm, motion: Trajectory, pose: Array, limits: MotionLimits) 
     """What is wrong with a motion, a sentence each; empty where nothing is.
 
     The one check of planner, guide and execution: it samples the points that a controller is sent,
-    takes speeds, accelerations and jerks from differences of positions, and compares the collision
-    shapes themselves.
+    takes speeds and accelerations from differences of positions, and compares the collision shapes
+    themselves.
 
     Args:
         pose: (joints,) where every joint of the description is now [rad or m].
@@ -146,13 +144,12 @@ def violations(arm: Arm, motion: Trajectory, pose: Array, limits: MotionLimits) 
     state[:, :, arm.index(motion.joint_names)] = motion.sample(t)
     q, dq, ddq = state
     links, every = arm.links(q, dq), np.ones(len(pose))
-    speed, acceleration, jerk = (np.diff(q, k, axis=0) / t[1] ** k for k in (1, 2, 3))
+    speed, acceleration = (np.diff(q, k, axis=0) / t[1] ** k for k in (1, 2))
     found = [f"{what} {name} would be {value:.3g} {unit}, and may be {limit:.3g}"
              for what, unit, values, allowed in (
                  ("speed of", "rad/s", speed, np.minimum(limits.share * arm.speed,
                                                          limits.joint_speed)),
                  ("acceleration of", "rad/s^2", acceleration, limits.joint_acceleration * every),
-                 ("jerk of", "rad/s^3", jerk, limits.joint_jerk * every),
                  ("torque of", "N m", arm.torque(q, dq, ddq), limits.share * arm.effort),
                  ("speed of what moves with", "m/s", links.speed, limits.link_speed * every))
              for name, value, limit in zip(arm.joint_names, np.abs(values).max(axis=0), allowed,

@@ -105,7 +105,7 @@ class MotionSource:
         raise InvalidData("no large motion of the wrist is within the limits")
 
     def _tilt(self, begin: Array, end: Array) -> float:
-        """How far the direction of gravity turns in the sensor from one pose to another."""
+        """How far gravity turns in the sensor from one pose to another [m/s^2]."""
         poses = np.stack([begin, end])
-        up = self._arm.motion(poses, 0.0 * poses, 0.0 * poses).up
-        return float(np.linalg.norm(up[1] - up[0]))
+        felt = self._arm.motion(poses, 0.0 * poses, 0.0 * poses).proper
+        return float(np.linalg.norm(felt[1] - felt[0]))

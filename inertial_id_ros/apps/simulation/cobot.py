@@ -1,13 +1,10 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The simulated cobot: motion, physics and sensors put together, as arrays of samples.
 
-MuJoCo gives the wrench in the wrist of an arm whose joints follow a given motion: positions,
-velocities and accelerations of the joints are written to ``qpos``, ``qvel`` and ``qacc``, and
-``mj_inverse`` runs the inverse dynamics. Nothing is integrated, so that there is no time step, no
-drift and no controller error: the wrench belongs to exactly the motion that was asked for.
-``mj_inverse`` also evaluates the sensors; ``force`` and ``torque`` come from MuJoCo's recursive
-Newton-Euler pass at the given ``qacc`` and hold gravity, Coriolis and inertial forces of the
-payload. Contacts, limits and other constraints are disabled.
+Positions, velocities and accelerations of a given joint motion are written to MuJoCo's ``qpos``,
+``qvel`` and ``qacc``, and ``mj_inverse`` runs the inverse dynamics. Nothing is integrated, so that
+the wrench belongs to exactly the motion that was asked for. Contacts, limits and other constraints
+are disabled.
 
 Facts of MuJoCo that this relies on, each held by a test: ``force`` and ``torque`` at a site of the
 payload's body read the wrench that the *sensor exerts on the payload*, about the site, along its
@@ -30,22 +27,21 @@ from ...inertia import PARAMETERS, Array, phi_from_body, six_from_tensor
 from ...model.newton_euler import GRAVITY, regressor
 from ...settings.groups import SENSORS
 from .description import SENSOR_FRAME, WORLD_FRAME, Transform, load_description
-from .motion import CommandedMotion, Motion, Sinusoid
+from .motion import START_POSE, CommandedMotion, Motion, Sinusoid
 from .payload import Payload, load_payload
 from .settings import COMMANDED, NO_ERRORS, CobotSettings
 
 with optional_packages("simulating an arm"):
     import mujoco
 
-PAYLOAD_BODY, PAYLOAD_SITE = "payload", "payload_mount"
 # Order of the numbers in a row of sensor data: MuJoCo's types.
-_SENSORS = ("FORCE", "TORQUE", "GYRO", "ACCELEROMETER", "FRAMEANGACC", "FRAMEPOS", "FRAMEQUAT")
-_DERIVED = 10.0  # 1/s: noise of a velocity by that of a position
-_TF_RATE = 100.0  # transforms a second, rounded to every n-th sample
+SENSED = ("FORCE", "TORQUE", "GYRO", "ACCELEROMETER", "FRAMEANGACC", "FRAMEPOS", "FRAMEQUAT")
+DERIVED = 10.0  # 1/s: noise of a velocity by that of a position
+TF_RATE = 100.0  # transforms a second, rounded to every n-th sample
 STATED_POINT = 0.05  # m, height of a payload of which the mass alone is stated
-_USUAL_RANGE = (130.0, 10.0)  # N, N m, of a sensor whose range is not known
+USUAL_RANGE = (130.0, 10.0)  # N, N m, of a sensor whose range is not known
 # Bias drift: time of its correlation, time between two draws, time after which it repeats [s].
-_CORRELATION, _STEP, _PERIOD = 5.0, 0.1, 3600.0
+CORRELATION, STEP, PERIOD = 5.0, 0.1, 3600.0
 
 
 class Truth(NamedTuple):
@@ -85,32 +81,31 @@ class ArmEngine:
     def __init__(self, urdf: str, payload: Payload, gravity: Array) -> None:
         spec = mujoco.MjSpec.from_string(urdf)
         # A URDF's fixed links are fused by default; the payload needs the sensor's link.
-        spec.compiler.fusestatic = False
-        spec.compiler.discardvisual = True
+        spec.compiler.fusestatic, spec.compiler.discardvisual = False, True
         spec.option.gravity = gravity
         spec.option.disableflags |= (
             mujoco.mjtDisableBit.mjDSBL_CONSTRAINT | mujoco.mjtDisableBit.mjDSBL_CONTACT)
         for geom in spec.geoms:  # else a link without inertial gets the mass of its shape
             geom.density = 0.0
-        body = spec.body(SENSOR_FRAME).add_body(name=PAYLOAD_BODY)
+        body = spec.body(SENSOR_FRAME).add_body(name="payload")
         xx, xy, xz, yy, yz, zz = six_from_tensor(payload.inertia_com).tolist()
         body.explicitinertial, body.mass, body.ipos = True, payload.mass, payload.com
         body.fullinertia = [xx, yy, zz, xy, xz, yz]
-        body.add_site(name=PAYLOAD_SITE)
-        for kind in _SENSORS:
+        body.add_site(name="mount")
+        for kind in SENSED:
             spec.add_sensor(name=kind, type=getattr(mujoco.mjtSensor, f"mjSENS_{kind}"),
-                            objtype=mujoco.mjtObj.mjOBJ_SITE, objname=PAYLOAD_SITE)
+                            objtype=mujoco.mjtObj.mjOBJ_SITE, objname="mount")
         self.model = spec.compile()
         self._data = mujoco.MjData(self.model)
 
     def evaluate(self, q: Array, dq: Array, ddq: Array) -> Truth:
         """What happens in joint motion (n, k) [rad, rad/s, rad/s^2]."""
-        model, data, inverse = self.model, self._data, mujoco.mj_inverse
+        data = self._data
         qpos, qvel, qacc, sensors = data.qpos, data.qvel, data.qacc, data.sensordata
-        rows, effort = np.empty((len(q), model.nsensordata)), np.empty((len(q), model.nv))
+        rows, effort = np.empty((len(q), len(sensors))), np.empty((len(q), len(qvel)))
         for i in range(len(q)):
             qpos[:], qvel[:], qacc[:] = q[i], dq[i], ddq[i]
-            inverse(model, data)
+            mujoco.mj_inverse(self.model, data)
             rows[i], effort[i] = sensors, data.qfrc_inverse
         wrench, gyro, acc, ang, position, quaternion = np.split(rows, (6, 9, 12, 15, 18), axis=1)
         rotation = Rotation.from_quat(quaternion[:, [1, 2, 3, 0]]).as_matrix()
@@ -144,44 +139,36 @@ class WristSensor:
     The sensor's axes are turned by ``sensor_rotation_error`` against the declared frame, about the
     same origin. With R that rotation and ``w`` the wrench of the sensor on the payload in the
     declared frame, the reading is ``bias + noise - R' w`` (convention on_sensor), or its opposite
-    (on_environment). At rest and on_sensor that is the bias and the payload's weight. With a sensor
-    named in the settings, every channel has an error of its gain, reads a share of the others, and
-    its bias drifts (an Ornstein-Uhlenbeck process), each as its data sheet says of one standard
-    deviation.
+    (on_environment). With a sensor named in the settings, every channel has an error of its gain,
+    reads a share of the others, and its bias drifts (an Ornstein-Uhlenbeck process), each as its
+    data sheet says of one standard deviation.
     """
 
     def __init__(self, settings: CobotSettings) -> None:
         self._bias, self._deviation = np.array(settings.bias), np.repeat(settings.noise, 3)
-        self._matrix, self._drift = np.eye(6), np.zeros((round(_PERIOD / _STEP), 6))
+        self._drift = np.zeros((round(PERIOD / STEP), 6))
+        back = Rotation.from_rotvec(settings.sensor_rotation_error, degrees=True).as_matrix().T
+        self._matrix = np.kron(np.eye(2), back)
         if settings.sensor != NO_ERRORS:
-            sheet = SENSORS[settings.sensor]
+            sheet, rng = SENSORS[settings.sensor], np.random.default_rng([settings.seed, 4])
             self._deviation = np.repeat(sheet.noise, 3)
-            ranges = np.repeat(sheet.range if all(sheet.range) else _USUAL_RANGE, 3)
+            ranges = np.repeat(sheet.range if all(sheet.range) else USUAL_RANGE, 3)
             sd = sheet.cross_talk * ranges[:, None] / ranges
             sd[np.diag_indices(6)] = sheet.gain_error
-            rng = np.random.default_rng([settings.seed, 4])
-            self._matrix = np.eye(6) + sd * rng.standard_normal((6, 6))
-            keep = np.exp(-_STEP / _CORRELATION)
-            draws = rng.standard_normal(self._drift.shape)
+            self._matrix = (np.eye(6) + sd * rng.standard_normal((6, 6))) @ self._matrix
+            keep, draws = np.exp(-STEP / CORRELATION), rng.standard_normal(self._drift.shape)
             draws[1:] *= np.sqrt(1.0 - keep**2)  # the first is stationary
             self._drift = np.repeat(sheet.accuracy, 3) * lfilter([1.0], [1.0, -keep], draws, axis=0)
-        self._to_sensor = Rotation.from_rotvec(
-            settings.sensor_rotation_error, degrees=True).inv().as_matrix()
         self._sign = 1.0 if settings.convention == "on_sensor" else -1.0
 
     def read(self, wrench: Array, noise: Array, t: Array) -> Array:
-        """Readings (n, 6) [N, N m].
-
-        Args:
-            wrench: (n, 6) of the sensor on the payload, declared sensor frame.
-            noise: (n, 6) unit noise; t: (n,) times [s].
-        """
-        turned = (wrench.reshape(-1, 2, 3) @ self._to_sensor.T).reshape(-1, 6) @ self._matrix.T
-        k, n = np.floor(t / _STEP).astype(int), len(self._drift)
-        part = (t / _STEP - k)[:, None]
+        """Readings (n, 6) [N, N m] of wrenches (n, 6) on the payload in the declared frame, with
+        unit noise (n, 6), at times (n,) [s]."""
+        k, n = np.floor(t / STEP).astype(int), len(self._drift)
+        part = (t / STEP - k)[:, None]
         drift = (1.0 - part) * self._drift[k % n] + part * self._drift[(k + 1) % n]
-        return np.asarray(
-            self._sign * (self._bias + drift - turned + self._deviation * noise))
+        return np.asarray(self._sign * (
+            self._bias + drift - wrench @ self._matrix.T + self._deviation * noise))
 
 
 class SimulatedCobot:
@@ -196,7 +183,7 @@ class SimulatedCobot:
         urdf: the robot description, from base_link to ft_sensor; description: read from it.
         joint_names: in the order of every array; sensor_frame: of the wrench.
         tf_step: samples from one publication of the transforms to the next.
-        commanded: the motion that trajectories are given to, where the settings say so.
+        motion: a `CommandedMotion` where the arm is told how to move.
         stated_phi: (10,) of the payload that the driver knows and subtracts from the wrench, about
             the sensor; may be replaced at any time.
 
@@ -211,15 +198,17 @@ class SimulatedCobot:
         self.urdf, self.joint_names = self.description.urdf, self.description.joint_names
         self.sensor_frame = self.description.sensor_frame
         self.payload = load_payload(settings.payload) if payload is None else payload
-        self.commanded = CommandedMotion(settings.pose) if settings.motion == COMMANDED else None
-        self.motion: Motion = motion or self.commanded or Sinusoid(settings.speed)
-        self.tf_step = max(1, round(settings.rate / _TF_RATE))
+        self.motion: Motion = motion or (
+            CommandedMotion(START_POSE) if settings.motion == COMMANDED
+            else Sinusoid(settings.speed))
+        self.tf_step = max(1, round(settings.rate / TF_RATE))
         self.stated_phi: Array = np.zeros(PARAMETERS)
         if settings.stated_mass:
             self.stated_phi = phi_from_body(settings.stated_mass, [0.0, 0.0, STATED_POINT],
                                             np.zeros((3, 3)))
-        self._declared = _tilt(settings.tilt)
-        self._world_base = (_tilt(settings.tilt_error) * self._declared).as_matrix()
+        self._declared, error = (Rotation.from_euler("xyz", [*angles, 0.0], degrees=True)
+                                 for angles in (settings.tilt, settings.tilt_error))
+        self._world_base = (error * self._declared).as_matrix()
         self.engine = ArmEngine(
             load_description().urdf, self.payload, self._world_base.T @ GRAVITY)
         self._sensor = WristSensor(settings)
@@ -231,11 +220,7 @@ class SimulatedCobot:
         return [base, *self.description.fixed]
 
     def run(self, duration: float) -> Recording:
-        """The first ``duration`` seconds, from 0 on.
-
-        Raises:
-            InvalidSetting: the duration holds no sample.
-        """
+        """The first ``duration`` seconds, from 0 on (raises InvalidSetting: not one sample)."""
         total = round(duration * self.settings.rate)
         if total < 1:
             raise InvalidSetting(
@@ -252,7 +237,7 @@ class SimulatedCobot:
         wrench = felt.wrench - regressor(felt.a_g, felt.omega, felt.alpha) @ self.stated_phi
         noise = np.split(unit_noise(settings.seed, start, count, 24), 4, axis=1)
         return Recording(t, truth.q + settings.encoder_noise * noise[1],
-                         truth.dq + _DERIVED * settings.encoder_noise * noise[2],
+                         truth.dq + DERIVED * settings.encoder_noise * noise[2],
                          self._sensor.read(wrench, noise[0], t),
                          truth.effort + settings.effort_noise * noise[3], truth)
 
@@ -269,8 +254,3 @@ def unit_noise(seed: int, start: int, count: int, columns: int) -> Array:
     bits = np.random.PCG64(np.random.SeedSequence([seed, 1]))
     bits.advance(start * columns)  # one step a number, whose quantile the normal number is
     return np.asarray(ndtri(np.random.Generator(bits).random((count, columns))))
-
-
-def _tilt(roll_pitch: tuple[float, ...]) -> Rotation:
-    """The rotation of a roll and a pitch [deg]."""
-    return Rotation.from_euler("xyz", [*roll_pitch, 0.0], degrees=True)

@@ -33,7 +33,7 @@ class ArmDescription(NamedTuple):
     Attributes:
         joint_names: of the joints that move, in the order of every array of positions.
         moving: their transforms at position 0; each turns about the z axis of its child.
-        fixed: the transforms that never change.
+        fixed: the transforms that never change, that of the sensor last.
     """
 
     urdf: str
@@ -54,24 +54,18 @@ class ArmDescription(NamedTuple):
 
 
 def load_description(prefix: str = "") -> ArmDescription:
-    """The packaged UR5-class arm, from base_link to ft_sensor.
-
-    Args:
-        prefix: put before the names of all joints and links.
-    """
+    """The packaged UR5-class arm, from base_link to ft_sensor, with a prefix before the names of
+    all joints and links."""
     file = resources.files("inertial_id_ros.apps.simulation").joinpath(MODEL_FILE)
-    urdf = NAMED.sub(rf"\g<1>{prefix}", file.read_text(encoding="utf-8"))
-    joints = ElementTree.fromstring(urdf).findall("joint")
-    moving = [joint for joint in joints if joint.get("type") != "fixed"]
-    return ArmDescription(
-        urdf, tuple(joint.get("name", "") for joint in moving), [_transform(j) for j in moving],
-        [_transform(joint) for joint in joints if joint.get("type") == "fixed"])
-
-
-def _transform(joint: ElementTree.Element) -> Transform:
-    """The pose of a joint's child in its parent, at position 0."""
-    place = {element.tag: element.attrib for element in joint}
-    xyz, rpy = (np.array(place["origin"].get(key, "0 0 0").split(), dtype=float)
-                for key in ("xyz", "rpy"))
-    return Transform(place["parent"]["link"], place["child"]["link"], xyz,
-                     Rotation.from_euler("xyz", rpy).as_quat())
+    out = ArmDescription(NAMED.sub(rf"\g<1>{prefix}", file.read_text(encoding="utf-8")), (), [], [])
+    names: list[str] = []
+    for joint in ElementTree.fromstring(out.urdf).iter("joint"):
+        place = {element.tag: element.attrib for element in joint}
+        xyz, rpy = (np.array(place["origin"].get(key, "0 0 0").split(), dtype=float)
+                    for key in ("xyz", "rpy"))
+        is_fixed = joint.get("type") == "fixed"
+        (out.fixed if is_fixed else out.moving).append(Transform(
+            place["parent"]["link"], place["child"]["link"], xyz,
+            Rotation.from_euler("xyz", rpy).as_quat()))
+        names += [] if is_fixed else [joint.get("name", "")]
+    return out._replace(joint_names=tuple(names))

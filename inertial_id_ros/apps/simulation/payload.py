@@ -21,8 +21,7 @@ class Part(NamedTuple):
     Attributes:
         shape: box, cylinder (along its z axis) or sphere.
         size: full lengths x, y, z; radius and height; or radius [m].
-        density: [kg/m^3].
-        center: its centre in the sensor frame [m].
+        density: [kg/m^3]; center: in the sensor frame [m].
         rpy: roll, pitch, yaw [rad] of its axes (URDF order: R = Rz(yaw) Ry(pitch) Rx(roll)).
     """
 
@@ -73,25 +72,21 @@ class Payload:
 
 
 # Steel, aluminium, wood, plastic; the rest of the densities make up a wanted mass.
-PAYLOADS: dict[str, Payload] = {
-    payload.name: payload
-    for payload in (
-        Payload("cylinder", (
-            Part("cylinder", (0.04, 0.10), 2700.0, (0.0, 0.0, 0.07)),)),
-        # 0.2 kg of handle across the flange, 0.8 kg of head at its far edge.
-        Payload("hammer", (
-            Part("box", (0.25, 0.03, 0.02), 0.2 / 1.5e-4, (0.105, 0.0, 0.03)),
-            Part("box", (0.03, 0.11, 0.03), 0.8 / 9.9e-5, (0.245, 0.0, 0.03)))),
-        Payload("box_offset", (
-            Part("box", (0.12, 0.08, 0.06), 1800.0, (0.06, -0.03, 0.09), (0.3, -0.2, 0.5)),)),
-        # Motor, chuck, grip and battery pack, held by the motor housing.
-        Payload("drill", (
-            Part("cylinder", (0.028, 0.13), 2000.0, (0.01, 0.0, 0.05), (0.0, math.pi / 2, 0.0)),
-            Part("cylinder", (0.016, 0.05), 5000.0, (0.10, 0.0, 0.05), (0.0, math.pi / 2, 0.0)),
-            Part("box", (0.035, 0.03, 0.11), 700.0, (-0.03, 0.0, 0.13), (0.0, -0.2, 0.0)),
-            Part("box", (0.11, 0.07, 0.05), 1250.0, (-0.025, 0.0, 0.205)))),
-    )
-}
+PAYLOADS: dict[str, Payload] = {name: Payload(name, parts) for name, parts in {
+    "cylinder": (Part("cylinder", (0.04, 0.10), 2700.0, (0.0, 0.0, 0.07)),),
+    # 0.2 kg of handle across the flange, 0.8 kg of head at its far edge.
+    "hammer": (
+        Part("box", (0.25, 0.03, 0.02), 0.2 / 1.5e-4, (0.105, 0.0, 0.03)),
+        Part("box", (0.03, 0.11, 0.03), 0.8 / 9.9e-5, (0.245, 0.0, 0.03))),
+    "box_offset": (
+        Part("box", (0.12, 0.08, 0.06), 1800.0, (0.06, -0.03, 0.09), (0.3, -0.2, 0.5)),),
+    # Motor, chuck, grip and battery pack, held by the motor housing.
+    "drill": (
+        Part("cylinder", (0.028, 0.13), 2000.0, (0.01, 0.0, 0.05), (0.0, math.pi / 2, 0.0)),
+        Part("cylinder", (0.016, 0.05), 5000.0, (0.10, 0.0, 0.05), (0.0, math.pi / 2, 0.0)),
+        Part("box", (0.035, 0.03, 0.11), 700.0, (-0.03, 0.0, 0.13), (0.0, -0.2, 0.0)),
+        Part("box", (0.11, 0.07, 0.05), 1250.0, (-0.025, 0.0, 0.205))),
+}.items()}
 
 
 def load_payload(name: str) -> Payload:

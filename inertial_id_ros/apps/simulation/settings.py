@@ -4,24 +4,13 @@ line is made from this table."""
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...cli import Parser, numbers
-from ...errors import DamagedFile, InvalidSetting
-from ...io.files import parse_yaml
+from ...cli import Parser
 from ...settings.groups import SENSORS
-from ...settings.spec import (
-    Vector,
-    allowed_range,
-    check,
-    coerce,
-    iter_group,
-    setting,
-    unknown_setting,
-)
+from ...settings.spec import Vector, allowed_range, check, iter_group, setting
 
 COMMANDED = "commanded"
 NO_ERRORS = "none"
@@ -39,12 +28,6 @@ class CobotSettings:
     motion: str = setting(
         "sinusoid", "How the arm moves; commanded: it rests in its pose, and offers what a driver "
         "does (FollowJointTrajectory, set_payload).", choices=("sinusoid", COMMANDED))
-    pose: Vector = setting(
-        (0.0, -1.5708, 1.0472, -1.5708, -1.5708, 0.0), "Where a commanded arm rests at first.",
-        unit="rad", low=-6.3, high=6.3, lengths=(6,))
-    stop_force: float = setting(
-        50.0, "Force of a push at which a commanded arm makes a protective stop; 0: never.",
-        unit="N", low=0.0)
     stated_mass: float = setting(
         0.0, "Mass of the payload that a commanded arm's driver knows at first, a point 0.05 m "
         "before the sensor; the driver subtracts it from the wrench.", unit="kg", low=0.0)
@@ -90,19 +73,6 @@ class CobotSettings:
         for name, value, spec in iter_group(self):
             check(name, value, spec)
 
-    def replace(self, changes: Mapping[str, Any]) -> CobotSettings:
-        """A copy with some settings changed; values are brought to their types.
-
-        Raises:
-            InvalidSetting: unknown name, wrong type, or value outside its range.
-        """
-        known = {name: value for name, value, _ in iter_group(self)}
-        for name in changes:
-            if name not in known:
-                raise unknown_setting(name, known)
-        return dataclasses.replace(
-            self, **{name: coerce(name, value, known[name]) for name, value in changes.items()})
-
 
 def parse(parser: Parser, arguments: Sequence[str]) -> tuple[CobotSettings, dict[str, Any]]:
     """Settings from command-line words (without ROS arguments), and the other options of a parser.
@@ -110,23 +80,16 @@ def parse(parser: Parser, arguments: Sequence[str]) -> tuple[CobotSettings, dict
     Raises:
         InvalidSetting: an unknown option, or a value that is not allowed.
     """
-    defaults = CobotSettings()
-    for name, default, spec in iter_group(defaults):
-        shown = ",".join(f"{v:g}" for v in default) if isinstance(default, tuple) else default
+    def vector(text: str) -> Vector:
+        return tuple(float(part) for part in text.split(","))
+
+    options = list(iter_group(CobotSettings()))
+    for name, default, spec in options:
+        is_vector = isinstance(default, tuple)
+        shown = ",".join(f"{v:g}" for v in default) if is_vector else default
         text = f"{spec.description} ({allowed_range(spec)}; default: {shown})"
-        parser.add_argument("--" + name.replace("_", "-"), dest=name, metavar="VALUE",
-                            help=text.replace("%", "%%"))
+        parser.add_argument(
+            "--" + name.replace("_", "-"), dest=name, default=default, metavar="VALUE",
+            type=vector if is_vector else type(default), help=text.replace("%", "%%"))
     given = vars(parser.parse_args(list(arguments)))
-    texts = {name: given.pop(name) for name, _, _ in iter_group(defaults)}
-    return defaults.replace({name: _value(name, text, getattr(defaults, name))
-                             for name, text in texts.items() if text is not None}), given
-
-
-def _value(name: str, text: str, default: Any) -> Any:
-    """The value of an option (raises InvalidSetting); numbers of a list are separated by commas."""
-    if isinstance(default, tuple):
-        return numbers(f"{name} is '{text}'", text, "numbers")
-    try:
-        return text if isinstance(default, str) else parse_yaml(text)
-    except DamagedFile:
-        raise InvalidSetting(f"{name} is '{text:.200}'; it must be a number") from None
+    return CobotSettings(**{name: given.pop(name) for name, _, _ in options}), given

@@ -7,20 +7,16 @@ They are what a driver with robot_state_publisher would publish: ``joint_states`
 
 from __future__ import annotations
 
-import shutil
-import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from ...cli import OK, Parser, exit_status
 from ...errors import RecordingError
 from ...extras import optional_packages
 from ...inertia import Array, six_from_tensor
 from .cobot import Recording, SimulatedCobot
 from .description import Transform
-from .settings import parse
 
 with optional_packages("writing a recording"):
     from rosbags.interfaces import (
@@ -45,58 +41,25 @@ TOPICS = {
     "robot_description": ("std_msgs/msg/String", True),
     "~/truth": ("geometry_msgs/msg/InertiaStamped", True)}
 STORE = get_typestore(Stores.ROS2_JAZZY)
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Write the bag that the command line names; returns the exit status."""
-    return exit_status(lambda: _run(sys.argv[1:] if arguments is None else arguments))
-
-
-def _run(arguments: Sequence[str]) -> int:
-    parser = Parser(prog="python -m inertial_id_ros.apps.simulation",
-                    description="Writes a recording of a simulated cobot with a wrist sensor.")
-    parser.add_argument("--write", metavar="BAG", required=True,
-                        help="folder of the recording, of --duration seconds")
-    settings, options = parse(parser, arguments)
-    cobot = SimulatedCobot(settings)
-    write_bag(options["write"], cobot, cobot.run(settings.duration))
-    return OK
+Messages = Iterator[tuple[int, str, bytes]]  # stamp [ns], topic, serialised message
 
 
 def write_bag(path: str | Path, cobot: SimulatedCobot, recording: Recording, *,
               start: float = START) -> None:
-    """Write a recording of a cobot into a new bag.
-
-    Args:
-        path: folder of the bag, which must not exist.
-        cobot: gives names, transforms and the robot description.
-        start: ROS time of the sample at t = 0 [s].
-
-    Raises:
-        RecordingError: the folder exists, or cannot be written.
-    """
-    folder = Path(path)
-    if folder.exists():
-        raise RecordingError(f"bag {folder} exists already; name a folder that does not")
+    """Write a recording of a cobot into a new bag, which begins at a ROS time [s] (raises
+    RecordingError: the folder exists, or cannot be written)."""
+    begin = round(start * 1e9)
     try:
-        with Writer(folder, version=9, storage_plugin=StoragePlugin.MCAP) as writer:
+        with Writer(Path(path), version=9, storage_plugin=StoragePlugin.MCAP) as writer:
             topics = {name: writer.add_connection(
                 f"/{name.replace('~', 'simulate_cobot').lstrip('/')}", kind, typestore=STORE,
                 offered_qos_profiles=[quality_of_service(latched)])
                 for name, (kind, latched) in TOPICS.items()}
-            begin = round(start * 1e9)
             for stamp, name, data in chain(latched_messages(cobot, begin),
                                            sample_messages(cobot, recording, begin)):
                 writer.write(topics[name], stamp, data)
-    except BaseException as error:
-        # A bag that stops half-way looks like a complete one.
-        shutil.rmtree(folder, ignore_errors=True)
-        if isinstance(error, OSError | WriterError):
-            raise RecordingError(f"bag {folder} cannot be written: {error}") from error
-        raise
-
-
-Messages = Iterator[tuple[int, str, bytes]]  # stamp [ns], topic, serialised message
+    except (OSError, WriterError) as error:
+        raise RecordingError(f"bag {path} cannot be written: {error}") from error
 
 
 def latched_messages(cobot: SimulatedCobot, stamp: int) -> Messages:

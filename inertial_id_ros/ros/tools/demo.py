@@ -21,7 +21,7 @@ from ...apps.guide.show import Show
 from ...apps.simulation.payload import Payload, load_payload
 from ...apps.simulation.settings import CobotSettings
 from ...cli import INTERRUPTED, Parser, exit_status, run_program
-from ...inertia import Array, is_consistent, phi_from_body, tensor_from_six
+from ...inertia import Array
 from ...settings import SENSORS, Settings
 from ..guide.command_line import parse
 from ..guide.identify_payload import run
@@ -36,20 +36,6 @@ NODE = {"alignment.orientation_sd": "0.0", "alignment.position_sd": "0.001",
         "precompensated.source": "dynamic_joint_states",
         "precompensated.topic": "dynamic_joint_states", "precompensated.frame": "tool0",
         "apply.target": "universal_robots", "load.rated_payload": "10.0"}
-
-
-def verdicts(payload: Payload, report: Array, sigma: Array) -> list[tuple[str, bool]]:
-    """Conditions of success of a result (10,) with deviations (10,), in words, and whether each
-    holds; a poor sensor is allowed its interval."""
-    possible = is_consistent(phi_from_body(report[0], report[1:4], tensor_from_six(report[4:])))
-    mass = abs(report[0] / payload.mass - 1.0)
-    com = float(np.linalg.norm(report[1:4] - payload.com))
-    for_mass = max(MASS_TOLERANCE, 2.0 * float(sigma[0]) / payload.mass)
-    for_com = max(COM_TOLERANCE, 2.0 * float(np.linalg.norm(sigma[1:4])))
-    return [(f"the result is a body that {'can' if possible else 'cannot'} exist", bool(possible)),
-            (f"mass off by {mass:.2%} (allowed {for_mass:.1%})", bool(mass <= for_mass)),
-            (f"centre of mass off by {com * 1e3:.2f} mm (allowed {for_com * 1e3:.1f} mm)",
-             com <= for_com)]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -95,10 +81,21 @@ def _run(options: argparse.Namespace) -> int:
                 ignore_signals()
     if end.status == INTERRUPTED or show.found is None:
         return end.status
-    judged = verdicts(payload, show.found.report, show.found.sigma)
+    judged = _judge(payload, show.found.report, show.found.sigma)
     for text, holds in judged:
         show.say(text, holds)
     return end.status or int(not all(holds for _, holds in judged))
+
+
+def _judge(payload: Payload, report: Array, sigma: Array) -> list[tuple[str, bool]]:
+    """How far mass and centre of mass of a result (10,) with deviations (10,) are off, and whether
+    that is allowed; a poor sensor is allowed its interval."""
+    mass, com = abs(report[0] / payload.mass - 1.0), np.linalg.norm(report[1:4] - payload.com)
+    for_mass = max(MASS_TOLERANCE, 2.0 * float(sigma[0]) / payload.mass)
+    for_com = max(COM_TOLERANCE, 2.0 * float(np.linalg.norm(sigma[1:4])))
+    return [(f"mass off by {mass:.2%} (allowed {for_mass:.1%})", bool(mass <= for_mass)),
+            (f"centre of mass off by {com * 1e3:.2f} mm (allowed {for_com * 1e3:.1f} mm)",
+             bool(com <= for_com))]
 
 
 if __name__ == "__main__":

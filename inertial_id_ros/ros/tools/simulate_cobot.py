@@ -3,7 +3,14 @@
 
 Its topics are those of `apps.simulation.write`. A wrench published on ``~/push`` acts on the
 payload, in the axes and about the origin of the sensor, until the next one comes. With
-``--motion commanded`` it also offers what a driver does (`cobot_driver`).
+``--motion commanded`` it also offers, under the names of ur_robot_driver:
+
+- ``joint_trajectory_controller/follow_joint_trajectory``, as that controller has it. A cancelled
+  goal comes to rest within 0.2 s.
+- ``io_and_status_controller/set_payload`` (ur_msgs, where it is installed): the payload that the
+  driver knows is subtracted from the wrench, and stated on ``dynamic_joint_states``.
+- ``~/protective_stop`` (std_msgs/Bool, latched): a push that is too large brings the arm to rest
+  and aborts the goal; ``~/unlock`` (std_srvs/Trigger) allows motion again.
 """
 
 from __future__ import annotations
@@ -12,45 +19,56 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from geometry_msgs.msg import Wrench
+from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.duration import Duration
 from rclpy.executors import MultiThreadedExecutor
 from rclpy.node import Node
+from std_msgs.msg import Bool
+from std_srvs.srv import Trigger
 
-from ...apps.simulation.cobot import SimulatedCobot
+from ...apps.simulation.cobot import STATED_POINT, SimulatedCobot
+from ...apps.simulation.motion import CommandedMotion, Trajectory
 from ...apps.simulation.settings import CobotSettings, parse
 from ...apps.simulation.write import TOPICS, Messages, latched_messages, sample_messages
 from ...cli import Parser, exit_status, run_program
-from ...errors import InvalidSetting
+from ...errors import InvalidData, MissingPackage
+from ...inertia import PARAMETER_NAMES, Array, Body, phi_from_body, tensor_from_six, transform_phi
 from .. import program
-from ..conversions import LATCHED
+from ..conversions import LATCHED, time_message
 from ..program import ignore_signals, start_ros, stop_flag, without_ros_arguments
-from .cobot_driver import CobotDriver
 
-_NAME = "simulate_cobot"
-_DEPTH = 100  # samples kept for a receiver on a machine that is busy for a moment
+NAME = "simulate_cobot"
+ACTION = "joint_trajectory_controller/follow_joint_trajectory"
+DEPTH = 100  # samples kept for a receiver on a machine that is busy for a moment
 # Samples are computed this far ahead: enough to share the cost of a call, and so little that the
-# computation (under 1 ms at 500 Hz) fits between two publications.
-_AHEAD = 0.1  # s
-_AHEAD_COMMANDED = 0.02  # s, where what comes next depends on what the arm is told
-_MAX_LAG = 0.5  # s behind schedule after which time is left out rather than sent in a burst
+# computation (under 1 ms at 500 Hz) fits between two publications; less where what comes next
+# depends on what the arm is told.
+AHEAD, AHEAD_COMMANDED = 0.1, 0.02  # s
+MAX_LAG = 0.5  # s behind schedule after which time is left out rather than sent in a burst
+PERIOD, STATED_PERIOD = 0.01, 0.1  # s between checks of a goal, messages about the payload
+START = 0.05  # rad, between a trajectory's start and the arm
+STOP_FORCE = 50.0  # N, of a push at which the arm makes a protective stop
+TOOL0_Z = -0.04  # m, of the flange in the sensor's frame
 
 
 class SimulateCobotNode(Node):
     """Publishes a simulated cobot in real time (raises InvalidSetting: no such payload)."""
 
     def __init__(self, settings: CobotSettings) -> None:
-        super().__init__(_NAME)
-        if self.get_parameter("use_sim_time").value:
-            raise InvalidSetting("use_sim_time is true; the simulated cobot runs on the wall clock")
+        super().__init__(NAME)
         self.cobot = SimulatedCobot(settings)
         self._publishers_by_topic = {
             topic: self.create_publisher(program.message_type(kind), topic,
-                                         LATCHED if latched else _DEPTH)
+                                         LATCHED if latched else DEPTH)
             for topic, (kind, latched) in TOPICS.items()}
-        self._driver = None if self.cobot.commanded is None else CobotDriver(self, self.cobot)
+        motion = self.cobot.motion
+        self._driver = (_Driver(self, self.cobot, motion) if isinstance(motion, CommandedMotion)
+                        else None)
         self._push = np.zeros(6)  # of what touches the payload, with the sign of the readings
         self.create_subscription(Wrench, "~/push", self._take_push, 1)
 
@@ -61,17 +79,16 @@ class SimulateCobotNode(Node):
 
     def run(self, stop: threading.Event) -> None:
         """Publish what is latched, then each sample when it is due, until stopped."""
-        start = time.monotonic()
-        stamp = self.get_clock().now().nanoseconds  # of sample 0
+        start, stamp = time.monotonic(), time.time_ns()  # of sample 0
         self._publish(latched_messages(self.cobot, stamp), start, stamp, stop)
         settings, payload = self.cobot.settings, self.cobot.payload
         self.get_logger().info(f"{settings.motion} with payload '{payload.name}' "
                                f"({payload.mass:.3f} kg) at {settings.rate:g} Hz")
         total = round(settings.duration * settings.rate) or sys.maxsize
-        number, ahead = 0, _AHEAD if self._driver is None else _AHEAD_COMMANDED
+        number, ahead = 0, AHEAD if self._driver is None else AHEAD_COMMANDED
         while not stop.is_set() and number < total:
             late = time.monotonic() - start - number / settings.rate
-            if late > _MAX_LAG:
+            if late > MAX_LAG:
                 start, stamp = start + late, stamp + round(late * 1e9)
                 self.get_logger().warning("behind schedule; the arm stood still meanwhile")
             count = min(max(1, round(ahead * settings.rate)), total - number)
@@ -98,6 +115,121 @@ class SimulateCobotNode(Node):
             self._publishers_by_topic[topic].publish(data)
 
 
+class _Driver:
+    """What the driver of a commanded cobot offers (raises MissingPackage: no control_msgs)."""
+
+    def __init__(self, node: Node, cobot: SimulatedCobot, motion: CommandedMotion) -> None:
+        kind: Any = program.find_type("control_msgs/action/FollowJointTrajectory")
+        if kind is None:
+            raise MissingPackage("control_msgs is not installed, which a commanded arm needs; "
+                                 "choose another motion")
+        self._node, self._cobot, self._motion, self._result = node, cobot, motion, kind.Result
+        self._is_busy = False
+        self._stopped = ""  # why a protective stop holds
+        self._stated = Body(cobot.settings.stated_mass,  # about the flange
+                            np.array([0.0, 0.0, STATED_POINT - TOOL0_Z]), np.zeros((3, 3)))
+        self._server = ActionServer(
+            node, kind, ACTION, self._follow, goal_callback=self._take_goal,
+            cancel_callback=lambda _: CancelResponse.ACCEPT,
+            callback_group=ReentrantCallbackGroup())
+        self._stop_publisher = node.create_publisher(Bool, "~/protective_stop", LATCHED)
+        self._stop_publisher.publish(Bool(data=False))
+        node.create_service(Trigger, "~/unlock", self._unlock)
+        if (service := program.find_type("ur_msgs/srv/SetPayload")) is not None:
+            node.create_service(
+                service, "io_and_status_controller/set_payload", self._set_payload)
+        self._payload_publisher = node.create_publisher(
+            program.message_type("control_msgs/msg/DynamicJointState"), "dynamic_joint_states", 10)
+        node.create_timer(STATED_PERIOD, self._state_payload)
+
+    def watch(self, push: Array) -> None:
+        """Come to rest where a push (6,) is too large, and refuse motions until unlocked."""
+        force = float(np.linalg.norm(push[:3]))
+        if force > STOP_FORCE and not self._stopped:
+            self._stopped = f"protective stop: a push of {force:.0f} N"
+            self._motion.stop()
+            self._stop_publisher.publish(Bool(data=True))
+
+    def _unlock(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        self._stopped, response.success = "", True
+        self._stop_publisher.publish(Bool(data=False))
+        return response
+
+    def _take_goal(self, request: Any) -> GoalResponse:
+        """Accept what a controller would: one goal at a time, of this arm, from where it is."""
+        try:
+            if self._is_busy or self._stopped:
+                raise InvalidData(self._stopped or "a trajectory is being followed")
+            self._read(request.trajectory)
+        except InvalidData as error:
+            self._node.get_logger().warning(f"trajectory rejected: {error}")
+            return GoalResponse.REJECT
+        self._is_busy = True
+        return GoalResponse.ACCEPT
+
+    def _read(self, message: Any) -> Trajectory:
+        """The trajectory of a message, joints in the order of the arm (raises InvalidData: not of
+        this arm, or not from where it is)."""
+        names = self._cobot.joint_names
+        if sorted(message.joint_names) != sorted(names):
+            raise InvalidData(f"joints are {', '.join(message.joint_names)}; those of this arm are "
+                              + ", ".join(names))
+        order = [message.joint_names.index(name) for name in names]
+        stamps = np.array([p.time_from_start.sec + 1e-9 * p.time_from_start.nanosec
+                           for p in message.points])
+        parts = [np.array([getattr(point, name) for point in message.points], dtype=float)
+                 for name in ("positions", "velocities", "accelerations")]
+        if (len(stamps) < 2 or any(part.shape != (len(stamps), len(names)) for part in parts)
+                or not (np.diff(stamps) > 0.0).all() or not np.isfinite(parts).all()):
+            raise InvalidData("positions, velocities, accelerations or growing times are missing")
+        q, dq, ddq = (part[:, order] for part in parts)
+        off = np.abs(q[0] - self._motion(self._motion.newest).q[0])
+        if off.max() > START:
+            raise InvalidData(f"it starts {off.max():.3f} rad from where {names[off.argmax()]} is")
+        return Trajectory(stamps - stamps[0], q, dq, ddq)
+
+    def _follow(self, handle: Any) -> Any:
+        """Follow an accepted goal to its end, in a thread of the executor; gives its result."""
+        trajectory = self._read(handle.request.trajectory)
+        end = self._motion.follow(trajectory) + trajectory.duration
+        while self._motion.newest < end and not self._stopped and self._node.context.ok() and (
+                not handle.is_cancel_requested):
+            time.sleep(PERIOD)
+        if handle.is_cancel_requested:
+            rest = self._motion.stop()
+            while self._motion.newest < rest and self._node.context.ok():
+                time.sleep(PERIOD)
+            handle.canceled()
+        elif self._stopped:
+            handle.abort()
+        else:
+            handle.succeed()
+        self._is_busy = False
+        code = self._result.PATH_TOLERANCE_VIOLATED if self._stopped else self._result.SUCCESSFUL
+        return self._result(error_code=code, error_string=self._stopped)
+
+    def _set_payload(self, request: Any, response: Any) -> Any:
+        """Subtract this payload, given about the flange, from now on."""
+        com = request.center_of_gravity
+        inertia = tensor_from_six([getattr(request, name) for name in PARAMETER_NAMES[4:]])
+        self._stated = Body(float(request.mass), np.array([com.x, com.y, com.z]), inertia)
+        self._cobot.stated_phi = np.zeros(10) if request.mass <= 0.0 else transform_phi(
+            phi_from_body(*self._stated), np.eye(3), np.array([0.0, 0.0, TOOL0_Z]))
+        response.success = True
+        return response
+
+    def _state_payload(self) -> None:
+        """Publish what is subtracted, as ur_robot_driver does."""
+        body, message = self._stated, self._payload_publisher.msg_type(joint_names=["payload"])
+        message.header.stamp = time_message(self._node.get_clock().now().nanoseconds)
+        message.interface_values = [program.message_type("control_msgs/msg/InterfaceValue")(
+            interface_names=["mass", "cog.x", "cog.y", "cog.z",
+                             *(f"inertia.{name}" for name in PARAMETER_NAMES[4:])],
+            values=[float(body.mass), *body.com.tolist(),
+                    *body.inertia_com[np.triu_indices(3)].tolist()])]
+        self._payload_publisher.publish(message)
+
+
 def main(args: Sequence[str] | None = None) -> int:
     """Runs the node; returns the exit status (2: a setting is not allowed)."""
     arguments = list(sys.argv[1:] if args is None else args)
@@ -105,10 +237,10 @@ def main(args: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: list[str]) -> int:
-    settings, _ = parse(Parser(prog=_NAME, description="A simulated cobot with a wrist sensor."),
-                        without_ros_arguments(_NAME, arguments))
+    settings, _ = parse(Parser(prog=NAME, description="A simulated cobot with a wrist sensor."),
+                        without_ros_arguments(NAME, arguments))
     stop, ended = stop_flag(), threading.Event()
-    start_ros(_NAME, arguments)
+    start_ros(NAME, arguments)
     executor = MultiThreadedExecutor(4)
     spinning = threading.Thread(target=program.spin, args=(executor, ended), name="executor")
     try:
@@ -127,4 +259,4 @@ def _run(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(run_program("simulate_cobot"))
+    raise SystemExit(run_program(NAME))
