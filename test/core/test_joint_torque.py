@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import mujoco
 import numpy as np
 import pytest
-from torque_arm import FRAME, NAMES, URDF, engine, block, loaded, wide_motion, write_robot
+from torque_arm import FRAME, NAMES, URDF, block, engine, loaded, wide_motion, write_robot
 
 from inertial_id_ros.errors import InvalidModel, NotEnoughData, UnknownFrame
 from inertial_id_ros.estimate import UNOBSERVED, Estimate, NoEstimate, Outcome
