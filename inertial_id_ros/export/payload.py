@@ -32,7 +32,6 @@ ROBOT, DESK = "urdf_robot", "franka_desk"
 FORMATS = (*WRITERS, ROBOT)
 DEFAULT_LINK = "payload"
 NEARLY_ZERO = 1e-5  # kg m^2: OpenUSD takes smaller moments (norm) for not stated
-NAMED = 20  # links in an error
 LIGHTEST = 1e-6  # kg of a link that is worth a note
 BEGIN = "<!-- inertial_id_ros payload begins -->"
 END = "<!-- inertial_id_ros payload ends -->\n"
@@ -170,7 +169,7 @@ def move_to_link(payload: PayloadOnLink, parent: str, model: pin.Model) -> Paylo
     for link in (payload.parent, parent):
         if not model.existFrame(link, pin.FrameType.BODY):
             raise UnknownFrame(f"'{link}' is no link of the robot description; links: "
-                               f"{', '.join(link_names(model)[:NAMED])}")
+                               f"{', '.join(link_names(model))}")
         frames.append(model.frames[model.getFrameId(link, pin.FrameType.BODY)])
     old, new = frames
     if old.parentJoint != new.parentJoint:
@@ -203,18 +202,15 @@ def _with_note_on_masses(payload: PayloadOnLink, urdf: str) -> PayloadOnLink:
     """The payload with a note on the links below its own that have masses, as a gripper's: what a
     sensor there carries."""
     parse_urdf(urdf)  # its parser says what is wrong
-    root, below = ElementTree.fromstring(urdf), [payload.parent]
+    root, carried = ElementTree.fromstring(urdf), [payload.parent]
     joints = [(parent.get("link", ""), child.get("link", "")) for parent, child in zip(
         root.iterfind("joint/parent"), root.iterfind("joint/child"), strict=True)]
-    for link in below:
-        below += [child for parent, child in joints if parent == link]
-    masses = {link.get("name", ""): float(mass.get("value", 0.0))
-              for link in root.findall("link") for mass in link.iterfind("inertial/mass")}
-    named = [f"{link} {masses[link]:.3g} kg" for link in below[1:]
-             if masses.get(link, 0.0) > LIGHTEST]
-    if not named or payload.tool_apart:
-        return payload
-    return payload.with_note(
+    for link in carried:
+        carried += [child for parent, child in joints if parent == link]
+    named = [f"{link.get('name')} {mass:.3g} kg" for link in root.findall("link")
+             if link.get("name") in carried[1:] for element in link.iterfind("inertial/mass")
+             if (mass := float(element.get("value", 0.0))) > LIGHTEST]
+    return payload if not named or payload.tool_apart else payload.with_note(
         f"the description gives masses to links that '{payload.parent}' carries "
         f"({', '.join(named[:5])}); a payload from the wrench holds them already, so that they "
         "count twice")

@@ -24,7 +24,7 @@ from inertial_id_ros.apps.report.results import (
 )
 from inertial_id_ros.cli import OK
 from inertial_id_ros.estimate import IDENTIFIED, UNOBSERVED, Estimate, NoEstimate
-from inertial_id_ros.inertia import phi_from_body
+from inertial_id_ros.inertia import phi_from_body, phi_from_points
 from inertial_id_ros.kinds import KINDS, Finding, made
 from inertial_id_ros.model.history import Window
 from inertial_id_ros.motion.motion import BIN_NS, Motion
@@ -82,39 +82,29 @@ def test_the_page_holds_the_numbers_of_the_estimate(page: tuple[str, dict[str, o
 
 # ---- predictions of unseen data ------------------------------------------------------------------
 
-def motion(seconds: float) -> tuple[Motion, np.ndarray]:
-    """The motion of `bags` at the middles of bins, and the wrench without bias, with W's sign."""
-    t = np.arange(0.005, seconds, 0.01)
-    step = 1e-3
-    (before, b), (rotation, place), (after, a) = (bags.pose(s) for s in (t - step, t, t + step))
-
-    def omega(at: np.ndarray) -> np.ndarray:
-        turn = bags.pose(at - step)[0].transpose(0, 2, 1) @ bags.pose(at + step)[0]
-        return np.asarray(Rotation.from_matrix(turn).as_rotvec() / (2.0 * step))
-
-    acceleration = np.einsum("nji,nj->ni", rotation, (a - 2.0 * place + b) / step**2)
-    alpha = (omega(t + step) - omega(t - step)) / (2.0 * step)
-    n = len(t)
-    moved = Motion(np.arange(n), rotation, place, acceleration, omega(t), alpha,
-                   np.empty((n, 0, 3, 3)), np.empty((n, 0, 6)))
-    return moved, bags.wrench(t, bags.Payload(bias=(0.0,) * 6), "on_environment")
-
-
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_the_true_payload_predicts_what_comes_after_it(sign: float) -> None:
-    moved, wrench = motion(3.0)
-    n, bias = len(wrench), np.arange(6.0)
+    rng, n, bias = np.random.default_rng(0), 300, np.arange(6.0)
+    turn = Rotation.random(n, rng=rng).as_matrix()
+    moved = Motion(np.arange(n), turn, *rng.normal(size=(4, n, 3)), np.empty((n, 0, 3, 3)),
+                   np.empty((n, 0, 6)))
+    # Newton and Euler about the sensor's origin, for a body of four points.
+    points, masses = rng.normal(size=(4, 3)), rng.uniform(0.1, 1.0, 4)
+    wrench = np.zeros((n, 6))
+    for r, mass in zip(points, masses, strict=True):
+        force = mass * (moved.acceleration - turn.transpose(0, 2, 1) @ bags.GRAVITY
+                        + np.cross(moved.alpha, r)
+                        + np.cross(moved.omega, np.cross(moved.omega, r)))
+        wrench += np.hstack([force, np.cross(r, force)])
     window = Window(moved, np.ones(n, bool), wrench + sign * bias, np.ones(n))
-    free = np.arange(n) < 250
-    got = predict(window, free, [NoEstimate(0, "", "none"), estimate(100 * BIN_NS)], sign,
-                  np.zeros(10), 0)
-    assert got is not None and not np.isfinite(got.model[:101]).any()
-    np.testing.assert_allclose(got.model[101:], got.measured[101:], atol=2e-3)
-    unseen = got.residual()
-    assert unseen is not None and got.part(slice(0, 110)).residual() is None
-    (without, with_), _ = unseen
-    assert with_ < 2e-3 and without == pytest.approx(
+    got = predict(window, np.arange(n) < 250, [NoEstimate(0, "", "none"), estimate(
+        100 * BIN_NS, phi=phi_from_points(points, masses))], sign, np.zeros(10), 0)
+    assert not np.isfinite(got.model[:101]).any()
+    np.testing.assert_allclose(got.model[101:], got.measured[101:], atol=1e-9)
+    (without, with_), _ = got.residual() or ((), ())
+    assert with_ < 1e-9 and without == pytest.approx(
         np.sqrt(np.square(wrench[101:250, :3]).sum(1).mean()), rel=1e-6)
+    assert got.part(slice(0, 110)).residual() is None
 
 
 # ---- the verdict ---------------------------------------------------------------------------------

@@ -94,6 +94,9 @@ def test_vectors_in_npz_and_parquet(tmp_path: Path) -> None:
     np.savez(tmp_path / "a.npz", t=TIME + 1.7e9, ft=LOAD, p=PLACE, q=QUATERNION)
     columns = Columns(wrench=("ft",), position=("p",), quaternion=("q",))
     assert_read(read(tmp_path / "a.npz", columns))
+    np.savez(tmp_path / "b.npz", t=TIME, ft=LOAD[1:], p=PLACE, q=QUATERNION)
+    with pytest.raises(InertialIdError, match="'ft'.* 39 rows"):
+        read(tmp_path / "b.npz", columns)
     arrow = pytest.importorskip("pyarrow")
     from pyarrow.parquet import write_table
     write_table(arrow.table({

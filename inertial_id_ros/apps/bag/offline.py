@@ -46,12 +46,12 @@ def identify_recording(path: Path, settings: Settings, columns: Columns | None =
         InertialIdError: a setting, or what it names, cannot be used.
     """
     path = user_path(path)
-    if is_table(path):
-        read = read_motion(path, columns or Columns(), settings, episode)
-        return identify_poses(read, settings) if isinstance(read, PosesAtRest) else (
-            _Run(read, settings).result())
-    with open_recording(path, settings, asked, recorded_stamps) as recording:
-        return _Run(recording, settings).result()
+    if not is_table(path):
+        with open_recording(path, settings, asked, recorded_stamps) as recording:
+            return _Run(recording, settings).result()
+    table = read_motion(path, columns or Columns(), settings, episode)
+    return _Run(table, settings).result() if isinstance(table, Recording) else (
+        identify_poses(table, settings))
 
 
 class _Run:

@@ -8,7 +8,6 @@ only that of a driver's state is used, so that no other one can make the file un
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
@@ -45,7 +44,6 @@ SUFFIXES = (".mcap", ".db3", ".bag")
 SECOND = 1_000_000_000  # ns, of a part
 FIRST = 20  # messages that tell the payload of a driver: the first may still hold NaN
 LEAST = 1e-3  # kg; less is no payload
-SHOWN = 20  # topics in a message
 # Without these there is nothing to read, and no other topic can be meant.
 REQUIRED = (DYNAMIC_JOINT_STATES, *PAYLOADS.values())
 OLD_TYPES = {"tf/msg/tfMessage": TRANSFORMS.type}  # of ROS 1
@@ -170,10 +168,8 @@ def _names(bag: Bag, wanted: InputTopic, settings: Settings, asked: Collection[s
     if name in found or (name, wanted.type) in bag.topics and wanted is not WRENCH:
         return [name]
     if wanted.setting in asked or wanted in REQUIRED or name in dict(bag.topics):
-        near = difflib.get_close_matches(name, found, n=1, cutoff=0.0)
-        raise RecordingError(
-            f"{wanted.content} topic {name} holds no {wanted.type}; "
-            + (f"did you mean {near[0]}? " if near else "") + f"The recording holds {_held(bag)}")
+        raise RecordingError(f"{wanted.content} topic {name} holds no {wanted.type}; the recording "
+                             f"holds {_held(bag)}")
     if wanted is WRENCH and len(found) != 1:
         raise RecordingError(
             f"the recording holds {len(found)} wrench topics: {', '.join(found)}; choose one with "
@@ -192,10 +188,8 @@ def _names(bag: Bag, wanted: InputTopic, settings: Settings, asked: Collection[s
 
 def _held(bag: Bag) -> str:
     """Names and types of topics on one line, or that there are none."""
-    shown = [f"{name} ({kind}{'' if count else ', empty'})"
-             for (name, kind), count in bag.topics.items()]
-    more = [f"{len(shown) - SHOWN} more"] if len(shown) > SHOWN else []
-    return ", ".join([*shown[:SHOWN], *more]) or "no topics at all"
+    return ", ".join(f"{name} ({kind}{'' if count else ', empty'})"
+                     for (name, kind), count in bag.topics.items()) or "no topics at all"
 
 
 class _Reader:

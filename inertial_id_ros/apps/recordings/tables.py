@@ -151,12 +151,9 @@ def _read_csv(path: Path) -> dict[str, np.ndarray]:
 def _text(path: Path) -> str:
     """The text of a file, as Excel and its like write it."""
     data = path.read_bytes()
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return data.decode("utf-16", errors="replace")
-    if b"\0" in data[:1000]:
-        raise ValueError("it is no text; save it as CSV in UTF-8")
+    is_wide = data.startswith((b"\xff\xfe", b"\xfe\xff"))
     try:
-        return data.decode("utf-8-sig")
+        return data.decode("utf-16" if is_wide else "utf-8-sig")
     except UnicodeDecodeError:
         return data.decode("cp1252", errors="replace")
 
@@ -269,11 +266,10 @@ class Table:
 
     def __init__(self, path: Path, columns: Columns, episode: int = 0) -> None:
         self.columns, self.what = columns, f"table {path}"
-        content = _read(path, episode)
-        self.present = f"{', '.join(sorted(content)) or 'none':.400}"
-        self.content = {name: np.atleast_1d(column) for name, column in content.items()} | {
-            f"{name}[{k}]": values for name, column in content.items() if column.ndim == 2
-            for k, values in enumerate(column.T)}
+        content = {name: np.atleast_1d(column) for name, column in _read(path, episode).items()}
+        self.present, self._rows = f"{', '.join(sorted(content)) or 'none':.400}", 0
+        self.content = content | {f"{name}[{k}]": values for name, column in content.items()
+                                  if column.ndim == 2 for k, values in enumerate(column.T)}
 
     def rows(self, names: Sequence[str], size: int) -> Array:
         """Rows (n, size), from a column of each number, or columns of several (raises
@@ -282,11 +278,13 @@ class Table:
             if name not in self.content:
                 raise InvalidData(f"{self.what} has no column '{name}' (--columns names them); it "
                                   f"has {self.present}")
-            if len(self.content[name]) != len(self.content[names[0]]):
-                raise InvalidData(f"columns '{names[0]}' and '{name}' of {self.what} have "
-                                  "different numbers of rows")
+            count = len(self.content[name])
+            self._rows = self._rows or count
+            if count != self._rows:
+                raise InvalidData(f"column '{name}' of {self.what} has {count} rows; columns "
+                                  f"before it have {self._rows}")
         rows = np.column_stack([self.content[name] for name in names])
-        if rows.shape[1] != size or rows.dtype.kind != "f":
+        if rows.shape[1:] != (size,) or rows.dtype.kind != "f":
             raise InvalidData(f"{', '.join(names)} of {self.what} give {rows.shape[1]} numbers in "
                               f"a row; {size} are needed (of a vector, {names[0]}[0] is the first)")
         return rows
@@ -336,8 +334,8 @@ class Table:
         if not name:
             if not self.columns.rate:
                 return None
-            count = max(map(len, self.content.values()), default=0)
-            return START + np.round(1e9 * np.arange(count) / self.columns.rate).astype(np.int64)
+            self._rows = max(map(len, self.content.values()), default=0)
+            return START + np.round(1e9 * np.arange(self._rows) / self.columns.rate).astype(int)
         time = self.numbers([name], 1, f"column '{name}'")[:, 0]
         if len(time) < 2:
             raise InvalidData(f"{self.what} has {len(time)} rows; it needs at least two")
@@ -387,10 +385,8 @@ def read_motion(path: Path, columns: Columns, settings: Settings, episode: int =
         samples["joint states"] = _joint_states(table, stamps, settings)
     if not by_efforts:
         samples["wrench"] = Wrenches(stamps, columns.frame, table.rows(columns.wrench, 6))
-    notes = (f"the rows of the table are {1e3 * period:.3g} ms apart",) if columns.rate else ()
-    parts = map(Part, split_by_time(list(samples.values()), TOGETHER))
-    return Recording(parts, 1e-9 * float(stamps[-1] - stamps[0]),
-                     dict.fromkeys(samples, len(stamps)), notes=notes)
+    return Recording(map(Part, split_by_time(list(samples.values()), TOGETHER)),
+                     1e-9 * float(stamps[-1] - stamps[0]), dict.fromkeys(samples, len(stamps)))
 
 
 def require_rate(table: Table, period: float) -> None:

@@ -37,8 +37,7 @@ class Diagnosis(NamedTuple):
 
 def diagnose(result: Identification) -> Diagnosis:
     """The verdict on a run."""
-    outcome = result.outcome
-    found = worth_saying(result)
+    outcome, found = result.outcome, worth_saying(result)
     reasons = [sentence(f.text) for f in found]
     mends = list(dict.fromkeys(advice for f in found if (advice := advice_of(f))))
     if not isinstance(outcome, Estimate):
@@ -47,8 +46,7 @@ def diagnose(result: Identification) -> Diagnosis:
             mends.append(sentence(TILT))
         return Diagnosis(BAD, "No estimate", said, tuple(r for r in reasons if r != said),
                          tuple(mends))
-    unseen = result.prediction and result.prediction.residual()
-    if unseen is not None:
+    if (unseen := result.prediction and result.prediction.residual()) is not None:
         (without, with_), _ = unseen
         reasons.append("On data that it had not seen, the estimate leaves "
                        f"{two_digits(with_)} N of force; without it there are {without:.3g} N.")
@@ -57,14 +55,14 @@ def diagnose(result: Identification) -> Diagnosis:
             outcome.stale_reason or "there are no new data")))
     known = UNOBSERVED not in outcome.verdict or outcome.carries_nothing
     if not found and not outcome.carries_nothing:
-        mends += _motions(outcome)
+        mends += [sentence(motion) for motion, members in (
+            (TILT, slice(0, 4)), (TURN, slice(4, 10))) if UNOBSERVED in outcome.verdict[members]]
+    tone, word = FAIR, ("Identified, with a reservation" if known else
+                        "Mass and centre of mass identified")
     if not is_identified(outcome):
         tone, word = BAD, "Not identified"
     elif known and not outcome.stale and not found:
         tone, word, mends = GOOD, "Identified", []
-    else:
-        tone, word = FAIR, ("Identified, with a reservation" if known else
-                            "Mass and centre of mass identified")
     return Diagnosis(tone, word, summary(outcome), tuple(reasons), tuple(mends))
 
 
@@ -90,9 +88,3 @@ def advice_of(finding: Finding) -> str:
 def sentence(text: str) -> str:
     """A finding as a sentence."""
     return f"{text[:1].upper()}{text[1:]}" + ("" if text.endswith((".", "?")) else ".")
-
-
-def _motions(estimate: Estimate) -> list[str]:
-    """The motions that identify what is not."""
-    return [sentence(motion) for members, motion in ((slice(0, 4), TILT), (slice(4, 10), TURN))
-            if UNOBSERVED in estimate.verdict[members]]
