@@ -94,37 +94,23 @@ def _require_mass(phi: ArrayLike) -> Array:
     return p
 
 
-def transform_phi(phi: ArrayLike, rotation: ArrayLike, translation: ArrayLike) -> Array:
-    """phi (10,) in frame A from phi in frame B, where ``x_A = rotation x_B + translation``."""
-    pseudo = pseudo_inertia(phi)
-    homogeneous = np.eye(4)
-    homogeneous[:3, :3], homogeneous[:3, 3] = rotation, translation
-    return phi_from_pseudo_inertia(homogeneous @ pseudo @ homogeneous.T)
+def _to_pseudo(phi: Array) -> Array:
+    out, tensor = np.zeros((4, 4)), tensor_from_six(phi[4:])
+    out[:3, :3] = 0.5 * np.trace(tensor) * np.eye(3) - tensor
+    out[:3, 3] = out[3, :3] = phi[1:4]
+    out[3, 3] = phi[0]
+    return out
 
 
-def transform_matrix(rotation: ArrayLike, translation: ArrayLike) -> Array:
-    """Matrix (10, 10) of ``transform_phi``, which is linear in phi; carries a covariance along."""
-    return np.stack([transform_phi(e, rotation, translation) for e in np.eye(10)], axis=1)
+def _from_pseudo(pseudo: Array) -> Array:
+    sigma = pseudo[:3, :3]
+    return np.r_[pseudo[3, 3], pseudo[:3, 3],
+                 six_from_tensor(np.trace(sigma) * np.eye(3) - sigma)]
 
 
-def _maps_of_pseudo_inertia() -> tuple[Array, Array]:
-    """Matrices (16, 10) and (10, 16) between phi and the entries of the pseudo-inertia.
-
-    ``Sigma = tr(I)/2 1 - I`` and back; of entries that are there twice the second takes the upper
-    one of the tensor, and the first moments of the last column.
-    """
-    to, back = np.zeros((4, 4, 10)), np.zeros((10, 4, 4))
-    to[3, 3, 0] = back[0, 3, 3] = 1.0
-    for k, (i, j) in enumerate(zip(_ROWS, _COLS, strict=True)):
-        to[i, j, 4 + k] = to[j, i, 4 + k] = back[4 + k, i, j] = -1.0
-        if i == j:
-            to[[0, 1, 2], [0, 1, 2], 4 + k] += 0.5
-            back[4 + k, [0, 1, 2], [0, 1, 2]] += 1.0
-            to[i, 3, 1 + i] = to[3, i, 1 + i] = back[1 + i, i, 3] = 1.0
-    return to.reshape(16, 10), back.reshape(10, 16)
-
-
-_TO_PSEUDO, _FROM_PSEUDO = _maps_of_pseudo_inertia()
+# Matrices (16, 10) and (10, 16) between phi and the entries of the pseudo-inertia.
+_TO_PSEUDO = np.stack([_to_pseudo(e).ravel() for e in np.eye(10)], axis=1)
+_FROM_PSEUDO = np.stack([_from_pseudo(e.reshape(4, 4)) for e in np.eye(16)], axis=1)
 
 
 def pseudo_inertia(phi: ArrayLike) -> Array:
@@ -137,24 +123,34 @@ def phi_from_pseudo_inertia(pseudo: ArrayLike) -> Array:
     return _FROM_PSEUDO @ np.asarray(pseudo, dtype=float).ravel()
 
 
+def transform_phi(phi: ArrayLike, rotation: ArrayLike, translation: ArrayLike) -> Array:
+    """phi (10,) in frame A from phi in frame B, where ``x_A = rotation x_B + translation``."""
+    homogeneous = np.eye(4)
+    homogeneous[:3, :3], homogeneous[:3, 3] = rotation, translation
+    return phi_from_pseudo_inertia(homogeneous @ pseudo_inertia(phi) @ homogeneous.T)
+
+
+def transform_matrix(rotation: ArrayLike, translation: ArrayLike) -> Array:
+    """Matrix (10, 10) of ``transform_phi``, which is linear in phi; carries a covariance along."""
+    return np.stack([transform_phi(e, rotation, translation) for e in np.eye(10)], axis=1)
+
+
 def min_eigenvalue(phi: ArrayLike) -> float:
     """Smallest eigenvalue of the pseudo-inertia of phi (10,); positive exactly for bodies."""
     return float(np.linalg.eigvalsh(pseudo_inertia(phi))[0])
 
 
 def is_consistent(phi: ArrayLike) -> bool:
-    """Whether phi (10,) is fully consistent: ``J > 0`` (Wensing et al. 2017, Theorem 3).
+    """True if phi (10,) is fully consistent: ``J > 0`` (Wensing et al. 2017, Theorem 3).
 
     The test runs on the pseudo-inertia about the centre of mass scaled to unit size, so that a
     rounding error of a large lever arm or a small body does not decide.
     """
     p = np.asarray(phi, dtype=float)
-    if not p[0] > 0.0 or not np.isfinite(p).all():
-        return False
-    with np.errstate(over="ignore", invalid="ignore"):  # absurd numbers, as in a damaged file
+    with np.errstate(all="ignore"):  # absurd numbers, as in a damaged file
         j = pseudo_inertia(p)
         about_com = j[:3, :3] - p[1:4, None] * p[1:4] / p[0]
-    if not np.isfinite(about_com).all():
+    if not p[0] > 0.0 or not np.isfinite(about_com).all():
         return False
     eigenvalues = np.linalg.eigvalsh(about_com)
     return bool(eigenvalues[0] > 1e-12 * max(eigenvalues[-1], _TINY)
@@ -183,24 +179,12 @@ def report_jacobian(phi: ArrayLike) -> Array:
     return out
 
 
-def phi_from_points(points: ArrayLike, masses: ArrayLike) -> Array:
-    """phi (10,) of point masses [kg] at points (n, 3) [m]."""
-    return point_columns(points) @ np.asarray(masses, dtype=float)
-
-
 def point_columns(points: ArrayLike) -> Array:
     """Matrix (10, n) from point masses to phi; a column for a unit mass at each point (n, 3)."""
     x, y, z = np.asarray(points, dtype=float).reshape(-1, 3).T
     one = np.ones_like(x)
     return np.stack(
         [one, x, y, z, y * y + z * z, -x * y, -x * z, x * x + z * z, -y * z, x * x + y * y])
-
-
-def phi_from_second_moment(second_moment: ArrayLike) -> Array:
-    """phi (10,) of a second-moment matrix (3, 3) [kg m^2], without mass and first moments."""
-    pseudo = np.zeros((4, 4))
-    pseudo[:3, :3] = second_moment
-    return phi_from_pseudo_inertia(pseudo)
 
 
 def phi_to_pinocchio(phi: ArrayLike) -> Array:

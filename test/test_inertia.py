@@ -18,7 +18,7 @@ from inertial_id_ros.model.newton_euler import regressor
 def random_body(rng, points=6):
     """Mass, centre of mass and tensor about it of random point masses."""
     where = rng.normal(size=(points, 3)) * 0.1 + rng.normal(size=3) * 0.2
-    return inertia.body_from_phi(inertia.phi_from_points(where, rng.uniform(0.1, 1.0, points)))
+    return inertia.body_from_phi(inertia.point_columns(where) @ rng.uniform(0.1, 1.0, points))
 
 
 def test_phi_is_pinocchios_dynamic_parameters_in_another_order():

@@ -8,11 +8,9 @@ consistent. A slack covers what nodes and a slightly wrong size leave open; that
 covers sections in which mass may sit at any depth. `shape_covariance` is what the errors of its
 pose and size add that a user admits.
 
-Where no shape is given, it is one of several balls about the sensor. All that is known of an object
-of unknown shape is how far it reaches from the sensor at most. A single ball of that size would
-claim more: that the mass is spread over all of it, so that a small object gets too much inertia
-with intervals that exclude the truth. So the size is unknown too: equally probable on a logarithmic
-scale, by halving, down to an eighth of the largest.
+Where no shape is given, it is one of several balls about the sensor, equally probable on a
+logarithmic scale: all that is known is how far an object reaches at most, and a single ball of that
+size would claim that the mass is spread over all of it.
 """
 
 from __future__ import annotations
@@ -26,7 +24,6 @@ from ..inertia import (
     Array,
     phi_from_body,
     phi_from_pseudo_inertia,
-    phi_from_second_moment,
     point_columns,
     pseudo_inertia,
     skew,
@@ -136,18 +133,18 @@ def _slack_covariance(second: Array, spread: float, size_error: float) -> Array:
     Args:
         second: (3, 3) moments about the centre; spread: within nodes [m^2].
     """
-    slack = np.zeros((10, 10))
-    for i in range(3):
-        for j in range(i, 3):
-            moment = np.zeros((3, 3))
-            moment[i, j] = moment[j, i] = spread / 4.0
-            column = phi_from_second_moment(moment)
-            slack += np.outer(column, column)
+    units = np.eye(9).reshape(3, 3, 3, 3)[np.triu_indices(3)]
+    moments = [0.25 * spread * np.maximum(unit, unit.T) for unit in units]
     for axis in np.linalg.eigh(second)[1].T:
-        stretch = np.outer(axis, axis) @ second
-        column = size_error * phi_from_second_moment(stretch + stretch.T)
-        slack += np.outer(column, column)
-    return slack
+        stretch = size_error * np.outer(axis, axis) @ second
+        moments.append(stretch + stretch.T)
+    columns = np.stack([_phi_of(moment) for moment in moments], axis=1)
+    return np.asarray(columns @ columns.T)
+
+
+def _phi_of(second: Array) -> Array:
+    """phi (10,) of second moments (3, 3) [kg m^2], without mass and first moments."""
+    return phi_from_pseudo_inertia(np.pad(second, (0, 1)))
 
 
 def _depth_covariance(second: Array, known: Array) -> Array:
@@ -162,7 +159,7 @@ def _depth_covariance(second: Array, known: Array) -> Array:
     moments, axes = np.linalg.eigh(second)
     for moment, axis in zip(moments, axes.T, strict=True):
         # Second moments along the axes are linear in phi: Sigma = tr(I)/2 1 - I.
-        column = phi_from_second_moment(np.outer(axis, axis))
+        column = _phi_of(np.outer(axis, axis))
         scaled = column / scale
         present = 1.0 / float(scaled @ information @ scaled)
         lacking += max((DEPTH_ERROR * float(moment)) ** 2 - present, 0.0) * np.outer(column, column)
@@ -184,7 +181,6 @@ def shape_covariance(shape: Shape, phi: Array, settings: ShapeSettings) -> Array
     return np.asarray(columns @ columns.T)
 
 
-SIZES = 4
 _INTERIOR, _SURFACE = 4000, 1000
 _PLASTIC = np.array([0.8191725134, 0.6710436067, 0.5497004779])  # of the R3 low-discrepancy lattice
 
@@ -192,12 +188,12 @@ _PLASTIC = np.array([0.8191725134, 0.6710436067, 0.5497004779])  # of the R3 low
 @lru_cache(maxsize=4)
 def balls(reach: float) -> tuple[tuple[float, DensityPrior], ...]:
     """Radius [m] and prior of each ball about the sensor, from `reach` [m] downwards."""
-    radii = [reach * 0.5**k for k in range(SIZES)]
-    return tuple((radius, _scale_prior(density_prior(unit_ball()), radius)) for radius in radii)
+    radii = (reach * np.array([1.0, 0.5, 0.25, 0.125])).tolist()
+    return tuple((radius, _scale_prior(density_prior(_unit_ball()), radius)) for radius in radii)
 
 
 @lru_cache(maxsize=1)
-def unit_ball() -> Shape:
+def _unit_ball() -> Shape:
     """A ball of radius 1 m about the origin that bounds the object."""
     lattice = (0.5 + np.arange(1, _INTERIOR + 1)[:, None] * _PLASTIC) % 1.0
     points = np.cbrt(lattice[:, :1]) * directions(lattice[:, 1], lattice[:, 2])

@@ -1,5 +1,5 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Files of triangles or points, and the addresses that name them."""
+"""Files of triangles or points, the addresses that name them, and the inside of closed surfaces."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlparse
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..errors import InvalidShape
 from ..extras import optional_packages
+from ..inertia import Array
 from ..io.files import user_path
 from ..limits import MAX_MESH_BYTES
 from .point_sets import has_volume
@@ -22,16 +24,20 @@ if TYPE_CHECKING:  # half a second of imports, which only shapes need
     import trimesh
 
 MESH_KINDS = ("stl", "ply", "obj", "off", "xyz", "npy")
+MAX_GRID = 100_000  # points tried for a mesh that fills little of its box
 _FARTHEST = 1e6  # units of a mesh file, which may be millimetres
+# Columns stand aside from the grid by this part of its pitch, since those of a symmetric mesh
+# would run along edges of its triangles.
+_ASIDE = np.array([1.7e-7, 2.3e-7])
+_PORTION = 1_000_000  # pairs of triangle and column at once
 
 
 def load_mesh(path: Path, scale: float = 1.0) -> trimesh.Trimesh:
     """A triangle mesh file (STL, PLY, OBJ, ...), scaled to metres.
 
-    Only formats that are one file each are read, so that a mesh cannot name other files.
-    Of a file of points without triangles (PLY, XYZ, or NPY with an array (n, 3)), the convex hull:
-    points of a scan lie on the surface, so that no volume can be made of them alone. An object with
-    hollows is smaller than its hull; ``shape.bounding`` says that.
+    Only formats that are one file each are read, so that a mesh cannot name other files. Of a file
+    of points without triangles (PLY, XYZ, or NPY with an array (n, 3)), the convex hull: points of
+    a scan lie on the surface. An object with hollows is smaller; ``shape.bounding`` says that.
 
     Raises:
         InvalidShape: no such file, or neither a mesh nor points.
@@ -49,20 +55,19 @@ def load_mesh(path: Path, scale: float = 1.0) -> trimesh.Trimesh:
         import trimesh
 
     mesh = _read(path, kind)
-    corners = np.asarray(getattr(mesh, "vertices", ()), dtype=float)
-    farthest = np.abs(corners[np.isfinite(corners)]).max(initial=0.0)
+    corners = np.asarray(getattr(mesh, "vertices", ()), dtype=float).reshape(-1, 3)
+    corners = corners[np.isfinite(corners).all(axis=1)]  # a scanner may get no return
+    farthest = np.abs(corners).max(initial=0.0)
     if farthest > _FARTHEST:
         raise InvalidShape(f"mesh file {path} reaches {farthest:g} from its origin; at most "
                            f"{_FARTHEST:g} is allowed")
-    if isinstance(mesh, trimesh.PointCloud) or (
-            isinstance(mesh, trimesh.Trimesh) and len(mesh.faces) == 0 and len(corners) > 0):
-        points = corners[np.isfinite(corners).all(axis=1)]  # a scanner may get no return
-        if len(points) < 4 or not has_volume(points):
-            raise InvalidShape(f"mesh file {path} holds {len(points)} points, which enclose no "
-                               "volume; at least four that are not in one plane are needed")
-        mesh = trimesh.PointCloud(points).convex_hull
-    if not isinstance(mesh, trimesh.Trimesh) or len(mesh.faces) == 0:
-        raise InvalidShape(f"mesh file {path} holds no triangles")
+    if not len(getattr(mesh, "faces", ())):
+        if len(corners) < 4 or not has_volume(corners):
+            raise InvalidShape(f"mesh file {path} holds no triangles, and {len(corners)} points, "
+                               "which enclose no volume; at least four that are not in one plane "
+                               "are needed")
+        mesh = trimesh.PointCloud(corners).convex_hull
+    assert isinstance(mesh, trimesh.Trimesh)
     mesh.apply_scale(scale)
     return mesh
 
@@ -83,11 +88,10 @@ def _read(path: Path, kind: str) -> trimesh.parent.Geometry:
         with np.errstate(all="ignore"):  # absurd numbers are refused by the caller
             mesh = trimesh.load(io.BytesIO(path.read_bytes()), file_type=kind)
         return mesh.to_mesh() if isinstance(mesh, trimesh.Scene) else mesh
-    except ModuleNotFoundError as error:  # the reader would guess what text this is
-        raise InvalidShape(f"mesh file {path} cannot be read: it is damaged, or no {kind} file"
-                           ) from error
     except Exception as error:  # readers of many formats raise many kinds
-        raise InvalidShape(f"mesh file {path} cannot be read: {str(error)[:200]}") from error
+        # Where the text is that of a missing module, the reader guesses what text this is.
+        why = "it is damaged" if isinstance(error, ModuleNotFoundError) else str(error)[:200]
+        raise InvalidShape(f"mesh file {path} cannot be read: {why}") from error
 
 
 def resolve_resource(resource: str, roots: tuple[Path, ...] = ()) -> Path:
@@ -120,3 +124,69 @@ def package_roots() -> tuple[Path, ...]:
     """Folders that hold `<package>/...` for ``package://`` resources: every prefix's share/."""
     prefixes = [p for p in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if p]
     return tuple(Path(p) / "share" for p in [*prefixes, sys.prefix])
+
+
+def grid_axes(bounds: ArrayLike, cell: float) -> list[Array]:
+    """Coordinates [m] along x, y, z of a grid that fits a box, with cells of about a volume [m^3].
+
+    Args:
+        bounds: lower and upper corner (2, 3) [m] of the box.
+    """
+    lower, upper = np.asarray(bounds, dtype=float)
+    # A grid that fits the box exactly keeps the moments of boxes exact.
+    counts = np.clip(np.round((upper - lower) / np.cbrt(cell)), 1, 400)
+    while counts.prod() > MAX_GRID:  # thin diagonal shells: bound the work, not the pitch
+        counts = np.maximum(counts * 4 // 5, 1)
+    return [lo + (np.arange(n) + 0.5) * (hi - lo) / n
+            for lo, hi, n in zip(lower, upper, counts.astype(int), strict=True)]
+
+
+def grid_points(axes: list[Array]) -> Array:
+    """All points (n, 3) of a grid, z running fastest."""
+    return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
+
+
+def is_interior(triangles: Array, axes: list[Array]) -> np.ndarray:
+    """Which points of a grid, in the order of `grid_points`, lie inside closed surfaces.
+
+    Columns of the grid along z cross the surface; the sum of signs of the crossings below a point
+    is its winding number, which is positive inside. Bodies of an assembly may therefore touch,
+    overlap or be hollow, which a count of crossings (odd or even) does not stand.
+
+    Args:
+        triangles: (n, 3, 3) corners, counterclockwise seen from outside.
+    """
+    x, y, z = axes
+    pitch = [a[1] - a[0] if len(a) > 1 else 1.0 for a in axes]
+    change = np.zeros((len(x), len(y), len(z) + 1), dtype=np.int32)
+    flat = (triangles[..., :2] - [x[0], y[0]]) / pitch[:2] - _ASIDE  # columns at whole numbers
+    last = np.array([len(x), len(y)]) - 1
+    first = np.maximum(np.ceil(flat.min(axis=1)), 0).astype(int)
+    size = np.maximum(np.minimum(np.floor(flat.max(axis=1)), last).astype(int) - first + 1, 0)
+    pairs = size.prod(axis=1)
+    met = np.flatnonzero(pairs)
+    for part in np.array_split(met, int(pairs.sum() // _PORTION) + 1):
+        owner = np.repeat(part, pairs[part])
+        number = np.arange(len(owner)) - np.repeat(np.cumsum(pairs[part]) - pairs[part],
+                                                   pairs[part])
+        column = first[owner] + np.stack(np.divmod(number, size[owner, 1]), axis=1)
+        crossing, sign, height = _find_crossings(flat[owner], column, triangles[owner, :, 2])
+        level = np.ceil((height - z[0]) / pitch[2]).clip(0, len(z)).astype(int)
+        np.add.at(change, (*column[crossing].T, level), sign)
+    return (np.cumsum(change[..., :-1], axis=2) > 0).ravel()
+
+
+def _find_crossings(corners: Array, column: np.ndarray,
+                    heights: Array) -> tuple[np.ndarray, np.ndarray, Array]:
+    """Which columns (n, 2) pass through their triangle (n, 3, 2), the sign (1 enters from below)
+    and the height at which they do."""
+    offset = corners - column[:, None]
+    following = np.roll(offset, -1, axis=1)
+    # Twice the area of the triangle that each edge makes with the column.
+    areas = offset[..., 0] * following[..., 1] - offset[..., 1] * following[..., 0]
+    crossing = np.flatnonzero((areas > 0.0).all(axis=1) | (areas < 0.0).all(axis=1))
+    areas = areas[crossing]
+    total = areas.sum(axis=1)
+    opposite = np.roll(areas, -1, axis=1)  # of corner i: the edge from i + 1 to i + 2
+    height = (opposite * heights[crossing]).sum(axis=1) / total
+    return crossing, -np.sign(total).astype(np.int32), height

@@ -1,18 +1,11 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Sets of points: those that stand for the rest, that lie inside a surface, and the ellipsoid about
-them."""
+"""Sets of points: those that stand for the rest, and the ellipsoid about them."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from ..inertia import Array
-
-DIRECTIONS = 1000  # in which the outermost points are looked for
-# Columns stand aside from the grid by this part of its pitch, since those of a symmetric mesh
-# would run along edges of its triangles.
-_ASIDE = np.array([1.7e-7, 2.3e-7])
-_PORTION = 1_000_000  # pairs of triangle and column at once
 
 
 def farthest_points(cloud: Array, count: int) -> np.ndarray:
@@ -46,11 +39,11 @@ def spiral(count: int) -> Array:
 
 
 def outermost_points(points: Array) -> Array:
-    """Those (m, 3) of points (n, 3) that lie farthest in one of DIRECTIONS directions, spread
-    evenly about the middle of their bounding box."""
+    """Those (m, 3) of points (n, 3) that lie farthest in one of 1000 directions, spread evenly
+    about the middle of their bounding box."""
     low, high = points.min(axis=0), points.max(axis=0)
     scaled = (points - 0.5 * (low + high)) / np.maximum(high - low, 1e-12)
-    chosen = [(scaled @ part.T).argmax(axis=0) for part in np.split(spiral(DIRECTIONS), 50)]
+    chosen = [(scaled @ part.T).argmax(axis=0) for part in np.split(spiral(1000), 50)]
     return points[np.unique(chosen)]
 
 
@@ -78,60 +71,13 @@ def has_volume(points: Array) -> bool:
     return bool(spans[2] >= 1e-9 * max(spans[0], 1e-12))
 
 
-def grid_points(axes: list[Array]) -> Array:
-    """All points (n, 3) of a grid, z running fastest."""
-    return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
-
-
-def is_interior(triangles: Array, axes: list[Array]) -> np.ndarray:
-    """Which points of a grid, in the order of `grid_points`, lie inside closed surfaces.
-
-    Columns of the grid along z cross the surface; the sum of signs of the crossings below a point
-    is its winding number, which is positive inside. Bodies of an assembly may therefore touch,
-    overlap or be hollow, which a count of crossings (odd or even) does not stand.
-
-    Args:
-        triangles: (n, 3, 3) corners, counterclockwise seen from outside.
-    """
-    x, y, z = axes
-    pitch = [a[1] - a[0] if len(a) > 1 else 1.0 for a in axes]
-    change = np.zeros((len(x), len(y), len(z) + 1), dtype=np.int32)
-    flat = (triangles[..., :2] - [x[0], y[0]]) / pitch[:2] - _ASIDE  # columns at whole numbers
-    last = np.array([len(x), len(y)]) - 1
-    first = np.maximum(np.ceil(flat.min(axis=1)), 0).astype(int)
-    size = np.maximum(np.minimum(np.floor(flat.max(axis=1)), last).astype(int) - first + 1, 0)
-    pairs = size.prod(axis=1)
-    met = np.flatnonzero(pairs)
-    for part in np.array_split(met, int(pairs.sum() // _PORTION) + 1):
-        owner = np.repeat(part, pairs[part])
-        number = np.arange(len(owner)) - np.repeat(np.cumsum(pairs[part]) - pairs[part],
-                                                   pairs[part])
-        column = first[owner] + np.stack(np.divmod(number, size[owner, 1]), axis=1)
-        crossing, sign, height = _find_crossings(flat[owner], column, triangles[owner, :, 2])
-        level = np.ceil((height - z[0]) / pitch[2]).clip(0, len(z)).astype(int)
-        np.add.at(change, (*column[crossing].T, level), sign)
-    return (np.cumsum(change[..., :-1], axis=2) > 0).ravel()
-
-
-def _find_crossings(corners: Array, column: np.ndarray,
-                    heights: Array) -> tuple[np.ndarray, np.ndarray, Array]:
-    """Which columns (n, 2) pass through their triangle (n, 3, 2), the sign (1 enters from below)
-    and the height at which they do."""
-    offset = corners - column[:, None]
-    following = np.roll(offset, -1, axis=1)
-    # Twice the area of the triangle that each edge makes with the column.
-    areas = offset[..., 0] * following[..., 1] - offset[..., 1] * following[..., 0]
-    crossing = np.flatnonzero((areas > 0.0).all(axis=1) | (areas < 0.0).all(axis=1))
-    areas = areas[crossing]
-    total = areas.sum(axis=1)
-    opposite = np.roll(areas, -1, axis=1)  # of corner i: the edge from i + 1 to i + 2
-    height = (opposite * heights[crossing]).sum(axis=1) / total
-    return crossing, -np.sign(total).astype(np.int32), height
-
-
 def enclosing_ellipsoid(points: Array) -> Array:
     """Q (4, 4) with ``[x; 1]' Q [x; 1] >= 0`` in the smallest ellipsoid about points (n, 3)
     (Khachiyan 1996); Wensing et al. 2017, eqs 22 and 23, use this form."""
+    from scipy.spatial import ConvexHull  # loads slowly, and most runs need none
+
+    points = points[ConvexHull(points).vertices]
+    points = points[farthest_points(points, 200)]
     n, d = points.shape
     lifted = np.concatenate([points.T, np.ones((1, n))])
     weights = np.full(n, 1.0 / n)

@@ -23,13 +23,11 @@ from ..extras import optional_packages
 from ..inertia import Array, phi_from_body, point_columns, pseudo_inertia, transform_phi
 from ..limits import FARTHEST, MAX_FACES, MAX_POINTS, THINNEST
 from ..settings import ShapeSettings
-from .mesh import load_mesh, resolve_resource
+from .mesh import grid_axes, grid_points, is_interior, load_mesh, resolve_resource
 from .point_sets import (
     enclosing_ellipsoid,
     farthest_points,
-    grid_points,
     has_volume,
-    is_interior,
     merge_points,
     outermost_points,
 )
@@ -39,11 +37,9 @@ if TYPE_CHECKING:
 
 SIZES = {"box": 3, "cylinder": 2, "sphere": 1}
 INTERIOR_POINTS = 4000  # interior points asked for; enough for moments within a percent
-MAX_GRID = 100_000  # points tried for a mesh that fills little of its box
 FEWEST = 50  # points in a mesh
 _SECTIONS = 96  # corners of a circle, for points on the surface
 _SCATTERED = 1000  # points spread over a surface
-_NOWHERE = (0.0, 0.0, 0.0)  # the default of centre and angles
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,12 +67,10 @@ class Shape:
     parts: tuple[Array, ...] = ()
 
     def __post_init__(self) -> None:
-        far, thin = float(np.abs(self.bounds).max()), float(self.lengths.min())
-        if not (far <= FARTHEST and thin >= THINNEST):
-            raise InvalidShape(
-                f"{self.name} reaches {far:.4g} m from the sensor and is {thin:.4g} m thin; "
-                f"allowed: at most {FARTHEST:g} m and at least {THINNEST:g} m (are the units "
-                "metres?)")
+        _check_reach(self.name, float(np.abs(self.bounds).max()))
+        if not self.lengths.min() >= THINNEST:
+            raise InvalidShape(f"{self.name} is {self.lengths.min():.4g} m thin; allowed: at least "
+                               f"{THINNEST:g} m (are the units metres?)")
 
     @cached_property
     def volume(self) -> float:
@@ -109,12 +103,12 @@ class Shape:
     @cached_property
     def ellipsoid(self) -> Array:
         """Matrix Q (4, 4) of the smallest enclosing ellipsoid, see `enclosing_ellipsoid`."""
-        return _smallest_ellipsoid(self.surface)
+        return enclosing_ellipsoid(self.surface)
 
     @cached_property
     def ellipsoids(self) -> tuple[Array, ...]:
         """The same of each primitive it is made of: their union holds it."""
-        return tuple(_smallest_ellipsoid(part) for part in self.parts) or (self.ellipsoid,)
+        return tuple(map(enclosing_ellipsoid, self.parts)) or (self.ellipsoid,)
 
     def uniform(self, mass: float) -> Array:
         """phi (10,) of the region filled evenly with the given mass [kg]."""
@@ -132,11 +126,8 @@ class Shape:
             InvalidShape: it moves farther than any robot reaches.
         """
         matrix = np.asarray(pose, dtype=float)
-        if not np.abs(matrix[:3, 3]).max() <= FARTHEST:  # before squares of it overflow
-            raise InvalidShape(f"{self.name} is placed {np.abs(matrix[:3, 3]).max():.4g} m from "
-                               f"the sensor; allowed: at most {FARTHEST:g} m (are the units "
-                               "metres?)")
         turn, shift = matrix[:3, :3], matrix[:3, 3]
+        _check_reach(self.name, float(np.abs(shift).max()))
         return replace(self, points=self.points @ turn.T + shift,
                        surface=self.surface @ turn.T + shift,
                        parts=tuple(p @ turn.T + shift for p in self.parts),
@@ -144,24 +135,21 @@ class Shape:
                        bounding=self.bounding if bounding is None else bounding)
 
 
-def _smallest_ellipsoid(surface: Array) -> Array:
-    """Matrix Q (4, 4) of the smallest ellipsoid around points (n, 3), see `Shape.ellipsoid`."""
-    from scipy.spatial import ConvexHull
-
-    corners = surface[ConvexHull(surface).vertices]
-    return enclosing_ellipsoid(corners[farthest_points(corners, 200)])
+def _check_reach(name: str, far: float) -> None:
+    """Raise InvalidShape where a distance [m] is one of no robot, before squares of it overflow."""
+    if not far <= FARTHEST:
+        raise InvalidShape(f"{name} reaches {far:.4g} m from the sensor; allowed: at most "
+                           f"{FARTHEST:g} m (are the units metres?)")
 
 
 def check_sizes(kind: str, sizes: Array) -> None:
     """Raises InvalidShape for an unknown kind, or sizes (k,) [m] that do not fit it."""
     if kind not in SIZES:
         raise InvalidShape(f"shape type is '{kind}'; allowed: {', '.join(SIZES)}")
-    if sizes.shape != (SIZES[kind],) or not np.all(np.isfinite(sizes) & (sizes > 0.0)):
-        raise InvalidShape(f"a {kind} needs {SIZES[kind]} positive sizes in metres, "
-                           f"got {sizes.tolist()}")
-    if sizes.max() > FARTHEST or sizes.min() < THINNEST:
-        raise InvalidShape(f"a {kind} has sizes {sizes.tolist()} m; allowed: {THINNEST:g} to "
-                           f"{FARTHEST:g} m")
+    if sizes.shape != (SIZES[kind],) or not (
+            (sizes >= THINNEST) & (sizes <= FARTHEST)).all():  # no number is neither
+        raise InvalidShape(f"a {kind} has sizes {sizes.tolist()} m; allowed: {SIZES[kind]} of "
+                           f"{THINNEST:g} to {FARTHEST:g} m")
 
 
 def shape_from_primitive(kind: str, size: ArrayLike, pose: ArrayLike,
@@ -225,28 +213,13 @@ def _filled(mesh: trimesh.Trimesh, volume: float, unit: Array, bounding: bool, n
     and its outermost corners with points spread over its surface."""
     import trimesh
 
-    axes = grid_axes(mesh.bounds, volume)  # the mesh's own, with which its faces often lie
+    axes = grid_axes(mesh.bounds, volume / INTERIOR_POINTS)  # along which its faces often lie
     points = grid_points(axes)[is_interior(np.asarray(mesh.triangles), axes)]
     scattered, _ = trimesh.sample.sample_surface(
         mesh, _SCATTERED, seed=np.random.default_rng(0))
     surface = np.concatenate([outermost_points(np.asarray(mesh.vertices)), scattered])
     volumes = np.full(len(points), volume / max(len(points), 1))
     return Shape(points, volumes, surface, unit, bounding, name)
-
-
-def grid_axes(bounds: ArrayLike, volume: float) -> list[Array]:
-    """Coordinates [m] along x, y, z of a grid with INTERIOR_POINTS in a volume [m^3] of a box.
-
-    Args:
-        bounds: lower and upper corner (2, 3) [m] of the box.
-    """
-    lower, upper = np.asarray(bounds, dtype=float)
-    # A grid that fits the box exactly keeps the moments of boxes exact.
-    counts = np.clip(np.round((upper - lower) / np.cbrt(volume / INTERIOR_POINTS)), 1, 400)
-    while counts.prod() > MAX_GRID:  # thin diagonal shells: bound the work, not the pitch
-        counts = np.maximum(counts * 4 // 5, 1)
-    return [lo + (np.arange(n) + 0.5) * (hi - lo) / n
-            for lo, hi, n in zip(lower, upper, counts.astype(int), strict=True)]
 
 
 def shape_from_points(points: ArrayLike) -> Shape:
@@ -259,14 +232,10 @@ def shape_from_points(points: ArrayLike) -> Shape:
         InvalidShape: fewer than four points, points in one plane, or values that are not finite.
     """
     cloud = np.asarray(points, dtype=float).reshape(-1, 3)
-    if len(cloud) > MAX_POINTS:
-        raise InvalidShape(f"the shape has {len(cloud)} points; at most {MAX_POINTS} are allowed")
-    farthest = np.abs(cloud).max(initial=0.0)
-    if farthest > FARTHEST:  # before squares of it overflow
-        raise InvalidShape(f"the points of the shape reach {farthest:.4g} m from the sensor; "
-                           f"allowed: at most {FARTHEST:g} m (are the units metres?)")
-    if len(cloud) < 4 or not np.isfinite(cloud).all():
-        raise InvalidShape(f"a point shape needs at least four finite points, got {len(cloud)}")
+    if not 4 <= len(cloud) <= MAX_POINTS or not np.isfinite(cloud).all():
+        raise InvalidShape(f"a shape of points needs 4 to {MAX_POINTS} finite ones, got "
+                           f"{len(cloud)}")
+    _check_reach("the shape of points", float(np.abs(cloud).max()))
     if not has_volume(cloud):
         raise InvalidShape("the points of the shape lie in one plane; they enclose no volume")
     unit, surface = point_columns(cloud).mean(axis=1), cloud
@@ -321,13 +290,12 @@ def shape_from_settings(settings: ShapeSettings,
         path = resolve_resource(settings.mesh, roots)
         return shape_from_mesh(load_mesh(path), _poses(settings, 1)[0], settings.bounding,
                                path.name)
-    each = SIZES[settings.type]
-    if len(settings.size) % each:  # no whole number of primitives
-        check_sizes(settings.type, np.asarray(settings.size))
-    count = max(len(settings.size) // each, 1)
-    parts = np.split(np.asarray(settings.size), np.arange(1, count) * each)
+    each, sizes = SIZES[settings.type], np.asarray(settings.size)
+    if not len(sizes) or len(sizes) % each:  # no whole number of primitives
+        check_sizes(settings.type, sizes)
+    parts = sizes.reshape(-1, each)
     return join_shapes([shape_from_primitive(settings.type, part, pose, settings.bounding)
-                        for part, pose in zip(parts, _poses(settings, count), strict=True)])
+                        for part, pose in zip(parts, _poses(settings, len(parts)), strict=True)])
 
 
 def _poses(settings: ShapeSettings, count: int) -> Array:
@@ -339,7 +307,7 @@ def _poses(settings: ShapeSettings, count: int) -> Array:
     from scipy.spatial.transform import Rotation  # loads slowly, and most runs have no shape
 
     poses = np.tile(np.eye(4), (count, 1, 1))
-    center, rpy = (np.zeros(3 * count) if tuple(values) == _NOWHERE else np.asarray(values)
+    center, rpy = (np.asarray(values) if any(values) else np.zeros(3 * count)
                    for values in (settings.center, settings.rpy))
     if len(center) != 3 * count or len(rpy) != 3 * count:
         raise InvalidShape(f"shape.center has {len(settings.center)} and shape.rpy "

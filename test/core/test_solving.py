@@ -32,7 +32,7 @@ from inertial_id_ros.identify.identifier import Identifier, make_identifier
 from inertial_id_ros.identify.solving import plain_rows, solve
 from inertial_id_ros.inertia import (
     phi_from_body,
-    phi_from_points,
+    point_columns,
     pseudo_inertia,
     report_from_phi,
     report_jacobian,
@@ -86,7 +86,7 @@ def test_forms_and_supports_blend_both_models(method: str, changes: dict[str, st
 
 @pytest.mark.parametrize("method", ["pmd", "lmi", "density"])
 def test_an_object_is_found_beside_a_tool(method: str) -> None:
-    tool = Tool(FRAME, 0.4 * phi_from_points(BODY.points, BODY.masses), 1e-8 * np.eye(10), 0)
+    tool = Tool(FRAME, 0.4 * point_columns(BODY.points) @ BODY.masses, 1e-8 * np.eye(10), 0)
     weighting = "noise" if method == "density" else "dynamism"
     found = identify(tool=tool, estimator__method=method, estimator__weighting=weighting)
     assert found.tool_apart

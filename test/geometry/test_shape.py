@@ -13,11 +13,15 @@ from scipy.spatial.transform import Rotation
 
 from inertial_id_ros.errors import InvalidShape
 from inertial_id_ros.geometry import mesh
-from inertial_id_ros.geometry.mesh import load_mesh, resolve_resource
-from inertial_id_ros.geometry.point_sets import grid_points, is_interior
+from inertial_id_ros.geometry.mesh import (
+    grid_axes,
+    grid_points,
+    is_interior,
+    load_mesh,
+    resolve_resource,
+)
 from inertial_id_ros.geometry.shape import (
     INTERIOR_POINTS,
-    grid_axes,
     shape_from_mesh,
     shape_from_points,
     shape_from_primitive,
@@ -138,7 +142,7 @@ def test_shapes_that_no_robot_carries_are_refused(size: tuple[float, ...], cente
 
 def _filled(mesh: trimesh.Trimesh) -> tuple[np.ndarray, np.ndarray]:
     """Grid points (n, 3), and which of them are inside."""
-    axes = grid_axes(mesh.bounds, abs(mesh.volume))
+    axes = grid_axes(mesh.bounds, abs(mesh.volume) / INTERIOR_POINTS)
     return grid_points(axes), is_interior(np.asarray(mesh.triangles), axes)
 
 
