@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 
 from .errors import InertialIdError, InvalidData, InvalidModel, InvalidSetting
 from .estimate import Estimate, NoEstimate, ParameterVerdict
-from .export.payload import DEFAULT_LINK, ExportedPayload, export_estimate
+from .export import DEFAULT_LINK, ExportedPayload, export_estimate
 from .identify.identifier import Identifier as CoreIdentifier
 from .identify.identifier import make_identifier
 from .identify.measured_motion import identify_accelerations

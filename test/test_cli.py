@@ -123,7 +123,7 @@ def test_lists_are_separated_by_commas() -> None:
 OPTIONAL = {*(module for modules in EXTRAS.values() for module in modules), "rtree", "embreex"}
 NODE = "import inertial_id_ros.ros.main, inertial_id_ros.client\n"
 LIBRARY = """
-import inertial_id_ros.api, inertial_id_ros.export.payload, inertial_id_ros.targets.target
+import inertial_id_ros.api, inertial_id_ros.export, inertial_id_ros.targets.target
 print("imported")
 """
 FEATURES = [

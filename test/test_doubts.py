@@ -8,9 +8,9 @@ from string import Formatter
 import numpy as np
 import pytest
 
+from inertial_id_ros import export as exported
 from inertial_id_ros.errors import NotEnoughData
 from inertial_id_ros.estimate import IDENTIFIED, UNOBSERVED, Estimate, NoEstimate
-from inertial_id_ros.export import payload as exported
 from inertial_id_ros.inertia import phi_from_body
 from inertial_id_ros.kinds import (
     KINDS,

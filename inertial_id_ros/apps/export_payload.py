@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ..cli import OK, Parser, exit_status
 from ..errors import InvalidData, InvalidSetting, printable
-from ..export.payload import DEFAULT_LINK, FORMATS, export_estimate
+from ..export import DEFAULT_LINK, FORMATS, export_estimate
 from ..io.files import user_path, write_atomically
 from ..motion.description import read_description
 from .bag.output import check_outputs

@@ -1,3 +1,216 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""An estimated payload, or an identified robot, as a document for planners, simulators and
-robot controllers."""
+"""The payload of an estimate, or of one that was saved, as a document, on any link of the robot."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+from xml.etree import ElementTree
+from xml.sax.saxutils import quoteattr
+
+import numpy as np
+import pinocchio as pin
+
+from ..errors import (
+    DamagedFile,
+    InvalidData,
+    InvalidModel,
+    InvalidSetting,
+    NotEnoughData,
+    UnknownFrame,
+)
+from ..estimate import PRIOR_DOMINATED, UNOBSERVED, Estimate, NoEstimate
+from ..inertia import PARAMETER_NAMES, Body, is_consistent, move_body, phi_from_body
+from ..io import fields
+from ..io.files import read_report, user_path
+from ..motion.description import link_names, parse_urdf
+from .documents import WRITERS, PayloadOnLink, principal, urdf_parts
+
+ROBOT, DESK = "urdf_robot", "franka_desk"
+FORMATS = (*WRITERS, ROBOT)
+DEFAULT_LINK = "payload"
+NEARLY_ZERO = 1e-5  # kg m^2: OpenUSD takes smaller moments (norm) for not stated
+LIGHTEST = 1e-6  # kg of a link that is worth a note
+BEGIN = "<!-- inertial_id_ros payload begins -->"
+END = "<!-- inertial_id_ros payload ends -->\n"
+
+
+class ExportedPayload(NamedTuple):
+    """The text of a document, and what its user must know, one sentence each."""
+
+    text: str
+    notes: tuple[str, ...]
+
+
+def export_estimate(estimate: Estimate | NoEstimate | str | Path, name: str, urdf: str = "",
+                    parent: str = "", link: str = DEFAULT_LINK) -> ExportedPayload:
+    """An estimate as a document.
+
+    Args:
+        estimate: or the path of a saved one; name: of the format.
+        urdf: text of the robot description; empty: there is none.
+        parent: link that shall carry the payload; empty: the frame of the estimate.
+        link: name of the payload in the document.
+
+    Raises:
+        NotEnoughData: there is no estimate, or it does not determine mass or centre of mass.
+        InvalidData: the file holds no estimate. InvalidSetting, InvalidModel, UnknownFrame: as of
+            `export`.
+    """
+    if isinstance(estimate, Estimate | NoEstimate):
+        return export(payload_of(estimate.to_json(), link), name, parent, urdf)
+    path = user_path(estimate)
+    try:
+        payload = payload_of(read_report(path), link)
+    except OSError as error:
+        raise InvalidSetting(f"saved estimate {path} cannot be read: {error.strerror}") from error
+    except DamagedFile as error:
+        raise InvalidData(f"saved estimate {path} cannot be used: {error}") from None
+    return export(payload, name, parent, urdf)
+
+
+def body_in(report: dict[str, Any]) -> Body:
+    """The body of a report, as `Estimate.to_json` gives it (raises DamagedFile)."""
+    body = Body(float(fields.numbers(report, "mass")), fields.numbers(report, "com", 3),
+                fields.numbers(report, "inertia_com", 3, 3))
+    asymmetry = np.abs(body.inertia_com - body.inertia_com.T).max()
+    if asymmetry > 1e-9 * np.abs(body.inertia_com).max():
+        raise DamagedFile("its 'inertia_com' is not symmetric")
+    if not is_consistent(phi_from_body(body.mass, np.zeros(3), body.inertia_com)):
+        raise DamagedFile("no rigid body has its mass and inertia")
+    return body
+
+
+def payload_of(report: dict[str, Any], link: str = DEFAULT_LINK) -> PayloadOnLink:
+    """The payload of a report, as `Estimate.to_json` gives it, on the frame of the sensor.
+
+    Raises:
+        DamagedFile: it is no such report. NotEnoughData: there was no estimate, it is in doubt, or
+            its data do not determine mass or centre of mass.
+    """
+    if report.get("valid") is False:
+        raise NotEnoughData("there is no estimate to export: "
+                            + str(next(iter(report.get("diagnostics") or ()), "no reason given")))
+    if report.get("doubted"):
+        raise NotEnoughData(f"the estimate is in doubt: {report['doubted']}")
+    body, frame = body_in(report), fields.text(report, "frame_id")
+    verdict = fields.verdict(report, "verdict")
+    unknown, guessed = (
+        [name for name, found in zip(PARAMETER_NAMES, verdict, strict=True) if found == wanted]
+        for wanted in (UNOBSERVED, PRIOR_DOMINATED))
+    if UNOBSERVED in verdict[:4]:
+        raise NotEnoughData(f"the data of this estimate do not determine {', '.join(unknown)}; a "
+                            "payload is exported only with mass and centre of mass")
+    stamp, apart = fields.stamp(report, "stamp_ns"), report.get("tool_apart") is True
+    notes = {
+        f"it was stale: {report.get('stale_reason') or 'no new data came'}": report.get("stale"),
+        "not determined by the data, the prior's value is written: "
+        f"{', '.join(unknown)} (axes of '{frame}')": unknown,
+        f"mostly from the prior: {', '.join(guessed)} (axes of '{frame}')": guessed,
+        "it is the object alone, without the tool that was set apart": apart}
+    source = (f"{report.get('method')} on {report.get('samples')} samples, "
+              f"stamp {stamp // 10**9}.{stamp % 10**9:09d} s")
+    return PayloadOnLink(link, frame, body, source,
+                         tuple(note for note, holds in notes.items() if holds), apart)
+
+
+def export(payload: PayloadOnLink, name: str, parent: str, urdf: str) -> ExportedPayload:
+    """A payload as a document.
+
+    Args:
+        name: of the format. parent: link that shall carry it; empty: the present one.
+        urdf: text of the robot description; empty: there is none.
+
+    Raises:
+        InvalidSetting: no such format, or a name that it does not allow.
+        InvalidModel: the description is missing or cannot be used, or the parent moves against the
+            frame of the estimate.
+        UnknownFrame: no such link, or no description that holds it.
+    """
+    if name not in FORMATS:
+        raise InvalidSetting(f"format is {name[:100]!r}; allowed: {', '.join(FORMATS)}")
+    if name == DESK and not parent:
+        raise UnknownFrame(f"{DESK} needs the payload in the frame of the flange: name its link as "
+                           "parent, as fr3_link8")
+    parent = parent or payload.parent
+    if not urdf and name == ROBOT:
+        raise InvalidModel(f"format {ROBOT} needs a robot description, and there is none")
+    if not urdf and parent != payload.parent:
+        raise UnknownFrame(f"parent '{parent}' is not '{payload.parent}', the frame of the "
+                           "estimate, and there is no robot description that relates them")
+    if name == ROBOT:
+        urdf = without_payloads(urdf, payload.link)
+        payload = _with_note_on_masses(payload, urdf)
+    if name == ROBOT or parent != payload.parent:
+        payload = move_to_link(payload, parent, parse_urdf(urdf))
+    if name == ROBOT:
+        return ExportedPayload(add_payload(urdf, payload), payload.notes)
+    if name == DESK:
+        payload = payload.with_note(
+            f"Desk takes the numbers in the frame of the flange, here '{parent}'; the "
+            "transformation is that of the flange, set the tool centre point in Desk")
+    size = float(np.linalg.norm(principal(payload.body)[0]))
+    if name == "usd" and size < NEARLY_ZERO:
+        payload = payload.with_note(
+            f"its moments are {size:.1e} kg m^2 in all; OpenUSD takes less than {NEARLY_ZERO:g} "
+            "kg m^2 for none, and computes those of a small sphere instead")
+    return ExportedPayload(WRITERS[name](payload), payload.notes)
+
+
+def move_to_link(payload: PayloadOnLink, parent: str, model: pin.Model) -> PayloadOnLink:
+    """The payload on a link of the robot, to which its present one is fixed.
+
+    Raises:
+        UnknownFrame: one of them is no link. InvalidModel: a joint can move between them.
+    """
+    frames = []
+    for link in (payload.parent, parent):
+        if not model.existFrame(link, pin.FrameType.BODY):
+            raise UnknownFrame(f"'{link}' is no link of the robot description; links: "
+                               f"{', '.join(link_names(model))}")
+        frames.append(model.frames[model.getFrameId(link, pin.FrameType.BODY)])
+    old, new = frames
+    if old.parentJoint != new.parentJoint:
+        between = set(model.supports[old.parentJoint]) ^ set(model.supports[new.parentJoint])
+        raise InvalidModel(f"parent '{parent}' moves against '{payload.parent}', the frame of the "
+                           f"estimate (joint '{model.names[max(between)]}'); a parent must be "
+                           "fixed to it")
+    pose = new.placement.inverse() * old.placement
+    return replace(payload, parent=parent,
+                   body=move_body(payload.body, pose.rotation, pose.translation))
+
+
+def add_payload(urdf: str, payload: PayloadOnLink) -> str:
+    """A robot description with the payload as a link fixed to its parent; all else stays as it is,
+    byte for byte (raises InvalidModel where the result cannot be used, as if a name is taken)."""
+    end = [m.start() for m in re.finditer(
+        r"<!--.*?-->|<!\[CDATA\[.*?\]\]>|</robot\s*>", urdf, re.S) if m[0].startswith("</")][-1]
+    text = f"{urdf[:end]}{BEGIN}\n{urdf_parts(payload)}{END}{urdf[end:]}"
+    parse_urdf(text)
+    return text
+
+
+def without_payloads(urdf: str, link: str) -> str:
+    """A robot description without the payloads of a name that `add_payload` has added."""
+    return re.sub(f"{BEGIN}.*?{END}", lambda block: (
+        "" if f"\n<link name={quoteattr(link)}>" in block[0] else block[0]), urdf, flags=re.S)
+
+
+def _with_note_on_masses(payload: PayloadOnLink, urdf: str) -> PayloadOnLink:
+    """The payload with a note on the links below its own that have masses, as a gripper's: what a
+    sensor there carries."""
+    parse_urdf(urdf)  # its parser says what is wrong
+    root, carried = ElementTree.fromstring(urdf), [payload.parent]
+    joints = [(parent.get("link", ""), child.get("link", "")) for parent, child in zip(
+        root.iterfind("joint/parent"), root.iterfind("joint/child"), strict=True)]
+    for link in carried:
+        carried += [child for parent, child in joints if parent == link]
+    named = [f"{link.get('name')} {mass:.3g} kg" for link in root.findall("link")
+             if link.get("name") in carried[1:] for element in link.iterfind("inertial/mass")
+             if (mass := float(element.get("value", 0.0))) > LIGHTEST]
+    return payload if not named or payload.tool_apart else payload.with_note(
+        f"the description gives masses to links that '{payload.parent}' carries "
+        f"({', '.join(named[:5])}); a payload from the wrench holds them already, so that they "
+        "count twice")

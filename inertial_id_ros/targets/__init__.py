@@ -7,8 +7,17 @@ from typing import Any
 
 from ..errors import InvalidSetting
 from ..settings import Settings
-from .drivers import Dobot, Doosan, Fanuc, Franka, UniversalRobots, XArm
-from .ros2_control import AdmittanceController, BroadcasterOffsets, GravityFilter
+from .drivers import (
+    AdmittanceController,
+    BroadcasterOffsets,
+    Dobot,
+    Doosan,
+    Fanuc,
+    Franka,
+    GravityFilter,
+    UniversalRobots,
+    XArm,
+)
 from .target import Target
 
 TARGETS: dict[str, type[Target]] = {  # by the value of apply.target

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..errors import InertialIdError
 from ..estimate import UNOBSERVED, ParameterVerdict, judge, vague
-from ..export.payload import body_in
+from ..export import body_in
 from ..inertia import (
     GROUPS,
     PARAMETERS,

@@ -15,10 +15,14 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from inertial_id_ros.apps.bag.identify_bag import main
-from inertial_id_ros.apps.report.diagnosis import BAD, FAIR, GOOD, advice_of, diagnose
 from inertial_id_ros.apps.report.results import (
+    BAD,
+    FAIR,
+    GOOD,
     Identification,
     Snapshot,
+    advice_of,
+    diagnose,
     predict,
     round_to_spread,
 )

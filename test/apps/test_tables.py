@@ -14,7 +14,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from inertial_id_ros.apps.bag.identify_bag import main
-from inertial_id_ros.apps.recordings.recording import PosesAtRest, Recording
+from inertial_id_ros.apps.recordings import PosesAtRest, Recording
 from inertial_id_ros.apps.recordings.tables import Columns, columns_from_file, read_motion
 from inertial_id_ros.apps.robot.files import read_recording
 from inertial_id_ros.cli import OK, USER_ERROR

@@ -14,8 +14,8 @@ import pytest
 
 from inertial_id_ros.apps.simulation.description import load_description
 from inertial_id_ros.errors import InertialIdError, InvalidModel, InvalidSetting, UnknownFrame
+from inertial_id_ros.export import FORMATS, ExportedPayload, export, without_payloads
 from inertial_id_ros.export.documents import PayloadOnLink
-from inertial_id_ros.export.payload import FORMATS, ExportedPayload, export, without_payloads
 from inertial_id_ros.inertia import Body
 
 BODY = Body(1.3, np.array([0.01, -0.02, 0.09]),

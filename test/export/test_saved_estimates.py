@@ -26,7 +26,7 @@ from inertial_id_ros.estimate import (
     Estimate,
     NoEstimate,
 )
-from inertial_id_ros.export.payload import FORMATS, export_estimate, payload_of
+from inertial_id_ros.export import FORMATS, export_estimate, payload_of
 from inertial_id_ros.inertia import Body, phi_from_body
 
 BODY = Body(0.8, np.array([0.02, -0.01, 0.07]),

@@ -21,8 +21,8 @@ from ...model.history import History
 from ...motion.description import read_description
 from ...motion.motion import BIN, BIN_NS, Motion
 from ...settings import Settings
+from ..recordings import PosesAtRest, Recording, StatedPayload
 from ..recordings.bags import open_recording
-from ..recordings.recording import PosesAtRest, Recording, StatedPayload
 from ..recordings.tables import Columns, is_table, read_motion
 from ..report.results import Identification, Snapshot, prediction_of
 

@@ -14,8 +14,17 @@ from ...errors import InvalidSetting, printable
 from ...estimate import Estimate
 from ...extras import optional_packages
 from ...io.files import strict_json, user_path, write_atomically
-from ..report.diagnosis import BAD, GOOD, diagnose, sentence
-from ..report.results import Cell, Identification, Table, parameter_table, sensor_table
+from ..report.results import (
+    BAD,
+    GOOD,
+    Cell,
+    Identification,
+    Table,
+    diagnose,
+    parameter_table,
+    sensor_table,
+    sentence,
+)
 
 if TYPE_CHECKING:  # files are written without it
     from rich.console import Console

@@ -10,8 +10,7 @@ import numpy as np
 
 from ...estimate import UNOBSERVED
 from ...inertia import Array, phi_from_body, report_jacobian, tensor_from_six
-from ..report.diagnosis import TILT, TURN
-from ..report.results import CONFIDENCE_95
+from ..report.results import CONFIDENCE_95, TILT, TURN
 
 LONGEST_MOTION = 45.0  # s of motion, after which what is known is good enough
 

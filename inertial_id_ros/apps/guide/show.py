@@ -15,9 +15,19 @@ from typing import TextIO
 
 from ...cli import OK
 from ...io.files import without_nonfinite, write_atomically
-from ..report.diagnosis import BAD, GOOD, Diagnosis
 from ..report.page import Section, render, wrench_charts
-from ..report.results import CONFIDENCE_95, NAMES, SCALES, UNITS, Cell, Table, two_digits
+from ..report.results import (
+    BAD,
+    CONFIDENCE_95,
+    GOOD,
+    NAMES,
+    SCALES,
+    UNITS,
+    Cell,
+    Diagnosis,
+    Table,
+    two_digits,
+)
 from .checks import Row, Verdict, failed
 from .progress import Numbers, Part, Progress
 from .proof import Proof

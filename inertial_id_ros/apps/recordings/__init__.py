@@ -1,2 +1,69 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Recorded motions: bags and tables, read without ROS."""
+"""Recorded motions, read without ROS from bags and tables: samples in the order of recording."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from ...inertia import Array
+from ...io.sample_blocks import Samples
+from ...kinds import Finding, made
+
+FixedFrame = tuple[str, str, tuple[float, ...], tuple[float, ...]]
+
+
+class StatedPayload(NamedTuple):
+    """The payload that the driver says it compensates: the frame in which it is given (empty: that
+    of the sensor), and values (10,): mass [kg], centre of mass [m], inertia about it xx, xy, xz,
+    yy, yz, zz."""
+
+    frame: str
+    values: Array
+
+
+class Part(NamedTuple):
+    """Samples that were recorded one after the other; payload: that the driver stated last, None
+    where it stated none."""
+
+    samples: list[Samples]
+    payload: StatedPayload | None = None
+
+
+class PosesAtRest(NamedTuple):
+    """Poses in which the sensor was at rest: rotation (n, 3, 3) to the world whose z axis points
+    up, the mean wrench (n, 6) [N, N m] of each, and the name of the sensor's frame."""
+
+    rotation: Array
+    wrench: Array
+    frame: str
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A recording that is read once.
+
+    Attributes:
+        parts: of the samples; duration: of all [s].
+        counts: messages or rows, by topic or column; filled while the parts are read.
+        description: the robot description as URDF, empty where there is none; fixed: parent, child,
+            translation [m] and quaternion x, y, z, w of frames that stay.
+        notes: choices that were made for the user; lacks: findings on what the recording lacks.
+        damaged: number of messages that could not be used and why the last could not, by topic;
+            filled meanwhile, too.
+    """
+
+    parts: Iterable[Part]
+    duration: float
+    counts: dict[str, int]
+    description: str = ""
+    fixed: tuple[FixedFrame, ...] = ()
+    notes: tuple[str, ...] = ()
+    lacks: tuple[Finding, ...] = ()
+    damaged: dict[str, tuple[int, str]] = field(default_factory=dict)
+
+    def findings(self) -> tuple[Finding, ...]:
+        """What deserves attention of what was read so far."""
+        return (*self.lacks, *(made(f"message_malformed.{topic.lstrip('/')}", count=count, why=why)
+                               for topic, (count, why) in self.damaged.items()))

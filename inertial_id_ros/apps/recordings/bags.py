@@ -38,7 +38,7 @@ from ...io.input_topics import (
 from ...io.sample_blocks import Edges
 from ...kinds import Finding, made
 from ...settings import Settings
-from .recording import FixedFrame, Part, Recording, StatedPayload
+from . import FixedFrame, Part, Recording, StatedPayload
 
 SUFFIXES = (".mcap", ".db3", ".bag")
 SECOND = 1_000_000_000  # ns, of a part

@@ -23,7 +23,7 @@ from ...io.sample_blocks import Edges, JointStates, Samples, Wrenches, split_by_
 from ...limits import MAX_TABLE_BYTES
 from ...settings import Settings
 from ...settings.spec import Spec, check, coerce
-from .recording import Part, PosesAtRest, Recording
+from . import Part, PosesAtRest, Recording
 
 INFO = Path("meta") / "info.json"
 UNITS = {"", "-", "1", "s", "ms", "us", "ns", "sec", "n", "nm", "n m", "n*m", "n·m", "nmm", "m",

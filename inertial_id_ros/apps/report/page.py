@@ -19,15 +19,16 @@ from ...estimate import Estimate
 from ...extras import optional_packages
 from ...inertia import Array
 from ...settings import Settings, iter_settings
-from .diagnosis import Diagnosis, diagnose
 from .results import (
     CONFIDENCE_95,
     FORCE,
     TORQUE,
     Cell,
+    Diagnosis,
     Identification,
     Prediction,
     Table,
+    diagnose,
     parameter_table,
     percent,
     round_to_spread,
@@ -79,22 +80,18 @@ def render(title: str, verdict: Diagnosis, sections: Sequence[Section]) -> str:
         title=title, verdict=verdict, sections=sections) + "\n"
 
 
-def chart(title: str, unit: str, time: Array, curves: Sequence[Curve], description: str,
-          spans: Sequence[tuple[float, float]] = ()) -> Figure:
+def chart(title: str, unit: str, time: Array, curves: Sequence[Curve], description: str) -> Figure:
     """A chart of curves over times (n,) [s] (raises MissingPackage).
 
     Args:
         curves: NaN is a gap; no name, no entry in the legend. The range is that of those that are
             not dashed.
         unit: of the values; description: what there is to see, in words.
-        spans: first and last time [s] of what is shaded.
     """
     with optional_packages("drawing a report"):
         from matplotlib.figure import Figure as Drawing
     drawing = Drawing(figsize=(4.6, 2.9), layout="constrained")
     axes = drawing.add_subplot()
-    for first, last in spans:
-        axes.axvspan(first, last, color="tab:orange", alpha=0.15, linewidth=0)
     for name, values, style in curves:
         axes.plot(time, values, style, linewidth=1.2, label=name or "_")
     solid = np.concatenate([values for _, values, style in curves if "--" not in style])
@@ -114,13 +111,12 @@ def chart(title: str, unit: str, time: Array, curves: Sequence[Curve], descripti
     return Figure(title, description, b64encode(out.getvalue()).decode())
 
 
-def wrench_charts(time: Array, measured: Array, predicted: Array,
-                  spans: Sequence[tuple[float, float]] = ()) -> list[Figure]:
+def wrench_charts(time: Array, measured: Array, predicted: Array) -> list[Figure]:
     """Charts of force and torque: wrenches (n, 6) as measured and predicted, over times (n,)."""
     return [chart(title, unit, time, [
         *zip("xyz", measured.T[channels], ("r-", "g-", "b-"), strict=True),
         *zip(("predicted", "", ""), predicted.T[channels], ("k--",) * 3, strict=True)],
-        f"measured and predicted {title.lower()} over time", spans)
+        f"measured and predicted {title.lower()} over time")
         for title, unit, channels in (("Force", "N", FORCE), ("Torque", "N m", TORQUE))]
 
 
@@ -159,11 +155,9 @@ def _wrench_section(prediction: Prediction | None) -> Section:
     parts: list[Part] = ["There is no wrench with a known motion."]
     part = None if prediction is None else prediction.part(slice(-WRENCH_BINS, None))
     if part is not None and np.isfinite(part.measured).any():
-        contacts = np.flatnonzero(np.diff(np.r_[0, ~part.free, 0])).reshape(-1, 2)
         parts = [f"Solid: measured. Dashed: predicted by the newest estimate before. The last "
-                 f"{part.time[-1] - part.time[0]:.0f} s; shaded: a contact.",
-                 wrench_charts(part.time, part.measured, part.model, [
-                     (part.time[first], part.time[last - 1]) for first, last in contacts])]
+                 f"{part.time[-1] - part.time[0]:.0f} s.",
+                 wrench_charts(part.time, part.measured, part.model)]
     unseen = None if prediction is None else prediction.residual()
     if unseen is not None:
         rows = [(name, f"{without:.3g}", two_digits(with_), unit, percent(with_, without))

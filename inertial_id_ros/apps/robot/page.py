@@ -15,14 +15,17 @@ from ...inertia import report_from_phi, report_jacobian
 from ...robot.identify import RobotResult
 from ...robot.model import NOT_NEGATIVE
 from ..bag.output import as_markup, print_table
-from ..report.diagnosis import BAD, FAIR, GOOD, Diagnosis
 from ..report.page import Section, chart, provenance_section, render
 from ..report.results import (
+    BAD,
     CONFIDENCE_95,
+    FAIR,
+    GOOD,
     NAMES,
     SCALES,
     UNITS,
     Cell,
+    Diagnosis,
     Table,
     interval,
     percent,
