@@ -28,7 +28,7 @@ from inertial_id_ros.apps.report.results import (
 )
 from inertial_id_ros.cli import OK
 from inertial_id_ros.estimate import IDENTIFIED, UNOBSERVED, Estimate, NoEstimate
-from inertial_id_ros.inertia import phi_from_body, phi_from_points
+from inertial_id_ros.inertia import phi_from_body, point_columns
 from inertial_id_ros.kinds import KINDS, Finding, made
 from inertial_id_ros.model.history import Window
 from inertial_id_ros.motion.motion import BIN_NS, Motion
@@ -102,7 +102,7 @@ def test_the_true_payload_predicts_what_comes_after_it(sign: float) -> None:
         wrench += np.hstack([force, np.cross(r, force)])
     window = Window(moved, np.ones(n, bool), wrench + sign * bias, np.ones(n))
     got = predict(window, np.arange(n) < 250, [NoEstimate(0, "", "none"), estimate(
-        100 * BIN_NS, phi=phi_from_points(points, masses))], sign, np.zeros(10), 0)
+        100 * BIN_NS, phi=point_columns(points) @ masses)], sign, np.zeros(10), 0)
     assert not np.isfinite(got.model[:101]).any()
     np.testing.assert_allclose(got.model[101:], got.measured[101:], atol=1e-9)
     (without, with_), _ = got.residual() or ((), ())
