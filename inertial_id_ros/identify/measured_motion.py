@@ -17,7 +17,7 @@ from ..kinds import finding_of, with_findings
 from ..model.history import History
 from ..motion.frames import quaternions_of
 from ..motion.motion import BIN_NS, Array, Motion
-from ..motion.quartic import fit_quartics, window_length
+from ..motion.track import fit_quartics, window_length
 from ..samples.ring import spacing_of
 from ..settings import Settings
 from .beliefs import Basis, named_beliefs

@@ -96,18 +96,13 @@ class MotionNow:
     def __init__(self, chain: Chain) -> None:
         self._names, self._chain, self._data = chain.names, chain, chain.model.createData()
         self._signal = Signal(np.repeat(list(chain.turning.values()), 7 if chain.floats else 1))
-        self._orders: dict[tuple[str, ...], list[int] | None] = {}
         self._poses: dict[str, tuple[int, Array]] = {}
 
     def update(self, stamp: int, names: Sequence[str], positions: Sequence[float]) -> None:
         """Take a joint state [ns; rad, m]; one that lacks a joint changes nothing."""
-        key = tuple(names)
-        if key not in self._orders:
-            known = all(name in key for name in self._names)
-            self._orders = {key: [key.index(n) for n in self._names] if known else None}
-        order = self._orders[key]
-        if order is not None and len(positions) >= len(key):
-            self._signal.update(stamp, np.array([positions[k] for k in order], float))
+        if len(positions) >= len(names) and all(name in names for name in self._names):
+            at = [positions[names.index(name)] for name in self._names]
+            self._signal.update(stamp, np.array(at, float))
 
     def update_pose(self, stamp: int, frame: str, pose: Array) -> None:
         """Take the pose (7,) of a frame in its parent [ns; m; x, y, z, w]; one of another frame

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -14,7 +15,8 @@ from ..io.files import read_text
 from ..limits import MAX_URDF_BYTES
 
 IMPOSSIBLE = 1e6  # m: no joint or frame of a robot lies that far away
-_TENSOR = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+_INERTIAL = (("mass", "value"), *(("inertia", name) for name in (
+    "ixx", "ixy", "ixz", "iyy", "iyz", "izz")))
 
 
 def parse_urdf(urdf: str, root_joint: pin.JointModel | None = None, dynamics: bool = False
@@ -33,18 +35,13 @@ def parse_urdf(urdf: str, root_joint: pin.JointModel | None = None, dynamics: bo
         raise InvalidModel("robot description declares XML entities, which are not accepted")
     try:
         root = ElementTree.fromstring(urdf)  # the parser of URDF prints what is wrong
-    except ElementTree.ParseError as error:
-        raise InvalidModel(f"the robot description is no URDF that can be read: {error}"
-                           ) from error
-    if root.tag != "robot" or root.find("link") is None:
-        raise InvalidModel(f"the robot description is <{root.tag}> without links; a URDF is "
-                           "needed: <robot> with <link> and <joint>")
-    if dynamics:
-        _check_inertias(root)
-    try:
-        model = (pin.buildModelFromXML(urdf) if root_joint is None
-                 else pin.buildModelFromXML(urdf, root_joint))
-    except (ValueError, RuntimeError, IndexError) as error:
+        if root.tag != "robot" or root.find("link") is None:
+            raise InvalidModel(f"the robot description is <{root.tag}> without links; a URDF is "
+                               "needed: <robot> with <link> and <joint>")
+        if dynamics:
+            _check_inertias(root)
+        model = pin.buildModelFromXML(urdf, *([] if root_joint is None else [root_joint]))
+    except (ElementTree.ParseError, ValueError, RuntimeError, IndexError) as error:
         raise InvalidModel("the robot description is no URDF that can be read: "
                            f"{' '.join(str(error).split())[:200]}") from error
     for place in (*model.jointPlacements, *(frame.placement for frame in model.frames)):
@@ -57,30 +54,21 @@ def parse_urdf(urdf: str, root_joint: pin.JointModel | None = None, dynamics: bo
 def _check_inertias(root: ElementTree.Element) -> None:
     """Raise InvalidModel where mass or inertia of a link is missing, or no number."""
     for link in root.iter("link"):
-        inertial = link.find("inertial")
-        if inertial is None:
-            continue
-        for tag, names in (("mass", ("value",)), ("inertia", _TENSOR)):
-            element = inertial.find(tag)
-            for name in names:
-                text = None if element is None else element.get(name)
-                try:
-                    number = float(text or "")
-                except ValueError:
-                    number = np.nan
-                if not np.isfinite(number):
-                    raise InvalidModel(f"link '{link.get('name')}' of the robot description has "
-                                       f"the {tag} {name}={text!r}; it must be a number")
+        for tag, name in _INERTIAL if link.find("inertial") is not None else ():
+            element = link.find(f"inertial/{tag}")
+            text = None if element is None else element.get(name)
+            try:
+                is_number = math.isfinite(float(text or ""))
+            except ValueError:
+                is_number = False
+            if not is_number:
+                raise InvalidModel(f"link '{link.get('name')}' of the robot description has the "
+                                   f"{tag} {name}={text!r}; it must be a number")
 
 
 def link_names(model: pin.Model) -> tuple[str, ...]:
     """Names of all links, the root first; joints may have the same names."""
     return tuple(f.name for f in model.frames if f.type == pin.FrameType.BODY)
-
-
-def root_link(model: pin.Model) -> str:
-    """The link that all others hang on."""
-    return link_names(model)[0]
 
 
 def read_description(path: Path) -> str:

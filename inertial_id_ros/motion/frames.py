@@ -129,9 +129,9 @@ class Frames(dict[str, Edge]):
             out.append(self[out[-1]].parent)
         return out
 
-    def knows(self, frame: str) -> bool:
-        """True where a frame is one of these."""
-        return frame in self or any(frame == edge.parent for edge in self.values())
+    def connects(self, frame: str, other: str) -> bool:
+        """True where both frames hang on one root."""
+        return self.path(frame)[-1] == self.path(other)[-1]
 
     def place(self, target: str, source: str) -> tuple[pin.SE3, int | None]:
         """Place of the source in the target, and the oldest stamp [ns] of what moves it there;
@@ -141,7 +141,7 @@ class Frames(dict[str, Edge]):
             UnknownFrame: a frame is not known, or the two are not connected.
         """
         up, down = self.path(source), self.path(target)
-        if up[-1] != down[-1]:
+        if not self.connects(source, target):
             for path in (up, down):
                 if len(path) == 1:
                     raise UnknownFrame(f"frame '{path[0]}' is neither in the robot description nor "

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,8 +45,3 @@ class Motion(NamedTuple):
 _THREE = np.empty((0, 3))
 NO_MOTION = Motion(np.empty(0, np.int64), np.empty((0, 3, 3)), _THREE, _THREE, _THREE, _THREE,
                    np.empty((0, 0, 3, 3)), np.empty((0, 0, 6)))
-
-
-def joined(motions: Sequence[Motion]) -> Motion:
-    """Motions one after the other."""
-    return Motion(*(np.concatenate(columns) for columns in zip(*motions, strict=True)))

@@ -20,7 +20,7 @@ from ..errors import NotEnoughData, RecordingError
 from ..inertia import Array
 from ..linalg import triangle
 from ..motion.motion import BIN, BIN_NS
-from ..motion.quartic import fit_quartics, window_length
+from ..motion.track import fit_quartics, window_length
 from ..samples.ring import spacing_of
 from .model import RobotModel
 

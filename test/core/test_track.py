@@ -202,38 +202,38 @@ def test_spacing_of_bursts_pauses_and_lost_samples() -> None:
     assert spacing.gap == pytest.approx(0.0096, rel=0.01)
 
 
-def readings(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Stamps and noise of a wrench."""
-    return START + STEP * np.arange(n), np.random.default_rng(seed).normal(0.0, 0.1, (n, 6))
+def readings(n: int) -> np.ndarray:
+    """Noise of a wrench."""
+    return np.random.default_rng(0).normal(0.0, 0.1, (n, 6))
+
+
+def taken(rows: np.ndarray, limit: float = 0.0) -> tuple[int, Wrenches]:
+    """How many of some readings are taken."""
+    wrenches = Wrenches(np.full(6, 0.1), np.full(6, limit))
+    wrenches.push(START + STEP * np.arange(len(rows)), rows)
+    return sum(len(wrenches.take(finished)[0]) for finished in (False, True)), wrenches
 
 
 def test_what_is_no_reading_is_left_out() -> None:
-    stamps, rows = readings(320)
+    rows = readings(320)
     rows[100, 2], rows[200, 1] = np.nan, 150.0
-    wrenches = Wrenches(np.full(6, 0.1), np.full(6, 150.0))
-    wrenches.push(stamps, rows)
-    taken = [wrenches.take(), wrenches.take(finished=True)]
-    assert sum(len(part[0]) for part in taken) == 318
-    assert (wrenches.counts["invalid"], wrenches.counts["saturated"]) == (1, 1)
+    count, wrenches = taken(rows, 150.0)
+    assert (count, wrenches.counts["invalid"], wrenches.counts["saturated"]) == (318, 1, 1)
     assert not wrenches.are_of_other_units
 
 
 @pytest.mark.parametrize("other", [0.0, 5.0])
 def test_two_publishers_are_noticed(other: float) -> None:
-    stamps, rows = readings(32 * CHUNK)
-    rows += 20.0
+    rows = readings(32 * CHUNK) + 20.0
     rows[1::2] = other
-    wrenches = Wrenches(np.full(6, 0.1), np.zeros(6))
-    wrenches.push(stamps, rows)
-    assert not len(wrenches.take()[0])
-    assert wrenches.counts["mixed"] > 20 * CHUNK
+    count, wrenches = taken(rows)
+    assert count == 0 and wrenches.counts["mixed"] > 20 * CHUNK
 
 
 def test_readings_that_stand_still_are_noticed() -> None:
-    stamps, rows = readings(640)
+    rows = readings(640)
     rows[160:320] = rows[160]
     rows[480:560] = 0.0
-    wrenches = Wrenches(np.full(6, 0.1), np.zeros(6))
-    wrenches.push(stamps, rows)
-    assert len(wrenches.take(finished=True)[0]) == 560  # one value may be that of an arm at rest
-    assert wrenches.stuck == [(stamps[160], stamps[319])]
+    count, wrenches = taken(rows)
+    assert count == 560  # one value may be that of an arm at rest
+    assert wrenches.stuck == [(START + 160 * STEP, START + 319 * STEP)]

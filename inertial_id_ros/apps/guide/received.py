@@ -27,7 +27,7 @@ from ...io.input_topics import (
 from ...io.sample_blocks import Edges, JointStates, Samples, Wrenches
 from ...kinds import finding_of
 from ...model.history import LONGEST, History, Window
-from ...motion.description import parse_urdf, root_link
+from ...motion.description import link_names, parse_urdf
 from ...motion.frames import place_of
 from ...motion.source import Streams
 from ...settings import Settings
@@ -181,7 +181,7 @@ class Received:
 
 def place_in_root(streams: Streams, frame: str) -> Array:
     """(4, 4) from axes of a frame to those of the description's root (raises UnknownFrame)."""
-    root = root_link(parse_urdf(streams.urdf))
+    root = link_names(parse_urdf(streams.urdf))[0]
     return np.array(streams.tree().place(root, frame.lstrip("/"))[0].homogeneous)
 
 
