@@ -88,9 +88,7 @@ class Frames(dict[str, Edge]):
     def fix(self, parent: str, child: str, place: pin.SE3) -> None:
         """A frame stays in its parent (raises InvalidData)."""
         _check_names(parent, child)
-        known = self.get(child)
-        if known is None or known.fixed is None or known.parent != parent or (
-                not known.fixed.isApprox(place, 1e-12)):
+        if self.get(child) != Edge(parent, place):
             self[child] = Edge(parent, place)
             self.version += 1
 

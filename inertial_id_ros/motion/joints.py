@@ -10,7 +10,7 @@ import numpy as np
 from ..samples.ring import Ring
 from .description import IMPOSSIBLE
 from .motion import Array, IntArray
-from .robot import Chain
+from .robot import TURN, Chain
 from .track import Signal, Track, advance_together
 
 APART_NS = 1_000_000_000  # by which a stream is behind that has stopped, or whose clock differs
@@ -80,8 +80,12 @@ class Joints:
         return sorted(set(self._turning) - set(self.newest()))
 
     def are_in_degrees(self, chain: Chain) -> bool:
-        """True where the newest positions are no radians."""
-        return any(chain.is_in_degrees(key, self.tracks[key].ring.rows[-1]) for key in self._used())
+        """True where the newest positions can be no radians: two of them lie beyond the limits of
+        their joints, or one farther than two turns beyond."""
+        at = self.newest()
+        over = [abs(at[j.name][1]) - j.farthest for j in chain.joints
+                if j.turns and j.name in at and (j.scale, j.shift) == (1.0, 0.0)]
+        return sum(x > 0.0 for x in over) > 1 or max(over, default=0.0) > 2.0 * TURN
 
     def advance(self, finished: bool) -> Signal:
         """Signals of the joints, as `order` has them, in the bins in which all are known."""

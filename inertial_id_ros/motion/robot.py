@@ -76,14 +76,6 @@ class Chain:
             (a.name, a.scale, a.shift) == (b.name, b.scale, b.shift)
             for a, b in zip(self.joints, other.joints, strict=True))
 
-    def is_in_degrees(self, names: Sequence[str], positions: Array) -> bool:
-        """True where positions (k,) of some joints can be no radians: two of them lie beyond their
-        limits, or one farther than two turns beyond."""
-        at = dict(zip(names, np.abs(positions).tolist(), strict=True))
-        over = [at[j.name] - j.farthest for j in self.joints
-                if j.turns and j.name in at and (j.scale, j.shift) == (1.0, 0.0)]
-        return sum(x > 0.0 for x in over) > 1 or max(over, default=0.0) > 2.0 * TURN
-
     def motion(self, number: IntArray, names: Sequence[str], q: Array, dq: Array, ddq: Array
                ) -> Motion:
         """Motion of the sensor in n bins.

@@ -19,7 +19,7 @@ from .frames import Frames, WrenchPlace, edges_of_robot
 from .joints import APART_NS, Joints
 from .motion import BIN_NS, NO_MOTION, Array, IntArray, Motion
 from .robot import Chain, chain_of, model_of
-from .track import Track, advance_together
+from .track import FEWEST, LONGEST, Track, advance_together
 
 PATIENCE_NS = 2_000_000_000  # of wrenches without joint states, after which transforms are used
 NO_NUMBER, NO_POSE = "NaN, infinity or no stamp", "no pose, or no stamp"
@@ -375,8 +375,9 @@ class Streams:
             for fault in track.faults.lasting.values():
                 seconds = 1e-9 * float(track.ring.newest - fault.first)
                 yield f"motion_frozen.{name}", {"count": 1, "seconds": seconds}
-            if track.is_slow and track.spacing is not None:
-                yield "motion_slow", {"rate": 1.0 / track.spacing.period}
+            spacing = track.spacing
+            if spacing and FEWEST * max(spacing.period, spacing.gap) > LONGEST:
+                yield "motion_slow", {"rate": 1.0 / spacing.period}
 
 
 def _turns_alone(transforms: Chain, poses: Array) -> bool:

@@ -238,12 +238,6 @@ class Track:
             rows[:, turning] = np.unwrap(rows[:, turning], axis=0)
         return rows
 
-    @property
-    def is_slow(self) -> bool:
-        """True where samples are too far apart for a quartic."""
-        return self.spacing is not None and FEWEST * max(
-            self.spacing.period, self.spacing.gap) > LONGEST
-
 
 def advance_together(tracks: Sequence[Track], finished: bool) -> Signal:
     """The bins that are known of all tracks, once each; columns of the tracks one after the
