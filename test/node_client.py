@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray
-from rcl_interfaces.msg import Parameter, ParameterValue
 from rcl_interfaces.srv import GetParameters, SetParameters
+from rclpy.parameter import Parameter
 from ros_process import PATIENCE
 
 from inertial_id_ros.msg import InertialParameters
@@ -85,16 +85,12 @@ def current_findings(stage):
 
 
 def wait_for_finding(stage, name, text=""):
-    """Wait until diagnostics carry a finding with this text; gives all findings then."""
-    found = {}
-
+    """Wait until diagnostics carry a finding with this text."""
     def is_there():
-        found.clear()
-        found.update(current_findings(stage))
-        return text in found.get(name, "") and name in found
+        findings = current_findings(stage)
+        return name in findings and text in findings[name]
 
     stage.client.spin_until(is_there)
-    return found
 
 
 def wait_until_cleared(stage, name):
@@ -110,10 +106,7 @@ def get_estimate(stage, frame=""):
 def set_parameter(stage, name, value):
     """What the node answers; asked again where that was lost, since a service that has just been
     found may not know the client yet."""
-    kind = {bool: "bool", int: "integer", float: "double", str: "string"}[type(value)]
-    number = {"bool": 1, "integer": 2, "double": 3, "string": 4}[kind]
-    message = Parameter(name=name, value=ParameterValue(type=number, **{f"{kind}_value": value}))
-    request = SetParameters.Request(parameters=[message])
+    request = SetParameters.Request(parameters=[Parameter(name, value=value).to_parameter_msg()])
     for _ in range(2):
         with contextlib.suppress(AssertionError):
             return stage.client.call(SetParameters, f"{NODE}/set_parameters", request,
@@ -128,6 +121,5 @@ def use(stage, name, value):
 
 
 def get_parameters(stage, *names):
-    values = stage.client.call(GetParameters, f"{NODE}/get_parameters",
-                               GetParameters.Request(names=list(names))).values
-    return values
+    return stage.client.call(GetParameters, f"{NODE}/get_parameters",
+                             GetParameters.Request(names=list(names))).values

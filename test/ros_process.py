@@ -3,11 +3,8 @@
 
 from __future__ import annotations
 
-import atexit
 import contextlib
-import functools
 import os
-import pwd
 import random
 import signal
 import socket
@@ -21,10 +18,9 @@ from pathlib import Path
 
 import numpy as np
 import rclpy
-from builtin_interfaces.msg import Time
 from geometry_msgs.msg import TransformStamped, WrenchStamped
 from rclpy.executors import SingleThreadedExecutor
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.qos import QoSProfile
 from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
@@ -33,14 +29,13 @@ from tf2_msgs.msg import TFMessage
 from inertial_id_ros.apps.simulation.cobot import SimulatedCobot
 from inertial_id_ros.apps.simulation.motion import START_POSE, Trajectory
 from inertial_id_ros.apps.simulation.settings import CobotSettings
+from inertial_id_ros.ros.conversions import LATCHED, time_message
 
 ROOT = Path(__file__).resolve().parent.parent
 NODE = (sys.executable, "-m", "inertial_id_ros.ros.main")
 # s that a test waits for an event before it fails: long, for a machine that is busy.
 PATIENCE = 60.0
 _SHAKE = 1e-5  # rad, noise of encoders at rest
-LATCHED = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE,
-                     durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 def own_domain() -> int:
@@ -56,38 +51,26 @@ def own_domain() -> int:
 
 
 def environment(domain: int) -> dict[str, str]:
-    """Variables for a process in a ROS domain on this machine, with these sources, and never with
-    the home of the user: a node keeps its state there."""
-    home = os.environ.get("HOME", "")
-    if home in ("", pwd.getpwuid(os.getuid()).pw_dir):  # no conftest.py has chosen another
-        home = _other_home()
-    return {**os.environ, "HOME": home, "ROS_DOMAIN_ID": str(domain),
-            "ROS_PYTHON_CHECK_FIELDS": "1", "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
+    """Variables for a process in a ROS domain on this machine, with these sources, and with the
+    home that conftest.py has chosen."""
+    return {**os.environ, "ROS_DOMAIN_ID": str(domain), "ROS_PYTHON_CHECK_FIELDS": "1",
+            "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
             "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
-
-
-@functools.cache
-def _other_home() -> str:
-    """A home for the processes of this one, removed when it ends."""
-    folder = tempfile.TemporaryDirectory()
-    atexit.register(folder.cleanup)
-    return folder.name
 
 
 def queued(*processes: int) -> float:
     """Seconds for which threads of this process and of others (ids) were ready to run so far, and
     the machine was busy or the host of this machine ran another: what a promise in real time cannot
     count. 0 where Linux does not tell."""
-    waits = (path for each in (os.getpid(), *processes)
-             for path in Path(f"/proc/{each}/task").glob("*/schedstat"))
-    total = 0
-    for path in waits:
-        with contextlib.suppress(OSError):  # a thread that has ended
-            total += int(path.read_text().split()[1])
-    stolen = 0
+    total = 0.0
+    for process in (os.getpid(), *processes):
+        for path in Path(f"/proc/{process}/task").glob("*/schedstat"):
+            with contextlib.suppress(OSError):  # a thread that has ended
+                total += 1e-9 * int(path.read_text().split()[1])
     with contextlib.suppress(OSError):
         stolen = int(Path("/proc/stat").read_text().split(maxsplit=9)[8])
-    return 1e-9 * total + stolen / os.sysconf("SC_CLK_TCK")
+        total += stolen / os.sysconf("SC_CLK_TCK")
+    return total
 
 
 class RosProcess:
@@ -270,10 +253,13 @@ class Robot:
             q = block.q[k]
             if rest:
                 q = q + _SHAKE * self._rng.normal(size=len(q))
-            self.client.publish("/joint_states", self._joints(self._stamp, q), 1000)
+            joints = JointState(name=list(self.cobot.joint_names), position=array("d", q.tolist()))
+            joints.header.stamp = time_message(self._stamp)
+            self.client.publish("/joint_states", joints, 1000)
             self.client.publish("/wrench", wrench_message(
                 self._stamp, frame or self.cobot.sensor_frame,
-                block.wrench[k] if wrench is None else wrench + self._digits()), 1000)
+                block.wrench[k] if wrench is None else wrench + 1e-6 * self._rng.normal(size=6)),
+                1000)
             time.sleep(max(0.0, begin + i * step / speed - time.monotonic()))
         self.truth = block.truth
         self._next += 0 if rest else count
@@ -289,14 +275,6 @@ class Robot:
         begin = self.cobot.motion.follow(
             Trajectory(2.0 * np.arange(moves + 1), poses, rest, rest))
         self.play(begin + 2.0 * moves + 0.1 - self._next / rate, wrench, frame)
-
-    def _digits(self) -> np.ndarray:
-        return 1e-6 * self._rng.normal(size=6)
-
-    def _joints(self, stamp: int, q: np.ndarray) -> JointState:
-        message = JointState(name=list(self.cobot.joint_names), position=array("d", q.tolist()))
-        message.header.stamp = time_message(stamp)
-        return message
 
 
 class Stage:
@@ -354,12 +332,6 @@ def play_until(play, condition, seconds: float = PATIENCE) -> None:
             return
         play(0.5)
     assert condition(), f"not within {seconds:g} s of motion"
-
-
-def time_message(nanoseconds: int) -> Time:
-    """Time message of nanoseconds."""
-    seconds, rest = divmod(nanoseconds, 1_000_000_000)
-    return Time(sec=seconds, nanosec=rest)
 
 
 def wrench_message(stamp: int, frame: str, reading: np.ndarray) -> WrenchStamped:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable
 from typing import Any
 
 import cdr_messages
@@ -57,13 +56,6 @@ def listed(decoded: Decoded) -> list[Any]:
             for some in decoded.samples]
 
 
-def state(names: Iterable[str], q: Any, effort: Any, count: int = 1) -> Any:
-    """What `listed` gives of equal joint states."""
-    names, rows = tuple(names), [list(effort)] * count
-    return ([STAMP] * count, names, [list(q)] * count,
-            rows if len(effort) == len(names) else None)
-
-
 joint_state = Decoder(JOINT_STATES, Settings())
 
 
@@ -87,7 +79,9 @@ def test_a_joint_state_is_read_with_and_without_its_parts(little_endian: bool, n
     for given_ in ((positions, velocities, efforts), (positions, none, efforts),
                    (none, velocities, none), (none, none, none), (positions, none, efforts[:2])):
         data = cdr_messages.joint_state(STAMP, names, *given_, little_endian=little_endian)
-        assert listed(joint_state([data] * 2)) == [state(names, given_[0], given_[2], 2)]
+        q, _, effort = (part.tolist() for part in given_)
+        expected = [effort] * 2 if len(effort) == len(names) else None
+        assert listed(joint_state([data] * 2)) == [([STAMP] * 2, tuple(names), [q] * 2, expected)]
 
 
 @ORDERS
@@ -185,9 +179,6 @@ def test_a_dynamic_joint_state_holds_wrench_joints_and_payload() -> None:
     assert len(other.samples) == 1 and other.payload is None
 
 
-STATES = {"j": {"position": 1.0},
-          "payload": {"mass": 1.5, "cog.x": 0.1, "cog.y": 0.2, "cog.z": 0.3}}
-PAYLOAD = [1.5, 0.1, 0.2, 0.3, *[0.0] * 6]
 OWN = {"precompensated.source": "dynamic_joint_states"}
 
 
@@ -199,18 +190,18 @@ def test_a_robot_description_is_read_and_refused_where_it_is_cut_off() -> None:
         text(data[:-2])
 
 
-@pytest.mark.parametrize(("topic", "settings", "payload", "blocks"), [
-    (DYNAMIC_JOINT_STATES, {}, None, 1), (DYNAMIC_JOINT_STATES, OWN, PAYLOAD, 1),
-    (DYNAMIC_JOINT_STATES, {**OWN, "precompensated.topic": "/other"}, None, 1),
-    (DYNAMIC_PAYLOAD, {**OWN, "precompensated.topic": "/other"}, PAYLOAD, 0)])
+@pytest.mark.parametrize(("topic", "settings", "is_stated", "blocks"), [
+    (DYNAMIC_JOINT_STATES, {}, False, 1), (DYNAMIC_JOINT_STATES, OWN, True, 1),
+    (DYNAMIC_JOINT_STATES, {**OWN, "precompensated.topic": "/other"}, False, 1),
+    (DYNAMIC_PAYLOAD, {**OWN, "precompensated.topic": "/other"}, True, 0)])
 def test_the_payload_is_read_where_the_settings_say(
-        topic: InputTopic, settings: dict[str, str], payload: list[float] | None, blocks: int
-        ) -> None:
-    settings = {**settings, "dynamic_joint_states.topic": "/states",
-                "wrench.sensor_frame": "tool0"}
-    got = decode(topic, [dynamic(STAMP, STATES)], Settings().replace(settings))
-    assert (None if got.payload is None else got.payload.tolist()) == payload
-    assert len(got.samples) == blocks
+        topic: InputTopic, settings: dict[str, str], is_stated: bool, blocks: int) -> None:
+    data = dynamic(STAMP, {"j": {"position": 1.0},
+                           "payload": {"mass": 1.5, "cog.x": 0.1, "cog.y": 0.2, "cog.z": 0.3}})
+    got = decode(topic, [data], Settings().replace({
+        **settings, "dynamic_joint_states.topic": "/states", "wrench.sensor_frame": "tool0"}))
+    assert (got.payload is not None) == is_stated and len(got.samples) == blocks
+    assert not is_stated or np.asarray(got.payload).tolist() == [1.5, 0.1, 0.2, 0.3] + [0.0] * 6
 
 
 @pytest.mark.parametrize(("settings", "topics"), [

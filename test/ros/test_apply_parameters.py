@@ -75,23 +75,6 @@ def test_the_admittance_controller_takes_newtons_about_the_sensor_and_gives_them
     assert not stage.apply("", send=True, undo=True).success and len(told(admittance)) == 2
 
 
-def test_the_gravity_filter_is_found_in_the_chain_and_takes_kilograms(stage, broadcaster):
-    answer = stage.apply("gravity_compensation", send=True, estimate=SAVED)
-    assert not answer.success and "apply.service" in answer.message
-    use(stage, "apply.service", "force_torque_sensor_broadcaster")
-    count = len(told(broadcaster))
-    answer = stage.apply("gravity_compensation", send=True, estimate=SAVED)
-    assert answer.success, answer.message
-    (got,) = told(broadcaster, count + 1)[count:]
-    prefix = "sensor_filter_chain.filter2.params.tool."
-    assert set(got) == {f"{prefix}mass", f"{prefix}CoG"}
-    assert got[f"{prefix}mass"] == pytest.approx(TRUE.mass, abs=MASS_TOLERANCE)
-    np.testing.assert_allclose(got[f"{prefix}CoG"], COM, atol=COM_TOLERANCE)
-    assert stage.apply("gravity_compensation", send=True, undo=True).success
-    assert told(broadcaster, count + 2)[-1] == {
-        f"{prefix}mass": 0.5, f"{prefix}CoG": [0.0, 0.0, 0.0]}
-
-
 @pytest.mark.parametrize(("name", "words"), [
     (READ_ONLY, "gravity_compensation.CoG.force"), (REFUSES, "not while I run"),
     ("force_torque_sensor_broadcaster", "gravity_compensation.frame.id"), ("nobody", "/nobody")])

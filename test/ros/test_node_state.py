@@ -8,29 +8,22 @@ import pytest
 from action_msgs.msg import GoalStatus
 from node_client import NODE, PARAMETERS, wait_for_finding, wait_for_valid, wait_until_all_is_used
 from rclpy.action import ActionClient
-from ros_process import PATIENCE, Robot, Stage
+from ros_process import Robot, Stage
 
 from inertial_id_ros.action import Identify
 from inertial_id_ros.msg import InertialParameters
 from inertial_id_ros.settings import Settings
 from inertial_id_ros.srv import Save, SetTool
 
-STATE = "inertial_id_node.state.json"
-
-
-def messages(stage):
-    return stage.client.listen(InertialParameters, PARAMETERS)
-
-
-def wait_for(stage, condition, timeout=PATIENCE):
-    """The newest message, of those that arrive from now on, that fulfils a condition."""
-    got = messages(stage)
-    before = len(got)
-    stage.client.spin_until(lambda: any(condition(m) for m in got[before:]), timeout)
-    return next(m for m in reversed(got) if condition(m))
-
-
 STORE = SetTool.Request.STORE
+
+
+def wait_for(stage, condition):
+    """The newest message, of those that arrive from now on, that fulfils a condition."""
+    got = stage.client.listen(InertialParameters, PARAMETERS)
+    before = len(got)
+    stage.client.spin_until(lambda: any(condition(m) for m in got[before:]))
+    return next(m for m in reversed(got) if condition(m))
 
 
 def set_tool(stage, **fields):
@@ -52,8 +45,7 @@ def lived(folder):
         early = set_tool(stage, action=STORE)
         robot.play(6.0)
         last = wait_for(stage, lambda m: m.valid)
-        stored = set_tool(stage, action=STORE,
-                          name="gripper.json")
+        stored = set_tool(stage, action=STORE, name="gripper.json")
         robot.play(6.0)
         empty = wait_for(stage, lambda m: m.valid and m.tool_apart)
         answers = {
@@ -72,10 +64,6 @@ def lived(folder):
     return answers
 
 
-def test_without_an_estimate_there_is_nothing_to_store(lived):
-    assert not lived["early"].success and "no estimate to store" in lived["early"].message
-
-
 def test_storing_says_what_and_writes_the_file(lived, folder):
     assert lived["stored"].success
     assert f"tool of {lived['last'].inertia.m:.2f}" in lived["stored"].message[:17 + 6]
@@ -91,7 +79,7 @@ def test_with_the_tool_alone_nothing_is_carried(lived):
 
 @pytest.mark.parametrize(("answer", "said"), [
     ("outside", "plain file name"), ("missing", "there are: gripper.json"),
-    ("nonsense", "action is 9"), ("unnamed", "action is 0")])
+    ("nonsense", "action is 9"), ("unnamed", "action is 0"), ("early", "no estimate to store")])
 def test_bad_requests_are_refused_in_words(lived, answer, said):
     assert not lived[answer].success and said in lived[answer].message
 
@@ -108,13 +96,12 @@ def test_the_next_run_begins_with_the_tool(lived, folder):
         robot.publish_description()
         robot.play(4.0)
         assert wait_for(stage, lambda m: m.valid).tool_apart
-        response = set_tool(stage, action=SetTool.Request.CLEAR)
-        assert response.success
+        assert set_tool(stage, action=SetTool.Request.CLEAR).success
         node.stop()
 
 
 def test_a_home_that_cannot_be_written_is_told_and_does_not_stop_the_node(monkeypatch, tmp_path):
-    """The folder is the default's; one that the user names must be of use (test_saving)."""
+    """The folder is the default's; one that the user names must be of use."""
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("HOME", str(tmp_path / "file"))
     monkeypatch.setenv("ROS_LOG_DIR", str(tmp_path))
