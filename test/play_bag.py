@@ -20,7 +20,7 @@ from rclpy.time import Time
 from rosbags.rosbag2 import Reader
 from rosgraph_msgs.msg import Clock
 
-from inertial_id_ros.ros import program
+from inertial_id_ros.ros.program import message_type
 
 SETTLE = 0.5  # s from the first subscriber to the others of the same node
 CLOCK_PERIOD = 0.01  # s
@@ -34,7 +34,7 @@ def publishers_of(node: Node, recording: Reader) -> dict[str, Publisher]:
         qos = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL
                          if latched else DurabilityPolicy.VOLATILE)
         with suppress(ImportError, AttributeError, ValueError):  # a type that is not installed
-            made[c.topic] = node.create_publisher(program.message_type(c.msgtype), c.topic, qos)
+            made[c.topic] = node.create_publisher(message_type(c.msgtype), c.topic, qos)
     return made
 
 

@@ -25,8 +25,7 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from ur_msgs.srv import SetPayload
 
-from inertial_id_ros.ros import program
-from inertial_id_ros.ros.program import stop_flag
+from inertial_id_ros.ros.program import spin, start_ros, stop_flag
 
 PARAMETERS = {
     "admittance_controller": {
@@ -115,12 +114,12 @@ def main(name: str, *words: str) -> None:
     """Run a node until a signal, and end whatever the middleware does then: `rclpy.spin` once did
     not return in a minute."""
     stop = stop_flag()
-    program.init()
+    start_ros("stand_in", [])
     executor, node = SingleThreadedExecutor(), (
         Driver(stop, *words) if name == "driver" else controller(name))
     executor.add_node(node)
     print("ready", flush=True)
-    program.spin(executor, stop)
+    spin(executor, stop)
     node.destroy_node()  # or the others would hold its services for 20 s more
     rclpy.shutdown()
     os._exit(0)

@@ -9,8 +9,7 @@ from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 
-from inertial_id_ros.ros import program
-from inertial_id_ros.ros.program import stop_flag
+from inertial_id_ros.ros.program import make_executor, spin, start_ros, stop_flag
 
 TOPIC = "echoed_wrench"
 
@@ -18,14 +17,14 @@ TOPIC = "echoed_wrench"
 def main() -> None:
     """Entry point; runs until SIGINT."""
     stop = stop_flag()
-    program.init(sys.argv)
+    start_ros(*sys.argv[:1], sys.argv[1:])
     node = Node("echo")
     publisher = node.create_publisher(WrenchStamped, TOPIC, 100)
     qos = QoSProfile(depth=2000, reliability=ReliabilityPolicy.BEST_EFFORT)
     node.create_subscription(WrenchStamped, "wrench", publisher.publish, qos, raw=True)
-    executor = program.make_executor()
+    executor = make_executor()
     executor.add_node(node)
-    program.spin(executor, stop)
+    spin(executor, stop)
 
 
 if __name__ == "__main__":

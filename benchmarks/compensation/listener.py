@@ -17,8 +17,7 @@ from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
 
 from benchmarks.compensation.echo import TOPIC
-from inertial_id_ros.ros import program
-from inertial_id_ros.ros.program import stop_flag
+from inertial_id_ros.ros.program import make_executor, spin, start_ros, stop_flag
 
 TOPICS = ("wrench", "/inertial_id_node/wrench_compensated", TOPIC)
 _STAMP = struct.Struct("<iI")
@@ -27,7 +26,7 @@ _STAMP = struct.Struct("<iI")
 def main() -> None:
     """Entry point; runs until SIGINT. Arguments: the topics to hear; none: all."""
     stop: threading.Event = stop_flag()
-    program.init(sys.argv)
+    start_ros(*sys.argv[:1], sys.argv[1:])
     node = Node("listener")
     arrivals: dict[str, list[tuple[bytes, int]]] = {topic: [] for topic in sys.argv[1:] or TOPICS}
 
@@ -37,9 +36,9 @@ def main() -> None:
 
     for topic in arrivals:
         node.create_subscription(WrenchStamped, topic, note(topic), 2000, raw=True)
-    executor = program.make_executor()
+    executor = make_executor()
     executor.add_node(node)
-    program.spin(executor, stop)
+    spin(executor, stop)
     print(json.dumps({topic: [(s * 10**9 + ns, at) for (s, ns), at in (
         (_STAMP.unpack(stamp), at) for stamp, at in heard)] for topic, heard in arrivals.items()}),
         flush=True)

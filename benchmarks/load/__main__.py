@@ -21,13 +21,13 @@ import threading
 import time
 from typing import Any
 
+import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
 
 from inertial_id_ros.msg import InertialParameters
-from inertial_id_ros.ros import program
-from inertial_id_ros.ros.program import private_environment
+from inertial_id_ros.ros.program import make_executor, private_environment, spin, start_ros
 from inertial_id_ros.settings import Settings
 
 LOADS = ((1000, 500, 100), (2000, 1000, 100))
@@ -44,13 +44,13 @@ def main() -> int:
                         help="listen to the compensated wrenches, too: only then are they made")
     options = parser.parse_args()
     os.environ.update(private_environment())
-    program.init([])
+    start_ros("load", [])
     print("| wrench/joints/TF Hz | node, % of a core | bare, % | ratio | lost by node "
           "| lost by bare | estimates | behind, beyond the filter's lag: median, worst ms |")
     print("|---|---|---|---|---|---|---|---|")
     for rates in LOADS:
         _run(rates, options)
-    program.shutdown()
+    rclpy.try_shutdown()
     return 0
 
 
@@ -114,10 +114,10 @@ class _Watcher:
         if compensated:
             self._node.create_subscription(
                 WrenchStamped, "/inertial_id_node/wrench_compensated", lambda _: None, 100)
-        self._executor = program.make_executor()
+        self._executor = make_executor()
         self._executor.add_node(self._node)
         self._stop = threading.Event()
-        self._thread = threading.Thread(target=program.spin, args=(self._executor, self._stop))
+        self._thread = threading.Thread(target=spin, args=(self._executor, self._stop))
         self._thread.start()
 
     def _estimate(self, message: Any) -> None:

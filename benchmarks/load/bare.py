@@ -13,14 +13,13 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
 from tf2_msgs.msg import TFMessage
 
-from inertial_id_ros.ros import program
-from inertial_id_ros.ros.program import stop_flag
+from inertial_id_ros.ros.program import make_executor, spin, start_ros, stop_flag
 
 
 def main() -> None:
     """Entry point; runs until SIGINT, then prints how many messages came on each topic."""
     stop: threading.Event = stop_flag()
-    program.init(sys.argv)
+    start_ros(*sys.argv[:1], sys.argv[1:])
     node = Node("bare")
     counts = [0, 0, 0]
 
@@ -33,9 +32,9 @@ def main() -> None:
     for k, (kind, topic) in enumerate(
             ((WrenchStamped, "wrench"), (JointState, "joint_states"), (TFMessage, "/tf"))):
         node.create_subscription(kind, topic, count(k), qos)
-    executor = program.make_executor()
+    executor = make_executor()
     executor.add_node(node)
-    program.spin(executor, stop)
+    spin(executor, stop)
     print(json.dumps(counts), flush=True)
 
 

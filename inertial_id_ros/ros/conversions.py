@@ -68,16 +68,10 @@ def header(outcome: Outcome) -> Header:
     return Header(stamp=time_message(outcome.stamp_ns), frame_id=outcome.frame_id)
 
 
-def vector(values: Sequence[float] | Array) -> Vector3:
-    """Vector message of (3,) numbers."""
+def vector(values: Sequence[float] | Array, kind: type = Vector3) -> Any:
+    """Vector or point message of (3,) numbers."""
     x, y, z = map(float, values)
-    return Vector3(x=x, y=y, z=z)
-
-
-def point(values: Sequence[float] | Array) -> Point:
-    """Point message of (3,) numbers."""
-    x, y, z = map(float, values)
-    return Point(x=x, y=y, z=z)
+    return kind(x=x, y=y, z=z)
 
 
 def wrench_message(values: Sequence[float] | Array) -> Wrench:
@@ -225,16 +219,9 @@ def latched(depth: int = 1, **more: Any) -> QoSProfile:
 
 
 LATCHED = latched()
-
-
-def published_qos() -> QoSProfile:
-    """What the publisher offers: late joiners get the last message, and whoever requests a deadline
-    or a lease of liveliness no shorter than these is told of a node that dies or hangs.
-
-    Liveliness is asserted by publishing: a process that lives and does not publish is not alive.
-    Subscribers that request none of this are compatible.
-    """
-    return latched(deadline=rclpy.duration.Duration(seconds=DEADLINE),
+# Whoever requests a deadline or a lease of liveliness no shorter than these is told of a node that
+# dies or hangs: a process that lives and does not publish is not alive.
+PROMISED = latched(deadline=rclpy.duration.Duration(seconds=DEADLINE),
                    liveliness=LivelinessPolicy.MANUAL_BY_TOPIC,
                    liveliness_lease_duration=rclpy.duration.Duration(seconds=LEASE))
 
@@ -247,7 +234,7 @@ class Publishing:
         self._node, self._write, self._is_written = node, write, False
         self._parameters, self._summary, self._inertia, self._markers = (
             node.create_lifecycle_publisher(kind, f"~/{name}", qos) for kind, name, qos in (
-                (InertialParameters, "inertial_parameters", published_qos()),
+                (InertialParameters, "inertial_parameters", PROMISED),
                 (InertialSummary, "summary", LATCHED),
                 # Not latched: without verdict and stale mark, an old one would be taken for new.
                 (InertiaStamped, "inertia", 10), (MarkerArray, "markers", LATCHED)))
@@ -308,7 +295,7 @@ def _draw(marker: Marker, kind: int, estimate: Estimate, colour: ColorRGBA, size
           axes: Array) -> None:
     marker.type, marker.action = kind, Marker.ADD
     marker.color = HELD if estimate.stale else colour
-    marker.pose.position, marker.scale = point(estimate.body.com), vector(size)
+    marker.pose.position, marker.scale = vector(estimate.body.com, Point), vector(size)
     marker.pose.orientation = quaternion_message(axes)
 
 

@@ -135,7 +135,7 @@ class Estimation:
     """
 
     def __init__(self, identifier: Identifier, publishing: Publishing,
-                 on_error: Callable[[Exception], None]) -> None:
+                 on_error: Callable[[Exception], object]) -> None:
         self.identifier, self.worker, self.notes = identifier, Worker(), dict[str, Finding]()
         self._publishing, self._on_error = publishing, on_error
         self.outcome: Outcome = NoEstimate(0, "", "the node is inactive")

@@ -71,7 +71,7 @@ class IdentifyAction:
                     lambda: self._estimation.reset("a goal of ~/identify began"))
             outcome, message, end = self._wait(handle, began, outcome)
         except Exception as error:  # its client is told
-            message, end = self._node.explain("identify", error), handle.abort
+            message, end = self._node.explain(error), handle.abort
         finally:
             self._running.release()
         if self._node.context.ok():

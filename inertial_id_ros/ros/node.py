@@ -131,7 +131,7 @@ class InertialIdNode(LifecycleNode):
         self.files = Files(self.settings, self.get_fully_qualified_name())
         identifier, wrong, unused = self.files.make_identifier(self.settings)
         publishing = Publishing(self, self._declared.write_payload)
-        self.estimation = estimation = Estimation(identifier, publishing, self._log_error)
+        self.estimation = estimation = Estimation(identifier, publishing, self.explain)
         estimation.note("file_failed", wrong)
         estimation.note("tare_not_used", unused)
         self._action, diagnostics = IdentifyAction(self), Diagnostics(self, estimation)
@@ -174,13 +174,10 @@ class InertialIdNode(LifecycleNode):
             raise InertialIdError("the node is inactive; activate it first (ros2 lifecycle set "
                                   f"{self.get_fully_qualified_name()} activate)")
 
-    def explain(self, name: str, error: Exception) -> str:
+    def explain(self, error: Exception) -> str:
         """An error in a sentence; one that should not happen is logged, too."""
         if isinstance(error, InertialIdError):
             return str(error)
-        self.get_logger().error(printable(f"{name}: {type(error).__name__}: {error}"))
-        return printable(f"internal error: {error}")
-
-    def _log_error(self, error: Exception) -> None:
         if self.context.ok():
             self.get_logger().error("".join(traceback.format_exception(error)))
+        return printable(f"internal error: {error}")

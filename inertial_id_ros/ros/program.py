@@ -35,10 +35,11 @@ WAKE = 0.2  # s until a request to stop is seen when nothing else happens
 
 
 def start_ros(program: str, words: Sequence[str]) -> None:
-    """Start rclpy with the ROS arguments among the words that follow the program's name (raises
-    InvalidSetting where ROS does not understand them)."""
+    """Start rclpy with the ROS arguments among the words that follow the program's name, without
+    its signal handlers, in place of which there is `stop_flag` (raises InvalidSetting where ROS
+    does not understand them)."""
     with _one_sentence():
-        init([program, *words])
+        rclpy.init(args=[program, *words], signal_handler_options=SignalHandlerOptions.NO)
 
 
 def without_ros_arguments(program: str, words: Sequence[str]) -> list[str]:
@@ -82,11 +83,6 @@ def private_environment() -> dict[str, str]:
 # ---- executors and types -------------------------------------------------------------------------
 
 
-def init(arguments: list[str] | None = None) -> None:
-    """Start rclpy without its signal handlers, in place of which there are `stop_flag`."""
-    rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
-
-
 def make_executor() -> Any:
     """The events executor: it needs a third of the processor time of others at 1 kHz topics."""
     return EventsExecutor()
@@ -101,11 +97,6 @@ def spin(executor: Any, stop: threading.Event) -> None:
     never: Any = Future()
     while not stop.is_set() and rclpy.ok():
         executor.spin_until_future_complete(never, timeout_sec=WAKE)
-
-
-def shutdown() -> None:
-    """Shut rclpy down if it still runs."""
-    rclpy.try_shutdown()
 
 
 def message_type(name: str, required_by: str = "") -> Any:

@@ -44,7 +44,7 @@ def offer(node: InertialIdNode, kind: Any, name: str, answer: Callable[[Any, Any
                 node.require_active()
             response.message, response.success = printable(answer(request, response)), True
         except Exception as error:  # a request must not end the node
-            response.message, response.success = node.explain(name, error), False
+            response.message, response.success = node.explain(error), False
         return response
     return node.create_service(kind, f"~/{name}", handle, callback_group=group)
 
@@ -129,7 +129,7 @@ class Services:
         shape = read_shape(request)
 
         def use() -> str:
-            placed = None if shape is None else self._in_sensor(shape, request.frame_id)
+            placed = shape and self._in_sensor(shape, request.frame_id)
             self._identifier.believe(replace(self._identifier.beliefs, shape=placed))
             self._estimation.solve()
             if placed is None:

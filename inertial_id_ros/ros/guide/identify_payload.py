@@ -15,11 +15,12 @@ import threading
 from collections.abc import Sequence
 from itertools import takewhile
 
+import rclpy
+
 from ...apps.guide.show import End, Show, write_page
 from ...cli import INTERRUPTED, exit_status, run_program
 from ...errors import InertialIdError, InvalidData
-from .. import program
-from ..program import Children, ignore_signals, stop_flag
+from ..program import Children, ignore_signals, start_ros, stop_flag
 from .command_line import parse
 from .node_link import GuideNode, Stopped
 from .session import Session
@@ -50,7 +51,7 @@ def run(options: argparse.Namespace, stop: threading.Event, show: Show,
         options: see `parse`; stop: set when the user wants to end.
         beside: processes that must live as long as the session.
     """
-    program.init([])
+    start_ros("identify_payload", [])
     try:
         with Children(dict(os.environ)) as children, GuideNode(stop) as guide:
             _find_or_start(options, guide, children, beside, show)
@@ -64,7 +65,7 @@ def run(options: argparse.Namespace, stop: threading.Event, show: Show,
     finally:
         if stop.is_set():
             ignore_signals()
-        program.shutdown()
+        rclpy.try_shutdown()
 
 
 def _find_or_start(options: argparse.Namespace, guide: GuideNode, children: Children,

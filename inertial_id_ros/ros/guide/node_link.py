@@ -22,9 +22,9 @@ from ...errors import InvalidData
 from ...io.decoding import inertia_numbers
 from ...kinds import STOPPING, Doubt
 from ...settings import Settings, iter_settings, settings_from_mapping
-from .. import program
 from ..conversions import DEADLINE, LATCHED
 from ..motion_execution import MotionExecution
+from ..program import make_executor, spin
 from ..ros_client import TIMES, NoAnswer, NoResponse, RosClient
 
 RESET = 60.0  # s: an estimate that runs is waited for
@@ -56,10 +56,10 @@ class GuideNode:
                                       start_parameter_services=False, enable_rosout=False)
         self.client = RosClient(self.node)
         self.unsettled: list[MotionExecution] = []
-        executor = program.make_executor()
+        executor = make_executor()
         executor.add_node(self.node)
         self._ended = threading.Event()
-        self._thread = threading.Thread(target=program.spin, args=(executor, self._ended),
+        self._thread = threading.Thread(target=spin, args=(executor, self._ended),
                                         name="executor", daemon=True)
 
     def __enter__(self) -> GuideNode:

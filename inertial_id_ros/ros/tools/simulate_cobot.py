@@ -22,6 +22,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import rclpy
 from geometry_msgs.msg import Wrench
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.callback_groups import ReentrantCallbackGroup
@@ -38,9 +39,16 @@ from ...apps.simulation.write import TOPICS, Messages, latched_messages, sample_
 from ...cli import Parser, exit_status, run_program
 from ...errors import InvalidData, MissingPackage
 from ...inertia import PARAMETER_NAMES, Array, Body, phi_from_body, tensor_from_six, transform_phi
-from .. import program
 from ..conversions import LATCHED, time_message
-from ..program import ignore_signals, start_ros, stop_flag, without_ros_arguments
+from ..program import (
+    find_type,
+    ignore_signals,
+    message_type,
+    spin,
+    start_ros,
+    stop_flag,
+    without_ros_arguments,
+)
 
 NAME = "simulate_cobot"
 ACTION = "joint_trajectory_controller/follow_joint_trajectory"
@@ -63,7 +71,7 @@ class SimulateCobotNode(Node):
         super().__init__(NAME)
         self.cobot = SimulatedCobot(settings)
         self._publishers_by_topic = {
-            topic: self.create_publisher(program.message_type(kind), topic,
+            topic: self.create_publisher(message_type(kind), topic,
                                          LATCHED if latched else DEPTH)
             for topic, (kind, latched) in TOPICS.items()}
         motion = self.cobot.motion
@@ -119,7 +127,7 @@ class _Driver:
     """What the driver of a commanded cobot offers (raises MissingPackage: no control_msgs)."""
 
     def __init__(self, node: Node, cobot: SimulatedCobot, motion: CommandedMotion) -> None:
-        kind: Any = program.find_type("control_msgs/action/FollowJointTrajectory")
+        kind: Any = find_type("control_msgs/action/FollowJointTrajectory")
         if kind is None:
             raise MissingPackage("control_msgs is not installed, which a commanded arm needs; "
                                  "choose another motion")
@@ -135,11 +143,11 @@ class _Driver:
         self._stop_publisher = node.create_publisher(Bool, "~/protective_stop", LATCHED)
         self._stop_publisher.publish(Bool(data=False))
         node.create_service(Trigger, "~/unlock", self._unlock)
-        if (service := program.find_type("ur_msgs/srv/SetPayload")) is not None:
+        if (service := find_type("ur_msgs/srv/SetPayload")) is not None:
             node.create_service(
                 service, "io_and_status_controller/set_payload", self._set_payload)
         self._payload_publisher = node.create_publisher(
-            program.message_type("control_msgs/msg/DynamicJointState"), "dynamic_joint_states", 10)
+            message_type("control_msgs/msg/DynamicJointState"), "dynamic_joint_states", 10)
         node.create_timer(STATED_PERIOD, self._state_payload)
 
     def watch(self, push: Array) -> None:
@@ -222,7 +230,7 @@ class _Driver:
         """Publish what is subtracted, as ur_robot_driver does."""
         body, message = self._stated, self._payload_publisher.msg_type(joint_names=["payload"])
         message.header.stamp = time_message(self._node.get_clock().now().nanoseconds)
-        message.interface_values = [program.message_type("control_msgs/msg/InterfaceValue")(
+        message.interface_values = [message_type("control_msgs/msg/InterfaceValue")(
             interface_names=["mass", "cog.x", "cog.y", "cog.z",
                              *(f"inertia.{name}" for name in PARAMETER_NAMES[4:])],
             values=[float(body.mass), *body.com.tolist(),
@@ -242,7 +250,7 @@ def _run(arguments: list[str]) -> int:
     stop, ended = stop_flag(), threading.Event()
     start_ros(NAME, arguments)
     executor = MultiThreadedExecutor(4)
-    spinning = threading.Thread(target=program.spin, args=(executor, ended), name="executor")
+    spinning = threading.Thread(target=spin, args=(executor, ended), name="executor")
     try:
         node = SimulateCobotNode(settings)
         executor.add_node(node)
@@ -252,7 +260,7 @@ def _run(arguments: list[str]) -> int:
         ended.set()
         if spinning.is_alive():
             spinning.join()
-        program.shutdown()
+        rclpy.try_shutdown()
         executor.shutdown()
         ignore_signals()
     return 0
