@@ -57,11 +57,7 @@ class ApplyService:
         # That of this node alone: an undo must not reach another arm.
         self._file = node.files.own(FILE)
         self._running = threading.Lock()
-        self._service = offer(node, Apply, "apply", self._answer, ReentrantCallbackGroup())
-
-    def close(self) -> None:
-        """Offer it no more."""
-        self._node.destroy_service(self._service)
+        offer(node, Apply, "apply", self._answer, ReentrantCallbackGroup())
 
     def _answer(self, request: Any, response: Any) -> str:
         if not self._running.acquire(blocking=False):

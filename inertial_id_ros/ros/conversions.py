@@ -231,7 +231,7 @@ class Publishing:
     ``payload.*``."""
 
     def __init__(self, node: LifecycleNode, write: Callable[[Outcome], None]) -> None:
-        self._node, self._write, self._is_written = node, write, False
+        self._write, self._is_written = write, False
         self._parameters, self._summary, self._inertia, self._markers = (
             node.create_lifecycle_publisher(kind, f"~/{name}", qos) for kind, name, qos in (
                 (InertialParameters, "inertial_parameters", PROMISED),
@@ -263,11 +263,6 @@ class Publishing:
         if self._undrawn is not None and self._markers.get_subscription_count():
             self._markers.publish(payload_markers(self._undrawn))
             self._undrawn = None
-
-    def close(self) -> None:
-        """Destroy the publishers."""
-        for publisher in (self._parameters, self._summary, self._inertia, self._markers):
-            self._node.destroy_lifecycle_publisher(publisher)
 
 
 def payload_markers(outcome: Outcome) -> MarkerArray:

@@ -32,10 +32,6 @@ class Diagnostics:
         self._verdict_at = -LOG_PERIOD
         self._publishers: list[str] = []  # of the wrench
 
-    def close(self) -> None:
-        """Destroy the publisher."""
-        self._node.destroy_publisher(self._publisher)
-
     def report(self) -> None:
         """Publish what is found now, and log what is new."""
         estimation, streams = self._estimation, self._estimation.streams

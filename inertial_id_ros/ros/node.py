@@ -51,12 +51,13 @@ class InertialIdNode(LifecycleNode):
     def __init__(self, name: str = NAME, **options: Any) -> None:
         super().__init__(name, automatically_declare_parameters_from_overrides=True, **options)
         self._failure: Exception | None = None
-        self._parts: tuple[Any, ...] = ()
+        self._action: IdentifyAction | None = None  # None: the node is not configured
         # /clock may come at 1 kHz, too fast for this executor: the thread of the streams hears it.
         self._sim_time = bool(self.get_parameter("use_sim_time").value)
         if self._sim_time:
             self.set_parameters([Parameter("use_sim_time", value=False)])
         self._declared = Parameters(self, self._use_settings)
+        self._lasting = {*self.services, *self.publishers, *self.timers}
 
     @property
     def settings(self) -> Settings:
@@ -76,7 +77,7 @@ class InertialIdNode(LifecycleNode):
 
     def _use_settings(self, settings: Settings) -> None:
         """Use other settings (raises InertialIdError where they cannot be used)."""
-        if not self._parts or replace(
+        if self._action is None or replace(
                 self.settings, apply=settings.apply, motion=settings.motion) == settings:
             return
 
@@ -134,12 +135,12 @@ class InertialIdNode(LifecycleNode):
         self.estimation = estimation = Estimation(identifier, publishing, self.explain)
         estimation.note("file_failed", wrong)
         estimation.note("tare_not_used", unused)
-        self._action, diagnostics = IdentifyAction(self), Diagnostics(self, estimation)
-        self._parts = self._action, Services(self), ApplyService(self), publishing, diagnostics
-        steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self._routines = [
+        Services(self)
+        ApplyService(self)
+        self._action, steady = IdentifyAction(self), Clock(clock_type=ClockType.STEADY_TIME)
+        for period, routine in ((LOOK, estimation.look),
+                                (PERIOD, Diagnostics(self, estimation).report)):
             self.create_timer(period, routine, MutuallyExclusiveCallbackGroup(), clock=steady)
-            for period, routine in ((LOOK, estimation.look), (PERIOD, diagnostics.report))]
 
     def _activate(self) -> None:
         streams = Subscriptions(self, self.settings, self._sim_time,
@@ -149,18 +150,24 @@ class InertialIdNode(LifecycleNode):
                                f"{self.settings.estimator.rate:g} Hz from {streams.load_name}")
 
     def _clean_up(self) -> None:
-        for timer in self._routines:
+        assert self._action is not None
+        for timer in {*self.timers} - self._lasting:
             self.destroy_timer(timer)
-        for part in self._parts:
-            part.close()
+        for service in {*self.services} - self._lasting:
+            self.destroy_service(service)
+        for publisher in {*self.publishers} - self._lasting:
+            self.destroy_lifecycle_publisher(publisher)
+        self._action.close()
+        self._action = None
         self.estimation.worker.stop(STOP_TIME)
-        self._parts = ()
 
     def close(self) -> bool:
         """End the threads, in any state; True if a goal ran, whose result is still to be sent."""
-        had_goal = bool(self._parts) and self._action.is_running
+        if self._action is None:
+            return False
+        had_goal = self._action.is_running
         try:
-            if self._parts and self.estimation.streams is not None:
+            if self.estimation.streams is not None:
                 self.estimation.end("the node stops", STOP_TIME)
         except InertialIdError as error:  # the worker takes longer
             self.get_logger().warning(str(error))

@@ -35,7 +35,7 @@ PRIMITIVES = {SolidPrimitive.BOX: "box", SolidPrimitive.SPHERE: "sphere",
 
 
 def offer(node: InertialIdNode, kind: Any, name: str, answer: Callable[[Any, Any], str],
-          group: CallbackGroup) -> Any:
+          group: CallbackGroup) -> None:
     """Offer a service: the response holds the sentence of its handler, or the error that it
     raised."""
     def handle(request: Any, response: Any) -> Any:
@@ -46,18 +46,18 @@ def offer(node: InertialIdNode, kind: Any, name: str, answer: Callable[[Any, Any
         except Exception as error:  # a request must not end the node
             response.message, response.success = node.explain(error), False
         return response
-    return node.create_service(kind, f"~/{name}", handle, callback_group=group)
+    node.create_service(kind, f"~/{name}", handle, callback_group=group)
 
 
 class Services:
     """The services of a node."""
 
     def __init__(self, node: InertialIdNode) -> None:
-        self._node, self._estimation, self._files = node, node.estimation, node.files
+        self._estimation, self._files = node.estimation, node.files
         self._identifier = node.estimation.identifier
         # One change at a time; who only asks need not wait for it.
         changing, asking = MutuallyExclusiveCallbackGroup(), MutuallyExclusiveCallbackGroup()
-        self._services = [offer(node, *one) for one in (
+        for one in (
             (GetInertialParameters, "get_inertial_parameters", self._get_parameters, asking),
             (Trigger, "tare", lambda *_: self._change(Identifier.tare), changing),
             (Trigger, "untare", lambda *_: self._change(Identifier.untare), changing),
@@ -65,12 +65,8 @@ class Services:
             (SetTool, "set_tool", lambda request, _: self._change(
                 lambda _: self._use_tool(request.action, request.name)), changing),
             (SetShape, "set_shape", self._set_shape, changing),
-            (Save, "save", self._save, changing))]
-
-    def close(self) -> None:
-        """Offer no service any more."""
-        for service in self._services:
-            self._node.destroy_service(service)
+            (Save, "save", self._save, changing)):
+            offer(node, *one)
 
     # ---- what is known --------------------------------------------------------------------------
 
