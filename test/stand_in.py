@@ -2,10 +2,9 @@
 """Stand-ins of drivers and controllers, which print what they are sent, a line of JSON each.
 
 ``python stand_in.py NODE``: a controller of ros2_control, as its public definition has it.
-``python stand_in.py driver BEHAVIOUR [FILE]``: ur_robot_driver, with its service and its topic.
+``python stand_in.py driver BEHAVIOUR``: ur_robot_driver, with its service and its topic.
 BEHAVIOUR: accept; mistake (takes another mass than is sent); refuse; silent (does not answer);
-late (answers after a second, and had no payload before); spoil (puts a folder in the place of FILE
-before it answers, so that nobody can write that any more).
+late (answers after a second, and had no payload before).
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ import json
 import os
 import sys
 import time
-from pathlib import Path
 from threading import Event
 from typing import Any
 
@@ -73,9 +71,9 @@ def controller(name: str) -> Node:
 class Driver(Node):
     """The service and the topic of a driver."""
 
-    def __init__(self, stop: Event, behaviour: str, file: str = "") -> None:
+    def __init__(self, stop: Event, behaviour: str) -> None:
         super().__init__("driver")
-        self._file, self._behaviour, self._stop = Path(file), behaviour, stop
+        self._behaviour, self._stop = behaviour, stop
         self._now = dict(BEFORE)
         if behaviour == "late":
             self._now = {"mass": 0.0, "com": [0.0] * 3, "inertia": [0.0] * 6}
@@ -92,9 +90,6 @@ class Driver(Node):
             pass
         if self._behaviour == "late":
             time.sleep(1.0)
-        if self._behaviour == "spoil":
-            self._file.unlink(missing_ok=True)
-            self._file.mkdir()
         response.success = self._behaviour != "refuse"
         if response.success:
             self._now = {"mass": request.mass + 0.1 * (self._behaviour == "mistake"),

@@ -150,12 +150,8 @@ class Stated(NamedTuple):
 
 
 class Decoder:
-    """Decodes messages of one topic; not to be shared by threads.
-
-    Args:
-        topic: one of `LEARN`; settings: name the sensor and the payload in dynamic joint states,
-            and the frame of their wrench.
-    """
+    """Decodes messages of one topic of `LEARN`; not to be shared by threads. Settings name the
+    sensor and the payload in dynamic joint states, and the frame of their wrench."""
 
     def __init__(self, topic: InputTopic, settings: Settings) -> None:
         self._learn, self._settings, driver = LEARN[topic], settings, settings.precompensated

@@ -11,6 +11,7 @@ import json
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
@@ -226,21 +227,15 @@ class ApplyService:
         """The last application to a target that was sent and not undone since; None: none. An undo
         that failed leaves it to be undone again."""
         last = None
-        for record in self._records():
-            if record.get("target") == target and record.get("sent"):
-                if not record.get("undo_of"):
-                    last = record
-                elif not record.get("failure"):
-                    last = None
+        text = (self._file.read_text(encoding="utf-8", errors="replace")
+                if self._file.is_file() else "")
+        for line in text.splitlines():
+            with suppress(ValueError):  # written in part
+                record = json.loads(line)
+                if record.get("target") == target and record.get("sent") and not (
+                        record.get("undo_of") and record.get("failure")):
+                    last = None if record.get("undo_of") else record
         return last
-
-    def _records(self) -> Iterator[Record]:
-        if self._file.is_file():
-            for line in self._file.read_text(encoding="utf-8", errors="replace").splitlines():
-                try:
-                    yield json.loads(line)
-                except ValueError:  # written in part
-                    continue
 
 
 def _undo(last: Record | None, target: str) -> tuple[Plan, None, Record]:

@@ -49,10 +49,7 @@ class CompensatedWrench:
     """Publishes compensated wrenches while anybody subscribes.
 
     `update` and `withhold` are called from other threads, all else from that of the streams.
-
-    Args:
-        node: of the streams; resolve: gives full names of topics.
-        age: time since the sample of a stamp [ns] arrived [s].
+    `resolve` gives full names of topics, `age` the time since the sample of a stamp [ns] came [s].
     """
 
     def __init__(self, node: Node, resolve: Callable[[str], str], settings: Settings,

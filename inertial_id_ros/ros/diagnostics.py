@@ -52,7 +52,7 @@ class Diagnostics:
         streams, before, period = self._estimation.streams, self._counts, -self._counted
         self._counted = time.monotonic()
         self._counts = {} if streams is None else {
-            topic.setting.removesuffix(".topic"): n for topic, n in streams.inbox.counts.items()}
+            topic.setting.removesuffix(".topic"): n for topic, n in streams.counts.items()}
         rates = {name: max(count - before.get(name, 0), 0) / (period + self._counted)
                  for name, count in self._counts.items()}
         values = ({f"{name} [Hz]": f"{rate:.1f}" for name, rate in rates.items()}

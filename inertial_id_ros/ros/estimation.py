@@ -122,10 +122,7 @@ class Freshness:
 
 
 class Estimation:
-    """See the module.
-
-    Args:
-        on_error: is told of what should not happen.
+    """See the module; `on_error` is called with what should not happen.
 
     Attributes:
         worker: the thread that owns the identifier; freshness: ages of its samples.
@@ -209,13 +206,13 @@ class Estimation:
         if streams is None:
             return
         try:
-            arrived = streams.inbox.arrived[streams.load_topic]
+            arrived = streams.arrived[streams.load_topic]
             samples: list[Samples] = []
-            for topic, messages in streams.inbox.take().items():
+            for topic, messages in streams.take().items():
                 samples += self._take(topic, messages)
             self.freshness.note(self._newest, arrived)
-            if streams.inbox.lost:
-                self.note("overload", count=streams.inbox.lost)
+            if streams.lost:
+                self.note("overload", count=streams.lost)
             outcomes = self.identifier.add_arrays(samples)
             streams.compensation.update(self.identifier, self._frame)
             for outcome in outcomes:

@@ -35,14 +35,11 @@ STOP_TIME = 1.5  # s that the last estimate may take
 
 
 class InertialIdNode(LifecycleNode):
-    """The identification node.
+    """The identification node (raises InertialIdError where a setting is not allowed).
 
     Attributes:
         estimation: the worker and what it shows; files: that it writes. Both only while the node is
             configured.
-
-    Raises:
-        InertialIdError: a setting is not allowed.
     """
 
     estimation: Estimation

@@ -45,18 +45,12 @@ PAYLOAD = {
 
 
 class Parameters:
-    """The parameters of a node.
+    """The parameters of a node that declares them from overrides; `settings`: their values (raises
+    InvalidSetting where a given value is not allowed, or a name is misspelt).
 
     Args:
-        node: made with `automatically_declare_parameters_from_overrides`.
         change: called with other settings before they are in use (raises InertialIdError where
             they cannot be used).
-
-    Attributes:
-        settings: the values of all settings.
-
-    Raises:
-        InvalidSetting: a given value is not allowed, or a name is misspelt.
     """
 
     def __init__(self, node: Node, change: Callable[[Settings], None]) -> None:

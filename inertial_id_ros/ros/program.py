@@ -102,11 +102,8 @@ def spin(executor: Any, stop: threading.Event) -> None:
 def message_type(name: str, required_by: str = "") -> Any:
     """The Python class of a type such as ``std_msgs/msg/String``.
 
-    Args:
-        required_by: setting that asks for it, or topic that has it.
-
     Raises:
-        InvalidSetting: it is not installed, and the text names what asks for it.
+        InvalidSetting: it is not installed, and a setting or topic requires it, which is named.
         ImportError, AttributeError, ValueError: it is not installed, or not the name of a type.
     """
     package, kind, message = name.split("/")

@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 from rclpy.clock import Clock, ClockType
 from rclpy.exceptions import InvalidTopicNameException
@@ -42,46 +42,17 @@ DEPTH = 2000  # messages of a topic that may wait for the executor
 MOST = 50_000  # messages of a topic that may wait for the worker
 
 
-class Inbox:
-    """Serialised messages between the thread that adds them and the one that takes them.
+class Subscriptions:
+    """Subscriptions of a node, and the serialised messages between their thread and the worker.
+
+    Args:
+        owner: node by whose names, remappings and namespace topics are named; sim_time: True if
+            /clock counts; age: as `CompensatedWrench` takes it.
 
     Attributes:
         counts: messages of each topic so far; arrived: steady time of the last one [s]; lost:
-            number of messages for which there was no room.
-    """
-
-    def __init__(self, topics: Iterable[InputTopic]) -> None:
-        self._waiting = {topic: deque[bytes](maxlen=MOST) for topic in topics}
-        self.counts = dict.fromkeys(self._waiting, 0)
-        self.arrived = dict.fromkeys(self._waiting, time.monotonic())
-        self.lost = 0
-
-    def add(self, topic: InputTopic, data: bytes) -> None:
-        """Add a message, in place of the oldest one where there is no room."""
-        waiting = self._waiting[topic]
-        self.lost += len(waiting) == MOST
-        waiting.append(data)
-        self.counts[topic] += 1
-        self.arrived[topic] = time.monotonic()
-
-    def take(self) -> dict[InputTopic, list[bytes]]:
-        """The messages of each topic that wait."""
-        return {topic: [some.popleft() for _ in range(len(some))]
-                for topic, some in self._waiting.items() if some}
-
-
-class Subscriptions:
-    """Subscriptions of a node that feed an inbox.
-
-    Args:
-        owner: node by whose names, remappings and namespace topics are named.
-        sim_time: True if /clock counts.
-        age: as `CompensatedWrench` takes it.
-
-    Attributes:
-        inbox: what has arrived; compensation: what is published at once.
-        load_topic: brings the load: wrench, or joint states where there is none; load_name: its
-            full name.
+            number of messages for which there was no room; compensation: what is published at once.
+        load_topic: wrench, or joint states where there is none; load_name: its full name.
 
     Raises:
         InvalidSetting: a topic name that is none, or a type that is not installed.
@@ -91,7 +62,10 @@ class Subscriptions:
                  age: Callable[[int], float]) -> None:
         self._owner = owner
         topics = input_topics(settings)
-        self.inbox = Inbox(topics)
+        self._waiting = {topic: deque[bytes](maxlen=MOST) for topic in topics}
+        self.counts = dict.fromkeys(topics, 0)
+        self.arrived = dict.fromkeys(topics, time.monotonic())
+        self.lost = 0
         self.load_topic = next(
             topic for topic in (WRENCH, DYNAMIC_JOINT_STATES, JOINT_STATES) if topic in topics)
         self.node = Node(
@@ -116,8 +90,12 @@ class Subscriptions:
         def receive(data: bytes) -> None:
             if self.compensation.is_used:
                 self.compensation.receive(topic, data)
-            self.inbox.add(topic, data)
+            self.lost += len(waiting) == MOST  # then the oldest one goes
+            waiting.append(data)
+            self.counts[topic] += 1
+            self.arrived[topic] = time.monotonic()
 
+        waiting = self._waiting[topic]
         try:
             validate_topic_name(name)
             full = str(self._owner.resolve_topic_name(name))
@@ -151,6 +129,11 @@ class Subscriptions:
 
     # ---- what comes in --------------------------------------------------------------------------
 
+    def take(self) -> dict[InputTopic, list[bytes]]:
+        """The messages of each topic that wait for the worker, once."""
+        return {topic: [some.popleft() for _ in range(len(some))]
+                for topic, some in self._waiting.items() if some}
+
     def publishers(self) -> list[str]:
         """The nodes that publish the wrench. Joint states of arm and gripper often come from two;
         what contradicts itself the data show."""
@@ -160,7 +143,7 @@ class Subscriptions:
     def other_topics(self) -> str:
         """Topics of wrenches there are in place of one that is silent, as the end of a sentence;
         empty where it speaks."""
-        if self.inbox.counts[self.load_topic]:
+        if self.counts[self.load_topic]:
             return ""
         own = self._owner.get_fully_qualified_name()
         names = [name for name, types in self.node.get_topic_names_and_types()

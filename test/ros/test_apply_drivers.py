@@ -125,14 +125,14 @@ def test_nothing_is_sent_while_the_arm_moves_or_nobody_knows(stage):
 
 def test_the_answer_says_what_was_sent_also_where_that_cannot_be_recorded(stage):
     """An undo would not know of it."""
-    record = stage.folder / "applications.jsonl"
-    kept = record.read_text() if record.exists() else ""
-    driver = stage.stand_in("driver", "spoil", str(record))
-    wait_until(lambda: stage.apply(UR, estimate=SAVED).success)
+    driver, record = start(stage), stage.folder / "applications.jsonl"
+    kept = record.rename(stage.folder / "kept") if record.exists() else None
+    record.mkdir()
     answer = stage.apply(UR, send=True, estimate=SAVED)
     record.rmdir()
-    record.write_text(kept)
-    assert len(told(driver)) == 1
+    if kept is not None:
+        kept.rename(record)
+    assert len(told(driver, 1)) == 1
     assert answer.success and f"cannot write {record}" in answer.message
 
 

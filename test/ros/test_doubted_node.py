@@ -84,16 +84,14 @@ def test_a_wrench_at_the_tcp_reaches_the_driver_about_the_flange_or_not_at_all(
             atol=4e-3)
 
 
-def is_doubted(message: InertialParameters) -> bool:
-    """Whether what is measured now may not be the payload alone."""
-    return bool(message.doubt & InertialParameters.DOUBT_PRESENT)
-
-
 @pytest.mark.alone
 @pytest.mark.slow
 def test_a_contact_is_doubted_at_once_at_any_rate_and_not_when_it_is_over(tmp_path):
     """Arms stop by it, and the next estimate is up to ten seconds away: at any rate as fast as the
     contract asks at 2 Hz."""
+    def is_doubted(message: InertialParameters) -> bool:
+        return bool(message.doubt & InertialParameters.DOUBT_PRESENT)
+
     with ApplyStage() as stage:
         stage.node = stage.start_node(state__directory=str(tmp_path), motion__execute=True)
         stage.robot = Robot(stage.client, motion="commanded")

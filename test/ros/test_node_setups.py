@@ -100,9 +100,8 @@ def start_arm(stage: Stage, name: str, payload: str, folder: str, prefix: str = 
 
 def known(messages: list[InertialParameters]) -> bool:
     """True if the newest message tells mass and centre of mass."""
-    identified = InertialParameters.IDENTIFIED
-    return bool(messages) and messages[-1].valid and all(
-        v == identified for v in messages[-1].verdict[:4])
+    return bool(messages) and messages[-1].valid and bool(
+        (messages[-1].verdict[:4] == InertialParameters.IDENTIFIED).all())
 
 
 @pytest.mark.slow
