@@ -18,7 +18,6 @@ from geometry_msgs.msg import (
     InertiaStamped,
     Point,
     Pose,
-    Quaternion,
     Vector3,
     Wrench,
 )
@@ -77,14 +76,6 @@ def vector(values: Sequence[float] | Array, kind: type = Vector3) -> Any:
 def wrench_message(values: Sequence[float] | Array) -> Wrench:
     """Wrench message of force and torque (6,) [N, N m]."""
     return Wrench(force=vector(values[:3]), torque=vector(values[3:]))
-
-
-def quaternion_message(rotation: Array) -> Quaternion:
-    """Quaternion message of a rotation matrix (3, 3)."""
-    matrix = np.eye(4)
-    matrix[:3, :3] = rotation
-    x, y, z, w = map(float, quaternion_from_matrix(matrix))
-    return Quaternion(x=x, y=y, z=z, w=w)
 
 
 def pose_matrix(pose: Pose) -> Array:
@@ -291,7 +282,10 @@ def _draw(marker: Marker, kind: int, estimate: Estimate, colour: ColorRGBA, size
     marker.type, marker.action = kind, Marker.ADD
     marker.color = HELD if estimate.stale else colour
     marker.pose.position, marker.scale = vector(estimate.body.com, Point), vector(size)
-    marker.pose.orientation = quaternion_message(axes)
+    matrix = np.eye(4)
+    matrix[:3, :3] = axes
+    q = marker.pose.orientation
+    q.x, q.y, q.z, q.w = map(float, quaternion_from_matrix(matrix))
 
 
 def refuse_unphysical(outcome: Outcome) -> Outcome:

@@ -230,19 +230,20 @@ class Estimation:
         if topic in (INERTIA_PAYLOAD, FRANKA_PAYLOAD):
             message = deserialize_message(messages[-1], message_type(topic.type))
             message = message.inertia_load if topic is FRANKA_PAYLOAD else message
-            self._attempt("payload_not_added", self._use_payload,
-                          decoding.inertia_numbers(message.inertia), message.header.frame_id)
+            self._attempt("payload_not_added", lambda: self._use_payload(
+                decoding.inertia_numbers(message.inertia), message.header.frame_id))
             return []
         if topic is ROBOT_DESCRIPTION:
-            self._attempt("robot_description_invalid", self._use_description, messages[-1])
+            self._attempt("robot_description_invalid", lambda: (
+                self.identifier.set_robot_description(decoding.text(messages[-1]))))
             return []
         decoded = decoding.decode(topic, messages, self.identifier.settings)
         if decoded.damaged:
             name = f"message_malformed.{topic.setting.partition('.')[0]}"
             self._damaged[name] += decoded.damaged
             self.note(name, decoded.why, count=self._damaged[name])
-        if decoded.payload is not None:
-            self._attempt("payload_not_added", self._use_payload, decoded.payload)
+        if (payload := decoded.payload) is not None:
+            self._attempt("payload_not_added", lambda: self._use_payload(payload))
         load = Wrenches if self.identifier.settings.load.source == "wrench" else JointStates
         for some in decoded.samples:
             if isinstance(some, load):
@@ -254,16 +255,13 @@ class Estimation:
                     self.identifier.add_static_transform(some.parent, some.child, row[:3], row[3:])
         return [] if topic is STATIC_TRANSFORMS else decoded.samples
 
-    def _attempt(self, finding: str, use: Callable[..., None], *what: object) -> None:
+    def _attempt(self, finding: str, use: Callable[[], None]) -> None:
         """Use something; the finding says why it cannot be used."""
         try:
-            use(*what)
+            use()
             self.note(finding)
         except (InertialIdError, ValueError) as error:  # tried again with the next message
             self.note(finding, str(error))
-
-    def _use_description(self, message: bytes) -> None:
-        self.identifier.set_robot_description(decoding.text(message))
 
     def _use_payload(self, stated: np.ndarray, frame: str = "") -> None:
         """Believe that the driver compensates a payload: mass, centre of mass and inertia about it
