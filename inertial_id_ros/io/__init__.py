@@ -1,3 +1,2 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Bytes and text from outside, as plain values: files, YAML, serialised messages; and work on them
-in a process that may be killed."""
+"""Bytes and text from outside, as plain values: files, YAML, serialised messages."""

@@ -1,12 +1,12 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""The node as a process: what another process reads from it."""
+"""The node as a process: what another process reads from it, the compensated wrench among it."""
 
 import json
 
 import numpy as np
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
-from geometry_msgs.msg import InertiaStamped
+from geometry_msgs.msg import InertiaStamped, WrenchStamped
 from node_client import (
     NODE,
     PARAMETERS,
@@ -24,11 +24,12 @@ from node_client import (
 )
 from ros_process import Client, Robot, Stage, play_until
 from shape_msgs.msg import SolidPrimitive
+from std_srvs.srv import Trigger
 from visualization_msgs.msg import Marker, MarkerArray
 
 from inertial_id_ros.estimate import VERDICT_WORDS
 from inertial_id_ros.inertia import PARAMETER_NAMES
-from inertial_id_ros.msg import InertialParameters, InertialSummary
+from inertial_id_ros.msg import CompensationState, InertialParameters, InertialSummary
 from inertial_id_ros.srv import Save, SetShape
 
 
@@ -224,3 +225,58 @@ def test_diagnostics_warn_when_the_sensor_is_silent(identified):
     identified.client.spin_until(lambda: level() == DiagnosticStatus.WARN)
     identified.robot.play(0.5)
     identified.client.spin_until(lambda: level() == DiagnosticStatus.OK)
+
+
+# ---- the compensated wrench; the last test makes the node forget ---------------------------------
+
+
+@pytest.fixture(scope="module")
+def compensated(identified):
+    """The node publishes the compensated wrench."""
+    identified.states = identified.client.listen(CompensationState, f"{NODE}/compensation_state")
+    identified.wrenches = identified.client.listen(
+        WrenchStamped, f"{NODE}/wrench_compensated", 1000)
+    play_until(identified.robot.play, lambda: hears(  # a busy node knows it later than it is sent
+        identified, lambda: identified.states[-1].mode == CompensationState.PAYLOAD))
+    return identified
+
+
+def nanoseconds(message):
+    return message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
+
+
+def test_each_wrench_comes_back_with_its_stamp_and_frame(compensated):
+    wanted: list[int] = []
+    compensated.robot.play(1.0, each=wanted.append)
+    compensated.client.spin_until(
+        lambda: set(wanted) <= {nanoseconds(m) for m in compensated.wrenches})
+    stamps = [nanoseconds(m) for m in compensated.wrenches]
+    assert stamps == sorted(set(stamps))
+    late = compensated.wrenches[-100:]
+    assert {m.header.frame_id for m in late} == {"ft_sensor"}
+    weight = 9.81 * compensated.robot.cobot.payload.mass
+    forces = np.array([[m.wrench.force.x, m.wrench.force.y, m.wrench.force.z] for m in late])
+    assert np.sqrt((forces**2).mean()) < 0.02 * weight
+
+
+def test_the_state_tells_what_is_removed(compensated):
+    compensated.robot.play(0.5)
+    compensated.client.spin_until(lambda: compensated.states[-1].blend > 0.99)
+    state = compensated.states[-1]
+    assert state.mode == CompensationState.PAYLOAD and not state.old
+    assert state.inertia.m == pytest.approx(compensated.robot.cobot.payload.mass, rel=0.02)
+    assert state.header.frame_id == "ft_sensor" and state.estimate_stamp.sec > 0
+    assert 0.0 <= state.age < 60.0 and state.reason
+
+
+def test_a_reset_is_followed_by_silence_and_a_new_estimate_ends_it(compensated):
+    assert compensated.client.call(Trigger, f"{NODE}/reset").success
+    compensated.client.spin_until(
+        lambda: compensated.states[-1].mode == CompensationState.SILENT)
+    silent = compensated.states[-1]
+    assert silent.reason and np.isnan(silent.inertia.m)
+    count = len(compensated.wrenches)
+    compensated.robot.play(0.3)
+    assert len(compensated.wrenches) == count
+    play_until(compensated.robot.play, lambda: hears(
+        compensated, lambda: len(compensated.wrenches) > count))
