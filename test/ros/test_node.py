@@ -22,7 +22,7 @@ from node_client import (
     wait_for_valid,
     wait_until_all_is_used,
 )
-from ros_process import Client, Robot, Stage, play_until
+from ros_process import Client, Robot, Stage, play_until, wait_until
 from shape_msgs.msg import SolidPrimitive
 from std_srvs.srv import Trigger
 from visualization_msgs.msg import Marker, MarkerArray
@@ -269,14 +269,26 @@ def test_the_state_tells_what_is_removed(compensated):
     assert 0.0 <= state.age < 60.0 and state.reason
 
 
-def test_a_reset_is_followed_by_silence_and_a_new_estimate_ends_it(compensated):
-    assert compensated.client.call(Trigger, f"{NODE}/reset").success
-    compensated.client.spin_until(
-        lambda: compensated.states[-1].mode == CompensationState.SILENT)
-    silent = compensated.states[-1]
+def test_a_reset_forgets_everything_until_new_data_come(compensated):
+    client, first = compensated.client, wait_for_valid(compensated)
+    assert client.call(Trigger, f"{NODE}/reset").success
+    got = client.listen(InertialParameters, PARAMETERS)
+    plain = client.listen(InertiaStamped, f"{NODE}/inertia", 10)
+    client.spin_until(lambda: not got[-1].valid)
+    assert all_numbers_nan(got[-1]) and got[-1].status
+    refused = get_estimate(compensated)
+    assert not refused.success and refused.message and all_numbers_nan(refused.parameters)
+    assert not client.call(Save, f"{NODE}/save").success
+    counts = len(got) + 3, len(plain)
+    client.spin_until(lambda: len(got) >= counts[0])
+    assert len(plain) == counts[1]  # nobody is given the forgotten payload
+    wait_until(lambda: not get_parameters(compensated, "payload.valid")[0].bool_value)
+    assert np.isnan(get_parameters(compensated, "payload.mass")[0].double_value)
+    client.spin_until(lambda: compensated.states[-1].mode == CompensationState.SILENT)
+    silent, count = compensated.states[-1], len(compensated.wrenches)
     assert silent.reason and np.isnan(silent.inertia.m)
-    count = len(compensated.wrenches)
     compensated.robot.play(0.3)
     assert len(compensated.wrenches) == count
     play_until(compensated.robot.play, lambda: hears(
-        compensated, lambda: len(compensated.wrenches) > count))
+        compensated, lambda: len(compensated.wrenches) > count and got[-1].valid))
+    assert got[-1].inertia.m == pytest.approx(first.inertia.m, rel=0.02)

@@ -2,7 +2,6 @@
 """The node as a process: how it bears resets, bad messages, clocks and signals, and what it does in
 each state of its life cycle."""
 
-import math
 import signal
 import time
 from functools import partial
@@ -23,11 +22,9 @@ from node_client import (
     get_parameters,
     hears,
     is_physical,
-    play_until_valid,
     set_parameter,
     wait_for_finding,
     wait_for_valid,
-    wait_until_all_is_used,
     wait_until_cleared,
 )
 from ros_process import LATCHED, Robot, Stage, play_until, queued, wait_until, wrench_message
@@ -37,33 +34,6 @@ from std_srvs.srv import Trigger
 from visualization_msgs.msg import MarkerArray
 
 from inertial_id_ros.msg import InertialParameters
-from inertial_id_ros.srv import Save
-
-
-def test_reset_forgets_the_estimate_until_new_data_come():
-    with Stage() as stage:
-        stage.start_node()
-        robot = Robot(stage.client)
-        robot.publish_description()
-        play_until_valid(stage, robot)
-        wait_until_all_is_used(stage)
-        first = wait_for_valid(stage)
-        assert stage.client.call(Trigger, f"{NODE}/reset").success
-        got = stage.client.listen(InertialParameters, PARAMETERS)
-        stage.client.spin_until(lambda: got and not got[-1].valid)
-        assert all_numbers_nan(got[-1]) and got[-1].status
-        refused = get_estimate(stage)
-        assert not refused.success and refused.message and all_numbers_nan(refused.parameters)
-        assert not stage.client.call(Save, f"{NODE}/save").success
-        plain = stage.client.listen(InertiaStamped, f"{NODE}/inertia", 10)
-        count = len(got) + 3
-        stage.client.spin_until(lambda: len(got) >= count)
-        assert not plain  # nobody who joins now is given the forgotten payload
-        wait_until(lambda: not get_parameters(stage, "payload.valid")[0].bool_value)
-        assert math.isnan(get_parameters(stage, "payload.mass")[0].double_value)
-        robot.play(3.0)
-        again = wait_for_valid(stage)
-        assert again.inertia.m == pytest.approx(first.inertia.m, rel=0.02)
 
 
 def test_tare_takes_the_reading_at_rest_as_the_bias():
