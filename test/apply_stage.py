@@ -15,7 +15,7 @@ from ros_process import LATCHED, PATIENCE, Robot, RosProcess, Stage, wait_until
 from scipy.spatial.transform import Rotation
 from std_msgs.msg import String
 
-from inertial_id_ros.apps.simulation.payload import load_payload
+from inertial_id_ros.apps.simulation.payload import PAYLOADS
 from inertial_id_ros.msg import InertialParameters
 from inertial_id_ros.srv import Apply, Save
 
@@ -84,7 +84,7 @@ class ApplyStage(Stage):
         samples = self.robot.cobot.samples(self.robot.next_sample, 500)
         zero = (samples.wrench + samples.truth.wrench).mean(axis=0)
         up = samples.truth.rotation[0].T @ np.array([0.0, 0.0, 9.81])
-        body = load_payload("hammer")
+        body = PAYLOADS["hammer"]
         still = np.concatenate([body.mass * up, np.cross(body.com, body.mass * up)])
         reading = zero - still
         while not self._ended.is_set():

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from inertial_id_ros.apps.excitation.arm import Arm
-from inertial_id_ros.apps.excitation.motions import MotionLimits
-from inertial_id_ros.apps.excitation.planner import MotionPlanner
+from inertial_id_ros.apps.excitation.motions import MotionLimits, MotionPlanner
 from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description
 from inertial_id_ros.apps.simulation.motion import START_POSE
 from inertial_id_ros.apps.simulation.payload import Payload

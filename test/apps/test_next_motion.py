@@ -19,11 +19,11 @@ from inertial_id_ros.apps.excitation.collision import Obstacle, box_obstacle
 from inertial_id_ros.apps.excitation.information import Knowledge, payload_goal
 from inertial_id_ros.apps.excitation.motions import (
     MotionLimits,
+    MotionPlanner,
     points_for_controller,
     violations,
 )
 from inertial_id_ros.apps.excitation.plan_excitation import main, payload_known, sequence
-from inertial_id_ros.apps.excitation.planner import MotionPlanner
 from inertial_id_ros.apps.simulation.cobot import ArmEngine, SimulatedCobot
 from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description
 from inertial_id_ros.apps.simulation.motion import START_POSE, Sinusoid, Trajectory
@@ -213,6 +213,7 @@ def test_motion_of_the_sensor_and_torques_are_those_of_mujoco() -> None:
     truth = ArmEngine(URDF, payload, np.array([0.0, 0.0, -9.81])).evaluate(q, dq, ddq)
     np.testing.assert_allclose(motion.proper, truth.a_g, atol=1e-8)
     np.testing.assert_allclose(motion.omega, truth.omega, atol=1e-10)
+    np.testing.assert_allclose(motion.alpha, truth.alpha, atol=1e-10)
     np.testing.assert_allclose(arm.torque(q, dq, ddq), truth.effort, atol=1e-6)
 
 

@@ -16,13 +16,13 @@ from node_client import NODE, PARAMETERS, hears, use, wait_for_valid
 from ros_process import PATIENCE, play_until, wait_until
 from stand_in import BEFORE
 
-from inertial_id_ros.apps.simulation.payload import load_payload
+from inertial_id_ros.apps.simulation.payload import PAYLOADS
 from inertial_id_ros.msg import CompensationState, InertialParameters
 from inertial_id_ros.srv import Apply
 
 pytestmark = pytest.mark.slow
 UR = "universal_robots"
-TRUE = load_payload("hammer")
+TRUE = PAYLOADS["hammer"]
 AT_FLANGE = TRUE.com + SENSOR
 AT_TILTED = TILT.inv().apply(AT_FLANGE - SHIFT)
 SAVED = "hammer.json"  # the payload of an arm at rest is known for as long as buffer.window only
@@ -187,7 +187,7 @@ def test_what_the_driver_compensates_from_then_on_is_counted_once(tmp_path):
         assert wait_for_valid(stage, 1).inertia.m == pytest.approx(whole, abs=MASS_TOLERANCE)
 
 
-BOUND = 0.25 * 9.81 * load_payload("hammer").mass  # of the force: far below the payload twice
+BOUND = 0.25 * 9.81 * PAYLOADS["hammer"].mass  # of the force: far below the payload twice
 # When the driver's wrench changes: so long after it has printed a word [s].
 REST_NS = 100_000_000  # length of what the arm at rest publishes with the same reading
 EARLY, AT_ONCE, AFTER = ("{", 0.2), ("answered", 0.0), ("answered", 0.1)

@@ -12,11 +12,11 @@ from node_client import NODE, use, wait_for_valid
 from ros_process import wait_until
 from stand_in import FALLS_SILENT, PARAMETERS, READ_ONLY, REFUSES
 
-from inertial_id_ros.apps.simulation.payload import load_payload
+from inertial_id_ros.apps.simulation.payload import PAYLOADS
 from inertial_id_ros.srv import SetTool
 
 pytestmark = pytest.mark.slow
-TRUE = load_payload("hammer")
+TRUE = PAYLOADS["hammer"]
 # Both filters take the centre of mass from the origin of the sensor, along the axes of their frame.
 COM = TILT.inv().apply(TRUE.com)
 SAVED = "hammer.json"  # an arm at rest is known for as long as the window holds its motion

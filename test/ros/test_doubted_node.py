@@ -13,7 +13,7 @@ from node_client import NODE, hears, set_parameter, wait_for_finding
 from ros_process import LATCHED, Listener, Robot, play_until, queued, wait_until
 from tf2_msgs.msg import TFMessage
 
-from inertial_id_ros.apps.simulation.payload import load_payload
+from inertial_id_ros.apps.simulation.payload import PAYLOADS
 from inertial_id_ros.msg import InertialParameters
 from inertial_id_ros.srv import GetInertialParameters, Save
 
@@ -80,7 +80,7 @@ def test_a_wrench_at_the_tcp_reaches_the_driver_about_the_flange_or_not_at_all(
             return
         (got,) = told(driver, 1)
         np.testing.assert_allclose(
-            list(got["center_of_gravity"].values()), load_payload("hammer").com + SENSOR,
+            list(got["center_of_gravity"].values()), PAYLOADS["hammer"].com + SENSOR,
             atol=4e-3)
 
 

@@ -29,14 +29,14 @@ from std_msgs.msg import String
 from torque_arm import FRAME, NAMES, URDF, block, joint_states, loaded, write_robot
 from without_packages import code_without
 
-from inertial_id_ros.apps.simulation.payload import load_payload
+from inertial_id_ros.apps.simulation.payload import PAYLOADS
 from inertial_id_ros.extras import EXTRAS
 from inertial_id_ros.msg import InertialParameters
 from inertial_id_ros.srv import Save, SetShape
 
 OPTIONAL = {module for modules in EXTRAS.values() for module in modules} | {"rtree", "embreex"}
 MAIN = "from inertial_id_ros.ros.main import main\nraise SystemExit(main())"
-PAYLOADS = {"left": "hammer", "right": "drill"}
+CARRIED = {"left": "hammer", "right": "drill"}
 
 
 def test_the_payload_is_found_from_efforts(tmp_path):
@@ -108,24 +108,24 @@ def known(messages: list[InertialParameters]) -> bool:
 def test_each_of_two_arms_gets_its_own_payload_and_files(tmp_path):
     with Stage() as stage:
         client = stage.client
-        got = {name: client.listen(InertialParameters, f"/{name}{PARAMETERS}") for name in PAYLOADS}
+        got = {name: client.listen(InertialParameters, f"/{name}{PARAMETERS}") for name in CARRIED}
         statuses = client.listen(DiagnosticArray, "/diagnostics", 100)
-        for name, payload in PAYLOADS.items():
+        for name, payload in CARRIED.items():
             start_arm(stage, name, payload, str(tmp_path), f"{name}_")
         client.spin_until(lambda: all(map(known, got.values())))
-        for name, payload in PAYLOADS.items():
-            message, truth = got[name][-1], load_payload(payload)
+        for name, payload in CARRIED.items():
+            message, truth = got[name][-1], PAYLOADS[payload]
             assert message.header.frame_id == f"{name}_ft_sensor"
             sigma = np.sqrt(np.diag(message.covariance.reshape(10, 10)))
             found = np.r_[message.inertia.m, com_of(message.inertia)]
             right = np.r_[truth.mass, truth.com]
             assert (abs(found - right) < 4.0 * sigma[:4]).all(), (name, found, right, sigma)
-            other = load_payload(PAYLOADS["left" if name == "right" else "right"])
+            other = PAYLOADS[CARRIED["left" if name == "right" else "right"]]
             assert abs(found[0] - other.mass) > 10.0 * sigma[0]
             answer = client.call(Save, f"/{name}{NODE}/save")
             assert answer.success, answer.message
             assert answer.path == str(tmp_path / "saves" / f"{name}.inertial_parameters.json")
-        client.spin_until(lambda: {f"{name}{NODE}: estimate" for name in PAYLOADS} <= {
+        client.spin_until(lambda: {f"{name}{NODE}: estimate" for name in CARRIED} <= {
             status.name for message in statuses for status in message.status})
 
 

@@ -17,8 +17,7 @@ from ...inertia import Array
 from ...limits import MAX_FACES
 
 # Shape -> its sizes [m].
-SIZES = {"box": ("x", "y", "z"), "sphere": ("radius",), "cylinder": ("height", "radius"),
-         "mesh": ()}
+SIZES = {"box": "x, y, z", "sphere": "radius", "cylinder": "height, radius", "mesh": ""}
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,13 +42,12 @@ class Obstacle:
     triangles: np.ndarray = field(default_factory=lambda: np.empty((0, 3), dtype=int))
 
     def __post_init__(self) -> None:
-        wanted, turn = SIZES[self.shape], np.asarray(self.pose)[:3, :3]
-        if len(self.size) != len(wanted) or not all(0.0 < s < np.inf for s in self.size):
+        wanted, turn, faces = SIZES[self.shape], np.asarray(self.pose)[:3, :3], self.triangles
+        if len(self.size) != len(wanted.split()) or not all(0.0 < s < np.inf for s in self.size):
             raise InvalidShape(f"size of the {self.shape} '{self.name}' is {list(self.size)}; it "
-                               f"needs {len(wanted)} positive numbers: {', '.join(wanted)}")
+                               f"must be positive numbers: {wanted}")
         if not (np.isfinite(self.pose).all() and np.allclose(turn @ turn.T, np.eye(3), atol=1e-6)):
             raise InvalidShape(f"pose of the obstacle '{self.name}' is no rotation and translation")
-        faces = self.triangles
         if self.shape == "mesh" and not (
                 0 < len(faces) <= MAX_FACES and np.isfinite(self.vertices).all()
                 and faces.min() >= 0 and faces.max() < len(self.vertices)):

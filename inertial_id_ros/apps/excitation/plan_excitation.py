@@ -23,8 +23,7 @@ from ..simulation.motion import Trajectory
 from .arm import Arm
 from .collision import box_obstacle
 from .information import Goal, Knowledge, payload_goal, robot_goal
-from .motions import COBOT_SPEED, MotionLimits, points_for_controller
-from .planner import MotionPlanner
+from .motions import COBOT_SPEED, MotionLimits, MotionPlanner, points_for_controller
 
 WANTED = np.full(10, 1e-9)  # of a payload: all that can be known
 DIGITS = 9  # of numbers in files

@@ -15,12 +15,12 @@ from ..excitation.arm import Arm
 from ..excitation.information import WRIST, Knowledge, payload_goal
 from ..excitation.motions import (
     MotionLimits,
+    MotionPlanner,
     points_for_controller,
     positions_of,
     through,
     violations,
 )
-from ..excitation.planner import MotionPlanner
 from ..report.results import CONFIDENCE_95
 from ..simulation.motion import Trajectory
 from .progress import Wanted

@@ -28,7 +28,7 @@ from ...model.newton_euler import GRAVITY, regressor
 from ...settings.groups import SENSORS
 from .description import SENSOR_FRAME, WORLD_FRAME, Transform, load_description
 from .motion import START_POSE, CommandedMotion, Motion, Sinusoid
-from .payload import Payload, load_payload
+from .payload import PAYLOADS, Payload
 from .settings import COMMANDED, NO_ERRORS, CobotSettings
 
 with optional_packages("simulating an arm"):
@@ -37,6 +37,7 @@ with optional_packages("simulating an arm"):
 # Order of the numbers in a row of sensor data: MuJoCo's types.
 SENSED = ("FORCE", "TORQUE", "GYRO", "ACCELEROMETER", "FRAMEANGACC", "FRAMEPOS", "FRAMEQUAT")
 DERIVED = 10.0  # 1/s: noise of a velocity by that of a position
+EFFORT_NOISE = 0.1  # N m, of one joint torque
 TF_RATE = 100.0  # transforms a second, rounded to every n-th sample
 STATED_POINT = 0.05  # m, height of a payload of which the mass alone is stated
 USUAL_RANGE = (130.0, 10.0)  # N, N m, of a sensor whose range is not known
@@ -186,9 +187,6 @@ class SimulatedCobot:
         motion: a `CommandedMotion` where the arm is told how to move.
         stated_phi: (10,) of the payload that the driver knows and subtracts from the wrench, about
             the sensor; may be replaced at any time.
-
-    Raises:
-        InvalidSetting: there is no such payload.
     """
 
     def __init__(self, settings: CobotSettings | None = None, *, payload: Payload | None = None,
@@ -197,7 +195,7 @@ class SimulatedCobot:
         self.description = load_description(settings.prefix)
         self.urdf, self.joint_names = self.description.urdf, self.description.joint_names
         self.sensor_frame = self.description.sensor_frame
-        self.payload = load_payload(settings.payload) if payload is None else payload
+        self.payload = payload or PAYLOADS[settings.payload]
         self.motion: Motion = motion or (
             CommandedMotion(START_POSE) if settings.motion == COMMANDED
             else Sinusoid(settings.speed))
@@ -239,7 +237,7 @@ class SimulatedCobot:
         return Recording(t, truth.q + settings.encoder_noise * noise[1],
                          truth.dq + DERIVED * settings.encoder_noise * noise[2],
                          self._sensor.read(wrench, noise[0], t),
-                         truth.effort + settings.effort_noise * noise[3], truth)
+                         truth.effort + EFFORT_NOISE * noise[3], truth)
 
     def _truth(self, t: Array) -> Truth:
         """What happens at times t (n,) [s], in the world."""

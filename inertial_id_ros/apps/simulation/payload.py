@@ -9,7 +9,6 @@ from typing import NamedTuple
 import numpy as np
 import pinocchio as pin
 
-from ...errors import InvalidSetting
 from ...inertia import Array, phi_from_body
 
 Vector3 = tuple[float, float, float]
@@ -87,10 +86,3 @@ PAYLOADS: dict[str, Payload] = {name: Payload(name, parts) for name, parts in {
         Part("box", (0.035, 0.03, 0.11), 700.0, (-0.03, 0.0, 0.13), (0.0, -0.2, 0.0)),
         Part("box", (0.11, 0.07, 0.05), 1250.0, (-0.025, 0.0, 0.205))),
 }.items()}
-
-
-def load_payload(name: str) -> Payload:
-    """A named payload (raises InvalidSetting: there is none of that name)."""
-    if name not in PAYLOADS:
-        raise InvalidSetting(f"payload is '{name}'; allowed: {', '.join(PAYLOADS)}")
-    return PAYLOADS[name]

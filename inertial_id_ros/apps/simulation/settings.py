@@ -11,6 +11,7 @@ from typing import Any
 from ...cli import Parser
 from ...settings.groups import SENSORS
 from ...settings.spec import Vector, allowed_range, check, iter_group, setting
+from .payload import PAYLOADS
 
 COMMANDED = "commanded"
 NO_ERRORS = "none"
@@ -24,7 +25,7 @@ class CobotSettings:
         InvalidSetting: a value is outside its range; the text names it.
     """
 
-    payload: str = setting("drill", "Named payload: cylinder, hammer, box_offset or drill.")
+    payload: str = setting("drill", "What it carries.", choices=tuple(PAYLOADS))
     motion: str = setting(
         "sinusoid", "How the arm moves; commanded: it rests in its pose, and offers what a driver "
         "does (FollowJointTrajectory, set_payload).", choices=("sinusoid", COMMANDED))
@@ -56,9 +57,6 @@ class CobotSettings:
     encoder_noise: float = setting(
         1e-4, "Standard deviation of the white noise of one joint position; ten times as much "
         "a second in a velocity.", unit="rad", low=0.0, high=0.1)
-    effort_noise: float = setting(
-        0.1, "Standard deviation of the white noise of one joint torque.", unit="N m",
-        low=0.0, high=100.0)
     prefix: str = setting(
         "", "Put before the names of all joints and links (left_), for several arms.")
     tilt: Vector = setting(

@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from ...apps.guide.show import Show
-from ...apps.simulation.payload import Payload, load_payload
+from ...apps.simulation.payload import PAYLOADS, Payload
 from ...apps.simulation.settings import CobotSettings
 from ...cli import INTERRUPTED, Parser, exit_status, run_program
 from ...inertia import Array
@@ -59,8 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(options: argparse.Namespace) -> int:
     """Run cobot and session, and judge the result (raises InertialIdError: what cobot or node would
     refuse, before they are started)."""
-    payload = load_payload(options.payload)
-    CobotSettings(seed=options.seed)
+    payload = PAYLOADS[CobotSettings(payload=options.payload, seed=options.seed).payload]
     Settings().replace({"estimator.method": options.method})
     stop, environment = stop_flag(), private_environment()
     os.environ.update(environment)

@@ -65,7 +65,7 @@ TOOL0_Z = -0.04  # m, of the flange in the sensor's frame
 
 
 class SimulateCobotNode(Node):
-    """Publishes a simulated cobot in real time (raises InvalidSetting: no such payload)."""
+    """Publishes a simulated cobot in real time."""
 
     def __init__(self, settings: CobotSettings) -> None:
         super().__init__(NAME)
