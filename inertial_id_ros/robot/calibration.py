@@ -126,17 +126,17 @@ class Drives(NamedTuple):
 
     Attributes:
         gain: (joints,) [N m/A]; spread: (joints, joints) covariance of their relative errors.
-        follow: (p, joints) by how much the identified parameters grow with each gain, relative.
+        follow: (p, joints) by how much identified parameters grow with each gain, relative; None:
+            nothing is identified yet.
     """
 
     gain: Array
     spread: Array
-    follow: Array
+    follow: Array | None = None
 
 
-def gains_from_payload(unloaded: Rows, loaded: Rows, mass: float) -> tuple[Array, Array]:
-    """Gains (joints,) of all drives [N m/A] and the covariance (joints, joints) of their relative
-    errors, from recordings without and with a payload of known mass [kg].
+def gains_from_payload(unloaded: Rows, loaded: Rows, mass: float) -> Drives:
+    """Gains of all drives from recordings without and with a payload of known mass [kg].
 
     Raises:
         NotEnoughData: the recordings do not determine the gain of every joint.
@@ -172,7 +172,7 @@ def gains_from_payload(unloaded: Rows, loaded: Rows, mass: float) -> tuple[Array
                  for part in np.split(residual, [len(unloaded.effort)]))
     longer = np.sqrt(square / np.maximum(np.sum(residual**2, axis=0), _TINY))
     root = gain[:, None] * np.linalg.pinv(slopes(x))[:count] * longer[joint]
-    return gain, root @ root.T
+    return Drives(gain, root @ root.T)
 
 
 def _check_gains(gain: Array) -> None:

@@ -30,17 +30,13 @@ _EACH = 2.0  # independent samples for each unknown
 _SCALE = 100.0  # times the description's torques, beyond which efforts are in another unit
 _OTHER_UNIT = 3.0  # times, from which on a note says so
 _BEYOND_LIMIT = 10.0  # times the description's limit, which no root mean square reaches
-_LOADED = 0.5  # part of a joint's torque that is the description's, where its scale is judged
-_BETTER = 2.0  # times smaller errors with the opposite sign: the efforts have it
-_FAR_BETTER = 2.0  # fall of the sum of the logarithms of all errors: right radians lose more
+_BETTER = 2.0  # fall of the sum of the logarithms of all errors; times, of one joint by its sign
 _OUTSIDE = 0.1  # share of the samples beyond a limit from which on it is not a few bad samples
-_TURNS = 4.0 * np.pi  # rad beyond a limit: encoders may count from another turn
-_RANGES = 10.0  # allowed ranges beyond a limit of a prismatic joint
+_RANGES = 10.0  # beyond a limit of a prismatic joint; two turns of others, which may count on
 _CONSIDERED = 20.0  # s at the beginning that are compared
 _SUSPECT = 0.05  # share of a joint's torque from which on mistakes are looked for
 _UNEXPLAINED = 0.3  # share of the torque that may be left
-_OF_A_JOINT = 0.5  # the same of one joint, if the description has _EXPECTED of its torque
-_EXPECTED = 0.3
+_HALF = 0.5  # the same of a joint that bears bodies; part of a torque that is the description's
 
 
 def check_position_units(model: RobotModel, q: Array) -> None:
@@ -48,20 +44,17 @@ def check_position_units(model: RobotModel, q: Array) -> None:
     their limits: in degrees or millimetres. Joints without limits are judged by their efforts."""
     for name, own, (low, high), slides in zip(model.joint_names, q.T, model.position_limits,
                                               model.slides, strict=True):
-        unit, wrong = ("m", "millimetres") if slides else ("rad", "degrees")
-        margin = _RANGES * (high - low) if slides else _TURNS
+        unit, wrong, margin = ("m", "millimetres", _RANGES * (high - low)) if slides else (
+            "rad", "degrees", 4.0 * np.pi)
         if np.mean((own < low - margin) | (own > high + margin)) > _OUTSIDE:
             raise InvalidData(
                 f"the positions of '{name}' are from {own.min():.4g} to {own.max():.4g}; the robot "
                 f"description allows {low:.4g} to {high:.4g} {unit}: are they in {wrong}?")
 
 
-def check_motion(model: RobotModel, filtered: RowFilter, low_pass: float) -> list[str]:
-    """Notes on joints that do not move.
-
-    Raises:
-        NotEnoughData: nothing moves, or for too short a time for so many unknowns.
-    """
+def check_motion(model: RobotModel, filtered: RowFilter) -> list[str]:
+    """Notes on joints that do not move (raises NotEnoughData: nothing does, or for too short a time
+    for so many unknowns)."""
     covered = np.ptp(filtered.motion[0], axis=0)
     if covered.max() < _MOVES:
         raise NotEnoughData(f"no joint moves (at most by {covered.max():.2g} rad); torques at one "
@@ -69,8 +62,8 @@ def check_motion(model: RobotModel, filtered: RowFilter, low_pass: float) -> lis
     steps = np.minimum(np.diff(filtered.number, append=filtered.number[-1] + 1), _PAUSE)
     moved = float(steps[np.abs(filtered.motion[1]).max(axis=1) > _SPEED].sum()) * BIN
     # A Hann kernel of this length averages as a mean over two thirds of it does.
-    needed = low_pass + _EACH * 2.0 / 3.0 * low_pass * (
-        structural_base_parameters(model).count / model.nv)
+    needed = filtered.low_pass * (1.0 + _EACH * 2.0 / 3.0 * (
+        structural_base_parameters(model).count / model.nv))
     if moved < needed:
         raise NotEnoughData(
             f"the joints move for {moved:.1f} s only; the {len(model.joint_names)} joints of this "
@@ -102,20 +95,14 @@ class Followed(NamedTuple):
     Attributes:
         effort, residual, turned: (joints,) norms, of the efforts about their means, of what is left
             of them, and of what is left of efforts of the opposite sign.
-        scale: (joints,) efforts over the description's torques; loaded: (joints,) True where most
-            of the effort is the description's, so that its scale says something.
+        scale: (joints,) efforts over the description's torques; NaN where these are not most of the
+            effort.
     """
 
     effort: Array
     residual: Array
     turned: Array
     scale: Array
-    loaded: np.ndarray
-
-    def times(self, gain: Array) -> Followed:
-        """Of torques in place of currents."""
-        return Followed(self.effort * gain, self.residual * gain, self.turned * gain,
-                        self.scale * gain, self.loaded)
 
     @property
     def score(self) -> float:
@@ -138,19 +125,22 @@ def follow(model: RobotModel, filtered: RowFilter, unit: Array | float = 1.0,
 
     rows, effort = filtered.mean(columns), filtered.effort[:, order]
     rows, effort = rows - rows.mean(axis=0), effort - effort.mean(axis=0)
-    fits = [nnls(rows[:, j], effort[:, j]) for j in range(model.nv)]
+    fits, turned = ([nnls(rows[:, j], sign * effort[:, j]) for j in range(model.nv)]
+                    for sign in (1.0, -1.0))
     scale = np.array([factors[0] for factors, _ in fits])
+    loaded = scale * rows[:, :, 0].std(axis=0) > _HALF * effort.std(axis=0)
     return Followed(np.linalg.norm(effort, axis=0), np.array([norm for _, norm in fits]),
-                    np.array([nnls(rows[:, j], -effort[:, j])[1] for j in range(model.nv)]), scale,
-                    scale * rows[:, :, 0].std(axis=0) > _LOADED * effort.std(axis=0))
+                    np.array([norm for _, norm in turned]), np.where(loaded, scale, np.nan))
 
 
-def check_efforts(model: RobotModel, recording: JointRecording, low_pass: float) -> Followed:
-    """How the efforts of a recording follow the description.
+def check_efforts(model: RobotModel, recording: JointRecording, low_pass: float, notes: list[str]
+                  ) -> Followed:
+    """How the efforts of a recording follow the description; adds a note where they are several
+    times its torques, or a fraction.
 
     Raises:
-        InvalidData: efforts are not measured or hold no gravity, angles are in degrees, or two
-            joints that follow each other are named as each other.
+        InvalidData: efforts are not measured, in another unit or without gravity, angles are in
+            degrees, or two joints in a row are named as each other.
     """
     for name, effort in zip(model.joint_names, recording.effort.T, strict=True):
         if np.ptp(effort) == 0.0:
@@ -159,9 +149,24 @@ def check_efforts(model: RobotModel, recording: JointRecording, low_pass: float)
     part = RowFilter(recording.beginning(_CONSIDERED), 0.0, low_pass)
     found = follow(model, part)
     for why, other in _mistakes(model, part):
-        if found.score - other.score > _FAR_BETTER:
+        if found.score - other.score > _BETTER:
             raise InvalidData(f"{why}: so taken, the efforts follow the robot description far "
                               "better")
+    loaded, limits = np.isfinite(found.scale), model.effort_limits
+    beyond = loaded & ~((1.0 / _SCALE < found.scale) & (found.scale < _SCALE))
+    for j in np.flatnonzero(beyond)[:1]:
+        whose = "all joints" if (beyond == loaded).all() else f"'{model.joint_names[j]}'"
+        raise InvalidData(f"the efforts of {whose} are {found.scale[j]:.2g} times the torques of "
+                          "the robot description: are they in another unit than N m?")
+    rms = np.sqrt(np.mean(recording.effort**2, axis=0))
+    for j in np.flatnonzero(rms > _BEYOND_LIMIT * limits)[:1]:
+        raise InvalidData(f"the efforts of '{model.joint_names[j]}' are more than "
+                          f"{_BEYOND_LIMIT:g} times the {limits[j]:g} N m that the robot "
+                          "description allows: are they in another unit?")
+    usual = float(np.median(found.scale[loaded])) if loaded.any() else 1.0
+    if not 1.0 / _OTHER_UNIT < usual < _OTHER_UNIT:
+        notes.append(f"the efforts are {usual:.2g} times the torques of the robot description: are "
+                     "they torques, and no motor currents (--gains)?")
     return found
 
 
@@ -180,46 +185,20 @@ def _mistakes(model: RobotModel, part: RowFilter) -> Iterator[tuple[str, Followe
                follow(model, part, order=order))
 
 
-def check_scale(model: RobotModel, effort: Array, found: Followed) -> list[str]:
-    """A note where torques (n, joints) are several times those of the description, or a fraction.
-
-    Raises:
-        InvalidData: they are in another unit, of one joint or of all.
-    """
-    scale, loaded = found.scale, found.loaded
-    beyond = loaded & ~((1.0 / _SCALE < scale) & (scale < _SCALE))
-    for j in np.flatnonzero(beyond)[:1]:
-        whose = "all joints" if (beyond == loaded).all() else f"'{model.joint_names[j]}'"
-        raise InvalidData(f"the efforts of {whose} are {scale[j]:.2g} times the torques of the "
-                          "robot description: are they in another unit than N m?")
-    rms, limits = np.sqrt(np.mean(effort**2, axis=0)), model.effort_limits
-    for j in np.flatnonzero(rms > _BEYOND_LIMIT * limits)[:1]:
-        raise InvalidData(f"the efforts of '{model.joint_names[j]}' are more than "
-                          f"{_BEYOND_LIMIT:g} times the {limits[j]:g} N m that the robot "
-                          "description allows: are they in another unit?")
-    usual = float(np.median(scale[loaded])) if loaded.any() else 1.0
-    if 1.0 / _OTHER_UNIT < usual < _OTHER_UNIT:
-        return []
-    return [f"the efforts are {usual:.2g} times the torques of the robot description: are they "
-            "torques, and no motor currents (--gains)?"]
-
-
 def explain_failure(model: RobotModel, found: Followed, tests: Sequence[Prediction],
                     expected: Array) -> InvalidData | NotEnoughData | None:
     """Why much of the torque is not explained; None where it is.
-
-    A recording that is explained badly may have efforts of the opposite sign, or of other joints.
 
     Args:
         tests: of the robot that was found, that on the recording first.
         expected: (joints,) by how much the description's own torques vary, rms [N m].
     """
     if tests[0].shares.max() > _SUSPECT:
-        wrong = [f"'{name}'" for name, is_turned in zip(
-            model.joint_names, found.residual > _BETTER * found.turned, strict=True) if is_turned]
+        turned = found.residual > _BETTER * found.turned
+        wrong = [f"'{model.joint_names[j]}'" for j in np.flatnonzero(turned)]
         if wrong:
             return InvalidData(
-                f"the efforts of {'all joints' if len(wrong) == model.nv else ', '.join(wrong)} "
+                f"the efforts of {'all joints' if turned.all() else ', '.join(wrong)} "
                 "have the opposite sign: with it, they follow the robot description far better")
         share = float(np.linalg.norm(found.residual) / np.linalg.norm(found.effort))
         if share > _UNEXPLAINED:
@@ -230,17 +209,18 @@ def explain_failure(model: RobotModel, found: Followed, tests: Sequence[Predicti
     shares = np.max([test.shares for test in tests], axis=0)
     names = ", ".join(f"'{model.joint_names[j]}' ({shares[j]:.0%})"
                       for j in np.argsort(-shares)[:2] if shares[j] > _UNEXPLAINED)
-    needed = (expected > _EXPECTED * tests[0].torque) & (shares > _OF_A_JOINT)
+    needed = (expected > _UNEXPLAINED * tests[0].torque) & (shares > _HALF)
     if share > _UNEXPLAINED or needed.any():
         return NotEnoughData(
             f"the robot leaves {share:.0%} of the torque unexplained (at most {_UNEXPLAINED:.0%} "
-            f"is accepted, and {_OF_A_JOINT:.0%} of a joint that bears bodies), most in {names}: "
+            f"is accepted, and {_HALF:.0%} of a joint that bears bodies), most in {names}: "
             "are these efforts torques, and of these joints, and does the arm move?")
     return None
 
 
-def compare_with_description(fit: RobotFit) -> list[str]:
-    """Where the data contradict the description, and on which bodies."""
+def compare_with_description(fit: RobotFit, found: Prediction) -> list[str]:
+    """Where the data contradict the description, and on which bodies; which joints are not
+    explained."""
     model, notes = fit.model, []
     for body in (model.bodies[k] for k in np.flatnonzero(fit.contradicted)):
         m, nominal = model.body_slice(body).start, model.nominal[model.body_slice(body)]
@@ -253,4 +233,5 @@ def compare_with_description(fit: RobotFit) -> list[str]:
         notes.append("no robot like the description explains the torques as well as they can be "
                      "explained, so that it was trusted less; a term of the joints may be missing "
                      "(--terms)")
-    return notes
+    return notes + [f"{share:.0%} of the torque of {name} is not explained" for name, share in zip(
+        model.joint_names, found.shares, strict=True) if share > _HALF]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -20,26 +20,23 @@ from .calibration import (
     with_all_terms,
 )
 from .checks import (
-    Followed,
     check_description,
     check_efforts,
     check_motion,
     check_position_units,
-    check_scale,
     compare_with_description,
     explain_failure,
 )
 from .constraints import Bounds
 from .fit import METHODS, Prediction, RobotFit, fit_robot
 from .model import GRAVITY, JointTerms, RobotModel
-from .recording import LOW_PASS, JointRecording, RowFilter, Rows
+from .recording import LOW_PASS, JointRecording, RowFilter
 from .robot_file import IdentifiedRobot
 
 # Of data sheets and of controllers: those of a real UR10e differ from gains that were found with a
 # known mass by 4 %.
 GAIN_ERROR = 0.05
 FADING = 0.01  # rad/s
-_UNEXPLAINED = 0.5  # share of a joint's torque from which on a note says so
 _RANGES = {"low_pass": (0.02, 2.0), "hold_back": (0.0, 0.9), "coulomb_velocity": (0.0, 10.0),
            "prior_weight": (1e-9, 1e9), "gain_error": (0.0, 0.99), "payload_mass": (1e-3, 1e4)}
 
@@ -50,9 +47,7 @@ class Request:
 
     Attributes:
         joints: that move, the others locked at zero; empty: all.
-        terms: of every joint; None: viscous and Coulomb friction, an offset, and what else predicts
-            held-out motion better.
-        coulomb_velocity: below which Coulomb friction fades [rad/s], where terms are None.
+        terms: of every joint; None: all, Coulomb friction fading below coulomb_velocity [rad/s].
         gravity: (3,) in axes of the description's root [m/s^2].
         low_pass: length of the filter [s]; align: find tilt of the base and delay of the efforts.
         hold_back: part of the time at the end for the test, of several recordings the last one;
@@ -104,22 +99,20 @@ class RobotResult:
     """What a recording says about a robot.
 
     Attributes:
-        fit: parameters, and what the data say of the description; robot: what is kept in a file.
-        beta: (nb,) base parameters and beta_sigma: (nb,) their standard deviations.
+        fit: parameters, and what the data say of the description.
         prediction: on all the recording; validation: on a test, or on the last part by a robot
             identified from the rest; None if there was none.
-        alignment: tilt and delay, zero where they are not clear of zero.
-        notes: what a person should know.
-        unexplained: why this is no robot; None: it is one.
+        alignment: tilt and delay, zero where they are not clear of zero; low_pass: of the rows [s].
+        drives: gains with which currents became torques; None: efforts are torques.
+        notes: what a person should know; unexplained: why this is no robot; None: it is one.
     """
 
     fit: RobotFit
-    robot: IdentifiedRobot
-    beta: Array
-    beta_sigma: Array
     prediction: Prediction
     validation: Prediction | None
     alignment: Alignment
+    low_pass: float
+    drives: Drives | None
     notes: tuple[str, ...]
     unexplained: InvalidData | NotEnoughData | None
 
@@ -129,9 +122,23 @@ class RobotResult:
         return self.fit.model
 
     @property
-    def drives(self) -> Drives | None:
-        """Gains with which currents became torques; None: efforts are torques."""
-        return self.robot.currents
+    def robot(self) -> IdentifiedRobot:
+        """What is kept in a file."""
+        fit, model = self.fit, self.model
+        return IdentifiedRobot(model.joint_names, model.bodies, model.terms, model.gravity,
+                               self.alignment.delay, self.low_pass, fit.phi, fit.covariance,
+                               fit.noise, self.drives and self.drives._replace(follow=fit.follow))
+
+    @property
+    def beta(self) -> Array:
+        """Base parameters (nb,)."""
+        return self.fit.base.matrix @ self.fit.phi
+
+    @property
+    def beta_sigma(self) -> Array:
+        """Their standard deviations (nb,)."""
+        matrix = self.fit.base.matrix
+        return np.sqrt(np.maximum(np.sum((matrix @ self.fit.covariance) * matrix, axis=1), 0.0))
 
     @property
     def consistent(self) -> np.ndarray:
@@ -170,114 +177,75 @@ def identify_described_robot(urdf: str, recorded: Sequence[JointRecording],
     asked = request or Request()
     terms = asked.terms or JointTerms(coulomb_velocity=asked.coulomb_velocity)
     level = RobotModel.from_urdf(urdf, terms, False, asked.gravity, asked.joints or None)
-    samples = _load(level, recorded, tests, asked)
-    start = RowFilter(samples.whole, 0.0, asked.low_pass)
-    notes = check_motion(level, start, asked.low_pass) + check_description(level)
-    followed = check_efforts(level, samples.whole, asked.low_pass)
-    drives = _find_gains(level, start, samples, asked)
+    parts, held = _of_joints(level, recorded), _of_joints(level, tests)
+    cut = None if held else _hold_back(parts, asked.hold_back)
+    whole, low_pass = JointRecording.join(parts), asked.low_pass
+    notes = check_motion(level, RowFilter(whole, 0.0, low_pass)) + check_description(level)
+    drives = _find_gains(level, whole, cut, asked)
     if drives is not None:
-        samples, followed = samples.times(drives.gain), followed.times(drives.gain)
-        start = RowFilter(samples.whole, 0.0, asked.low_pass)
-    notes += check_scale(level, samples.whole.effort, followed)
-    alignment = _align(level, start, asked, notes)
-    filtered = RowFilter(samples.whole, alignment.delay, asked.low_pass)
+        whole, held = whole.times(drives.gain), [each.times(drives.gain) for each in held]
+    followed = check_efforts(level, whole, low_pass, notes)
+    alignment = Alignment(level.gravity)
+    if asked.align:
+        try:
+            alignment = align_recording(level, RowFilter(whole, 0.0, low_pass))
+        except (InvalidData, NotEnoughData) as error:
+            notes.append(f"tilt and delay taken as zero: {error}")
+    filtered = RowFilter(whole, alignment.delay, low_pass)
+    before, after = filtered.split(cut)
     model = level.with_gravity(alignment.gravity)
     if asked.terms is None:
-        model = with_all_terms(model, filtered, samples.first(filtered))
-    rows, base = filtered.rows(model), structural_base_parameters(level.with_terms(model.terms))
-    bounds, spread = Bounds.from_mapping(asked.constraints), drives and drives.spread
-    fit = fit_robot(rows, base, asked.method, bounds, asked.prior_weight, spread)
+        model = with_all_terms(model, filtered, before)
+    rows = filtered.rows(model)
+    how = (structural_base_parameters(level.with_terms(model.terms)), asked.method,
+           Bounds.from_mapping(asked.constraints), asked.prior_weight)
+    fit = fit_robot(rows, *how, drives and drives.spread)
     validation = None
-    if samples.test is not None:
-        test = RowFilter(samples.test, alignment.delay, asked.low_pass).rows(model)
-        validation = fit.predict(test)
-    elif samples.cut is not None:
-        before, after = filtered.split(samples.cut)
-        first = fit_robot(rows[before], base, asked.method, bounds, asked.prior_weight)
-        validation = first.predict(rows[after])
-    return _result(fit, rows, level, followed, validation, alignment, drives, asked, notes)
+    if held:
+        validation = fit.predict(RowFilter(JointRecording.join(held), alignment.delay,
+                                           low_pass).rows(model))
+    elif cut is not None:
+        validation = fit_robot(rows[before], *how).predict(rows[after])
+    prediction = fit.predict(rows)
+    unexplained = explain_failure(level, followed, [prediction, validation or prediction],
+                                  np.std(rows.regressor @ model.nominal, axis=0))
+    return RobotResult(fit, prediction, validation, alignment, low_pass, drives,
+                       (*notes, *compare_with_description(fit, prediction)), unexplained)
 
 
-class _Samples(NamedTuple):
-    """What the robot is identified from; recordings for the test, or when it begins [ns]."""
-
-    whole: JointRecording
-    test: JointRecording | None
-    cut: int | None
-
-    def times(self, gain: Array) -> _Samples:
-        """With torques in place of currents."""
-        return self._replace(whole=self.whole.times(gain), test=self.test and self.test.times(gain))
-
-    def first(self, filtered: RowFilter) -> slice:
-        """The rows of the whole before the test."""
-        return slice(None) if self.cut is None else filtered.split(self.cut)[0]
-
-
-def _load(model: RobotModel, recorded: Sequence[JointRecording], tests: Sequence[JointRecording],
-          asked: Request) -> _Samples:
-    """The samples of the joints of a model, in the right unit."""
-    parts, held = ([each.of_joints(model.joint_names) for each in some]
-                   for some in (recorded, tests))
-    for each in (*parts, *held):
+def _of_joints(model: RobotModel, recorded: Sequence[JointRecording]) -> list[JointRecording]:
+    """The samples of the joints of a model, in the right unit (raises RecordingError, InvalidData).
+    """
+    parts = [each.of_joints(model.joint_names) for each in recorded]
+    for each in parts:
         check_position_units(model, each.q)
-    whole = JointRecording.join(parts)
-    first, last = int(whole.stamps[0]), int(whole.stamps[-1])
-    if tests:
-        return _Samples(whole, JointRecording.join(held), None)
-    if not asked.hold_back:
-        return _Samples(whole, None, None)
+    return parts
+
+
+def _hold_back(parts: Sequence[JointRecording], share: float) -> int | None:
+    """Stamp [ns] in the recordings, one after the other, where the test begins; None: nowhere."""
+    if not share:
+        return None
+    whole = JointRecording.join(parts).stamps
     if len(parts) > 1:
-        return _Samples(whole, None, int(whole.stamps[-len(parts[-1].stamps)]))
-    return _Samples(whole, None, first + int((1.0 - asked.hold_back) * (last - first)))
+        return int(whole[-len(parts[-1].stamps)])
+    return int(whole[0]) + int((1.0 - share) * int(whole[-1] - whole[0]))
 
 
-def _find_gains(model: RobotModel, filtered: RowFilter, samples: _Samples, asked: Request
+def _find_gains(model: RobotModel, whole: JointRecording, cut: int | None, asked: Request
                 ) -> Drives | None:
     """Gains of the drives: those that are given, or those that a payload of known mass tells of two
     recordings of currents, without and with it (raises InvalidSetting, NotEnoughData)."""
     if asked.loaded is not None and asked.payload_mass is not None:
-        loaded = asked.loaded.of_joints(model.joint_names)
-        check_position_units(model, loaded.q)
         with_drives = model.with_terms(JointTerms(drive_inertia=True))
-        gain, spread = gains_from_payload(
-            filtered.rows(with_drives)[samples.first(filtered)],
-            RowFilter(loaded, 0.0, asked.low_pass).rows(with_drives), asked.payload_mass)
-    elif asked.gains:
-        gain = np.array(asked.gains)
-        if len(gain) != model.nv or not (np.isfinite(gain).all() and (gain > 0.0).all()):
-            raise InvalidSetting(f"gains are {', '.join(f'{g:g}' for g in gain)} N m/A; {model.nv} "
-                                 f"positive numbers are needed, for {', '.join(model.joint_names)}")
-        spread = asked.gain_error**2 * np.eye(model.nv)
-    else:
+        free, loaded = (RowFilter(each, 0.0, asked.low_pass) for each in (
+            whole, *_of_joints(model, [asked.loaded])))
+        return gains_from_payload(free.rows(with_drives)[free.split(cut)[0]],
+                                  loaded.rows(with_drives), asked.payload_mass)
+    if not asked.gains:
         return None
-    return Drives(gain, spread, np.zeros((0, model.nv)))
-
-
-def _align(model: RobotModel, filtered: RowFilter, asked: Request, notes: list[str]) -> Alignment:
-    """Tilt and delay of a recording; zero where they are not looked for, or cannot be found."""
-    if asked.align:
-        try:
-            return align_recording(model, filtered)
-        except (InvalidData, NotEnoughData) as error:
-            notes.append(f"tilt and delay taken as zero: {error}")
-    return Alignment(model.gravity)
-
-
-def _result(fit: RobotFit, rows: Rows, level: RobotModel, followed: Followed,
-            validation: Prediction | None, alignment: Alignment, drives: Drives | None,
-            asked: Request, notes: list[str]) -> RobotResult:
-    """The result, with what speaks against it."""
-    model, prediction = fit.model, fit.predict(rows)
-    notes += compare_with_description(fit)
-    notes += [f"{share:.0%} of the torque of {name} is not explained" for name, share in zip(
-        model.joint_names, prediction.shares, strict=True) if share > _UNEXPLAINED]
-    variance = np.einsum("bp,pq,bq->b", fit.base.matrix, fit.covariance, fit.base.matrix)
-    robot = IdentifiedRobot(model.joint_names, model.bodies, model.terms, model.gravity,
-                            alignment.delay, asked.low_pass, fit.phi, fit.covariance, fit.noise,
-                            drives and drives._replace(follow=fit.follow))
-    unexplained = explain_failure(level, followed, [prediction, *([validation] if validation
-                                                                  else [])],
-                                  np.std(rows.regressor @ model.nominal, axis=0))
-    return RobotResult(fit, robot, fit.base.matrix @ fit.phi, np.sqrt(np.maximum(variance, 0.0)),
-                       prediction, validation, alignment, tuple(notes), unexplained)
+    gain = np.array(asked.gains)
+    if len(gain) != model.nv or not (np.isfinite(gain).all() and (gain > 0.0).all()):
+        raise InvalidSetting(f"gains are {', '.join(f'{g:g}' for g in gain)} N m/A; {model.nv} "
+                             f"positive numbers are needed, for {', '.join(model.joint_names)}")
+    return Drives(gain, asked.gain_error**2 * np.eye(model.nv))

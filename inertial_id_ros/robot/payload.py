@@ -103,7 +103,7 @@ def _error_root(model: RobotModel, robot: IdentifiedRobot) -> Array:
     size, joints = model.size, model.nv
     covariance = np.zeros((size + joints, size + joints))
     covariance[:size, :size] = robot.covariance + np.diag(_friction_drift(model, robot.phi) ** 2)
-    if robot.currents is not None:
+    if robot.currents is not None and robot.currents.follow is not None:
         spread = robot.currents.spread
         across = -robot.currents.follow @ spread
         covariance[:size, size:], covariance[size:, :size] = across, across.T

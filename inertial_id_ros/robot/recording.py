@@ -141,6 +141,7 @@ class RowFilter:
         low_pass: length of the kernel [s].
 
     Attributes:
+        low_pass: as given; half: length of a side of the kernel [s].
         motion: position, velocity and acceleration (3, n, joints) of the bins of 10 ms in which
             they are known, without leaps by a full turn; number: (n,) of these bins.
         time: (r,) [s] of the rows; effort: (r, joints) low-passed; effort_rate: its derivative,
@@ -171,7 +172,7 @@ class RowFilter:
         bins = (np.cumsum(samples > 0.0) - 1)[under[good]]
         self._mean = sparse.csc_array((weights[row, column], (row, bins[row, column])),
                                       (len(weights), len(self.number)))
-        self.half = (half + 1) * BIN
+        self.low_pass, self.half = low_pass, (half + 1) * BIN
         self.time = (middles[good] + 0.5) * BIN
         self.effort = self._mean @ effort
         self.effort_rate = self._mean @ np.gradient(effort, BIN * self.number, axis=0)
@@ -189,8 +190,10 @@ class RowFilter:
         """Low-passed rows of a model."""
         return Rows(model, self.time, self.mean(partial(model.regressor, span=BIN)), self.effort)
 
-    def split(self, stamp: int) -> tuple[slice, slice]:
-        """The rows of what was recorded before a stamp [ns], and those of what came after it."""
+    def split(self, stamp: int | None) -> tuple[slice, slice]:
+        """The rows of what was recorded before a stamp [ns] (None: all), and of what came after."""
+        if stamp is None:
+            return slice(None), slice(0)
         before, after = np.searchsorted(self.time, 1e-9 * stamp + np.array([-1, 1]) * self.half)
         return slice(0, before), slice(after, None)
 

@@ -203,9 +203,9 @@ def test_efforts_show_degrees_before_anything_is_fitted(amplitude: float) -> Non
     torque = np.stack([pin.rnea(described, data, *row) for row in zip(turns, dq, ddq, strict=True)])
     torque += 2.0 * dq + np.tanh(dq / 0.01) + 0.05 * rng.normal(size=q.shape)
     model, stamps = RobotModel.from_urdf(ARM), np.round(1e9 * (1.0 + t)).astype(np.int64)
-    check_efforts(model, JointRecording((), stamps, q, torque), LOW_PASS)
+    check_efforts(model, JointRecording((), stamps, q, torque), LOW_PASS, [])
     with pytest.raises(InvalidData):
-        check_efforts(model, JointRecording((), stamps, np.degrees(q), torque), LOW_PASS)
+        check_efforts(model, JointRecording((), stamps, np.degrees(q), torque), LOW_PASS, [])
 
 
 @pytest.mark.parametrize(("spoil", "joint"), [

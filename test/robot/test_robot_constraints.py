@@ -100,7 +100,8 @@ def test_a_density_in_an_ellipsoid_is_one_of_points_in_it(rng: np.random.Generat
     # The centre of mass of this one is inside all the same: eq. 22 is weaker than eq. 23.
     wide = body(phi_from_body(1.0, CENTER, np.eye(3)))
     assert allows(com_in_ellipsoid(wide, EGG)) and not allows(density_in_ellipsoid(wide, EGG))
-    uniform = phi_from_pseudo_inertia(np.diag(np.r_[HALF**2 / 5.0, 0.0])) + point_columns(CENTER)[:, 0]
+    uniform = phi_from_pseudo_inertia(np.diag(np.r_[HALF**2 / 5.0, 0.0])) + point_columns(
+        CENTER)[:, 0]
     assert density_in_ellipsoid(body(uniform), EGG).value == pytest.approx(0.4)  # 1 - 3/5
 
 

@@ -138,7 +138,7 @@ def test_gains_and_payload_are_found_from_currents(rng: np.random.Generator) -> 
         phi[model.body_slice(5)] += carried
         current = model.regressor(q, dq, ddq) @ phi / gain + 0.02 * rng.normal(size=q.shape)
         pair.append(RowFilter(recording(t, q, current)).rows(model))
-    found, spread = gains_from_payload(*pair, 2.5)
+    found, spread, _ = gains_from_payload(*pair, 2.5)
     np.testing.assert_allclose(found, gain, rtol=0.02)
     assert (np.abs(found / gain - 1.0) < 4.0 * np.sqrt(np.diag(spread))).all()
 
@@ -202,9 +202,9 @@ def test_motor_currents_of_a_real_ur10e_tell_the_gains_of_its_controller(data_fo
     folder = data_folder / "ur10e_motor_current"
     free, held = (np.load(folder / f"{name}.npz") for name in ("unloaded", "loaded_2.805kg"))
     model = RobotModel.from_urdf(ur10e(np.random.default_rng(0)), JointTerms(drive_inertia=True))
-    found, _ = gains_from_payload(*(RowFilter(recording(d["t"], d["q"], d["current"])
-                                              ).rows(model) for d in (free, held)), 2.805)
-    for j, gain in enumerate(found):
+    found = gains_from_payload(*(RowFilter(recording(d["t"], d["q"], d["current"])
+                                           ).rows(model) for d in (free, held)), 2.805)
+    for j, gain in enumerate(found.gain):
         rows = np.column_stack([free["torque_target"][:, j], free["dq"][:, j],
                                 np.sign(free["dq"][:, j]), np.ones(len(free["t"]))])
         makers = 1.0 / np.linalg.lstsq(rows, free["current_target"][:, j])[0][0]

@@ -21,14 +21,7 @@ from ...robot.model import COULOMB, VISCOUS, RobotModel
 from ...robot.recording import JointRecording
 from ...settings import Settings
 from ..recordings.bags import open_recording
-from ..recordings.tables import (
-    TIMES,
-    Columns,
-    Table,
-    columns_from_file,
-    is_table,
-    require_rate,
-)
+from ..recordings.tables import TIMES, Columns, Table, columns_from_file, is_table, require_rate
 
 # Beginnings of names of columns, followed by the name of the joint, its number or nothing.
 POSITIONS = ("position", "positions", "q", "qpos")
@@ -62,40 +55,33 @@ def read_recording(path: Path, columns: Path | None = None, topic: str | None = 
     with open_recording(path, used, asked) as recording:
         blocks = [block for part in recording.parts for block in part.samples
                   if isinstance(block, JointStates)]
-    notes = list(recording.notes)
-    names, stamps, q, effort = _of_blocks(blocks, notes)
-    skipped = sum(count for count, _ in recording.damaged.values()) - len(stamps) + sum(
+    found = _of_blocks(blocks)
+    skipped = sum(count for count, _ in recording.damaged.values()) - len(found.stamps) + sum(
         len(block.stamps) for block in blocks)
-    if skipped:
-        notes.append(f"{skipped} joint states without efforts, or of other joints, left out")
-    return JointRecording(names, stamps, q, effort, recording.description, tuple(notes))
+    left_out = [f"{skipped} joint states without efforts, or of other joints, left out"]
+    return found._replace(urdf=recording.description, notes=(
+        *recording.notes, *found.notes, *left_out[:skipped]))
 
 
-def _of_blocks(blocks: Sequence[JointStates], notes: list[str]
-               ) -> tuple[tuple[str, ...], np.ndarray, Array, Array]:
-    """Names, stamps, positions and efforts of the joints that carry efforts (raises
-    RecordingError)."""
-    used = [block for block in blocks if block.efforts is not None and len(set(block.names))
-            == len(block.names) == block.positions.shape[1]]
+def _of_blocks(blocks: Sequence[JointStates]) -> JointRecording:
+    """The samples of the joints that carry efforts (raises RecordingError)."""
+    used = [(block, np.asarray(block.efforts)) for block in blocks if block.efforts is not None
+            and len(set(block.names)) == len(block.names) == block.positions.shape[1]]
     if not used:
         raise RecordingError("no joint states of the recording carry efforts beside positions")
-    largest = max(used, key=lambda block: len(block.stamps))
-    measured = np.isfinite(np.asarray(largest.efforts)).any(axis=0)
-    names = tuple(name for name, there in zip(largest.names, measured, strict=True) if there)
+    largest, efforts = max(used, key=lambda each: len(each[0].stamps))
+    names = tuple(np.array(largest.names)[np.isfinite(efforts).any(axis=0)].tolist())
     if not names:
         raise RecordingError("no effort in the joint states of the recording is a number")
-    without = {name for block in blocks for name in block.names} - set(names)
-    if without:
-        notes.append("left out, as no message brings them with an effort: "
-                     f"{', '.join(sorted(without))}")
-    parts = []
-    for block in used:
-        if set(names) <= set(block.names):
-            own = [block.names.index(name) for name in names]
-            parts.append((block.stamps, block.positions[:, own], np.asarray(block.efforts)[:, own]))
+    without = sorted({name for block in blocks for name in block.names} - set(names))
+    parts = [(block.stamps, *(each[:, [block.names.index(name) for name in names]]
+                              for each in (block.positions, efforts)))
+             for block, efforts in used if set(names) <= set(block.names)]
     stamps, q, effort = (np.concatenate(each) for each in zip(*parts, strict=True))
     order = np.argsort(stamps, kind="stable")
-    return names, stamps[order], q[order], effort[order]
+    note = f"left out, as no message brings them with an effort: {', '.join(without)}"
+    return JointRecording(names, stamps[order], q[order], effort[order],
+                          notes=(note,) if without else ())
 
 
 def _read_table(path: Path, columns: Columns) -> JointRecording:
@@ -103,9 +89,9 @@ def _read_table(path: Path, columns: Columns) -> JointRecording:
     table = Table(path, columns)
     if columns.joints:
         names = others = tuple(columns.joints)
-        if set(names) - set(columns.efforts):
-            raise RecordingError("the file of --columns names no effort of "
-                                 + ", ".join(set(names) - set(columns.efforts)))
+        lacking = set(names) - set(columns.efforts)
+        if lacking:
+            raise RecordingError(f"the file of --columns names no effort of {', '.join(lacking)}")
         q = table.joints(columns.joints)
         effort = table.joints({name: columns.efforts[name] for name in names})
     else:
@@ -154,39 +140,32 @@ def set_inertias(urdf: str, model: RobotModel, phi: Array) -> str:
     parser = ElementTree.XMLParser(target=ElementTree.TreeBuilder(insert_comments=True))
     root = ElementTree.fromstring(urdf, parser)
     links = {link.get("name", ""): link for link in root.findall("link")}
+    joints = {joint.get("name", ""): joint for joint in root.findall("joint")}
     full = parse_urdf(urdf)
-    for k, joint in enumerate(model.joint_names):
-        mover, where = full.getJointId(joint), model.body_slice(k)
+    for k, name in enumerate(model.joint_names):
+        mover, where = full.getJointId(name), model.body_slice(k)
         own = [frame.name for frame in full.frames
                if frame.type == pin.FrameType.BODY and frame.parentJoint == mover]
-        locked = [name for name, body in model.links.items() if body == k and name not in own]
-        described = model.nominal[where] - phi_from_pinocchio(
-            full.inertias[mover].toDynamicParameters())  # of those on locked joints
-        share = 1.0
-        if locked and not is_consistent(phi[where] - described):
-            share = 0.5 / float(eigh(pseudo_inertia(described), pseudo_inertia(phi[where]),
-                                     eigvals_only=True)[-1])
-            for part in (part for name in locked for part in links[name].findall("inertial/*")):
-                for key, value in part.attrib.items():
-                    if part.tag in ("mass", "inertia"):
-                        part.set(key, number(share * float(value)))
-        for name in own:
-            for old in links[name].findall("inertial"):
-                links[name].remove(old)
-        body = phi[where] - share * described if locked else phi[where]
+        locked = [link for link, body in model.links.items() if body == k and link not in own]
+        body = phi[where]
+        if locked:
+            described = model.nominal[where] - phi_from_pinocchio(
+                full.inertias[mover].toDynamicParameters())  # of those on locked joints
+            share = 1.0 if is_consistent(body - described) else 0.5 / float(eigh(
+                pseudo_inertia(described), pseudo_inertia(body), eigvals_only=True)[-1])
+            body = body - share * described
+            for part in (part for link in locked for part in links[link].findall("inertial/*")
+                         if share < 1.0):
+                for key in set(part.keys()) & {"value", "ixx", "ixy", "ixz", "iyy", "iyz", "izz"}:
+                    part.set(key, number(share * float(part.get(key, ""))))
+        for link in own:
+            for old in links[link].findall("inertial"):
+                links[link].remove(old)
         links[own[0]].append(ElementTree.fromstring(urdf_inertial(body_from_phi(body))))
-    for element in root.findall("joint"):
-        if element.get("name") in model.joint_names:
-            _set_friction(element, model, phi)
+        for key, term in (("damping", VISCOUS), ("friction", COULOMB)):
+            if term in model.terms.names:
+                element = joints[name].find("dynamics")
+                if element is None:
+                    element = ElementTree.SubElement(joints[name], "dynamics")
+                element.set(key, number(max(phi[model.term_index(name, term)], 0.0)))
     return '<?xml version="1.0"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
-
-
-def _set_friction(joint: ElementTree.Element, model: RobotModel, phi: Array) -> None:
-    """Write viscous and Coulomb friction, where identified, into a joint's ``<dynamics>``."""
-    for key, term in (("damping", VISCOUS), ("friction", COULOMB)):
-        if term in model.terms.names:
-            element = joint.find("dynamics")
-            if element is None:
-                element = ElementTree.SubElement(joint, "dynamics")
-            value = phi[model.term_index(joint.get("name", ""), term)]
-            element.set(key, number(max(value, 0.0)))

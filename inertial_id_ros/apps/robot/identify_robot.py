@@ -16,6 +16,7 @@ from ...motion.description import read_description
 from ...robot.base_parameters import check_base_parameters
 from ...robot.identify import FADING, GAIN_ERROR, Request, identify_described_robot
 from ...robot.model import COULOMB, DRIVE, OFFSET, VISCOUS, JointTerms, RobotModel
+from ...robot.recording import JointRecording
 from ...robot.robot_file import save_robot
 from ..bag.output import check_outputs, print_written, report_file, write_json
 from .files import read_recording, set_inertias
@@ -32,6 +33,22 @@ _SETTINGS = {
     "prior_weight": "of the description: 1 trusts each body to 100 %% of itself (default: 1)",
     "coulomb_velocity": f"speed below which Coulomb friction fades [rad/s] (default: {FADING:g})",
     "gain_error": f"standard deviation of each of --gains, relative (default: {GAIN_ERROR:g})"}
+_FILES: tuple[tuple[str, str, str], ...] = (
+    ("--urdf", "FILE", "robot description (default: the one in the bag)"),
+    ("--columns", "FILE", "YAML file with the names of the columns of tables: time, joints, "
+     "efforts, time_unit, rate (docs/recordings.md)"),
+    ("--constraints", "FILE",
+     "YAML with bounds on masses, centres of mass and densities of links (docs/robot.md)"),
+    ("--check-feasibility", "FILE", "without a recording: whether a robot can have the base "
+     "parameters of this YAML or JSON file, and the nearest that one can have; exit status 1 if "
+     "not"),
+    ("--loaded", "RECORDING", "efforts are motor currents [A]; with this recording of the robot "
+     "with a payload of --payload-mass on its last link, the gains of the drives are found"),
+    ("--write-urdf", "OUT", "write the description with these bodies"),
+    ("--write-robot", "OUT",
+     "write a robot file, for payloads from joint torques (load.robot)"),
+    ("--json", "OUT", "write the result to this file"),
+    ("--report", "DIR", "write a report to this folder: one HTML file"))
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -50,38 +67,21 @@ def make_parser() -> argparse.ArgumentParser:
         "recordings of one robot are used together")
     add("--test", metavar="RECORDING", type=Path, action="append", default=[],
         help="test the robot on this recording, and do not identify it from it (may be repeated)")
-    add("--loaded", metavar="RECORDING", type=Path,
-        help="efforts are motor currents [A]; with this recording of the robot with a payload of "
-        "--payload-mass on its last link, the gains of the drives are found")
-    add("--payload-mass", metavar="X", type=float, help="mass of that payload [kg]")
-    add("--gains", metavar="A,B,...", default="",
-        help="efforts are motor currents [A]; gains of the drives, in the order of the joints "
-        "[N m/A]")
-    add("--urdf", metavar="FILE", type=Path,
-        help="robot description (default: the one in the bag)")
-    add("--columns", metavar="FILE", type=Path, help="YAML file with the names of the columns of "
-        "tables: time, joints, efforts, time_unit, rate (docs/recordings.md)")
+    for option, metavar, text in _FILES:
+        add(option, metavar=metavar, type=Path, help=text)
+    add("--payload-mass", metavar="X", type=float, help="mass of the payload of --loaded [kg]")
+    add("--gains", metavar="A,B,...", default="", help="efforts are motor currents [A]; gains of "
+        "the drives, in the order of the joints [N m/A]")
     add("--joints", metavar="A,B,...", default="",
         help="joints that move; others are locked at zero (default: all)")
-    add("--terms", metavar="A,B,...", default="",
-        help=f"terms of every joint, out of {', '.join(_TERMS)} (default: the first three, and "
-        "what else predicts held-out motion better: drive inertia, friction by load)")
+    add("--terms", metavar="A,B,...", default="", help=f"terms of every joint, out of "
+        f"{', '.join(_TERMS)} (default: these, and friction in proportion to the load)")
     add("--method", metavar="NAME", default="lmi",
         help="lmi: bodies that exist, the description as a prior; fbpe, ols+bpfc: base parameters "
         "without a prior, the description for the rest; mass-points: points in the boxes of the "
         "links (default: %(default)s)")
-    add("--constraints", metavar="FILE", type=Path,
-        help="YAML with bounds on masses, centres of mass and densities of links (docs/robot.md)")
-    add("--check-feasibility", metavar="FILE", type=Path,
-        help="without a recording: whether a robot can have the base parameters of this YAML or "
-        "JSON file, and the nearest that one can have; exit status 1 if not")
     add("--set", metavar="NAME=VALUE", action="append", default=[], dest="settings",
         help="; ".join(f"{name}: {text}" for name, text in _SETTINGS.items()))
-    add("--write-urdf", metavar="OUT", type=Path, help="write the description with these bodies")
-    add("--write-robot", metavar="OUT", type=Path,
-        help="write a robot file, for payloads from joint torques (load.robot)")
-    add("--json", metavar="OUT", type=Path, help="write the result to this file")
-    add("--report", metavar="DIR", type=Path, help="write a report to this folder: one HTML file")
     add("--quiet", action="store_true", help="print nothing but errors")
     return parser
 
@@ -112,15 +112,16 @@ def run(args: argparse.Namespace, words: Sequence[str] = ()) -> int:
          "--report": args.report and report_file(args.report, args.recording[0])},
         {"the robot description": args.urdf, **{f"the recording {path}": path for path in paths}})
     given = _settings(args.settings)
+    topic = given.pop("joint_states.topic", None)
     urdf = read_description(user_path(args.urdf)) if args.urdf else ""
     read = {}
     for path in paths:
-        read[path] = read_recording(path, args.columns, given.get("joint_states.topic"), bool(urdf))
+        read[path] = read_recording(path, args.columns, topic, bool(urdf))
         urdf = urdf or read[path].urdf
     if not urdf:
         raise InvalidModel("there is no robot description: the recording holds none, and --urdf "
                            "gives none")
-    request = _request(args, given, constraints, loaded=read.get(args.loaded))
+    request = _request(args, given, constraints, read.get(args.loaded))
     result = identify_described_robot(urdf, [read[path] for path in args.recording], request,
                                       [read[path] for path in args.test])
     title = ", ".join(map(str, args.recording))
@@ -143,8 +144,8 @@ def run(args: argparse.Namespace, words: Sequence[str] = ()) -> int:
     return OK
 
 
-def _request(args: argparse.Namespace, given: Mapping[str, str], constraints: Mapping[str, Any],
-             **more: Any) -> Request:
+def _request(args: argparse.Namespace, given: Mapping[str, Any], constraints: Mapping[str, Any],
+             loaded: JointRecording | None) -> Request:
     """What the command line asks for (raises InvalidSetting)."""
     if "gain_error" in given and not args.gains:
         raise InvalidSetting("gain_error is that of the gains that --gains gives")
@@ -152,31 +153,29 @@ def _request(args: argparse.Namespace, given: Mapping[str, str], constraints: Ma
     for name in wanted:
         if name not in _TERMS:
             raise InvalidSetting(f"--terms names '{name}'; allowed: {', '.join(_TERMS)}")
-    for name, value in given.items():
-        if name == "align":
-            if value not in ("true", "false"):
-                raise InvalidSetting(f"align is '{value}'; allowed: true, false")
-            more[name] = value == "true"
-        elif name == "gravity":
-            more[name] = numbers(name, value, "three numbers", 3)
-        elif name != "joint_states.topic":
-            more[name], = numbers(name, value, "a number", 1)
     terms = JointTerms(VISCOUS in wanted, COULOMB in wanted, OFFSET in wanted, DRIVE in wanted,
-                       more.get("coulomb_velocity", FADING))
+                       given.get("coulomb_velocity", FADING))
     gains = numbers(f"--gains {args.gains}", args.gains, "numbers") if args.gains else ()
     return Request(joints=names(args.joints), terms=terms if wanted else None, gains=gains,
-                   payload_mass=args.payload_mass, method=args.method, constraints=constraints,
-                   **more)
+                   loaded=loaded, payload_mass=args.payload_mass, method=args.method,
+                   constraints=constraints, **given)
 
 
-def _settings(given: Sequence[str]) -> dict[str, str]:
+def _settings(given: Sequence[str]) -> dict[str, Any]:
     """Values of --set by name (raises InvalidSetting)."""
-    out = {}
+    out: dict[str, Any] = {}
     for text in given:
         name, sign, value = text.partition("=")
         if name not in _SETTINGS or not sign:
             raise InvalidSetting(f"--set {text}: expected NAME=VALUE, of {', '.join(_SETTINGS)}")
-        out[name] = value.strip()
+        if name == "align" and value not in ("true", "false"):
+            raise InvalidSetting(f"align is '{value}'; allowed: true, false")
+        if name in ("joint_states.topic", "align"):
+            out[name] = value == "true" if name == "align" else value.strip()
+        elif name == "gravity":
+            out[name] = numbers(name, value, "three numbers", 3)
+        else:
+            out[name], = numbers(name, value, "a number", 1)
     return out
 
 

@@ -15,28 +15,13 @@ from ...inertia import report_from_phi, report_jacobian
 from ...robot.identify import RobotResult
 from ...robot.model import NOT_NEGATIVE
 from ..bag.output import as_markup, print_table
+from ..report import results
 from ..report.page import Section, chart, provenance_section, render
-from ..report.results import (
-    BAD,
-    CONFIDENCE_95,
-    FAIR,
-    GOOD,
-    NAMES,
-    SCALES,
-    UNITS,
-    Cell,
-    Diagnosis,
-    Table,
-    interval,
-    percent,
-    round_to_spread,
-)
+from ..report.results import CONFIDENCE_95, Cell, Diagnosis, Table, interval, percent
 
 _TABLE_WIDTH = 140
-_POSITIVE = (0, 4, 7, 9)  # of a body: its mass and moments of inertia
 _SHOWN = (0, 1, 2, 3, 4, 7, 9)  # all but the products of inertia
-_DATA = 0.5  # share of the data from which on a number counts as identified
-_UNEXPLAINED = 0.5  # share of a joint's torque that a robot leaves of it at most, if it is known
+_HALF = 0.5  # of a number that the data know, or of a torque that is explained, to count as such
 _SECONDS = 12.0  # of torque that are shown, in which single motions can be told apart
 
 
@@ -55,7 +40,7 @@ def print_report(result: RobotResult, title: str) -> None:
 
 
 def _summary(result: RobotResult) -> list[str]:
-    """Sentences about the result: torque error, notes, tilt and delay, gains, terms, bodies."""
+    """Sentences about the result: torque error, notes, tilt and delay, gains, bodies."""
     model, held, drives = result.model, result.validation, result.drives
     bad = [b for b, good in zip(model.bodies, result.consistent, strict=True) if not good]
     lean = np.round(np.degrees(result.alignment.tilt), 2) + 0.0  # no -0.00
@@ -65,10 +50,10 @@ def _summary(result: RobotResult) -> list[str]:
         f"tilt of gravity {lean[0]:.2f}, {lean[1]:.2f} deg; efforts "
         f"{1e3 * result.alignment.delay:.1f} ms late"]
     if drives is not None:
-        spread = CONFIDENCE_95 * drives.gain * np.sqrt(np.diag(drives.spread))
         out.append("gains of the drives, N m/A: " + ", ".join(
-            f"{name} {interval(gain, about, True)}" for name, gain, about in zip(
-                model.joint_names, drives.gain, spread, strict=True)))
+            f"{name} {interval(gain, CONFIDENCE_95 * gain * spread, True)}"
+            for name, gain, spread in zip(model.joint_names, drives.gain,
+                                          np.sqrt(np.diag(drives.spread)), strict=True)))
     return [*out, f"bodies that cannot exist: {', '.join(bad)}" if bad else
             f"all {len(model.bodies)} bodies are physically consistent"]
 
@@ -84,13 +69,12 @@ def _tables(result: RobotResult) -> tuple[Table, Table, Table]:
                for j, name in enumerate(model.joint_names)]
     bodies: list[list[str | Cell]] = []
     for body in model.bodies:
-        where = model.body_slice(body)
+        where, scale = model.body_slice(body), np.array(results.SCALES)
         share, jacobian = result.fit.data_share[where], report_jacobian(phi[where])
         spread = np.diag(jacobian @ covariance[where, where] @ jacobian.T)
-        sigma = np.array(SCALES) * CONFIDENCE_95 * np.sqrt(np.maximum(spread, 0.0))
-        values = np.array(SCALES) * report_from_phi(phi[where])
-        bodies.append([body, *(Cell(interval(values[i], sigma[i], i in _POSITIVE),
-                                    "" if share[i] > _DATA else "fair") for i in _SHOWN)])
+        values, sigma = scale * report_from_phi(phi[where]), scale * CONFIDENCE_95 * np.sqrt(spread)
+        bodies.append([body, *(Cell(interval(values[i], sigma[i], i not in (1, 2, 3)),
+                                    "" if share[i] > _HALF else "fair") for i in _SHOWN)])
     sigma = CONFIDENCE_95 * np.sqrt(np.diag(covariance))
     terms = [(name, *(interval(phi[k], sigma[k], term in NOT_NEGATIVE)
                       for term in model.terms.names for k in [model.term_index(name, term)]))
@@ -98,13 +82,14 @@ def _tables(result: RobotResult) -> tuple[Table, Table, Table]:
     return (Table("Torque, rms [N m]",
                   ("joint", "measured", "error", "share", "share held back"), torques),
             Table("Bodies, with 95 % intervals", ("body", *(
-                f"{NAMES[i]} [{UNITS[i]}]".replace("^2", "\u00b2") for i in _SHOWN)), bodies),
+                f"{results.NAMES[i]} [{results.UNITS[i]}]".replace("^2", "\u00b2")
+                for i in _SHOWN)), bodies),
             Table("Joints, with 95 % intervals", ("joint", *model.terms.names), terms))
 
 
 def result_json(result: RobotResult, recording: str) -> dict[str, Any]:
     """The result as JSON (SI units; bodies about the origins of their frames)."""
-    model, fit = result.model, result.fit
+    model, fit, drives = result.model, result.fit, result.drives
 
     def listed(**columns: Any) -> list[dict[str, Any]]:
         rows = zip(*(np.asarray(c).tolist() for c in columns.values()), strict=True)
@@ -122,24 +107,19 @@ def result_json(result: RobotResult, recording: str) -> dict[str, Any]:
         "error_rms": result.prediction.error.tolist(),
         "relative_error": result.prediction.relative,
         "held_back_relative_error": result.validation and result.validation.relative,
-        "gravity": model.gravity.tolist(), "delay": result.robot.delay,
-        "gains": result.drives and listed(
-            joint=model.joint_names, gain=result.drives.gain,
-            sigma=result.drives.gain * np.sqrt(np.diag(result.drives.spread))),
-        "coulomb_velocity": model.terms.coulomb_velocity,
-        "notes": list(result.notes)}
+        "gravity": model.gravity.tolist(), "delay": result.alignment.delay,
+        "gains": drives and listed(joint=model.joint_names, gain=drives.gain,
+                                   sigma=drives.gain * np.sqrt(np.diag(drives.spread))),
+        "coulomb_velocity": model.terms.coulomb_velocity, "notes": list(result.notes)}
 
 
 def robot_page(result: RobotResult, recording: Path, words: Sequence[str]) -> str:
-    """The report, as HTML in one file (raises MissingPackage).
-
-    Args:
-        words: of the command line.
+    """The report, as HTML in one file, with the words of the command line (raises MissingPackage).
     """
-    title, (torques, bodies, terms) = f"Robot report: {recording.resolve().name}", _tables(result)
+    torques, bodies, terms = _tables(result)
     base = Table("Base parameters", ("combination", "value", "95 %"), [
-        (text, *round_to_spread(value, CONFIDENCE_95 * sigma)) for text, value, sigma in zip(
-            result.fit.base.expressions(), result.beta, result.beta_sigma, strict=True)],
+        (text, *results.round_to_spread(value, CONFIDENCE_95 * sigma)) for text, value, sigma in
+        zip(result.fit.base.expressions(), result.beta, result.beta_sigma, strict=True)],
         folded=True)
     shown = result.validation or result.prediction
     time = shown.time - shown.time[0]
@@ -150,7 +130,7 @@ def robot_page(result: RobotResult, recording: Path, words: Sequence[str]) -> st
                     f"rms of measured less predicted {shown.error[j]:.3g} N m, "
                     f"{percent(shown.error[j], shown.torque[j])} of the torque")
               for j, name in enumerate(result.model.joint_names)]
-    return render(title, _diagnose(result), [
+    return render(f"Robot report: {recording.resolve().name}", _diagnose(result), [
         Section("Before and after", "held-out", [
             torques, "Held back: motion that the robot was not identified from."]),
         Section("Torque, measured and predicted", "torques", [
@@ -167,25 +147,25 @@ def robot_page(result: RobotResult, recording: Path, words: Sequence[str]) -> st
 
 def _diagnose(result: RobotResult) -> Diagnosis:
     """The verdict on an identified robot."""
-    reasons = tuple(f"{line[0].upper()}{line[1:]}." for line in _summary(result))
     held, model = result.validation, result.model
+    unexplained = [] if held is None else [f"{name} ({share:.0%})" for name, share in zip(
+        model.joint_names, held.shares, strict=True) if share > _HALF]
+    doubted = ", ".join(model.bodies[k] for k in np.flatnonzero(result.fit.contradicted))
+    tone, word, said, advice = results.GOOD, "Identified", (
+        "The robot explains torques that it had not seen."), ""
     if result.unexplained is not None:
-        return Diagnosis(BAD, "Not identified", "The description does not explain the torques.",
-                         (str(result.unexplained), *reasons), ())
-    if held is None:
-        return Diagnosis(FAIR, "Identified, not tested", "No part was held back for a test.",
-                         reasons, ("Give --set hold_back=0.3, or a recording by --test.",))
-    unexplained = [f"{name} ({share:.0%})" for name, share in zip(
-        model.joint_names, held.shares, strict=True) if share > _UNEXPLAINED]
-    if unexplained:
-        return Diagnosis(FAIR, "Partly identified", "Most of the torque is not explained of: "
-                         + ", ".join(unexplained) + ".", reasons,
-                         ("Move these joints more: at rest, friction holds what the bodies and "
-                          "the drive do not. Amber numbers below are the description's.",))
-    doubted = [model.bodies[k] for k in np.flatnonzero(result.fit.contradicted)]
-    if doubted:
-        return Diagnosis(FAIR, "Identified", "The robot is not as described: "
-                         + ", ".join(doubted) + ".", reasons,
-                         ("Look for a load, a gripper or a cover that the description lacks.",))
-    return Diagnosis(GOOD, "Identified", "The robot explains torques that it had not seen.",
-                     reasons, ())
+        tone, word, said = results.BAD, "Not identified", (
+            f"The description does not explain the torques: {result.unexplained}")
+    elif held is None:
+        tone, word, said = results.FAIR, "Identified, not tested", "No part was held back for a test."
+        advice = "Give --set hold_back=0.3, or a recording by --test."
+    elif unexplained:
+        tone, word = results.FAIR, "Partly identified"
+        said = f"Most of the torque is not explained of: {', '.join(unexplained)}."
+        advice = ("Move these joints more: at rest, friction holds what the bodies and the drive "
+                  "do not. Amber numbers below are the description's.")
+    elif doubted:
+        tone, said = results.FAIR, f"The robot is not as described: {doubted}."
+        advice = "Look for a load, a gripper or a cover that the description lacks."
+    return Diagnosis(tone, word, said, tuple(
+        f"{line[0].upper()}{line[1:]}." for line in _summary(result)), (advice,) if advice else ())
