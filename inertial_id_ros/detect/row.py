@@ -15,7 +15,7 @@ from ..model.newton_euler import GRAVITY, regressor, rotation, skew, weight_colu
 from ..model.setup import Setup, low_pass
 from ..motion.motion import BIN, BIN_NS, Array, Motion
 from ..motion.robot import Chain
-from ..robot.payload import TorqueLoad
+from ..robot.robot_file import TorqueLoad
 
 HALF, STEP, APART = 10, 4, 12  # bins: half of the kernel, from row to row, of independent rows
 SETTLING = 100  # bins, of the impulse response of a sensor's own filter

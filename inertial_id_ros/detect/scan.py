@@ -19,7 +19,7 @@ from ..model.history import History, Marks, Span
 from ..model.setup import Setup, Sheet
 from ..motion.motion import Array
 from ..motion.robot import Chain
-from ..robot.payload import TorqueLoad
+from ..robot.robot_file import TorqueLoad
 from .bank import TURN, Bank, Context, Kind, has_moved
 from .predictor import Forecast, Predictor
 from .row import ALL, APART, BIAS, HALF, PHI, SETUP, STEP, Row, Rows, TorqueRows

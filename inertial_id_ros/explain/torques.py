@@ -18,7 +18,7 @@ from ..model.rows import stretches
 from ..model.setup import Setup
 from ..motion.motion import Array
 from ..robot.least_squares import equivalent_white_noise, friction_weight
-from ..robot.payload import LoadColumns, TorqueLoad
+from ..robot.robot_file import LoadColumns, TorqueLoad
 from .fit import VAGUE
 
 KERNEL = np.hanning(23) / np.hanning(23).sum()  # bins, as long as that of a wrench

@@ -11,8 +11,7 @@ from ..motion.motion import BIN_NS, NO_MOTION, Array, IntArray, Motion
 from ..motion.robot import chain_of
 from ..motion.source import Numbers, Streams, counted
 from ..motion.track import Signal, joined_signals
-from ..robot.payload import TorqueLoad
-from ..robot.robot_file import IdentifiedRobot, load_robot
+from ..robot.robot_file import IdentifiedRobot, TorqueLoad, load_robot
 from ..samples.ring import Ring
 from ..settings import Settings
 

@@ -23,7 +23,16 @@ from ..errors import InvalidSetting, NotEnoughData
 from ..extras import optional_packages
 from ..inertia import Array, phi_from_body
 from ..linalg import triangle
-from .constraints import MARGIN, Bounds, Limits, consistent, entries, numbers, place
+from .constraints import (
+    MARGIN,
+    Bounds,
+    Limits,
+    consistent,
+    entries,
+    numbers,
+    place,
+    require,
+)
 from .convex import AffineRobot, depth, nearest_robot, solve
 from .least_squares import Reference, description_reference, make_reference
 from .model import BODY_TERMS, NOT_NEGATIVE, OFFSET, RobotModel
@@ -150,13 +159,10 @@ def fit_base_parameters(rows: Rows, base: BaseParameters) -> Array:
 class Certificate(NamedTuple):
     """Proof that no parameters with these base parameters are within the limits.
 
-    With multipliers Z in the cones of the limits, the sum of ``<Z, limit(phi)>`` cannot be negative
-    within the limits; but it is `value` < 0 whatever the null-space values of phi.
-
-    Attributes:
-        multipliers: one for each expression of the limits, of its shape; value: that sum.
-        leak: largest change of it for a null-space change of the reference's size: rounding.
-        depth: smallest eigenvalue or entry of the multipliers; 0 on the boundary.
+    With multipliers Z in the cones of the limits (each of the shape of its expression), the sum of
+    ``<Z, limit(phi)>`` cannot be negative within the limits; but it is `value` < 0 whatever the
+    null-space values of phi: a change of these of the reference's size changes it by the `leak`,
+    rounding. `depth` is the smallest eigenvalue or entry of Z; 0 on the boundary.
     """
 
     multipliers: tuple[Array, ...]
@@ -166,10 +172,9 @@ class Certificate(NamedTuple):
 
 
 class Feasibility(NamedTuple):
-    """The answer of BPFT.
+    """The answer of BPFT: whether a robot within the limits has the base parameters.
 
     Attributes:
-        feasible: True if a robot within the limits has the base parameters.
         margin: how far inside the limits the best such robot is, the reference being at 1 (where
             the search ends); negative: none is inside.
         witness: (p,) that robot; certificate: proof, if infeasible.
@@ -233,12 +238,8 @@ def fit_feasible(rows: Rows, base: BaseParameters, limits: Limits, ref: Referenc
 
 
 class BaseCheck(NamedTuple):
-    """Base parameters that were checked.
-
-    Attributes:
-        combinations: (nb,) of link parameters; beta: (nb,) their values.
-        feasibility: says if a robot can have them; nearest: (nb,) those that one can have.
-    """
+    """Base parameters (nb,) that were checked: combinations of link parameters and their values
+    beta, if a robot can have them, and the nearest that one can have."""
 
     combinations: tuple[str, ...]
     beta: Array
@@ -266,12 +267,12 @@ def check_base_parameters(given: Mapping[str, Any], constraints: Mapping[str, An
     """
     bounds = Bounds.from_mapping(constraints)
     listed = given.get("base_parameters") if isinstance(given, Mapping) else None
-    if not isinstance(listed, list) or not listed:
-        raise InvalidSetting("there is no list 'base_parameters'")
-    each = [entries(item, f"base_parameters[{k}]", "combination", "value", "sigma")
-            for k, item in enumerate(listed)]
-    beta = np.array([numbers(item, "value") for item in each])
-    base, bodies = _base_parameters([str(item.get("combination", "")) for item in each])
+    require(isinstance(listed, list) and listed, "'base_parameters'", listed, "a list")
+    items = [entries(each, f"base_parameters[{k}]", "combination", "value", "sigma")
+             for k, each in enumerate(listed or ())]
+    beta = np.array([numbers(item, "value") for item in items])
+    texts = tuple(str(item.get("combination", "")) for item in items)
+    base, bodies = _base_parameters(texts)
     phi = np.zeros(len(base.names))
     for body in bodies:
         phi[place(body, bodies)] = phi_from_body(1.0, np.zeros(3), np.eye(3)) if (
@@ -289,8 +290,8 @@ def check_base_parameters(given: Mapping[str, Any], constraints: Mapping[str, An
     # A robot can have what lies on the border of the cones, as fits often do (eq. 51); what is
     # corrected comes to lie inside (eq. 21, whose margin does not grow with the mass).
     nearest = correct_to_feasible(base, beta, lambda p: limits(p, MARGIN), scale)
-    return BaseCheck(tuple(str(item["combination"]) for item in each), beta,
-                     check_feasibility(base, beta, limits, scale), base.matrix @ nearest)
+    return BaseCheck(texts, beta, check_feasibility(base, beta, limits, scale),
+                     base.matrix @ nearest)
 
 
 def _base_parameters(texts: Sequence[str]) -> tuple[BaseParameters, list[str]]:
@@ -302,10 +303,9 @@ def _base_parameters(texts: Sequence[str]) -> tuple[BaseParameters, list[str]]:
             *(key for key in used if key[0] in _OF_JOINT)]
     matrix = np.array([[row.get(key, 0.0) for key in keys] for row in rows])
     independent = np.array([keys.index(next(iter(row))) for row in rows])
-    wrong = np.flatnonzero(np.any(matrix[:, independent] != np.eye(len(rows)), axis=0))
-    if len(wrong):
-        raise InvalidSetting(f"combination '{texts[wrong[0]]}' must begin with a parameter that no "
-                             "other combination holds, without a factor")
+    for k in np.flatnonzero(np.any(matrix[:, independent] != np.eye(len(rows)), axis=0)).tolist():
+        raise InvalidSetting(f"combination '{texts[k]}' must begin with a parameter that no other "
+                             "combination holds, without a factor")
     dependent = np.setdiff1d(np.arange(len(keys)), independent)
     return BaseParameters(tuple(f"{term}({owner})" for term, owner in keys), independent,
                           dependent, matrix[:, dependent]), bodies

@@ -29,6 +29,7 @@ from .base_parameters import structural_base_parameters
 from .least_squares import equivalent_white_noise, fit_unconstrained
 from .model import NO_TERMS, RobotModel
 from .recording import RowFilter, Rows
+from .robot_file import Drives
 
 LARGEST_TILT = 0.5  # rad
 LARGEST_DELAY = 0.1  # s
@@ -97,42 +98,24 @@ def align_recording(model: RobotModel, filtered: RowFilter) -> Alignment:
 
 def _condense(model: RobotModel, filtered: RowFilter, weights: Array | float
               ) -> tuple[Array, Array, Array]:
-    """Few rows, which fit and leave residuals as all of them do, weighted (r, joints).
-
-    Returns:
-        Base columns without gravity, and what gravity of 1 m/s^2 along each axis adds (4, k, nb);
-        efforts (k,); their derivatives (k,).
-    """
+    """Few rows, which fit and leave residuals as all of them do, weighted (r, joints): base columns
+    without gravity, and what gravity of 1 m/s^2 along each axis adds (4, k, nb); efforts (k,) and
+    their derivatives (k,)."""
     base = structural_base_parameters(model).independent
     weightless = model.with_gravity(np.zeros(3))
     pulls = [model.with_terms(NO_TERMS).with_gravity(axis) for axis in np.eye(3)]
 
     def columns(q: Array, dq: Array, ddq: Array) -> Array:
-        still = np.zeros_like(q)
-        rows = [weightless.regressor(q, dq, ddq)]
-        for pull in pulls:
-            rows.append(np.zeros_like(rows[0]))  # terms do not weigh
-            rows[-1][:, :, :model.inertial] = pull.regressor(q, still, still)
+        still, own = np.zeros_like(q), weightless.regressor(q, dq, ddq)
+        rows = [own, *(np.zeros_like(own) for _ in pulls)]
+        for part, pull in zip(rows[1:], pulls, strict=True):  # terms do not weigh
+            part[:, :, :model.inertial] = pull.regressor(q, still, still)
         return np.concatenate([part[:, :, base] for part in rows], axis=2)
 
     rows = np.concatenate([filtered.mean(columns), filtered.effort[..., None],
                            filtered.effort_rate[..., None]], axis=2)
     stacked = triangle((rows * np.expand_dims(weights, 2)).reshape(-1, rows.shape[2]))
     return np.stack(np.split(stacked[:, :-2], 4, axis=1)), stacked[:, -2], stacked[:, -1]
-
-
-class Drives(NamedTuple):
-    """How the motor currents that a robot sends as efforts become torques.
-
-    Attributes:
-        gain: (joints,) [N m/A]; spread: (joints, joints) covariance of their relative errors.
-        follow: (p, joints) by how much identified parameters grow with each gain, relative; None:
-            nothing is identified yet.
-    """
-
-    gain: Array
-    spread: Array
-    follow: Array | None = None
 
 
 def gains_from_payload(unloaded: Rows, loaded: Rows, mass: float) -> Drives:

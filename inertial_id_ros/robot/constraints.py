@@ -21,7 +21,7 @@ from ..errors import InvalidSetting
 from ..estimators.reference_body import body_coordinates
 from ..extras import optional_packages
 from ..inertia import Array, pseudo_inertia, skew, tensor_from_six
-from .least_squares import Reference
+from .least_squares import Reference, body_slices
 from .model import BODY_SIZE, NOT_NEGATIVE, RobotModel
 
 with optional_packages("identifying a robot"):
@@ -63,12 +63,9 @@ def consistent(body: cp.Expression, like: Array, form: str = "pseudo", margin: f
 
 
 def consistent_robot(model: RobotModel, like: Reference, form: str = "pseudo") -> Limits:
-    """The limits of every robot: consistent bodies, friction and drive inertia >= 0 (004 eq. 28).
-
-    Args:
-        like: robot to whose bodies the margin of consistency is relative.
-    """
-    bodies = [model.body_slice(k) for k in range(len(model.bodies))]
+    """The limits of every robot: consistent bodies, friction and drive inertia >= 0 (004 eq. 28);
+    `like`: robot to whose bodies the margin of consistency is relative."""
+    bodies = body_slices(len(model.bodies))
     signed = model.term_indices(*NOT_NEGATIVE)
     return lambda phi: [*(consistent(phi[where], like.phi[where], form) for where in bodies),
                         *([phi[signed]] if signed else [])]
@@ -145,35 +142,27 @@ class Bounds:
         links: bounds of links by name: mass, box, com_ellipsoid, ellipsoids, near_design.
         masses: bounds on sums of masses: links, min, max.
         form: of physical consistency, one of `FORMS`.
-
-    Raises:
-        InvalidSetting: they are not understood.
     """
 
     links: Mapping[str, Any] = field(default_factory=dict)
     masses: Sequence[Any] = ()
     form: str = "pseudo"
 
-    def __post_init__(self) -> None:
-        if self.form not in FORMS:
-            raise InvalidSetting(f"form is '{self.form}'; allowed: {', '.join(FORMS)}")
-        if not (isinstance(self.links, Mapping) and isinstance(self.masses, list | tuple)):
-            raise InvalidSetting(f"constraints: links are {self.links}, masses are {self.masses}; "
-                                 "expected a mapping by link, and a list")
-
     @classmethod
     def from_mapping(cls, given: Any) -> Bounds:
         """Bounds of the mapping of a file (raises InvalidSetting)."""
-        return cls(**entries(given, "constraints", "links", "masses", "form"))
+        bounds = cls(**entries(given, "constraints", "links", "masses", "form"))
+        require(bounds.form in FORMS, "form", bounds.form, " or ".join(FORMS))
+        require(isinstance(bounds.links, Mapping), "links", bounds.links, "a mapping by link")
+        require(isinstance(bounds.masses, list | tuple), "masses", bounds.masses, "a list")
+        return bounds
 
     def limits(self, bodies: Sequence[str], like: Array) -> Limits:
-        """Limits of these bodies, which phi begins with.
+        """Limits of these bodies, which phi begins with (raises InvalidSetting: a link or bound
+        that does not exist, or is out of range).
 
         Args:
             like: (p,) a robot of about the right size, and the design of `near_design`.
-
-        Raises:
-            InvalidSetting: a link or bound that does not exist, or is out of range.
         """
         def limits(phi: Any) -> list[cp.Expression]:
             out = []
@@ -235,11 +224,8 @@ def _ball(given: Any, what: str) -> Array:
 
 def place(link: str, bodies: Sequence[str]) -> slice:
     """Where the parameters of a body are (raises InvalidSetting)."""
-    if link not in bodies:
-        raise InvalidSetting(f"there is no link '{link}' that moves; there are: "
-                             + ", ".join(bodies))
-    first = BODY_SIZE * list(bodies).index(link)
-    return slice(first, first + BODY_SIZE)
+    require(link in bodies, "link", link, "one that moves: " + ", ".join(bodies))
+    return body_slices(len(bodies))[list(bodies).index(link)]
 
 
 def require(is_good: Any, what: str, given: Any, wanted: str) -> None:

@@ -47,7 +47,7 @@ STABILITY = 1e-3  # lambda, for point masses in units of their mean
 
 
 class InfeasibleProblem(InvalidData):
-    """No point satisfies the constraints."""
+    """No robot satisfies the constraints."""
 
 
 class AffineRobot:
@@ -129,7 +129,7 @@ class Box(NamedTuple):
 
     def prior(self, phi: Array) -> Array:
         """Columns (10, 10): standard deviations of a body expected to be phi (10,) (eqs 17-22),
-        along the parameters about the middle of the box, brought to the link's frame (eq. 27)."""
+        along the parameters about the middle of the box, in the link's frame (eq. 27)."""
         half = x, y, z = 0.5 * (self.upper - self.lower)
         to_link = transform_matrix(np.eye(3), 0.5 * (self.lower + self.upper))
         most = (1.0 + MASS_ERROR) * phi[0]

@@ -14,7 +14,6 @@ from ..inertia import Array, Body, body_from_phi, is_consistent
 from .base_parameters import structural_base_parameters
 from .calibration import (
     Alignment,
-    Drives,
     align_recording,
     gains_from_payload,
     with_all_terms,
@@ -31,7 +30,7 @@ from .constraints import Bounds
 from .fit import METHODS, Prediction, RobotFit, fit_robot
 from .model import GRAVITY, JointTerms, RobotModel
 from .recording import LOW_PASS, JointRecording, RowFilter
-from .robot_file import IdentifiedRobot
+from .robot_file import Drives, IdentifiedRobot
 
 # Of data sheets and of controllers: those of a real UR10e differ from gains that were found with a
 # known mass by 4 %.
@@ -102,7 +101,7 @@ class RobotResult:
         fit: parameters, and what the data say of the description.
         prediction: on all the recording; validation: on a test, or on the last part by a robot
             identified from the rest; None if there was none.
-        alignment: tilt and delay, zero where they are not clear of zero; low_pass: of the rows [s].
+        alignment: tilt and delay, zero where they are not clear of zero.
         drives: gains with which currents became torques; None: efforts are torques.
         notes: what a person should know; unexplained: why this is no robot; None: it is one.
     """
@@ -111,7 +110,6 @@ class RobotResult:
     prediction: Prediction
     validation: Prediction | None
     alignment: Alignment
-    low_pass: float
     drives: Drives | None
     notes: tuple[str, ...]
     unexplained: InvalidData | NotEnoughData | None
@@ -126,7 +124,7 @@ class RobotResult:
         """What is kept in a file."""
         fit, model = self.fit, self.model
         return IdentifiedRobot(model.joint_names, model.bodies, model.terms, model.gravity,
-                               self.alignment.delay, self.low_pass, fit.phi, fit.covariance,
+                               self.alignment.delay, fit.phi, fit.covariance,
                                fit.noise, self.drives and self.drives._replace(follow=fit.follow))
 
     @property
@@ -209,7 +207,7 @@ def identify_described_robot(urdf: str, recorded: Sequence[JointRecording],
     prediction = fit.predict(rows)
     unexplained = explain_failure(level, followed, [prediction, validation or prediction],
                                   np.std(rows.regressor @ model.nominal, axis=0))
-    return RobotResult(fit, prediction, validation, alignment, low_pass, drives,
+    return RobotResult(fit, prediction, validation, alignment, drives,
                        (*notes, *compare_with_description(fit, prediction)), unexplained)
 
 

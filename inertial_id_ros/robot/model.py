@@ -124,10 +124,9 @@ class RobotModel:
         self._joints = joints[self.floating_base:]
         if not self._joints:
             raise InvalidModel("the robot description has no moving joint")
-        for name, joint in zip(self.joint_names, self._joints, strict=True):
-            if joint.nv != 1:
-                raise InvalidModel(f"joint '{name}' has {joint.nv} degrees of freedom; one is "
-                                   "allowed")
+        for name in (name for name, joint in zip(self.joint_names, self._joints, strict=True)
+                     if joint.nv != 1):
+            raise InvalidModel(f"joint '{name}' has several degrees of freedom; one is allowed")
         self.links = {frame.name: frame.parentJoint - 1 for frame in description.frames
                       if frame.type == pin.FrameType.BODY}
         first = {body: link for link, body in reversed(self.links.items())}
@@ -149,13 +148,25 @@ class RobotModel:
         Args:
             floating_base: the root link moves freely and is a body with parameters; else it is
                 fixed to the ground and has none.
-            joints: that move, the others locked at zero; None: all.
+            joints: that move, in the order of the description; the others are locked at zero.
+                None: all.
 
         Raises:
             InvalidModel: not a usable URDF, or it lacks one of the joints.
         """
         root = pin.JointModelFreeFlyer() if floating_base else None
-        return cls(_reduced(parse_urdf(urdf, root, dynamics=True), joints), terms, gravity)
+        full = parse_urdf(urdf, root, dynamics=True)
+        names = list(full.names)[1:]
+        moving = names if joints is None else [name for name in names if name in joints]
+        for name in set(joints or ()) - set(names):
+            raise InvalidModel(f"the robot description has no joint '{name}'; it has: "
+                               + ", ".join(names))
+        if moving != list(joints or names):
+            raise InvalidModel("the joints of the robot description stand in another order: "
+                               + ", ".join(moving))
+        locked = [k for k, name in enumerate(names, 1) if name not in moving]
+        return cls(pin.buildReducedModel(full, locked, pin.neutral(full)) if locked else full,
+                   terms, gravity)
 
     def with_gravity(self, gravity: ArrayLike) -> RobotModel:
         """The same robot under another gravity (3,) [m/s^2], such as a tilted mounting."""
@@ -198,11 +209,8 @@ class RobotModel:
     # What the description says
 
     def carrier(self, link: str) -> tuple[slice, pin.SE3]:
-        """Where in phi the body is that carries a link, and the pose of the link in its frame.
-
-        Raises:
-            UnknownFrame: there is no such link. InvalidModel: no joint moves it.
-        """
+        """Where in phi the body is that carries a link, and the pose of the link in its frame
+        (raises UnknownFrame; InvalidModel: no joint moves it)."""
         body = self.links.get(link)
         if body is None:
             raise UnknownFrame(f"the robot description has no link '{link}', in which the payload "
@@ -220,8 +228,7 @@ class RobotModel:
 
     @property
     def position_limits(self) -> Array:
-        """Lowest and highest position (joints, 2) [rad or m]; infinite: the description says none.
-        """
+        """Lowest and highest position (joints, 2) [rad or m]; infinite where it says none."""
         model = self._model
         limits = np.array([[limit[joint.idx_q] for limit in (
             model.lowerPositionLimit, model.upperPositionLimit)] for joint in self._joints])
@@ -256,12 +263,10 @@ class RobotModel:
         `BASE_SIZE` rows are those of a floating base, which no joint torque enters.
 
         Args:
-            q: (n, nv) joint positions [rad] or [m]. With a floating base (n, 7 + joints): first the
-                base's position [m] and quaternion x, y, z, w.
-            dq: (n, nv) velocities. With a floating base the first six are its linear [m/s] and
-                angular velocity [rad/s] in its own axes.
-            ddq: (n, nv) their derivatives (of the base: the spatial acceleration, i.e. the
-                derivative of the six numbers of dq).
+            q: (n, nv) joint positions [rad] or [m]; a floating base comes first, by position [m]
+                and quaternion x, y, z, w: (n, 7 + joints).
+            dq, ddq: (n, nv) velocities and their derivatives; a floating base comes first, by
+                linear [m/s] and angular velocity [rad/s] in its own axes.
             span: time [s] over which forces were averaged, for friction that changes sides within.
         """
         out = np.zeros((len(q), self.nv, self.size))
@@ -293,24 +298,3 @@ class RobotModel:
         for position, joint in zip(q[:, head:].T[..., None], self._joints, strict=True):
             columns += [np.cos(position), np.sin(position)] if joint.nq == 2 else [position]
         return np.concatenate(columns, axis=1)
-
-
-def _reduced(full: pin.Model, joints: Collection[str] | None) -> pin.Model:
-    """Pinocchio's model in which only these joints move (None: all), the others locked at zero.
-
-    Raises:
-        InvalidModel: it lacks one of the joints, or has them in another order.
-    """
-    names = list(full.names)[1:]
-    if joints is None:
-        return full
-    for name in joints:
-        if name not in names:
-            raise InvalidModel(f"the robot description has no joint '{name}'; it has: "
-                               + ", ".join(names))
-    moving = [name for name in names if name in joints]
-    if moving != list(joints):
-        raise InvalidModel("the joints of the robot description stand in another order: "
-                           + ", ".join(moving))
-    locked = [k for k, name in enumerate(names, 1) if name not in joints]
-    return pin.buildReducedModel(full, locked, pin.neutral(full)) if locked else full

@@ -1,5 +1,11 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""An identified robot in a file, for payloads that are found relative to it."""
+"""An identified robot in a file, and the payload of that robot in the torques of its joints.
+
+``tau - Y phi_robot = A phi + E e``: A are the columns of the body that carries the payload, moved
+to the payload's frame. e ~ N(0, 1) are errors of the robot: those of its file, by how much friction
+may have changed since, and, where torques are motor currents times gains, errors of the gains,
+which add to the torque of each joint in proportion to it and have made the robot wrong alike.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +13,35 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..errors import DamagedFile, InvalidData, InvalidModel, InvalidSetting
-from ..inertia import Array
+from ..inertia import PARAMETERS, Array, transform_matrix
 from ..io.files import format_document, read_document, user_path, write_atomically
 from ..limits import MAX_ROBOT_BYTES
-from .calibration import Drives
-from .model import JointTerms, RobotModel
+from ..motion.motion import BIN
+from .model import COULOMB, OFFSET, VISCOUS, JointTerms, RobotModel
 
 _KIND, _VERSION = "inertial_id_ros robot", 3
+FRICTION_DRIFT = 0.05  # of itself, by which friction may have changed since (one deviation)
+_SMALLEST = 0.01  # of the robot's noise: errors that move torques less are left out
+_TRIALS = 100  # random motions that tell how much each moves them
+
+
+class Drives(NamedTuple):
+    """How the motor currents that a robot sends as efforts become torques.
+
+    Attributes:
+        gain: (joints,) [N m/A]; spread: (joints, joints) covariance of their relative errors.
+        follow: (p, joints) by how much identified parameters grow with each gain, relative; None:
+            nothing is identified yet.
+    """
+
+    gain: Array
+    spread: Array
+    follow: Array | None = None
 
 
 @dataclass(frozen=True)
@@ -28,7 +51,7 @@ class IdentifiedRobot:
     Attributes:
         joints: names, in the order of phi's joint terms; bodies: names.
         terms: of the joints; gravity: (3,) [m/s^2] in root axes; delay: by which efforts are
-        stamped late [s]; low_pass: of the filter [s] that the rows went through.
+            stamped late [s].
         phi: (p,) parameters; covariance: (p, p), of what data and prior know.
         noise: (joints,) of one low-passed row, taken as independent [N m].
         currents: None if efforts are torques.
@@ -39,18 +62,14 @@ class IdentifiedRobot:
     terms: JointTerms
     gravity: Array
     delay: float
-    low_pass: float
     phi: Array
     covariance: Array
     noise: Array
     currents: Drives | None = None
 
     def model(self, urdf: str) -> RobotModel:
-        """The regressor that phi belongs to, from the same robot's description.
-
-        Raises:
-            InvalidModel: the description has other joints or bodies.
-        """
+        """The regressor that phi belongs to, from the same robot's description (raises
+        InvalidModel)."""
         made = RobotModel.from_urdf(urdf, self.terms, False, self.gravity, self.joints)
         if made.bodies != self.bodies or made.size != len(self.phi):
             raise InvalidModel("the robot file was made with another robot description: it has the "
@@ -60,11 +79,7 @@ class IdentifiedRobot:
 
 
 def save_robot(path: str | Path, robot: IdentifiedRobot) -> None:
-    """Write a robot file.
-
-    Raises:
-        InvalidSetting: it cannot be written.
-    """
+    """Write a robot file (raises InvalidSetting)."""
     drives = robot.currents and robot.currents._asdict()
     content = json.loads(json.dumps({**asdict(robot), "currents": drives},
                                     default=np.ndarray.tolist))
@@ -75,10 +90,7 @@ def save_robot(path: str | Path, robot: IdentifiedRobot) -> None:
 
 
 def load_robot(path: str | Path) -> IdentifiedRobot:
-    """Read a robot file.
-
-    Raises:
-        InvalidSetting: not readable. InvalidData: not such a file, or damaged.
+    """Read a robot file (raises InvalidSetting: not readable; InvalidData: not one, or damaged).
     """
     try:
         return _from_tree(read_document(user_path(path), _KIND, _VERSION, limit=MAX_ROBOT_BYTES))
@@ -108,6 +120,105 @@ def _from_tree(tree: dict[str, Any]) -> IdentifiedRobot:
     return IdentifiedRobot(
         tuple(tree["joints"]), tuple(tree["bodies"]),
         JointTerms(**{**terms, "load_bodies": tuple(map(float, terms["load_bodies"]))}),
-        numbers(tree, "gravity", 3), float(tree["delay"]), float(tree["low_pass"]),
+        numbers(tree, "gravity", 3), float(tree["delay"]),
         numbers(tree, "phi", p), numbers(tree, "covariance", p, p), numbers(tree, "noise", n),
         currents)
+
+
+class LoadColumns(NamedTuple):
+    """What n rows of j joints hold; any weighted mean of rows holds the same means.
+
+    Attributes:
+        torque, own: (n, j) of the payload, that is measured less that of the robot; of the robot.
+        sign: (n, j) of the velocity of joints with Coulomb friction: between -1 and 1 where it is
+            not known, 1 without friction.
+        A: (n, j, 10); errors: (n, j, e) columns E without those in proportion to the torque.
+    """
+
+    torque: Array
+    own: Array
+    sign: Array
+    A: Array
+    errors: Array
+
+
+class TorqueLoad:
+    """Makes rows of one robot and one frame of the payload.
+
+    Args:
+        urdf: description of the robot; frame: link, moved by a joint of it.
+
+    Attributes:
+        model: its regressor; robot: as identified; joints: j.
+        friction: (j,) Coulomb friction; typical: (j,) torque by its errors in random motion [N m].
+        in_proportion: (j, e) errors per torque of each joint.
+
+    Raises:
+        InvalidModel: another description, or no moving body carries the frame.
+        UnknownFrame: the description has no such link.
+    """
+
+    def __init__(self, robot: IdentifiedRobot, urdf: str, frame: str) -> None:
+        self.robot, self.model = robot, robot.model(urdf)
+        self.joints, size = self.model.nv, self.model.size
+        self._carrier, placement = self.model.carrier(frame)
+        self._to_body = transform_matrix(placement.rotation, placement.translation)
+        self.friction = np.abs(self.model.coulomb(robot.phi))
+        root = _error_root(self.model, robot)
+        rng = np.random.default_rng(0)
+        q, dq, ddq = self.model.sample_positions(rng, _TRIALS), *rng.normal(
+            size=(2, _TRIALS, self.joints))
+        Y = self.model.regressor(q, dq, ddq)
+        moved = Y @ root[:size] + (Y @ robot.phi)[..., None] * root[size:]
+        self.typical = np.sqrt(np.square(moved).sum(2).mean(0))
+        scaled = (moved / robot.noise[:, None]).reshape(-1, moved.shape[2])
+        sizes, turn = np.linalg.svd(scaled, full_matrices=False)[1:]
+        root = root @ turn[sizes > _SMALLEST * np.sqrt(_TRIALS)].T
+        self._root, self.in_proportion = root[:size], root[size:]
+
+    @property
+    def width(self) -> int:
+        """Numbers in a row."""
+        return self.joints * (3 + PARAMETERS + self._root.shape[1])
+
+    def rows(self, q: Array, dq: Array, ddq: Array, torque: Array) -> Array:
+        """Rows (n, width) of motion and measured torques (n, j)."""
+        if not len(q):
+            return np.empty((0, self.width))
+        Y = self.model.regressor(q, dq, ddq, BIN)
+        own = Y @ self.robot.phi
+        parts = (torque - own, own, self.model.signs(Y), Y[:, :, self._carrier] @ self._to_body,
+                 Y @ self._root)
+        return np.concatenate([part.reshape(len(q), -1) for part in parts], axis=1)
+
+    def columns(self, rows: Array) -> LoadColumns:
+        """What rows (n, width) hold."""
+        n, j = len(rows), self.joints
+        torque, own, sign, A, errors = np.split(rows, j * np.array([1, 2, 3, 3 + PARAMETERS]), 1)
+        return LoadColumns(torque, own, sign, A.reshape(n, j, PARAMETERS),
+                           errors.reshape(n, j, self._root.shape[1]))
+
+
+def _error_root(model: RobotModel, robot: IdentifiedRobot) -> Array:
+    """Square root (p + j, e) of the covariance of the robot's errors and of the relative errors of
+    its gains; zero where torques are measured."""
+    size, joints = model.size, model.nv
+    covariance = np.zeros((size + joints, size + joints))
+    covariance[:size, :size] = robot.covariance + np.diag(_friction_drift(model, robot.phi) ** 2)
+    if robot.currents is not None and robot.currents.follow is not None:
+        spread = robot.currents.spread
+        across = -robot.currents.follow @ spread
+        covariance[:size, size:], covariance[size:, :size] = across, across.T
+        covariance[size:, size:] = spread
+    sd = np.sqrt(np.maximum(np.diag(covariance), 1e-300))
+    values, vectors = np.linalg.eigh(covariance / np.outer(sd, sd))
+    return np.asarray(sd[:, None] * vectors * np.sqrt(np.maximum(values, 0.0)))
+
+
+def _friction_drift(model: RobotModel, phi: Array) -> Array:
+    """Deviations (p,) by which friction may have changed; offsets as Coulomb friction does."""
+    out = np.zeros(model.size)
+    for term, like in ((VISCOUS, VISCOUS), (COULOMB, COULOMB), (OFFSET, COULOMB)):
+        own, size = model.term_indices(term), model.term_indices(like)
+        out[own[:len(size)]] = FRICTION_DRIFT * np.abs(phi[size[:len(own)]])
+    return out

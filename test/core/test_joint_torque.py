@@ -19,9 +19,9 @@ from inertial_id_ros.identify.identifier import Identifier, make_identifier
 from inertial_id_ros.inertia import Array, is_consistent, report_from_phi
 from inertial_id_ros.io.sample_blocks import JointStates
 from inertial_id_ros.model.tool import Tool
-from inertial_id_ros.robot.calibration import Drives
 from inertial_id_ros.robot.model import NO_TERMS, RobotModel
 from inertial_id_ros.robot.robot_file import (
+    Drives,
     IdentifiedRobot,
     load_robot,
     save_robot,
@@ -163,7 +163,7 @@ def pushed() -> Array:
 def exact(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path, phi = tmp_path_factory.mktemp("robot") / "arm.robot", MODEL.nominal
     sd = 1e-3 * np.maximum(np.abs(phi), 1e-2)
-    save_robot(path, IdentifiedRobot(NAMES, MODEL.bodies, MODEL.terms, MODEL.gravity, 0.0, 0.4,
+    save_robot(path, IdentifiedRobot(NAMES, MODEL.bodies, MODEL.terms, MODEL.gravity, 0.0,
                                      phi, np.diag(sd**2), 0.25 * NOISE))
     return path
 

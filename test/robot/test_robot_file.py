@@ -14,9 +14,8 @@ import pytest
 
 from inertial_id_ros.errors import InvalidData, InvalidModel
 from inertial_id_ros.io.files import format_document
-from inertial_id_ros.robot.calibration import Drives
 from inertial_id_ros.robot.model import JointTerms, RobotModel
-from inertial_id_ros.robot.robot_file import IdentifiedRobot, load_robot, save_robot
+from inertial_id_ros.robot.robot_file import Drives, IdentifiedRobot, load_robot, save_robot
 
 
 def robot(joints: int) -> IdentifiedRobot:
@@ -25,7 +24,7 @@ def robot(joints: int) -> IdentifiedRobot:
     root = rng.normal(size=(size, size))
     return IdentifiedRobot(
         tuple(f"joint_{k}" for k in range(joints)), tuple(f"link_{k}" for k in range(joints)),
-        JointTerms(), np.array([0.0, 0.0, -9.81]), 0.001, 0.1, rng.normal(size=size),
+        JointTerms(), np.array([0.0, 0.0, -9.81]), 0.001, rng.normal(size=size),
         root @ root.T / 7.0, np.ones(joints))
 
 
