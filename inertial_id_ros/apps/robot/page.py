@@ -157,7 +157,8 @@ def _diagnose(result: RobotResult) -> Diagnosis:
         tone, word, said = results.BAD, "Not identified", (
             f"The description does not explain the torques: {result.unexplained}")
     elif held is None:
-        tone, word, said = results.FAIR, "Identified, not tested", "No part was held back for a test."
+        tone, word = results.FAIR, "Identified, not tested"
+        said = "No part was held back for a test."
         advice = "Give --set hold_back=0.3, or a recording by --test."
     elif unexplained:
         tone, word = results.FAIR, "Partly identified"
