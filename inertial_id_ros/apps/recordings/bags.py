@@ -177,9 +177,7 @@ def _names(bag: Bag, wanted: InputTopic, settings: Settings, asked: Collection[s
             f"the recording holds no wrench ({WRENCH.type}); it holds {_held(bag)}")
     if wanted not in (WRENCH, JOINT_STATES):
         found = [topic for topic in found if topic.endswith("/" + name.rsplit("/", 1)[-1])]
-        if len(found) > 1:
-            notes.append(f"none of {', '.join(found)} is used: choose one with --set "
-                         f"{wanted.setting}=NAME")
+        if len(found) > 1:  # which one is meant, is for the user to say
             return []
     if found:
         notes.append(f"using {' and '.join(found)} for {name}")
