@@ -7,7 +7,6 @@ from __future__ import annotations
 import inspect
 import math
 import time
-from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -25,7 +24,6 @@ from .kinds import STOPPING, Doubt, without_doubted
 from .ros.conversions import LATCHED, TOPIC, stamp_ns
 
 __all__ = ["NoPayload", "Payload", "PayloadClient"]
-_TWO_BREAKS = 10.0  # s within which a second break means that two programs publish
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,9 +87,6 @@ class PayloadClient:
     before it was taken; so the first message, and one after a silence, are used only when another
     follows, which takes a period of estimator.rate, or .85 s.
 
-    The numbers of the messages of two publishers go back, or repeat with other contents, again and
-    again; one such break alone may be a node that was started again.
-
     Args:
         node: of the program. topic: of the node that identifies.
         max_age: bound on the time since the newest sample used has arrived [s]; at 2 Hz, ages
@@ -110,13 +105,11 @@ class PayloadClient:
         if require not in GROUPS:
             raise InvalidData(f"require is '{require}'; allowed: {', '.join(GROUPS)}")
         self.topic, self.max_age, self.require = topic, max_age, require
-        self._frame_id = frame_id.lstrip("/")
+        self._node, self._frame_id = node, frame_id.lstrip("/")
         # The newest message, and the steady time at which its newest sample arrived at the latest
         # [s]; None: not known.
         self._received: tuple[InertialParameters, float | None] | None = None
         self._taken = -math.inf  # steady time of that [s]
-        self._breaks: deque[float] = deque([-math.inf] * 2, maxlen=2)  # steady times [s]
-        self._node = node
 
         def take(*arrived: Any) -> None:  # some executors pass both as one tuple
             self._take(*(arrived[0] if len(arrived) == 1 else arrived))
@@ -133,17 +126,13 @@ class PayloadClient:
         """Keep a message; info: of the middleware, as its arrival by the system clock [ns]."""
         now, received = time.monotonic(), info.get("received_timestamp", 0)
         waited = max(0.0, 1e-9 * (time.time_ns() - received)) if received > 0 else 0.0
-        last, before = self._received or (None, None)
-        arrived = None
+        (last, before), arrived = self._received or (None, None), None
+        if last is not None and message.sequence == last.sequence:
+            return  # it says nothing new, nor that the node lives
         if last is not None and message.sequence > last.sequence:
             arrived = min(self._taken, now - waited) - message.age
             if before is not None and last.header.stamp == message.header.stamp:
                 arrived = min(arrived, before)  # the same sample gets no younger
-        elif last is not None:
-            if (message.sequence, message.header.stamp, message.inertia.m, message.stale) == (
-                    last.sequence, last.header.stamp, last.inertia.m, last.stale):
-                return  # it says nothing new, nor that the node lives
-            self._breaks.append(now)
         self._received, self._taken = (message, arrived), now
 
     def newest(self) -> Payload | NoPayload:
@@ -155,11 +144,9 @@ class PayloadClient:
             return NoPayload(f"no message has arrived on '{self.topic}'")
         message, arrived = self._received
         now, frame = time.monotonic(), message.header.frame_id.lstrip("/")
-        if now - self._breaks[0] < _TWO_BREAKS:
-            return NoPayload(f"the numbers of the messages on '{self.topic}' go back or repeat "
-                             "again and again: more than one program publishes there")
-        reason = why_unusable(message, self.require)
-        if reason:
+        if self._node.count_publishers(self.topic) > 1:
+            return NoPayload(f"more than one program publishes on '{self.topic}'")
+        if reason := why_unusable(message, self.require):
             return NoPayload(reason)
         if self._frame_id and frame != self._frame_id:
             return NoPayload(f"the numbers are given in '{frame}', and not in '{self._frame_id}'")
@@ -194,20 +181,19 @@ def why_unusable(message: InertialParameters, require: str) -> str:
     Args:
         require: which of `GROUPS` must be known; each includes those before.
     """
-    if not message.valid:
-        return f"the node has no estimate: {message.status}"
-    if message.stale:
-        return f"the node holds an old estimate: {message.status}"
-    if Doubt(message.doubt) & STOPPING:
-        return f"the node is in doubt: {next(iter(message.diagnostics), message.status)}"
-    if not 0.0 <= message.age < math.inf:
-        return f"the message has no age ({message.age:g} s)"
-    body = body_of(message)
-    if not all(np.isfinite(part).all() for part in (*body, message.covariance)):
-        return "the message holds numbers that are not finite"
-    if not is_consistent(phi_from_body(*body)):
-        return "no rigid body has the mass and inertia of the message"
-    verdict, names = verdicts_of(message), list(GROUPS)
-    unknown = [name for name in names[:names.index(require) + 1]
-               if UNOBSERVED in verdict[GROUPS[name]]]
-    return f"the motion so far does not determine the {unknown[0]}" if unknown else ""
+    body, verdict = body_of(message), verdicts_of(message)
+    needed = list(GROUPS)[:list(GROUPS).index(require) + 1]
+    unknown = [name for name in needed if UNOBSERVED in verdict[GROUPS[name]]]
+    for is_wrong, why in (
+            (not message.valid, f"the node has no estimate: {message.status}"),
+            (message.stale, f"the node holds an old estimate: {message.status}"),
+            (Doubt(message.doubt) & STOPPING,
+             f"the node is in doubt: {next(iter(message.diagnostics), message.status)}"),
+            (not 0.0 <= message.age < math.inf, f"the message has no age ({message.age:g} s)"),
+            (not all(np.isfinite(part).all() for part in (*body, message.covariance)),
+             "the message holds numbers that are not finite"),
+            (unknown, f"the motion so far does not determine the {', '.join(unknown)}")):
+        if is_wrong:
+            return why
+    return "" if is_consistent(phi_from_body(*body)) else (
+        "no rigid body has the mass and inertia of the message")

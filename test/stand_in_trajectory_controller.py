@@ -20,26 +20,17 @@ _PERIOD = 0.01  # s
 
 
 class StandInController:
-    """Follows trajectories exactly, and publishes joint states.
-
-    Attributes:
-        accepts: whether goals are; answers_after: seconds until the controller says so
-            (`SlowController`); answers: whether a cancelled goal ends; fails: words with which the
-            next goal is aborted at once.
-        published: whether joint states come; moving_stamps: whether their stamps go on; follows:
-            whether positions do.
-        speed: share of the programmed speed.
-        start: positions at the begin of the last trajectory; positions: now.
-        cancelled, ended: how many goals were; goals: trajectories received.
-    """
+    """Follows trajectories exactly, and publishes joint states; its attributes are set at will."""
 
     def __init__(self, node, names: tuple[str, ...], positions: np.ndarray) -> None:
-        self.accepts = self.answers = self.published = self.moving_stamps = self.follows = True
-        self.answers_after, self.fails, self.speed = 0.0, "", 1.0
+        self.answers = True  # whether a cancelled goal ends
+        self.published = self.moving_stamps = self.follows = True  # joint states, stamps, positions
+        self.answers_after = 0.0  # s until a goal is accepted, see `SlowController`
+        self.fails, self.speed = "", 1.0  # words with which a goal is aborted; share of the speed
         self.cancelled, self.ended, self.goals = 0, 0, []
         self._node, self._names = node, names
-        self.positions = self.start = np.array(positions, dtype=float)
-        self._handle, self._began, self._words = None, 0.0, ""
+        self.positions = np.array(positions, dtype=float)
+        self._handle, self._began = None, 0.0
         self._publisher = node.create_publisher(JointState, JOINT_STATES, 10)
         self._server = ActionServer(
             node, FollowJointTrajectory, ACTION, self._end, goal_callback=self._take,
@@ -53,7 +44,7 @@ class StandInController:
 
     def _take(self, goal) -> GoalResponse:
         time.sleep(self.answers_after)
-        return GoalResponse.ACCEPT if self.accepts else GoalResponse.REJECT
+        return GoalResponse.ACCEPT
 
     def _cancel(self, handle) -> CancelResponse:
         self.cancelled += 1
@@ -61,7 +52,6 @@ class StandInController:
 
     def _begin(self, handle) -> None:
         self._handle, self._began = handle, time.monotonic()
-        self.start = np.array(handle.request.trajectory.points[0].positions)
         self.goals.append(handle.request.trajectory)
 
     def _end(self, handle) -> FollowJointTrajectory.Result:
@@ -89,19 +79,15 @@ class StandInController:
                 handle.execute()
         if self.published:
             message = JointState(name=list(self._names), position=self.positions.tolist())
+            message.header.stamp.sec = 1
             if self.moving_stamps:
                 message.header.stamp = self._node.get_clock().now().to_msg()
-            else:
-                message.header.stamp.sec = 1
             self._publisher.publish(message)
 
 
 class SlowController(StandInController):
-    """One with a node of its own, which goes on while it takes its time to answer.
-
-    Args:
-        domain: ROS domain; seconds: until it accepts a goal.
-    """
+    """One with a node of its own in a ROS domain, which goes on while it takes its time [s] to
+    accept a goal."""
 
     def __init__(self, domain: int, names: tuple[str, ...], positions: np.ndarray, seconds: float
                  ) -> None:

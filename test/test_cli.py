@@ -16,7 +16,7 @@ from inertial_id_ros import cli
 from inertial_id_ros.cli import exit_status, names, numbers
 from inertial_id_ros.errors import InvalidSetting, NotEnoughData
 from inertial_id_ros.extras import EXTRAS
-from inertial_id_ros.ros.guide.command_line import parse
+from inertial_id_ros.ros.guide.identify_payload import parse
 
 # Importing this module takes a while, and says when it begins.
 SLOW = """

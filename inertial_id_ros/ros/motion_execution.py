@@ -2,21 +2,17 @@
 """Execution of one planned motion through a trajectory controller, watched all the time.
 
 Nothing is sent before the trajectory has been checked at the joint positions that hold then. While
-the arm may move, everything in `find_problem` is checked every `PERIOD`; whatever it finds, a fault
-in this program included, cancels the goal, and the controller brings the arm to rest. A goal
-without an answer outlives its motion: whenever the controller accepts it, it is cancelled at once,
-so that the execution must be kept until `is_settled`. If this process is killed, nothing cancels:
-the controller then ends the trajectory, which is a few seconds long at most and ends at rest.
-
-What this does not replace: the emergency stop, the limits and the collision detection of the robot
-itself, and a person who watches (SECURITY.md).
+the arm may move, whatever `find_problem` finds, a fault in this program included, cancels the goal,
+and the controller brings the arm to rest. A goal without an answer outlives its motion: whenever
+the controller accepts it, it is cancelled at once. If this process is killed, nothing cancels: the
+controller then ends the trajectory, which is a few seconds long at most and ends at rest. None of
+this replaces the emergency stop and a person who watches (SECURITY.md).
 """
 
 from __future__ import annotations
 
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -30,18 +26,16 @@ from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from ..apps.simulation.motion import Trajectory
-from ..errors import MissingPackage, printable
+from ..errors import printable
 from .conversions import duration_message
-from .program import find_type
+from .program import message_type
 from .ros_client import NoAnswer, RosClient
 
 ACTION_TYPE, ENDING = "control_msgs/action/FollowJointTrajectory", "/follow_joint_trajectory"
 PERIOD = 0.02  # s between two looks at everything that would stop the motion
-# Time without new joint states after which it is not known where the arm is [s], or so many of
-# their periods, if that is less, and at least so long: a busy computer keeps it, and a controller
-# that stops in 0.2 s brings the arm to rest within 0.3 s.
-SILENCE, PERIODS, SHORTEST = 0.1, 8.0, 0.07
-COUNTED = 20  # joint states by which their period is known
+# s without new joint states, after which it is not known where the arm is: a controller that stops
+# in 0.2 s then brings it to rest within 0.3 s.
+SILENCE = 0.1
 DEVIATION = 0.1  # rad that a joint may be away from where the trajectory has it
 DELAY = 0.25  # s that a controller may be behind the trajectory
 READY = 3.0  # s until controller and joint states are there
@@ -51,62 +45,46 @@ SLOWEST = 0.05  # of the programmed speed; a robot that is slower stands
 
 
 class Ended(NamedTuple):
-    """How a motion ended.
+    """How a motion ended."""
 
-    Attributes:
-        reason: why it was not made to its end, in one sentence; empty: it was.
-        is_at_rest: False if the controller has not said that the motion ended.
-        was_rejected: True if the controller rejected it.
-    """
-
-    reason: str = ""
-    is_at_rest: bool = True
-    was_rejected: bool = False
+    reason: str = ""  # why it was not made to its end, in one sentence; empty: it was
+    is_at_rest: bool = True  # False if the controller has not said that the motion ended
 
 
 class MotionExecution:
     """One motion on its way; another motion needs another one.
 
     Args:
-        node: spun by an executor in another thread than that of `run`.
-        motion: from rest to rest; action: full name of the controller's action.
-        joint_states: name of the topic.
+        node: spun by an executor in another thread than that of `run`, which calls what follows.
+        motion: from rest to rest; action, joint_states: full names of action and topic.
         check: what is wrong with it from where the joints are, a sentence each.
-        find_fault: what else must stop it, in one sentence; empty: nothing. Called in the thread
-            of `run`.
-        silence: longest time without new joint states [s]; None: as their rate allows.
+        find_fault: what else must stop it, in one sentence; empty: nothing.
+        silence: longest time without new joint states [s].
         speed: share of the programmed speed at which the robot moves.
 
     Raises:
-        MissingPackage: control_msgs is not installed.
+        InvalidSetting: control_msgs is not installed.
     """
 
     def __init__(self, node: Node, motion: Trajectory, action: str, joint_states: str,
                  check: Callable[[], Sequence[str]],
-                 find_fault: Callable[[], str] = lambda: "", silence: float | None = None,
+                 find_fault: Callable[[], str] = lambda: "", silence: float = SILENCE,
                  speed: Callable[[], float] = lambda: 1.0) -> None:
-        self._kind: Any = find_type(ACTION_TYPE)
-        if self._kind is None:
-            raise MissingPackage(f"{ACTION_TYPE} is not installed, which controllers of "
-                                 "trajectories take; install ros-<distribution>-control-msgs")
+        self._kind = message_type(ACTION_TYPE, "a motion by a program")
         self._node, self._motion, self._action, self._check = node, motion, action, check
         self._find_fault, self._silence, self._speed = find_fault, silence, speed
         self._lock = threading.Lock()  # around what the answers of the controller change
         self._handle: Any = None
-        self._result: Any = None
-        self._withdrawn = False
-        self._answered, self._settled = threading.Event(), threading.Event()
+        self._withdrawn, self._ended = False, Ended()
+        self._settled = threading.Event()
         self._settled.set()  # as long as nothing was sent
         self._states: dict[str, tuple[float, float]] = {}  # joint -> position, when it arrived
-        self._came: deque[float] = deque(maxlen=COUNTED)  # when those of the first joint did
         self._stamps: dict[tuple[str, ...], int] = {}
         self._progress: float | None = None  # s of the trajectory; None: it does not move
         self._looked = time.monotonic()
         self._client = ActionClient(node, self._kind, action)
         self._joints = node.create_subscription(
             JointState, joint_states, self._take_joint_states, qos_profile_sensor_data)
-
-    # ---- the motion ------------------------------------------------------------------------------
 
     def run(self) -> Ended:
         """Check, send and monitor the trajectory, and cancel it on a fault.
@@ -116,47 +94,34 @@ class MotionExecution:
         end = time.monotonic() + READY
         while (problem := self.find_problem()) and time.monotonic() < end:
             time.sleep(PERIOD)
-        problem = problem or "; ".join(self._check())
-        if problem:
+        if problem := problem or "; ".join(self._check()):
             return Ended(printable(problem))
         self._settled.clear()
         # In the thread of the executor: an answer during the call would confuse the client.
         self._node.executor.create_task(self._send)
-        reason = self._watch(self._answered, ANSWER)
-        if not reason and self._handle is None:
-            return Ended("the controller rejected the trajectory", was_rejected=True)
+        reason = self._watch()
         if not reason:
-            self._progress, self._looked = 0.0, time.monotonic()
-            reason = self._watch(self._settled, None)
-        if not reason:
-            result = self._result.result
-            return Ended() if self._result.status == GoalStatus.STATUS_SUCCEEDED else Ended(
-                printable("the controller ended the motion: "
-                          + (result.error_string or f"error {result.error_code}")))
+            return self._ended
         with self._lock:
             self._withdrawn = True
             if self._handle is not None:
                 self._handle.cancel_goal_async()
         return Ended(printable(reason), self._settled.wait(ANSWER))
 
-    def _watch(self, event: threading.Event, longest: float | None) -> str:
-        """Wait for an event; what must stop the motion meanwhile, empty: nothing.
-
-        Args:
-            longest: [s]; None: as long as the trajectory, and `LATE`.
-        """
+    def _watch(self) -> str:
+        """Wait for the end of the goal; what must stop it before that, empty: nothing."""
         begun = time.monotonic()
-        while not event.wait(PERIOD):
+        while not self._settled.wait(PERIOD):
             try:
                 problem = self.find_problem()
             except Exception as error:  # a fault of this program is a fault
                 problem = f"fault: {type(error).__name__}: {error}"
+            if not problem and self._progress is None and time.monotonic() - begun > ANSWER:
+                problem = f"the controller has not answered for {ANSWER:g} s"
+            if not problem and (self._progress or 0.0) > self._motion.duration + LATE:
+                problem = f"the motion has not ended {LATE:g} s after its time"
             if problem:
                 return problem
-            if self._progress is not None and self._progress > self._motion.duration + LATE:
-                return f"the motion has not ended {LATE:g} s after its time"
-            if longest is not None and time.monotonic() - begun > longest:
-                return f"the controller has not answered for {longest:g} s"
         return ""
 
     @property
@@ -166,8 +131,8 @@ class MotionExecution:
         return self._settled.is_set() or not self._client.server_is_ready()
 
     def close(self) -> None:
-        """Release what belongs to the node; call it once `is_settled`: nobody else could cancel a
-        goal that is accepted late."""
+        """Release what belongs to the node, once `is_settled`: nobody else could cancel a goal that
+        is accepted late."""
         self._node.destroy_subscription(self._joints)
         self._client.destroy()
 
@@ -185,20 +150,22 @@ class MotionExecution:
         handle: Any = future.result()
         with self._lock:
             if handle is None or not handle.accepted:
+                self._ended = Ended("the controller rejected the trajectory, which starts where "
+                                    "the joint states have the arm; its log says more")
                 self._settled.set()
-            else:
-                self._handle = handle
-                handle.get_result_async().add_done_callback(self._take_result)
-                if self._withdrawn:
-                    handle.cancel_goal_async()
-            self._answered.set()
+                return
+            self._handle, self._progress = handle, 0.0
+            handle.get_result_async().add_done_callback(self._take_result)
+            if self._withdrawn:
+                handle.cancel_goal_async()
 
     def _take_result(self, future: Future) -> None:
         """The controller says how the goal ended."""
-        self._result = future.result()
+        ended: Any = future.result()
+        if ended.status != GoalStatus.STATUS_SUCCEEDED:
+            self._ended = Ended(printable("the controller ended the motion: " + (
+                ended.result.error_string or f"error {ended.result.error_code}")))
         self._settled.set()
-
-    # ---- what must stop it -----------------------------------------------------------------------
 
     def find_problem(self) -> str:
         """What must stop the motion, in one sentence; empty where nothing must."""
@@ -208,24 +175,14 @@ class MotionExecution:
             self._progress += step * max(self._speed(), SLOWEST)
         if not self._client.server_is_ready():
             return f"there is no controller that offers '{self._action}'"
-        silence = self._longest_silence()
         # Joint states that came while this process was held up wait to be taken.
-        since = now - max(step - 2.0 * PERIOD, 0.0) - silence
+        since = now - max(step - 2.0 * PERIOD, 0.0) - self._silence
         for name in self._motion.joint_names:
             if self._states.get(name, (0.0, -np.inf))[1] < since:
                 return (f"it is not known where {name} is: no new joint states for "
-                        f"{silence:.2g} s (their publisher, or this computer, was late; "
+                        f"{self._silence:.2g} s (their publisher, or this computer, was late; "
                         "--silence allows longer)")
         return self._find_deviation(now) or self._find_fault()
-
-    def _longest_silence(self) -> float:
-        """Time without joint states after which it is not known where the arm is [s]."""
-        if self._silence is not None:
-            return self._silence
-        if len(self._came) < COUNTED:
-            return SILENCE
-        period = (self._came[-1] - self._came[0]) / (COUNTED - 1)
-        return min(max(PERIODS * period, SHORTEST), SILENCE)
 
     def _find_deviation(self, now: float) -> str:
         """Which joint is not where the trajectory has it, or had it up to `DELAY` before its state
@@ -240,8 +197,8 @@ class MotionExecution:
         if off[worst] <= DEVIATION:
             return ""
         return (f"{self._motion.joint_names[worst]} is {off[worst]:.2f} rad from where the "
-                "trajectory has it: blocked, slowed down, joint states that stand still, or a "
-                "computer that is too busy")
+                "trajectory has it: blocked, slowed down, joint states that stand still or name "
+                "joints in another order, or a computer that is too busy")
 
     def _take_joint_states(self, message: JointState) -> None:
         """Note where joints are; a stamp that stands still is no news."""
@@ -250,12 +207,9 @@ class MotionExecution:
         if stamp and self._stamps.get(names) == stamp:
             return
         self._stamps[names] = stamp
-        now = time.monotonic()
-        if self._motion.joint_names[0] in names:
-            self._came.append(now)
         for name, position in zip(names, message.position, strict=False):
             if np.isfinite(position):
-                self._states[name] = float(position), now
+                self._states[name] = float(position), time.monotonic()
 
 
 def find_controllers(node: Node, client: RosClient, only: str = "") -> dict[str, tuple[str, ...]]:

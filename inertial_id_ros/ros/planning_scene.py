@@ -11,13 +11,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from rclpy.node import Node
 from scipy.spatial.transform import Rotation
 from shape_msgs.msg import SolidPrimitive
 
 from ..apps.excitation.collision import Obstacle
-from ..apps.guide.checks import Scene
-from ..errors import InertialIdError, InvalidShape, printable
+from ..errors import InvalidShape, printable
 from ..inertia import Array
 from .program import find_type
 from .ros_client import TIMES, RosClient
@@ -33,68 +31,55 @@ class SceneWatch:
     """Reads the planning scene where there is one, and notices when its objects change.
 
     Attributes:
-        scene: what is known of it, None without one; obstacles: its objects.
-        has_changed: True if they are others by now than when they were read.
+        obstacles: its objects; has_changed: True if they are others by now than when they were
+            read.
     """
 
-    def __init__(self, node: Node, client: RosClient) -> None:
-        self._node, self._client = node, client
+    def __init__(self, client: RosClient) -> None:
+        self._client = client
         self._whole: Any = None  # the last message that is no difference
-        self._read: list[Any] | None = None
-        self.scene: Scene | None = None
+        self._read: Any = None  # world of the scene that was read
         self.has_changed = False
         self.obstacles: list[Obstacle] = []
 
     def take(self, scene: Any) -> None:
         """Note whether a message is another scene; one of the robot's state alone is none."""
+        world = scene.world
         if not scene.is_diff:
             self._whole = scene
-        changes = _content(scene)
-        if self._read is not None and changes != self._read and (changes or not scene.is_diff):
+        if self._read not in (None, world) and (
+                not scene.is_diff or world.collision_objects or len(world.octomap.octomap.data)):
             self.has_changed = True
 
-    def read(self, find_frame: Callable[[str], Array]) -> None:
-        """Read the scene as it is now; find_frame: as for `read_obstacles`."""
-        services = [name for name, types in self._node.get_service_names_and_types()
-                    if SERVICE in types]
-        topics = [name for name, types in self._node.get_topic_names_and_types()
-                  if TYPE in types and self._node.count_publishers(name)]
-        self.scene, self.obstacles, self._read, self.has_changed = None, [], None, False
-        try:
-            if (services or topics) and find_type(TYPE) is None:
-                raise InvalidShape("a planning scene is published, and moveit_msgs is not "
-                                   "installed here: its objects are not known")
-            whole = self._client.call(SERVICE, services[0], {}, ANSWER, TIMES).scene if (
-                services) else self._whole
-            if whole is not None:
-                self.obstacles, self._read = read_obstacles(whole, find_frame), _content(whole)
-                self.scene = Scene(
-                    tuple(dict.fromkeys(item.name for item in self.obstacles)),
-                    tuple(printable(item.object.id)
-                          for item in whole.robot_state.attached_collision_objects))
-        except InertialIdError as error:
-            self.scene = Scene(problem=str(error))
+    def read(self, find_frame: Callable[[str], Array]) -> str:
+        """Read the scene as it is now; find_frame: as for `read_obstacles`, whose errors it raises.
 
-
-def _content(scene: Any) -> list[Any]:
-    """What of the objects of a scene must stay as it is: all but stamps."""
-    seen = [["", "octomap"]] if len(scene.world.octomap.octomap.data) else []
-    return seen + sorted(
-        [item.id, repr((item.header.frame_id, item.operation, item.pose, item.primitives,
-                        item.primitive_poses, item.meshes, item.mesh_poses))]
-        for item in scene.world.collision_objects)
+        Returns:
+            What is kept clear of, in words; empty without a scene.
+        """
+        self.obstacles, self._read, self.has_changed = [], None, False
+        service = next((name for name, kind in self._client.services().items()
+                        if kind == SERVICE), "")
+        if (service or TYPE in self._client.topics().values()) and find_type(TYPE) is None:
+            raise InvalidShape("a planning scene is published, and moveit_msgs is not installed "
+                               "here: its objects are not known")
+        whole = self._whole if not service else self._client.call(
+            SERVICE, service, {}, ANSWER, TIMES).scene
+        if whole is None:
+            return ""
+        self.obstacles, self._read = read_obstacles(whole, find_frame), whole.world
+        names = dict.fromkeys(item.name for item in self.obstacles)
+        carried = [item.object.id for item in whole.robot_state.attached_collision_objects]
+        return printable("kept clear of objects of the planning scene: "
+                         f"{', '.join(names) or 'none'}" + (
+                             f"; {', '.join(carried)}, which the robot carries, is kept clear "
+                             "itself as far as --payload-box holds it" if carried else ""))
 
 
 def read_obstacles(scene: Any, find_frame: Callable[[str], Array]) -> list[Obstacle]:
-    """All objects of a scene's world.
-
-    Args:
-        scene: a whole scene (`is_diff` false).
-        find_frame: (4, 4) from axes of a frame to those of the robot description's root.
-
-    Raises:
-        InvalidShape: an octomap, a plane, a cone, or a shape that is none.
-    """
+    """All objects of a whole scene's world (raises InvalidShape: an octomap, a plane, a cone, or a
+    shape that is none); find_frame: (4, 4) from axes of a frame to those of the robot description's
+    root."""
     if scene.is_diff:
         raise InvalidShape("the planning scene is a difference; ask for the whole scene")
     if len(scene.world.octomap.octomap.data):

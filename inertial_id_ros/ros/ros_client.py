@@ -1,6 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""What other nodes have and answer: services, parameters, topics. Every method waits, so that none
-may be called in the thread that spins the node; a callback of a `MultiThreadedExecutor` may."""
+"""Services, parameters and topics of other nodes. Every method waits, so that none may be called in
+the thread that spins the node; a callback of a `MultiThreadedExecutor` may."""
 
 from __future__ import annotations
 
@@ -64,8 +64,9 @@ class RosClient:
                 if self._node.count_services(name)}
 
     def topics(self) -> dict[str, str]:
-        """The type of each topic in the graph, by its full name."""
-        return {name: types[0] for name, types in self._node.get_topic_names_and_types()}
+        """The type of each topic that somebody publishes, by its full name."""
+        return {name: types[0] for name, types in self._node.get_topic_names_and_types()
+                if self._node.count_publishers(name)}
 
     def request_fields(self, service: str) -> dict[str, str]:
         """Types of the fields of a service's request; empty where that is not there, or its type is
@@ -114,11 +115,8 @@ class RosClient:
         return True
 
     def parameters(self, node: str, prefixes: Sequence[str]) -> dict[str, Any]:
-        """Values of a node's parameters whose names are or begin so; None: without a value.
-
-        Raises:
-            NoAnswer: there is no such node.
-        """
+        """Values of a node's parameters whose names are or begin so; None: without a value (raises
+        NoAnswer: there is no such node)."""
         listed = self._ask(ListParameters, node, "list_parameters", prefixes=list(prefixes))
         found = {}
         for name in listed.result.names:  # one without a value would leave out all others
@@ -128,11 +126,8 @@ class RosClient:
         return found
 
     def set_parameters(self, node: str, values: Mapping[str, Any]) -> None:
-        """Set parameters of a node, all or none.
-
-        Raises:
-            InvalidData: it refuses; NoAnswer: there is no such node; NoResponse: it was asked.
-        """
+        """Set parameters of a node, all or none (raises InvalidData: it refuses; NoAnswer: there is
+        no such node; NoResponse: it was asked)."""
         parameters = [Parameter(name, value=value).to_parameter_msg()
                       for name, value in values.items()]
         result = self._ask(SetParametersAtomically, node, "set_parameters_atomically", 1,
@@ -154,11 +149,7 @@ class RosClient:
     def wait_for_message(self, kind: str, topic: str, timeout: float = SILENCE,
                          latched: bool = False) -> Any:
         """The next message of a topic, or its last one if it is latched; None where the topic is
-        silent for a time [s].
-
-        Args:
-            kind: its type by name (raises InvalidSetting where it is not installed).
-        """
+        silent for a time [s]; kind: its type by name (raises InvalidSetting: not installed)."""
         messages: list[Any] = []
         subscription = self._node.create_subscription(
             message_type(kind, topic), topic, messages.append, LATCHED if latched else NEWEST,
@@ -194,19 +185,15 @@ class Rehearsal:
 
 
 def fill(message: Any, fields: Mapping[str, Any]) -> Any:
-    """The message, with its fields set; numbers have the type that the field wants.
-
-    Raises:
-        InvalidData: it has no such field.
-    """
+    """The message, with its fields set; numbers have the type that the field wants (raises
+    InvalidData: it has no such field)."""
     for name, value in fields.items():
         if name not in message.get_fields_and_field_types():
             raise InvalidData(f"{type(message).__name__} has no field '{name}'")
         default = getattr(message, name)
         if isinstance(value, Mapping):
             fill(default, value)
-        elif isinstance(value, list):
-            setattr(message, name, [float(v) for v in value])
         else:
-            setattr(message, name, type(default)(value))
+            setattr(message, name, [float(v) for v in value] if isinstance(value, list)
+                    else type(default)(value))
     return message

@@ -7,7 +7,7 @@ from itertools import chain
 
 import numpy as np
 
-from inertial_id_ros.apps.guide.received import Received
+from inertial_id_ros.apps.guide.recorder import Recorder
 from inertial_id_ros.apps.simulation.cobot import SimulatedCobot
 from inertial_id_ros.apps.simulation.motion import START_POSE, Trajectory
 from inertial_id_ros.apps.simulation.payload import Payload
@@ -33,7 +33,7 @@ def wiggle(angle: float = 18.0, move: float = 1.4, joints: tuple[int, ...] = (3,
 
 
 def receive(motion=None, seconds: float = 9.5, carried: Payload | None = None, node=None,
-            **settings) -> Received:
+            **settings) -> Recorder:
     """What is received while the wrist is tilted.
 
     Args:
@@ -43,14 +43,14 @@ def receive(motion=None, seconds: float = 9.5, carried: Payload | None = None, n
     cobot = SimulatedCobot(CobotSettings(**{
         "payload": "drill", "bias": BIAS, "rate": 200.0, **settings}),
         payload=carried, motion=motion or wiggle())
-    received = Received(Settings().replace(node or {}))
+    recorder = Recorder(Settings().replace(node or {}))
     for stamp, name, data in chain(latched_messages(cobot, EPOCH),
                                    sample_messages(cobot, cobot.run(seconds), EPOCH)):
         if name in INPUTS:
-            received.add(INPUTS[name], stamp + DELAY, data)
-    return received
+            recorder.waiting[INPUTS[name]].append((stamp + DELAY, data))
+    return recorder
 
 
 def record(**changes) -> Window:
     """The same as wrench and motion."""
-    return receive(**changes).window(0, 2 * EPOCH)
+    return receive(**changes).window()

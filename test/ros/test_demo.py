@@ -33,7 +33,6 @@ def test_the_demo_leads_from_check_to_applied_payload(tmp_path):
     assert float(told.split("was sent ")[1].split(" kg")[0]) == pytest.approx(
         PAYLOADS["drill"].mass, rel=0.03)
     assert "the same is read back" in told
-    assert any("driver's own wrench" in note for note in notes), text
     page = next(tmp_path.glob("*.html")).read_text()
     assert "sign of the wrench" in page and "new payload" in page
 

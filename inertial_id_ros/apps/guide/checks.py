@@ -1,124 +1,82 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The checks of a set-up at rest, in the order in which a person corrects what they find.
 
-Sign, frame and gravity need a motion, see `by_motion`.
+Sign, frame and gravity need a motion, see `motion_checks`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from enum import Enum
 from typing import NamedTuple
 
 import numpy as np
 
+from ...inertia import Array
 from ...kinds import KINDS, Finding
 from ...settings import Settings
-from .received import Stream
 
 LEAST_RATE = 50.0  # Hz; fewer samples do not give accelerations well
 LATEST, EARLIEST = 0.5, -0.05  # s from a stamp to its arrival
-APART = 2.0  # deviations of the clocks' offset (alignment.delay_sd)
 NOISY = 3.0  # times the noise of the data sheet
 SHIFTED = 0.002  # m, of a TCP
 NEAR_RANGE = 0.9  # share of the range
-REST_SPEED = 0.02  # rad/s or m/s
-FEW = 10  # samples that show no noise
-NAMED = 6  # names in a sentence
+REST_SPEED = 0.02  # rad/s of the sensor
 CHANNELS = ("fx", "fy", "fz", "tx", "ty", "tz")
-
-
-class Verdict(str, Enum):
-    """Result of a check."""
-
-    PASSED = "ok"
-    OPEN = "open"  # it could not be measured well enough
-    FAILED = "wrong"
+PASSED, OPEN, FAILED = "ok", "open", "wrong"  # open: it could not be measured well enough
 
 
 class Row(NamedTuple):
-    """One check.
-
-    Attributes:
-        check: its name; measured, expected: in words, with units.
-        advice: what to do where it is wrong or open; empty: nothing.
-    """
+    """One check."""
 
     check: str
-    verdict: Verdict
-    measured: str
+    verdict: str  # PASSED, OPEN or FAILED
+    measured: str  # in words, with units
     expected: str
-    advice: str = ""
+    advice: str = ""  # what to do where it is wrong or open; empty: nothing
 
 
 def judged(check: str, is_wrong: object, measured: str, expected: str, advice: str) -> Row:
     """A row that is wrong or right."""
-    if is_wrong:
-        return Row(check, Verdict.FAILED, measured, expected, advice)
-    return Row(check, Verdict.PASSED, measured, expected)
+    return Row(check, FAILED, measured, expected, advice) if is_wrong else Row(
+        check, PASSED, measured, expected)
 
 
 def failed(rows: Iterable[Row]) -> tuple[Row, ...]:
     """The rows that are wrong."""
-    return tuple(row for row in rows if row.verdict is Verdict.FAILED)
+    return tuple(row for row in rows if row.verdict == FAILED)
 
 
 class Driver(NamedTuple):
-    """What the robot's driver says of itself; None: nothing.
+    """What the robot's driver says of itself; None: nothing."""
 
-    Attributes:
-        payload: mass that is configured on the robot [kg].
-        stopped: why the robot may not move, in words; empty: it may.
-        speed: share of the programmed speed at which it moves.
-    """
-
-    payload: float | None = None
-    stopped: str | None = None
-    speed: float | None = None
-
-
-class Scene(NamedTuple):
-    """The planning scene: names of its objects, and of those that the robot carries; problem: why
-    they cannot be kept clear; empty: they can."""
-
-    names: tuple[str, ...] = ()
-    attached: tuple[str, ...] = ()
-    problem: str = ""
+    payload: float | None = None  # mass that is configured on the robot [kg]
+    stopped: str | None = None  # why the robot may not move, in words; empty: it may
+    speed: float | None = None  # share of the programmed speed at which it moves
 
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """Everything that the checks read.
+    """Everything that the checks read."""
 
-    Attributes:
-        seconds: for which was listened; wrench, joints: the streams.
-        chain: joints that move the frame of the wrench; beyond: joints that only all of these
-            carry; frame: of the wrench; tcp: how far the TCP lies from it [m].
-        missing: why the motion of the sensor is not known, in words; empty: it is.
-        findings: about the samples.
-        topics, publishers: full name of the topic of wrench and joints, and names of the nodes that
-            publish it.
-        controllers: joints of those that take trajectories, by the name of their action without its
-            ending; empty: not known.
-        wrench_topics: on which wrenches come; driver, scene: what they say, None: nothing.
-    """
-
-    seconds: float
-    wrench: Stream
-    joints: Stream
-    topics: dict[str, str]
-    chain: tuple[str, ...] = ()
-    beyond: tuple[str, ...] = ()
-    frame: str = ""
-    tcp: float = 0.0
-    missing: str = ""
-    findings: tuple[Finding, ...] = ()
-    publishers: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    seconds: float  # for which was listened
+    wrench: Array  # readings (n, 6) [N, N m]
+    joints: int  # number of joint states
+    topics: dict[str, str]  # full names of both
+    ages: dict[str, float] = field(default_factory=dict)  # median, from stamp to arrival [s]
+    joint_names: tuple[str, ...] = ()  # that joint states have
+    speed: float | None = None  # of the sensor [rad/s], root mean square
+    chain: tuple[str, ...] = ()  # joints that move the frame of the wrench
+    beyond: tuple[str, ...] = ()  # joints that only all of these carry
+    frame: str = ""  # of the wrench
+    tcp: float = 0.0  # how far the TCP lies from it [m]
+    missing: str = ""  # why the motion of the sensor is not known, in words; empty: it is
+    findings: tuple[Finding, ...] = ()  # about the samples
+    publishers: dict[str, tuple[str, ...]] = field(default_factory=dict)  # nodes, by topic
+    # Joints (empty: not known) of those that take trajectories, by their actions without ending.
     controllers: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    wrench_topics: tuple[str, ...] = ()
+    wrench_topics: tuple[str, ...] = ()  # on which wrenches come
     driver: Driver = Driver()
-    scene: Scene | None = None
 
     @property
     def fitting(self) -> list[str]:
@@ -127,230 +85,154 @@ class Snapshot:
                 if not joints or set(self.chain) <= set(joints)]
 
 
-# True where something is wrong; what was measured, what is expected; what to do, empty: what the
-# first kind of finding about the same says.
-Result = tuple[object, str, str, str]
-Judge = Callable[[Snapshot, Settings], Result | None]  # None: nothing was measured
-# Name, function, kinds of findings about the same, True if only an arm moved by a program needs it.
-CHECKS: list[tuple[str, Judge, tuple[str, ...], bool]] = []
-
-
-def _check(name: str, *kinds: str, to_move: bool = False) -> Callable[[Judge], object]:
-    return lambda judge: CHECKS.append((name, judge, kinds, to_move))
+# A check: its name; true where it is wrong; what was measured, what is expected; what to do, empty:
+# what the first kind of finding about the same says; these kinds.
+Check = tuple[str, object, str, str, str, tuple[str, ...]]
 
 
 def check_at_rest(seen: Snapshot, settings: Settings, may_move: bool = True) -> tuple[Row, ...]:
-    """The rows of all checks at rest.
-
-    Args:
-        may_move: True if the arm is to be moved by this program, so that a controller is needed.
-    """
+    """The rows of all checks at rest; may_move: True if a program is to move the arm."""
     rows = []
-    for name, judge, kinds, to_move in CHECKS:
-        result = judge(seen, settings) if may_move or not to_move else None
-        if result is None:
-            continue
-        is_wrong, measured, expected, advice = result
-        finding = next((f for f in seen.findings
-                        if f.is_one_of(kinds) and f.level != "info"), None)
-        if finding is not None and not is_wrong:
-            is_wrong, measured, advice = True, finding.text, KINDS[finding.kind].remedy
-        rows.append(judged(name, is_wrong, measured, expected, advice or KINDS[kinds[0]].remedy))
+    for group in (_wrench, _motion, _clocks, _payload, _program)[:5 if may_move else 4]:
+        for name, is_wrong, measured, expected, advice, kinds in group(seen, settings):
+            finding = next((f for f in seen.findings
+                            if f.is_one_of(kinds) and f.level != "info"), None)
+            advice = advice or (KINDS[kinds[0]].remedy if kinds else "")
+            if finding is not None and not is_wrong:
+                is_wrong, measured, advice = True, finding.text, KINDS[finding.kind].remedy
+            rows.append(judged(name, is_wrong, measured, expected, advice))
     return tuple(rows)
 
 
-@_check("wrench arrives", "message_malformed")
-def _wrench(seen: Snapshot, _: Settings) -> Result:
+def _rate(seen: Snapshot, name: str, count: int, topic: str, advice: str, *kinds: str) -> Check:
+    """A stream that is silent, or too slow, is wrong."""
+    rate, expected = count / seen.seconds, f"{LEAST_RATE:g} Hz or more on '{topic}'"
+    if count:
+        advice = ("Raise the rate of the driver (update_rate of the controller manager, "
+                  "publish_rate of the broadcaster).")
+    return (name, rate < LEAST_RATE, f"{rate:.3g} Hz" if count else
+            f"nothing in {seen.seconds:.1f} s", expected, advice, kinds)
+
+
+def _wrench(seen: Snapshot, settings: Settings) -> Iterator[Check]:
+    """The sensor and its readings."""
+    limits, readings = settings.wrench.range, seen.wrench
     others = f" Wrenches come on: {listed(seen.wrench_topics)}." if seen.wrench_topics else ""
-    return _rate(seen, "wrench", "Start the driver of the sensor, check cable and power, or set "
-                 f"wrench.topic.{others}")
-
-
-@_check("sensor is connected", "input_stuck", "samples_invalid.wrench")
-def _connected(seen: Snapshot, _: Settings) -> Result | None:
-    if len(seen.wrench) < 2:
-        return None
-    still = np.ptp(seen.wrench.rows, axis=0) == 0.0
+    yield _rate(seen, "wrench arrives", len(readings), seen.topics["wrench"],
+                "Start the driver of the sensor, check cable and power, or set "
+                f"wrench.topic.{others}", "message_malformed")
+    if len(readings) < 2:
+        return
+    still = np.ptp(readings, axis=0) == 0.0
     same = f"{listed(np.array(CHANNELS)[still])} the same to the last bit" if still.any() else (
         "all six channels change")
-    return (still.any(), f"in {len(seen.wrench)} readings {same}",
-            "readings that change in their last digits", "")
+    yield ("sensor is connected", still.any(), f"in {len(readings)} readings {same}",
+           "readings that change in their last digits", "", ("input_stuck",
+                                                             "samples_invalid.wrench"))
+    if all(limits):
+        largest = np.abs(readings).reshape(-1, 2, 3).max(axis=(0, 2))
+        yield ("range of the sensor", (largest / limits).max() >= NEAR_RANGE,
+               "{:.1f} N and {:.2f} N m".format(*largest),
+               f"below {100.0 * NEAR_RANGE:.0f} % of {limits[0]:g} N and {limits[1]:g} N m", "",
+               ("samples_saturated", "wrong_units.wrench"))
+    if (seen.speed or 0.0) <= REST_SPEED:
+        # Half of the mean square of differences is the variance, whatever drifts.
+        noise = np.sqrt(0.5 * np.mean(np.diff(readings, axis=0)**2, axis=0)).reshape(2, 3)
+        largest, allowed = noise.max(axis=1), NOISY * np.array(settings.wrench.noise)
+        yield ("noise at rest", (largest > allowed).any(), "{:.2g} N and {:.2g} N m".format(
+            *largest), "at most {:.2g} N and {:.2g} N m, three times the data sheet".format(
+                *allowed), "Shield the cable and stiffen the mounting; or name the right sensor "
+               f"(wrench.sensor is '{settings.wrench.sensor}').", ())
 
 
-@_check("range of the sensor", "samples_saturated", "wrong_units.wrench")
-def _range(seen: Snapshot, settings: Settings) -> Result | None:
-    limits = settings.wrench.range
-    if not len(seen.wrench) or not all(limits):
-        return None
-    largest = np.abs(seen.wrench.rows).reshape(-1, 2, 3).max(axis=(0, 2))
-    return ((largest / limits).max() >= NEAR_RANGE,
-            "{:.1f} N and {:.2f} N m".format(*largest),
-            f"below {100.0 * NEAR_RANGE:.0f} % of {limits[0]:g} N and {limits[1]:g} N m", "")
-
-
-@_check("motion arrives", "motion_slow", "samples_missing.motion", "wrong_units.joints",
-        "joint_states_incomplete", "samples_invalid.joints")
-def _motion(seen: Snapshot, _: Settings) -> Result:
-    return _rate(seen, "joints", "Start the joint_state_broadcaster, or set joint_states.topic.")
-
-
-@_check("robot description", "robot_description_invalid")
-def _description(seen: Snapshot, settings: Settings) -> Result | None:
-    if not (len(seen.wrench) or settings.wrench.sensor_frame):
-        return None
-    return (seen.missing, seen.missing or f"{len(seen.chain)} joints move the sensor",
-            "a description that holds the frame of the wrench",
-            "Start the robot_state_publisher, or set robot_description.file, with the description "
-            "of this robot (prefix, hand); set wrench.sensor_frame to the link at the sensor.")
-
-
-@_check("frame of the wrench", "sensor_frame")
-def _frame(seen: Snapshot, _: Settings) -> Result | None:
+def _motion(seen: Snapshot, settings: Settings) -> Iterator[Check]:
+    """The motion of the sensor, and its frame."""
+    yield _rate(seen, "motion arrives", seen.joints, seen.topics["joints"],
+                "Start the joint_state_broadcaster, or set joint_states.topic.", "motion_slow",
+                "samples_missing.motion", "wrong_units.joints", "joint_states_incomplete",
+                "samples_invalid.joints")
+    if len(seen.wrench) or settings.wrench.sensor_frame:
+        yield ("robot description", seen.missing,
+               seen.missing or f"{len(seen.chain)} joints move the sensor",
+               "a description that holds the frame of the wrench",
+               "Start the robot_state_publisher, or set robot_description.file, with the "
+               "description of this robot (prefix, hand); set wrench.sensor_frame to the link at "
+               "the sensor.", ("robot_description_invalid",))
     if not seen.chain:
-        return None
+        return
     arm = {joint for joints in seen.controllers.values() for joint in joints}
     # A gripper moves behind its sensor, too; what a controller of the arm moves does not.
-    beyond = [joint for joint in seen.beyond if joint in (arm or seen.joints.names)]
-    expected = "a frame behind all joints of the arm, in which the wrench is expressed"
+    beyond = [joint for joint in seen.beyond if joint in (arm or seen.joint_names)]
+    measured, advice = f"'{seen.frame}', behind {len(seen.chain)} joints", ""
+    if beyond:
+        measured = f"'{seen.frame}' does not move with {listed(beyond)}"
     if seen.tcp > SHIFTED:
-        return (True, f"the TCP of the robot lies {1e3 * seen.tcp:.0f} mm from '{seen.frame}'",
-                expected, "Set the TCP of the robot to zero.")
-    return (beyond, f"'{seen.frame}' does not move with {listed(beyond)}" if beyond else
-            f"'{seen.frame}', behind {len(seen.chain)} joints", expected, "")
+        measured = f"the TCP of the robot lies {1e3 * seen.tcp:.0f} mm from '{seen.frame}'"
+        advice = "Set the TCP of the robot to zero."
+    yield ("frame of the wrench", beyond or advice, measured,
+           "a frame behind all joints of the arm, in which the wrench is expressed", advice,
+           ("sensor_frame",))
+    if seen.speed is not None:
+        yield ("arm at rest", seen.speed > REST_SPEED,
+               f"the sensor turns at {seen.speed:.2g} rad/s", f"at most {REST_SPEED:g} rad/s",
+               "Stop the program that moves the arm.", ())
 
 
-@_check("stamps", "stamp_stray", "clock_stopped")
-def _stamps(seen: Snapshot, _: Settings) -> Result | None:
-    ages = {what: stream.lag for what, stream in (
-        ("wrench", seen.wrench), ("joint states", seen.joints)) if len(stream)}
-    is_wrong = not all(EARLIEST <= age <= LATEST for age in ages.values())
-    return (is_wrong, "age on arrival: " + ", ".join(
-        f"{what} {age:.3f} s" for what, age in ages.items()),
-        f"stamps other than 0 that go on, at most {LATEST:g} s old when they arrive",
-        "Have the driver stamp when it measures; synchronise both machines (chrony, NTP); in "
-        "simulation set use_sim_time for all or for none.") if ages else None
-
-
-@_check("clocks", "clocks_differ")
-def _clocks(seen: Snapshot, settings: Settings) -> Result | None:
-    if not len(seen.wrench) or not len(seen.joints):
-        return None
-    limit, apart = APART * settings.alignment.delay_sd, seen.wrench.lag - seen.joints.lag
-    return (abs(apart) > limit, f"the wrench is stamped {1e3 * abs(apart):.0f} ms "
-            f"{'before' if apart > 0.0 else 'after'} joint states that arrive with it",
-            f"at most {1e3 * limit:g} ms apart", "")
-
-
-@_check("publishers", "streams_mixed")
-def _publishers(seen: Snapshot, _: Settings) -> Result | None:
-    if not len(seen.wrench):
-        return None
+def _clocks(seen: Snapshot, settings: Settings) -> Iterator[Check]:
+    """Stamps, clocks, and who publishes."""
+    if not seen.ages:
+        return
+    ages, limit = list(seen.ages.values()), 2.0 * settings.alignment.delay_sd
+    yield ("stamps", min(ages) < EARLIEST or max(ages) > LATEST, "age on arrival: " + ", ".join(
+        f"{what} {age:.3f} s" for what, age in seen.ages.items()),
+           f"stamps other than 0 that go on, at most {LATEST:g} s old when they arrive",
+           "Have the driver stamp when it measures; synchronise both machines (chrony, NTP); in "
+           "simulation set use_sim_time for all or for none.", ("stamp_stray", "clock_stopped"))
+    if len(ages) == 2:
+        apart = ages[0] - ages[1]
+        yield ("clocks", abs(apart) > limit, f"the wrench is stamped {1e3 * abs(apart):.0f} ms "
+               f"{'before' if apart > 0.0 else 'after'} joint states that arrive with it",
+               f"at most {1e3 * limit:g} ms apart", "", ("clocks_differ",))
     several = [f"{len(nodes)} on '{seen.topics[what]}' ({listed(nodes)})"
                for what, nodes in seen.publishers.items() if len(nodes) > 1]
-    return (len(seen.publishers.get("wrench", ())) > 1, "; ".join(several) or "one each",
-            "one for the wrench", "")
+    yield ("publishers", len(seen.publishers.get("wrench", ())) > 1, "; ".join(several) or
+           "one each", "one for the wrench", "", ("streams_mixed",))
 
 
-@_check("payload set on the robot", "payload_not_added")
-def _payload(seen: Snapshot, settings: Settings) -> Result | None:
+def _payload(seen: Snapshot, settings: Settings) -> Iterator[Check]:
+    """The payload that the driver compensates."""
     stated, compensated = seen.driver.payload, settings.precompensated
-    is_added = compensated.mass > 0.0 or compensated.source != "settings"
-    return None if stated is None else (stated > 1e-3 and not is_added, f"{stated:.3f} kg",
-                                        "0 kg, or added by precompensated.*", "")
+    if stated is not None:
+        is_added = compensated.mass > 0.0 or compensated.source != "settings"
+        yield ("payload set on the robot", stated > 1e-3 and not is_added, f"{stated:.3f} kg",
+               "0 kg, or added by precompensated.*", "", ("payload_not_added",))
 
 
-@_check("arm at rest")
-def _rest(seen: Snapshot, _: Settings) -> Result | None:
-    speed, joint = _fastest(seen.joints)
-    return (speed > REST_SPEED, f"joint '{joint}' moves at {speed:.2g} rad/s",
-            f"no joint faster than {REST_SPEED:g} rad/s", "Stop the program that moves the arm."
-            ) if joint else None
-
-
-@_check("noise at rest")
-def _noise(seen: Snapshot, settings: Settings) -> Result | None:
-    if len(seen.wrench) < FEW or _fastest(seen.joints)[0] > REST_SPEED:
-        return None
-    # Half of the mean square of differences is the variance, whatever drifts.
-    noise = np.sqrt(0.5 * np.mean(np.diff(seen.wrench.rows, axis=0)**2, axis=0)).reshape(2, 3)
-    largest, allowed = noise.max(axis=1), NOISY * np.array(settings.wrench.noise)
-    return ((largest > allowed).any(), "{:.2g} N and {:.2g} N m".format(*largest),
-            "at most {:.2g} N and {:.2g} N m, three times the data sheet".format(*allowed),
-            "Shield the cable and stiffen the mounting; or name the right sensor "
-            f"(wrench.sensor is '{settings.wrench.sensor}').")
-
-
-@_check("motion is allowed", to_move=True)
-def _allowed(_: Snapshot, settings: Settings) -> Result:
-    return (not settings.motion.execute,
-            f"motion.execute is {str(settings.motion.execute).lower()}",
-            "motion.execute of the node is true",
-            "Ask whoever runs the node, and set motion.execute to true (ros2 param set). Or move "
-            "by hand: --no-motion.")
-
-
-@_check("controller", to_move=True)
-def _controller(seen: Snapshot, _: Settings) -> Result:
+def _program(seen: Snapshot, settings: Settings) -> Iterator[Check]:
+    """What a program needs to move the arm."""
+    yield ("motion is allowed", not settings.motion.execute,
+           f"motion.execute is {str(settings.motion.execute).lower()}",
+           "motion.execute of the node is true", "Ask whoever runs the node, and set "
+           "motion.execute to true (ros2 param set). Or move by hand: --no-motion.", ())
     others = "; ".join(f"'{name}' moves {listed(joints)}"
                        for name, joints in seen.controllers.items())
-    return (len(seen.fitting) != 1, listed(seen.fitting) or others or
-            "no node offers follow_joint_trajectory",
-            "one that takes trajectories of the joints that move the sensor",
-            "Name the one to use with --controller." if seen.fitting else
-            "Start it: ros2 control switch_controllers --activate joint_trajectory_controller (on "
-            "UR, External Control must run). Or move by hand: --no-motion.")
-
-
-@_check("robot may move", to_move=True)
-def _may_move(seen: Snapshot, _: Settings) -> Result | None:
+    yield ("controller", len(seen.fitting) != 1, listed(seen.fitting) or others or
+           "no node offers follow_joint_trajectory",
+           "one that takes trajectories of the joints that move the sensor",
+           "Name the one to use with --controller." if seen.fitting else
+           "Start it: ros2 control switch_controllers --activate joint_trajectory_controller (on "
+           "UR, External Control must run). Or move by hand: --no-motion.", ())
     stopped, speed = seen.driver.stopped, seen.driver.speed
-    if stopped is None and speed is None:
-        return None
-    at = "" if speed is None else f", at {100.0 * speed:.0f} % of the programmed speed"
-    return (stopped or speed == 0.0, (stopped or "nothing stops it") + at,
-            "no stop, program running",
-            "Find out why it stopped, clear it on the teach pendant, raise its speed slider, and "
-            "start the program again.")
+    if stopped is not None or speed is not None:
+        at = "" if speed is None else f", at {100.0 * speed:.0f} % of the programmed speed"
+        yield ("robot may move", stopped or speed == 0.0, (stopped or "nothing stops it") + at,
+               "no stop, program running",
+               "Find out why it stopped, clear it on the teach pendant, raise its speed slider, "
+               "and start the program again.", ())
 
 
-@_check("surroundings", to_move=True)
-def _surroundings(seen: Snapshot, _: Settings) -> Result | None:
-    scene = seen.scene
-    if scene is None:
-        return None
-    carried = ("; kept clear itself as far as --payload-box holds it, as the robot carries it: "
-               + listed(scene.attached) if scene.attached else "")
-    return (scene.problem, scene.problem or (
-        f"kept clear of objects of the planning scene: {listed(scene.names) or 'none'}{carried}"),
-        "a planning scene that can be read, or none",
-        "Correct or remove the object; or stop what publishes the scene, and give its objects by "
-        "--keep-out.")
-
-
-def _rate(seen: Snapshot, what: str, advice: str) -> Result:
-    """True where a stream is silent, or too slow."""
-    stream, expected = getattr(seen, what), f"{LEAST_RATE:g} Hz or more on '{seen.topics[what]}'"
-    if not len(stream):
-        return True, f"nothing in {seen.seconds:.1f} s", expected, advice
-    return (stream.rate < LEAST_RATE, f"{stream.rate:.3g} Hz", expected,
-            "Raise the rate of the driver (update_rate of the controller manager, publish_rate of "
-            "the broadcaster).")
-
-
-def _fastest(joints: Stream) -> tuple[float, str]:
-    """Mean speed of the joint that moves most [rad/s], and its name; empty without samples."""
-    if len(joints) < 2 or not joints.names:
-        return 0.0, ""
-    # Medians of parts: noise of encoders is no speed.
-    parts = [np.median(part, axis=0) for part in np.array_split(joints.rows, min(len(joints), 10))]
-    seconds = max((joints.arrivals[-1] - joints.arrivals[0]) * 1e-9, 1e-3)
-    travel = np.abs(np.diff(parts, axis=0)).max(axis=0) * len(parts) / seconds
-    k = int(np.argmax(travel))
-    return float(travel[k]), joints.names[k]
-
-
-def listed(names: Iterable[object]) -> str:
+def listed(names: Iterable[object], most: int = 6) -> str:
     """Some names in a sentence."""
     words = [str(name) for name in names]
-    more = f" and {len(words) - NAMED} more" if len(words) > NAMED else ""
-    return ", ".join(words[:NAMED]) + more
+    more = f" and {len(words) - most} more" if len(words) > most else ""
+    return ", ".join(words[:most]) + more

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from ...errors import InvalidData, InvalidModel
+from ...estimate import Estimate
 from ...inertia import Array, report_from_phi
 from ...settings import Settings
 from ..excitation.arm import Arm
@@ -23,12 +24,13 @@ from ..excitation.motions import (
 )
 from ..report.results import CONFIDENCE_95
 from ..simulation.motion import Trajectory
-from .progress import Wanted
+from .show import Wanted
 
-WIGGLED = 2  # joints
-ANGLES = (np.radians(18.0), np.radians(12.0))  # to either side; the larger one first
+LONGEST_MOTION = 45.0  # s of motion, after which what is known is good enough
+ANGLES = (np.radians(18.0), np.radians(12.0))  # to either side of a wiggle; the larger one first
 SLOW = 1.1  # s at least, of a move: accelerations hardly count then
 DRAWN, LARGE = 12, np.radians(50.0)  # large motions, and how far a joint turns in them
+Pose = Mapping[str, float]  # position of every joint by name [rad or m]
 
 
 class MotionSource:
@@ -36,14 +38,13 @@ class MotionSource:
 
     Args:
         arm: that moves, with the box around its payload and with what it must not touch.
-        pose: position of every joint by name [rad or m]; settings: of the node.
+        settings: of the node.
 
     Raises:
         InvalidModel, InvalidData: the robot cannot be moved from there.
     """
 
-    def __init__(self, arm: Arm, limits: MotionLimits, pose: Mapping[str, float],
-                 settings: Settings) -> None:
+    def __init__(self, arm: Arm, limits: MotionLimits, pose: Pose, settings: Settings) -> None:
         if arm.unchecked:
             raise InvalidModel(f"{arm.unchecked}; no motion can be checked")
         self._arm, self._limits = arm, limits
@@ -52,13 +53,13 @@ class MotionSource:
         self._knowledge = Knowledge.usual(settings)
         self._rng = np.random.default_rng()
 
-    def problems(self, motion: Trajectory, pose: Mapping[str, float]) -> tuple[str, ...]:
+    def problems(self, motion: Trajectory, pose: Pose) -> tuple[str, ...]:
         """What is wrong with a motion from this pose, a sentence each (raises InvalidData: it is
         not known where a joint is)."""
         return violations(self._arm, motion, positions_of(self._arm, pose), self._limits)
 
-    def wiggle(self, pose: Mapping[str, float]) -> list[Trajectory]:
-        """Small motions to and fro, of one joint each, that tilt the sensor most (raises
+    def wiggle(self, pose: Pose) -> list[Trajectory]:
+        """Two small motions to and fro, of one joint each, that tilt the sensor most (raises
         InvalidData: none is within the limits)."""
         q, out = positions_of(self._arm, pose), list[Trajectory]()
         turns = np.eye(len(q))[self._wrist]
@@ -67,7 +68,7 @@ class MotionSource:
                 poses = q + angle * np.outer([0.0, 1.0, -1.0, 0.0], turn)
                 motion = points_for_controller(
                     self._arm, through(self._arm, self._limits, poses, SLOW))
-                if len(out) < WIGGLED and not self.problems(motion, pose):
+                if len(out) < 2 and not self.problems(motion, pose):
                     out.append(motion)
                     break
         if not out:
@@ -75,23 +76,19 @@ class MotionSource:
                               "where it has more room")
         return out
 
-    def next_motion(self, pose: Mapping[str, float], wanted: Wanted, seed: int) -> Trajectory:
+    def next_motion(self, pose: Pose, wanted: Wanted, known: Estimate | None) -> Trajectory:
         """The motion that lowers the uncertainty most, which counts as made (raises InvalidData:
-        there is none)."""
-        start, known = positions_of(self._arm, pose), self._knowledge
-        sigma = wanted.widths(report_from_phi(known.phi)) / CONFIDENCE_95
-        goal = payload_goal(self._arm, known, sigma)
-        motion = self._planner.next_motion(start, goal, np.random.default_rng(seed))
-        self._knowledge = known._replace(information=goal.after(motion).information)
+        there is none); known: an estimate, which tells nothing where it is not determined."""
+        if known is not None and np.isfinite(known.phi_covariance).all() and (
+                np.linalg.eigvalsh(known.phi_covariance)[0] > 0.0):
+            self._knowledge = self._knowledge.revised(known.phi, known.phi_covariance)
+        sigma = wanted.widths(report_from_phi(self._knowledge.phi)) / CONFIDENCE_95
+        goal = payload_goal(self._arm, self._knowledge, sigma)
+        motion = self._planner.next_motion(positions_of(self._arm, pose), goal, self._rng)
+        self._knowledge = self._knowledge._replace(information=goal.after(motion).information)
         return points_for_controller(self._arm, motion)
 
-    def learn(self, phi: Array, covariance: Array) -> None:
-        """Plan by an estimate phi (10,) with its covariance (10, 10) from now on; one that is not
-        finite and positive tells nothing."""
-        if np.isfinite(covariance).all() and np.linalg.eigvalsh(covariance)[0] > 0.0:
-            self._knowledge = self._knowledge.revised(phi, covariance)
-
-    def large_motion(self, pose: Mapping[str, float]) -> Trajectory:
+    def large_motion(self, pose: Pose) -> Trajectory:
         """A motion of the whole wrist and back: of some drawn at random the one that turns gravity
         most in the sensor (raises InvalidData: there is none within the limits)."""
         q = positions_of(self._arm, pose)

@@ -1,51 +1,121 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""What a session prints, asks and remembers, lines of text for a person or JSON for a program, and
-its report: one HTML file."""
+"""What a session shows, asks and reports: how near the payload is to the accuracy that was asked
+for, lines of text for a person or JSON for a program, and one HTML file."""
 
 from __future__ import annotations
 
 import json
+import math
 import sys
 import textwrap
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from shutil import get_terminal_size
-from typing import TextIO
+from typing import NamedTuple, TextIO
+
+import numpy as np
 
 from ...cli import OK
+from ...estimate import UNOBSERVED, Estimate
+from ...inertia import Array
 from ...io.files import without_nonfinite, write_atomically
 from ..report.page import Section, render, wrench_charts
 from ..report.results import (
     BAD,
     CONFIDENCE_95,
     GOOD,
-    NAMES,
-    SCALES,
-    UNITS,
     Cell,
     Diagnosis,
     Table,
+    parameter_table,
     two_digits,
 )
-from .checks import Row, Verdict, failed
-from .progress import Numbers, Part, Progress
-from .proof import Proof
+from .checks import FAILED, OPEN, PASSED, Row, failed
+from .motion_checks import Proof
 
 PERIOD = 1.0  # s between two lines of progress
 NAME = 24  # characters of a name
-MARKS = {Verdict.PASSED: "✓", Verdict.OPEN: "?", Verdict.FAILED: "✗", True: "✓", False: "✗",
-         None: "·"}
-TONES = {Verdict.PASSED: "good", Verdict.OPEN: "fair", Verdict.FAILED: "bad"}
+MARKS = {PASSED: "✓", OPEN: "?", FAILED: "✗", True: "✓", False: "✗", None: "·"}
+TONES = {PASSED: "good", OPEN: "fair", FAILED: "bad"}
+
+
+class Wanted(NamedTuple):
+    """The accuracy that was asked for, as half widths of 95 % intervals: of the mass as a share of
+    it; of each coordinate of the centre of mass [m]; of each entry of the inertia as a share of the
+    mean principal moment, 0 where it is not asked for."""
+
+    mass: float
+    com: float
+    inertia: float = 0.0
+
+    def widths(self, report: Array) -> Array:
+        """Half widths (10,) for a payload (10,); infinite for an inertia that is not asked for."""
+        moment = abs(float(report[[4, 7, 9]].sum())) / 3.0
+        return np.repeat([self.mass * abs(float(report[0])), self.com,
+                          self.inertia * moment or np.inf], [1, 3, 6])
+
+
+class Part(NamedTuple):
+    """Mass, centre of mass or inertia."""
+
+    name: str
+    value: str  # in words, with units
+    width: float  # half of its 95 % interval, in `unit`
+    goal: float  # what was asked for, in `unit`; NaN: nothing
+    unit: str
+    is_known: bool  # its verdict is not unobserved, or its interval is as narrow as was asked
+
+    @property
+    def is_reached(self) -> bool:
+        """True if the interval is as narrow as was asked for, and the data identify the part."""
+        return self.is_known and not self.width > self.goal
+
+    def __str__(self) -> str:
+        width = f"± {two_digits(self.width)}" if self.is_known else "not known yet"
+        wanted = f" of {two_digits(self.goal)}" if self.goal > 0.0 else ""
+        return f"{self.name} {self.value} {width}{wanted} {self.unit}"
+
+
+class Progress(NamedTuple):
+    """What is known at a time."""
+
+    elapsed: float  # since identification began [s]
+    left: float  # until it is given up [s]
+    parts: tuple[Part, ...]  # mass, centre of mass, inertia; empty while there is no estimate
+    status: str = ""  # why there is none
+
+    @property
+    def is_known(self) -> bool:
+        """True if mass and centre of mass are known, as well as was asked or for the verdict."""
+        return bool(self.parts) and all(part.is_known for part in self.parts[:2])
+
+    @property
+    def missing(self) -> str:
+        """What is not reached, or why there is no estimate; empty where all is reached."""
+        return self.status or ", ".join(part.name for part in self.parts if not part.is_reached)
+
+
+def parts_of(found: Estimate, wanted: Wanted) -> tuple[Part, ...]:
+    """Mass, centre of mass and inertia of an estimate."""
+    report, width = found.report, CONFIDENCE_95 * found.sigma
+    goal, moments = wanted.widths(report), report[[4, 7, 9]]
+    # The verdict asks for more than somebody may, or than a sensor can give.
+    known = (np.array(found.verdict) != UNOBSERVED) | (width <= goal) & np.isfinite(goal)
+    share = 100.0 / max(float(moments.mean()), 1e-12)
+    com, inertia = (", ".join(f"{1e3 * v:{digits}}" for v in values)
+                    for values, digits in ((report[1:4], ".1f"), (moments, ".3g")))
+    return (
+        Part("mass", f"{report[0]:.3f} kg", float(width[0]), float(goal[0]), "kg", bool(known[0])),
+        Part("centre of mass", f"({com}) mm", 1e3 * float(width[1:4].max()), 1e3 * wanted.com,
+             "mm", bool(known[1:4].all())),
+        Part("inertia", f"({inertia}) g m²", share * float(width[4:].max()),
+             100.0 * wanted.inertia or math.nan, "%", bool(known[4:].all()) or not wanted.inertia))
 
 
 class End(Exception):
-    """How a session ends; a step raises it.
-
-    Attributes:
-        status: exit status; text: what to say; advice: what to do then; empty: nothing, or what
-            the checks advise.
-    """
+    """How a session ends, with an exit status, a sentence, and what to do then; empty: nothing, or
+    what the checks advise. A step raises it."""
 
     def __init__(self, status: int, text: str, advice: str = "") -> None:
         super().__init__(text)
@@ -58,23 +128,16 @@ class Show:
     Args:
         yes: answer of every question; else a person is asked, and nobody where lines are JSON.
         as_json: lines of JSON.
-
-    Attributes:
-        rows: of the checks, by name; parts: what is known of the payload against the goal.
-        motions: what was made, in words, and how long it took [s]; 0 where a person made it.
-        proofs: of the payload, and of the driver's own wrench, once it compensates it.
-        found: the payload; None: not identified. applied: what the robot was told, in words.
     """
 
     def __init__(self, yes: bool, as_json: bool, out: TextIO = sys.stdout) -> None:
         self._yes, self._as_json, self._out = yes, as_json, out
         self._shown = -PERIOD  # when progress was shown last [s]
-        self.rows: dict[str, Row] = {}
-        self.parts: tuple[Part, ...] = ()
-        self.motions: list[tuple[str, float]] = []
-        self.proofs: list[Proof] = []
-        self.found: Numbers | None = None
-        self.applied = ""
+        self.rows: dict[str, Row] = {}  # of the checks, by name
+        self.seconds: list[float] = []  # that each motion took; 0 where a person made it
+        self.proof: Proof | None = None
+        self.found: Estimate | None = None  # the payload; None: not identified
+        self.applied = ""  # what the robot was told, in words
 
     def _write(self, event: str, lines: str, **fields: object) -> None:
         """An event with its fields, or what a person reads of it."""
@@ -90,7 +153,7 @@ class Show:
         """A check was made."""
         self.rows[row.check] = row
         lines = [_line(MARKS[row.verdict], row.measured, row.check)]
-        if row.verdict is Verdict.FAILED:
+        if row.verdict == FAILED:
             lines.append(_line("", row.expected, "expected"))
         if row.advice:
             lines.append(_line("→", row.advice))
@@ -98,11 +161,10 @@ class Show:
 
     def progress(self, progress: Progress) -> None:
         """What is known now; written once a second."""
-        self.parts = progress.parts
         if 0.0 <= progress.elapsed - self._shown < PERIOD:
             return
         self._shown = progress.elapsed
-        known = ", ".join(map(_interval, progress.parts)) or progress.missing
+        known = ", ".join(map(str, progress.parts)) or progress.missing
         self._write(
             "progress", _line("·", known, f"{progress.elapsed:.0f} s, "
                               f"{progress.left:.0f} s remain"),
@@ -113,13 +175,13 @@ class Show:
 
     def motion(self, words: str, seconds: float) -> None:
         """The arm is about to move, or is to be moved by hand (0 s)."""
-        self.motions.append((words, seconds))
+        self.seconds.append(seconds)
         self._write("motion", _line("↻", f"{words} ({seconds:.1f} s)" if seconds else words),
                     words=words, seconds=round(seconds, 2))
 
-    def proof(self, proof: Proof) -> None:
+    def prove(self, proof: Proof) -> None:
         """The payload was compared with a motion it has not seen."""
-        self.proofs.append(proof)
+        self.proof = proof
         self._write("proof", "\n".join(
             f"  {name:34}{two_digits(force):>6} N{two_digits(torque):>8} N m"
             for name, force, torque in proof.rows()), given=proof.is_given, **{
@@ -141,10 +203,10 @@ class Show:
         except EOFError:
             return False
 
-    def end(self, text: str, status: int) -> None:
-        """The session has ended, with its exit status."""
-        self._write("end", f"\n{'Done' if status == OK else 'Not done'}: {text}", text=text,
-                    status=status)
+    def end(self, end: End) -> None:
+        """The session has ended."""
+        self._write("end", f"\n{'Done' if end.status == OK else 'Not done'}: {end.text}",
+                    text=end.text, status=end.status)
 
 
 def _line(mark: str, text: str, name: str = "") -> str:
@@ -154,16 +216,8 @@ def _line(mark: str, text: str, name: str = "") -> str:
                          subsequent_indent=" " * len(head))
 
 
-def _interval(part: Part) -> str:
-    """The interval against the goal, in words."""
-    width = f"± {two_digits(part.width)}" if part.is_known else "not known yet"
-    wanted = f" of {two_digits(part.goal)}" if part.goal > 0.0 else ""
-    return f"{part.name} {part.value} {width}{wanted} {part.unit}"
-
-
 def write_page(folder: Path, show: Show, end: End) -> Path:
-    """Write the report into a folder, which is made where it is missing; its path (raises OSError,
-    MissingPackage)."""
+    """Write the report into a folder; its path (raises OSError, MissingPackage)."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"identify_payload_{time.strftime('%Y%m%d-%H%M%S')}.html"
     write_atomically(path, session_page(show, end))
@@ -172,33 +226,21 @@ def write_page(folder: Path, show: Show, end: End) -> Path:
 
 def session_page(show: Show, end: End) -> str:
     """The report as HTML (raises MissingPackage)."""
-    good = end.status == OK
     advice = [f"{row.check}: {row.advice}" for row in failed(show.rows.values())]
-    verdict = Diagnosis(GOOD if good else BAD, "Done" if good else "Not done", end.text, (),
-                        (*advice, *filter(None, [end.advice])))
-    return render(f"Payload session of {time.strftime('%Y-%m-%d %H:%M')}", verdict,
-                  list(_sections(show)))
+    tone, word = (GOOD, "Done") if end.status == OK else (BAD, "Not done")
+    return render(f"Payload session of {time.strftime('%Y-%m-%d %H:%M')}", Diagnosis(
+        tone, word, end.text, (), (*advice, *filter(None, [end.advice]))), list(_sections(show)))
 
 
 def _sections(show: Show) -> Iterator[Section]:
-    if show.parts:
-        yield Section("Progress", "progress", [Table("At the end", ["", "value", "goal"], [
-            [part.name, _interval(part), Cell("reached" if part.is_reached else "not reached",
-                                              "good" if part.is_reached else "fair")]
-            for part in show.parts])])
-    if (found := show.found) is not None:
-        numbers = [[f"{name} [{unit}]", f"{scale * value:.4g}",
-                    two_digits(CONFIDENCE_95 * scale * sigma)]
-                   for name, unit, scale, value, sigma in zip(
-                       NAMES, UNITS, SCALES, found.report, found.sigma, strict=True)]
-        yield Section("Payload", "payload", [*filter(None, [show.applied]), Table(
-            f"In frame '{found.frame}', inertia about the centre of mass",
-            ["", "value", "± 95 %"], numbers)])
-    headings = ("Proof", "The driver's own wrench afterwards")
-    for heading, proof in zip(headings, show.proofs, strict=False):
+    if show.found is not None:
+        yield Section("Payload", "payload", [*filter(None, [show.applied]),
+                                             f"In frame '{show.found.frame_id}', inertia about the "
+                                             "centre of mass.", parameter_table(show.found)])
+    if (proof := show.proof) is not None:
         rows = [[label, f"{two_digits(force)} N", f"{two_digits(torque)} N m"]
                 for label, force, torque in proof.rows()]
-        yield Section(heading, heading.split()[0].lower(), [
+        yield Section("Proof", "proof", [
             "A motion that the estimate has not seen. Solid: measured, without the bias of the "
             "sensor. Dashed: predicted by the new payload.", Table(
                 "Residual wrench (rms)", ["", "force", "torque"], rows),
@@ -206,10 +248,6 @@ def _sections(show: Show) -> Iterator[Section]:
     yield Section("Checks", "checks", [Table(
         "What was measured, what was expected, what to do",
         ["check", "", "measured", "expected", "what to do"],
-        [[row.check, Cell(row.verdict.value, TONES[row.verdict]),
+        [[row.check, Cell(row.verdict, TONES[row.verdict]),
           *(Cell(text, "text") for text in (row.measured, row.expected, row.advice))]
          for row in show.rows.values()])])
-    if show.motions:
-        yield Section("Motions", "motions", [Table("In this order", ["", "motion", "time"], [
-            [f"{k + 1}", Cell(words, "text"), f"{seconds:.1f} s" if seconds else "by hand"]
-            for k, (words, seconds) in enumerate(show.motions)])])

@@ -9,26 +9,131 @@ cannot harm a node that others use.
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import takewhile
+from pathlib import Path
 
-import rclpy
+import numpy as np
 
-from ...apps.guide.show import End, Show, write_page
-from ...cli import INTERRUPTED, exit_status, run_program
+from ...apps.excitation.collision import box_obstacle
+from ...apps.excitation.motions import COBOT_SPEED, MotionLimits
+from ...apps.excitation.plan_excitation import box_corners
+from ...apps.guide.show import End, Show, Wanted, write_page
+from ...cli import INTERRUPTED, Parser, exit_status, run_program
 from ...errors import InertialIdError, InvalidData
-from ..program import Children, ignore_signals, start_ros, stop_flag
-from .command_line import parse
-from .node_link import GuideNode, Stopped
-from .session import Session
+from ...io.files import config_file
+from ...settings import SENSORS
+from ..motion_execution import SILENCE
+from ..program import Children, ignore_signals, stop_flag
+from .session import GuideNode, Session, Stopped
 
+DESCRIPTION = (
+    "Lead from an unknown load to a robot that knows it: check the set-up, move the arm, identify "
+    "the payload, prove it on another motion, hand it to the driver, write a report. Beside a node "
+    "that runs already, or with one of its own.")
+EPILOG = (
+    "Exit status: 0 identified, proved and applied (or as far as was asked for); 2 a mistake in "
+    "the command; 3 not identified; 4 a check failed, nothing was identified; 5 identified, but "
+    "not proved or not applied; 130 interrupted. Without a terminal each event is a line of JSON.")
+WINDOW = 90.0  # s: all motions of a session count, with the pauses between them
+# Corners of a box around the payload in the frame of the sensor [m], where nobody gave one.
+USUAL_BOX = np.array([[-0.1, -0.1, 0.0], [0.1, 0.1, 0.2]])
 # s in which a node that runs is found: where its first announcements are lost, DDS repeats them
 # after 3 s, and two nodes of one name would answer the same goals; in which one that is started
 # must answer.
 LOOK, START = 7.0, 30.0
+
+
+def within(low: float, high: float) -> Callable[[str], float]:
+    """The type of an option that is a number of a range."""
+    def read(text: str) -> float:
+        value = float(text)
+        if not low <= value <= high:
+            raise argparse.ArgumentTypeError(f"{text} is not from {low:g} to {high:g}")
+        return value
+    return read
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The command line."""
+    parser = Parser(prog="identify_payload", description=DESCRIPTION, epilog=EPILOG)
+    add = parser.add_argument_group("what is done").add_argument
+    add("--check", action="store_true",
+        help="only check the set-up: at rest, and by a small motion if you agree")
+    add("--dry-run", action="store_true", help="do all, but tell the robot nothing")
+    add("--no-motion", action="store_false", dest="motion",
+        help="do not move the arm: say which motion is needed, and wait for it")
+    add("--yes", "-y", action="store_true",
+        help="agree to every question: the arm then moves without being asked for")
+    add = parser.add_argument_group("accuracy (half of a 95 % interval)").add_argument
+    add("--mass-accuracy", type=within(0.01, 100.0), default=2.0, metavar="%",
+        help="of the mass (default: 2)")
+    add("--com-accuracy", type=within(0.01, 1000.0), default=3.0, metavar="MM",
+        help="of each coordinate of the centre of mass (default: 3)")
+    add("--inertia-accuracy", type=within(0.0, 1000.0), default=20.0, metavar="%",
+        help="of the inertia, in %% of its mean moment; 0: it is not asked for (default: 20)")
+    add("--timeout", type=within(5.0, 600.0), default=120.0, metavar="S",
+        help="longest identification, 5 to 600 s (default: 120)")
+    add = parser.add_argument_group("robot").add_argument
+    add("--config", metavar="NAME",
+        help="settings of a node that is started: a file, or ur, franka, xarm, kuka_lbr, kinova, "
+        "ros2_control")
+    add("--sensor", choices=sorted(SENSORS), help="the wrench sensor, by its data sheet")
+    add("--node", default="/inertial_id_node",
+        help="the node that identifies (default: /inertial_id_node); started where it does not run")
+    add("--target", default="",
+        help="what the payload is handed to, such as universal_robots, which needs "
+        "load.rated_payload (default: apply.target)")
+    add("--payload-box", metavar="SX,SY,SZ,CX,CY,CZ",
+        help="lengths and centre [m] of a box around the payload in the frame of the sensor, kept "
+        "clear of the arm (default: a cube of 0.2 m, before the sensor)")
+    add("--controller", default="", help="the trajectory controller, where there are several")
+    add("--link-speed", type=within(0.01, 2.0), default=COBOT_SPEED, metavar="M/S",
+        help="of every link and the payload, 0.01 to 2 m/s (default: %(default)s)")
+    add("--silence", type=within(0.05, 1.0), default=SILENCE, metavar="S",
+        help="longest time without joint states while the arm moves, after which it is stopped, "
+        "0.05 to 1 s (default: %(default)s)")
+    add("--keep-out", metavar="SX,SY,SZ,CX,CY,CZ", action="append", default=[],
+        help="lengths and centre [m], in axes of the description's root, of a box (table, wall) "
+        "that nothing may touch; may be repeated")
+    add("--floor", type=within(-math.inf, 100.0), default=-math.inf, metavar="M",
+        help="least height of the arm and the payload above the description's root (default: none)")
+    add = parser.add_argument_group("output").add_argument
+    add("--report", type=Path, default=Path("reports"), metavar="FOLDER",
+        help="where the report is written (default: reports)")
+    add("--json", action="store_true", help="lines of JSON on a terminal, too")
+    return parser
+
+
+def parse(words: Sequence[str], ros_words: Sequence[str] = ()) -> argparse.Namespace:
+    """Checked options (raises InvalidSetting): those of the command line, the payload's box as
+    corners (2, 3) [m], boxes to keep out of as obstacles, `limits` of motions, the accuracy as
+    `wanted`, and `arguments` of a node that is started.
+
+    Args:
+        ros_words: the ROS arguments of the command line, which go to the node.
+    """
+    args = make_parser().parse_args(words)
+    args.wanted = Wanted(args.mass_accuracy / 100.0, args.com_accuracy / 1000.0,
+                         args.inertia_accuracy / 100.0)
+    args.limits = MotionLimits(link_speed=args.link_speed, floor=args.floor)
+    args.box = USUAL_BOX if args.payload_box is None else box_corners(
+        "--payload-box", args.payload_box)
+    args.keep_out = [box_obstacle(f"keep-out box {k + 1}", box_corners("--keep-out", text))
+                     for k, text in enumerate(args.keep_out)]
+    args.node = f"/{args.node.removeprefix('/')}"
+    namespace, name = args.node.rsplit("/", 1)
+    args.arguments = [
+        "--ros-args", "-r", f"__node:={name}", "-p", f"buffer.window:={WINDOW}",
+        *(["-r", f"__ns:={namespace}"] if namespace else []),
+        *(["-p", "motion.execute:=true"] if args.motion else []),  # the command asks for it
+        *(["--params-file", str(config_file(args.config))] if args.config else []),
+        *(["-p", f"wrench.sensor:={args.sensor}"] if args.sensor else []), *ros_words]
+    return args
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -43,47 +148,36 @@ def _run(options: argparse.Namespace) -> int:
     return run(options, stop_flag(), show).status
 
 
-def run(options: argparse.Namespace, stop: threading.Event, show: Show,
-        beside: Children | None = None) -> End:
-    """Run a session; how it ended.
-
-    Args:
-        options: see `parse`; stop: set when the user wants to end.
-        beside: processes that must live as long as the session.
-    """
-    start_ros("identify_payload", [])
+def run(options: argparse.Namespace, stop: threading.Event, show: Show) -> End:
+    """Run a session; how it ended; stop: set when the user wants to end."""
     try:
         with Children(dict(os.environ)) as children, GuideNode(stop) as guide:
-            _find_or_start(options, guide, children, beside, show)
+            _find_or_start(options, guide, children, show)
             end = Session(guide, options, show).run()
             show.step("report")
             show.say(f"report: {write_page(options.report, show, end)}")
-            show.end(end.text, end.status)
+            show.end(end)
             return end
     except Stopped:
         return End(INTERRUPTED, "interrupted; nothing was applied")
     finally:
         if stop.is_set():
             ignore_signals()
-        rclpy.try_shutdown()
 
 
-def _find_or_start(options: argparse.Namespace, guide: GuideNode, children: Children,
-                   beside: Children | None, show: Show) -> None:
+def _find_or_start(options: argparse.Namespace, guide: GuideNode, children: Children, show: Show
+                   ) -> None:
     """Find the node that identifies, or start one (raises InertialIdError: it ended, or does not
     answer)."""
-    if guide.wait_until(lambda: f"{options.node}/get_inertial_parameters"
-                        in guide.client.services(), LOOK):
+    def answers() -> bool:
+        if text := children.describe_ended():
+            raise InvalidData(text)
+        return f"{options.node}/apply" in guide.client.services()
+
+    if guide.wait_until(answers, LOOK):
         return
     show.say(f"no node '{options.node}' runs; one is started")
     children.start("inertial_id_ros.ros.main", options.arguments)
-
-    def answers() -> bool:
-        for some in filter(None, (children, beside)):
-            if text := some.describe_ended():
-                raise InvalidData(text)
-        return f"{options.node}/apply" in guide.client.services()
-
     if not guide.wait_until(answers, START):
         raise InertialIdError(f"node '{options.node}' does not answer within {START:g} s")
 

@@ -8,6 +8,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import MISSING, fields
 from typing import Any
 
 import numpy as np
@@ -15,17 +16,18 @@ import rclpy
 from std_srvs.srv import Trigger
 
 from inertial_id_ros.msg import InertialParameters
-from inertial_id_ros.srv import Apply, GetInertialParameters, Save
+from inertial_id_ros.srv import Apply, Save
 
-from ...apps.guide.progress import Numbers, Progress, Wanted, parts_of
 from ...errors import InvalidData
+from ...estimate import Estimate, ParameterVerdict
+from ...inertia import phi_from_body, report_jacobian, tensor_from_six
 from ...io.decoding import inertia_numbers
 from ...kinds import STOPPING, Doubt
 from ...settings import Settings, iter_settings, settings_from_mapping
 from ..conversions import DEADLINE, LATCHED
 from ..motion_execution import MotionExecution
-from ..program import make_executor, spin
-from ..ros_client import TIMES, NoAnswer, NoResponse, RosClient
+from ..program import make_executor, spin, start_ros
+from ..ros_client import NoAnswer, NoResponse, RosClient
 
 RESET = 60.0  # s: an estimate that runs is waited for
 APPLY = 100.0  # s: longer than the node takes, which waits for up to three services and reads back
@@ -39,7 +41,7 @@ class Stopped(Exception):
 
 class GuideNode:
     """A node whose executor runs in a thread, so that the session can wait for answers one after
-    the other; a context manager that leaves the graph.
+    the other; a context manager that starts and ends ROS.
 
     Args:
         stop: set when the user wants to end.
@@ -52,6 +54,7 @@ class GuideNode:
 
     def __init__(self, stop: threading.Event) -> None:
         self.stop = stop
+        start_ros("identify_payload", [])
         self.node = rclpy.create_node(f"identify_payload_{os.getpid()}",
                                       start_parameter_services=False, enable_rosout=False)
         self.client = RosClient(self.node)
@@ -75,14 +78,7 @@ class GuideNode:
         self._ended.set()
         self._thread.join(2.0)
         self.node.destroy_node()
-
-    def now_ns(self) -> int:
-        """The time by the clock of ROS [ns]."""
-        return int(self.node.get_clock().now().nanoseconds)
-
-    def wait(self, seconds: float) -> None:
-        """Let time pass (raises Stopped)."""
-        self.wait_until(lambda: False, seconds)
+        rclpy.try_shutdown()
 
     def wait_until(self, condition: Callable[[], Any], seconds: float) -> bool:
         """Wait for a condition; True if it holds within this time [s] (raises Stopped)."""
@@ -95,6 +91,10 @@ class GuideNode:
             self.stop.wait(POLL)
         return True
 
+    def wait(self, seconds: float) -> None:
+        """Let time pass (raises Stopped)."""
+        self.wait_until(lambda: False, seconds)
+
 
 class NodeLink:
     """The topics and services of a node.
@@ -103,7 +103,7 @@ class NodeLink:
         name: full name of the node.
 
     Attributes:
-        settings: of the node.
+        settings: of the node; message: the newest one; since: steady time of `forget` [s].
 
     Raises:
         NoAnswer: there is no such node.
@@ -115,70 +115,56 @@ class NodeLink:
         values = self._client.parameters(name, groups)
         self.settings = settings_from_mapping({
             name: value for name, value in values.items() if value is not None})
-        self._message: InertialParameters | None = None
-        self._heard = self._since = 0.0  # steady times of the newest message, and of `forget` [s]
+        self.message, self._heard = InertialParameters(), -DEADLINE  # and its steady time [s]
+        self.since = 0.0
         guide.node.create_subscription(
             InertialParameters, f"{name}/inertial_parameters", self._keep, LATCHED)
 
     def _keep(self, message: InertialParameters) -> None:
-        self._message, self._heard = message, time.monotonic()
-
-    # ---- what is known ---------------------------------------------------------------------------
+        self.message, self._heard = message, time.monotonic()
 
     @property
-    def estimate(self) -> Numbers | None:
+    def estimate(self) -> Estimate | None:
         """The newest estimate since `forget`; None before any."""
-        message = self._message
-        if message is None or not message.valid or self._heard <= self._since:
-            return None
-        return numbers_of(message)
-
-    @property
-    def is_fresh(self) -> bool:
-        """True if the newest message holds an estimate that is not held."""
-        return bool(self._message and self._message.valid and not self._message.stale)
+        message = self.message
+        return estimate_of(message) if message.valid and self._heard > self.since else None
 
     def doubt(self) -> tuple[Doubt, str]:
         """The doubts of the node at this moment, and its sentence about them; all that must
         stop an arm where the node is silent."""
-        message = self._message
-        if message is None or time.monotonic() - self._heard > DEADLINE:
+        message = self.message
+        if time.monotonic() - self._heard > DEADLINE:
             return STOPPING, f"node '{self.name}' has sent nothing for {DEADLINE:g} s"
         return Doubt(message.doubt), next(iter(message.diagnostics), message.status)
 
-    def progress(self, wanted: Wanted, timeout: float) -> Progress:
-        """What is known, what is missing, and the time since `forget`."""
-        known, elapsed = self.estimate, time.monotonic() - self._since
-        return Progress(elapsed, max(timeout - elapsed, 0.0),
-                        () if known is None else parts_of(known, wanted),
-                        self._message.status if known is None and self._message else "")
+    def why_stop(self) -> str:
+        """The node's sentence about what must stop an arm; empty: nothing must."""
+        doubt, text = self.doubt()
+        return text if doubt & STOPPING else ""
 
-    # ---- services --------------------------------------------------------------------------------
-
-    def _call(self, kind: Any, service: str, request: Any, failure: str,
-              **options: Any) -> Any:
-        """The response of a service (raises NoAnswer; InvalidData, whose text a failure begins: it
-        refuses)."""
-        answer = self._client.call(kind, f"{self.name}/{service}", request, **options)
+    def _call(self, kind: Any, service: str, request: Any, refused: str, timeout: float) -> Any:
+        """The response of a service (raises NoAnswer; InvalidData, with what is refused)."""
+        answer = self._client.call(kind, f"{self.name}/{service}", request, timeout)
         if not answer.success:
-            raise InvalidData(failure + answer.message)
+            raise InvalidData(f"node '{self.name}' {refused}: {answer.message}")
         return answer
 
     def forget(self) -> None:
         """Have the node forget all samples: the time of the session begins."""
-        self._call(Trigger, "reset", Trigger.Request(),
-                   f"node '{self.name}' does not begin anew: ", timeout=RESET)
-        self._since = time.monotonic()
-
-    def newest(self) -> Numbers:
-        """The last estimate (raises InvalidData where there is none)."""
-        return numbers_of(self._call(GetInertialParameters, "get_inertial_parameters",
-                                     GetInertialParameters.Request(), "", times=TIMES).parameters)
+        end = time.monotonic() + RESET
+        while True:
+            try:
+                self._call(Trigger, "reset", Trigger.Request(), "does not begin anew", RESET)
+                break
+            except InvalidData:  # it is busy
+                if time.monotonic() > end:
+                    raise
+        self.since = time.monotonic()
 
     def save(self, name: str) -> str:
         """Save the last estimate under a name; where, in words."""
-        return str(self._call(Save, "save", Save.Request(name=name),
-                              "the estimate cannot be saved: ").message)
+        return str(self._call(Save, "save", Save.Request(name=name), "cannot save the estimate",
+                              RESET).message)
 
     def apply(self, target: str, estimate: str, send: bool) -> Apply.Response:
         """The answer of ~/apply; without any within `APPLY`, one that says whether the payload may
@@ -191,11 +177,16 @@ class NodeLink:
             return Apply.Response(sent=send and isinstance(error, NoResponse), message=str(error))
 
 
-def numbers_of(message: InertialParameters) -> Numbers:
-    """The estimate of a message."""
-    force, torque = message.bias.force, message.bias.torque
-    return Numbers(
-        inertia_numbers(message.inertia), np.array(message.covariance).reshape(10, 10),
-        tuple(int(v) for v in message.verdict),
-        np.array([force.x, force.y, force.z, torque.x, torque.y, torque.z]),
-        message.header.frame_id)
+def estimate_of(message: InertialParameters) -> Estimate:
+    """The estimate of a message; what that does not carry is NaN."""
+    numbers, (force, torque) = inertia_numbers(message.inertia), (
+        message.bias.force, message.bias.torque)
+    phi = phi_from_body(numbers[0], numbers[1:4], tensor_from_six(numbers[4:]))
+    back = np.linalg.inv(report_jacobian(phi))
+    required: dict[str, Any] = {one.name: getattr(message, one.name, np.nan)
+                                for one in fields(Estimate) if one.default is MISSING}
+    return Estimate(**required | {
+        "frame_id": message.header.frame_id, "phi": phi, "stale": message.stale,
+        "phi_covariance": back @ message.covariance.reshape(10, 10) @ back.T,
+        "verdict": tuple(map(ParameterVerdict, message.verdict.tolist())),
+        "bias": np.array([force.x, force.y, force.z, torque.x, torque.y, torque.z])})

@@ -23,8 +23,7 @@ from ...apps.simulation.settings import CobotSettings
 from ...cli import INTERRUPTED, Parser, exit_status, run_program
 from ...inertia import Array
 from ...settings import SENSORS, Settings
-from ..guide.command_line import parse
-from ..guide.identify_payload import run
+from ..guide.identify_payload import parse, run
 from ..program import Children, ignore_signals, private_environment, stop_flag
 
 MASS_TOLERANCE, COM_TOLERANCE = 0.02, 0.005  # relative; m
@@ -74,7 +73,7 @@ def _run(options: argparse.Namespace) -> int:
             [word for name, value in node.items() for word in ("-p", f"{name}:={value}")])
         show = Show(session.yes, session.json or not sys.stdout.isatty())
         try:
-            end = run(session, stop, show, beside=children)
+            end = run(session, stop, show)
         finally:
             if stop.is_set():
                 ignore_signals()

@@ -1,0 +1,171 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""The robot of a session: what its sensor, its joints and its driver say, and how its arm is moved,
+and stopped where the node or the driver finds a fault."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
+from typing import Any
+
+import numpy as np
+from rclpy.qos import qos_profile_best_available
+
+from ...apps.excitation.arm import Arm
+from ...apps.guide.checks import Driver, Snapshot
+from ...apps.guide.motions import MotionSource
+from ...apps.guide.recorder import Recorder
+from ...apps.simulation.motion import Trajectory
+from ...io.decoding import interfaces_of, stated_payload
+from ...io.input_topics import DYNAMIC_JOINT_STATES, JOINT_STATES, WRENCH, InputTopic
+from ..motion_execution import ENDING, Ended, MotionExecution, find_controllers
+from ..planning_scene import TYPE as SCENE
+from ..planning_scene import SceneWatch
+from ..program import find_type, message_type
+from ..streams import publishing_nodes, subscription_qos
+from .node_link import GuideNode, NodeLink
+
+# ns, N: in which the weight of a swung payload of 8 kg changes by 5 N, noise by 1 N
+JUMP_TIME, JUMP = 150_000_000, 8.0
+# ur_dashboard_msgs/SafetyMode; franka_msgs/FrankaRobotState.robot_mode.
+SAFETY = {2: "", 1: "", 3: "protective stop", 4: "recovery mode", 5: "safeguard stop",
+          6: "emergency stop of the system", 7: "emergency stop of the robot", 8: "violation",
+          9: "fault", 11: "stop by the safety interface"}
+FRANKA = {4: "reflex: the robot has stopped itself", 5: "user stop", 6: "error recovery",
+          0: "unknown mode"}
+# Topics on which drivers say something of the robot: type of their messages, ending of their names,
+# and the part of `Driver` that a message says, by name; None: nothing.
+Source = tuple[str, str, Callable[[Any], dict[str, Any] | None]]
+SOURCES: tuple[Source, ...] = (
+    ("std_msgs/msg/Bool", "/protective_stop",
+     lambda m: {"stopped": "protective stop" if m.data else ""}),
+    ("std_msgs/msg/Bool", "/robot_program_running",
+     lambda m: {"stopped": "" if m.data else "the program on the robot does not run"}),
+    ("ur_dashboard_msgs/msg/SafetyMode", "/safety_mode",
+     lambda m: {"stopped": SAFETY.get(m.mode, f"safety mode {m.mode}")}),
+    ("franka_msgs/msg/FrankaRobotState", "",
+     lambda m: {"stopped": FRANKA.get(m.robot_mode, ""),
+                "payload": float(m.inertia_load.inertia.m)}),
+    ("std_msgs/msg/Float64", "/speed_scaling", lambda m: {"speed": m.data / 100.0}),
+    ("control_msgs/msg/DynamicJointState", "", lambda m: _stated_mass(m)))
+
+
+class Robot:
+    """Subscriptions to all inputs of a node and to what drivers say, and motions around the pose
+    that the arm has first.
+
+    Attributes:
+        recorder: what arrives; scene: the planning scene, where one is published.
+        source: plans motions, after `prepare`.
+        is_small: True while motions go on where the node doubts frames and sign: small ones, which
+            are made to find that out.
+    """
+
+    source: MotionSource
+
+    def __init__(self, guide: GuideNode, link: NodeLink, options: argparse.Namespace) -> None:
+        self._guide, self._link, self._options = guide, link, options
+        self.recorder, self.scene = Recorder(link.settings), SceneWatch(guide.client)
+        self._said: dict[str, dict[str, Any]] = {}  # by the driver, by topic
+        self._controller, self.is_small = "", False
+        now = guide.node.get_clock().now
+        for topic, waiting in self.recorder.waiting.items():
+            guide.node.create_subscription(
+                message_type(topic.type, topic.setting), self._full_name(topic),
+                lambda data, waiting=waiting: waiting.append((now().nanoseconds, bytes(data))),
+                subscription_qos(topic), raw=True)
+
+    def _full_name(self, topic: InputTopic) -> str:
+        """The full name of a topic of the node that identifies."""
+        name = topic.name(self._link.settings)
+        return name if name.startswith("/") else f"{self._link.name.rpartition('/')[0]}/{name}"
+
+    def discover(self) -> None:
+        """Subscribe to what drivers and planning scenes say, as far as it is there by now, and its
+        type is installed."""
+        scenes: Source = SCENE, "", self.scene.take
+        for name, type_name in self._guide.client.topics().items():
+            for wanted, ending, read in (*SOURCES, scenes):
+                if (type_name == wanted and name.endswith(ending) and name not in self._said
+                        and (kind := find_type(type_name)) is not None):
+                    said = self._said[name] = {}
+                    self._guide.node.create_subscription(
+                        kind, name, lambda message, said=said, read=read:
+                        said.update(read(message) or {}), qos_profile_best_available)
+
+    @property
+    def driver(self) -> Driver:
+        """What the driver says of itself: the first stop of several sources."""
+        out: dict[str, Any] = {}
+        for said in list(self._said.values()):
+            out.update({name: out.get(name) or value for name, value in list(said.items())})
+        return Driver(**out)
+
+    def snapshot(self, seconds: float) -> Snapshot:
+        """What was received of the set-up in so long a time."""
+        node, options = self._guide.node, self._options
+        both = DYNAMIC_JOINT_STATES if self._link.settings.dynamic_joint_states.topic else None
+        topics = {"wrench": self._full_name(both or WRENCH),
+                  "joints": self._full_name(both or JOINT_STATES)}
+        return Snapshot(
+            seconds=seconds, topics=topics, driver=self.driver, **self.recorder.facts(),
+            publishers={what: tuple(publishing_nodes(node, name)) for what, name in topics.items()},
+            controllers=find_controllers(node, self._guide.client, options.controller) if (
+                options.motion) else {},
+            wrench_topics=tuple(name for name, kind in self._guide.client.topics().items()
+                                if kind == WRENCH.type
+                                and not name.endswith("/wrench_compensated")))
+
+    def prepare(self, seen: Snapshot) -> str:
+        """Plan motions of the sensor that was seen, to be made by the controller that fits, around
+        the pose that the arm has now (raises InertialIdError: none can be made).
+
+        Returns:
+            What motions keep clear of, in words; empty: there is no planning scene.
+        """
+        options, self._controller = self._options, seen.fitting[0]
+        surroundings = self.scene.read(self.recorder.place_in_root)
+        arm = Arm(self.recorder.description, seen.frame, options.box,
+                  obstacles=[*options.keep_out, *self.scene.obstacles])
+        self.source = MotionSource(arm, options.limits, self.recorder.pose, self._link.settings)
+        return surroundings
+
+    def move(self, motion: Trajectory, meanwhile: Callable[[], object]) -> Ended:
+        """Make a motion; meanwhile: called now and then until it has ended."""
+        execution = MotionExecution(
+            self._guide.node, motion, f"{self._controller}{ENDING}", self._full_name(JOINT_STATES),
+            lambda: self.source.problems(motion, self.recorder.pose), self.find_fault,
+            self._options.silence, lambda: self.driver.speed or 1.0)
+        with ThreadPoolExecutor(1, "motion") as watch:
+            ended = watch.submit(execution.run)
+            while not wait([ended], 0.05).done:
+                meanwhile()
+        if execution.is_settled:
+            execution.close()
+        else:
+            self._guide.unsettled.append(execution)
+        return ended.result()
+
+    def find_fault(self) -> str:
+        """What must stop the arm, in one sentence; empty where nothing must."""
+        if self._guide.stop.is_set():
+            return "interrupted"
+        if stopped := self.driver.stopped:
+            return stopped
+        if self.scene.has_changed:
+            return "the planning scene has changed since it was read"
+        if not self.is_small:
+            return self._link.why_stop()
+        # A weight whose frames or sign are wrong looks like a contact: only a jump of the force is.
+        first, _, last = np.array_split(self.recorder.wrench(JUMP_TIME)[:, :3], 3)
+        jump = float(np.linalg.norm(last.mean(axis=0) - first.mean(axis=0))) if len(last) else 0.0
+        return f"contact: the force has jumped by {jump:.0f} N" if jump > JUMP else ""
+
+
+def _stated_mass(message: Any) -> dict[str, Any]:
+    """The mass of the payload that a control_msgs/DynamicJointState states, if it does."""
+    values = interfaces_of(message)
+    stated = [payload for name in message.joint_names if name.endswith("payload")
+              and (payload := stated_payload(values, name)) is not None]
+    return {"payload": float(stated[0][0])} if stated else {}
