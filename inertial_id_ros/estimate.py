@@ -157,12 +157,12 @@ class Estimate:
 
     @property
     def inertia_is_known(self) -> bool:
-        """Whether no entry of the inertia is UNOBSERVED."""
+        """True if no entry of the inertia is UNOBSERVED."""
         return UNOBSERVED not in self.verdict[4:]
 
     @property
     def carries_nothing(self) -> bool:
-        """Whether the tool is known to be empty: the interval of the mass holds zero."""
+        """True if the tool is known to be empty: the interval of the mass holds zero."""
         return bool(self.tool_apart and self.verdict[0] == IDENTIFIED
                     and self.phi[0] < 2.0 * math.sqrt(self.phi_covariance[0, 0]))
 

@@ -176,9 +176,6 @@ SETUP = {
     "robot_wrong": Kind(
         "error", EVERYTHING, "no payload explains the joint torques{why}",
         "the robot file is of another robot or out of date: run identify_robot again"),
-    "misaligned": Kind(
-        "warning", NOTHING, "frames differ from the description: {why}; taken into account",
-        "correct the description; raise alignment.* where more is to be expected"),
     "clock_offset": Kind(
         "info", NOTHING, "stamps of the wrench are late by {milliseconds:.0f} ms; taken into "
         "account", "fine as it is: a driver with a delay"),
@@ -202,9 +199,6 @@ SETUP = {
     "constant_force": Kind(
         "warning", NOTHING, "a force of {force:.2g} N is constant in the room; the interval of the "
         "mass holds it", "look for a balancer or a hand; check the robot description"),
-    "shape_contradicted": Kind(
-        "warning", NOTHING, "the data contradict the shape: {why}; the data win",
-        "correct shape.* or ~/set_shape"),
     "removed_payload": Kind(
         "info", NOTHING, "the driver compensates {mass:.3f} kg{why}; what is published is the sum",
         NONE_NEEDED),
@@ -245,8 +239,6 @@ PAYLOAD = {
 RUN = {
     "no_estimate": Kind("info", NOTHING, "{why}", "as the text says"),
     "reset": Kind("info", NOTHING, "data were dropped: {why}", NONE_NEEDED),
-    "compensation_silent": Kind(
-        "info", NOTHING, "no compensated wrench: {why}", "move freely until the payload is known"),
     "file_failed": Kind(
         "warning", NOTHING, "a file cannot be used: {why}",
         "disk, permissions of state.directory; set tool and tare again"),

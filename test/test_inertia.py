@@ -5,13 +5,11 @@ from __future__ import annotations
 
 import mujoco
 import numpy as np
-import pinocchio
 import pinocchio as pin
 from scipy.spatial.transform import Rotation
 from synthetic import GRAVITY, PointMasses, Scene, payload
 
 from inertial_id_ros import inertia
-from inertial_id_ros.inertia import phi_from_body
 from inertial_id_ros.model.newton_euler import regressor
 
 
@@ -26,7 +24,7 @@ def test_phi_is_pinocchios_dynamic_parameters_in_another_order():
     for _ in range(20):
         mass, com, tensor = random_body(rng)
         phi = inertia.phi_from_body(mass, com, tensor)
-        want = pinocchio.Inertia(mass, com, tensor).toDynamicParameters()
+        want = pin.Inertia(mass, com, tensor).toDynamicParameters()
         np.testing.assert_allclose(inertia.phi_to_pinocchio(phi), want, rtol=1e-12, atol=1e-15)
         again = inertia.phi_from_pinocchio(inertia.phi_to_pinocchio(phi))
         np.testing.assert_array_equal(again, phi)
@@ -38,7 +36,7 @@ def test_moving_to_another_frame_agrees_with_pinocchio():
         body = random_body(rng)
         rotation, translation = Rotation.random(random_state=rng).as_matrix(), rng.normal(size=3)
         phi = inertia.phi_from_body(*body)
-        there = pinocchio.SE3(rotation, translation).act(pinocchio.Inertia(*body))
+        there = pin.SE3(rotation, translation).act(pin.Inertia(*body))
         moved = inertia.transform_phi(phi, rotation, translation)
         np.testing.assert_allclose(inertia.phi_to_pinocchio(moved), there.toDynamicParameters(),
                                    rtol=1e-10, atol=1e-13)
@@ -93,7 +91,7 @@ def body_of(points: PointMasses) -> pin.Inertia:
 
 
 def phi_of(body: pin.Inertia) -> np.ndarray:
-    return phi_from_body(body.mass, body.lever, body.inertia)
+    return inertia.phi_from_body(body.mass, body.lever, body.inertia)
 
 
 def test_the_wrench_is_that_of_pinocchio(rng: np.random.Generator) -> None:

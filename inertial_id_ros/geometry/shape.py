@@ -110,10 +110,6 @@ class Shape:
         """The same of each primitive it is made of: their union holds it."""
         return tuple(map(enclosing_ellipsoid, self.parts)) or (self.ellipsoid,)
 
-    def uniform(self, mass: float) -> Array:
-        """phi (10,) of the region filled evenly with the given mass [kg]."""
-        return mass * self.unit_phi
-
     def spread(self, count: int) -> Array:
         """`count` points (count, 3) spread evenly over interior and surface, farthest first."""
         cloud = np.concatenate([self.surface, self.points])

@@ -1,2 +1,160 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""From a history to an estimate; the identifier."""
+"""From a history to an estimate; `Identifier` takes arrays, each checked before it is used."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from numpy.typing import ArrayLike
+
+from ..errors import InvalidData, InvalidSetting
+from ..estimate import Estimate, NoEstimate
+from ..io.fields import as_finite_rows, as_names, as_rows, as_stamps, check_name, check_urdf
+from ..io.sample_blocks import Edges, JointStates, Samples, Wrenches
+from ..kinds import Finding
+from ..model.tool import Tool
+from ..settings import Settings
+from .identifier import Identifier as Core
+from .identifier import make_identifier
+
+
+class Identifier:
+    """Payload identification from samples that are added as arrays, all at once or step by step.
+
+    Stamps (n,) [ns] of a stream increase, from call to call too. Methods that take arrays raise
+    InvalidData where one has the wrong shape, type or unit.
+
+    Args:
+        settings: see `docs/settings.md`, e.g. ``Settings().replace({"shape.max_reach": 0.3})``;
+            those of topics and services have no effect here.
+
+    Raises:
+        InertialIdError: a setting, or the shape, tool or robot file that it names, cannot be used.
+
+    Examples:
+        >>> identifier = Identifier(Settings())
+        >>> identifier.solve().reason
+        "no wrench received on 'wrench'"
+    """
+
+    def __init__(self, settings: Settings | None = None) -> None:
+        self.settings = settings if settings is not None else Settings()
+        self._core = make_identifier(self.settings)
+        self._last: Estimate | NoEstimate | None = None
+        self._waiting: list[Samples] = []
+        self._newest: dict[tuple[str, ...], int] = {}
+
+    def set_robot_description(self, urdf: str) -> None:
+        """Use the robot of this URDF text, in which the frame of the wrench is a link; without one,
+        add transforms. Raises InvalidModel, and then the one before stays in use."""
+        self._core.set_robot_description(check_urdf(urdf))
+
+    def add_joint_states(self, stamps: ArrayLike, names: Sequence[str], positions: ArrayLike,
+                         efforts: ArrayLike | None = None) -> None:
+        """Add samples of k joints, named as in the robot description: positions (n, k) [rad or m];
+        efforts (n, k) [N m or N], needed with `load.robot` only."""
+        joints = as_names("names", names)
+        times = as_stamps("joint states", stamps)
+        shape = len(times), len(joints)
+        self._add(("joint states", *joints), JointStates(
+            times, joints, as_rows("positions", positions, shape),
+            None if efforts is None else as_rows("efforts", efforts, shape)))
+
+    def add_wrenches(self, stamps: ArrayLike, frame_id: str, wrench: ArrayLike) -> None:
+        """Add wrenches (n, 6) of the sensor [N, N m], with the sign that `wrench.convention` names.
+        Results are in their frame. Raises InvalidSetting where joint torques are identified from.
+        """
+        if self.settings.load.source == "joint_torque":
+            raise InvalidSetting("load.robot names a robot file, which uses no wrenches; add joint "
+                                 "states with efforts, or leave load.robot empty")
+        check_name("frame_id", frame_id)
+        times = as_stamps("wrenches", stamps)
+        self._add(("wrenches",), Wrenches(
+            times, frame_id, as_rows("wrench", wrench, (len(times), 6))))
+
+    def add_transforms(self, stamps: ArrayLike, parent: str, child: str, poses: ArrayLike) -> None:
+        """Add poses (n, 7) of a frame in its parent, as TF gives them: translation [m], quaternion
+        x, y, z, w; instead of joint states."""
+        check_name("parent", parent)
+        check_name("child", child)
+        times = as_stamps("transforms", stamps)
+        self._add(("transforms", parent, child), Edges(
+            times, parent, child, as_rows("poses", poses, (len(times), 7))))
+
+    def add_static_transform(self, parent: str, child: str, translation: ArrayLike,
+                             quaternion: ArrayLike) -> None:
+        """Add a fixed pose of a frame in its parent: translation (3,) [m], quaternion x, y, z, w.
+        """
+        check_name("parent", parent)
+        check_name("child", child)
+        place = as_finite_rows("translation", translation, (3,)).tolist()
+        turn = as_finite_rows("quaternion", quaternion, (4,))
+        if not turn.any():
+            raise InvalidData("quaternion is [0, 0, 0, 0]; x, y, z, w of a rotation are needed, "
+                              "[0, 0, 0, 1] for none")
+        self._core.add_static_transform(parent, child, place, turn.tolist())
+
+    def solve(self) -> Estimate | NoEstimate:
+        """Estimate the payload from the last `buffer.window` seconds of all samples so far.
+
+        May be called after every few samples or once at the end. A `NoEstimate` says why there is
+        none. Without new samples the last estimate comes again, marked as stale.
+        """
+        last, now = self._last, self._updated().solve()
+        self._last = now
+        if isinstance(now, Estimate) and isinstance(last, Estimate) and not now.stale and (
+                now.stamp_ns == last.stamp_ns):
+            return now.as_stale("no new samples")
+        return now
+
+    def finish(self) -> None:
+        """Let the last samples settle, as no more will follow: `solve` then uses them in full."""
+        self._updated().finish()
+
+    def findings(self) -> tuple[Finding, ...]:
+        """List everything about the samples so far that deserves attention, errors first."""
+        return self._updated().findings()
+
+    def tare(self) -> str:
+        """Use the mean wrench of the last second, at rest and without payload, as the bias; says
+        what was stored. Raises NotEnoughData for too few samples, or a sensor that moves."""
+        return self._updated().tare()
+
+    def untare(self) -> str:
+        """Drop the tare: the bias is estimated from the samples alone again. Says whether there was
+        one."""
+        return self._updated().untare()
+
+    def set_tool(self, tool: Tool | None) -> None:
+        """Identify the object without this tool from the next samples on; None: all there is."""
+        made = self._updated()
+        made.believe(replace(made.beliefs, tool=tool))
+
+    def reset(self) -> None:
+        """Forget all samples; keep robot description, fixed transforms, tool and bias."""
+        self._waiting.clear()
+        self._newest.clear()
+        self._last = None
+        self._core.reset("reset was called")
+
+    def _add(self, stream: tuple[str, ...], samples: Samples) -> None:
+        """Keep samples of a stream for the next call that needs them.
+
+        Raises:
+            InvalidData: they do not follow the samples added before.
+        """
+        if not len(samples.stamps):
+            return
+        first, before = int(samples.stamps[0]), self._newest.get(stream, 0)
+        if first <= before:
+            raise InvalidData(f"stamps of {stream[0]} begin at {first} ns, but samples up to "
+                              f"{before} ns were added before; add them in order, or call reset()")
+        self._newest[stream] = int(samples.stamps[-1])
+        self._waiting.append(samples)
+
+    def _updated(self) -> Core:
+        """The identifier, once it has processed all samples that were added."""
+        waiting, self._waiting = self._waiting, []
+        self._core.add_arrays(waiting)
+        return self._core

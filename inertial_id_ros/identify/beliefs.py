@@ -115,6 +115,11 @@ class Basis:
     frame: str = ""
 
 
+def basis_of(settings: Settings, beliefs: Beliefs, frame: str = "") -> Basis:
+    """A basis with the estimator of the settings (raises InertialIdError: it cannot be made)."""
+    return Basis(settings, beliefs, create(settings), frame)
+
+
 def named_beliefs(settings: Settings) -> Beliefs:
     """The tool, the shape and the payload compensated by the driver that the settings name.
 

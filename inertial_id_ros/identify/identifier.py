@@ -11,14 +11,13 @@ import numpy as np
 from ..compensation.latch import LoadInUse
 from ..errors import InvalidShape, NotEnoughData
 from ..estimate import Outcome
-from ..estimators import create
 from ..io.sample_blocks import Edges, JointStates, Samples, Wrenches, split_by_time
 from ..kinds import Finding
 from ..motion.frames import place_of
 from ..motion.source import Streams
 from ..settings import Settings
 from .answers import Answers
-from .beliefs import Basis, Beliefs, compensated_by_driver, named_beliefs, tare_of
+from .beliefs import Beliefs, basis_of, compensated_by_driver, named_beliefs, tare_of
 from .course import Course
 from .torque_streams import TorqueStreams
 
@@ -41,7 +40,7 @@ class Identifier:
     def __init__(self, settings: Settings, beliefs: Beliefs | None = None) -> None:
         self._measures_joints = settings.load.source == "joint_torque"
         self.streams = (TorqueStreams if self._measures_joints else Streams)(settings)
-        self._basis = Basis(settings, beliefs or Beliefs(), create(settings))
+        self._basis = basis_of(settings, beliefs or Beliefs())
         self._answers, self._finished = Answers(self._measures_joints), False
         self._begin()
 
@@ -161,13 +160,14 @@ class Identifier:
         Raises:
             InertialIdError: the estimator cannot be made, or needs a shape and has none.
         """
-        estimator, compensated = create(settings), self.beliefs.compensated
-        if estimator.needs_shape and self.beliefs.shape is None:
-            raise InvalidShape(f"estimator.method '{estimator.name}' needs the shape of the "
-                               "object, and none is given: call set_shape first")
+        basis = basis_of(settings, self.beliefs, self.streams.frame)
+        compensated = self.beliefs.compensated
+        if basis.estimator.needs_shape and self.beliefs.shape is None:
+            raise InvalidShape(f"estimator.method '{settings.estimator.method}' needs the shape of "
+                               "the object, and none is given: call set_shape first")
         if settings.precompensated.source == "settings":
             compensated = compensated_by_driver(settings)
-        self._basis = replace(self._basis, settings=settings, estimator=estimator)
+        self._basis = basis
         self.believe(replace(self.beliefs, compensated=compensated))
 
     def tare(self) -> str:

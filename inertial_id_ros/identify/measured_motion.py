@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
 from ..estimate import NoEstimate, Outcome
-from ..estimators import create
 from ..geometry.shape import Shape
 from ..io.fields import Stamps, as_finite_rows, as_rotations, as_stamps
 from ..kinds import finding_of, with_findings
@@ -20,7 +19,7 @@ from ..motion.motion import BIN_NS, Array, Motion
 from ..motion.track import fit_quartics, window_length
 from ..samples.ring import spacing_of
 from ..settings import Settings
-from .beliefs import Basis, named_beliefs
+from .beliefs import basis_of, named_beliefs
 from .estimate import estimate
 
 FEWEST = 20  # samples
@@ -62,8 +61,8 @@ def identify_accelerations(stamps: ArrayLike, rotation: ArrayLike, acceleration:
     history = History(seconds)
     history.append(_in_bins(times, rows, alpha is None), times, readings)
     said = estimate(history.window(history.end, seconds), history.end,
-                    Basis(settings, replace(beliefs, tool=None, shape=shape or beliefs.shape),
-                          create(settings), frame))
+                    basis_of(settings, replace(beliefs, tool=None, shape=shape or beliefs.shape),
+                             frame))
     return with_findings(replace(said.outcome, stamp_ns=int(times[-1])),
                          (finding_of(*given) for given in said.findings))
 

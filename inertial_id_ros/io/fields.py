@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..errors import DamagedFile, InvalidData
+from ..errors import DamagedFile, InvalidData, InvalidModel
 from ..estimate import VERDICT_WORDS, ParameterVerdict
 from ..inertia import PARAMETERS, Array, is_consistent
 
@@ -151,3 +151,11 @@ def verdict(content: Mapping[str, Any], name: str) -> tuple[ParameterVerdict, ..
         raise DamagedFile(f"its '{name}' has not {PARAMETERS} words out of "
                           + ", ".join(VERDICT_WORDS))
     return tuple(ParameterVerdict(VERDICT_WORDS.index(word)) for word in words)
+
+
+def check_urdf(urdf: str) -> str:
+    """The argument, if it can be the text of a URDF (raises InvalidModel for a path)."""
+    if "<" not in str(urdf):
+        raise InvalidModel(f"robot description is {str(urdf)[:200]!r}; the text of a URDF is "
+                           "needed, e.g. Path('arm.urdf').read_text()")
+    return urdf

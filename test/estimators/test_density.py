@@ -190,7 +190,7 @@ def test_intervals_leave_the_depth_of_mass_in_a_thin_rod_open(radius: float,
     as if its mass sat at one depth r, with r^2 even from 0 to the square of the radius."""
     shape = shape_from_primitive("cylinder", (radius, length), np.eye(4), bounding=False)
     prior = density_prior(shape)
-    truth = shape.uniform(0.5)
+    truth = 0.5 * shape.unit_phi
     scale = np.abs(shape.unit_phi).max() + np.abs(shape.unit_phi)
     # Known: all but the moment about z, that is Ixx + Iyy - Izz and Ixx - Iyy, not Izz.
     rows = np.delete(np.eye(10), [4, 7, 9], axis=0) / np.delete(scale, [4, 7, 9])[:, None]
@@ -321,7 +321,7 @@ def test_a_wrong_shape_keeps_the_truth_within_intervals() -> None:
     for seed in range(12):
         rng = np.random.default_rng(seed)
         turn = Rotation.from_rotvec(np.deg2rad(2.0) * rng.normal(size=3)).as_matrix()
-        truth = transform_phi(shape.uniform(0.8), turn, 0.004 * rng.normal(size=3))
+        truth = transform_phi(0.8 * shape.unit_phi, turn, 0.004 * rng.normal(size=3))
         data = compress(make_rows(rng, truth, motion(rng, 100, 2.0, 0.5)))
         for name, changes in (("exact", {"shape.error": 0.0}), ("default", {})):
             solution = create(Settings().replace(changes), "density").solve(data, shape)

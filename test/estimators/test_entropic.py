@@ -72,7 +72,7 @@ def test_agrees_with_cvxpy_on_all_rows(rng: np.random.Generator, gamma: float, w
     problem = compress(rows)
     marginal = problem.problems[weighting]
     mass = measure_mass(marginal.matrix @ reference_body(SHAPE).to_phi, marginal.target)
-    prior = SHAPE.uniform(mass)
+    prior = mass * SHAPE.unit_phi
     wanted, best = least_by_cvxpy(rows, problem, weighting, prior, gamma)
     monkeypatch.setattr(entropic, "GAMMAS", (gamma,))
     settings = Settings().replace({"estimator.weighting": weighting})

@@ -153,15 +153,12 @@ def check(problem, mean, covariance, squares):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_a_blend_is_dense_least_squares_of_both_models(seed):
+def test_a_problem_is_dense_least_squares_of_its_models(seed):
     full, static, weight = random_rows(seed)
-    parts = ((full, weight), (static, 1.0 - weight))
-    check(blend(full, static, weight, NOISE, BIAS_SD), *dense_marginal(parts, BIAS_SD))
-
-
-def test_one_model_without_known_bias_and_with():
-    full, _, weight = random_rows(7)
-    one = np.ones_like(weight)
+    blended, one = blend(full, static, weight, NOISE, BIAS_SD), np.ones_like(weight)
+    check(blended, *dense_marginal(((full, weight), (static, 1.0 - weight)), BIAS_SD))
+    upper = np.linalg.qr(np.concatenate(blended.rows(1.0 / NOISE)), mode="r")[6:, 6:]
+    assert np.allclose(np.abs(upper[:10, :10]), np.abs(blended.matrix), rtol=1e-6, atol=1e-7)
     models = (channel_triangles(full, one),)
     check(Problem.from_models(models, NOISE, BIAS_SD), *dense_marginal([(full, one)], BIAS_SD))
     known = Problem.from_models(models, NOISE, np.zeros(6))
@@ -175,11 +172,3 @@ def test_an_estimate_comes_back():
     problem = Problem.from_estimate(mean, root.T @ root, 2.0)
     assert np.allclose(np.tril(problem.matrix, -1), 0.0)
     check(problem, mean, root.T @ root, 4.0)
-
-
-def test_rows_with_a_prior_of_the_bias_give_the_marginal():
-    full, static, weight = random_rows(11)
-    problem = blend(full, static, weight, NOISE, BIAS_SD)
-    rows = np.concatenate(problem.rows(1.0 / NOISE))
-    upper = np.linalg.qr(rows, mode="r")[6:, 6:]
-    assert np.allclose(np.abs(upper[:10, :10]), np.abs(problem.matrix), rtol=1e-6, atol=1e-7)
