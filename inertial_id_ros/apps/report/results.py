@@ -192,16 +192,15 @@ class Prediction(NamedTuple):
 
     Attributes:
         time: (n,) since the start of the recording [s]; measured: (n, 6) [N, N m].
-        model: (n, 6); NaN where no estimate was there before, or nothing was measured.
-        without: (n, 6) the bias of that estimate alone.
-        free: (n,) True where nothing else than the payload moved the wrench.
+        model: (n, 6); NaN where no estimate was there before, nothing was measured, or something
+            was touched.
+        bias: (n, 6) of that estimate.
     """
 
     time: Array
     measured: Array
     model: Array
-    without: Array
-    free: np.ndarray
+    bias: Array
 
     def part(self, which: slice | np.ndarray) -> Prediction:
         """The prediction in some bins."""
@@ -210,12 +209,12 @@ class Prediction(NamedTuple):
     def residual(self) -> tuple[tuple[float, ...], tuple[float, ...]] | None:
         """Rms of the force [N], and of the torque [N m], that remain outside contacts without and
         with the payload; the bias is taken out either way. None: too little was predicted."""
-        used = self.part(np.isfinite(self.model[:, 0]) & self.free)
+        used = self.part(np.isfinite(self.model[:, 0]))
         if len(used.time) < LEAST:
             return None
         force, torque = (tuple(
             float(np.sqrt(np.mean(np.sum((used.measured - model)[:, channels]**2, axis=1))))
-            for model in (used.without, used.model)) for channels in (FORCE, TORQUE))
+            for model in (used.bias, used.model)) for channels in (FORCE, TORQUE))
         return force, torque
 
 
@@ -232,7 +231,7 @@ def prediction_of(identifier: Identifier, estimates: Sequence[Outcome], origin: 
     n = len(window.used)
     if not n or identifier.settings.load.source != "wrench":
         return None
-    free = np.ones(n, bool)
+    free = window.used.copy()
     for first, last in history.marks.contacts:
         free[max(first - end + n, 0):max(last - end + n, 0)] = False
     return predict(window, free, estimates, identifier.settings.wrench.sign,
@@ -251,7 +250,7 @@ def predict(window: Window, free: np.ndarray, estimates: Sequence[Outcome], sign
     motion, n = window.motion, len(window.used)
     back = motion.rotation.transpose(0, 2, 1)
     rows = regressor(motion.acceleration - back @ GRAVITY, motion.omega, motion.alpha)
-    model, without = np.full((2, n, 6), np.nan)
+    model, bias = np.full((2, n, 6), np.nan)
     valid = [e for e in estimates if isinstance(e, Estimate) and not e.stale]
     ends = [e.stamp_ns // BIN_NS - int(motion.number[0]) for e in valid]
     for estimate, first, end in zip(valid, ends, [*ends, n][1:], strict=False):
@@ -260,11 +259,11 @@ def predict(window: Window, free: np.ndarray, estimates: Sequence[Outcome], sign
         end = min(end + 1, n + min(late, 0), n)
         if end > first:
             wrench = rows[first - late:end - late] @ (estimate.phi + tool)
-            without[first:end] = estimate.bias
             model[first:end] = sign * wrench + estimate.bias
-    model[~window.used] = np.nan
+            bias[first:end] = estimate.bias
+    model[~free] = np.nan
     measured = np.where(window.used[:, None], sign * window.wrench, np.nan)
-    return Prediction((motion.number + 0.5) * BIN - 1e-9 * origin, measured, model, without, free)
+    return Prediction((motion.number + 0.5) * BIN - 1e-9 * origin, measured, model, bias)
 
 
 # ---- the verdict: what came out, why, and what to do ---------------------------------------------
