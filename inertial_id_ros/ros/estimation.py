@@ -144,7 +144,6 @@ class Estimation:
         self.streams, self.freshness = streams, Freshness()
         self._newest, self._frame = 0, ""  # stamp of the load, frame of the wrench
         self._stated: np.ndarray | None = None  # payload that the driver compensates
-        self._damaged = Counter[str]()
         self._seen: tuple[Any, ...] = ()  # of the identifier's newest outcome
         self._changes: list[str] = []  # findings of changes
         self._asked = 0  # stamp of an outcome that was not due, but asked for
@@ -209,7 +208,7 @@ class Estimation:
             arrived = streams.arrived[streams.load_topic]
             samples: list[Samples] = []
             for topic, messages in streams.take().items():
-                samples += self._take(topic, messages)
+                samples += self._take(topic, messages, streams.damaged)
             self.freshness.note(self._newest, arrived)
             if streams.lost:
                 self.note("overload", count=streams.lost)
@@ -225,8 +224,9 @@ class Estimation:
             self.identifier.reset("an internal error")
             self._show_changes()
 
-    def _take(self, topic: InputTopic, messages: list[bytes]) -> list[Samples]:
-        """Use what the messages of a topic say; returns their samples."""
+    def _take(self, topic: InputTopic, messages: list[bytes], damaged: Counter[InputTopic]
+              ) -> list[Samples]:
+        """Use what the messages of a topic say; returns their samples, and counts damaged ones."""
         if topic in (INERTIA_PAYLOAD, FRANKA_PAYLOAD):
             message = deserialize_message(messages[-1], message_type(topic.type))
             message = message.inertia_load if topic is FRANKA_PAYLOAD else message
@@ -239,9 +239,9 @@ class Estimation:
             return []
         decoded = decoding.decode(topic, messages, self.identifier.settings)
         if decoded.damaged:
-            name = f"message_malformed.{topic.setting.partition('.')[0]}"
-            self._damaged[name] += decoded.damaged
-            self.note(name, decoded.why, count=self._damaged[name])
+            damaged[topic] += decoded.damaged
+            self.note(f"message_malformed.{topic.setting.partition('.')[0]}", decoded.why,
+                      count=damaged[topic])
         if (payload := decoded.payload) is not None:
             self._attempt("payload_not_added", lambda: self._use_payload(payload))
         load = Wrenches if self.identifier.settings.load.source == "wrench" else JointStates

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
 
 from rclpy.clock import Clock, ClockType
@@ -50,8 +50,9 @@ class Subscriptions:
             /clock counts; age: as `CompensatedWrench` takes it.
 
     Attributes:
-        counts: messages of each topic so far; arrived: steady time of the last one [s]; lost:
-            number of messages for which there was no room; compensation: what is published at once.
+        counts, damaged: messages of each topic so far, and those that cannot be used; arrived:
+            steady time of the last one [s]; lost: number of messages for which there was no room.
+        compensation: what is published at once.
         load_topic: wrench, or joint states where there is none; load_name: its full name.
 
     Raises:
@@ -65,7 +66,7 @@ class Subscriptions:
         self._waiting = {topic: deque[bytes](maxlen=MOST) for topic in topics}
         self.counts = dict.fromkeys(topics, 0)
         self.arrived = dict.fromkeys(topics, time.monotonic())
-        self.lost = 0
+        self.lost, self.damaged = 0, Counter[InputTopic]()
         self.load_topic = next(
             topic for topic in (WRENCH, DYNAMIC_JOINT_STATES, JOINT_STATES) if topic in topics)
         self.node = Node(

@@ -85,7 +85,7 @@ def started(*words):
 
 @pytest.mark.parametrize(("words", "said"), [
     (["-p", "buffer.window:=0.1"], "buffer.window is 0.1 s; allowed: at least 0.5"),
-    (["-p", "shape.type:=box"], "a box needs 3 positive sizes"),
+    (["-p", "shape.type:=box"], "a box has sizes []"),
     (["--params-file", "/nowhere.yaml"], "/nowhere.yaml"),
     (["-p", "robot_description.file:=/nowhere.urdf"], "/nowhere.urdf"),
     (["-p", "bogus.setting:=1"], "unknown setting 'bogus.setting'"),
