@@ -9,6 +9,7 @@ the sensor's origin (Atkeson, An, Hollerbach 1986).
 from __future__ import annotations
 
 import numpy as np
+import pinocchio as pin
 
 from ..inertia import Array
 from ..inertia import skew as skew
@@ -17,10 +18,8 @@ GRAVITY = np.array([0.0, 0.0, -9.81])  # m/s^2, in base axes
 
 
 def rotation(vector: Array) -> Array:
-    """Rotation matrix (3, 3) of a rotation vector (3,) [rad] (Rodrigues)."""
-    angle, k = float(np.linalg.norm(vector)), skew(np.asarray(vector, float))
-    return np.asarray(np.eye(3) + np.sinc(angle / np.pi) * k
-                      + 0.5 * np.sinc(0.5 * angle / np.pi) ** 2 * k @ k)
+    """Rotation matrix (3, 3) of a rotation vector (3,) [rad]."""
+    return np.asarray(pin.exp3(np.asarray(vector, float)))
 
 
 def _tensor_columns(v: Array) -> Array:
