@@ -80,13 +80,19 @@ def test_both_sign_conventions_give_the_payload_and_the_bias_of_the_topic(
     np.testing.assert_allclose(outcome.bias, BIAS, atol=0.01)
 
 
-@pytest.mark.parametrize("scene", [Scene(base=TILT), Scene(mount=MOUNT), EVERYWHERE],
-                         ids=["tilted base", "mounted sensor", "both"])
-def test_fixed_transforms_place_the_base_and_the_sensor(scene: Scene) -> None:
-    frame = "tool0" if scene.mount is NOWHERE else "sensor"
-    outcome = result(make(scene=scene), recording(scene=scene, frame=frame))
+@pytest.mark.parametrize(("scene", "frame", "changes"), [
+    (Scene(base=TILT), "tool0", {}), (EVERYWHERE, "sensor", {}),
+    (Scene(mount=MOUNT), "some label", {"wrench__sensor_frame": "/sensor"}),
+    (Scene(base=TILT), "tool0", {"gravity__frame": "world"})])
+def test_fixed_transforms_place_the_base_and_the_sensor(
+        scene: Scene, frame: str, changes: dict[str, str]) -> None:
+    outcome = result(make(scene=scene, **changes), recording(scene=scene, frame=frame))
     assert_truth(outcome)
-    assert outcome.frame_id == frame
+    assert outcome.frame_id == ("tool0" if scene.mount is NOWHERE else "sensor")
+
+
+def test_gravity_may_be_down_in_another_frame_than_the_root() -> None:
+    assert_truth(result(make(scene=Scene(base=TILT), gravity__frame="base_link"), recording()))
 
 
 @pytest.mark.parametrize("scene", [Scene(), EVERYWHERE], ids=["plain", "tilted and mounted"])
@@ -96,20 +102,6 @@ def test_transforms_alone_are_enough(scene: Scene) -> None:
     samples = (transform_messages(*scene.flange_in_base(t), t, "base_link", "tool0")
                + wrench_messages(scene, BODY, stamps(6.0, 200.0), frame=frame)).sorted()
     assert_truth(result(make("", scene), samples), tolerance=3.0)
-
-
-def test_the_setting_sensor_frame_overrides_the_frame_of_the_messages() -> None:
-    scene = Scene(mount=MOUNT)
-    outcome = result(make(scene=scene, wrench__sensor_frame="/sensor"),
-                     recording(scene=scene, frame="some label"))
-    assert_truth(outcome)
-    assert outcome.frame_id == "sensor"
-
-
-@pytest.mark.parametrize(("frame", "base"), [("world", TILT), ("base_link", NOWHERE)])
-def test_gravity_may_be_down_in_another_frame_than_the_root(frame: str, base: Any) -> None:
-    made = make(scene=Scene(base=TILT), gravity__frame=frame)
-    assert_truth(result(made, recording(scene=Scene(base=base))))
 
 
 def rates(wrench: float, joints: float) -> Recording:
