@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from itertools import groupby
-from typing import Any
+from itertools import chain, groupby
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -191,65 +191,50 @@ def forward(positions: np.ndarray) -> tuple[Rotation, np.ndarray]:
     return Rotation.from_matrix(turn), shift
 
 
-@dataclass
-class Recording:
-    """Samples of a scene, as messages: (stamp_ns, method of Identifier, arguments)."""
+class Message(NamedTuple):
+    """A sample: stamp [ns], kind of its block of samples, what names its stream, its numbers."""
 
-    messages: list[tuple[int, str, tuple[Any, ...]]] = field(default_factory=list)
+    stamp: int
+    kind: Callable[..., Samples]
+    stream: tuple[Any, ...]
+    row: np.ndarray
 
-    def sorted(self) -> Recording:
-        """In the order of the stamps."""
-        return Recording(sorted(self.messages, key=lambda m: m[0]))
+
+class Recording(list[Message]):
+    """Samples of a scene."""
 
     def shuffled(self, rng: np.random.Generator, within_ns: int) -> Recording:
         """Delivered up to `within_ns` late, each by its own delay."""
-        delays = rng.integers(0, within_ns, len(self.messages))
-        order = np.argsort([m[0] + int(d) for m, d in zip(self.messages, delays, strict=True)])
-        return Recording([self.messages[k] for k in order])
+        delays = rng.integers(0, within_ns, len(self))
+        order = np.argsort([m.stamp + int(d) for m, d in zip(self, delays, strict=True)])
+        return Recording(self[k] for k in order)
 
-    def select(self, keep: Callable[[int, str], bool]) -> Recording:
-        """Those messages for which ``keep(stamp_ns, method)``."""
-        return Recording([m for m in self.messages if keep(m[0], m[1])])
-
-    def changed(self, method: str, change: Callable[..., tuple[Any, ...]]) -> Recording:
-        """With the arguments of one method replaced by ``change(*arguments)``."""
-        return Recording([(s, m, change(*a) if m == method else a) for s, m, a in self.messages])
-
-    def __add__(self, other: Recording) -> Recording:
-        return Recording(self.messages + other.messages)
+    def changed(self, kind: type, change: Callable[[np.ndarray], np.ndarray]) -> Recording:
+        """With the numbers of one kind of samples changed."""
+        return Recording(m._replace(row=change(m.row)) if m.kind is kind else m for m in self)
 
     def batches(self) -> list[Samples]:
-        """As arrays, neighbours of one stream together."""
-        groups = ((key, [m[2] for m in group]) for key, group in groupby(
-            sorted(self.messages, key=_stream), _stream))
-        return [_joined(key[0], singles) for key, singles in groups]
+        """As arrays, a block for each stream."""
+        streams: dict[tuple[Any, ...], list[Message]] = {}
+        for message in self:
+            streams.setdefault((message.kind, *message.stream), []).append(message)
+        return [kind(np.array([m.stamp for m in part], dtype=np.int64), *stream,
+                     np.array([m.row for m in part], dtype=float))
+                for (kind, *stream), part in streams.items()]
 
     def outcomes(self, made: Any, cadence: float | None = None) -> list[Outcome]:
         """What an identifier says to all samples, `cadence` seconds of stamps at a time."""
         if cadence is None:
             return made.add_arrays(self.batches()) + made.finish()
         due: list[Outcome] = []
-        for _, part in groupby(self.messages, lambda m: int((m[0] - START) / (1e9 * cadence))):
-            due += made.add_arrays(Recording(list(part)).batches())
+        for _, part in groupby(self, lambda m: int((m.stamp - START) / (1e9 * cadence))):
+            due += made.add_arrays(Recording(part).batches())
         return due + made.finish()
 
-_LABELS = {"add_wrench": (1,), "add_joint_state": (1,), "add_transform": (1, 2)}
 
-
-def _stream(message: tuple[int, str, tuple[Any, ...]]) -> tuple[Any, ...]:
-    """The stream of a message: its kind, and frames or joints."""
-    _, kind, arguments = message
-    return kind, *(str(arguments[k]) for k in _LABELS[kind])
-
-
-def _joined(kind: str, singles: list[tuple[Any, ...]]) -> Samples:
-    """Samples of one stream as arrays."""
-    stamps_ = np.array([single[0] for single in singles], dtype=np.int64)
-    if kind == "add_wrench":
-        return Wrenches(stamps_, singles[0][1], np.array([[*s[2], *s[3]] for s in singles], float))
-    if kind == "add_joint_state":
-        return JointStates(stamps_, tuple(singles[0][1]), np.array([s[2] for s in singles], float))
-    return Edges(stamps_, *singles[0][1:3], np.array([[*s[3], *s[4]] for s in singles], float))
+def in_order(*parts: list[Message]) -> Recording:
+    """Samples in the order of their stamps."""
+    return Recording(sorted(chain(*parts), key=lambda m: m.stamp))
 
 
 def stamps(seconds: float, rate: float, rng: np.random.Generator | None = None,
@@ -268,28 +253,30 @@ def nanoseconds(t: np.ndarray) -> np.ndarray:
 
 def wrench_messages(scene: Scene, body: PointMasses, t: np.ndarray, *, bias: Any = 0.0,
                     noise: Any = 0.0, rng: np.random.Generator | None = None, sign: float = -1.0,
-                    frame: str = "tool0") -> Recording:
+                    frame: str = "tool0") -> list[Message]:
     """Wrench samples; sign -1: `on_sensor`."""
     reading = sign * scene.load(t, body) + bias
     if rng is not None:
         reading = reading + rng.normal(size=reading.shape) * noise
-    return Recording([(int(s), "add_wrench", (int(s), frame, w[:3].tolist(), w[3:].tolist()))
-                      for s, w in zip(nanoseconds(t), reading, strict=True)])
+    return [Message(int(s), Wrenches, (frame,), row)
+            for s, row in zip(nanoseconds(t), reading, strict=True)]
 
 
-def joint_messages(scene: Scene, t: np.ndarray, names: tuple[str, ...] = JOINTS) -> Recording:
+def joint_messages(scene: Scene, t: np.ndarray, names: tuple[str, ...] = JOINTS
+                   ) -> list[Message]:
     """Joint states with these names, in this order; unknown joints stand at 0.5."""
     q = scene.motion.positions(t)
     columns = [q[:, JOINTS.index(n)] if n in JOINTS else np.full(len(q), 0.5) for n in names]
-    return Recording([(int(s), "add_joint_state", (int(s), list(names), row.tolist()))
-                      for s, row in zip(nanoseconds(t), np.stack(columns, axis=1), strict=True)])
+    return [Message(int(s), JointStates, (names,), row)
+            for s, row in zip(nanoseconds(t), np.stack(columns, axis=1), strict=True)]
 
 
 def transform_messages(turn: Rotation, shift: np.ndarray, t: np.ndarray, parent: str,
-                       child: str) -> Recording:
+                       child: str) -> list[Message]:
     """Moving transforms of child in parent."""
-    return Recording([(int(s), "add_transform", (int(s), parent, child, p.tolist(), q.tolist()))
-                      for s, p, q in zip(nanoseconds(t), shift, turn.as_quat(), strict=True)])
+    rows = np.hstack([shift, turn.as_quat()])
+    return [Message(int(s), Edges, (parent, child), row)
+            for s, row in zip(nanoseconds(t), rows, strict=True)]
 
 
 def settings(**changes: Any) -> Settings:
@@ -304,5 +291,5 @@ def recording(seconds: float = 6.0, scene: Scene | None = None, body: PointMasse
               wrench_rate: float = 200.0, joint_rate: float = 200.0, **options: Any) -> Recording:
     """Wrench and joint states of a scene, in order of time; options go to `wrench_messages`."""
     scene, body = scene or Scene(), body or payload()
-    return (joint_messages(scene, stamps(seconds, joint_rate))
-            + wrench_messages(scene, body, stamps(seconds, wrench_rate), **options)).sorted()
+    return in_order(joint_messages(scene, stamps(seconds, joint_rate)),
+                    wrench_messages(scene, body, stamps(seconds, wrench_rate), **options))

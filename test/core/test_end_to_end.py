@@ -17,9 +17,11 @@ from synthetic import (
     STILL,
     TILT,
     URDF,
+    Message,
     PointMasses,
     Recording,
     Scene,
+    in_order,
     joint_messages,
     recording,
     settings,
@@ -99,8 +101,8 @@ def test_gravity_may_be_down_in_another_frame_than_the_root() -> None:
 def test_transforms_alone_are_enough(scene: Scene) -> None:
     t = stamps(6.0, 125.0)
     frame = "tool0" if scene.mount is NOWHERE else "sensor"
-    samples = (transform_messages(*scene.flange_in_base(t), t, "base_link", "tool0")
-               + wrench_messages(scene, BODY, stamps(6.0, 200.0), frame=frame)).sorted()
+    samples = in_order(transform_messages(*scene.flange_in_base(t), t, "base_link", "tool0"),
+                       wrench_messages(scene, BODY, stamps(6.0, 200.0), frame=frame))
     assert_truth(result(make("", scene), samples), tolerance=3.0)
 
 
@@ -110,8 +112,8 @@ def rates(wrench: float, joints: float) -> Recording:
 
 def jittered() -> Recording:
     rng = np.random.default_rng(5)
-    return (joint_messages(Scene(), stamps(6.0, 200.0, rng, jitter=0.8))
-            + wrench_messages(Scene(), BODY, stamps(6.0, 500.0, rng, jitter=0.8))).sorted()
+    return in_order(joint_messages(Scene(), stamps(6.0, 200.0, rng, jitter=0.8)),
+                    wrench_messages(Scene(), BODY, stamps(6.0, 500.0, rng, jitter=0.8)))
 
 
 @pytest.mark.parametrize("samples", [
@@ -137,9 +139,9 @@ def test_with_noise_the_truth_lies_within_the_intervals(
 @pytest.mark.parametrize("cadence", [0.013, 0.1, 0.7])
 def test_live_and_recorded_data_give_the_same_numbers_whatever_arrives_late(
         rng: np.random.Generator, cadence: float) -> None:
-    samples = recording(6.0, noise=NOISE, rng=rng, bias=BIAS).select(lambda s, m: not (
-        (m == "add_wrench" and s % 4_000_000_000 < 300_000_000)
-        or (m == "add_joint_state" and s % 5_000_000_000 < 900_000_000)))  # holes in both topics
+    samples = Recording(m for m in recording(6.0, noise=NOISE, rng=rng, bias=BIAS) if not (
+        (m.kind is Wrenches and m.stamp % 4_000_000_000 < 300_000_000)
+        or (m.kind is JointStates and m.stamp % 5_000_000_000 < 900_000_000)))  # holes in both
     once = result(make(), samples)
     live = result(make(), samples.shuffled(rng, 15_000_000), cadence)
     assert isinstance(once, Estimate) and isinstance(live, Estimate)
@@ -153,15 +155,11 @@ def test_a_still_arm_gives_no_numbers_that_look_known() -> None:
     assert isinstance(outcome, NoEstimate) or outcome.verdict[4:] == (0,) * 6
 
 
-def degrees(stamp: int, names: list[str], q: list[float]) -> tuple[Any, ...]:
-    return stamp, names, np.degrees(q).tolist()
-
-
 @pytest.mark.parametrize(("samples", "named"), [
-    (lambda: recording().changed("add_joint_state", degrees), "wrong_units"),
+    (lambda: recording().changed(JointStates, np.degrees), "wrong_units"),
     (lambda: recording(sign=1.0, noise=NOISE, rng=np.random.default_rng(1)), "sign_wrong"),
     (lambda: recording(noise=NOISE, rng=np.random.default_rng(1)).changed(
-        "add_wrench", lambda s, f, n, m: (s, f, n, [1e3 * x for x in m])), "wrong_units")],
+        Wrenches, lambda row: row * np.repeat([1.0, 1e3], 3)), "wrong_units")],
     ids=["degrees", "sign", "N mm"])
 def test_what_is_wrong_is_named_and_nothing_is_claimed(
         samples: Callable[[], Recording], named: str) -> None:
@@ -177,15 +175,14 @@ def test_nothing_that_arrives_raises_an_error_or_gives_numbers_that_are_none() -
     rng = np.random.default_rng(11)
     values = [np.nan, np.inf, -np.inf, 1e300, 0.0]
 
-    def spoil(message: tuple[int, str, tuple[Any, ...]]) -> tuple[int, str, tuple[Any, ...]]:
-        stamp, kind, (when, label, *rest) = message
+    def spoil(message: Message) -> Message:
         if rng.random() > 0.02:
             return message
-        bad = [[float(rng.choice(values)) for _ in part] for part in rest]
-        return stamp, kind, (int(rng.choice([0, when])), label, *bad)
+        return message._replace(stamp=int(rng.choice([0, message.stamp])),
+                                row=rng.choice(values, len(message.row)))
 
     made = make(wrench__range=(1e3, 1e2))
-    outcomes = Recording([spoil(m) for m in recording(8.0).messages]).outcomes(made, 0.1)
+    outcomes = Recording(spoil(m) for m in recording(8.0)).outcomes(made, 0.1)
     for outcome in outcomes:
         if isinstance(outcome, Estimate):
             assert np.isfinite(outcome.report).all() and outcome.min_eigenvalue > 0.0
