@@ -150,8 +150,8 @@ def check_efforts(model: RobotModel, recording: JointRecording, low_pass: float,
     found = follow(model, part)
     for why, other in _mistakes(model, part):
         if found.score - other.score > _BETTER:
-            raise InvalidData(f"{why}: so taken, the efforts follow the robot description far "
-                              "better")
+            raise InvalidData(f"{why} (taken that way, the efforts follow the robot description "
+                              "far better)")
     loaded, limits = np.isfinite(found.scale), model.effort_limits
     beyond = loaded & ~((1.0 / _SCALE < found.scale) & (found.scale < _SCALE))
     for j in np.flatnonzero(beyond)[:1]:

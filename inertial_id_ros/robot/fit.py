@@ -85,7 +85,7 @@ class RobotFit:
         contradicted: (bodies,) True where the data contradict the description by far.
         covariance: (p, p); data_share: (p,) part of each parameter that the data know.
         free: the fit without constraints; noise: (joints,) of independent rows [N m].
-        follow: (p, joints) growth of the parameters with the torques of each joint, relative.
+        follow: see `Drives`.
     """
 
     model: RobotModel
@@ -100,8 +100,8 @@ class RobotFit:
     follow: Array
 
     def predict(self, rows: Rows) -> Prediction:
-        """How well the robot predicts a recording, with less weight of rows where a joint rests,
-        creeps or turns back."""
+        """How well the robot predicts a recording; rows count less where a joint rests or creeps.
+        """
         error = rows.effort - rows.regressor @ self.phi
         w = rest_weights(rows, self.free.phi, self.free.rms)
         torque, rms = (np.sqrt(np.sum((w * each)**2, axis=0) / np.sum(w**2, axis=0))
@@ -124,7 +124,6 @@ def fit_robot(rows: Rows, base: BaseParameters, method: str = "lmi", bounds: Bou
 
     Raises:
         InvalidData: numbers beyond those of a robot. InfeasibleProblem: no robot can have them.
-        NotEnoughData: see `fit_base_parameters`.
     """
     model, bounds = rows.model, bounds or Bounds()
     design, free, bodies = description_reference(model), fit_unconstrained(rows), len(model.bodies)

@@ -188,15 +188,6 @@ def test_the_second_vector_of_table_1_is_infeasible_with_a_proof(
     assert total(ROBOT.scale.phi) > 0.0  # as for every robot that exists
 
 
-def test_the_second_vector_is_corrected_as_published() -> None:
-    found = ROBOT.base.matrix @ correct_to_feasible(ROBOT.base, paper.INFEASIBLE, SPATIAL,
-                                                    ROBOT.scale)
-    distance = np.linalg.norm(found - paper.INFEASIBLE)
-    assert distance == pytest.approx(paper.DISTANCE, abs=0.5e-5)  # printed to three digits
-    np.testing.assert_allclose(found, paper.CORRECTED, atol=5e-6)
-    assert check_feasibility(ROBOT.base, found, SPATIAL, ROBOT.scale).margin > -1e-6
-
-
 def test_full_consistency_refuses_even_the_first_vector_and_a_plain_statement_agrees() -> None:
     """The published vector needs a body whose principal moments break the triangle inequality."""
     answer = check_feasibility(ROBOT.base, paper.FEASIBLE, paper.strict(ROBOT, "pseudo", 0.0),
