@@ -103,7 +103,7 @@ class Estimate:
         phi: inertial parameters (10,) about the frame's origin (see `inertia`).
         phi_covariance: covariance (10, 10) of phi.
         bias: sensor reading at zero load (6,) [N, N m], sign of the incoming topic, sensor frame.
-        method: estimator that made it; weighting: of its rows (`estimator.weighting`).
+        method, weighting: of the estimator that made it.
         data_share: share of each reported parameter that comes from the data (10,), 0 to 1.
         verdict: UNOBSERVED, PRIOR_DOMINATED or IDENTIFIED for each reported parameter (10,).
         alignment: (6,) rotation of the sensor about its axes [rad], tilt of gravity about its
@@ -118,8 +118,8 @@ class Estimate:
         tool_apart: phi is of the object alone, without the stored tool.
         mass_rate: of a payload that pours [kg/s], com_speed: of the centre of mass of one that
             slides [m/s]; 0: it is not seen to do so.
-        doubted: why mass or centre of mass count as unobserved although the data tell them, in one
-            sentence (see `findings`); empty where they do not.
+        doubted: why mass or centre of mass count as unobserved although the data tell them; empty
+            where they do not.
         findings: everything that deserves attention, one sentence each.
     """
 

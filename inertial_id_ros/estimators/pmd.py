@@ -7,12 +7,10 @@ the prior of the bias, where it has one, is part of the full model's norm, one s
 one unit. With the weighting ``noise`` there is one data norm, of the full model, in which the bias
 is eliminated already.
 
-`_Statement` is that in cvxpy, on the triangular factors of the data, for Clarabel. ``squared`` is a
-quadratic program, for OSQP first: with rows in units of the noise, and masses in units of the
-load's, it solves nine of ten random problems within 20 ms; Clarabel solves the rest.
-
-The rows are in N: each is divided by its noise and multiplied by the force noise, so that lambda
-keeps the paper's unit.
+`_Statement` is that in cvxpy, on the triangular factors of the data, for Clarabel; ``squared`` is a
+quadratic program, of which OSQP solves nine of ten within 20 ms, Clarabel the rest. The rows are in
+N: each is divided by its noise and multiplied by the force noise, so that lambda keeps the paper's
+unit.
 """
 
 from __future__ import annotations

@@ -7,9 +7,7 @@ multiples of its radius of gyration, and "small" means the same along a thin and
 
 The weak prior decides only what the data leave open (still poses, turning about one axis, a load
 that hardly moves): there the answer is as large as the reference body, with its centre of mass
-where the data put it. The prior's standard deviation is 10000 times that body, so that a direction
-that the data know to 100 % of its own scale moves by 1e-8 of its distance to the prior. The mass
-itself has no prior.
+where the data put it. Its standard deviation is 10000 times that body; the mass has no prior.
 """
 
 from __future__ import annotations
@@ -160,9 +158,8 @@ def regularise(problem: Problem, shape: Shape | None, needs_mass: bool = True
 
     Raises:
         NotEnoughData: no information about the mass, or numbers that are not finite; and, where a
-            mass is needed, data that no positive one explains: no load, or a wrong sign. A
-            constrained fit could hide that: a wrong sign in force and torque looks, to the torque
-            alone, like a small mass on the opposite side.
+            mass is needed, data that no positive one explains: no load, or a wrong sign, which
+            looks, to the torque alone, like a small mass on the opposite side.
     """
     body, target = reference_body(shape), problem.target
     rows = problem.matrix @ body.to_phi

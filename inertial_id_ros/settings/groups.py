@@ -306,11 +306,9 @@ class LmiSettings:
 @dataclass(frozen=True)
 class StateSettings:
     directory: str = setting(
-        "~/.ros/inertial_id_ros", "The only folder in which files are written: estimates and tools "
-        "that services write, and the state that outlives a run.")
+        "~/.ros/inertial_id_ros", "The only folder in which files are written.")
     restore: bool = setting(
-        True, "Begin with the tool, the bias and the estimate that an earlier run kept in "
-        "state.directory.")
+        True, "Begin with the tool and the tare that an earlier run kept in state.directory.")
 
 
 @dataclass(frozen=True)
@@ -322,8 +320,7 @@ class CompensationSettings:
     frame: str = setting(
         "", "Frame, fixed to the sensor, in whose axes and about whose origin the compensated "
         "wrench is given; empty: that of the incoming wrench.")
-    # Age of the estimate from which on a finding calls it old [s].
-    max_age: ClassVar[float] = 120.0
+    max_age: ClassVar[float] = 120.0  # s, of an estimate from which on a finding calls it old
 
 
 @dataclass(frozen=True)
@@ -336,25 +333,19 @@ class MotionSettings:
 @dataclass(frozen=True)
 class ApplySettings:
     target: str = setting(
-        "", "Driver or controller that takes the payload where a request of ~/apply names none; "
-        "docs/apply.md lists them.", runtime=True)
+        "", "What takes the payload where ~/apply names none (docs/apply.md).", runtime=True)
     service: str = setting(
-        "", "Its service, or the node whose parameters it sets (ros2_control); empty: that of the "
-        "target with its default name.", runtime=True)
+        "", "Its service, or the node whose parameters it sets (ros2_control); empty: the usual "
+        "one.", runtime=True)
     topic: str = setting(
-        "", "Topic on which the driver tells its payload; empty: that of the target with its "
-        "default name.", runtime=True)
+        "", "Topic on which it tells its payload; empty: the usual one.", runtime=True)
     frame: str = setting(
-        "", "Frame in which the target wants the payload; empty: that of the target.",
-        runtime=True)
+        "", "Frame in which it wants the payload; empty: that of the target.", runtime=True)
     tool: str = setting(
         "", "Name (Doosan) or number (FANUC: of the payload schedule) of the tool in controllers "
         "that keep several; empty: inertial_id, or 1.", runtime=True)
-    # A centre of mass that is sent lies no farther from the origin of its frame [m]: beyond that, a
-    # frame or a unit is wrong.
-    max_com: ClassVar[float] = 1.0
-    # Speed of a joint below which the arm is at rest [rad/s or m/s]; nothing is sent in motion.
-    rest_speed: ClassVar[float] = 0.02
+    max_com: ClassVar[float] = 1.0  # m, of a centre of mass that is sent; beyond, a unit is wrong
+    rest_speed: ClassVar[float] = 0.02  # of a joint [rad/s or m/s]; nothing is sent in motion
     timeout: ClassVar[float] = 10.0  # longest wait for each answer of the target [s]
 
     @property
@@ -373,5 +364,4 @@ class ApplySettings:
 @dataclass(frozen=True)
 class LifecycleSettings:
     autostart: bool = setting(
-        True, "Configure and activate the node when it starts; false: a lifecycle manager, or ros2 "
-        "lifecycle set, does so.")
+        True, "Configure and activate the node when it starts; false: others do so.")
