@@ -22,13 +22,7 @@ from .inertia import PARAMETER_NAMES, Body
 from .io.fields import check_urdf
 from .kinds import Finding
 from .model.tool import Tool, load_tool, save_tool, tool_from_estimate
-from .robot import (
-    JointTerms,
-    RobotRecording,
-    check_base_parameters,
-    identify_robot,
-    save_robot,
-)
+from .robot import JointTerms, RobotRecording, check_base_parameters, identify_robot, save_robot
 from .settings import Settings, settings_from_mapping
 
 __all__ = [

@@ -6,12 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
 from inertial_id_ros import estimators
-from inertial_id_ros.estimators.reference_body import smat
 from inertial_id_ros.geometry.shape import Shape, shape_from_primitive
 from inertial_id_ros.inertia import Array, point_columns
 from inertial_id_ros.model.newton_euler import regressor
@@ -175,28 +175,16 @@ BOX = box()
 CONSISTENT = ("lmi", "pmd", "density", "entropic", "manifold")
 
 
-class Asked:
-    """An estimator that is given the problem of its weighting."""
-
-    def __init__(self, settings, name):
-        self._weighting, self.made = settings.estimator.weighting, estimators.create(
-            settings.replace({"estimator.method": name} if name else {}))
-
-    def solve(self, data, shape):
-        return self.made.solve(data.problems[self._weighting], shape)
-
-
 def create(settings, name=None):
-    return Asked(settings, name)
+    """An estimator that is given the problem of its weighting."""
+    made = estimators.create(settings.replace({"estimator.method": name} if name else {}))
+    weighting = settings.estimator.weighting
+    return SimpleNamespace(
+        made=made, solve=lambda data, shape: made.solve(data.problems[weighting], shape))
 
 
 def estimator(name, **settings):
     return create(Settings().replace({k.replace("__", "."): v for k, v in settings.items()}), name)
-
-
-def smallest_eigenvalue(body, phi):
-    """Smallest eigenvalue of J(phi) relative to J of the reference body of the same mass."""
-    return float(np.linalg.eigvalsh(smat(body.from_phi @ phi))[0]) / float(phi[0])
 
 
 def objective(problem, phi):

@@ -17,11 +17,7 @@ from inertial_id_ros.api import Estimate, Identifier, NoEstimate, Settings
 from inertial_id_ros.apps.bag.identify_bag import main as identify_bag
 from inertial_id_ros.apps.simulation.cobot import SimulatedCobot
 from inertial_id_ros.apps.simulation.write import write_bag
-from inertial_id_ros.errors import (
-    InvalidData,
-    NotEnoughData,
-    RecordingError,
-)
+from inertial_id_ros.errors import InvalidData, NotEnoughData, RecordingError
 
 RECORDING = Scenario("white", 400_500, (8.0,), ("joints",)).record()
 TRUTH = report(RECORDING.told.phi)

@@ -27,16 +27,7 @@ from ..model.problem import Problem
 from ..settings import Settings
 from . import Solution
 from .barrier import NEAR, BarrierFit, Step
-from .reference_body import (
-    FIRST,
-    SIDE,
-    UNIT,
-    covariance_of,
-    no_load,
-    reference_body,
-    smat,
-    svec,
-)
+from .reference_body import FIRST, SIDE, UNIT, covariance_of, no_load, reference_body, smat, svec
 
 SMALLEST = 1e-9  # second moment added, in units of J0, so that rounding cannot spoil J > 0
 GAMMAS = tuple(10.0 ** np.arange(3.0, -1.1, -0.5))  # to choose from, strongest first

@@ -20,12 +20,7 @@ from inertial_id_ros.inertia import Array, is_consistent, report_from_phi
 from inertial_id_ros.io.sample_blocks import JointStates
 from inertial_id_ros.model.tool import Tool
 from inertial_id_ros.robot.model import NO_TERMS, RobotModel
-from inertial_id_ros.robot.robot_file import (
-    Drives,
-    IdentifiedRobot,
-    load_robot,
-    save_robot,
-)
+from inertial_id_ros.robot.robot_file import Drives, IdentifiedRobot, load_robot, save_robot
 from inertial_id_ros.settings import Settings
 
 START, SECOND = 1_700_000_000_000_000_000, 1_000_000_000

@@ -16,11 +16,7 @@ from scipy.stats import multivariate_normal
 
 from inertial_id_ros.estimate import UNOBSERVED, judge, vague
 from inertial_id_ros.estimators import density
-from inertial_id_ros.estimators.density import (
-    UNKNOWN_WIDTH,
-    find_mode,
-    find_modes,
-)
+from inertial_id_ros.estimators.density import UNKNOWN_WIDTH, find_mode, find_modes
 from inertial_id_ros.geometry.density_prior import (
     MASS_SD,
     DensityPrior,

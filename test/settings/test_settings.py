@@ -10,12 +10,7 @@ import pytest
 import yaml
 
 from inertial_id_ros.errors import InvalidSetting
-from inertial_id_ros.settings import (
-    SENSORS,
-    Settings,
-    iter_settings,
-    settings_from_mapping,
-)
+from inertial_id_ros.settings import SENSORS, Settings, iter_settings, settings_from_mapping
 from inertial_id_ros.settings.spec import Spec, allowed_range
 
 ALL = list(iter_settings(Settings()))
