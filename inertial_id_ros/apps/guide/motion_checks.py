@@ -18,7 +18,6 @@ from ...explain.contradictions import contradictions
 from ...explain.explain import explain
 from ...explain.fit import Region
 from ...identify.estimate import FEWEST
-from ...inertia import Array
 from ...kinds import KINDS, finding_of
 from ...model.history import Window
 from ...model.newton_euler import GRAVITY, regressor
@@ -97,10 +96,10 @@ def _open(measured: str, advice: str) -> tuple[Row, ...]:
 class Proof(NamedTuple):
     """Wrenches (n, 6) of a motion, without the bias of the sensor [N, N m]."""
 
-    time: Array  # (n,) [s]
-    measured: Array
-    before: Array  # as predicted by the payload that the robot has
-    after: Array  # by the new one
+    time: np.ndarray  # (n,) [s]
+    measured: np.ndarray
+    before: np.ndarray  # as predicted by the payload that the robot has
+    after: np.ndarray  # by the new one
     allowed: tuple[float, ...]  # rms force and torque that the errors of the sensor explain
 
     @property
@@ -123,7 +122,7 @@ class Proof(NamedTuple):
             names, (*self.residuals, self.allowed), strict=True)]
 
 
-def prove(window: Window, bias: Array, present: Array, new: Array, settings: Settings
+def prove(window: Window, bias: np.ndarray, present: np.ndarray, new: np.ndarray, settings: Settings
           ) -> Proof | None:
     """Compare two payloads with the wrench of a motion; None where it was too short.
 
@@ -144,7 +143,7 @@ def prove(window: Window, bias: Array, present: Array, new: Array, settings: Set
                  tuple((TIMES * np.hypot(channel, gain)).tolist()))
 
 
-def _lengths(wrench: Array) -> tuple[float, ...]:
+def _lengths(wrench: np.ndarray) -> tuple[float, ...]:
     """Root mean square lengths of force and torque of wrenches (n, 6)."""
     squares = np.square(wrench).reshape(-1, 2, 3)
     return tuple(np.sqrt(squares.sum(axis=2).mean(axis=0)).tolist())

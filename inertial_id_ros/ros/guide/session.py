@@ -67,8 +67,6 @@ class Session:
             stopped = "the arm has stopped; " if self.options.motion and self.show.seconds else ""
             return End(INTERRUPTED, f"interrupted; {stopped}nothing was applied")
 
-    # ---- check -----------------------------------------------------------------------------------
-
     def check(self) -> None:
         """The checks at rest."""
         self.show.step("check", f"at rest, for {LISTENED:g} s")
@@ -107,25 +105,22 @@ class Session:
             else:
                 self._have_moved("tilt the wrist by about 20° to either side, about two axes, and "
                                  "hold it still again")
+            self.guide.wait(SETTLED)
+            stopped = None
         except End as end:
-            if end.advice == AFTER_A_STOP:
-                self._judge_motion()  # which perhaps says why
-            raise
-        self.guide.wait(SETTLED)
+            if end.advice != AFTER_A_STOP:
+                raise
+            stopped = end
         self.robot.is_small = False
-        self._judge_motion()
+        self._note(check_by_motion(self.robot.recorder.window(), self.link.settings),
+                   "The arm has stopped; nothing was applied.")
+        if stopped:  # the rows do not say why
+            raise stopped
         if self.options.check:
             raise done
         doubt, text = self.link.doubt()
         if doubt & (Doubt.MASS | Doubt.FRAME):
             raise End(CHECK_FAILED, f"The node doubts the set-up: {text}. Nothing was applied.")
-
-    def _judge_motion(self) -> None:
-        """Sign, frame, gravity and clocks, by the small motion."""
-        self._note(check_by_motion(self.robot.recorder.window(), self.link.settings),
-                   "The arm has stopped; nothing was applied.")
-
-    # ---- identify --------------------------------------------------------------------------------
 
     def identify(self) -> None:
         """Motions until the payload is known as well as was asked for, or as can be had."""
@@ -162,8 +157,6 @@ class Session:
             self.show.say("the centre of mass lies outside the box around the payload that motions "
                           "are checked with: set --payload-box", False)
 
-    # ---- prove -----------------------------------------------------------------------------------
-
     def prove(self) -> None:
         """Compare the payload with a motion that its estimate has not seen."""
         self.show.step("prove", "a motion that the estimate has not seen")
@@ -188,8 +181,6 @@ class Session:
             raise End(NOT_APPLIED, f"Not proved: of the wrench of another motion remain {remains}. "
                       "Nothing was applied.")
         self.show.say("proved", True)
-
-    # ---- apply -----------------------------------------------------------------------------------
 
     def apply(self) -> End:
         """Hand the payload to the robot, through ~/apply and its conditions."""
@@ -220,8 +211,6 @@ class Session:
         return End(NOT_APPLIED, "Identified and proved. The payload was sent or may have been, and "
                    f"it is not known whether {target} has it: {answer.message}.{said}",
                    f"Read the payload of the robot, or ask ~/apply of {self.link.name} with undo.")
-
-    # ---- motions and what is shown ---------------------------------------------------------------
 
     def _move(self, motion: Trajectory) -> None:
         """Make a motion to its end."""
