@@ -15,7 +15,6 @@ import numpy as np
 from ...cli import NO_ESTIMATE, NOT_IDENTIFIED, OK, Parser, exit_status, numbers
 from ...errors import DamagedFile, InvalidSetting, printable
 from ...estimate import Estimate
-from ...extras import optional_packages
 from ...geometry.shape import check_sizes
 from ...io.files import config_file, parse_yaml, read_yaml, user_path, write_atomically
 from ...model.tool import save_tool, tool_from_estimate
@@ -23,10 +22,15 @@ from ...settings import SENSORS, Settings, flatten
 from ..recordings.tables import columns_from_file, is_dataset, is_table
 from ..report.results import is_identified, summary
 from .offline import identify_recording
-from .output import check_outputs, print_report, print_written, report_file, result_json, write_json
-
-with optional_packages("printing the result"):
-    from rich.console import Console
+from .output import (
+    check_outputs,
+    console,
+    print_report,
+    print_written,
+    report_file,
+    result_json,
+    write_json,
+)
 
 # Parameters that every ROS node has; they mean nothing without ROS.
 NODE_PARAMETERS = ("use_sim_time", "qos_overrides.", "start_type_description_service")
@@ -97,7 +101,7 @@ def run(args: argparse.Namespace, words: str) -> int:
          "--report": args.report and report_file(args.report, recording)},
         {"the recording": recording})
     columns = columns_from_file(user_path(args.columns)) if args.columns else None
-    with Console(stderr=True, quiet=args.quiet).status("identifying"):
+    with console(stderr=True, quiet=args.quiet).status("identifying"):
         result = identify_recording(recording, settings, columns, args.episode or 0,
                                     args.stamps == "recorded", given)
     outcome = result.outcome
@@ -111,7 +115,7 @@ def run(args: argparse.Namespace, words: str) -> int:
         write_atomically(report_path, payload_page(
             result, settings, recording, f"identify_bag {words}"))
     if not args.quiet:
-        print_report(Console(), result, str(recording))
+        print_report(result, str(recording))
         print_written(json_path, tool_path if outcome.valid else None, report_path)
     elif not isinstance(outcome, Estimate):
         print(printable(summary(outcome)), file=sys.stderr)

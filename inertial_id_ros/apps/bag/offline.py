@@ -7,28 +7,20 @@ from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-
 from ...errors import InertialIdError
 from ...estimate import Estimate, Outcome
-from ...estimators import create
-from ...identify.beliefs import Basis, named_beliefs, stated_by_driver
-from ...identify.estimate import estimate
+from ...identify.beliefs import stated_by_driver
 from ...identify.identifier import make_identifier
-from ...io.files import user_path
-from ...kinds import Finding, finding_of, made, sort_findings, withdraw_doubted
-from ...model.history import History
+from ...kinds import Finding, made, sort_findings, withdraw_doubted
 from ...motion.description import read_description
-from ...motion.motion import BIN, BIN_NS, Motion
 from ...settings import Settings
-from ..recordings import PosesAtRest, Recording, StatedPayload
+from ..recordings import Recording, StatedPayload
 from ..recordings.bags import open_recording
 from ..recordings.tables import Columns, is_table, read_motion
 from ..report.results import Identification, Snapshot, prediction_of
+from .at_rest import identify_poses
 
 UNUSED = 1.0  # s of a recording; more than that is worth a note
-HELD, EVERY = 90, 100  # bins for which a pose at rest is held; after which the next one follows
-START = 170_000_000_000  # bin of the first one
 
 
 def identify_recording(path: Path, settings: Settings, columns: Columns | None = None,
@@ -45,7 +37,6 @@ def identify_recording(path: Path, settings: Settings, columns: Columns | None =
         RecordingError, InvalidData: the recording cannot be read, or lacks something.
         InertialIdError: a setting, or what it names, cannot be used.
     """
-    path = user_path(path)
     if not is_table(path):
         with open_recording(path, settings, asked, recorded_stamps) as recording:
             return _Run(recording, settings).result()
@@ -115,33 +106,3 @@ class _Run:
     def _findings(self) -> tuple[Finding, ...]:
         driver = [made("payload_not_added", why=self._not_added)] if self._not_added else []
         return sort_findings((*self._recording.findings(), *driver, *self._identifier.findings()))
-
-
-def identify_poses(poses: PosesAtRest, settings: Settings) -> Identification:
-    """The payload by the weight that a sensor read in poses at rest.
-
-    The poses become a history that holds each for a while, so that all that is known of sensors and
-    set-ups counts as for any motion.
-
-    Raises:
-        InertialIdError: a setting cannot be used.
-    """
-    n = len(poses.wrench)
-    seconds = BIN * EVERY * (n + 1)
-    settings = settings.replace({"buffer.window": seconds})
-    number = START + (np.arange(n)[:, None] * EVERY + np.arange(HELD)).ravel()
-    still = np.zeros((n * HELD, 3))
-    history = History(seconds)
-    history.append(
-        Motion(number, np.repeat(poses.rotation, HELD, axis=0), still, still, still, still,
-               np.empty((n * HELD, 0, 3, 3)), np.empty((n * HELD, 0, 6))),
-        number * BIN_NS + BIN_NS // 2, settings.wrench.sign * np.repeat(poses.wrench, HELD, axis=0))
-    beliefs = named_beliefs(settings)
-    said = estimate(history.window(history.end, seconds), history.end,
-                    Basis(settings, beliefs, create(settings), poses.frame))
-    findings = tuple(finding_of(*given) for given in said.findings)
-    outcome = withdraw_doubted(said.outcome, findings)
-    return Identification(outcome, (Snapshot(0.0, outcome, findings),), findings, 0.0,
-                          {"poses at rest": n}, ("each row is taken for a pose at rest, as there "
-                                                 "is no time, or rows are far apart",),
-                          beliefs.tool)

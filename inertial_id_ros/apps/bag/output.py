@@ -33,14 +33,21 @@ _COLORS = {"bad": "red", "fair": "yellow", "good": "green"}
 _LEVELS = {"error": "red", "warning": "yellow", "info": "cyan"}
 
 
-def print_report(console: Console, result: Identification, title: str) -> None:
+def console(**options: Any) -> Console:
+    """A console of rich (raises MissingPackage)."""
+    with optional_packages("printing the result"):
+        from rich.console import Console
+    return Console(**options)
+
+
+def print_report(result: Identification, title: str) -> None:
     """Print the tables, the findings and, last, the verdict: what came out, why, what to do."""
-    outcome, found = result.outcome, diagnose(result)
+    outcome, found, out = result.outcome, diagnose(result), console()
     lines = [f"{as_markup(title)}: {result.duration:.1f} s recorded"]
     if isinstance(outcome, Estimate):
-        print_table(console, parameter_table(outcome))
+        print_table(out, parameter_table(outcome))
         if outcome.residual_rms.any():  # joint torques know no channels of a sensor
-            print_table(console, sensor_table(outcome))
+            print_table(out, sensor_table(outcome))
         lines.append(f"{outcome.samples} samples, {outcome.window:.1f} s, {outcome.method} "
                      f"estimator ({outcome.weighting} weighting), "
                      f"frame {as_markup(outcome.frame_id)}"
@@ -56,7 +63,7 @@ def print_report(console: Console, result: Identification, title: str) -> None:
         lines += [f"  why: {as_markup(text)}" for text in found.reasons if text not in known]
         lines += [f"  to do: {as_markup(text)}" for text in found.mends]
     for line in lines:
-        console.print(line, highlight=False)
+        out.print(line, highlight=False)
 
 
 def as_markup(text: str) -> str:

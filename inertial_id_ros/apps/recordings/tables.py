@@ -18,7 +18,7 @@ from scipy.spatial.transform import Rotation
 from ...errors import InertialIdError, InvalidData, InvalidSetting, RecordingError
 from ...extras import optional_packages
 from ...inertia import Array
-from ...io.files import read_yaml
+from ...io.files import read_yaml, user_path
 from ...io.sample_blocks import Edges, JointStates, Samples, Wrenches, split_by_time
 from ...limits import MAX_TABLE_BYTES
 from ...settings import Settings
@@ -62,7 +62,7 @@ def is_table(path: Path) -> bool:
 
 def is_dataset(path: Path) -> bool:
     """True if a folder is a LeRobot dataset."""
-    return (path / INFO).is_file()
+    return (user_path(path) / INFO).is_file()
 
 
 def _read(path: Path, episode: int) -> Mapping[str, np.ndarray]:
@@ -266,7 +266,8 @@ class Table:
 
     def __init__(self, path: Path, columns: Columns, episode: int = 0) -> None:
         self.columns, self.what = columns, f"table {path}"
-        content = {name: np.atleast_1d(column) for name, column in _read(path, episode).items()}
+        content = {name: np.atleast_1d(column) for name, column in _read(
+            user_path(path), episode).items()}
         self.present, self._rows = f"{', '.join(sorted(content)) or 'none':.400}", 0
         self.content = content | {f"{name}[{k}]": values for name, column in content.items()
                                   if column.ndim == 2 for k, values in enumerate(column.T)}
