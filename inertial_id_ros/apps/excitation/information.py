@@ -23,7 +23,7 @@ from ...settings import Settings
 from ..simulation.motion import Trajectory
 from .arm import Arm, FrameMotion
 
-STEP = 0.06  # s between the instants at which the rows of a motion are computed
+STEP, SPARSE = 0.06, 0.1  # s between the instants at which rows of a payload, a robot are computed
 REST = 0.2  # s before and after a motion, that its rows hold
 PAUSE = 1.0  # s after a motion
 RATE = 500.0  # Hz, of the samples for which motions are planned
@@ -158,9 +158,10 @@ def robot_goal(arm: Arm) -> Goal:
     root = np.asarray(np.linalg.qr(across.T, mode="r")).T / TORQUE_NOISE
 
     def added(motions: list[Trajectory]) -> Array:
-        rows = (np.concatenate(model.regressor(*motion.sample(_instants(motion.duration)))[
-            :, chain][:, :, base.independent]) @ root for motion in motions)
-        return RATE * STEP * np.stack([r.T @ r for r in rows])
+        rows = (np.concatenate(model.regressor(*motion.sample(
+            np.arange(0.5 * SPARSE, motion.duration, SPARSE)))[:, chain][:, :, base.independent])
+            @ root for motion in motions)
+        return RATE * SPARSE * np.stack([r.T @ r for r in rows])
 
     return Goal(np.eye(root.shape[1]), (chain,), added,
                 lambda information: -0.5 * np.linalg.slogdet(information)[1], root.shape[1])
