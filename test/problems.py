@@ -49,7 +49,7 @@ def random_phi(rng: np.random.Generator, points: int = 8, size: float = 0.1,
     """phi (10,) of random point masses, about 1 kg, around a random centre; singular if few."""
     center = rng.normal(scale=offset, size=3)
     where = center + rng.uniform(-0.5, 0.5, (points, 3)) * size * rng.uniform(0.2, 1.0, 3)
-    return point_columns(where) @ rng.uniform(0.2, 2.0, points) / points
+    return point_columns(where) @ (rng.uniform(0.2, 2.0, points) / points)
 
 
 def motion(rng: np.random.Generator, samples: int = 300, seconds: float = 3.0,
@@ -206,7 +206,7 @@ def cost(rows, data, weighting, phi):
 def inside_box(rng, points):
     """phi of random point masses inside BOX; fewer than four: a singular body."""
     where = BOX.points[rng.choice(len(BOX.points), points)]
-    return point_columns(where) @ rng.uniform(0.2, 2.0, points) / points
+    return point_columns(where) @ (rng.uniform(0.2, 2.0, points) / points)
 
 
 def random_case(seed, samples=60):
@@ -230,7 +230,7 @@ def hard_case(seed):
     center = rng.normal(size=3) * 0.1
     count = int(rng.choice([1, 2, 3, 4, 20]))
     where = center + rng.uniform(-0.5, 0.5, (count, 3)) * size * (1.6, 1.0, 1.0)[seed % 3]
-    phi = 10.0 ** rng.uniform(-1.5, 1.5) * point_columns(where) @ rng.dirichlet(np.ones(count))
+    phi = point_columns(where) @ (10.0 ** rng.uniform(-1.5, 1.5) * rng.dirichlet(np.ones(count)))
     noise = NOISE * 10.0 ** rng.uniform(-1.5, 1.0)
     samples = int(rng.choice([20, 100, 600]))
     moving = (motion(rng, samples, 3.0, 10.0 ** rng.uniform(-1.5, 0.7)) if seed % 5 else

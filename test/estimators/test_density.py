@@ -59,7 +59,7 @@ def posterior(information: np.ndarray, vector: np.ndarray,
 
 def _inside(rng: np.random.Generator, count: int = 6, shape: Shape = BOX) -> np.ndarray:
     where = shape.points[rng.choice(len(shape.points), count)]
-    return point_columns(where) @ rng.uniform(0.2, 2.0, count) / count
+    return point_columns(where) @ (rng.uniform(0.2, 2.0, count) / count)
 
 
 def _data(seed: int, samples: int = 200, speed: float = 1.0,

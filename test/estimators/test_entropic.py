@@ -32,7 +32,7 @@ SHAPE = box()
 def body_in_the_box(rng: np.random.Generator, points: int = 6) -> Array:
     """phi (10,) of 1.2 kg in a few points within the shape."""
     where = rng.uniform(*SHAPE.bounds, (points, 3))
-    return 1.2 * point_columns(where) @ rng.dirichlet(np.ones(points))
+    return 1.2 * (point_columns(where) @ rng.dirichlet(np.ones(points)))
 
 
 def divergence(phi: Array, prior: Array) -> float:
