@@ -9,7 +9,7 @@ from enum import IntEnum
 import numpy as np
 
 from ..detect.bank import Kind
-from ..detect.row import SETUP
+from ..detect.row import BIAS, PHI, SETUP
 from ..detect.scan import Event, Scan
 from ..model.setup import Setup
 from ..motion.motion import BIN_NS, Array
@@ -22,6 +22,11 @@ class Mode(IntEnum):
     """SILENT: nothing is published; ROUGH: the load is roughly known; KNOWN."""
 
     SILENT, ROUGH, KNOWN = range(3)
+
+
+# Events after which the load is that of the predictor, with a mode, or that of before.
+FOLLOWED = {Kind.PAYLOAD: Mode.ROUGH, Kind.RELEASED: Mode.KNOWN, Kind.RETURNED: None,
+            Kind.ZEROED: None, Kind.OFFSET: None, Kind.POURS: None}
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,33 +55,6 @@ class LoadInUse:
     target: Array | None = None
 
 
-class Do(IntEnum):
-    """What becomes of the load: held; as the predictor has it; likewise, but its zero is held."""
-
-    HOLD, FOLLOW, LEAVE = range(3)
-
-
-class Calm(IntEnum):
-    """How well the predictor knows the payload while rows are calm."""
-
-    UNKNOWN, KNOWN = range(2)
-
-
-S, R, K = Mode
-TABLE: dict[tuple[Mode, Kind | Calm], tuple[Mode, Do]] = {
-    (R, Calm.UNKNOWN): (R, Do.FOLLOW),
-    (S, Calm.KNOWN): (K, Do.FOLLOW), (R, Calm.KNOWN): (K, Do.FOLLOW),
-    (K, Calm.KNOWN): (K, Do.FOLLOW),
-    (R, Kind.PAYLOAD): (R, Do.FOLLOW), (K, Kind.PAYLOAD): (R, Do.FOLLOW),
-    (R, Kind.RELEASED): (K, Do.FOLLOW), (K, Kind.RELEASED): (K, Do.FOLLOW),
-    (R, Kind.RETURNED): (R, Do.FOLLOW), (K, Kind.RETURNED): (K, Do.FOLLOW),
-    (R, Kind.ZEROED): (R, Do.FOLLOW), (K, Kind.ZEROED): (K, Do.FOLLOW),
-    (R, Kind.OFFSET): (R, Do.LEAVE), (K, Kind.OFFSET): (K, Do.LEAVE),
-    (R, Kind.POURS): (R, Do.FOLLOW), (K, Kind.POURS): (K, Do.FOLLOW),
-    (R, Kind.LOST): (S, Do.HOLD), (K, Kind.LOST): (S, Do.HOLD),
-}  # whatever is not here changes nothing
-
-
 class Latch:
     """load: in use; offset: (6,) left in the wrench: contact, or another zero."""
 
@@ -94,34 +72,36 @@ class Latch:
 
     def update(self, scan: Scan, event: Event | None = None) -> None:
         """Follow an event, or calm rows."""
-        key: Kind | Calm = event.kind if event else Calm(scan.predictor.is_known())
-        if event is None and self._is_doubtful(scan):
-            return
-        if event is None and scan.onset is not None:
-            return
-        mode, do = TABLE.get((self.load.mode, key), (self.load.mode, Do.HOLD))
-        if do is Do.LEAVE and scan.before is not None:
-            self.offset = self.offset + scan.predictor.bias - scan.before.bias
-        elif key in (Kind.ZEROED, Kind.RETURNED):
-            self.offset = np.zeros(6)
-        if do is not Do.HOLD:
-            self.load = self._of(scan, mode)
-        elif mode is not self.load.mode:
-            self.load = LoadInUse(mode)
+        if event is None:
+            self._rest(scan)
+        elif event.kind is Kind.LOST and self.load.mode is not Mode.SILENT:
+            self.load = LoadInUse()
+        elif event.kind in FOLLOWED:
+            if event.kind in (Kind.ZEROED, Kind.RETURNED):
+                self.offset = np.zeros(6)
+            if self.load.mode is Mode.SILENT:
+                return
+            if event.kind is Kind.OFFSET and scan.before is not None:
+                change = scan.predictor.mean[0, BIAS] - scan.before.mean[0, BIAS]
+                self.offset = self.offset + change
+            self.load = self._of(scan, FOLLOWED[event.kind] or self.load.mode)
 
-    def _is_doubtful(self, scan: Scan) -> bool:
-        """True if nothing may be published, which is done then."""
+    def _rest(self, scan: Scan) -> None:
+        """Follow rows without an event, where nothing makes them doubtful."""
         noisy = scan.onset is None and float(scan.predictor.scale.max()) > NOISY**2
         doubt = self._doubt or ("load_unexplained" if noisy else "")
-        if doubt and (self.load.mode is not Mode.SILENT or self.load.reason != doubt):
-            self.load = LoadInUse(Mode.SILENT, reason=doubt)
-        return bool(doubt)
+        if doubt:
+            if self.load.mode is not Mode.SILENT or self.load.reason != doubt:
+                self.load = LoadInUse(reason=doubt)
+        elif scan.onset is None and scan.predictor.is_known():
+            self.load = self._of(scan, Mode.KNOWN)
+        elif scan.onset is None and self.load.mode is Mode.ROUGH:
+            self.load = self._of(scan, Mode.ROUGH)
 
     def _of(self, scan: Scan, mode: Mode) -> LoadInUse:
         """The load as the predictor has it."""
         predictor, own = scan.predictor, scan.predictor.mean[0, SETUP]
         setup = Setup(scan.setup.tilt + own[3:5], scan.setup.delay + float(own[5]),
                       scan.setup.filter)
-        stamp = (predictor.number or 0) * BIN_NS
-        return LoadInUse(mode, predictor.phi, predictor.bias - self.offset, own[:3], setup, stamp,
-                         "")
+        return LoadInUse(mode, predictor.mean[0, PHI], predictor.mean[0, BIAS] - self.offset,
+                         own[:3], setup, (predictor.number or 0) * BIN_NS, "")

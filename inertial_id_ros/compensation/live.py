@@ -36,10 +36,11 @@ class Compensation:
 
     def __init__(self, settings: CompensationSettings, sign: float, limits: Array | None = None
                  ) -> None:
-        self.settings, self._sign, self._limits = settings, sign, limits
+        self.settings, self._sign = settings, sign
+        self._limits = np.full(6, np.inf) if limits is None else limits
         self._load, self.silence = LoadInUse(), "payload_unknown"
         self._motion: MotionNow | None = None
-        self._newest = self._published = self._since = 0
+        self._newest = self._since = 0
         self._last, self._out = list[float](), list[float]()
         self._used, self._blend = self._load, np.zeros(6)
         self._filter: SensorLag | None = None
@@ -73,11 +74,8 @@ class Compensation:
             stamp: [ns]; frame: of the reading; wrench: reading (6,) [N, N m].
         """
         out = self._compensate(stamp, frame, list(wrench))
-        if isinstance(out, str):
-            self.silence, self._published = out, 0
-            return None
-        self.silence, self._published, self._out = "", stamp, out
-        return out
+        self.silence, self._out = (out, []) if isinstance(out, str) else ("", out)
+        return self._out or None
 
     def _compensate(self, stamp: int, frame: str, wrench: list[float]) -> list[float] | str:
         """As `compensate`, with the reason where there is nothing to publish."""
@@ -88,18 +86,12 @@ class Compensation:
             self._last, self._since = wrench, stamp
         elif stamp - self._since >= STUCK:
             return "wrench_stuck"
-        elif self._published:
+        elif self._out:
             return self._out  # a slow sensor repeats itself
-        out = self._remove(stamp, frame, wrench, step)
-        return out if isinstance(out, str) else out.tolist()
-
-    def _remove(self, stamp: int, frame: str, wrench: list[float], step: float) -> Array | str:
-        """The wrench (6,) without the load, or why there is none."""
         load, motion, reading = self._load, self._motion, np.array(wrench)
         if load.frame and frame.lstrip("/") != load.frame:
             return "frame_wrong"
-        if not np.isfinite(reading).all() or (
-                self._limits is not None and (np.abs(reading) >= self._limits).any()):
+        if not (np.abs(reading) < self._limits).all():
             return "wrench_invalid"
         if load.mode is Mode.SILENT:
             return load.reason
@@ -109,42 +101,34 @@ class Compensation:
             return "motion_unknown"
         if load.conversion is not None:
             reading = load.conversion @ reading
-        out = self._sign * reading - self._of_load(load, now, step)
-        out = self._sign * out
-        return out if load.target is None else load.target @ out
+        reading = reading - self._sign * self._of_load(load, now, step)
+        return (reading if load.target is None else load.target @ reading).tolist()
 
     def _of_load(self, load: LoadInUse, now: Now, step: float) -> Array:
         """W and bias (6,) of a load; goes over from the one before smoothly."""
-        A = self._regressor(load, now, step)
-        out = _wrench(load, A, now)
-        if not self._published or step > PAUSE:
+        up = rotation(np.r_[load.setup.tilt, 0.0]) @ GRAVITY
+        proper = now.proper + (GRAVITY - up) @ now.rotation
+        A, lag = regressor(proper[None], now.omega[None], now.alpha[None])[0], self._filter
+        if not load.setup.filter:
+            self._filter = None
+        else:
+            if lag is None or lag.sensor != load.setup.filter or step > PAUSE:
+                self._filter = lag = SensorLag(load.setup.filter, A)
+            A = lag.update(A, step)
+
+        def added(some: LoadInUse) -> Array:
+            turned = (A @ some.phi).reshape(2, 3) @ rotation(some.rotation).T
+            out = turned.ravel() + some.bias
+            return out if some.weighed is None else out - static_wrench(
+                some.weighed, -GRAVITY[2] * now.rotation[2])
+        out = added(load)
+        if not self._out or step > PAUSE:
             self._blend = np.zeros(6)
         elif load is not self._used:
-            self._blend = self._blend + _wrench(self._used, A, now) - out
+            self._blend = self._blend + added(self._used) - out
         self._used = load
         self._blend = self._blend * np.exp(-step / BLEND)
         return np.asarray(out + self._blend)
-
-    def _regressor(self, load: LoadInUse, now: Now, step: float) -> Array:
-        """Regressor (6, 10) as the sensor shows it."""
-        up = rotation(np.r_[load.setup.tilt, 0.0]) @ GRAVITY
-        proper = now.proper + (GRAVITY - up) @ now.rotation
-        A = regressor(proper[None], now.omega[None], now.alpha[None])[0]
-        if not load.setup.filter:
-            self._filter = None
-            return np.asarray(A)
-        if self._filter is None or self._filter.sensor != load.setup.filter or step > PAUSE:
-            self._filter = SensorLag(load.setup.filter, A)
-        return self._filter.update(A, step)
-
-
-def _wrench(load: LoadInUse, A: Array, now: Now) -> Array:
-    """W and bias (6,) that a load adds to the reading."""
-    W, back = A @ load.phi, rotation(load.rotation)
-    out = np.concatenate([back @ W[:3], back @ W[3:]]) + load.bias
-    if load.weighed is not None:
-        out = out - static_wrench(load.weighed, -GRAVITY[2] * now.rotation[2])
-    return np.asarray(out)
 
 
 class SensorLag:

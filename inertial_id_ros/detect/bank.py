@@ -7,10 +7,7 @@ does the same to the wrench, but does not follow the motion (its shadow).
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from enum import Enum, auto
-from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
@@ -44,36 +41,51 @@ class Kind(Enum):
     LOST = auto()
 
 
-class Context(NamedTuple):
-    """What a bank begins with.
-
-    Attributes:
-        predictor, before: at the onset, and before the last change; peak: (c,) largest residual.
-        readings: (m, c) of calm rows; tool: phi (10,) and its deviations (10,).
-        is_late: whether the disturbance has lasted for a while.
-    """
-
-    predictor: Predictor
-    before: Predictor | None
-    peak: Array
-    readings: Array
-    tool: tuple[Array, Array]
-    is_late: bool
-
-
 _CHANGED, _SHADOW, _STILL = range(3)  # first filters of a bank; others of contact follow
 
 
 class Bank:
-    """Hypotheses about the rows from one on; `begin`: bin of that row."""
+    """Hypotheses about the rows from one on; `begin`: bin of that row.
 
-    def __init__(self, context: Context, row: Row) -> None:
+    Args:
+        calm, before: predictors at the onset, and before the last change; row: that one.
+        peak: (c,) largest residual; readings: (m, c) of calm rows.
+        tool: phi (10,) and its deviations (10,); is_late: the disturbance has lasted for a while.
+    """
+
+    def __init__(self, calm: Predictor, before: Predictor | None, row: Row, peak: Array,
+                 readings: Array, tool: tuple[Array, Array], is_late: bool) -> None:
         self.begin, self._up, self._a = row.number, row.up, row.felt
         self._turn = self._ahead = 0.0
-        same = partial(context.predictor.copy, row.number)
-        filters, exact = _free(same, context, row), _exact(same, context)
-        self._exact, self._first = tuple(exact), len(filters)
-        self._filters = Predictor.beside([*filters, *exact.values()])
+
+        def same(which: slice = BIAS, covariance: Array | float = 0.0, walk: Array | float = 0.0
+                 ) -> Predictor:
+            return calm.copy(row.number).doubting(which, covariance, walk)
+        push = np.linalg.lstsq(row.lever, peak, rcond=SINGULAR)[0]  # as a wrench
+        size = max(float(np.linalg.norm(push[:3])), float(np.linalg.norm(push[3:])) / LEVER,
+                   SMALLEST)
+        wrench = (row.lever * np.repeat([size, LEVER * size], 3) ** 2) @ row.lever.T
+        payload, noisy = np.diag((size / 9.81 * PAYLOAD) ** 2), same()
+        noisy.louder = np.full(1, LOUDER)
+        # Another payload, its shadow, contact: constant, slow, fast, noise, a push along gravity.
+        free = [same(PHI, payload), same(BIAS, row.A @ payload @ row.A.T),
+                same(BIAS, 4.0 * wrench), same(BIAS, 4.0 * wrench, 0.01 * wrench),
+                same(BIAS, 4.0 * wrench, wrench), noisy]
+        if is_late:
+            free.append(same(PUSH, payload[:4, :4]))
+        # Without free parameters: released, zeroed, as before the last change.
+        exact = {Kind.RELEASED: same()}
+        exact[Kind.RELEASED].mean[:, PHI] = tool[0]
+        states = exact[Kind.RELEASED].covariance
+        states[:, PHI, :] = states[:, :, PHI] = 0.0
+        states[:, PHI, PHI] = np.diag(tool[1] ** 2)
+        if len(readings) > 2:
+            exact[Kind.ZEROED] = same(BIAS, np.cov(readings.T))
+            exact[Kind.ZEROED].mean[:, BIAS] -= readings.mean(0)
+        if before is not None:
+            exact[Kind.RETURNED] = before.copy(row.number)
+        self._exact, self._first = tuple(exact), len(free)
+        self._filters = Predictor.beside([*free, *exact.values()])
 
     def learn(self, row: Row, noise: Array) -> None:
         """Learn an independent row; noise: (c,) variance of it as the calm predictor has it."""
@@ -102,38 +114,6 @@ class Bank:
         if self._turn > TURN and score[_STILL] > others + ODDS:
             return Kind.OFFSET, self._filters.one(_STILL)
         return None
-
-
-def _free(same: Callable[[], Predictor], context: Context, row: Row) -> list[Predictor]:
-    """Another payload, its shadow, contact: constant, slow, fast, noise, a push along gravity."""
-    peak = np.linalg.lstsq(row.lever, context.peak, rcond=SINGULAR)[0]  # as a wrench
-    size = max(float(np.linalg.norm(peak[:3])), float(np.linalg.norm(peak[3:])) / LEVER, SMALLEST)
-    wrench = (row.lever * np.repeat([size, LEVER * size], 3) ** 2) @ row.lever.T
-    payload = np.diag((size / 9.81 * PAYLOAD) ** 2)
-    noisy = same()
-    noisy.louder = np.full(1, LOUDER)
-    out = [same().doubting(PHI, payload), same().doubting(BIAS, row.A @ payload @ row.A.T),
-           same().doubting(BIAS, 4.0 * wrench), same().doubting(BIAS, 4.0 * wrench, 0.01 * wrench),
-           same().doubting(BIAS, 4.0 * wrench, wrench), noisy]
-    if context.is_late:
-        out.append(same().doubting(PUSH, payload[:4, :4]))
-    return out
-
-
-def _exact(same: Callable[[], Predictor], context: Context) -> dict[Kind, Predictor]:
-    """Hypotheses without free parameters: released, zeroed, as before the last change."""
-    phi, sd = context.tool
-    released = same()
-    released.mean[:, PHI] = phi
-    released.covariance[:, PHI, :] = released.covariance[:, :, PHI] = 0.0
-    out = {Kind.RELEASED: released.doubting(PHI, np.diag(sd**2))}
-    if len(context.readings) > 2:
-        zeroed = same()
-        zeroed.mean[:, BIAS] -= context.readings.mean(0)
-        out[Kind.ZEROED] = zeroed.doubting(BIAS, np.cov(context.readings.T))
-    if context.before is not None:
-        out[Kind.RETURNED] = context.before.copy(released.number or 0)
-    return out
 
 
 def has_moved(row: Row, a: Array) -> bool:

@@ -29,12 +29,14 @@ OF_EACH = ("mean", "covariance", "walk", "scale", "louder", "score", "misfit")  
 
 
 class Forecast(NamedTuple):
-    """Of h filters: residual (h, c) measured less predicted; covariance (h, c, c) of it; columns
-    (h, c, 20 + c); squares (h,): squared distance in deviations."""
+    """Of h filters: residual (h, c) measured less predicted; covariance (h, c, c) of it; before:
+    covariance of the states; slopes (h, c, 20 + c): columns times that; squares (h,): squared
+    distance in deviations."""
 
     residual: Array
     covariance: Array
-    columns: Array
+    before: Array
+    slopes: Array
     squares: Array
 
 
@@ -100,38 +102,42 @@ class Predictor:
         self.walk[:, which, which] += walk
         return self
 
-    def predict(self, row: Row, noise: Array | None = None, covariance: Array | None = None
-                ) -> Forecast:
-        """Forecast of a row.
-
-        Args:
-            noise: (c,) variance of it, None: as `noise` says; covariance: of the states then.
-        """
-        covariance = self._covariance_at(row) if covariance is None else covariance
-        columns = np.repeat(row.columns[None], len(self.mean), axis=0)
+    def predict(self, row: Row, noise: Array) -> Forecast:
+        """Forecast of a row whose variance is `noise` ((h or 1, c)). The zero drifts with time, and
+        by a share of each change of the load."""
         channels = np.arange(len(row.y))
+        before = self.covariance + self.walk * self._age(row.number)
+        if self._last is not None:
+            load = (self.mean[:, PHI] @ (row.A - self._last).T).reshape(
+                len(before), -1, self._size)
+            change = max(self.sheet.gain, GAIN) ** 2 * (load**2).sum(2)
+            before[:, BIAS.start + channels, BIAS.start + channels] += np.repeat(
+                change, self._size, axis=1)
+        columns = np.repeat(row.columns[None], len(self.mean), axis=0)
         columns[:, :, SETUP] = (self.mean[:, PHI] @ row.setup.reshape(-1, 10).T).reshape(
             -1, len(channels), 6)
-        out = columns @ covariance @ columns.transpose(0, 2, 1)
-        out[:, channels, channels] += (self.noise(row) if noise is None
-                                       else self.louder[:, None] * noise)
+        slopes = columns @ before
+        out = slopes @ columns.transpose(0, 2, 1)
+        out[:, channels, channels] += noise
         residual = row.y - (columns @ self.mean[:, :, None])[..., 0]
         squares = np.einsum("hi,hi->h", residual,
                             np.linalg.solve(out, residual[..., None])[..., 0])
-        return Forecast(residual, out, columns, squares)
+        return Forecast(residual, out, before, slopes, squares)
 
     def learn(self, row: Row, noise: Array | None = None) -> tuple[Forecast, Array]:
-        """Learn an independent row; gives its forecast and log-likelihoods (h,)."""
-        before = self._covariance_at(row)
-        seen = self.predict(row, noise, before)
+        """Learn an independent row; gives its forecast and log-likelihoods (h,).
+
+        Args:
+            noise: (c,) variance of it; None: as `noise` says.
+        """
+        seen = self.predict(row, self.noise(row) if noise is None else self.louder[:, None] * noise)
         likelihood = -0.5 * (seen.squares + np.linalg.slogdet(2.0 * np.pi * seen.covariance)[1])
         self.score = self.score + likelihood
         square = seen.residual**2 / np.diagonal(seen.covariance, axis1=1, axis2=2)
         self.misfit = self.misfit + (square - self.misfit) / (self.rows + 1)
-        slopes = seen.columns @ before
-        gain = np.linalg.solve(seen.covariance, slopes).transpose(0, 2, 1)
+        gain = np.linalg.solve(seen.covariance, seen.slopes).transpose(0, 2, 1)
         self.mean = self.mean + (gain @ seen.residual[..., None])[..., 0]
-        after = before - gain @ slopes
+        after = seen.before - gain @ seen.slopes
         self.covariance = 0.5 * (after + after.transpose(0, 2, 1))
         self._last, self.number = row.A, row.number
         self.rows, self.learnt = self.rows + 1, self.learnt + 1
@@ -139,10 +145,9 @@ class Predictor:
 
     def learn_noise(self, seen: Forecast, row: Row) -> None:
         """Learn how noisy rows are from a forecast of one in which nothing happened."""
-        shape = (-1, len(self.sheet.noise), self._size)
-        square = seen.residual.reshape(shape) ** 2
-        known = (np.diagonal(seen.covariance, axis1=1, axis2=2) - self.noise(row))
-        now = np.maximum(square - known.reshape(shape), 0.0).mean(2) / self._noise(row)
+        known = np.diagonal(seen.covariance, axis1=1, axis2=2) - self.noise(row)
+        square = (seen.residual**2).reshape(*self.scale.shape, self._size)
+        now = np.maximum(square - known.reshape(square.shape), 0.0).mean(2) / self._noise(row)
         step = (now - self.scale) / min(self.learnt + YOUNG, MEMORY)
         self.scale = np.maximum(self.scale + step, 1.0)
 
@@ -167,29 +172,8 @@ class Predictor:
                          for part in (moving, jerky))
         return np.asarray(own + moving + jerky)
 
-    def _covariance_at(self, row: Row) -> Array:
-        """As of a row: the zero drifts with time, and by a share of each change of the load."""
-        out = self.covariance + self.walk * self._age(row.number)
-        if self._last is not None:
-            load = ((row.A - self._last) @ self.mean[:, PHI, None]).reshape(
-                len(out), -1, self._size)
-            change = max(self.sheet.gain, GAIN) ** 2 * (load**2).sum(2)
-            bias = np.arange(BIAS.start, out.shape[1])
-            out[:, bias, bias] += np.repeat(change, self._size, axis=1)
-        return out
-
     def _age(self, number: int) -> float:
         return 0.0 if self.number is None else min(max(number - self.number, 0), LONGEST) * BIN
-
-    @property
-    def phi(self) -> Array:
-        """(10,) of the first filter."""
-        return self.mean[0, PHI]
-
-    @property
-    def bias(self) -> Array:
-        """(c,) of the first filter."""
-        return self.mean[0, BIAS]
 
     def is_known(self, share: float = 0.1) -> bool:
         """True if mass and first moment are known to a share, or as a sample weighs them."""

@@ -13,7 +13,7 @@ import numpy as np
 from ..model.history import History
 from ..model.newton_euler import GRAVITY, regressor, rotation, skew, weight_columns
 from ..model.setup import Setup, low_pass
-from ..motion.motion import BIN, BIN_NS, Array, Motion
+from ..motion.motion import BIN, BIN_NS, Array
 from ..motion.robot import Chain
 from ..robot.robot_file import TorqueLoad
 
@@ -122,12 +122,17 @@ class Rows:
         A, rate = np.tensordot(weights.T, regressor(
             motion.acceleration - back @ gravity, motion.omega, motion.alpha), 1)
         turn = np.tensordot(pose, motion.rotation, 1)
-        pull = -gravity @ turn
+        pull, tilted = -gravity @ turn, CHANGED @ turn
         columns = np.hstack([A, np.zeros((6, 6)), weight_columns(pull), np.eye(6)])
         if history.weighed is not None:
             y = y + weight_columns(pull) @ history.weighed
-        return Row(number, columns, _setup_slopes(A, rate, CHANGED @ turn), rate, y, gain,
-                   -pull / GRAVITY[2], A[:3, 0])
+        slopes = np.zeros((6, 6, 10))
+        slopes[:3, :3] = -skew(A[:3].T).transpose(1, 2, 0)
+        slopes[3:, :3] = -skew(A[3:].T).transpose(1, 2, 0)
+        slopes[:3, 3:5, 0] = tilted.T
+        slopes[3:, 3:5, 1:4] = -skew(tilted).transpose(1, 0, 2)
+        slopes[:, 5] = -rate
+        return Row(number, columns, slopes, rate, y, gain, -pull / GRAVITY[2], A[:3, 0])
 
 
 class TorqueRows(Rows):
@@ -146,22 +151,17 @@ class TorqueRows(Rows):
         if not len(motion.number):
             return None
         torque, _, sign, A, errors = (part[0] for part in self._load.columns(y[None]))
-        rotation, joints = motion.rotation[0], len(torque)
-        pull, lever = -GRAVITY @ rotation, np.zeros((joints, 6))
-        lever[self._joints] = _levers(motion)
+        turn, joints = motion.rotation[0], len(torque)
+        linear, angular = np.split(motion.twists[0], 2, axis=1)
+        pull, lever = -GRAVITY @ turn, np.zeros((joints, 6))
+        lever[self._joints] = np.hstack([linear + np.cross(angular, motion.position[0]), angular]
+                                        ) @ np.kron(np.eye(2), turn)
         friction = np.maximum(1.0 - sign**2, 0.0) * self._load.friction**2 / 3.0
         columns = np.hstack([A, np.zeros((joints, 6)), lever @ weight_columns(pull),
                              np.eye(joints)])
         return Row(number, columns, np.zeros((joints, 6, 10)), np.zeros((joints, 10)), torque, 1.0,
                    -pull / GRAVITY[2], motion.acceleration[0] + pull, lever,
                    friction + np.square(errors).sum(1))
-
-
-def _levers(motion: Motion) -> Array:
-    """Torques (j, 6) of the joints by a wrench at the sensor, in its axes, in the first bin."""
-    linear, angular = np.split(motion.twists[0], 2, axis=1)
-    return np.hstack([linear + np.cross(angular, motion.position[0]), angular]) @ np.kron(
-        np.eye(2), motion.rotation[0])
 
 
 def mean_wrench(history: History, number: int, delay: float) -> tuple[Array, float] | None:
@@ -175,15 +175,3 @@ def mean_wrench(history: History, number: int, delay: float) -> tuple[Array, flo
     weight = np.cos((0.5 * np.pi / reach) * since) ** 2
     weight /= weight.sum()
     return weight @ wrench, float(weight @ weight)
-
-
-def _setup_slopes(A: Array, rate: Array, turned: Array) -> Array:
-    """Slopes (6, 6, 10) of the wrench by the set-up, linear in phi; turned: (2, 3) change of the
-    acceleration less gravity per rad of tilt, sensor axes."""
-    out = np.zeros((6, 6, 10))
-    out[:3, :3] = -skew(A[:3].T).transpose(1, 2, 0)
-    out[3:, :3] = -skew(A[3:].T).transpose(1, 2, 0)
-    out[:3, 3:5, 0] = turned.T
-    out[3:, 3:5, 1:4] = -skew(turned).transpose(1, 0, 2)
-    out[:, 5] = -rate
-    return out

@@ -15,12 +15,12 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from ..model.history import History, Marks, Span
+from ..model.history import History, Span
 from ..model.setup import Setup, Sheet
 from ..motion.motion import Array
 from ..motion.robot import Chain
 from ..robot.robot_file import TorqueLoad
-from .bank import TURN, Bank, Context, Kind, has_moved
+from .bank import TURN, Bank, Kind, has_moved
 from .predictor import Forecast, Predictor
 from .row import ALL, APART, BIAS, HALF, PHI, SETUP, STEP, Row, Rows, TorqueRows
 
@@ -89,18 +89,12 @@ class Scan:
 
     def _resume(self) -> None:
         """Nothing is suspect any more, and the payload is steady."""
-        self._end_disturbance()
+        self.onset: int | None = None
         self.pours = False
-        self._peak: Array = np.zeros(len(self.sheet.bias_sd))
-        self._first, self._surprise = 0, list[float]()
+        self._first = self._far = self._near = 0
         self._rivals: Predictor | None = None
         self._pending: deque[Row] = deque()
         self._readings: deque[Array] = deque(maxlen=READINGS)
-
-    def _end_disturbance(self) -> None:
-        self.onset: int | None = None
-        self._banks: list[Bank] = []
-        self._far = self._near = 0
 
     def use(self, setup: Setup, walks: bool = False) -> None:
         """Take tilt, delay and filter from the estimate of a window, where they are others.
@@ -134,22 +128,23 @@ class Scan:
                     history.marks = replace(history.marks, contacts=self._contacts)
                     if is_same(event):
                         event = Event(Kind.CALM, event.number, event.first, event.first - HALF)
-                history.marks = self._marked(history, event)
+                self._mark(history, event)
                 out.append(event)
         return out
 
-    def _marked(self, history: History, event: Event) -> Marks:
-        """Marks of a history with what an event says; while rows are suspect, all are masked."""
-        marks, onset, steady = history.marks, event.first - HALF, event.steady
+    def _mark(self, history: History, event: Event) -> None:
+        """Mark what an event says; while rows are suspect, all are masked."""
         kept = tuple(span for span in self._contacts if span[1] > history.first)
         if event.kind in _DISTURBED:
-            kept = (*kept, (onset, steady))
+            kept = (*kept, (event.first - HALF, event.steady))
         self._contacts = kept
         suspect = () if self.onset is None else ((self.onset - HALF, ALL),)
-        marks = replace(marks, contacts=(*kept, *suspect))
+        marks = replace(history.marks, contacts=(*kept, *suspect))
         if event.kind in _CHANGES:
-            return replace(marks, begin=max(marks.begin, steady))
-        return replace(marks, zero_moved=steady) if event.kind in _ZEROS else marks
+            marks = replace(marks, begin=max(marks.begin, event.steady))
+        if event.kind in _ZEROS:
+            marks = replace(marks, zero_moved=event.steady)
+        history.marks = marks
 
     def push(self, row: Row) -> Iterator[Event]:
         """Judge one row; the events that it tells."""
@@ -167,16 +162,13 @@ class Scan:
         if row.number - self._row > SILENT:
             self._resumed = row.number
         self._row = row.number
-        if self.onset is None:
-            yield from self._calm(row)
-        else:
-            yield from self._suspect(row, seen, distance)
+        yield from self._calm(row) if self.onset is None else self._suspect(row, seen, distance)
 
     def _calm(self, row: Row) -> Iterator[Event]:
         if self._far >= FAR:
-            self.onset, self._banks, self._near = self._first, [], 0
-            self._peak, self._surprise = 0.0 * self._peak, []
-            self._up, self._turn = row.up, 0.0
+            self.onset, self._near = self._first, 0
+            self._banks, self._surprise = list[Bank](), list[float]()
+            self._peak, self._up, self._turn = np.zeros(len(row.y)), row.up, 0.0
             self._pending.clear()
             yield Event(Kind.SUSPECT, row.number, self.onset, ALL)
             return
@@ -224,8 +216,9 @@ class Scan:
         self._since, self._a = row.number, row.felt
 
     def _suspect(self, row: Row, seen: Forecast, distance: float) -> Iterator[Event]:
+        """Are rows as before again, or does one hypothesis explain them?"""
         assert self.onset is not None
-        residual = seen.residual[0]
+        residual, age = seen.residual[0], row.number - self.onset
         if np.linalg.norm(residual[:3]) > np.linalg.norm(self._peak[:3]):
             self._peak = residual
         self._surprise.append(float(seen.squares[0]))
@@ -233,23 +226,27 @@ class Scan:
         self._near = self._near + 1 if distance < LEAVE else 0
         if self._near >= CALM * max(1.0, (VISIBLE / shown) ** 2):
             event = Event(Kind.CALM, row.number, self.onset, row.number - self._near * STEP)
-            self._end_disturbance()
+            self.onset, self._far, self._near = None, 0, 0
             yield event
             return
-        if row.number < self.onset + SETTLED:
+        if age < SETTLED:
             return
-        age = row.number - self.onset
         if not self._banks or row.number - self._banks[-1].begin >= max(ANEW, 0.5 * STEADY * age):
-            self._banks.append(Bank(self._context(), row))
+            self._banks.append(Bank(self.predictor, self.before, row, self._peak, np.array(
+                self._readings), self.tool, is_late=bool(self._banks)))
         keep, noise = max(KEPT, 2.0 * STEADY * age), self.predictor.noise(row)[0]
         self._banks = [b for b in self._banks if row.number - b.begin < keep]
         for bank in self._banks:
             if (row.number - bank.begin) % APART == 0:
                 bank.learn(row, noise)
         self._turn = max(self._turn, float(np.linalg.norm(np.cross(row.up, self._up))))
-        patience = LONGEST if self.predictor.learnt > RIPE else DOUBTED
-        if age > patience and self._turn > TURN:
-            yield self._begin_anew(row)
+        if age > (LONGEST if self.predictor.learnt > RIPE else DOUBTED) and self._turn > TURN:
+            # Nothing explains the rows for long: another set-up, or the fit was wrong.
+            event = Event(Kind.LOST, row.number, self.onset, row.number)
+            noisy, was = float(np.mean(self._surprise)) / len(residual), self.predictor.scale
+            self._begin_with(Predictor(self.sheet))
+            self.predictor.scale = was * max(1.0, noisy)
+            yield event
             return
         for bank in self._banks:
             waited = bank.begin - self.onset - SETTLED
@@ -259,19 +256,6 @@ class Scan:
                 if self.pours:
                     yield Event(Kind.POURS, row.number, bank.begin, bank.begin)
                 return
-
-    def _context(self) -> Context:
-        return Context(self.predictor, self.before, self._peak, np.array(self._readings), self.tool,
-                       bool(self._banks))
-
-    def _begin_anew(self, row: Row) -> Event:
-        """Nothing explains the rows for long: another set-up, or the fit was wrong."""
-        assert self.onset is not None
-        event = Event(Kind.LOST, row.number, self.onset, row.number)
-        noise, was = float(np.mean(self._surprise)) / len(self._peak), self.predictor
-        self._begin_with(Predictor(self.sheet))
-        self.predictor.scale = was.scale * max(1.0, noise)
-        return event
 
     def _change(self, row: Row, bank: Bank, kind: Kind, predictor: Predictor) -> Event:
         assert self.onset is not None

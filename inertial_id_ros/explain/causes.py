@@ -34,7 +34,7 @@ def candidates(rows: Rows, sheet: Sheet) -> list[Term]:
         return [Hysteresis(rows, sheet.accuracy), BiasDrift()]
     out: list[Term] = [
         Hysteresis(rows, sheet.accuracy), SensorFilter(1), SensorFilter(2), BiasDrift(),
-        Pouring(1, False), Pouring(2, False), Pouring(2, True), Swing()]
+        Pouring(False), Pouring(True), Swing()]
     if np.ptp(rows.place, axis=0).max() > LEAST_PATH:
         out += [Cable(), RoomForce(), MovingBase(rows.n)]
     return out
@@ -185,16 +185,22 @@ class Hysteresis(Term):
         return Hysteresis(rows, self._accuracy)
 
     def effect(self, rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
-        count = len(self.SHARES)
-        several = np.tile(rows.back(load), count)  # (n, 24)
-        half = np.repeat(self.SHARES, 6)
-        out, side, last = _plays(several, half * np.ptp(several, axis=0))
-        slopes = rows.modes(out - several).reshape(-1, count, 6, 1) * np.eye(6)
+        count, channel = len(self.SHARES), np.arange(6)
+        felt = np.tile(rows.back(load), count)  # (n, 24)
+        half = np.repeat(self.SHARES, 6) * np.ptp(felt, axis=0)
+        low, high, out, at = felt - half, felt + half, np.empty_like(felt), felt[0]
+        for k in range(len(felt)):
+            out[k] = at = np.maximum(low[k], np.minimum(high[k], at))
+        slopes = rows.modes(out - felt).reshape(-1, count, 6, 1) * np.eye(6)
         slopes = slopes.transpose(0, 2, 1, 3).reshape(len(slopes), 6, -1)
-        weight = values.reshape(count, 6, 1)
-        bent = (side * half * values).reshape(-1, count, 6).sum(1)[..., None]
-        channel = np.arange(6)
-        top, bottom = several[:, :6].argmax(0), several[:, :6].argmin(0)
+        # The side on which each play slid last, and when.
+        side = np.where(out == high, 1.0, np.where(out == low, -1.0, 0.0))
+        last = np.maximum.accumulate(
+            np.where(side != 0.0, np.arange(len(felt))[:, None], 0), axis=0)
+        side = np.take_along_axis(side, last, 0)
+        shares, weight = np.repeat(self.SHARES, 6) * values, values.reshape(count, 6, 1)
+        bent = (side * shares).reshape(-1, count, 6).sum(1)[..., None]
+        top, bottom = felt[:, :6].argmax(0), felt[:, :6].argmin(0)
 
         def through(more: Array) -> Array:
             part = rows.back(more)
@@ -213,18 +219,6 @@ class Hysteresis(Term):
     def describe(self, rows: Rows, phi: Array, values: Array) -> Mapping[str, float]:
         share = float(np.abs(values.reshape(-1, 6).sum(0)).max())
         return {"share": share} if share > self.NAMED else {}
-
-
-def _plays(load: Array, half: Array) -> tuple[Array, Array, np.ndarray]:
-    """Outputs (n, q) of plays of half widths (q,) on loads (n, q), the side on which each slid
-    last, and when."""
-    low, high, out, at = load - half, load + half, np.empty_like(load), load[0]
-    for k in range(len(load)):
-        out[k] = at = np.maximum(low[k], np.minimum(high[k], at))
-    side = np.where(out == high, 1.0, np.where(out == low, -1.0, 0.0))
-    moved = np.where(side != 0.0, np.arange(len(load))[:, None], 0)
-    last = np.maximum.accumulate(moved, axis=0)
-    return out, np.take_along_axis(side, last, 0), last
 
 
 class SensorFilter(Term):

@@ -21,11 +21,10 @@ VAGUE = np.r_[30.0, np.full(3, 5.0), np.full(6, 3.0)]  # deviations of phi befor
 LIGHTEST = 0.05  # kg
 ROUNDS, CLOSE = 6, 0.3  # a change of phi, in deviations, which ends them
 CLOSE_TO_START = 1.0  # the same of the first round, where that began near the answer
-SETTLED = 0.05  # of a cost
 FIRST_SCALE, LEAST_SCALE, SHRINK, GROW = 0.3, 0.03, 0.1, 10.0  # of a prior; change in a round
 LATEST = 0.3  # s
 EPS = float(np.finfo(float).eps)
-HALVINGS = 4  # of a step
+LONGEST, SETTLED = 0.5, 0.05  # prior deviations, of a step of a climb; of its cost
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,11 +33,6 @@ class Region:
 
     centre: Array
     size: Array
-
-    def rows(self, phi: Array) -> Array:
-        """Whitened rows (3, 10) that say so, for a payload of about phi."""
-        deviation = max(phi[0], LIGHTEST) * self.size[:, None] / np.sqrt(12.0)
-        return np.asarray(np.c_[-self.centre, np.eye(3), np.zeros((3, 6))] / deviation)
 
 
 class Prior(NamedTuple):
@@ -55,7 +49,7 @@ class Fit:
     Attributes:
         terms: in their order; phi, covariance: with all terms marginalised, priors at the scales
             that the data tell; wide: both, with scales not below those of the data sheet.
-        values, sigma, scales: by the names of terms. log_noise: (2, c) strengths.
+        values, sigma, scales: by the names of terms.
         evidence: logarithm; rows: at the set-up of the values; solution: of the last round.
     """
 
@@ -66,7 +60,6 @@ class Fit:
     values: Values
     sigma: Values
     scales: dict[str, float]
-    log_noise: Array
     evidence: float
     rows: Rows
     solution: Solution
@@ -76,27 +69,26 @@ class Fit:
         """Names of the terms."""
         return frozenset(term.name for term in self.terms)
 
-    def doubt(self) -> Array:
-        """Covariance (10, 10) of phi by what the laws of the terms leave out."""
-        return np.asarray(sum((term.doubt(self.rows, self.phi, self.values[term.name])
-                               for term in self.terms), np.zeros((10, 10))))
+    @property
+    def is_believable(self) -> bool:
+        """True if the values of all terms can be true."""
+        return all(term.is_believable(self.values[term.name]) for term in self.terms)
 
 
 def setup_of(values: Values, terms: Sequence[Term]) -> Setup:
     """The set-up that values make."""
-    own = [term for term in terms if hasattr(term, "filter")]
+    own = [term.filter(values[term.name]) for term in terms if hasattr(term, "filter")]
     delay = float(np.clip(values.get("delay", np.zeros(1))[0], -LATEST, LATEST))
-    return Setup(values.get("tilt", np.zeros(2)), delay,
-                 own[0].filter(values[own[0].name]) if own else ())
+    return Setup(values.get("tilt", np.zeros(2)), delay, own[0] if own else ())
 
 
 def fit(rows: Rows, terms: Sequence[Term], prior: Prior, *, start: Fit | None = None,
-        given: Mapping[str, Array] | None = None, phi: Array | None = None, rounds: int = ROUNDS,
-        is_fresh: bool = True, is_near: bool = False) -> Fit:
+        given: Mapping[str, Array] | None = None, rounds: int = ROUNDS, is_fresh: bool = True,
+        is_near: bool = False) -> Fit:
     """Fit terms beside the payload.
 
     Args:
-        rows: at any set-up; start: to begin at; given: values to begin at, by name; phi: (10,).
+        rows: at any set-up; start: to begin at; given: values to begin at, by name.
         rounds: at most; 0: noise and scales stay those of the start.
         is_fresh: True if scales of the priors do not begin at those of the start.
         is_near: True if one round is enough where the payload hardly changes by it.
@@ -105,21 +97,20 @@ def fit(rows: Rows, terms: Sequence[Term], prior: Prior, *, start: Fit | None = 
     values: Values = {term.name: term.mean for term in terms}
     scales = {t.name: FIRST_SCALE if np.isfinite(t.strength) else 1.0 for t in terms}
     if start is not None:
-        phi = start.phi
         values.update({k: v for k, v in start.values.items()
                        if k in values and v.shape == values[k].shape})
         if not is_fresh:
             scales.update({k: v for k, v in start.scales.items() if k in scales})
     values.update(given or {})
-    x = np.concatenate([np.zeros(10) if phi is None else phi,
-                        *[values[term.name] for term in terms]])
-    system = _system(rows, terms, x, prior)
+    system = System(rows, terms, np.concatenate([
+        np.zeros(10) if start is None else start.phi, *[values[t.name] for t in terms]]), prior)
     mean, spread = noise.strengths_before(prior.sheet, rows.time[-1] - rows.time[0])
-    log = mean if start is None else start.log_noise
+    log = mean if start is None else start.solution.log_noise
     solution = system.solve(log, scales)
     for number in range(rounds):
         if number:
-            system, solution = _stepped(system, solution, log, scales, prior)
+            system = System(system.rows, terms, solution.x, prior)
+            solution = system.solve(log, scales)
         log = solution.strengths(mean, spread)
         scales = system.learnt_scales(solution, scales)
         solution = system.solve(log, scales)
@@ -127,61 +118,33 @@ def fit(rows: Rows, terms: Sequence[Term], prior: Prior, *, start: Fit | None = 
         moved = abs(step @ np.linalg.solve(solution.covariance[:10, :10], step))
         if np.sqrt(moved) < (CLOSE if number else CLOSE_TO_START if is_near else 0.0):
             break
-    return _conclude(system, solution, scales, mean, spread)
-
-
-def _system(rows: Rows, terms: tuple[Term, ...], x: Array, prior: Prior) -> System:
-    """The system at values x, with rows at the set-up that they make."""
-    values = split(terms, x)
-    now = setup_of(values, terms)
-    return System(rows if now.is_near(rows.setup) else rows.at(now), terms, x[:10], values, prior)
-
-
-def _stepped(old: System, solution: Solution, log: Array, scales: Mapping[str, float],
-             prior: Prior) -> tuple[System, Solution]:
-    """The system at a solution of the old one, or part of the way where Gauss-Newton goes too
-    far."""
-    x, cost = solution.x, old.cost(log, scales) + SETTLED
-    for _ in range(HALVINGS):
-        new = _system(old.rows, old.terms, x, prior)
-        if new.cost(log, scales) < cost:
-            break
-        x = 0.5 * (x + old.x)
-    return new, new.solve(log, scales)
-
-
-def _conclude(system: System, solution: Solution, scales: dict[str, float], mean: Array,
-              spread: Array) -> Fit:
-    log, rows = solution.log_noise, system.rows
     evidence = (solution.evidence - noise.cost_of_choice(
         log, mean, spread, system.spectrum, solution.freedom) - system.cost_of_scales(scales))
-    stated = {k: max(scale, 1.0) for k, scale in scales.items()}
     least = np.maximum(log, noise.least_strengths(mean, rows.time[-1] - rows.time[0]))
-    wide = system.solve(least, stated)
-    return Fit(system.terms, solution.x[:10], solution.covariance[:10, :10],
-               (wide.x[:10], wide.covariance[:10, :10]), split(system.terms, solution.x),
-               split(system.terms, np.sqrt(np.diag(solution.covariance))), scales, log, evidence,
-               rows, solution)
+    wide = system.solve(least, {k: max(scale, 1.0) for k, scale in scales.items()})
+    return Fit(terms, solution.x[:10], solution.covariance[:10, :10],
+               (wide.x[:10], wide.covariance[:10, :10]), split(terms, solution.x),
+               split(terms, np.sqrt(np.diag(solution.covariance))), scales, evidence, system.rows,
+               solution)
 
 
 def split(terms: Sequence[Term], x: Array) -> Values:
     """Values of terms by name, of x (10 + q,)."""
-    out, k = {}, 10
-    for term in terms:
-        out[term.name], k = x[k:k + len(term.sd)], k + len(term.sd)
-    return out
+    ends = 10 + np.cumsum([len(term.sd) for term in terms])
+    return {term.name: x[end - len(term.sd):end] for term, end in zip(terms, ends, strict=True)}
 
 
 class System:
-    """The linear system of one round: modes of payload and terms, and what is known before."""
+    """The linear system of one round at x (10 + q,): modes of payload and terms, and what is known
+    before; rows are brought to the set-up that x makes."""
 
-    def __init__(self, rows: Rows, terms: tuple[Term, ...], phi: Array, values: Values,
-                 prior: Prior) -> None:
-        self.rows, self.terms = rows, terms
-        size = 10 + sum(len(term.sd) for term in terms)
-        X, at, load, k = np.empty((*rows.y.shape, size)), [phi], rows.A @ phi, 10
+    def __init__(self, rows: Rows, terms: tuple[Term, ...], x: Array, prior: Prior) -> None:
+        phi, values = x[:10], split(terms, x)
+        setup = setup_of(values, terms)
+        self.rows = rows = rows if setup.is_near(rows.setup) else rows.at(setup)
+        self.terms, applied = terms, {"tilt": rows.setup.tilt, "delay": np.r_[rows.setup.delay]}
+        X, at, load, k = np.empty((*rows.y.shape, len(x))), [phi], rows.A @ phi, 10
         X[..., :10] = rows.A
-        applied = {"tilt": rows.setup.tilt, "delay": np.r_[rows.setup.delay]}
         for term in terms:
             at.append(applied.get(term.name, values[term.name]))
             effect = term.effect(rows, phi, at[-1], load)
@@ -189,40 +152,33 @@ class System:
                 load = load + effect.wrench
             if effect.through is not None:
                 X[..., :k] += effect.through(X[..., :k])
-            q = effect.slopes.shape[2]
-            X[..., k:k + q] = effect.slopes
-            k += q
-        self.x, self.residual = np.concatenate(at), rows.y - load
-        self.X, self.y = X, self.residual + X @ self.x
+            X[..., k:k + len(term.sd)] = effect.slopes
+            k += len(term.sd)
+        self.x, self.X = np.concatenate(at), X
+        self.y = rows.y - load + X @ self.x
         self.mean = np.concatenate([np.zeros(10), *[term.mean for term in terms]])
         self.spectrum = noise.spectra(rows, prior.sheet)
-        region = prior.region
-        self.inside = np.zeros((3, 10)) if region is None else region.rows(phi)
-        self.normaliser = 0.0 if region is None else -3.0 * np.log(max(phi[0], LIGHTEST))
-
-    def deviations(self, scales: Mapping[str, float]) -> Array:
-        """Those of x before the data, at scales of the priors."""
-        return np.concatenate([VAGUE, *[scales[term.name] * term.sd for term in self.terms]])
-
-    def cost(self, log: Array, scales: Mapping[str, float]) -> float:
-        """Half the square of what x leaves, in deviations, of wrench and priors; exact."""
-        variance = np.repeat(self.spectrum @ np.exp(log).T, 3, 1)
-        gap, outside = (self.x - self.mean) / self.deviations(scales), self.inside @ self.x[:10]
-        return float(0.5 * (np.sum(self.residual**2 / variance) + gap @ gap + outside @ outside))
+        # Whitened rows that say: the centre of mass lies in the region.
+        self.inside, self.normaliser, region = np.zeros((3, 10)), 0.0, prior.region
+        if region is not None:
+            mass = max(phi[0], LIGHTEST)
+            self.inside[:, :4] = np.c_[-region.centre, np.eye(3)] / (
+                mass * region.size[:, None] / np.sqrt(12.0))
+            self.normaliser = -3.0 * np.log(mass)
 
     def solve(self, log: Array, scales: Mapping[str, float]) -> Solution:
         """The solution at strengths of the noise and scales of the priors."""
-        return Solution(self, log, self.deviations(scales))
+        return Solution(self, log, np.concatenate(
+            [VAGUE, *[scales[term.name] * term.sd for term in self.terms]]))
 
     def learnt_scales(self, solution: Solution, scales: Mapping[str, float]) -> dict[str, float]:
         """Scale of each prior: the mean square of the values that the data determine (MacKay 1992).
 
         Above the data sheet, `strength` pseudo-observations hold it back.
         """
-        out: dict[str, float] = {}
+        out = dict.fromkeys(scales, 1.0)
         x, variances = (split(self.terms, v) for v in (solution.x, np.diag(solution.covariance)))
         for term in self.terms:
-            out[term.name] = 1.0
             if np.isfinite(term.strength):
                 scale = scales[term.name]
                 known = len(term.sd) - float((variances[term.name] / (scale * term.sd)**2).sum())
@@ -239,11 +195,15 @@ class System:
 
 
 class Solution:
-    """Solution of a system: x (10 + q,) and its covariance; the logarithm of its evidence."""
+    """Solution of a system: x (10 + q,) and its covariance; the logarithm of its evidence.
+
+    Attributes:
+        variance: (k, 6) of each mode's noise, of strengths log_noise (2, c); residual: whitened.
+    """
 
     def __init__(self, system: System, log: Array, sd: Array) -> None:
         self.log_noise, self.spectrum = log, system.spectrum
-        self.variance = np.repeat(system.spectrum @ np.exp(log).T, 3, 1)  # (k, 6)
+        self.variance = np.repeat(system.spectrum @ np.exp(log).T, 3, 1)
         self.weight = 1.0 / np.sqrt(self.variance)
         yw = (system.y * self.weight).ravel()
         self.Xw = (system.X * self.weight[..., None]).reshape(len(yw), -1) * sd
@@ -288,33 +248,31 @@ class Solution:
         B = flat.T.reshape(s, q, -1)
         return B @ B.transpose(0, 2, 1) - taken @ taken.transpose(0, 2, 1), B @ self.residual
 
+    def gains(self, columns: Array) -> tuple[Array, Array]:
+        """Linear causes beside the fit, all else being linear and the noise as it is.
 
-def gains(best: Fit, columns: Array) -> tuple[Array, Array]:
-    """Linear causes beside a fit, all else being linear and the noise as it is.
+        Args:
+            columns: (k, 6, s, q) modes of the wrench for each of s, by values of unit deviation.
 
-    Args:
-        columns: (k, 6, s, q) modes of the wrench for each of s, by values of unit deviation.
-
-    Returns:
-        Logarithms (s,) of what each gains in evidence, and its values (s, q).
-    """
-    normal, slope = best.solution.beside(columns)
-    bent = normal + np.eye(columns.shape[3])
-    values = np.linalg.solve(bent, slope[..., None])[..., 0]
-    return 0.5 * ((slope * values).sum(1) - np.linalg.slogdet(bent)[1]), values
+        Returns:
+            Logarithms (s,) of what each gains in evidence, and its values (s, q).
+        """
+        normal, slope = self.beside(columns)
+        bent = normal + np.eye(columns.shape[3])
+        values = np.linalg.solve(bent, slope[..., None])[..., 0]
+        return 0.5 * ((slope * values).sum(1) - np.linalg.slogdet(bent)[1]), values
 
 
-def climb(best: Fit, term: Term, values: Array, steps: int = 10, longest: float = 0.5
-          ) -> tuple[Array, float]:
-    """The value of one more term beside a fit, and the logarithm of what it gains in evidence.
+def climb(best: Fit, term: Term, values: Array, steps: int = 10) -> tuple[Array, float]:
+    """The values of one more term beside a fit, and the logarithm of what it gains in evidence.
 
-    Damped Gauss-Newton steps (Levenberg, Marquardt) of at most `longest` prior deviations.
+    Damped Gauss-Newton steps (Levenberg, Marquardt); none: it is taken as linear about the values.
     """
     load = best.rows.A @ best.phi
     if term.is_linear:
         slopes = term.effect(best.rows, best.phi, term.mean, load).slopes * term.sd
-        gain, found = gains(best, slopes[:, :, None])
-        return found[0] * term.sd, float(gain[0])
+        (gain,), (found,) = best.solution.gains(slopes[:, :, None])
+        return found * term.sd, float(gain)
 
     def look(values: Array) -> tuple[Array, Array, float]:
         effect = term.effect(best.rows, best.phi, values, load)
@@ -324,11 +282,10 @@ def climb(best: Fit, term: Term, values: Array, steps: int = 10, longest: float 
         u = (values - term.mean) / term.sd
         return (G[:-1, :-1] + np.eye(len(u)), told[:-1] - G[:-1, -1] - u,
                 float(G[-1, -1] - 2.0 * told[-1] + u @ u))
-    bent, slope, cost = look(values)
-    damping = 1e-2
+    (bent, slope, cost), damping = look(values), 1e-2
     for _ in range(steps):
         step = np.linalg.solve(bent + damping * np.diag(np.diag(bent)), slope)
-        step *= min(1.0, longest / max(float(np.abs(step).max()), 1e-12))
+        step *= min(1.0, LONGEST / max(float(np.abs(step).max()), 1e-12))
         there = look(values + step * term.sd)
         if there[-1] > cost:
             damping *= 10.0

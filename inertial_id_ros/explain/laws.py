@@ -13,7 +13,7 @@ from ..inertia import report_from_phi, report_jacobian
 from ..model.newton_euler import skew
 from ..model.rows import Rows
 from ..motion.motion import BIN, Array
-from .fit import Fit, gains
+from .fit import Fit
 from .residual import is_explained, is_motion_clear
 from .terms import Law, Values
 
@@ -22,12 +22,9 @@ LIGHTEST = 0.01  # kg: what is relative to the mass takes at least this
 
 
 def likely(fit: Fit, columns: Array, least: float = 0.0) -> list[tuple[int, Array]]:
-    """Number and values of the members of a grid that gain most beside a fit; see `gains`.
-
-    Args:
-        least: logarithm of the evidence that each must gain.
-    """
-    gain, values = gains(fit, columns)
+    """Number and values of the members of a grid that gain most, and more than `least`, beside a
+    fit; see `Solution.gains`."""
+    gain, values = fit.solution.gains(columns)
     return [(int(k), values[k]) for k in np.argsort(-gain)[:MOST] if gain[k] > least]
 
 
@@ -58,7 +55,7 @@ class Cable(Law):
                 for point in self.POINTS]
 
     def is_believable(self, values: Array) -> bool:
-        return bool(tension(values) > 0.0 and np.linalg.norm(values[5:]) < self.REACH)
+        return bool(self._tension(values) > 0.0 and np.linalg.norm(values[5:]) < self.REACH)
 
     def wrench(self, rows: Rows, phi: Array, values: Array) -> Array:
         point, excess, stiffness, lever = values[:3], values[3], values[4], values[5:]
@@ -77,79 +74,78 @@ class Cable(Law):
         return np.asarray(mass**2 * part @ part.T)
 
     def describe(self, rows: Rows, phi: Array, values: Array) -> Mapping[str, float]:
-        pull = tension(values)
+        pull = self._tension(values)
         return {"tension": pull, "stiffness": float(values[4])} if pull > self.NAMED else {}
 
-
-def tension(values: Array) -> float:
-    """Tension [N] of a cable where the sensor is on average, about."""
-    return float(values[3] + values[4] * np.linalg.norm(values[:3]))
+    def _tension(self, values: Array) -> float:
+        """Where the sensor is on average, about [N]."""
+        return float(values[3] + values[4] * np.linalg.norm(values[:3]))
 
 
 class Pouring(Law):
-    """A payload that pours or slides: phi changes evenly over stretches; wanted is that of now.
+    """A payload that pours or slides: phi changes evenly over a stretch; wanted is that of now.
 
-    phi(t) = phi_now - sum_k change_k left_k(t), where left_k falls from 1 to 0 over stretch k. What
-    pours is like the rest (a share of phi), what slides takes its inertia along, and where in the
-    payload that happens is unknown: the inertia changes by itself, too. It goes on, over one or two
-    stretches up to now, or is over, after one. Values: logarithms of the ages of the knots [s]; of
-    each stretch the share of the mass (1), the way of the centre (3) [m], the inertia (6) over what
-    such changes may make of it.
+    phi(t) = phi_now - change left(t), where left falls from 1 to 0 over the stretch. What pours is
+    like the rest (a share of phi), what slides takes its inertia along, and where in the payload
+    that happens is unknown: the inertia changes by itself, too. Values: logarithms of the ages of
+    its begin, and of its end if it is over [s]; the share of the mass (1), the way of the centre
+    (3) [m], the inertia (6) over what such changes may make of it.
 
     Args:
-        knots: that are free; is_over: True if the last of them is the end.
+        is_over: True if the stretch ends before now.
     """
 
-    SHARE, WAY = 0.3, 0.03  # deviations in a stretch: of the mass; of the centre [m]
-    AGE, SPREAD = np.log(6.0), 1.0  # of the logarithm of the age of a knot [s]
-    SHORTEST, BOUNDS = 0.4, (-3.0, 4.5)  # s, of a stretch; of these logarithms
+    SHARE, WAY = 0.3, 0.03  # deviations: of the mass; of the centre [m]
+    AGE, SPREAD = np.log(6.0), 1.0  # of the logarithm of an age [s]
+    SHORTEST, BOUNDS = 0.4, (-3.0, 4.5)  # s, of the stretch; of these logarithms
     RADII = (0.05, 0.25)  # m, bounds of the radius of gyration
     AGES = 1.5 ** np.arange(9)  # s: at which climbs begin
     NAMED, UNSURE = (0.03, 0.003), 0.2  # of the mass; m; s, of when now is
 
     name, place, odds = "payload_walks", -2, -4.0
 
-    def __init__(self, knots: int, is_over: bool) -> None:
-        self.knots, self.is_over, self._count = knots, is_over, knots - is_over
-        one = np.r_[self.SHARE, np.full(3, self.WAY), np.full(6, 1.0)]
-        super().__init__(np.r_[np.full(knots, self.SPREAD), np.tile(one, self._count)])
-        self.mean[:knots] = self.AGE
+    def __init__(self, is_over: bool) -> None:
+        self.ages = 1 + is_over
+        super().__init__(np.r_[np.full(self.ages, self.SPREAD), self.SHARE, np.full(3, self.WAY),
+                               np.full(6, 1.0)])
+        self.mean[:self.ages] = self.AGE
 
     def starts(self, fit: Fit) -> list[Values]:
         if fit.phi[0] < LIGHTEST or is_explained(fit):
             return []
-        rows, sd, age = fit.rows, self.sd[self.knots:self.knots + 4], _age(fit.rows)
+        rows, sd = fit.rows, self.sd[self.ages:self.ages + 4]
         length = BIN * (rows.index[-1] - rows.index[0])
-        knots = (combinations(self.AGES[::-1], 2) if self.is_over
-                 else [(old, 0.5 * old)[:self.knots] for old in self.AGES])
-        ages = [np.array(k) for k in knots if k[-1] + 1.0 < length and k[0] < length + 5.0]
+        ages = [np.array(some) for some in combinations(self.AGES[::-1], self.ages)
+                if some[-1] + 1.0 < length and some[0] < length + 5.0]
         if not ages:
             return []
-        left = np.stack([_left(age, (k[0], k[-1] if self.is_over else 0.0)) for k in ages], 1)
+        left = np.stack([self._left(rows, some) for some in ages], 1)
         wrench = -rows.steady @ (self._changes(fit.phi)[:, :4] * sd)
         found = likely(fit, rows.modes(wrench[:, :, None] * left[:, None, :, None]))
-        return [{self.name: np.r_[np.log(ages[k]), np.tile(
-            np.r_[change * sd, np.zeros(6)] / self._count, self._count)]} for k, change in found]
+        return [{self.name: np.r_[np.log(ages[k]), change * sd, np.zeros(6)]}
+                for k, change in found]
 
     def later(self, values: Array, seconds: float) -> Array:
-        ages = np.log(self._knots(values)[:self.knots] + seconds)
-        return np.r_[np.clip(ages, *self.BOUNDS), values[self.knots:]]
+        ages = np.log(self._ages(values) + seconds)
+        return np.r_[np.clip(ages, *self.BOUNDS), values[self.ages:]]
 
     def is_believable(self, values: Array) -> bool:
-        """The knots are in order, and there was a payload before."""
-        ages, shares = values[:self.knots], values[self.knots::10]
-        return bool(np.all(np.diff(ages) < 0.0) and shares.sum() < 1.0)
+        """It began before it ended, and there was a payload before."""
+        return bool(np.all(np.diff(values[:self.ages]) < 0.0) and values[self.ages] < 1.0)
 
     def wrench(self, rows: Rows, phi: Array, values: Array) -> Array:
-        age, knots = _age(rows), self._knots(values)
-        changes = self._changes(phi) @ values[self.knots:].reshape(-1, 10).T  # (10, K)
-        left = np.stack([_left(age, (max(knots[k], knots[k + 1] + self.SHORTEST), knots[k + 1]))
-                         for k in range(self._count)], 1)
-        return np.asarray(-((rows.steady @ changes) * left[:, None]).sum(2))
+        change = self._changes(phi) @ values[self.ages:]
+        return np.asarray(-(rows.steady @ change) * self._left(rows, self._ages(values))[:, None])
 
-    def _knots(self, values: Array) -> Array:
-        """Ages (knots + 1,) of the knots and of now [s]."""
-        return np.r_[np.exp(np.clip(values[:self.knots], *self.BOUNDS)), 0.0]
+    def _ages(self, values: Array) -> Array:
+        """Ages of begin, and of the end if it is over [s]."""
+        return np.exp(np.clip(values[:self.ages], *self.BOUNDS))
+
+    def _left(self, rows: Rows, ages: Sequence[float] | Array) -> Array:
+        """Share (n,) of the change that comes after each row."""
+        end = ages[1] if len(ages) > 1 else 0.0
+        age = BIN * (len(rows.window.used) - rows.index)
+        return np.clip((age - end) / max(ages[0] - end, self.SHORTEST), 0.0, 1.0)
 
     def _changes(self, phi: Array) -> Array:
         """Changes (10, 10) of phi by units of the values of a stretch."""
@@ -166,32 +162,21 @@ class Pouring(Law):
 
     def _rate(self, phi: Array, values: Array) -> Array:
         """Rate (10,) of phi now [1/s]."""
-        if self.is_over:
+        if self.ages > 1:
             return np.zeros(10)
-        lasts = max(float(self._knots(values)[-2]), self.SHORTEST)
-        return np.asarray(self._changes(phi) @ values[-10:] / lasts)
+        return np.asarray(self._changes(phi) @ values[1:] / max(self._ages(values)[0],
+                                                                self.SHORTEST))
 
     def doubt(self, rows: Rows, phi: Array, values: Array) -> Array:
         rate = self._rate(phi, values)
         return np.asarray(self.UNSURE**2 * np.outer(rate, rate))
 
     def describe(self, rows: Rows, phi: Array, values: Array) -> Mapping[str, float]:
-        change = values[self.knots:].reshape(-1, 10).sum(0)
+        change, rate = values[self.ages:], self._rate(phi, values)
         if abs(change[0]) < self.NAMED[0] and np.linalg.norm(change[1:4]) < self.NAMED[1]:
             return {}
-        rate = self._rate(phi, values)
         centre = rate[1:4] - rate[0] * phi[1:4] / phi[0]
         return {"mass_rate": float(rate[0]), "speed": float(np.linalg.norm(centre) / phi[0])}
-
-
-def _age(rows: Rows) -> Array:
-    """Time (n,) from each row to the end of the window [s]."""
-    return np.asarray(BIN * (len(rows.window.used) - rows.index))
-
-
-def _left(age: Array, stretch: tuple[float, float]) -> Array:
-    """Share (n,) of a stretch, from an age to another one, that comes after the ages (n,)."""
-    return np.clip((age - stretch[1]) / (stretch[0] - stretch[1]), 0.0, 1.0)
 
 
 class Swing(Law):
@@ -234,23 +219,21 @@ class Swing(Law):
         damping) each."""
         mass = max(float(phi[0]), LIGHTEST)
         motion, centre = rows.window.motion, phi[1:4] / mass
-        turned = np.cross(motion.omega, np.cross(motion.omega, centre))
-        pivot = motion.acceleration + np.cross(motion.alpha, centre) + turned
+        pivot = (motion.acceleration + np.cross(motion.alpha, centre)
+                 + np.cross(motion.omega, np.cross(motion.omega, centre)))
         pivot = (motion.rotation @ pivot[..., None])[..., 0]
-        driven = np.stack([self._driven(pivot, *one) for one in pendulums], 2)
-        driven[:, 2] = 0.0  # along the string it goes with the pivot
-        seen = mass * rows.smooth(motion.rotation.transpose(0, 2, 1) @ driven)
-        out = np.zeros((rows.n, 6, len(pendulums), 4))
+        out, driven = np.zeros((rows.n, 6, len(pendulums), 4)), []
+        for log_rate, damping in pendulums:  # the deflection's acceleration, begun at rest
+            turn = 2.0 * np.pi * np.exp(np.clip(log_rate, *self.BOUNDS))
+            drag = 2.0 * float(np.clip(damping, *self.DAMPINGS)) * turn
+            b, a = bilinear([-1.0, 0.0, 0.0], [1.0, drag, turn**2], 1.0 / BIN)
+            driven.append(lfilter(b, a, pivot, axis=0))
+            driven[-1][:, 2] = 0.0  # along the string it goes with the pivot
+        back = motion.rotation.transpose(0, 2, 1)
+        seen = mass * rows.smooth(back @ np.stack(driven, 2))
         out[:, :3, :, 0] = seen
         out[:, 3:, :, 1:] = -self.LEVER * skew(seen.transpose(0, 2, 1)).transpose(0, 2, 1, 3)
         return out
-
-    def _driven(self, pivot: Array, log_rate: float, damping: float) -> Array:
-        """Acceleration (b, 3) of the deflection of a pendulum that begins at rest."""
-        turn = 2.0 * np.pi * np.exp(np.clip(log_rate, *self.BOUNDS))
-        drag = 2.0 * float(np.clip(damping, *self.DAMPINGS)) * turn
-        b, a = bilinear([-1.0, 0.0, 0.0], [1.0, drag, turn**2], 1.0 / BIN)
-        return np.asarray(lfilter(b, a, pivot, axis=0))
 
     def doubt(self, rows: Rows, phi: Array, values: Array) -> Array:
         """What swings has no inertia of a rigid body."""

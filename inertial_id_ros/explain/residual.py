@@ -46,7 +46,7 @@ def unknown(fit: Fit, sheet: Sheet) -> Unknown:
     if sheet.is_ideal:
         return Unknown(*np.zeros((3, 2)))
     least = np.square(sheet.accuracy) + np.square(sheet.drift) / 4.0
-    walks = np.exp(fit.log_noise[:, 2:]).sum(1)
+    walks = np.exp(fit.solution.log_noise[:, 2:]).sum(1)
     size = np.sqrt(np.maximum(walks - USUAL**2 * least, 0.0))
     load = np.square(fit.rows.A @ fit.phi).reshape(-1, 2, 3).sum((0, 2)) / fit.rows.n
     return Unknown(size, np.sqrt(walks / least), size / np.sqrt(load + least))
@@ -84,12 +84,12 @@ def is_motion_clear(fit: Fit) -> bool:
     """
     s, rows = fit.solution, fit.rows
     made = rows.A @ fit.phi - static_wrench(fit.phi, -rows.level @ GRAVITY)
-    noisy = np.repeat(s.spectrum[:, 1:2] * np.exp(fit.log_noise[:, 1]), 3, 1)
+    noisy = np.repeat(s.spectrum[:, 1:2] * np.exp(s.log_noise[:, 1]), 3, 1)
     return bool((noisy * s.weight**2).sum() < CLEAR * np.square(made * s.weight).sum())
 
 
 def is_explained(fit: Fit) -> bool:
     """True if slow noise is small against that of sensor and motion: nothing slow is hidden."""
-    parts = fit.solution.spectrum * np.exp(fit.log_noise)[:, None]  # (2, k, c)
+    parts = fit.solution.spectrum * np.exp(fit.solution.log_noise)[:, None]  # (2, k, c)
     share = parts[..., 2:].sum(2) / parts.sum(2)
     return bool(share.mean(1).max() < SLOW)

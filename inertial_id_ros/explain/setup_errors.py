@@ -8,7 +8,7 @@ cannot be cost evidence: a negative mass, or a centre of mass out of reach.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import NamedTuple
@@ -16,7 +16,6 @@ from typing import NamedTuple
 import numpy as np
 from scipy.constants import foot, hecto, inch, kilo, lbf, milli
 from scipy.ndimage import uniform_filter1d
-from scipy.spatial.transform import Rotation
 from scipy.special import log_ndtr
 
 from ..model.correction import Correction
@@ -40,7 +39,7 @@ USUAL = 0.01  # of the wrench, which usual terms may leave
 MASS, WIDE = 2.0, 1.5  # kg, usual; and within what factor's logarithm
 WORST = 20.0  # logarithm, of a centre of mass outside of where it can be
 FARTHEST, COARSE, USUAL_CLOCK = 200, 8, 12  # bins, of a clock
-SMALLEST = 8.0  # deg; smaller turns are usual terms
+SMALLEST = 0.14  # rad; smaller turns are usual terms
 OVERLAP = 0.45  # of the rows that an offset must leave
 CLEAR, NEAR, MOST = 8.0, 15.0, 4  # odds over the set-up as stated, below the best; errors to fit
 REPEATS = 8
@@ -59,7 +58,7 @@ class SetupError:
     """A hypothesis.
 
     Attributes:
-        kind: of its finding; "": the set-up is as stated; units: of the readings.
+        kind: of its finding; "": usual terms hold it; units: of the readings.
         correction: that turns it right, but for a payload whose weight the driver takes off.
         odds: logarithm, with the prior; x: least squares of payload, further columns and zero.
     """
@@ -70,36 +69,20 @@ class SetupError:
     x: Array
     units: str = ""
 
-    @property
-    def is_usual(self) -> bool:
-        """True if usual terms hold it."""
-        own, angle = self.correction, 180.0
-        if self.kind == "clock_offset":
-            return abs(own.late) <= USUAL_CLOCK
-        if self.kind == "sensor_turned":
-            angle = float(np.degrees(Rotation.from_matrix(own.turn).magnitude()))
-        if self.kind == "gravity_elsewhere":
-            angle = float(np.degrees(np.arccos(np.clip(own.up[2], -1.0, 1.0))))
-        return not self.kind or angle < SMALLEST
 
-
-class Rival(NamedTuple):
-    """A fit at a set-up, with the logarithm of its odds; error: None for the set-up as stated."""
+class Model(NamedTuple):
+    """A fit with the logarithm of its odds; error: None for the set-up as stated."""
 
     fit: Fit
     odds: float
-    error: SetupError | None
+    error: SetupError | None = None
 
-    def on_all(self, window: Window, prior: Prior) -> Rival:
-        """The same fitted to all bins of a window, not only to those that all rivals share."""
-        whole = window if self.error is None else self.error.correction.window(window)
-        if whole.used.sum() == self.fit.rows.window.used.sum():
-            return self
-        return self._replace(fit=fit(Rows(whole, Setup()), self.fit.terms, prior, start=self.fit,
-                                     is_fresh=False))
+    def fitted(self, new: Fit) -> Model:
+        """The same with another fit of the same terms."""
+        return self._replace(fit=new, odds=self.odds - self.fit.evidence + new.evidence)
 
 
-def rivals(window: Window, prior: Prior) -> list[Rival]:
+def rivals(window: Window, prior: Prior) -> list[Model]:
     """The set-up as stated, and others that explain the data better; the best comes first.
 
     They are compared on the same bins.
@@ -127,7 +110,7 @@ def rivals(window: Window, prior: Prior) -> list[Rival]:
 
 
 def _rivals(error: SetupError | None, window: Window, prior: Prior, late: float = 0.0,
-            size: int = 0) -> list[Rival]:
+            size: int = 0) -> list[Model]:
     """Fits of a corrected window.
 
     Args:
@@ -149,7 +132,7 @@ def _rivals(error: SetupError | None, window: Window, prior: Prior, late: float 
         if error is not None:  # the density is that of readings as they came
             odds += ODDS
             evidence += len(modes) * float(np.log(np.abs(error.correction.channels)).sum())
-        out.append(Rival(new, evidence * (size or modes.size) / modes.size + odds + _belief_in_body(
+        out.append(Model(new, evidence * (size or modes.size) / modes.size + odds + _belief_in_body(
             new.phi, new.covariance, prior.region), error))
     return out
 
@@ -174,10 +157,10 @@ def setup_errors(window: Window, prior: Prior) -> list[SetupError]:
     if search.used.sum() < FEWEST:
         return []
     tried = sorted(search.all(), key=attrgetter("odds"), reverse=True)
-    least = max(max(error.odds for error in tried if error.is_usual) + CLEAR, tried[0].odds - NEAR)
+    usual = max(error.odds for error in tried if not error.kind)
     best: dict[tuple[str, str], SetupError] = {}
     for error in tried:
-        if not error.is_usual and error.odds > least:
+        if error.kind and error.odds > max(usual + CLEAR, tried[0].odds - NEAR):
             best.setdefault((error.kind, error.units), error)
     return list(best.values())[:MOST]
 
@@ -204,13 +187,10 @@ class _Search:
 
     def all(self) -> Iterator[SetupError]:
         """Every hypothesis; those of one variant share the odds of their kind."""
-        yield max((self._error("", Correction(late=k)) for k in range(-10, 11, 2)),
-                  key=attrgetter("odds"))
-        clocks = [self._error("clock_offset", Correction(late=k))
-                  for k in range(-FARTHEST, FARTHEST + 1, COARSE)]
-        middle = max(clocks, key=attrgetter("odds")).correction.late
-        yield max((self._error("clock_offset", Correction(late=k))
-                   for k in range(middle - 6, middle + 7, 2)), key=attrgetter("odds"))
+        yield self._best_clock("", range(-USUAL_CLOCK, USUAL_CLOCK + 1, 2))
+        late = self._best_clock("", range(-FARTHEST, FARTHEST + 1, COARSE)).correction.late
+        yield self._best_clock("clock_offset" if abs(late) > USUAL_CLOCK else "",
+                               range(late - 6, late + 7, 2))
         yield self._error("sign_wrong", Correction(channels=-np.ones(6)))
         for axes in np.ones((3, 3)) - 2.0 * np.eye(3):  # two that are mirrored are a turn
             yield self._error("axes_mirrored", Correction(channels=np.tile(axes, 2)))
@@ -230,6 +210,9 @@ class _Search:
                 correction = Correction(quaternion=order)
                 yield self._error(kind, correction,
                                   self._regressor(correction.motion(self.window.motion)))
+
+    def _best_clock(self, kind: str, late: Sequence[int]) -> SetupError:
+        return max((self._error(kind, Correction(late=k)) for k in late), key=attrgetter("odds"))
 
     def _error(self, kind: str, correction: Correction, A: Array | None = None,
                more: tuple[float, ...] = (), chosen: int = 0, units: str = "") -> SetupError:
@@ -272,7 +255,8 @@ class _Search:
         for _ in range(REPEATS):
             u, _, v = np.linalg.svd((made - made.mean(0)).T @ (force - force.mean(0)))
             turn = u @ np.diag([1.0, 1.0, np.linalg.det(u @ v)]) @ v
-            error = self._error("sensor_turned", Correction(turn=turn), chosen=3)
+            is_large = np.arccos(np.clip(0.5 * np.trace(turn) - 0.5, -1.0, 1.0)) > SMALLEST
+            error = self._error("sensor_turned" * bool(is_large), Correction(turn=turn), chosen=3)
             made = self.A[self.used, :3] @ error.x[:10]
         return error
 
@@ -286,7 +270,8 @@ class _Search:
             up /= max(float(np.linalg.norm(up)), 1e-9)
             A, across = self.A.copy(), np.linalg.svd(up[None])[2][1:]
             A[..., :4] += weight_columns(G * self.back @ (up - [0.0, 0.0, 1.0]))
-            error = self._error("gravity_elsewhere", Correction(up=up.copy()), A, chosen=2)
+            kind = "gravity_elsewhere" if up[2] < np.cos(SMALLEST) else ""
+            error = self._error(kind, Correction(up=up.copy()), A, chosen=2)
             slopes = static_wrench(error.x[:10], (G * self.back @ across.T).transpose(0, 2, 1))
             up += self._error("", Correction(), np.concatenate([A, slopes.transpose(0, 2, 1)], 2),
                               (1.0, 1.0)).x[10:12] @ across

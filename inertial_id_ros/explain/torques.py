@@ -8,8 +8,7 @@ scaled down as if that were noise.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,35 +31,28 @@ OPPOSITE, LOADED = -0.5, 10.0  # of the robot's own torque; noises that this mus
 Reason = tuple[str, dict[str, float | str]]
 
 
-@dataclass(frozen=True, eq=False)
-class TorqueExplanation:
+class TorqueExplanation(NamedTuple):
     """The payload in the torques of a window.
 
     Attributes:
-        phi, covariance: (10,), (10, 10), the robot's errors marginalised.
+        phi, covariance: (10,), (10, 10), the robot's errors marginalised; wide: the same, as there
+            is no other scale.
         residual: (j,) root mean square that is left [N m]; rows: (r, j, 11) ``[A | torque]``,
             each scaled by its weight.
         refused: why the payload cannot be true; named: kinds and numbers of findings.
+        setup, is_outdated: as described; the scan tells what changes.
     """
 
     phi: Array
     covariance: Array
+    wide_phi: Array
+    wide_covariance: Array
     residual: Array
     rows: Array
     refused: tuple[Reason, ...]
     named: tuple[Reason, ...]
-    setup: ClassVar[Setup] = Setup()  # as described
-    is_outdated: ClassVar[bool] = False  # the scan tells what changes
-
-    @property
-    def wide_phi(self) -> Array:
-        """There is no other scale."""
-        return self.phi
-
-    @property
-    def wide_covariance(self) -> Array:
-        """See `wide_phi`."""
-        return self.covariance
+    setup: Setup = Setup()
+    is_outdated: bool = False
 
 
 class Torques(NamedTuple):
@@ -96,44 +88,39 @@ def explain_torques(window: Window, torques: Torques) -> TorqueExplanation:
     refused, named = _judge(load, rows, residual, phi, float(np.sqrt(covariance[0, 0])))
     plain = np.concatenate([rows.A, (rows.A @ phi)[..., None]], axis=2) * weight[..., None]
     plain[..., 10] += left
-    return TorqueExplanation(phi, covariance, residual, plain, refused, named)
+    return TorqueExplanation(phi, covariance, phi, covariance, residual, plain, refused, named)
 
 
 def _judge(load: TorqueLoad, rows: LoadColumns, residual: Array, phi: Array, sd: float
            ) -> tuple[tuple[Reason, ...], tuple[Reason, ...]]:
     """Why a payload cannot be true, and what else is to be said; sd: of its mass [kg]."""
-    ratio = residual / load.robot.noise
-    worst = int(np.argmax(ratio))
-    large = (f"{ratio[worst]:.0f} times the noise of the identified robot in joint "
-             f"'{load.robot.joints[worst]}'")
-    negative = phi[0] < -SIGNIFICANT * sd
-    if ratio[worst] <= MISFIT:
-        why = (f": the mass fits as {phi[0]:.3f} kg; the robot carried a payload when it was "
-               "identified, or its description has another hand")
-        return ((_reason("robot_wrong.mass", why),) if negative else ()), ()
-    if opposite := _opposite(load, rows):
-        return (_reason("robot_wrong.sign", f": the efforts of {opposite} have the opposite sign "
-                        "of the torques that move this robot"),), ()
-    share = np.linalg.norm(residual) / (np.linalg.norm(rows.torque) / np.sqrt(len(rows.torque)))
-    if share > UNEXPLAINED or negative:
-        return (_reason("robot_wrong", f" (residual {large}): the robot file is of another robot "
-                        "or out of date, wrench.sensor_frame is carried by another body, or "
-                        "something touches the arm"),), ()
-    return (), (_reason("robot_wrong.residual", f" exactly: the residual is {large}; contact, "
-                        "friction that has changed, or another payload within the window"),)
-
-
-def _reason(kind: str, why: str) -> Reason:
-    return kind, {"why": why}
-
-
-def _opposite(load: TorqueLoad, rows: LoadColumns) -> str:
-    """Names of joints whose efforts follow the robot's own torques with the opposite sign."""
-    own, power = rows.own, np.square(rows.own).sum(0)
-    judged = np.sqrt(power / len(own)) > LOADED * load.robot.noise
-    along = (own * (rows.torque + own)).sum(0) / np.maximum(power, 1e-300)
+    names, ratio = np.array(load.robot.joints), residual / load.robot.noise
+    large = (f"{ratio.max():.0f} times the noise of the identified robot in joint "
+             f"'{names[ratio.argmax()]}'")
+    # Joints whose efforts follow the robot's own torques, with the opposite sign.
+    power = np.square(rows.own).sum(0)
+    judged = np.sqrt(power / len(rows.own)) > LOADED * load.robot.noise
+    along = (rows.own * (rows.torque + rows.own)).sum(0) / np.maximum(power, 1e-300)
     opposite = judged & (along < OPPOSITE)
-    if opposite.any() and opposite.sum() == judged.sum():
-        return "all joints"
-    return ", ".join(f"'{load.robot.joints[k]}'" for k in np.flatnonzero(opposite))
-
+    share = np.linalg.norm(residual) / (np.linalg.norm(rows.torque) / np.sqrt(len(rows.torque)))
+    is_negative, is_fitting = phi[0] < -SIGNIFICANT * sd, ratio.max() <= MISFIT
+    if is_fitting and not is_negative:
+        return (), ()
+    if is_fitting:
+        kind, why = "robot_wrong.mass", (
+            f": the mass fits as {phi[0]:.3f} kg; the robot carried a payload when it was "
+            "identified, or its description has another hand")
+    elif opposite.any():
+        which = "all joints" if (opposite == judged).all() else ", ".join(
+            f"'{name}'" for name in names[opposite])
+        kind, why = "robot_wrong.sign", (f": the efforts of {which} have the opposite sign of the "
+                                         "torques that move this robot")
+    elif share > UNEXPLAINED or is_negative:
+        kind, why = "robot_wrong", (
+            f" (residual {large}): the robot file is of another robot or out of date, "
+            "wrench.sensor_frame is carried by another body, or something touches the arm")
+    else:
+        return (), (("robot_wrong.residual", {
+            "why": f" exactly: the residual is {large}; contact, friction that has changed, or "
+                   "another payload within the window"}),)
+    return ((kind, {"why": why}),), ()

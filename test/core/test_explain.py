@@ -18,7 +18,7 @@ from benchmarks.referee.generator import FRAME, WHITE, Recording, Scenario
 from inertial_id_ros.explain.causes import Hysteresis
 from inertial_id_ros.explain.contradictions import contradictions
 from inertial_id_ros.explain.explain import Explanation, explain
-from inertial_id_ros.explain.fit import Prior, Region, System
+from inertial_id_ros.explain.fit import VAGUE, Prior, Region, System
 from inertial_id_ros.explain.laws import Cable, Pouring, Swing
 from inertial_id_ros.explain.terms import Term, usual_terms
 from inertial_id_ros.model import noise
@@ -92,7 +92,7 @@ def rigid() -> tuple[Scene, Rows]:
     *(lambda rows, name=name: next(t for t in usual_terms(SHEET, 6) if t.name == name)
       for name in ("rotation", "origin", "gain", "cross_talk", "bias")),
     lambda rows: Cable(), lambda rows: Hysteresis(rows, (0.2, 0.01)), lambda rows: Swing(),
-    lambda rows: Pouring(1, False), lambda rows: Pouring(2, False), lambda rows: Pouring(2, True)])
+    lambda rows: Pouring(False), lambda rows: Pouring(True)])
 def test_slopes_are_those_of_the_effect(made: Callable[[Rows], Term]) -> None:
     scene, rows = rigid()
     term, phi, rng = made(rows), scene.phi[0], np.random.default_rng(2)
@@ -132,11 +132,11 @@ def test_a_solution_is_that_of_dense_least_squares() -> None:
     window, region = of_recording("white"), recorded("white")[2]
     terms = tuple(usual_terms(SHEET, window.motion.joints.shape[1]))
     phi = np.r_[1.0, 0.0, 0.0, 0.1, np.full(6, 0.01)]
-    system = System(Rows(window, Setup()), terms, phi, {t.name: t.mean for t in terms},
+    system = System(Rows(window, Setup()), terms, np.concatenate([phi, *[t.mean for t in terms]]),
                     Prior(SHEET, region))
     log, _ = noise.strengths_before(SHEET, 8.0)
     scales = {t.name: 1.0 for t in terms}
-    sd = system.deviations(scales)
+    sd = np.concatenate([VAGUE, *[t.sd for t in terms]])
     weight = 1.0 / np.sqrt(np.repeat(system.spectrum @ np.exp(log).T, 3, 1)).ravel()
     inside = np.zeros((3, len(sd)))
     inside[:, :10] = system.inside
