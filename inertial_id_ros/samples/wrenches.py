@@ -38,7 +38,8 @@ class Wrenches:
         self.stuck: list[tuple[int, int]] = []
         # A channel within one part in a thousand of full scale is clipped.
         self._noise, self._limits = noise, np.where(limits > 0.0, 0.999 * limits, IMPOSSIBLE)
-        self._cleared = self._taken = self.begin = 0
+        self._cleared = self._taken = self._line = self.begin = 0
+        self._mixed = False  # the chunk before
 
     def push(self, stamps: IntArray, rows: Array) -> None:
         """Take readings (m, 6) at stamps (m,) [ns]."""
@@ -50,7 +51,8 @@ class Wrenches:
         """Readings that no other will overtake, since the last call, without those left out."""
         ring = self.ring
         if self._cleared != ring.cleared:
-            self._cleared, self._taken, self.begin = ring.cleared, 0, 0
+            self._cleared, self._taken, self._line, self.begin = ring.cleared, 0, 0, 0
+            self._mixed = False
             self.stuck.clear()
         if len(ring) and not self.begin:
             self.begin = int(ring.stamps[0])
@@ -63,7 +65,10 @@ class Wrenches:
         good = self._judge(stamps, rows)
         for k in range(part.start, end, CHUNK):  # each by the samples before it
             last = min(k + CHUNK, end)
-            first = int(np.searchsorted(ring.stamps, ring.stamps[k] - LINE_NS))
+            if not good[k - part.start:last - part.start].any():
+                self._line = int(ring.stamps[last - 1]) + 1  # the times are not those of one sensor
+                continue
+            first = int(np.searchsorted(ring.stamps, max(ring.stamps[k] - LINE_NS, self._line)))
             stamps[k - part.start:last - part.start] = evened(ring.stamps[first:last], k - first)
         ring.drop(self._taken - KEPT_NS)
         return stamps[good], rows[good]
@@ -78,15 +83,17 @@ class Wrenches:
         zero = same & ~chunks.any((1, 2))
         one, two = (np.median(np.abs(chunks[:, k:] - chunks[:, :-k]), axis=1) / self._noise
                     for k in (1, 2))
-        mixed = (one > MIXED * np.maximum(two, 1.0)).any(1)
+        mixed = np.append(self._mixed, (one > MIXED * np.maximum(two, 1.0)).any(1))
+        self._mixed = bool(mixed[-1])
         self.counts["zero"] += CHUNK * int(zero.sum())
-        self.counts["mixed"] += CHUNK * int(mixed.sum())
+        self.counts["mixed"] += CHUNK * int(mixed[1:].sum())
         for k in np.flatnonzero(same & ~zero).tolist():
             first, last = int(stamps[k * CHUNK]), int(stamps[(k + 1) * CHUNK - 1])
             if self.stuck and first - self.stuck[-1][1] < NEXT_NS:
                 first = self.stuck.pop()[0]  # it goes on
             self.stuck.append((first, last))
-        good[:whole] &= np.repeat(~(zero | mixed), CHUNK)
+        # The chunk in which mixing ends has some of the other sensor's readings as well.
+        good[:whole] &= np.repeat(~(zero | mixed[1:] | mixed[:-1]), CHUNK)
         return good
 
     def _is_in_range(self, rows: Array) -> np.ndarray:

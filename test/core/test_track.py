@@ -230,6 +230,19 @@ def test_two_publishers_are_noticed(other: float) -> None:
     assert count == 0 and wrenches.counts["mixed"] > 20 * CHUNK
 
 
+def test_after_two_publishers_nothing_of_the_other_is_left() -> None:
+    for begin in range(20 * CHUNK, 21 * CHUNK):  # readings that two published
+        stamps, rows = START + STEP * np.arange(100 * CHUNK), readings(100 * CHUNK) + 20.0
+        other = slice(1, begin, 2)
+        stamps[other] -= STEP * 3 // 4
+        rows[other] = 0.0
+        wrenches = Wrenches(np.full(6, 0.1), np.zeros(6))
+        wrenches.push(stamps, rows)
+        got, values = wrenches.take(True)
+        assert values.min() > 10.0 and len(got) > 75 * CHUNK
+        assert np.isin(got, stamps).all()  # the times are not evened with those of the other
+
+
 def test_readings_that_stand_still_are_noticed() -> None:
     rows = readings(640)
     rows[160:320] = rows[160]
