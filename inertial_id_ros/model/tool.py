@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import DamagedFile, InvalidSetting
-from ..estimate import Estimate
+from ..estimate import CONFIDENCE_95, Estimate
 from ..inertia import body_from_phi, phi_from_body
 from ..io import fields
 from ..io.files import format_document, read_document, user_path, write_atomically
@@ -37,9 +37,10 @@ class Tool:
 
     def describe(self) -> str:
         """Mass and centre of mass in words."""
-        body, sd = body_from_phi(self.phi), float(np.sqrt(max(self.covariance[0, 0], 0.0)))
+        body = body_from_phi(self.phi)
+        width = CONFIDENCE_95 * float(np.sqrt(max(self.covariance[0, 0], 0.0)))
         com = ", ".join(f"{1e3 * x:.1f}" for x in body.com)
-        return (f"tool of {body.mass:.3f} ± {2.0 * sd:.3f} kg, centre of mass [{com}] mm in "
+        return (f"tool of {body.mass:.3f} ± {width:.3f} kg, centre of mass [{com}] mm in "
                 f"'{self.frame_id}'")
 
     def content(self) -> dict[str, Any]:

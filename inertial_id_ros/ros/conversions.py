@@ -30,7 +30,15 @@ from visualization_msgs.msg import Marker, MarkerArray
 from inertial_id_ros.msg import InertialParameters, InertialSummary
 
 from ..errors import InvalidData
-from ..estimate import NOTHING_CARRIED, UNOBSERVED, VERDICT_WORDS, Estimate, NoEstimate, Outcome
+from ..estimate import (
+    CONFIDENCE_95,
+    NOTHING_CARRIED,
+    UNOBSERVED,
+    VERDICT_WORDS,
+    Estimate,
+    NoEstimate,
+    Outcome,
+)
 from ..inertia import GROUPS, PARAMETER_NAMES, Array, Body, is_consistent, principal_moments
 from ..kinds import Finding, doubt_in, doubting_first
 
@@ -38,7 +46,6 @@ TOPIC = "/inertial_id_node/inertial_parameters"
 # s of silence after which a subscriber that asked for it is told: a busy machine keeps it, too.
 DEADLINE = LEASE = 1.5
 NAN = math.nan
-CONFIDENCE_95 = 1.96  # standard deviations on either side that hold 95 %
 NOBODY = Body(NAN, np.full(3, NAN), np.full((3, 3), NAN))
 _MASS, _COM, _INERTIA = GROUPS.values()
 ELLIPSOID, BOX, TEXT, HELD = (ColorRGBA(r=r, g=g, b=b, a=a) for r, g, b, a in (

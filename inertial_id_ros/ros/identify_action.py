@@ -18,9 +18,16 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from inertial_id_ros.action import Identify
 
 from ..errors import InertialIdError, InvalidData
-from ..estimate import UNOBSERVED, VERDICT_WORDS, Estimate, NoEstimate, Outcome
+from ..estimate import (
+    CONFIDENCE_95,
+    UNOBSERVED,
+    VERDICT_WORDS,
+    Estimate,
+    NoEstimate,
+    Outcome,
+)
 from ..settings import Settings
-from .conversions import CONFIDENCE_95, parameters_message, payload_text, summary_message
+from .conversions import parameters_message, payload_text, summary_message
 
 if TYPE_CHECKING:
     from .node import InertialIdNode

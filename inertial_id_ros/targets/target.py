@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from ..errors import InertialIdError
-from ..estimate import UNOBSERVED, ParameterVerdict, judge, vague
+from ..estimate import CONFIDENCE_95, UNOBSERVED, ParameterVerdict, judge, vague
 from ..export import body_in
 from ..inertia import (
     GROUPS,
@@ -113,7 +113,7 @@ def _known(verdict: Sequence[ParameterVerdict]) -> frozenset[str]:
 
 
 def _com_width(covariance: Array) -> float:
-    return 2.0 * math.sqrt(max(float(covariance.diagonal()[GROUPS[COM]].max()), 0.0))
+    return CONFIDENCE_95 * math.sqrt(max(float(covariance.diagonal()[GROUPS[COM]].max()), 0.0))
 
 
 class Plan(NamedTuple):

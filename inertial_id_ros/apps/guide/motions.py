@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from ...errors import InvalidData, InvalidModel
-from ...estimate import Estimate
+from ...estimate import CONFIDENCE_95, Estimate
 from ...inertia import Array, report_from_phi
 from ...settings import Settings
 from ..excitation.arm import Arm
@@ -22,7 +22,6 @@ from ..excitation.motions import (
     through,
     violations,
 )
-from ..report.results import CONFIDENCE_95
 from ..simulation.motion import Trajectory
 from .show import Wanted
 

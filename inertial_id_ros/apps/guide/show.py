@@ -17,13 +17,12 @@ from typing import NamedTuple, TextIO
 import numpy as np
 
 from ...cli import OK
-from ...estimate import UNOBSERVED, Estimate
+from ...estimate import CONFIDENCE_95, UNOBSERVED, Estimate
 from ...inertia import Array
 from ...io.files import without_nonfinite, write_atomically
 from ..report.page import Section, render, wrench_charts
 from ..report.results import (
     BAD,
-    CONFIDENCE_95,
     GOOD,
     Cell,
     Diagnosis,

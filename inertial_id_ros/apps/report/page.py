@@ -15,12 +15,11 @@ import numpy as np
 
 from ...cli import VERSION
 from ...errors import printable
-from ...estimate import Estimate
+from ...estimate import CONFIDENCE_95, Estimate
 from ...extras import optional_packages
 from ...inertia import Array
 from ...settings import Settings, iter_settings
 from .results import (
-    CONFIDENCE_95,
     FORCE,
     TORQUE,
     Cell,

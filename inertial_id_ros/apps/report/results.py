@@ -10,7 +10,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...estimate import NOTHING_CARRIED, UNOBSERVED, VERDICT_WORDS, Estimate, NoEstimate, Outcome
+from ...estimate import (
+    CONFIDENCE_95,
+    NOTHING_CARRIED,
+    UNOBSERVED,
+    VERDICT_WORDS,
+    Estimate,
+    NoEstimate,
+    Outcome,
+)
 from ...identify.identifier import Identifier
 from ...inertia import PARAMETERS, Array
 from ...kinds import KINDS, Finding, doubt_of, sort_findings
@@ -19,7 +27,6 @@ from ...model.newton_euler import GRAVITY, regressor
 from ...model.tool import Tool
 from ...motion.motion import BIN, BIN_NS
 
-CONFIDENCE_95 = 1.96  # standard deviations on either side that hold 95 % of a normal distribution
 NAMES = ("mass", "COM x", "COM y", "COM z", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
 # In tables, whose inertia is copied into files that want kg m^2.
 UNITS = ("kg", *("mm",) * 3, *("kg m^2",) * 6)

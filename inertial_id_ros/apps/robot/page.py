@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ...estimate import CONFIDENCE_95
 from ...extras import optional_packages
 from ...inertia import report_from_phi, report_jacobian
 from ...robot.identify import RobotResult
@@ -17,7 +18,7 @@ from ...robot.model import NOT_NEGATIVE
 from ..bag.output import as_markup, print_table
 from ..report import results
 from ..report.page import Section, chart, provenance_section, render
-from ..report.results import CONFIDENCE_95, Cell, Diagnosis, Table, interval, percent
+from ..report.results import Cell, Diagnosis, Table, interval, percent
 
 _TABLE_WIDTH = 140
 _SHOWN = (0, 1, 2, 3, 4, 7, 9)  # all but the products of inertia
