@@ -23,6 +23,7 @@ CORE = ("samples", "motion", "model", "explain", "detect", "identify", "estimato
         "geometry", "settings", "kinds.py", "estimate.py", "inertia.py", "errors.py", "api.py")
 PLAIN = (0, 1, 2, 3, 6, 10)  # sizes and shapes rather than choices
 Function = (ast.FunctionDef, ast.AsyncFunctionDef)
+Other = (ast.AugAssign, ast.AnnAssign)
 
 
 def lines(files: list[Path]) -> int:
@@ -67,12 +68,15 @@ def classes(tree: ast.AST) -> Iterator[tuple[int, int]]:
     for node in ast.walk(tree):
         if isinstance(node, ast.ClassDef):
             methods = [child for child in node.body if isinstance(child, Function)]
-            attributes = {target.attr for method in methods for child in ast.walk(method)
-                          if isinstance(child, (ast.Assign, ast.AugAssign, ast.AnnAssign))
-                          for target in (child.targets if isinstance(child, ast.Assign)
-                                         else [child.target])
-                          if isinstance(target, ast.Attribute)
-                          and isinstance(target.value, ast.Name) and target.value.id == "self"}
+            parts = [part for method in methods if method.name != "__init__"
+                     for child in ast.walk(method)
+                     for target in (child.targets if isinstance(child, ast.Assign) else
+                                    [child.target] if isinstance(child, Other)
+                                    else [])
+                     for part in ast.walk(target)]
+            attributes = {part.attr for part in parts if isinstance(part, ast.Attribute)
+                          and isinstance(part.ctx, ast.Store)
+                          and isinstance(part.value, ast.Name) and part.value.id == "self"}
             yield len(methods), len(attributes)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -58,6 +58,57 @@ class Event(NamedTuple):
     change: float = 0.0
 
 
+@dataclass
+class Disturbance:
+    """Rows that are suspect: since bin `onset`, when `up` (3,) was up; `near` of the last ones fit
+    again. What they showed: largest residual, how far the sensor turned, squares of residuals."""
+
+    onset: int
+    up: Array
+    peak: Array
+    near: int = 0
+    turn: float = 0.0
+    surprise: list[float] = field(default_factory=list)
+    banks: list[Bank] = field(default_factory=list)
+
+
+class _Pouring:
+    """Walking payload against steady one: which foretells the rows better, from a bin on?
+
+    Args:
+        predictor: that in use; pours: whether it takes the payload to walk; walk: of what else is
+            not known; row: the newest that is learnt.
+
+    Attributes:
+        since: bin of that row; predictor: to be used from now on.
+    """
+
+    def __init__(self, predictor: Predictor, pours: bool, walk: Array, row: Row) -> None:
+        steady = predictor.copy(row.number)
+        steady.walk = walk
+        walking = steady.copy(row.number).doubting(PHI, 0.0, POUR)
+        shadow = steady.copy(row.number).doubting(BIAS, 0.0, row.A @ POUR @ row.A.T)
+        self.predictor = walking if pours else steady.copy(row.number)
+        self.since, self._felt, self._pours = row.number, row.felt, pours
+        self._rivals = Predictor.beside([steady, steady] if pours else [walking, shadow])
+
+    def is_wrong(self, row: Row) -> bool:
+        """True if the other one foretells the rows better, this one included."""
+        self._rivals.learn(row)
+        other, shadow = self._rivals.score.tolist()
+        lead = other - max(float(self.predictor.score[0]), shadow)
+        rests = self._pours and self.is_over(row) and not has_moved(row, self._felt)
+        return bool(lead > (ENOUGH if self._pours else HEAD)) or rests
+
+    def is_over(self, row: Row) -> bool:
+        """True if the comparison is to begin anew."""
+        return row.number - self.since >= KEPT
+
+    def other(self) -> Predictor:
+        """The rival."""
+        return self._rivals.one(0)
+
+
 class Scan:
     """Walks over the rows of a history.
 
@@ -66,7 +117,7 @@ class Scan:
 
     Attributes:
         predictor: of the payload as it is taken to be now; before: before the last change.
-        onset: bin since which rows are suspect; None: they are not.
+        disturbance: why rows are suspect; None: they are not.
         pours: whether the payload changes steadily.
         tool: phi (10,) and its deviations (10,) of what stays when the object is released.
     """
@@ -78,23 +129,30 @@ class Scan:
         self._rows, self._can_be_zeroed = rows or Rows(), rows is None
         self._contacts: tuple[Span, ...] = ()
         self._row, self._resumed = 0, -ALL  # bins of the newest row, and after a silence
-        self._begin_with(Predictor(sheet))
+        self._pending: deque[Row] = deque()
+        self._readings: deque[Array] = deque(maxlen=READINGS)
+        self._begin_anew()
+        self._walk = self.predictor.walk
 
-    def _begin_with(self, predictor: Predictor) -> None:
-        self.predictor = predictor
+    @property
+    def onset(self) -> int | None:
+        """Bin since which rows are suspect; None: they are not."""
+        return None if self.disturbance is None else self.disturbance.onset
+
+    def _begin_anew(self) -> None:
+        self.predictor = Predictor(self.sheet)
         self.before: Predictor | None = None
-        self._is_told_to_pour = False
-        self._walk, self._changed = predictor.walk, -KEPT
+        self._is_told_to_pour, self._changed = False, -KEPT
         self._resume()
 
     def _resume(self) -> None:
         """Nothing is suspect any more, and the payload is steady."""
-        self.onset: int | None = None
+        self.disturbance: Disturbance | None = None
         self.pours = False
-        self._first = self._far = self._near = 0
-        self._rivals: Predictor | None = None
-        self._pending: deque[Row] = deque()
-        self._readings: deque[Array] = deque(maxlen=READINGS)
+        self._off: list[int] = []  # bins of successive rows that are far off: the first, the newest
+        self._pouring: _Pouring | None = None
+        self._pending.clear()
+        self._readings.clear()
 
     def use(self, setup: Setup, walks: bool = False) -> None:
         """Take tilt, delay and filter from the estimate of a window, where they are others.
@@ -111,7 +169,7 @@ class Scan:
         self.setup = setup
         self.predictor.mean[:, SETUP.start + 3:SETUP.stop] -= moved
         if filters:  # what was learnt is of another wrench
-            self._begin_with(Predictor(self.sheet))
+            self._begin_anew()
 
     def update(self, history: History, end: int = ALL,
                is_same: Callable[[Event], bool] = lambda event: False) -> list[Event]:
@@ -156,23 +214,22 @@ class Scan:
             self.sheet.accuracy, len(row.y) // len(self.sheet.accuracy)) ** 2
         seen = self.predictor.predict(row, noise)
         distance = float(np.sqrt(seen.squares[0]))
-        if distance < LEAVE or self._far + self._near == 0:
-            self._first = row.number
-        self._far = self._far + 1 if distance > ENTER else 0
+        self._off = [*self._off[:FAR - 1], row.number] if distance > ENTER else []
         if row.number - self._row > SILENT:
             self._resumed = row.number
         self._row = row.number
-        yield from self._calm(row) if self.onset is None else self._suspect(row, seen, distance)
+        if self.disturbance is None:
+            yield from self._calm(row)
+        else:
+            yield from self._suspect(self.disturbance, row, seen, distance)
 
     def _calm(self, row: Row) -> Iterator[Event]:
-        if self._far >= FAR:
-            self.onset, self._near = self._first, 0
-            self._banks, self._surprise = list[Bank](), list[float]()
-            self._peak, self._up, self._turn = np.zeros(len(row.y)), row.up, 0.0
+        if len(self._off) >= FAR:
+            self.disturbance = Disturbance(self._off[0], row.up, np.zeros(len(row.y)))
             self._pending.clear()
-            yield Event(Kind.SUSPECT, row.number, self.onset, ALL)
+            yield Event(Kind.SUSPECT, row.number, self._off[0], ALL)
             return
-        if self._far:
+        if self._off:
             return
         if self._can_be_zeroed:
             self._readings.append(row.y)
@@ -185,88 +242,78 @@ class Scan:
 
     def _judge_pour(self, row: Row) -> Iterator[Event]:
         """Does a payload that walks foretell the rows better than a steady one and its shadow?"""
+        watch = self._pouring
         if self._is_told_to_pour and not self.pours:
-            self.pours = True
+            self.pours, watch = True, None
             yield Event(Kind.POURS, row.number, row.number, row.number)
-            self._rivals = None
-        if self._rivals is None:
+        if watch is None:
             self._watch_pour(row)
-            return
-        self._rivals.learn(row)
-        other, shadow = self._rivals.score.tolist()
-        lead = other - max(float(self.predictor.score[0]), shadow)
-        is_over = row.number - self._since >= KEPT
-        rests = is_over and not has_moved(row, self._a)
-        if lead > (ENOUGH if self.pours else HEAD) or (self.pours and rests):
-            self.predictor, self.pours = self._rivals.one(0), not self.pours
-            yield Event(Kind.POURS if self.pours else Kind.SETTLED, row.number, self._since,
-                        self._since)
+        elif watch.is_wrong(row):
+            self.predictor, self.pours = watch.other(), not self.pours
+            yield Event(Kind.POURS if self.pours else Kind.SETTLED, row.number, watch.since,
+                        watch.since)
             self._watch_pour(row)
-        elif is_over:
+        elif watch.is_over(row):
             self._watch_pour(row)
 
     def _watch_pour(self, row: Row) -> None:
-        """Begin to compare: the predictor with the other one, walking or steady, and a shadow."""
-        steady = self.predictor.copy(row.number)
-        steady.walk = self._walk
-        walking = steady.copy(row.number).doubting(PHI, 0.0, POUR)
-        shadow = steady.copy(row.number).doubting(BIAS, 0.0, row.A @ POUR @ row.A.T)
-        self.predictor = walking if self.pours else steady.copy(row.number)
-        self._rivals = Predictor.beside([steady, steady] if self.pours else [walking, shadow])
-        self._since, self._a = row.number, row.felt
+        self._pouring = _Pouring(self.predictor, self.pours, self._walk, row)
+        self.predictor = self._pouring.predictor
 
-    def _suspect(self, row: Row, seen: Forecast, distance: float) -> Iterator[Event]:
+    def _suspect(self, now: Disturbance, row: Row, seen: Forecast, distance: float
+                 ) -> Iterator[Event]:
         """Are rows as before again, or does one hypothesis explain them?"""
-        assert self.onset is not None
-        residual, age = seen.residual[0], row.number - self.onset
-        if np.linalg.norm(residual[:3]) > np.linalg.norm(self._peak[:3]):
-            self._peak = residual
-        self._surprise.append(float(seen.squares[0]))
-        shown = float((np.abs(self._peak) / np.sqrt(np.diag(seen.covariance[0]))).max())
-        self._near = self._near + 1 if distance < LEAVE else 0
-        if self._near >= CALM * max(1.0, (VISIBLE / shown) ** 2):
-            event = Event(Kind.CALM, row.number, self.onset, row.number - self._near * STEP)
-            self.onset, self._far, self._near = None, 0, 0
-            yield event
+        residual, age = seen.residual[0], row.number - now.onset
+        if np.linalg.norm(residual[:3]) > np.linalg.norm(now.peak[:3]):
+            now.peak = residual
+        now.surprise.append(float(seen.squares[0]))
+        shown = float((np.abs(now.peak) / np.sqrt(np.diag(seen.covariance[0]))).max())
+        now.near = now.near + 1 if distance < LEAVE else 0
+        if now.near >= CALM * max(1.0, (VISIBLE / shown) ** 2):
+            self.disturbance, self._off = None, []
+            yield Event(Kind.CALM, row.number, now.onset, row.number - now.near * STEP)
             return
         if age < SETTLED:
             return
-        if not self._banks or row.number - self._banks[-1].begin >= max(ANEW, 0.5 * STEADY * age):
-            self._banks.append(Bank(self.predictor, self.before, row, self._peak, np.array(
-                self._readings), self.tool, is_late=bool(self._banks)))
-        keep, noise = max(KEPT, 2.0 * STEADY * age), self.predictor.noise(row)[0]
-        self._banks = [b for b in self._banks if row.number - b.begin < keep]
-        for bank in self._banks:
-            if (row.number - bank.begin) % APART == 0:
-                bank.learn(row, noise)
-        self._turn = max(self._turn, float(np.linalg.norm(np.cross(row.up, self._up))))
-        if age > (LONGEST if self.predictor.learnt > RIPE else DOUBTED) and self._turn > TURN:
+        self._learn_hypotheses(now, row)
+        now.turn = max(now.turn, float(np.linalg.norm(np.cross(row.up, now.up))))
+        if age > (LONGEST if self.predictor.learnt > RIPE else DOUBTED) and now.turn > TURN:
             # Nothing explains the rows for long: another set-up, or the fit was wrong.
-            event = Event(Kind.LOST, row.number, self.onset, row.number)
-            noisy, was = float(np.mean(self._surprise)) / len(residual), self.predictor.scale
-            self._begin_with(Predictor(self.sheet))
+            noisy, was = float(np.mean(now.surprise)) / len(residual), self.predictor.scale
+            self._begin_anew()
             self.predictor.scale = was * max(1.0, noisy)
-            yield event
+            yield Event(Kind.LOST, row.number, now.onset, row.number)
             return
-        for bank in self._banks:
-            waited = bank.begin - self.onset - SETTLED
+        for bank in now.banks:
+            waited = bank.begin - now.onset - SETTLED
             told = bank.verdict(row.number - bank.begin >= STEADY * (waited - APART))
             if told is not None:
-                yield self._change(row, bank, *told)
+                yield self._change(now.onset, row, bank, *told)
                 if self.pours:
                     yield Event(Kind.POURS, row.number, bank.begin, bank.begin)
                 return
 
-    def _change(self, row: Row, bank: Bank, kind: Kind, predictor: Predictor) -> Event:
-        assert self.onset is not None
-        if kind is Kind.OFFSET and self.onset - self._resumed < SILENT:
+    def _learn_hypotheses(self, now: Disturbance, row: Row) -> None:
+        """Begin a bank of hypotheses from time to time, and learn a row in those that are there."""
+        age = row.number - now.onset
+        if not now.banks or row.number - now.banks[-1].begin >= max(ANEW, 0.5 * STEADY * age):
+            now.banks.append(Bank(self.predictor, self.before, row, now.peak, np.array(
+                self._readings), self.tool, is_late=bool(now.banks)))
+        keep, noise = max(KEPT, 2.0 * STEADY * age), self.predictor.noise(row)[0]
+        now.banks = [b for b in now.banks if row.number - b.begin < keep]
+        for bank in now.banks:
+            if (row.number - bank.begin) % APART == 0:
+                bank.learn(row, noise)
+
+    def _change(self, onset: int, row: Row, bank: Bank, kind: Kind, predictor: Predictor) -> Event:
+        if kind is Kind.OFFSET and onset - self._resumed < SILENT:
             kind = Kind.ZEROED  # by a driver that has started anew: no contact waits for that
         was, self.predictor = self.predictor, predictor
         predictor.walk, predictor.scale = self._walk, was.scale
         self.before = was.copy(row.number)
         pours = kind is Kind.PAYLOAD and row.number - self._changed < KEPT  # one after another
         change = float(predictor.mean[0, 0] - was.mean[0, 0])
-        event = Event(kind, row.number, self.onset, bank.begin - HALF, change)
+        event = Event(kind, row.number, onset, bank.begin - HALF, change)
         self._changed = row.number if kind is Kind.PAYLOAD else self._changed
         self._resume()
         if pours:

@@ -206,15 +206,7 @@ class Streams:
         if self._by_transforms is None or (waits and not self._uses_transforms):
             return NO_MOTION
         self._uses_transforms = True
-        return self._motion_of(self._by_transforms, finished)
-
-    def _motion_of(self, transforms: Chain, finished: bool) -> Motion:
-        signal = advance_together(self._tracks_of(transforms), finished)
-        return transforms.motion(signal.number, (), *signal[1:])
-
-    def _tracks_of(self, transforms: Chain) -> list[Track]:
-        return [track for name in transforms.names
-                if (track := self.frames[name].track) is not None]
+        return _motion_of(self._by_transforms, self.frames, finished)
 
     def _placed(self, rows: Array, motion: Motion, finished: bool) -> Array:
         """Readings (m, 6) in the frame of the sensor, where they name another that lies there."""
@@ -238,7 +230,7 @@ class Streams:
             if there is not None and self._fixed.connects(base, root):
                 stands = self.chain.root * self._fixed.place(base, root)[0]
                 self.restarts += self._place.compare(
-                    motion, self._motion_of(there, finished), stands) and is_known
+                    motion, _motion_of(there, self.frames, finished), stands) and is_known
                 return
 
     # ---- chains ---------------------------------------------------------------------------------
@@ -258,7 +250,8 @@ class Streams:
         if not self.urdf:
             return
         try:
-            chain = self._made_chain()
+            chain = _chain_in(self.urdf, self.frame, self.settings.gravity.frame,
+                              self.frames.fixed)
         except InertialIdError as error:
             self._why = str(error)
             return
@@ -266,21 +259,6 @@ class Streams:
             self.restarts += self.chain is not None
             self.chain = chain
         self.joints.use(chain.turning)
-
-    def _made_chain(self) -> Chain:
-        """The chain to the frame of the wrench, in the description or fixed to it."""
-        gravity, fixed = self.settings.gravity.frame, self.frames.fixed
-        links = link_names(model_of(self.urdf)[0])
-        inside = gravity if gravity in links else ""
-        link = next((name for name in fixed.path(self.frame) if name in links), self.frame)
-        chain = chain_of(self.urdf, link, inside)
-        tip, above = chain.tip * fixed.place(link, self.frame)[0], fixed.path(links[0])
-        if inside:
-            return Chain(chain.root, chain.joints, tip)
-        if gravity and gravity not in above:
-            raise InertialIdError(f"gravity.frame '{gravity}' is neither in the robot description "
-                                  f"nor above its root '{links[0]}' by fixed transforms")
-        return Chain(fixed.place(gravity or above[-1], links[0])[0], chain.joints, tip)
 
     def _notice_restarts(self) -> None:
         """Forget samples of a clock that went back, in all streams."""
@@ -347,37 +325,64 @@ class Streams:
         if self.chain is not None and self.joints.are_in_degrees(self.chain):
             yield "wrong_units.joints", {"why": "positions lie far beyond the limits of their "
                                                 "joints: they are in degrees"}
-        yield from self._of_motion()
-        yield from self._of_frame()
+        if self._uses_transforms and self._by_transforms is not None:
+            tracks = _tracks_of(self._by_transforms, self.frames)
+            if _turns_alone(self._by_transforms, tracks[0].ring.rows):
+                yield "translation_constant", {}
+            yield from _of_motion("transforms", tracks)
+        else:
+            yield from _of_motion("joints", self.joints.tracks.values())
+        if self._said not in ("", self.frame) and self._place.place is None:
+            yield _other_frame(self._said, self.frame)
         for name, rings in (("wrench", [self.wrenches.ring]), ("motion", joints + poses)):
             last = _newest(rings)  # it has stopped, or its clock is behind
             if last and self.newest - last > SILENT_NS:
                 yield f"samples_missing.{name}", {"seconds": 1e-9 * (self.newest - last)}
 
-    def _of_frame(self) -> Iterator[tuple[str, Numbers]]:
-        if self._said in ("", self.frame) or self._place.place is not None:
-            return
-        if self._said.endswith("tool0_controller"):
-            yield "sensor_frame.unknown", {"why": f"the wrench is expressed in '{self._said}', "
-                                           "the TCP of the robot, and no transform tells where "
-                                           f"that lies in '{self.frame}'"}
-        else:
-            yield "sensor_frame.replaced", {"why": f"its messages name '{self._said}', "
-                                            f"wrench.sensor_frame '{self.frame}' is used instead"}
 
-    def _of_motion(self) -> Iterator[tuple[str, Numbers]]:
-        name, tracks = "joints", list(self.joints.tracks.values())
-        if self._uses_transforms and self._by_transforms is not None:
-            name, tracks = "transforms", self._tracks_of(self._by_transforms)
-            if _turns_alone(self._by_transforms, tracks[0].ring.rows):
-                yield "translation_constant", {}
-        for track in tracks:
-            for fault in track.faults.lasting.values():
-                seconds = 1e-9 * float(track.ring.newest - fault.first)
-                yield f"motion_frozen.{name}", {"count": 1, "seconds": seconds}
-            spacing = track.spacing
-            if spacing and FEWEST * max(spacing.period, spacing.gap) > LONGEST:
-                yield "motion_slow", {"rate": 1.0 / spacing.period}
+def _tracks_of(transforms: Chain, frames: Frames) -> list[Track]:
+    return [track for name in transforms.names if (track := frames[name].track) is not None]
+
+
+def _motion_of(transforms: Chain, frames: Frames, finished: bool) -> Motion:
+    signal = advance_together(_tracks_of(transforms, frames), finished)
+    return transforms.motion(signal.number, (), *signal[1:])
+
+
+def _chain_in(urdf: str, frame: str, gravity: str, fixed: Frames) -> Chain:
+    """The chain to the frame of the wrench, in the description or fixed to it."""
+    links = link_names(model_of(urdf)[0])
+    inside = gravity if gravity in links else ""
+    link = next((name for name in fixed.path(frame) if name in links), frame)
+    chain = chain_of(urdf, link, inside)
+    tip, above = chain.tip * fixed.place(link, frame)[0], fixed.path(links[0])
+    if inside:
+        return Chain(chain.root, chain.joints, tip)
+    if gravity and gravity not in above:
+        raise InertialIdError(f"gravity.frame '{gravity}' is neither in the robot description nor "
+                              f"above its root '{links[0]}' by fixed transforms")
+    return Chain(fixed.place(gravity or above[-1], links[0])[0], chain.joints, tip)
+
+
+def _other_frame(said: str, frame: str) -> tuple[str, Numbers]:
+    """The finding of wrenches in a frame that lies nobody knows where."""
+    if said.endswith("tool0_controller"):
+        return "sensor_frame.unknown", {"why": f"the wrench is expressed in '{said}', the TCP of "
+                                        "the robot, and no transform tells where that lies in "
+                                        f"'{frame}'"}
+    return "sensor_frame.replaced", {"why": f"its messages name '{said}', wrench.sensor_frame "
+                                     f"'{frame}' is used instead"}
+
+
+def _of_motion(name: str, tracks: Iterable[Track]) -> Iterator[tuple[str, Numbers]]:
+    """Findings of the positions that tell the motion."""
+    for track in tracks:
+        for fault in track.faults.lasting.values():
+            seconds = 1e-9 * float(track.ring.newest - fault.first)
+            yield f"motion_frozen.{name}", {"count": 1, "seconds": seconds}
+        spacing = track.spacing
+        if spacing and FEWEST * max(spacing.period, spacing.gap) > LONGEST:
+            yield "motion_slow", {"rate": 1.0 / spacing.period}
 
 
 def _turns_alone(transforms: Chain, poses: Array) -> bool:

@@ -17,7 +17,7 @@ from inertial_id_ros.compensation.latch import Latch, LoadInUse, Mode
 from inertial_id_ros.compensation.live import Compensation
 from inertial_id_ros.detect.bank import Kind
 from inertial_id_ros.detect.row import BIAS, PHI
-from inertial_id_ros.detect.scan import ALL, Event, Scan
+from inertial_id_ros.detect.scan import ALL, Disturbance, Event, Scan
 from inertial_id_ros.inertia import Array
 from inertial_id_ros.model.setup import Setup, low_pass, sheet_of
 from inertial_id_ros.motion.robot import chain_of
@@ -180,7 +180,7 @@ def test_a_known_payload_is_removed_and_kept_through_contact() -> None:
     assert latch.load.mode is Mode.SILENT
     latch.update(scan)
     assert latch.load.mode is Mode.KNOWN
-    scan.onset = 100
+    scan.disturbance = Disturbance(100, np.zeros(3), np.zeros(6))
     latch.update(scan, event(Kind.SUSPECT))
     scan.predictor.mean[0, 0] = 3.0
     latch.update(scan)
