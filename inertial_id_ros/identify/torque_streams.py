@@ -147,7 +147,7 @@ class TorqueStreams(Streams):
             return "no_joints", {"text": "no robot description was received yet"}
         lacking = self.joints.lacking()
         if lacking and len(lacking) < len(self.robot.joints):
-            return "joints_missing", {"names": ", ".join(lacking)}
+            return self.joints.missing()
         if len(self._efforts):
             return None
         why = "usable joint states" if self._why else (

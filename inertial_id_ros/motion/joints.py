@@ -22,13 +22,15 @@ class Joints:
 
     Attributes:
         tracks: by the names of the joints, in alphabetical order; order: of the joints in signals.
-        counts: of samples that are `invalid`, or of `others` joints.
+        counts: of samples that are `invalid`, or of `others` joints; others: the newest names of
+            such ones.
     """
 
     def __init__(self) -> None:
         self.tracks: dict[tuple[str, ...], Track] = {}
         self.order: list[str] = []
         self.counts: Counter[str] = Counter()
+        self.others: tuple[str, ...] = ()
         self._turning: dict[str, bool] = {}
         self._early: list[tuple[IntArray, tuple[str, ...], Array]] = []  # before the chain is known
 
@@ -49,7 +51,7 @@ class Joints:
             return
         wanted = tuple(sorted(set(names) & set(self._turning)))
         if not wanted or positions.shape[1] < len(names):
-            self.counts["others"] += len(stamps)
+            self.counts["others"], self.others = self.counts["others"] + len(stamps), names
             return
         rows = positions[:, [names.index(name) for name in wanted]]
         good = (np.abs(rows) < IMPOSSIBLE).all(1) & (stamps > 0)
@@ -78,6 +80,12 @@ class Joints:
     def lacking(self) -> list[str]:
         """Joints whose positions are needed and never came."""
         return sorted(set(self._turning) - set(self.newest()))
+
+    def missing(self) -> tuple[str, dict[str, float | str]] | None:
+        """Kind and numbers of the finding that joints are lacking; None: none are."""
+        names = ", ".join(self.lacking())
+        came = f" (but of {', '.join(self.others)})" if self.others else ""
+        return ("joints_missing", {"names": names + came}) if names else None
 
     def are_in_degrees(self, chain: Chain) -> bool:
         """True where the newest positions can be no radians: two of them lie beyond the limits of

@@ -295,8 +295,7 @@ class Streams:
         if self._uses_transforms:
             return None
         if self.chain is not None:
-            lacking = self.joints.lacking()
-            return ("joints_missing", {"names": ", ".join(lacking)}) if lacking else None
+            return self.joints.missing()
         if self._why:
             return "sensor_frame.unknown", {"text": self._why}
         return "no_motion", {"topic": self.settings.joint_states.topic}

@@ -157,7 +157,9 @@ def test_what_is_missing_and_what_cannot_be() -> None:
     streams = with_arm()
     wrenches(streams)
     assert not len(streams.advance(finished=True)[0].number)
-    assert dict([streams.missing() or ("", {})]).keys() == {"joints_missing"}
+    streams.add_joint_states(STAMPS, ("left_joint1",), Q[:, :1])
+    kind, numbers = streams.missing() or ("", {})
+    assert kind == "joints_missing" and str(numbers["names"]).endswith("(but of left_joint1)")
     streams = with_arm(**{"gravity.frame": "nowhere"})
     wrenches(streams)
     assert dict([streams.missing() or ("", {})]).keys() == {"sensor_frame.unknown"}
