@@ -8,7 +8,7 @@ from scipy.spatial.transform import Rotation
 
 from ..model.setup import Sheet
 from .explain import Explanation
-from .setup_errors import SetupError
+from .setup_errors import SMALLEST, SetupError
 
 Reason = tuple[str, dict[str, float | str]]
 
@@ -66,6 +66,9 @@ def _of_setup(error: SetupError, mass: float, likely: str) -> Reason:
     numbers["axes"] = " and ".join(f"F{axis} and T{axis}" for axis, sign in zip(
         "xyz", own.channels, strict=False) if sign < 0.0)
     why = FRAMES[error.kind].format(**numbers)
+    if error.kind == "gravity_elsewhere" and own.up[2] < -np.cos(SMALLEST):
+        why += ("; or the driver compensates more than is carried, which looks the same: set its "
+                "payload to 0, or precompensated.*")
     return f"frame_wrong.{error.kind}", {**numbers, "why": f": {why}{likely}"}
 
 

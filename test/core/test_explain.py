@@ -267,6 +267,14 @@ def test_an_error_of_the_set_up_is_named_corrected_and_refused(kind: str) -> Non
         assert found.error.units == "N and N mm"
 
 
+def test_a_driver_that_compensates_too_much_is_named_beside_a_robot_upside_down() -> None:
+    rec = recorded("white", seconds=15.0)[0]
+    found, _ = of_wrong(-rec.wrench - 2.0 * weight(rec.told.phi, UP))
+    (named, numbers), = contradictions(found, SHEET)
+    assert (named, numbers["z"]) == ("frame_wrong.gravity_elsewhere", pytest.approx(-1.0, abs=1e-3))
+    assert "precompensated" in str(numbers["why"])
+
+
 def test_what_is_right_stays_so_and_contradicts_nothing() -> None:
     found, phi = of_wrong(-recorded("white", seconds=15.0)[0].wrench)
     assert found.error is None and not contradictions(found, SHEET, float(phi[0]))
