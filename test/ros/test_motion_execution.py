@@ -22,7 +22,7 @@ from inertial_id_ros.ros.motion_execution import Ended, MotionExecution
 
 NAMES = ("shoulder", "elbow", "wrist")
 DURATION, LENGTH = 1.2, 0.6  # s, rad
-SILENCE = 0.4  # s, for a machine that is busy
+BUSY, SILENCE = 3.0, 0.4  # s without joint states: of a busy machine, and to be noticed
 
 
 def make_motion(length: float = LENGTH, begin: float = 0.0) -> Trajectory:
@@ -48,11 +48,12 @@ class Scene:
         self.executions: list[MotionExecution] = []
         self._threads = ThreadPoolExecutor(2)
 
-    def run(self, motion: Trajectory | None = None, find_fault=None) -> Future[Ended]:
+    def run(self, motion: Trajectory | None = None, find_fault=None, silence: float = BUSY
+            ) -> Future[Ended]:
         """A motion on its way."""
         execution = MotionExecution(
             self.client.node, motion or make_motion(), ACTION, JOINT_STATES,
-            lambda *_: self.problems, find_fault or (lambda: self.fault), SILENCE,
+            lambda *_: self.problems, find_fault or (lambda: self.fault), silence,
             lambda: self.speed)
         self.executions.append(execution)
         return self._threads.submit(execution.run)
@@ -117,7 +118,7 @@ def test_what_is_found_on_the_way_cancels_the_goal(scene, cause):
             raise RuntimeError("broken")
         return scene.fault
 
-    ended = scene.moving(find_fault=fail)
+    ended = scene.moving(find_fault=fail, silence=SILENCE)
     if cause in ("fault", "program"):
         scene.fault = cause
     else:

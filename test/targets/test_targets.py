@@ -328,7 +328,7 @@ def test_a_controller_that_reads_its_parameters_when_it_is_activated_is_noted() 
 PHI = phi_from_body(*in_sensor().body)
 SD = np.r_[0.02, np.full(3, 0.003), np.full(6, 1e-5)]  # of phi
 # Of a quotient: relative variances add.
-WIDTH = 2.0 * math.sqrt(max(0.003**2 + (x * 0.02)**2 for x in in_sensor().body.com)) / PHI[0]
+WIDTH = 1.96 * math.sqrt(max(0.003**2 + (x * 0.02)**2 for x in in_sensor().body.com)) / PHI[0]
 
 
 def test_a_payload_in_another_frame_is_that_of_the_points() -> None:
