@@ -24,6 +24,7 @@ CLOSE_TO_START = 1.0  # the same of the first round, where that began near the a
 FIRST_SCALE, LEAST_SCALE, SHRINK, GROW = 0.3, 0.03, 0.1, 10.0  # of a prior; change in a round
 LATEST = 0.3  # s
 EPS = float(np.finfo(float).eps)
+HALVINGS = 4  # of a step
 LONGEST, SETTLED = 0.5, 0.05  # prior deviations, of a step of a climb; of its cost
 
 
@@ -109,7 +110,7 @@ def fit(rows: Rows, terms: Sequence[Term], prior: Prior, *, start: Fit | None = 
     solution = system.solve(log, scales)
     for number in range(rounds):
         if number:
-            system = System(system.rows, terms, solution.x, prior)
+            system = _stepped(system, solution.x, log, scales, prior)
             solution = system.solve(log, scales)
         log = solution.strengths(mean, spread)
         scales = system.learnt_scales(solution, scales)
@@ -126,6 +127,17 @@ def fit(rows: Rows, terms: Sequence[Term], prior: Prior, *, start: Fit | None = 
                (wide.x[:10], wide.covariance[:10, :10]), split(terms, solution.x),
                split(terms, np.sqrt(np.diag(solution.covariance))), scales, evidence, system.rows,
                solution)
+
+
+def _stepped(old: System, x: Array, log: Array, scales: Mapping[str, float], prior: Prior
+             ) -> System:
+    """The system at x, or part of the way where Gauss-Newton goes too far."""
+    most, share = old.cost(log, scales) + SETTLED, x - old.x
+    for k in range(HALVINGS):
+        new = System(old.rows, old.terms, old.x + 0.5**k * share, prior)
+        if new.cost(log, scales) < most:
+            break
+    return new
 
 
 def split(terms: Sequence[Term], x: Array) -> Values:
@@ -166,10 +178,19 @@ class System:
                 mass * region.size[:, None] / np.sqrt(12.0))
             self.normaliser = -3.0 * np.log(mass)
 
+    def _deviations(self, scales: Mapping[str, float]) -> Array:
+        return np.concatenate([VAGUE, *[scales[term.name] * term.sd for term in self.terms]])
+
+    def cost(self, log: Array, scales: Mapping[str, float]) -> float:
+        """Half the square of what x leaves, in deviations, of wrench and priors; exact."""
+        variance = np.repeat(self.spectrum @ np.exp(log).T, 3, 1)
+        gap = (self.x - self.mean) / self._deviations(scales)
+        residual, outside = self.y - self.X @ self.x, self.inside @ self.x[:10]
+        return float(0.5 * (np.sum(residual**2 / variance) + gap @ gap + outside @ outside))
+
     def solve(self, log: Array, scales: Mapping[str, float]) -> Solution:
         """The solution at strengths of the noise and scales of the priors."""
-        return Solution(self, log, np.concatenate(
-            [VAGUE, *[scales[term.name] * term.sd for term in self.terms]]))
+        return Solution(self, log, self._deviations(scales))
 
     def learnt_scales(self, solution: Solution, scales: Mapping[str, float]) -> dict[str, float]:
         """Scale of each prior: the mean square of the values that the data determine (MacKay 1992).
