@@ -48,10 +48,6 @@ class Tool:
         return {"frame_id": self.frame_id, "stamp_ns": self.stamp_ns, "phi": self.phi.tolist(),
                 "covariance": self.covariance.tolist()}
 
-    def without(self, phi: Array, covariance: Array) -> tuple[Array, Array]:
-        """What a sum phi (10,) of this covariance (10, 10) holds beside the tool."""
-        return phi - self.phi, covariance + self.covariance
-
 
 def nothing_beside(tool: Tool, phi: Array, covariance: Array, gain: float
                    ) -> tuple[Array, Array] | None:

@@ -61,7 +61,7 @@ def test_events_are_lines_of_json_and_progress_comes_once_a_second():
                                             "note", "question", "end"] and not agreed
     assert events[1]["advice"] == WRONG.advice and events[1]["verdict"] == "wrong"
     assert events[3]["mass"]["goal"] == pytest.approx(0.02 * PAYLOADS["drill"].mass)
-    assert events[6]["given"] and events[6]["left_after"] == pytest.approx([0.5, 0.1])
+    assert events[6]["given"] and events[6]["residual_after"] == pytest.approx([0.5, 0.1])
     assert events[-1]["status"] == 4
 
 

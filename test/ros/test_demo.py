@@ -28,7 +28,7 @@ def test_the_demo_leads_from_check_to_applied_payload(tmp_path):
     notes = [e["text"] for e in events if e["event"] == "note" and e["good"]]
     assert sum("off by" in note for note in notes) == 2, text
     proof = next(e for e in events if e["event"] == "proof")
-    assert proof["given"] and proof["left_before"][0] > 10 * proof["left_after"][0]
+    assert proof["given"] and proof["residual_before"][0] > 10 * proof["residual_after"][0]
     told = next(note for note in notes if "was sent" in note)
     assert float(told.split("was sent ")[1].split(" kg")[0]) == pytest.approx(
         PAYLOADS["drill"].mass, rel=0.03)

@@ -185,7 +185,7 @@ class Show:
             f"  {name:34}{two_digits(force):>6} N{two_digits(torque):>8} N m"
             for name, force, torque in proof.rows()), given=proof.is_given, **{
                 name: [force, torque] for name, (_, force, torque) in zip(
-                    ("left_before", "left_after", "allowed"), proof.rows(), strict=True)})
+                    ("residual_before", "residual_after", "allowed"), proof.rows(), strict=True)})
 
     def say(self, text: str, good: bool | None = None) -> None:
         """Something worth a line; good: whether it went well, None: neither."""
