@@ -103,7 +103,7 @@ def chart(title: str, unit: str, time: Array, curves: Sequence[Curve], descripti
     axes.spines[["top", "right"]].set_visible(False)
     axes.margins(x=0.0)
     axes.grid(color="#eceef1")
-    axes.legend(loc="best", ncols=4, frameon=False)
+    drawing.legend(loc="outside lower center", ncols=4, frameon=False, fontsize=8)
     out = BytesIO()
     drawing.savefig(out, format="svg", metadata=dict.fromkeys(  # not when and by what it was made
         ("Date", "Creator", "Format", "Type")))
