@@ -8,10 +8,7 @@ from setuptools import find_packages, setup
 
 # What only some features need. A feature that misses a package names it and its extra: extras.py.
 EXTRAS = {
-    "bags": [  # identify_bag, identify_robot: recordings, and tables in the terminal
-        "rosbags>=0.11.9",
-        "rich>=13",
-    ],
+    "bags": ["rosbags>=0.11.9"],  # identify_bag, identify_robot: recordings
     "shapes": ["trimesh>=4"],  # the shape of the payload, meshes of plan_excitation
     "methods": ["clarabel>=0.9", "cvxpy>=1.6", "osqp>=1.0"],  # `lmi`, `pmd`, identify_robot
     "simulation": ["mujoco>=3.1"],  # simulate_cobot, the demo

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from .errors import MissingPackage
 
 # What pip installs with `inertial-id-ros[extra]`; setup.py states the same with versions.
-EXTRAS = {"bags": ("rosbags", "rich"), "shapes": ("trimesh",),
+EXTRAS = {"bags": ("rosbags",), "shapes": ("trimesh",),
           "methods": ("clarabel", "cvxpy", "osqp"), "simulation": ("mujoco",),
           "reports": ("jinja2", "matplotlib"), "tables": ("pandas", "pyarrow")}
 

@@ -127,7 +127,7 @@ import inertial_id_ros.api, inertial_id_ros.export, inertial_id_ros.targets.targ
 print("imported")
 """
 FEATURES = [
-    ("rich", "bags", "import inertial_id_ros.cli, sys\nsys.argv = ['identify_bag', 'x']\n"
+    ("rosbags", "bags", "import inertial_id_ros.cli, sys\nsys.argv = ['identify_bag', 'x']\n"
      "raise SystemExit(inertial_id_ros.cli.main())"),
     ("trimesh", "shapes", "import numpy\nfrom inertial_id_ros.geometry.shape import "
      "shape_from_primitive\nshape_from_primitive('box', [.1, .1, .1], numpy.eye(4))"),

@@ -20,17 +20,10 @@ from ...io.files import config_file, parse_yaml, read_yaml, user_path, write_ato
 from ...model.tool import save_tool, tool_from_estimate
 from ...settings import SENSORS, Settings, flatten
 from ..recordings.tables import columns_from_file, is_dataset, is_table
-from ..report.results import is_identified, summary
+from ..report.page import payload_page, payload_sections, print_report
+from ..report.results import Identification, diagnose, is_identified, summary
 from .offline import identify_recording
-from .output import (
-    check_outputs,
-    console,
-    print_report,
-    print_written,
-    report_file,
-    result_json,
-    write_json,
-)
+from .output import check_outputs, print_written, report_file, write_json
 
 # Parameters that every ROS node has; they mean nothing without ROS.
 NODE_PARAMETERS = ("use_sim_time", "qos_overrides.", "start_type_description_service")
@@ -101,27 +94,42 @@ def run(args: argparse.Namespace, words: str) -> int:
          "--report": args.report and report_file(args.report, recording)},
         {"the recording": recording})
     columns = columns_from_file(user_path(args.columns)) if args.columns else None
-    with console(stderr=True, quiet=args.quiet).status("identifying"):
-        result = identify_recording(recording, settings, columns, args.episode or 0,
-                                    args.stamps == "recorded", given)
+    result = identify_recording(recording, settings, columns, args.episode or 0,
+                                args.stamps == "recorded", given)
     outcome = result.outcome
     if json_path is not None:
         write_json(json_path, result_json(result, recording))
     if tool_path is not None and isinstance(outcome, Estimate):
         save_tool(tool_path, tool_from_estimate(outcome, result.tool))
     if report_path is not None:
-        from ..report.page import payload_page
-
         write_atomically(report_path, payload_page(
             result, settings, recording, f"identify_bag {words}"))
     if not args.quiet:
-        print_report(result, str(recording))
+        print_report(str(recording), payload_sections(result), diagnose(result))
         print_written(json_path, tool_path if outcome.valid else None, report_path)
     elif not isinstance(outcome, Estimate):
         print(printable(summary(outcome)), file=sys.stderr)
     if not isinstance(outcome, Estimate):
         return NO_ESTIMATE
     return OK if is_identified(outcome) else NOT_IDENTIFIED
+
+
+def result_json(result: Identification, recording: Path) -> dict[str, Any]:
+    """The JSON report (SI units, sensor axes), with the estimate over time as `history`."""
+    tree = result.outcome.to_json()
+    said = [*tree["diagnostics"], *(f.text for f in result.findings), *result.notes]
+    history = []
+    for time, outcome, _ in result.history:
+        known = {"sigma": outcome.sigma.tolist() if isinstance(outcome, Estimate) else None,
+                 "verdict": None, **outcome.to_json()}
+        history.append({"stamp": outcome.stamp_ns * 1e-9, "t": time, **{
+            key: known.get(key) for key in (
+                "sigma", "verdict", "mass", "com", "inertia_com", "valid")}})
+    return {**tree, "diagnostics": list(dict.fromkeys(said)),
+            "findings": [{"name": f.name, "level": f.level, "text": f.text}
+                         for f in result.findings],
+            "recording": str(recording), "duration": result.duration, "messages": result.counts,
+            "history": history}
 
 
 def settings_of(args: argparse.Namespace) -> tuple[Settings, Mapping[str, Any]]:

@@ -1,5 +1,5 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Identification of a recording, as the node would have done it at that time."""
+"""Identification of a recording as the node would have done it, or from poses at rest."""
 
 from __future__ import annotations
 
@@ -9,21 +9,19 @@ from pathlib import Path
 
 from ...errors import InertialIdError
 from ...estimate import Estimate, Outcome
-from ...identify.beliefs import stated_by_driver
+from ...identify.beliefs import basis_of, named_beliefs, stated_by_driver
+from ...identify.estimate import estimate
 from ...identify.identifier import make_identifier
-from ...kinds import Finding, made, sort_findings, withdraw_doubted
+from ...kinds import Finding, finding_of, made, sort_findings, withdraw_doubted
 from ...motion.description import read_description
 from ...settings import Settings
-from ..recordings import Recording, StatedPayload
-from ..recordings.bags import open_recording
-from ..recordings.tables import Columns, is_table, read_motion
+from ..recordings import PosesAtRest, Recording, StatedPayload, bags, tables
 from ..report.results import Identification, Snapshot, prediction_of
-from .at_rest import identify_poses
 
 UNUSED = 1.0  # s of a recording; more than that is worth a note
 
 
-def identify_recording(path: Path, settings: Settings, columns: Columns | None = None,
+def identify_recording(path: Path, settings: Settings, columns: tables.Columns | None = None,
                        episode: int = 0, recorded_stamps: bool = False,
                        asked: Collection[str] = ()) -> Identification:
     """Identify the payload of a recording.
@@ -37,10 +35,10 @@ def identify_recording(path: Path, settings: Settings, columns: Columns | None =
         RecordingError, InvalidData: the recording cannot be read, or lacks something.
         InertialIdError: a setting, or what it names, cannot be used.
     """
-    if not is_table(path):
-        with open_recording(path, settings, asked, recorded_stamps) as recording:
+    if not tables.is_table(path):
+        with bags.open_recording(path, settings, asked, recorded_stamps) as recording:
             return _Run(recording, settings).result()
-    table = read_motion(path, columns or Columns(), settings, episode)
+    table = tables.read_motion(path, columns or tables.Columns(), settings, episode)
     return _Run(table, settings).result() if isinstance(table, Recording) else (
         identify_poses(table, settings))
 
@@ -53,17 +51,17 @@ class _Run:
         self._identifier = make_identifier(settings)
         self._history: list[Snapshot] = []
         self._origin = 0  # stamp of the start [ns]
+        self._waiting: StatedPayload | None = None  # in a frame that is not known yet
         driver = settings.precompensated
-        self._stated: StatedPayload | None = None
         self._not_added = "" if driver.source in ("settings", "none") else (
             f"none was stated on {driver.topic or 'the topic of the joint states'}")
 
     def result(self) -> Identification:
         """Read and process everything; what came out."""
-        identifier, recording = self._identifier, self._recording
-        file = self._settings.robot_description.file
-        described = read_description(Path(file).expanduser()) if file else recording.description
-        if described:
+        identifier, recording, settings = self._identifier, self._recording, self._settings
+        file = settings.robot_description.file
+        if described := read_description(Path(file).expanduser()) if file else (
+                recording.description):
             identifier.set_robot_description(described)
         for edge in recording.fixed:
             identifier.add_static_transform(*edge)
@@ -71,11 +69,12 @@ class _Run:
             if not self._origin and part.samples:
                 self._origin = min(int(some.stamps[0]) for some in part.samples)
             self._keep(identifier.add_arrays(part.samples))
-            self._update_payload(part.payload)
+            if payload := part.payload or self._waiting:
+                self._believe(payload)
         self._keep(identifier.finish())
         findings, outcomes = self._findings(), [item.outcome for item in self._history]
         outcome = outcomes[-1] if outcomes else withdraw_doubted(identifier.outcome, findings)
-        window, notes = self._settings.buffer.window, recording.notes
+        window, notes = settings.buffer.window, recording.notes
         if isinstance(outcome, Estimate) and window < recording.duration - UNUSED:
             notes += (f"only the last {window:g} s of {recording.duration:.0f} s are used "
                       "(--window)",)
@@ -89,20 +88,31 @@ class _Run:
                                    withdraw_doubted(outcome, findings), findings)
                           for outcome in outcomes]
 
-    def _update_payload(self, payload: StatedPayload | None) -> None:
-        """Believe what the driver states that it compensates, once its frame is known; None: it
-        stated nothing new."""
-        self._stated = stated = payload or self._stated
-        if stated is None or (payload is None and not self._not_added):
-            return
-        identifier, self._not_added = self._identifier, ""
+    def _believe(self, payload: StatedPayload) -> None:
+        """Believe what the driver states that it compensates, once its frame is known."""
+        identifier, self._waiting, self._not_added = self._identifier, None, ""
         try:
-            phi = stated_by_driver(stated.values, stated.frame, self._settings, identifier.streams)
+            phi = stated_by_driver(payload.values, payload.frame, self._settings,
+                                   identifier.streams)
         except InertialIdError as error:
-            self._not_added = str(error)
+            self._waiting, self._not_added = payload, str(error)
         else:
             identifier.believe(replace(identifier.beliefs, compensated=phi))
 
     def _findings(self) -> tuple[Finding, ...]:
         driver = [made("payload_not_added", why=self._not_added)] if self._not_added else []
         return sort_findings((*self._recording.findings(), *driver, *self._identifier.findings()))
+
+
+def identify_poses(poses: PosesAtRest, settings: Settings) -> Identification:
+    """The payload by the weight that a sensor read in poses at rest (raises InertialIdError: a
+    setting cannot be used)."""
+    history, beliefs = poses.history(settings.wrench.sign), named_beliefs(settings)
+    settings = settings.replace({"buffer.window": poses.seconds})
+    said = estimate(history.window(history.end, poses.seconds), history.end,
+                    basis_of(settings, beliefs, poses.frame))
+    findings = tuple(finding_of(*given) for given in said.findings)
+    outcome = withdraw_doubted(said.outcome, findings)
+    note = "each row is taken for a pose at rest, as there is no time, or rows are far apart"
+    return Identification(outcome, (Snapshot(0.0, outcome, findings),), findings, 0.0,
+                          {"poses at rest": len(poses.wrench)}, (note,), beliefs.tool)

@@ -1,6 +1,5 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""What programs print and write. Files are checked before a long run, and written completely or not
-at all."""
+"""Files that programs write: checked before a long run, and written completely or not at all."""
 
 from __future__ import annotations
 
@@ -8,82 +7,10 @@ import os
 from collections.abc import Mapping
 from itertools import chain, count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...errors import InvalidSetting, printable
-from ...estimate import Estimate
-from ...extras import optional_packages
 from ...io.files import strict_json, user_path, write_atomically
-from ..report.results import (
-    BAD,
-    GOOD,
-    Cell,
-    Identification,
-    Table,
-    diagnose,
-    parameter_table,
-    sensor_table,
-    sentence,
-)
-
-if TYPE_CHECKING:  # files are written without it
-    from rich.console import Console
-
-_COLORS = {"bad": "red", "fair": "yellow", "good": "green"}
-_LEVELS = {"error": "red", "warning": "yellow", "info": "cyan"}
-
-
-def console(**options: Any) -> Console:
-    """A console of rich (raises MissingPackage)."""
-    with optional_packages("printing the result"):
-        from rich.console import Console
-    return Console(**options)
-
-
-def print_report(result: Identification, title: str) -> None:
-    """Print the tables, the findings and, last, the verdict: what came out, why, what to do."""
-    outcome, found, out = result.outcome, diagnose(result), console()
-    lines = [f"{as_markup(title)}: {result.duration:.1f} s recorded"]
-    if isinstance(outcome, Estimate):
-        print_table(out, parameter_table(outcome))
-        if outcome.residual_rms.any():  # joint torques know no channels of a sensor
-            print_table(out, sensor_table(outcome))
-        lines.append(f"{outcome.samples} samples, {outcome.window:.1f} s, {outcome.method} "
-                     f"estimator ({outcome.weighting} weighting), "
-                     f"frame {as_markup(outcome.frame_id)}"
-                     + (", object apart from the tool" if outcome.tool_apart else ""))
-    else:
-        lines += [f"  {as_markup(topic)}: {count}" for topic, count in result.counts.items()]
-    lines += [f"[{_LEVELS[f.level]}]{f.level}[/]: {as_markup(f.text)}" for f in result.findings]
-    lines += [f"[cyan]note[/]: {as_markup(text)}" for text in result.notes]
-    style = {GOOD: "bold green", BAD: "bold red"}.get(found.tone, "bold yellow")
-    lines.append(f"[{style}]{as_markup(f'{found.word}: {found.said}')}[/]")
-    if found.tone != GOOD:
-        known = {sentence(f.text) for f in result.findings}  # they stand above already
-        lines += [f"  why: {as_markup(text)}" for text in found.reasons if text not in known]
-        lines += [f"  to do: {as_markup(text)}" for text in found.mends]
-    for line in lines:
-        out.print(line, highlight=False)
-
-
-def as_markup(text: str) -> str:
-    """A text that may hold names from outside, for a console of rich."""
-    with optional_packages("printing the result"):
-        from rich.markup import escape
-    return escape(printable(text))
-
-
-def print_table(console: Console, table: Table) -> None:
-    """Print a table of a report, in the colours of its cells."""
-    with optional_packages("printing the result"):
-        from rich.table import Table as Grid
-    grid = Grid(title=as_markup(table.caption), title_justify="left")
-    for k, head in enumerate(table.heads):
-        grid.add_column(as_markup(head), justify="right" if k else "left")
-    for row in table.rows:
-        grid.add_row(*(f"[{_COLORS.get(cell.tone, 'default')}]{as_markup(cell.text)}[/]"
-                       if isinstance(cell, Cell) else as_markup(cell) for cell in row))
-    console.print(grid)
 
 
 def check_outputs(wanted: Mapping[str, Path | None],
@@ -104,8 +31,7 @@ def check_outputs(wanted: Mapping[str, Path | None],
         real, why = path.resolve(), ""
         if path.exists() and not path.is_file():
             why = "is a folder or no regular file"
-        elif not os.access(path if path.exists() else path.parent, os.W_OK) or not os.access(
-                path.parent, os.W_OK | os.X_OK):
+        elif not os.access(path.parent, os.W_OK | os.X_OK):
             why = f"cannot be written: {path.parent} does not exist, or permission denied"
         for at, what in taken.items():
             if real == at or (at in real.parents and real.exists()):
@@ -139,21 +65,3 @@ def print_written(*paths: Path | None) -> None:
 def write_json(path: Path, result: dict[str, Any]) -> None:
     """Write strict JSON: numbers that are not finite become null (raises OSError)."""
     write_atomically(path, strict_json(result, indent=1))
-
-
-def result_json(result: Identification, recording: Path) -> dict[str, Any]:
-    """The JSON report (SI units, sensor axes), with the estimate over time as `history`."""
-    tree = result.outcome.to_json()
-    said = [*tree["diagnostics"], *(f.text for f in result.findings), *result.notes]
-    history = []
-    for time, outcome, _ in result.history:
-        known = {"sigma": outcome.sigma.tolist() if isinstance(outcome, Estimate) else None,
-                 "verdict": None, **outcome.to_json()}
-        history.append({"stamp": outcome.stamp_ns * 1e-9, "t": time, **{
-            key: known.get(key) for key in (
-                "sigma", "verdict", "mass", "com", "inertia_com", "valid")}})
-    return {**tree, "diagnostics": list(dict.fromkeys(said)),
-            "findings": [{"name": f.name, "level": f.level, "text": f.text}
-                         for f in result.findings],
-            "recording": str(recording), "duration": result.duration, "messages": result.counts,
-            "history": history}

@@ -7,10 +7,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+import numpy as np
+
 from ...inertia import Array
 from ...io.sample_blocks import Samples
 from ...kinds import Finding, made
+from ...model.history import History
+from ...motion.motion import BIN, BIN_NS, Motion
 
+HELD, EVERY = 90, 100  # bins for which a pose is held; after which the next one follows
+START = 170_000_000_000  # bin of the first one
 FixedFrame = tuple[str, str, tuple[float, ...], tuple[float, ...]]
 
 
@@ -38,6 +44,24 @@ class PosesAtRest(NamedTuple):
     rotation: Array
     wrench: Array
     frame: str
+
+    @property
+    def seconds(self) -> float:
+        """Length of `history` [s]."""
+        return BIN * EVERY * (len(self.wrench) + 1)
+
+    def history(self, sign: float) -> History:
+        """A history that holds each pose for a while, so that all that is known of sensors and
+        set-ups counts as for any motion; sign: of readings against W + bias."""
+        n = len(self.wrench)
+        number = START + (np.arange(n)[:, None] * EVERY + np.arange(HELD)).ravel()
+        still = np.zeros((n * HELD, 3))
+        history = History(self.seconds)
+        history.append(
+            Motion(number, np.repeat(self.rotation, HELD, axis=0), still, still, still, still,
+                   np.empty((n * HELD, 0, 3, 3)), np.empty((n * HELD, 0, 6))),
+            number * BIN_NS + BIN_NS // 2, sign * np.repeat(self.wrench, HELD, axis=0))
+        return history
 
 
 @dataclass(frozen=True)

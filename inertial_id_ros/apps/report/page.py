@@ -1,6 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Reports as one HTML file, which opens from disk without network: `templates/page.html` with the
-parts that are defined here, charts by matplotlib, and the report of a payload."""
+"""Reports for a terminal, and as one HTML file, which opens from disk without network:
+`templates/page.html` with the parts that are defined here, and charts by matplotlib."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from ...inertia import Array
 from ...settings import Settings, iter_settings
 from .results import (
     FORCE,
+    GOOD,
     TORQUE,
     Cell,
     Diagnosis,
@@ -45,10 +46,9 @@ WRENCH_BINS = 1200  # of the end of a recording, in which single motions can be 
 
 
 class Figure(NamedTuple):
-    """A picture (svg: the file, base64), and in words what it shows."""
+    """A picture in words, and as the file of an SVG in base64."""
 
-    title: str
-    description: str
+    text: str
     svg: str
 
 
@@ -61,6 +61,28 @@ class Section(NamedTuple):
     heading: str
     name: str
     parts: Sequence[Part]
+
+
+def print_report(title: str, sections: Sequence[Section], verdict: Diagnosis | None = None) -> None:
+    """Print what sections hold, without pictures; last the verdict: what came out, and if that is
+    not good, why, and what to do."""
+    lines = [title]
+    for part in (part for section in sections for part in section.parts):
+        if isinstance(part, Table):
+            rows = [part.heads, *part.rows]
+            widths = [max(len(str(cell)) for cell in column) for column in zip(*rows, strict=True)]
+            lines += [part.caption, *("  ".join(
+                str(cell).ljust(width) if cell is row[0] or getattr(cell, "tone", "") == "text"
+                else str(cell).rjust(width) for cell, width in zip(row, widths, strict=True))
+                for row in rows)]
+        elif isinstance(part, str):
+            lines.append(part)
+    if verdict is not None:
+        lines.append(f"{verdict.word}: {verdict.said}")
+        if verdict.tone != GOOD:
+            lines += [*(f"  why: {text}" for text in verdict.reasons),
+                      *(f"  to do: {text}" for text in verdict.mends)]
+    print("\n".join(map(printable, lines)))
 
 
 def render(title: str, verdict: Diagnosis, sections: Sequence[Section]) -> str:
@@ -107,7 +129,7 @@ def chart(title: str, unit: str, time: Array, curves: Sequence[Curve], descripti
     out = BytesIO()
     drawing.savefig(out, format="svg", metadata=dict.fromkeys(  # not when and by what it was made
         ("Date", "Creator", "Format", "Type")))
-    return Figure(title, description, b64encode(out.getvalue()).decode())
+    return Figure(f"{title}: {description}", b64encode(out.getvalue()).decode())
 
 
 def wrench_charts(time: Array, measured: Array, predicted: Array) -> list[Figure]:
@@ -136,29 +158,48 @@ def provenance_section(source: str, command: str, settings: Settings | None = No
 
 def payload_page(result: Identification, settings: Settings, recording: Path, command: str) -> str:
     """The report of a run, as HTML in one file (raises MissingPackage)."""
-    outcome, numbers, limits = result.outcome, list[Section](), list[Section]()
-    if isinstance(outcome, Estimate):
-        limits = [_limits_section(outcome)]
-        numbers = [Section("Mass, centre of mass, inertia", "parameters", [
-            parameter_table(outcome),
-            f"In axes of {outcome.frame_id}; inertia about the centre of mass, off-diagonals as "
-            f"entries of the tensor. Method {outcome.method}, {outcome.samples} samples, "
-            f"{outcome.window:.1f} s."])]
+    *numbers, checks = payload_sections(result)
     return render(f"Payload report: {recording.name}", diagnose(result), [
-        *numbers, _wrench_section(result.prediction), *limits, _checks_section(result),
+        *numbers[:1], _wrench_section(result.prediction), *numbers[1:], checks,
         provenance_section(str(recording), command, settings)])
+
+
+def payload_sections(result: Identification) -> list[Section]:
+    """The numbers of an estimate and what limits their accuracy, where there is one, and what was
+    read and found; without pictures."""
+    found, rows = result.outcome, [(f.level, Cell(f.text, "text")) for f in result.findings]
+    tool = [] if result.tool is None else [f"The object is apart from {result.tool.describe()}"]
+    checks = Section("Checks", "checks", [
+        Table("Findings", ("level", "what"), rows) if rows else "Nothing to report.",
+        Table(f"What was read, {result.duration:.1f} s", ("topic", "messages"),
+              [(name, str(count)) for name, count in result.counts.items()]),
+        *result.notes, *tool])
+    if not isinstance(found, Estimate):
+        return [checks]
+    rows = [(name, *round_to_spread(scale * value, CONFIDENCE_95 * scale * sigma), unit)
+            for (name, unit, scale), value, sigma in zip(
+                ALIGNMENT, found.alignment, found.alignment_sigma, strict=False) if sigma]
+    limits: list[Part] = [Table("Errors of the set-up, estimated with the payload",
+                                ("", "value", "\u00b1 95 %", "unit"), rows)] if rows else []
+    if np.any(found.residual_rms):  # joint torques know no channels of a sensor
+        limits.append(sensor_table(found))
+    return [Section("Mass, centre of mass, inertia", "parameters", [
+        parameter_table(found),
+        f"In axes of {found.frame_id}; inertia about the centre of mass, off-diagonals as entries "
+        f"of the tensor. Method {found.method}, {found.samples} samples, {found.window:.1f} s."]),
+        Section("What limits the accuracy", "limits", limits or ["More motion tells more."]),
+        checks]
 
 
 def _wrench_section(prediction: Prediction | None) -> Section:
     """The wrench as measured, and as the estimates before predict it."""
     parts: list[Part] = ["There is no wrench with a known motion."]
-    part = None if prediction is None else prediction.part(slice(-WRENCH_BINS, None))
-    if part is not None and np.isfinite(part.measured).any():
+    part = prediction and prediction.part(slice(-WRENCH_BINS, None))
+    if part and np.isfinite(part.measured).any():
         parts = [f"Solid: measured. Dashed: predicted by the newest estimate before. The last "
                  f"{part.time[-1] - part.time[0]:.0f} s.",
                  wrench_charts(part.time, part.measured, part.model)]
-    unseen = None if prediction is None else prediction.residual()
-    if unseen is not None:
+    if unseen := prediction and prediction.residual():
         rows = [(name, f"{without:.3g}", two_digits(with_), unit, percent(with_, without))
                 for name, unit, (without, with_) in zip(
                     ("force", "torque"), ("N", "N m"), unseen, strict=True)]
@@ -167,28 +208,3 @@ def _wrench_section(prediction: Prediction | None) -> Section:
                   "On data that the estimate had not seen, outside contacts: means over 10 ms are "
                   "predicted by the newest estimate before; the bias is taken out either way."]
     return Section("Measured and predicted wrench", "wrench", parts)
-
-
-def _limits_section(estimate: Estimate) -> Section:
-    """What keeps the numbers from being known better."""
-    parts: list[Part] = []
-    rows = [(name, *round_to_spread(scale * value, CONFIDENCE_95 * scale * sigma), unit)
-            for (name, unit, scale), value, sigma in zip(
-                ALIGNMENT, estimate.alignment, estimate.alignment_sigma, strict=False) if sigma]
-    if rows:
-        parts.append(Table("Errors of the set-up, estimated with the payload",
-                           ("", "value", "\u00b1 95 %", "unit"), rows))
-    if np.any(estimate.residual_rms):  # joint torques know no channels of a sensor
-        parts.append(sensor_table(estimate))
-    return Section("What limits the accuracy", "limits", parts or ["More motion tells more."])
-
-
-def _checks_section(result: Identification) -> Section:
-    """All findings, the worst first, what was read, and what was chosen."""
-    tool = [] if result.tool is None else [f"The object is apart from {result.tool.describe()}"]
-    rows = [(f.level, Cell(f.text, "text")) for f in result.findings]
-    return Section("Checks", "checks", [
-        Table("Findings", ("level", "what"), rows) if rows else "Nothing to report.",
-        Table(f"What was read, {result.duration:.1f} s", ("topic", "messages"),
-              [(name, str(count)) for name, count in result.counts.items()]),
-        *result.notes, *tool])

@@ -122,8 +122,7 @@ def two_digits(value: float) -> str:
         >>> two_digits(123.4), two_digits(0.0447)
         ('120', '0.045')
     """
-    shown = float(f"{value:.2g}")
-    return f"{shown:.0f}" if 100.0 <= abs(shown) < 1e6 else f"{shown:.2g}"
+    return f"{float(f'{value:.2g}'):g}"
 
 
 def round_to_spread(value: float, spread: float) -> tuple[str, str]:
@@ -161,6 +160,9 @@ class Cell(NamedTuple):
 
     text: str
     tone: str
+
+    def __str__(self) -> str:
+        return self.text
 
 
 class Table(NamedTuple):

@@ -11,33 +11,21 @@ from typing import Any
 import numpy as np
 
 from ...estimate import CONFIDENCE_95
-from ...extras import optional_packages
 from ...inertia import report_from_phi, report_jacobian
 from ...robot.identify import RobotResult
 from ...robot.model import NOT_NEGATIVE
-from ..bag.output import as_markup, print_table
 from ..report import results
 from ..report.page import Section, chart, provenance_section, render
 from ..report.results import Cell, Diagnosis, Table, interval, percent
 
-_TABLE_WIDTH = 140
 _SHOWN = (0, 1, 2, 3, 4, 7, 9)  # all but the products of inertia
 _HALF = 0.5  # of a number that the data know, or of a torque that is explained, to count as such
 _SECONDS = 12.0  # of torque that are shown, in which single motions can be told apart
 
 
-def print_report(result: RobotResult, title: str) -> None:
-    """Print torque prediction, parameters and consistency."""
-    with optional_packages("printing the result"):
-        from rich.console import Console
-    console = Console()
-    if not console.is_terminal:  # wide enough for the table of bodies
-        console = Console(width=max(console.width, _TABLE_WIDTH))
-    console.print(as_markup(title), highlight=False)
-    for table in _tables(result):
-        print_table(console, table)
-    for line in _summary(result):
-        console.print(as_markup(line), highlight=False)
+def robot_sections(result: RobotResult) -> list[Section]:
+    """Torque prediction, parameters and consistency, without pictures."""
+    return [Section("", "", [*_tables(result), *_summary(result)])]
 
 
 def _summary(result: RobotResult) -> list[str]:
