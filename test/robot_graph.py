@@ -5,16 +5,18 @@ whose numbers are plain sums over points."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from inertial_id_ros.inertia import GROUPS, Body
+from inertial_id_ros.estimate import IDENTIFIED, Estimate
+from inertial_id_ros.inertia import phi_from_body
 from inertial_id_ros.settings import Settings
-from inertial_id_ros.targets import load_target
-from inertial_id_ros.targets.target import Target, TargetPayload
+from inertial_id_ros.targets.drivers import load_target
+from inertial_id_ros.targets.target import Target
 
 TURN, SHIFT = Rotation.from_euler("xyz", [0.4, -0.7, 1.1]).as_matrix(), np.array([0.02, -0.05, 0.1])
 BIAS = np.array([1.0, -2.0, 3.0, 0.1, -0.2, 0.3])
@@ -39,11 +41,13 @@ def matrix(six: Mapping[str, float]) -> np.ndarray:
     return np.array([[six["i" + "".join(sorted(a + b))] for b in "xyz"] for a in "xyz"])
 
 
-def in_sensor(bias: np.ndarray | None = BIAS) -> TargetPayload:
+def in_sensor(bias: np.ndarray = BIAS, **changes: Any) -> Estimate:
     """The payload in the frame of the sensor."""
     mass, com, six = body(np.eye(3), np.zeros(3))
-    return TargetPayload("sensor", Body(mass, np.array(com), matrix(six)), frozenset(GROUPS), 0.0,
-                         bias)
+    made = Estimate(5, "sensor", phi_from_body(mass, com, matrix(six)), 1e-10 * np.eye(10), bias,
+                    "lmi", "none", np.ones(10), (IDENTIFIED,) * 10, np.zeros(6), np.zeros(6),
+                    np.zeros(6), 500, 5.0, 10.0, 1e-4, 0.01)
+    return replace(made, **changes)
 
 
 class Graph:

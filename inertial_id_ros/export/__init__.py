@@ -22,7 +22,14 @@ from ..errors import (
     UnknownFrame,
 )
 from ..estimate import PRIOR_DOMINATED, UNOBSERVED, Estimate, NoEstimate
-from ..inertia import PARAMETER_NAMES, Body, is_consistent, move_body, phi_from_body
+from ..inertia import (
+    PARAMETER_NAMES,
+    PARAMETERS,
+    is_consistent,
+    move_body,
+    phi_from_body,
+    report_jacobian,
+)
 from ..io import fields
 from ..io.files import read_report, user_path
 from ..motion.description import link_names, parse_urdf
@@ -71,16 +78,35 @@ def export_estimate(estimate: Estimate | NoEstimate | str | Path, name: str, urd
     return export(payload, name, parent, urdf)
 
 
-def body_in(report: dict[str, Any]) -> Body:
-    """The body of a report, as `Estimate.to_json` gives it (raises DamagedFile)."""
-    body = Body(float(fields.numbers(report, "mass")), fields.numbers(report, "com", 3),
-                fields.numbers(report, "inertia_com", 3, 3))
-    asymmetry = np.abs(body.inertia_com - body.inertia_com.T).max()
-    if asymmetry > 1e-9 * np.abs(body.inertia_com).max():
+def estimate_of(report: dict[str, Any]) -> Estimate:
+    """The estimate of a report, as `Estimate.to_json` gives it; the bias of a sensor then is not
+    that of now, and NaN.
+
+    Raises:
+        DamagedFile: it is no such report. NotEnoughData: there was no estimate.
+    """
+    if report.get("valid") is False:
+        raise NotEnoughData("there is no estimate: "
+                            + str(next(iter(report.get("diagnostics") or ()), "no reason given")))
+    mass, com = float(fields.numbers(report, "mass")), fields.numbers(report, "com", 3)
+    inertia = fields.numbers(report, "inertia_com", 3, 3)
+    if np.abs(inertia - inertia.T).max() > 1e-9 * np.abs(inertia).max():
         raise DamagedFile("its 'inertia_com' is not symmetric")
-    if not is_consistent(phi_from_body(body.mass, np.zeros(3), body.inertia_com)):
+    if not is_consistent(phi_from_body(mass, np.zeros(3), inertia)):
         raise DamagedFile("no rigid body has its mass and inertia")
-    return body
+    phi = phi_from_body(mass, com, inertia)
+    back = np.linalg.inv(report_jacobian(phi))
+    covariance = back @ fields.covariance(report, "covariance") @ back.T
+    given = {name: fields.numbers(report, name, size) for name, size in (
+        ("data_share", PARAMETERS), ("alignment", 6), ("alignment_sigma", 6), ("residual_rms", 6))}
+    plain = {name: report.get(name) for name in (
+        "method", "weighting", "samples", "window", "condition_number", "min_eigenvalue",
+        "solve_time")}
+    return Estimate(fields.stamp(report, "stamp_ns"), fields.text(report, "frame_id"), phi,
+                    covariance, np.full(6, np.nan), verdict=fields.verdict(report, "verdict"),
+                    stale=report.get("stale") is True, doubted=str(report.get("doubted") or ""),
+                    stale_reason=str(report.get("stale_reason") or ""),
+                    tool_apart=report.get("tool_apart") is True, **given, **plain)
 
 
 def payload_of(report: dict[str, Any], link: str = DEFAULT_LINK) -> PayloadOnLink:
@@ -90,30 +116,25 @@ def payload_of(report: dict[str, Any], link: str = DEFAULT_LINK) -> PayloadOnLin
         DamagedFile: it is no such report. NotEnoughData: there was no estimate, it is in doubt, or
             its data do not determine mass or centre of mass.
     """
-    if report.get("valid") is False:
-        raise NotEnoughData("there is no estimate to export: "
-                            + str(next(iter(report.get("diagnostics") or ()), "no reason given")))
-    if report.get("doubted"):
-        raise NotEnoughData(f"the estimate is in doubt: {report['doubted']}")
-    body, frame = body_in(report), fields.text(report, "frame_id")
-    verdict = fields.verdict(report, "verdict")
+    found = estimate_of(report)
+    if found.doubted:
+        raise NotEnoughData(f"the estimate is in doubt: {found.doubted}")
     unknown, guessed = (
-        [name for name, found in zip(PARAMETER_NAMES, verdict, strict=True) if found == wanted]
-        for wanted in (UNOBSERVED, PRIOR_DOMINATED))
-    if UNOBSERVED in verdict[:4]:
-        raise NotEnoughData(f"the data of this estimate do not determine {', '.join(unknown)}; a "
-                            "payload is exported only with mass and centre of mass")
-    stamp, apart = fields.stamp(report, "stamp_ns"), report.get("tool_apart") is True
+        ", ".join(name for name, verdict in zip(PARAMETER_NAMES, found.verdict, strict=True)
+                  if verdict == wanted) for wanted in (UNOBSERVED, PRIOR_DOMINATED))
+    if UNOBSERVED in found.verdict[:4]:
+        raise NotEnoughData(f"the data of this estimate do not determine {unknown}; a payload is "
+                            "exported only with mass and centre of mass")
     notes = {
-        f"it was stale: {report.get('stale_reason') or 'no new data came'}": report.get("stale"),
+        f"it was stale: {found.stale_reason or 'no new data came'}": found.stale,
         "not determined by the data, the prior's value is written: "
-        f"{', '.join(unknown)} (axes of '{frame}')": unknown,
-        f"mostly from the prior: {', '.join(guessed)} (axes of '{frame}')": guessed,
-        "it is the object alone, without the tool that was set apart": apart}
-    source = (f"{report.get('method')} on {report.get('samples')} samples, "
-              f"stamp {stamp // 10**9}.{stamp % 10**9:09d} s")
-    return PayloadOnLink(link, frame, body, source,
-                         tuple(note for note, holds in notes.items() if holds), apart)
+        f"{unknown} (axes of '{found.frame_id}')": unknown,
+        f"mostly from the prior: {guessed} (axes of '{found.frame_id}')": guessed,
+        "it is the object alone, without the tool that was set apart": found.tool_apart}
+    source = (f"{found.method} on {found.samples} samples, stamp {found.stamp_ns // 10**9}."
+              f"{found.stamp_ns % 10**9:09d} s")
+    return PayloadOnLink(link, found.frame_id, found.body, source,
+                         tuple(note for note, holds in notes.items() if holds), found.tool_apart)
 
 
 def export(payload: PayloadOnLink, name: str, parent: str, urdf: str) -> ExportedPayload:

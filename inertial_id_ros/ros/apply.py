@@ -22,17 +22,10 @@ from inertial_id_ros.srv import Apply
 
 from ..errors import DamagedFile, InertialIdError, InvalidData, NotEnoughData, printable
 from ..estimate import Estimate
+from ..export import estimate_of
 from ..io.files import without_nonfinite
-from ..targets import load_target
-from ..targets.target import (
-    Plan,
-    Target,
-    TargetPayload,
-    Values,
-    difference,
-    payload_of,
-    payload_of_tool,
-)
+from ..targets.drivers import load_target
+from ..targets.target import Plan, Target, Values, difference, with_tool
 from . import refusals
 from .files import CannotSave
 from .ros_client import NoResponse, Rehearsal, RosClient
@@ -101,7 +94,7 @@ class ApplyService:
     # ---- the payload ----------------------------------------------------------------------------
 
     def _planned(self, saved: str, target: Target, before: Values
-                 ) -> tuple[Plan, TargetPayload, Record]:
+                 ) -> tuple[Plan, Estimate, Record]:
         """What is to be sent of a saved estimate, or of the newest one (raises InertialIdError)."""
         payload, evidence = self._saved(saved, target) if saved else self._newest(target)
         frame, identifier = target.frame(before).lstrip("/"), self._estimation.identifier
@@ -110,13 +103,15 @@ class ApplyService:
                 lambda: identifier.streams.tree().place(frame, payload.frame_id))
             if stamp is not None:
                 raise InvalidData(f"frame '{frame}' moves against '{payload.frame_id}'")
-            payload = payload.placed(frame, np.array(place.rotation), np.array(
+            payload = payload.in_frame(frame, np.array(place.rotation), np.array(
                 np.zeros(3) if target.axes_only else place.translation))
-        plan = target.plan(payload, before)
-        what = payload.describe() + (" from the origin of the sensor" if target.axes_only else "")
+        plan, com = target.plan(payload, before), payload.body.com
+        what = (f"{payload.body.mass:.3f} kg at [{', '.join(f'{1e3 * x:.1f}' for x in com)}] mm in "
+                f"'{payload.frame_id}'") + (
+            " from the origin of the sensor" if target.axes_only else "")
         return plan._replace(what=plan.what or what), payload, {"evidence": evidence}
 
-    def _newest(self, target: Target) -> tuple[TargetPayload, Record]:
+    def _newest(self, target: Target) -> tuple[Estimate, Record]:
         """The payload of the newest estimate; one that is stale only for a moment is waited for."""
         outcome = self._estimation.wait_for(
             lambda shown: isinstance(shown, Estimate) and not shown.stale, FRESH)
@@ -126,16 +121,14 @@ class ApplyService:
             raise NotEnoughData(f"the estimate is stale: {outcome.stale_reason}")
         tool = self._estimation.identifier.beliefs.tool
         tool = tool if target.takes_tool and outcome.tool_apart else None
-        record = {**outcome.to_json(), "with_tool": tool and tool.describe()}
-        if tool is not None and outcome.carries_nothing:
-            return payload_of_tool(tool, outcome.bias), record
-        return payload_of(record, outcome.bias, tool), record
+        return outcome if tool is None else with_tool(outcome, tool), {
+            **outcome.to_json(), "with_tool": tool and tool.describe()}
 
-    def _saved(self, name: str, target: Target) -> tuple[TargetPayload, Record]:
+    def _saved(self, name: str, target: Target) -> tuple[Estimate, Record]:
         """The payload of a saved estimate (raises InvalidData where the target cannot take it)."""
         report = self._node.files.read_saved(name)
         try:
-            payload = payload_of(report)
+            payload = estimate_of(report)
         except DamagedFile as error:
             raise InvalidData(f"saved estimate '{name}' cannot be used: {error}") from error
         if report.get("tool_apart") and target.takes_tool:

@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..estimate import COM_LENGTH, COM_SHARE
+from ..estimate import COM_LENGTH, COM_SHARE, CONFIDENCE_95, Estimate
+from ..inertia import GROUPS
 from ..io.decoding import interfaces_of
 from ..kinds import Doubt, first_doubt
-from ..targets.target import COM, MASS, Target, TargetPayload, Values
+from ..targets.target import COM, MASS, Target, Values, is_known
 from .estimation import Estimation
 from .program import find_type
 from .ros_client import RosClient
@@ -37,7 +38,7 @@ class Case(NamedTuple):
     target: Target
     robot: RosClient
     estimation: Estimation
-    payload: TargetPayload | None
+    payload: Estimate | None
     before: Values
     last: Mapping[str, Any] | None
 
@@ -46,11 +47,12 @@ def unknown(case: Case) -> str:
     """The motion does not determine mass or centre of mass well enough."""
     if case.payload is None:
         return ""
-    if MASS not in case.payload.known:
+    if not is_known(case.payload, MASS):
         return "the mass is unobserved: the motion so far does not determine it"
-    width = case.payload.com_width
+    width = math.inf if case.payload.doubted else (
+        CONFIDENCE_95 * float(case.payload.sigma[GROUPS[COM]].max()))
     allowed = max(WIDTH, WIDTH_SHARE * float(np.linalg.norm(case.payload.body.com)))
-    if COM in case.payload.known or width <= allowed:
+    if is_known(case.payload, COM) or width <= allowed:
         return ""
     known = ("" if math.isinf(width) else f" (± {1e3 * width:.2g} mm, where ± {1e3 * allowed:.2g} "
              "mm may be sent)")

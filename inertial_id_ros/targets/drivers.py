@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 
 from ..errors import InertialIdError, InvalidData, InvalidSetting
+from ..estimate import Estimate
 from ..inertia import PARAMETER_NAMES, tensor_from_six
 from ..io.decoding import inertia_numbers, interfaces_of, stated_payload
 from ..model.newton_euler import GRAVITY
-from .target import COM, INERTIA, MASS, Plan, Target, TargetPayload, Values
+from ..settings import Settings
+from .target import COM, INERTIA, MASS, Plan, Target, Values, is_known, values_of
 
 BROADCASTER = "state_interfaces_broadcaster"  # in place of dynamic_joint_states on ROS 2 Lyrical
 DOOSAN = "dsr_msgs2/srv/"
@@ -62,6 +64,7 @@ class UniversalRobots(Target):
     """
 
     changes_wrench = True
+    publishes = "dynamic_joint_states"
     default, flange = "io_and_status_controller/set_payload", "tool0"
     kinds = ("ur_msgs/srv/SetPayload",)
     # Models by their whole name, as ur_rsp.launch.py gives it: only those whose manual was read.
@@ -74,9 +77,9 @@ class UniversalRobots(Target):
         "ur10e": (10.0, "UR10e User Manual SW 10.6, Maximum Payload")}
 
     @property
-    def topic(self) -> str:  # type: ignore[override]
+    def topic(self) -> str:
         settings = self.settings
-        return settings.apply.topic or settings.dynamic_joint_states.topic or "dynamic_joint_states"
+        return settings.apply.topic or settings.dynamic_joint_states.topic or self.publishes
 
     def read(self) -> Values:
         interfaces, name = self._interfaces(), self.settings.dynamic_joint_states.payload
@@ -84,28 +87,27 @@ class UniversalRobots(Target):
 
     def _interfaces(self) -> dict[tuple[str, str], float]:
         """Values by name and interface, from whichever broadcaster runs."""
+        heard = self.robot.wait_for_message
         if f"{self.robot.resolve(BROADCASTER)}/values" in self.robot.topics():
-            names = self.robot.wait_for_message(
-                "control_msgs/msg/Keys", f"{BROADCASTER}/names", latched=True)
-            values = self.robot.wait_for_message(
-                "control_msgs/msg/Float64Values", f"{BROADCASTER}/values")
+            names = heard("control_msgs/msg/Keys", f"{BROADCASTER}/names", latched=True)
+            values = heard("control_msgs/msg/Float64Values", f"{BROADCASTER}/values")
             if names is not None and values is not None:
                 keys = [key.partition("/") for key in names.keys]
                 return {(name, kind): float(value) for (name, _, kind), value
                         in zip(keys, values.values, strict=False)}
-        message = self.robot.wait_for_message("control_msgs/msg/DynamicJointState", self.topic)
+        message = heard("control_msgs/msg/DynamicJointState", self.topic)
         return {} if message is None else interfaces_of(message)
 
-    def plan(self, payload: TargetPayload, before: Values) -> Plan:
+    def plan(self, payload: Estimate, before: Values) -> Plan:
         names = self.robot.request_fields(self.service)
         why = ""
         if names and not {"ixx", "payload"} & set(names):
             why = "ur_msgs of this driver has no field for it"
         elif INERTIA not in before:
             why = "payload/inertia.ixx is not published, so that this driver would drop it"
-        elif INERTIA not in payload.known:
+        elif not is_known(payload, INERTIA):
             why = "it is unobserved; the robot takes it for zero"
-        return Plan(payload.values(not why), (f"the inertia: {why}",) if why else ())
+        return Plan(values_of(payload, not why), (f"the inertia: {why}",) if why else ())
 
     def request(self, values: Values) -> Values:
         if "payload" in self.robot.request_fields(self.service):
@@ -123,13 +125,10 @@ class Franka(Target):
     """
 
     takes_tool, changes_wrench = False, True
+    publishes = "franka_robot_state_broadcaster/robot_state"
     default, flange = "service_server/set_load", "fr3_link8"
     kinds = ("franka_msgs/srv/SetLoad",)
     idle = 1  # of FrankaRobotState.robot_mode
-
-    @property
-    def topic(self) -> str:  # type: ignore[override]
-        return self.settings.apply.topic or "franka_robot_state_broadcaster/robot_state"
 
     def _state(self) -> Any:
         return self.robot.wait_for_message("franka_msgs/msg/FrankaRobotState", self.topic)
@@ -147,8 +146,9 @@ class Franka(Target):
             yield (f"robot_mode is {int(state.robot_mode)}; the robot takes a load only in mode "
                    f"{self.idle} (idle): deactivate the controllers that command it")
 
-    def plan(self, payload: TargetPayload, before: Values) -> Plan:
-        return Plan(payload.values(True), (), () if INERTIA in payload.known else (UNMEASURED,))
+    def plan(self, payload: Estimate, before: Values) -> Plan:
+        return Plan(values_of(payload, True), (),
+                    () if is_known(payload, INERTIA) else (UNMEASURED,))
 
     def request(self, values: Values) -> Values:
         names = self.robot.request_fields(self.service)
@@ -211,7 +211,7 @@ class Doosan(Target):
         answer = self.robot.call(f"{DOOSAN}GetCurrentTool", service, {})
         return {"name": answer.info} if answer.info else {}
 
-    def plan(self, payload: TargetPayload, before: Values) -> Plan:
+    def plan(self, payload: Estimate, before: Values) -> Plan:
         name = self.settings.apply.tool or "inertial_id"
         name = f"{name}_2" if before.get("name") == name else name
         plan = super().plan(payload, before)
@@ -244,16 +244,16 @@ class Fanuc(Target):
         by_name = FANUC_VALUE if self.service.endswith("set_payload_value") else FANUC_COMP
         return str(self.robot.services().get(self.robot.resolve(self.service), by_name))
 
-    def plan(self, payload: TargetPayload, before: Values) -> Plan:
-        is_value, is_known = self.kind == FANUC_VALUE, INERTIA in payload.known
-        inertia = is_known or not is_value
+    def plan(self, payload: Estimate, before: Values) -> Plan:
+        is_value, known = self.kind == FANUC_VALUE, is_known(payload, INERTIA)
+        inertia = known or not is_value
         left_out = ("the products of inertia: it takes the moments about the axes only" if inertia
                     else "the inertia: it is unobserved")
         note = ("on a CRX this ends streaming, and needs DCS apply and a power cycle" if is_value
                 else "it takes effect only for the schedule in use, with payload compensation "
                 "enabled")
-        values = {"schedule": self.settings.apply.schedule, **payload.values(inertia)}
-        return Plan(values, (left_out,), (note, UNMEASURED)[:1 + (inertia and not is_known)])
+        values = {"schedule": self.settings.apply.schedule, **values_of(payload, inertia)}
+        return Plan(values, (left_out,), (note, UNMEASURED)[:1 + (inertia and not known)])
 
     def send(self, values: Values) -> None:
         kind = self.kind
@@ -324,8 +324,8 @@ class BroadcasterOffsets(ParameterTarget):
     def frame(self, before: Values) -> str:
         return ""
 
-    def plan(self, payload: TargetPayload, before: Values) -> Plan:
-        if payload.bias is None:
+    def plan(self, payload: Estimate, before: Values) -> Plan:
+        if not np.isfinite(payload.bias).all():
             raise InvalidData("a saved estimate does not hold the bias that the sensor has now; "
                               "apply the newest one")
         offsets = np.array([self.value(before, name, 0.0) for name in OFFSETS])
@@ -368,11 +368,12 @@ class GravityFilter(ParameterTarget):
                               "apply.frame")
         return frame
 
-    def plan(self, payload: TargetPayload, before: Values) -> Plan:
+    def plan(self, payload: Estimate, before: Values) -> Plan:
         _, mass, com = self.names(before)
         for name in (mass, com):
             self.value(before, name)
-        return Plan({mass: payload.body.mass, com: payload.body.com.tolist()}, self.left_out)
+        given = values_of(payload)
+        return Plan({mass: given[MASS], com: given[COM]}, self.left_out)
 
     def refusals(self) -> Iterator[str]:
         wrench = self.settings.wrench
@@ -394,9 +395,29 @@ class AdmittanceController(GravityFilter):
         return ("gravity_compensation.frame.id", "gravity_compensation.CoG.force",
                 "gravity_compensation.CoG.pos")
 
-    def plan(self, payload: TargetPayload, before: Values) -> Plan:
+    def plan(self, payload: Estimate, before: Values) -> Plan:
         plan, weight = super().plan(payload, before), self.names(before)[1]
         notes = () if before.get(LIVE) is not False else (
             f"{LIVE} is false: it takes effect when the controller is activated again",)
         return plan._replace(notes=notes, values={
             **plan.values, weight: float(-payload.body.mass * GRAVITY[2])})
+
+
+TARGETS: dict[str, type[Target]] = {  # by the value of apply.target
+    "admittance_controller": AdmittanceController,
+    "dobot": Dobot,
+    "doosan": Doosan,
+    "fanuc": Fanuc,
+    "force_torque_sensor_broadcaster": BroadcasterOffsets,
+    "franka": Franka,
+    "gravity_compensation": GravityFilter,
+    "universal_robots": UniversalRobots,
+    "xarm": XArm,
+}
+
+
+def load_target(name: str, robot: Any, settings: Settings) -> Target:
+    """The target of this name (raises InvalidSetting, which names all)."""
+    if name not in TARGETS:
+        raise InvalidSetting(f"apply.target is '{name[:100]}'; allowed: {', '.join(TARGETS)}")
+    return TARGETS[name](robot, settings)

@@ -7,30 +7,17 @@ it talks to other nodes may be a recorder, and the values may be those that it h
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
 import numpy as np
 
 from ..errors import InertialIdError
-from ..estimate import CONFIDENCE_95, UNOBSERVED, ParameterVerdict, judge, vague
-from ..export import body_in
-from ..inertia import (
-    GROUPS,
-    PARAMETERS,
-    Array,
-    Body,
-    body_from_phi,
-    move_body,
-    phi_from_body,
-    report_jacobian,
-    six_from_tensor,
-)
-from ..io import fields
-from ..model.tool import Tool
+from ..estimate import UNOBSERVED, Estimate, judge, vague
+from ..inertia import GROUPS, six_from_tensor
+from ..model.tool import Tool, tool_from_estimate
 from ..settings import Settings
 
 MASS, COM, INERTIA = GROUPS
@@ -43,77 +30,28 @@ class Refused(InertialIdError):
     """A target did not accept what was sent."""
 
 
-@dataclass(frozen=True)
-class TargetPayload:
-    """A payload in the frame of a target.
-
-    Attributes:
-        frame_id: frame in which it is given; where a target wants the axes only, about the origin
-            of the sensor.
-        body: mass [kg], centre of mass [m] and inertia about it [kg m^2].
-        known: those of MASS, COM and INERTIA that are not UNOBSERVED.
-        com_width: half of the widest 95 % interval of the centre of mass [m]; infinite where it is
-            in doubt.
-        bias: reading of the sensor at zero load now (6,) [N, N m], sign of the incoming topic,
-            sensor frame; None: not known, of a saved estimate.
-    """
-
-    frame_id: str
-    body: Body
-    known: frozenset[str]
-    com_width: float
-    bias: Array | None
-
-    def placed(self, frame_id: str, rotation: Array, translation: Array) -> TargetPayload:
-        """The same payload in another frame, where ``x_new = rotation x + translation``."""
-        return replace(self, frame_id=frame_id, body=move_body(self.body, rotation, translation))
-
-    def describe(self) -> str:
-        """Mass, centre of mass and frame in words."""
-        com = ", ".join(f"{1e3 * x:.1f}" for x in self.body.com)
-        return f"{self.body.mass:.3f} kg at [{com}] mm in '{self.frame_id}'"
-
-    def values(self, inertia: bool) -> Values:
-        """Values of a driver: mass [kg], centre of mass [m], and if wanted the six entries of the
-        inertia about it [kg m^2]."""
-        six = {INERTIA: six_from_tensor(self.body.inertia_com).tolist()} if inertia else {}
-        return {MASS: float(self.body.mass), COM: self.body.com.tolist(), **six}
-
-
-def payload_of(report: dict[str, Any], bias: Array | None = None, tool: Tool | None = None
-               ) -> TargetPayload:
-    """The payload of an estimate, in its own frame.
-
-    Args:
-        report: as `Estimate.to_json` gives it; bias: (6,) of the sensor, as in `TargetPayload`.
-        tool: that the estimate is without, and that is sent with it.
-
-    Raises:
-        DamagedFile: it is no such report; InvalidData: no body has its mass and inertia.
-    """
-    body = body_in(report)
-    if tool is not None:
-        body = body_from_phi(phi_from_body(*body) + tool.phi)
-    covariance = fields.numbers(report, "covariance", PARAMETERS, PARAMETERS)
-    return TargetPayload(
-        fields.text(report, "frame_id"), body, _known(fields.verdict(report, "verdict")),
-        math.inf if report.get("doubted") else _com_width(covariance), bias)
-
-
-def payload_of_tool(tool: Tool, bias: Array) -> TargetPayload:
-    """A tool that carries nothing, as far as it is known; bias: as in `TargetPayload`."""
-    jacobian = report_jacobian(tool.phi)
+def with_tool(found: Estimate, tool: Tool) -> Estimate:
+    """What an estimate is of, together with the tool that it is apart from; where nothing is
+    carried, that tool as far as it is known."""
+    if not found.carries_nothing:
+        both = tool_from_estimate(found, tool)
+        return replace(found, phi=both.phi, phi_covariance=both.covariance, tool_apart=False)
     verdict = judge(tool.phi, tool.covariance, vague(float(tool.phi[0])))[1]
-    return TargetPayload(tool.frame_id, body_from_phi(tool.phi), _known(verdict),
-                         _com_width(jacobian @ tool.covariance @ jacobian.T), bias)
+    return replace(found, phi=tool.phi, phi_covariance=tool.covariance, verdict=verdict,
+                   tool_apart=False)
 
 
-def _known(verdict: Sequence[ParameterVerdict]) -> frozenset[str]:
-    return frozenset(name for name, part in GROUPS.items() if UNOBSERVED not in verdict[part])
+def is_known(payload: Estimate, group: str) -> bool:
+    """True if nothing of MASS, COM or INERTIA is UNOBSERVED."""
+    return UNOBSERVED not in payload.verdict[GROUPS[group]]
 
 
-def _com_width(covariance: Array) -> float:
-    return CONFIDENCE_95 * math.sqrt(max(float(covariance.diagonal()[GROUPS[COM]].max()), 0.0))
+def values_of(payload: Estimate, inertia: bool = False) -> Values:
+    """Values of a driver: mass [kg], centre of mass [m], and if wanted the six entries of the
+    inertia about it [kg m^2]."""
+    body = payload.body
+    six = {INERTIA: six_from_tensor(body.inertia_com).tolist()} if inertia else {}
+    return {MASS: float(body.mass), COM: body.com.tolist(), **six}
 
 
 class Plan(NamedTuple):
@@ -144,7 +82,7 @@ class Target:
             must be known.
         changes_wrench: the wrench that the node receives changes with it.
         axes_only: it wants the payload about the origin of the sensor, along the axes of `frame`.
-        topic: on which it publishes its payload; empty: none.
+        publishes: topic on which it publishes its payload; empty: none.
         confirms: what it reads back shows that it has accepted a payload.
         ratings: rated payload [kg] and its source by the model in the robot description.
         default: name of the service; kinds: types of which it has one; flange: frame.
@@ -154,7 +92,7 @@ class Target:
 
     takes_tool = confirms = needs_limits = True
     changes_wrench = axes_only = False
-    topic = default = flange = ""
+    publishes = default = flange = ""
     ratings: Mapping[str, tuple[float, str]] = {}
     kinds: tuple[str, ...] = ()
     success: tuple[str, Any] = ("success", True)
@@ -168,6 +106,11 @@ class Target:
     def service(self) -> str:
         """Name of the service."""
         return self.settings.apply.service or self.default
+
+    @property
+    def topic(self) -> str:
+        """Name of the topic on which it publishes its payload; empty: none."""
+        return self.publishes and (self.settings.apply.topic or self.publishes)
 
     def services(self) -> Mapping[str, tuple[str, ...]]:
         """Services that will be called, with the types of which one is expected."""
@@ -186,10 +129,10 @@ class Target:
         """Why it takes nothing now, whatever the payload, a sentence each."""
         yield from ()
 
-    def plan(self, payload: TargetPayload, before: Values) -> Plan:
-        """What is to be sent of a payload in its frame, given what it has now (raises
-        InertialIdError)."""
-        return Plan(payload.values(inertia=False), self.left_out, self.notes)
+    def plan(self, payload: Estimate, before: Values) -> Plan:
+        """What is to be sent of a payload in its frame, or where it wants the axes only along them
+        about the origin of the sensor, given what it has now (raises InertialIdError)."""
+        return Plan(values_of(payload), self.left_out, self.notes)
 
     def send(self, values: Values) -> None:
         """Send values.

@@ -5,7 +5,6 @@ over points; what it tells, is given back, and why it is not sent."""
 from __future__ import annotations
 
 import json
-import math
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -16,21 +15,23 @@ from robot_graph import BIAS, SHIFT, TURN, Graph, assert_close, body, in_sensor,
 
 from inertial_id_ros.errors import InvalidData, InvalidSetting
 from inertial_id_ros.estimate import IDENTIFIED, PRIOR_DOMINATED, UNOBSERVED, Estimate
+from inertial_id_ros.export import estimate_of
 from inertial_id_ros.inertia import GROUPS, phi_from_body
 from inertial_id_ros.model.tool import Tool
 from inertial_id_ros.targets.target import (
     Refused,
     Target,
     difference,
-    payload_of,
-    payload_of_tool,
+    is_known,
+    values_of,
+    with_tool,
 )
 
 MASS, COM, SIX = body()
 VECTOR, MILLIMETRES = dict(zip("xyz", COM, strict=True)), [1000.0 * x for x in COM]
 MOMENTS = {f"in_{axis}": SIX[f"i{axis}{axis}"] for axis in "xyz"}
-PAYLOAD = in_sensor().placed("tilted", TURN, SHIFT)
-VAGUE = replace(PAYLOAD, known=PAYLOAD.known - {"inertia"})
+PAYLOAD = in_sensor().in_frame("tilted", TURN, SHIFT)
+VAGUE = replace(PAYLOAD, verdict=(IDENTIFIED,) * 4 + (UNOBSERVED,) * 6)
 SET_PAYLOAD, SET_LOAD = "/io_and_status_controller/set_payload", "/service_server/set_load"
 UR_FIELDS = {"mass": "float", "center_of_gravity": "", **dict.fromkeys(SIX, "double")}
 HAS = [1.5, 0.01, 0.02, 0.03, 0.4, 0.01, 0.02, 0.5, 0.03, 0.6]  # of a driver, in its order
@@ -197,7 +198,7 @@ def test_an_answer_that_is_no_success_is_a_refusal_with_its_reason(
 
 
 def test_what_is_read_back_is_compared_within_the_digits_that_a_target_keeps() -> None:
-    has = PAYLOAD.values(inertia=True)
+    has = values_of(PAYLOAD, inertia=True)
     assert difference(has, {name: np.float32(value).tolist() for name, value in has.items()}) == ""
     for name in has:
         assert difference(has, {k: v for k, v in has.items() if k != name})
@@ -220,7 +221,7 @@ def test_a_model_is_rated_by_its_whole_name_unless_the_user_rates_it(
 # ---- controllers, which take parameters ----
 
 AXES = [f"{kind}.{axis}" for kind in ("force", "torque") for axis in "xyz"]
-TURNED = in_sensor().placed("tilted", TURN, np.zeros(3))
+TURNED = in_sensor().in_frame("tilted", TURN, np.zeros(3))
 WEIGHED, CENTER, _ = body(TURN, np.zeros(3))
 FILTER = "sensor_filter_chain.filter1.params."
 POSITION, FORCE = "gravity_compensation.CoG.pos", "gravity_compensation.CoG.force"
@@ -302,7 +303,7 @@ def test_the_broadcaster_needs_a_bias_and_a_gain_and_has_defaults() -> None:
     with pytest.raises(InvalidData):
         plan(made(NAMES[0], change={"multiplier.torque.z": 0.0})[0])
     with pytest.raises(InvalidData):
-        plan(target, in_sensor(None))
+        plan(target, in_sensor(np.full(6, np.nan)))
 
 
 def test_one_filter_in_the_chain_is_needed() -> None:
@@ -325,43 +326,37 @@ def test_a_controller_that_reads_its_parameters_when_it_is_activated_is_noted() 
     assert not plan(made(NAMES[2], leave=LIVE)[0]).notes
 
 
-PHI = phi_from_body(*in_sensor().body)
-SD = np.r_[0.02, np.full(3, 0.003), np.full(6, 1e-5)]  # of phi
-# Of a quotient: relative variances add.
-WIDTH = 1.96 * math.sqrt(max(0.003**2 + (x * 0.02)**2 for x in in_sensor().body.com)) / PHI[0]
+PHI, SD = in_sensor().phi, np.r_[0.02, np.full(3, 0.003), np.full(6, 1e-5)]  # of phi
+PARTLY = in_sensor(phi_covariance=np.diag(SD**2), tool_apart=True, verdict=(
+    IDENTIFIED, IDENTIFIED, PRIOR_DOMINATED, *(IDENTIFIED,) * 6, UNOBSERVED))
 
 
-def test_a_payload_in_another_frame_is_that_of_the_points() -> None:
-    placed = in_sensor().placed("tilted", TURN, SHIFT)
-    assert_close(placed.body.com, body()[1])
-    assert placed.describe().endswith("mm in 'tilted'")
-
-
-def estimate(doubted: str = "") -> Estimate:
-    return Estimate(
-        5, "sensor", PHI, np.diag(SD**2), BIAS, "lmi", "none", np.ones(10),
-        (IDENTIFIED, IDENTIFIED, PRIOR_DOMINATED, *(IDENTIFIED,) * 6, UNOBSERVED), np.zeros(6),
-        np.zeros(6), np.zeros(6), 500, 5.0, 10.0, 1e-4, 0.01, tool_apart=True, doubted=doubted)
+def known(payload: Estimate) -> list[str]:
+    return [name for name in GROUPS if is_known(payload, name)]
 
 
 @pytest.mark.parametrize("doubted", ["", "the wrench froze"])
 def test_the_payload_is_that_of_the_report(doubted: str) -> None:
-    payload = payload_of(json.loads(json.dumps(estimate(doubted).to_json())), BIAS)
-    assert payload.bias is BIAS and payload.known == {"mass", "com"}
-    np.testing.assert_allclose(phi_from_body(*payload.body), PHI, atol=1e-12)
-    assert payload.com_width == pytest.approx(math.inf if doubted else WIDTH, rel=1e-6)
+    report = json.loads(json.dumps(replace(PARTLY, doubted=doubted).to_json()))
+    payload = estimate_of(report)
+    assert not np.isfinite(payload.bias).any() and known(payload) == ["mass", "com"]
+    assert payload.doubted == doubted and payload.tool_apart
+    np.testing.assert_allclose(payload.phi, PHI, atol=1e-12)
+    np.testing.assert_allclose(payload.sigma, PARTLY.sigma, rtol=1e-6)
 
 
 def test_a_tool_is_added_or_sent_alone_as_far_as_it_is_known() -> None:
-    def sent(sd: np.ndarray) -> object:
-        return payload_of_tool(Tool("sensor", PHI, np.diag(sd**2), 0), BIAS)
+    def sent(sd: np.ndarray) -> Estimate:
+        empty = in_sensor(phi=1e-6 * PHI, phi_covariance=np.diag(SD**2), tool_apart=True)
+        return with_tool(empty, Tool("sensor", PHI, np.diag(sd**2), 0))
 
     light = phi_from_body(0.5, np.array([0.0, 0.0, 0.05]), 1e-3 * np.eye(3))
-    both = payload_of(estimate().to_json(), None, Tool("sensor", light, np.eye(10), 0)).body
-    assert both.mass == pytest.approx(in_sensor().body.mass + 0.5)
-    assert_close(both.com, (PHI[1:4] + [0.0, 0.0, 0.025]) / (PHI[0] + 0.5))
+    both = with_tool(PARTLY, Tool("sensor", light, np.diag(SD**2), 0))
+    assert both.phi[0] == pytest.approx(PHI[0] + 0.5) and not both.tool_apart
+    assert_close(both.body.com, (PHI[1:4] + [0.0, 0.0, 0.025]) / (PHI[0] + 0.5))
+    np.testing.assert_allclose(both.phi_covariance, 2.0 * np.diag(SD**2))
     alone = sent(SD)
-    assert alone.known == set(GROUPS) and alone.bias is BIAS
-    assert alone.com_width == pytest.approx(WIDTH)
+    assert known(alone) == list(GROUPS) and alone.bias is BIAS
+    np.testing.assert_allclose(alone.sigma, PARTLY.sigma)
     for k, name in ((0, "mass"), (2, "com"), (9, "inertia")):
-        assert name not in sent(np.where(np.arange(10) == k, 0.5, SD)).known
+        assert name not in known(sent(np.where(np.arange(10) == k, 0.5, SD)))
