@@ -5,7 +5,7 @@ parameters do. Their interfaces: docs/apply.md."""
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -20,14 +20,11 @@ from .target import COM, INERTIA, MASS, Plan, Target, Values, is_known, values_o
 
 BROADCASTER = "state_interfaces_broadcaster"  # in place of dynamic_joint_states on ROS 2 Lyrical
 DOOSAN = "dsr_msgs2/srv/"
-FANUC_COMP, FANUC_VALUE = "fanuc_msgs/srv/SetPayloadComp", "fanuc_msgs/srv/SetPayloadValue"
 OFFSETS = tuple(f"offset.{kind}.{axis}" for kind in ("force", "torque") for axis in "xyz")
 LIVE = "enable_parameter_update_without_reactivation"
-UNMEASURED = ("the inertia is sent though it was not measured: the call needs it, so that the "
-              "value of the prior goes with it")
 
 
-def _xyz(values: list[float]) -> dict[str, float]:
+def _xyz(values: Iterable[float]) -> dict[str, float]:
     return dict(zip("xyz", values, strict=True))
 
 
@@ -45,7 +42,7 @@ def _inertia(values: Values) -> Values:
     return {"m": values[MASS], "com": _xyz(values[COM]), **_entries(values)}
 
 
-def _values(numbers: np.ndarray | None, inertia: bool) -> Values:
+def _stated(numbers: np.ndarray | None, inertia: bool = True) -> Values:
     """Values of the ten numbers that a driver states; empty: it states none."""
     if numbers is None or not np.isfinite(numbers).all():
         return {}
@@ -83,7 +80,7 @@ class UniversalRobots(Target):
 
     def read(self) -> Values:
         interfaces, name = self._interfaces(), self.settings.dynamic_joint_states.payload
-        return _values(stated_payload(interfaces, name), (name, "inertia.ixx") in interfaces)
+        return _stated(stated_payload(interfaces, name), (name, "inertia.ixx") in interfaces)
 
     def _interfaces(self) -> dict[tuple[str, str], float]:
         """Values by name and interface, from whichever broadcaster runs."""
@@ -124,7 +121,8 @@ class Franka(Target):
     geometry_msgs/InertiaStamped.
     """
 
-    takes_tool, changes_wrench = False, True
+    takes_tool = False
+    changes_wrench = takes_inertia = True
     publishes = "franka_robot_state_broadcaster/robot_state"
     default, flange = "service_server/set_load", "fr3_link8"
     kinds = ("franka_msgs/srv/SetLoad",)
@@ -135,7 +133,7 @@ class Franka(Target):
 
     def read(self) -> Values:
         state = self._state()
-        return {} if state is None else _values(inertia_numbers(state.inertia_load.inertia), True)
+        return {} if state is None else _stated(inertia_numbers(state.inertia_load.inertia))
 
     def refusals(self) -> Iterator[str]:
         state = self._state()
@@ -145,10 +143,6 @@ class Franka(Target):
         elif int(state.robot_mode) != self.idle:
             yield (f"robot_mode is {int(state.robot_mode)}; the robot takes a load only in mode "
                    f"{self.idle} (idle): deactivate the controllers that command it")
-
-    def plan(self, payload: Estimate, before: Values) -> Plan:
-        return Plan(values_of(payload, True), (),
-                    () if is_known(payload, INERTIA) else (UNMEASURED,))
 
     def request(self, values: Values) -> Values:
         names = self.robot.request_fields(self.service)
@@ -230,41 +224,20 @@ class Doosan(Target):
 
 
 class Fanuc(Target):
-    """A payload schedule of fanuc_driver, by ``set_payload_comp`` or ``set_payload_value``, as the
-    name of the service says. The first is for CRX robots, where the second ends streaming and asks
-    for a power cycle."""
+    """A payload schedule of fanuc_driver, by ``set_payload_comp``."""
 
     default, flange = "fanuc_gpio_controller/set_payload_comp", "fanuc_flange"
-    kinds = (FANUC_COMP, FANUC_VALUE)
+    kinds = ("fanuc_msgs/srv/SetPayloadComp",)
     success = ("result", 0)
+    takes_inertia = True
+    left_out = ("the products of inertia: it takes the moments about the axes only",)
+    notes = ("it takes effect only for the schedule in use, with payload compensation enabled",)
 
-    @property
-    def kind(self) -> str:
-        """Type of the service: that which is served, else by its name."""
-        by_name = FANUC_VALUE if self.service.endswith("set_payload_value") else FANUC_COMP
-        return str(self.robot.services().get(self.robot.resolve(self.service), by_name))
-
-    def plan(self, payload: Estimate, before: Values) -> Plan:
-        is_value, known = self.kind == FANUC_VALUE, is_known(payload, INERTIA)
-        inertia = known or not is_value
-        left_out = ("the products of inertia: it takes the moments about the axes only" if inertia
-                    else "the inertia: it is unobserved")
-        note = ("on a CRX this ends streaming, and needs DCS apply and a power cycle" if is_value
-                else "it takes effect only for the schedule in use, with payload compensation "
-                "enabled")
-        values = {"schedule": self.settings.apply.schedule, **values_of(payload, inertia)}
-        return Plan(values, (left_out,), (note, UNMEASURED)[:1 + (inertia and not known)])
-
-    def send(self, values: Values) -> None:
-        kind = self.kind
-        request = {"payload_schedule_id": values["schedule"], "mass": values[MASS],
-                   **{f"cg_{axis}": x for axis, x in _xyz(values[COM]).items()}}
-        if kind == FANUC_VALUE:
-            request["use_in"] = INERTIA in values
-        if INERTIA in values:
-            moments = np.diagonal(tensor_from_six(values[INERTIA])).tolist()
-            request |= {f"in_{axis}": x for axis, x in _xyz(moments).items()}
-        self.call(kind, self.service, request)
+    def request(self, values: Values) -> Values:
+        moments = np.diagonal(tensor_from_six(values[INERTIA])).tolist()
+        return {"payload_schedule_id": self.settings.apply.schedule, "mass": values[MASS],
+                **{f"cg_{axis}": x for axis, x in _xyz(values[COM]).items()},
+                **{f"in_{axis}": x for axis, x in _xyz(moments).items()}}
 
 
 # ---- controllers ---------------------------------------------------------------------------------

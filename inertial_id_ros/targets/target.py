@@ -24,6 +24,8 @@ MASS, COM, INERTIA = GROUPS
 Values = Mapping[str, Any]  # numbers, lists of numbers, or names, by name; empty: not known
 TOLERANCES = {MASS: 1e-3, COM: 1e-4, INERTIA: 1e-4}  # kg, m, kg m^2
 ROUNDING = 1e-5  # relative, of a number that went through 32 bits
+UNMEASURED = ("the inertia is sent though it was not measured: the call needs it, so that the "
+              "value of the prior goes with it")
 
 
 class Refused(InertialIdError):
@@ -87,11 +89,11 @@ class Target:
         ratings: rated payload [kg] and its source by the model in the robot description.
         default: name of the service; kinds: types of which it has one; flange: frame.
         success: field of the response, and its value where the call has succeeded.
-        left_out, notes: of every plan.
+        takes_inertia: its request needs one; left_out, notes: of every plan.
     """
 
     takes_tool = confirms = needs_limits = True
-    changes_wrench = axes_only = False
+    changes_wrench = axes_only = takes_inertia = False
     publishes = default = flange = ""
     ratings: Mapping[str, tuple[float, str]] = {}
     kinds: tuple[str, ...] = ()
@@ -132,7 +134,9 @@ class Target:
     def plan(self, payload: Estimate, before: Values) -> Plan:
         """What is to be sent of a payload in its frame, or where it wants the axes only along them
         about the origin of the sensor, given what it has now (raises InertialIdError)."""
-        return Plan(values_of(payload), self.left_out, self.notes)
+        vague = self.takes_inertia and not is_known(payload, INERTIA)
+        return Plan(values_of(payload, self.takes_inertia), self.left_out,
+                    (*self.notes, UNMEASURED) if vague else self.notes)
 
     def send(self, values: Values) -> None:
         """Send values.

@@ -73,7 +73,7 @@ def test_what_the_user_names_goes_before_the_default_of_the_driver() -> None:
 
 
 FANUC = {"payload_schedule_id": 1, "mass": MASS, **{f"cg_{a}": x for a, x in VECTOR.items()}}
-COMP, VALUE = ("fanuc_gpio_controller/set_payload_" + end for end in ("comp", "value"))
+COMP = "fanuc_gpio_controller/set_payload_comp"
 
 
 @pytest.mark.parametrize(("name", "graph", "settings", "request_"), [
@@ -88,9 +88,8 @@ COMP, VALUE = ("fanuc_gpio_controller/set_payload_" + end for end in ("comp", "v
     ("xarm", Graph(), {}, {"weight": MASS, "center_of_gravity": MILLIMETRES}),
     ("dobot", Graph(), {}, {"load": MASS, **dict(zip("xyz", MILLIMETRES, strict=True))}),
     ("fanuc", Graph(), {}, {**FANUC, **MOMENTS}),
-    ("fanuc", Graph(), {"apply__tool": "7", "apply__service": VALUE},
-     {**FANUC, "payload_schedule_id": 7, "use_in": True, **MOMENTS}),
-], ids=["ur", "ur-inertia", "franka", "franka-stamped", "xarm", "dobot", "fanuc", "fanuc-value"])
+    ("fanuc", Graph(), {"apply__tool": "7"}, {**FANUC, "payload_schedule_id": 7, **MOMENTS}),
+], ids=["ur", "ur-inertia", "franka", "franka-stamped", "xarm", "dobot", "fanuc", "fanuc-7"])
 def test_a_driver_is_sent_the_payload_in_its_units_order_and_frame(
         name: str, graph: Graph, settings: dict[str, Any], request_: dict[str, Any]) -> None:
     assert_close(sent(name, graph, **settings), request_)
@@ -168,17 +167,13 @@ def test_doosan_makes_a_tool_beside_the_present_one_and_chooses_that_again(prese
                             {"name": present})]
 
 
-def test_fanuc_sends_the_type_that_is_served_and_no_vague_moments_where_it_need_not() -> None:
-    graph = Graph()
-    graph.kinds[f"/{COMP}"] = "fanuc_msgs/srv/SetPayloadValue"
-    assert_close(sent("fanuc", graph, VAGUE), {**FANUC, "use_in": False})
-    assert graph.calls[0][0].startswith("fanuc_msgs/srv/SetPayloadValue ")
+def test_fanuc_sends_moments_with_a_note_where_they_are_vague() -> None:
     assert_close(sent("fanuc", Graph(), VAGUE), {**FANUC, **MOMENTS})
     target = load("fanuc")
     assert len(target.plan(VAGUE, {}).notes) == 1 + len(target.plan(PAYLOAD, {}).notes)
     for tool in ("0", "101", "left"):
         with pytest.raises(InvalidSetting):
-            load("fanuc", apply__tool=tool).plan(PAYLOAD, {})
+            sent("fanuc", Graph(), apply__tool=tool)
 
 
 @pytest.mark.parametrize(("name", "service", "answer"), [

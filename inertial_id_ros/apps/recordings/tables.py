@@ -26,8 +26,7 @@ from ...settings.spec import Spec, check, coerce
 from . import Part, PosesAtRest, Recording
 
 INFO = Path("meta") / "info.json"
-UNITS = {"", "-", "1", "s", "ms", "us", "ns", "sec", "n", "nm", "n m", "n*m", "n·m", "nmm", "m",
-         "mm", "rad", "deg", "m/s^2", "m/s2", "rad/s", "a", "kg", "hz", "°"}
+FORMS = [(cell, point) for point in ".," for cell in (",", ";", "\t", None) if cell != point]
 NUMBER = r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?|[-+]?(nan|inf)"
 MOST_ABOVE = 1000  # lines among which the first row of numbers is
 TIMES = ("time", "t", "stamp", "timestamp")
@@ -130,8 +129,7 @@ def _read_csv(path: Path) -> dict[str, np.ndarray]:
     lines = [line for line in _text(path).splitlines() if line.strip()]
     # Of separators and decimal points, those that make most numbers of a row.
     middle = lines[len(lines) // 2] if lines else ""
-    cell, point = max(((cell, point) for point in ".," for cell in (",", ";", "\t", None)
-                       if cell != point), key=lambda form: _numbers(middle, *form))
+    cell, point = max(FORMS, key=lambda form: _numbers(middle, *form))
     rows = [_cells(line.lstrip("# "), cell) for line in lines[:MOST_ABOVE]]
     width = len(_cells(middle, cell))
     first = next((k for k, row in enumerate(rows) if len(row) == width and 2 * _numbers(
@@ -140,12 +138,18 @@ def _read_csv(path: Path) -> dict[str, np.ndarray]:
         raise ValueError(f"it has '{''.join(lines[:1]):.60}' in its first line, and no line of "
                          "names above rows of numbers, separated by commas, semicolons, tabs or "
                          "blanks")
+    fitting = [row for row in rows[:first] if len(row) == width]
+    if not fitting:
+        raise ValueError(f"it has {width} columns and {len(rows[first - 1])} names above them")
+    # Remarks above the names, and units below them, are less different.
+    names = max(fitting, key=lambda row: len(set(row)))
+    twice = [name for name, count in Counter(names).items() if name and count > 1]
+    if twice:
+        raise ValueError(f"it has two columns with the name '{twice[0]}'; each needs its own")
     table = pd.read_csv(StringIO("\n".join(lines[first:]).replace(point, ".")), header=None,
                         sep=cell or r"\s+", skipinitialspace=True, index_col=False)
-    if table.shape[1] != width:
-        raise ValueError(f"a row has {table.shape[1]} columns; others have {width}")
     return {name: pd.to_numeric(table[k], errors="coerce").to_numpy(float)
-            for k, name in enumerate(_names(rows[:first], width)) if name}
+            for k, name in enumerate(names) if name}
 
 
 def _text(path: Path) -> str:
@@ -166,19 +170,6 @@ def _numbers(line: str, cell: str | None, point: str) -> int:
     """How many cells of a line are numbers."""
     return sum(re.fullmatch(NUMBER, text.replace(point, "."), re.I) is not None
                for text in _cells(line, cell))
-
-
-def _names(above: Sequence[list[str]], width: int) -> list[str]:
-    """Names of the columns, from the lines above the numbers; below them may be a line of units."""
-    fitting = [cells for cells in above if len(cells) == width]
-    while len(fitting) > 1 and {text.lower().strip("[]() ") for text in fitting[-1]} <= UNITS:
-        del fitting[-1]
-    if not fitting:
-        raise ValueError(f"it has {width} columns and {len(above[-1])} names above them")
-    twice = [name for name, count in Counter(fitting[-1]).items() if name and count > 1]
-    if twice:
-        raise ValueError(f"it has two columns with the name '{twice[0]}'; each needs its own")
-    return fitting[-1]
 
 
 READERS: dict[str, Callable[[Path], dict[str, np.ndarray]]] = {
@@ -240,11 +231,11 @@ def columns_from_file(path: Path) -> Columns:
             if len(given[name]) not in (1, 2, SIZES[name]):
                 raise InvalidSetting(f"{name} is {value!s:.200}; it must be {SIZES[name]} names of "
                                      "columns, or one that holds as many numbers")
-        elif isinstance(usual[name], dict):
-            if not isinstance(value, dict):
-                raise InvalidSetting(f"{name} is {value!s:.200}; it must be names of joints and "
-                                     "names of columns")
+        elif isinstance(value, dict):
             given[name] = {str(joint): str(column) for joint, column in value.items()}
+        elif isinstance(usual[name], dict):
+            raise InvalidSetting(f"{name} is {value!s:.200}; it must be names of joints and names "
+                                 "of columns")
         else:
             given[name] = coerce(name, value, usual[name])
             check(name, given[name], ALLOWED.get(name, Spec("")))
@@ -272,9 +263,9 @@ class Table:
         self.content = content | {f"{name}[{k}]": values for name, column in content.items()
                                   if column.ndim == 2 for k, values in enumerate(column.T)}
 
-    def rows(self, names: Sequence[str], size: int) -> Array:
-        """Rows (n, size), from a column of each number, or columns of several (raises
-        InvalidData)."""
+    def rows(self, names: Sequence[str], size: int, finite: bool = False) -> Array:
+        """Rows (n, size), from a column of each number, or columns of several; finite: each is a
+        number (raises InvalidData)."""
         for name in names:
             if name not in self.content:
                 raise InvalidData(f"{self.what} has no column '{name}' (--columns names them); it "
@@ -288,6 +279,10 @@ class Table:
         if rows.shape[1:] != (size,) or rows.dtype.kind != "f":
             raise InvalidData(f"{', '.join(names)} of {self.what} give {rows.shape[1]} numbers in "
                               f"a row; {size} are needed (of a vector, {names[0]}[0] is the first)")
+        good = np.isfinite(rows).all(axis=1)
+        if finite and not good.all():
+            raise InvalidData(f"{', '.join(names)} of row {int(np.argmin(good)) + 1} of "
+                              f"{self.what}: not a number")
         return rows
 
     def joints(self, named: Mapping[str, str]) -> Array:
@@ -297,15 +292,6 @@ class Table:
         if len(names) > 1 == len(set(names)):
             names = [f"{name}[{k}]" for k, name in enumerate(names)]
         return self.rows(names, len(named))
-
-    def numbers(self, names: Sequence[str], size: int, what: str) -> Array:
-        """As `rows`, of finite numbers (raises InvalidData)."""
-        rows = self.rows(names, size)
-        good = np.isfinite(rows).all(axis=1)
-        if not good.all():
-            raise InvalidData(f"{what} of row {int(np.argmin(good)) + 1} of {self.what} is not a "
-                              "number")
-        return rows
 
     def orientation(self) -> Rotation:
         """The rotation of each row (raises InvalidData)."""
@@ -317,7 +303,7 @@ class Table:
                               "time and of joint positions (joints, with --urdf); it has "
                               f"{self.present}")
         usual, make, wanted = ORIENTATIONS[kind]
-        rows = self.numbers(getattr(self.columns, kind) or usual, SIZES[kind], "orientation")
+        rows = self.rows(getattr(self.columns, kind) or usual, SIZES[kind], finite=True)
         length = np.linalg.norm(rows, axis=1) / (wanted or 1.0)
         k = int(np.argmax(np.abs(length - 1.0)))
         if wanted and abs(length[k] - 1.0) > UNIT:
@@ -337,7 +323,7 @@ class Table:
                 return None
             self._rows = max(map(len, self.content.values()), default=0)
             return START + np.round(1e9 * np.arange(self._rows) / self.columns.rate).astype(int)
-        time = self.numbers([name], 1, f"column '{name}'")[:, 0]
+        time = self.rows([name], 1, finite=True)[:, 0]
         if len(time) < 2:
             raise InvalidData(f"{self.what} has {len(time)} rows; it needs at least two")
         k = int(np.argmin(np.diff(time)))
@@ -417,7 +403,7 @@ def _joint_states(table: Table, stamps: np.ndarray, settings: Settings) -> Joint
 def _poses_at_rest(table: Table) -> PosesAtRest:
     """One pose and mean wrench a row (raises InvalidData)."""
     turn = table.orientation().as_matrix()
-    wrench = table.numbers(table.columns.wrench, 6, "the wrench")
+    wrench = table.rows(table.columns.wrench, 6, finite=True)
     if not FEWEST_POSES <= len(wrench) <= MOST_POSES:
         raise InvalidData(f"{table.what} has {len(wrench)} rows, taken for poses at rest; "
                           f"{FEWEST_POSES} to {MOST_POSES} can be used: a column of the time makes "

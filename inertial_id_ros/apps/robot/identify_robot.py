@@ -19,9 +19,8 @@ from ...robot.model import COULOMB, DRIVE, OFFSET, VISCOUS, JointTerms, RobotMod
 from ...robot.recording import JointRecording
 from ...robot.robot_file import save_robot
 from ..bag.output import check_outputs, print_written, report_file, write_json
-from ..report.page import print_report
 from .files import read_recording, set_inertias
-from .page import result_json, robot_page, robot_sections
+from .page import print_result, result_json, robot_page
 
 _TERMS = (VISCOUS, COULOMB, OFFSET, DRIVE)
 _SETTINGS = {
@@ -129,7 +128,7 @@ def run(args: argparse.Namespace, words: Sequence[str] = ()) -> int:
     if not args.quiet:
         for note in dict.fromkeys(note for path in args.recording for note in read[path].notes):
             print(f"note: {printable(note)}")
-        print_report(title, robot_sections(result))
+        print_result(result, title)
     if report_out is not None:
         write_atomically(report_out, robot_page(result, args.recording[0], words))
     if result.unexplained is None:

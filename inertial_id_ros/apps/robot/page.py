@@ -15,7 +15,7 @@ from ...inertia import report_from_phi, report_jacobian
 from ...robot.identify import RobotResult
 from ...robot.model import NOT_NEGATIVE
 from ..report import results
-from ..report.page import Section, chart, provenance_section, render
+from ..report.page import Section, chart, print_report, provenance_section, render
 from ..report.results import Cell, Diagnosis, Table, interval, percent
 
 _SHOWN = (0, 1, 2, 3, 4, 7, 9)  # all but the products of inertia
@@ -23,9 +23,9 @@ _HALF = 0.5  # of a number that the data know, or of a torque that is explained,
 _SECONDS = 12.0  # of torque that are shown, in which single motions can be told apart
 
 
-def robot_sections(result: RobotResult) -> list[Section]:
-    """Torque prediction, parameters and consistency, without pictures."""
-    return [Section("", "", [*_tables(result), *_summary(result)])]
+def print_result(result: RobotResult, title: str) -> None:
+    """Print torque prediction, parameters and consistency."""
+    print_report(title, [Section("", "", [*_tables(result), *_summary(result)])])
 
 
 def _summary(result: RobotResult) -> list[str]:
