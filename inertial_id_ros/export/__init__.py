@@ -7,29 +7,14 @@ import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
-from xml.etree import ElementTree
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
 import pinocchio as pin
 
-from ..errors import (
-    DamagedFile,
-    InvalidData,
-    InvalidModel,
-    InvalidSetting,
-    NotEnoughData,
-    UnknownFrame,
-)
+from .. import errors
 from ..estimate import PRIOR_DOMINATED, UNOBSERVED, Estimate, NoEstimate
-from ..inertia import (
-    PARAMETER_NAMES,
-    PARAMETERS,
-    is_consistent,
-    move_body,
-    phi_from_body,
-    report_jacobian,
-)
+from ..inertia import PARAMETER_NAMES, is_consistent, move_body, phi_from_body, report_jacobian
 from ..io import fields
 from ..io.files import read_report, user_path
 from ..motion.description import link_names, parse_urdf
@@ -39,7 +24,6 @@ ROBOT, DESK = "urdf_robot", "franka_desk"
 FORMATS = (*WRITERS, ROBOT)
 DEFAULT_LINK = "payload"
 NEARLY_ZERO = 1e-5  # kg m^2: OpenUSD takes smaller moments (norm) for not stated
-LIGHTEST = 1e-6  # kg of a link that is worth a note
 BEGIN = "<!-- inertial_id_ros payload begins -->"
 END = "<!-- inertial_id_ros payload ends -->\n"
 
@@ -72,9 +56,10 @@ def export_estimate(estimate: Estimate | NoEstimate | str | Path, name: str, urd
     try:
         payload = payload_of(read_report(path), link)
     except OSError as error:
-        raise InvalidSetting(f"saved estimate {path} cannot be read: {error.strerror}") from error
-    except DamagedFile as error:
-        raise InvalidData(f"saved estimate {path} cannot be used: {error}") from None
+        raise errors.InvalidSetting(
+            f"saved estimate {path} cannot be read: {error.strerror}") from error
+    except errors.DamagedFile as error:
+        raise errors.InvalidData(f"saved estimate {path} cannot be used: {error}") from None
     return export(payload, name, parent, urdf)
 
 
@@ -86,27 +71,27 @@ def estimate_of(report: dict[str, Any]) -> Estimate:
         DamagedFile: it is no such report. NotEnoughData: there was no estimate.
     """
     if report.get("valid") is False:
-        raise NotEnoughData("there is no estimate: "
-                            + str(next(iter(report.get("diagnostics") or ()), "no reason given")))
+        raise errors.NotEnoughData("there is no estimate: " + str(
+            next(iter(report.get("diagnostics") or ()), "no reason given")))
     mass, com = float(fields.numbers(report, "mass")), fields.numbers(report, "com", 3)
     inertia = fields.numbers(report, "inertia_com", 3, 3)
     if np.abs(inertia - inertia.T).max() > 1e-9 * np.abs(inertia).max():
-        raise DamagedFile("its 'inertia_com' is not symmetric")
+        raise errors.DamagedFile("its 'inertia_com' is not symmetric")
     if not is_consistent(phi_from_body(mass, np.zeros(3), inertia)):
-        raise DamagedFile("no rigid body has its mass and inertia")
+        raise errors.DamagedFile("no rigid body has its mass and inertia")
     phi = phi_from_body(mass, com, inertia)
     back = np.linalg.inv(report_jacobian(phi))
     covariance = back @ fields.covariance(report, "covariance") @ back.T
-    given = {name: fields.numbers(report, name, size) for name, size in (
-        ("data_share", PARAMETERS), ("alignment", 6), ("alignment_sigma", 6), ("residual_rms", 6))}
-    plain = {name: report.get(name) for name in (
-        "method", "weighting", "samples", "window", "condition_number", "min_eigenvalue",
-        "solve_time")}
+    arrays = {name: fields.numbers(report, name, size) for name, size in (
+        ("data_share", 10), ("alignment", 6), ("alignment_sigma", 6), ("residual_rms", 6))}
+    words = {name: str(report.get(name) or "") for name in (
+        "method", "weighting", "stale_reason", "doubted")}
+    flags = {name: report.get(name) is True for name in ("stale", "tool_apart")}
+    numbers: dict[str, Any] = {name: report.get(name) for name in (
+        "samples", "window", "condition_number", "min_eigenvalue", "solve_time")}
     return Estimate(fields.stamp(report, "stamp_ns"), fields.text(report, "frame_id"), phi,
                     covariance, np.full(6, np.nan), verdict=fields.verdict(report, "verdict"),
-                    stale=report.get("stale") is True, doubted=str(report.get("doubted") or ""),
-                    stale_reason=str(report.get("stale_reason") or ""),
-                    tool_apart=report.get("tool_apart") is True, **given, **plain)
+                    **arrays, **words, **flags, **numbers)
 
 
 def payload_of(report: dict[str, Any], link: str = DEFAULT_LINK) -> PayloadOnLink:
@@ -118,13 +103,13 @@ def payload_of(report: dict[str, Any], link: str = DEFAULT_LINK) -> PayloadOnLin
     """
     found = estimate_of(report)
     if found.doubted:
-        raise NotEnoughData(f"the estimate is in doubt: {found.doubted}")
+        raise errors.NotEnoughData(f"the estimate is in doubt: {found.doubted}")
     unknown, guessed = (
         ", ".join(name for name, verdict in zip(PARAMETER_NAMES, found.verdict, strict=True)
                   if verdict == wanted) for wanted in (UNOBSERVED, PRIOR_DOMINATED))
     if UNOBSERVED in found.verdict[:4]:
-        raise NotEnoughData(f"the data of this estimate do not determine {unknown}; a payload is "
-                            "exported only with mass and centre of mass")
+        raise errors.NotEnoughData(f"the data of this estimate do not determine {unknown}; a "
+                                   "payload is exported only with mass and centre of mass")
     notes = {
         f"it was stale: {found.stale_reason or 'no new data came'}": found.stale,
         "not determined by the data, the prior's value is written: "
@@ -134,7 +119,7 @@ def payload_of(report: dict[str, Any], link: str = DEFAULT_LINK) -> PayloadOnLin
     source = (f"{found.method} on {found.samples} samples, stamp {found.stamp_ns // 10**9}."
               f"{found.stamp_ns % 10**9:09d} s")
     return PayloadOnLink(link, found.frame_id, found.body, source,
-                         tuple(note for note, holds in notes.items() if holds), found.tool_apart)
+                         tuple(note for note, holds in notes.items() if holds))
 
 
 def export(payload: PayloadOnLink, name: str, parent: str, urdf: str) -> ExportedPayload:
@@ -151,19 +136,18 @@ def export(payload: PayloadOnLink, name: str, parent: str, urdf: str) -> Exporte
         UnknownFrame: no such link, or no description that holds it.
     """
     if name not in FORMATS:
-        raise InvalidSetting(f"format is {name[:100]!r}; allowed: {', '.join(FORMATS)}")
+        raise errors.InvalidSetting(f"format is {name[:100]!r}; allowed: {', '.join(FORMATS)}")
     if name == DESK and not parent:
-        raise UnknownFrame(f"{DESK} needs the payload in the frame of the flange: name its link as "
-                           "parent, as fr3_link8")
+        raise errors.UnknownFrame(f"{DESK} needs the payload in the frame of the flange: name its "
+                                  "link as parent, as fr3_link8")
     parent = parent or payload.parent
     if not urdf and name == ROBOT:
-        raise InvalidModel(f"format {ROBOT} needs a robot description, and there is none")
+        raise errors.InvalidModel(f"format {ROBOT} needs a robot description, and there is none")
     if not urdf and parent != payload.parent:
-        raise UnknownFrame(f"parent '{parent}' is not '{payload.parent}', the frame of the "
-                           "estimate, and there is no robot description that relates them")
+        raise errors.UnknownFrame(f"parent '{parent}' is not '{payload.parent}', the frame of the "
+                                  "estimate, and there is no robot description that relates them")
     if name == ROBOT:
         urdf = without_payloads(urdf, payload.link)
-        payload = _with_note_on_masses(payload, urdf)
     if name == ROBOT or parent != payload.parent:
         payload = move_to_link(payload, parent, parse_urdf(urdf))
     if name == ROBOT:
@@ -189,15 +173,15 @@ def move_to_link(payload: PayloadOnLink, parent: str, model: pin.Model) -> Paylo
     frames = []
     for link in (payload.parent, parent):
         if not model.existFrame(link, pin.FrameType.BODY):
-            raise UnknownFrame(f"'{link}' is no link of the robot description; links: "
-                               f"{', '.join(link_names(model))}")
+            raise errors.UnknownFrame(f"'{link}' is no link of the robot description; links: "
+                                      f"{', '.join(link_names(model))}")
         frames.append(model.frames[model.getFrameId(link, pin.FrameType.BODY)])
     old, new = frames
     if old.parentJoint != new.parentJoint:
         between = set(model.supports[old.parentJoint]) ^ set(model.supports[new.parentJoint])
-        raise InvalidModel(f"parent '{parent}' moves against '{payload.parent}', the frame of the "
-                           f"estimate (joint '{model.names[max(between)]}'); a parent must be "
-                           "fixed to it")
+        raise errors.InvalidModel(
+            f"parent '{parent}' moves against '{payload.parent}', the frame of the estimate (joint "
+            f"'{model.names[max(between)]}'); a parent must be fixed to it")
     pose = new.placement.inverse() * old.placement
     return replace(payload, parent=parent,
                    body=move_body(payload.body, pose.rotation, pose.translation))
@@ -217,21 +201,3 @@ def without_payloads(urdf: str, link: str) -> str:
     """A robot description without the payloads of a name that `add_payload` has added."""
     return re.sub(f"{BEGIN}.*?{END}", lambda block: (
         "" if f"\n<link name={quoteattr(link)}>" in block[0] else block[0]), urdf, flags=re.S)
-
-
-def _with_note_on_masses(payload: PayloadOnLink, urdf: str) -> PayloadOnLink:
-    """The payload with a note on the links below its own that have masses, as a gripper's: what a
-    sensor there carries."""
-    parse_urdf(urdf)  # its parser says what is wrong
-    root, carried = ElementTree.fromstring(urdf), [payload.parent]
-    joints = [(parent.get("link", ""), child.get("link", "")) for parent, child in zip(
-        root.iterfind("joint/parent"), root.iterfind("joint/child"), strict=True)]
-    for link in carried:
-        carried += [child for parent, child in joints if parent == link]
-    named = [f"{link.get('name')} {mass:.3g} kg" for link in root.findall("link")
-             if link.get("name") in carried[1:] for element in link.iterfind("inertial/mass")
-             if (mass := float(element.get("value", 0.0))) > LIGHTEST]
-    return payload if not named or payload.tool_apart else payload.with_note(
-        f"the description gives masses to links that '{payload.parent}' carries "
-        f"({', '.join(named[:5])}); a payload from the wrench holds them already, so that they "
-        "count twice")

@@ -31,7 +31,6 @@ class PayloadOnLink:
         body: mass [kg], centre of mass [m] and inertia about it [kg m^2], in `parent`.
         source: where the numbers come from.
         notes: what its user must know, one sentence each.
-        tool_apart: it is the object alone, without the tool that carries it.
 
     Raises:
         InvalidSetting: a name cannot stand in a document of any format.
@@ -42,7 +41,6 @@ class PayloadOnLink:
     body: Body
     source: str
     notes: tuple[str, ...] = ()
-    tool_apart: bool = False
 
     def __post_init__(self) -> None:
         for what, name in (("link", self.link), ("parent", self.parent)):

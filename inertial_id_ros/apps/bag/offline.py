@@ -64,7 +64,8 @@ class _Run:
                 recording.description):
             identifier.set_robot_description(described)
         for edge in recording.fixed:
-            identifier.add_static_transform(*edge)
+            pose = edge.rows[-1].tolist()
+            identifier.add_static_transform(edge.parent, edge.child, pose[:3], pose[3:])
         for part in recording.parts:
             if not self._origin and part.samples:
                 self._origin = min(int(some.stamps[0]) for some in part.samples)

@@ -10,14 +10,13 @@ from typing import NamedTuple
 import numpy as np
 
 from ...inertia import Array
-from ...io.sample_blocks import Samples
+from ...io.sample_blocks import Edges, Samples
 from ...kinds import Finding, made
 from ...model.history import History
 from ...motion.motion import BIN, BIN_NS, Motion
 
 HELD, EVERY = 90, 100  # bins for which a pose is held; after which the next one follows
 START = 170_000_000_000  # bin of the first one
-FixedFrame = tuple[str, str, tuple[float, ...], tuple[float, ...]]
 
 
 class StatedPayload(NamedTuple):
@@ -71,8 +70,8 @@ class Recording:
     Attributes:
         parts: of the samples; duration: of all [s].
         counts: messages or rows, by topic or column; filled while the parts are read.
-        description: the robot description as URDF, empty where there is none; fixed: parent, child,
-            translation [m] and quaternion x, y, z, w of frames that stay.
+        description: the robot description as URDF, empty where there is none; fixed: poses of
+            frames that stay.
         notes: choices that were made for the user; lacks: findings on what the recording lacks.
         damaged: number of messages that could not be used and why the last could not, by topic;
             filled meanwhile, too.
@@ -82,7 +81,7 @@ class Recording:
     duration: float
     counts: dict[str, int]
     description: str = ""
-    fixed: tuple[FixedFrame, ...] = ()
+    fixed: tuple[Edges, ...] = ()
     notes: tuple[str, ...] = ()
     lacks: tuple[Finding, ...] = ()
     damaged: dict[str, tuple[int, str]] = field(default_factory=dict)

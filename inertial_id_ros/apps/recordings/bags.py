@@ -38,7 +38,7 @@ from ...io.input_topics import (
 from ...io.sample_blocks import Edges
 from ...kinds import Finding, made
 from ...settings import Settings
-from . import FixedFrame, Part, Recording, StatedPayload
+from . import Part, Recording, StatedPayload
 
 SUFFIXES = (".mcap", ".db3", ".bag")
 SECOND = 1_000_000_000  # ns, of a part
@@ -200,21 +200,16 @@ class _Reader:
         self.counts = dict.fromkeys(topics, 0)
         self.damaged: dict[str, tuple[int, str]] = {}
 
-    def latched(self) -> tuple[str, tuple[FixedFrame, ...]]:
-        """The newest robot description that can be read, and the frames that stay."""
-        description, fixed = "", list[FixedFrame]()
+    def latched(self) -> tuple[str, tuple[Edges, ...]]:
+        """The newest robot description, and the frames that stay (raises RecordingError)."""
+        description, fixed = "", list[Any]()
         for name, _, data in self._messages(latched=True):
             if self._topics[name] is ROBOT_DESCRIPTION:
                 self.counts[name] += 1
-                try:
+                with _one_error(f"the robot description on {name} cannot be read"):
                     description = decoding.text(data)
-                except ValueError as error:
-                    self._note_damage(name, 1, str(error))
-                continue
-            for edge in self._decode(name, [data], None).samples:
-                assert isinstance(edge, Edges)
-                pose = edge.rows[-1].tolist()
-                fixed.append((edge.parent, edge.child, tuple(pose[:3]), tuple(pose[3:])))
+            else:
+                fixed += self._decode(name, [data], None).samples
         return description, tuple(fixed)
 
     def parts(self) -> Iterator[Part]:
@@ -222,7 +217,17 @@ class _Reader:
         for _, some in groupby(self._messages(latched=False), lambda message: message[1] // SECOND):
             messages, part = list(some), Part([])
             for name in dict.fromkeys(topic for topic, _, _ in messages):
-                payload = self._add(part, name, [m for m in messages if m[0] == name])
+                data = [m[2] for m in messages if m[0] == name]
+                if self._topics[name] in PAYLOADS.values():
+                    self.counts[name] += len(data)
+                    payload = _stated_payload(self._bag, self._topics[name], data[-1],
+                                              self._settings)
+                else:
+                    decoded = self._decode(name, data, np.array(
+                        [m[1] for m in messages if m[0] == name]))
+                    part.samples.extend(decoded.samples)
+                    stated = decoded.payload  # in the message of the wrench
+                    payload = None if stated is None else StatedPayload("", stated)
                 part = part._replace(payload=payload or part.payload)
             yield part
 
@@ -230,27 +235,14 @@ class _Reader:
         return self._bag.messages({name: topic.type for name, topic in self._topics.items()
                                    if topic.latched == latched})
 
-    def _add(self, part: Part, name: str, messages: list[Message]) -> StatedPayload | None:
-        """Add the samples of a topic to a part; the payload that they state."""
-        data = [message[2] for message in messages]
-        if self._topics[name] in PAYLOADS.values():
-            self.counts[name] += len(data)
-            return _stated_payload(self._bag, self._topics[name], data[-1], self._settings)
-        decoded = self._decode(name, data, np.array([m[1] for m in messages])
-                               if self._recorded_stamps else None)
-        part.samples.extend(decoded.samples)
-        stated = decoded.payload  # in the message of the wrench
-        return None if stated is None else StatedPayload("", stated)
-
     def _decode(self, name: str, data: list[bytes], times: np.ndarray | None) -> decoding.Decoded:
-        decoded = decoding.Decoder(self._topics[name], self._settings)(data, times)
+        decoded = decoding.Decoder(self._topics[name], self._settings)(
+            data, times if self._recorded_stamps else None)
         self.counts[name] += len(data)
         if decoded.damaged:
-            self._note_damage(name, decoded.damaged, decoded.why)
+            self.damaged[name] = (self.damaged.get(name, (0, ""))[0] + decoded.damaged,
+                                  decoded.why)
         return decoded
-
-    def _note_damage(self, name: str, count: int, why: str) -> None:
-        self.damaged[name] = self.damaged.get(name, (0, ""))[0] + count, why
 
 
 def _stated_payload(bag: Bag, topic: InputTopic, data: bytes, settings: Settings
@@ -319,7 +311,4 @@ def _one_error(what: str) -> Iterator[None]:
         yield
     except Exception as error:
         reason = " ".join(str(error).split())[:500].rstrip(".") or type(error).__name__
-        hints = {"magic": "mcap recover FILE -o NEW", "malformed": "sqlite3 FILE .recover"}
-        repair = "".join(f"; if the file is cut off, repair it with '{command}'"
-                         for word, command in hints.items() if word in reason)
-        raise RecordingError(f"{what}: {reason}{repair}") from error
+        raise RecordingError(f"{what}: {reason}") from error
