@@ -77,8 +77,8 @@ def publish(urdf: str, name: str) -> None:
     from rclpy.parameter_client import AsyncParameterClient
 
     rclpy.init()
-    node = rclpy.create_node("export_payload")
     try:
+        node = rclpy.create_node("export_payload")
         client = AsyncParameterClient(node, name)
         if not client.wait_for_services(PATIENCE):
             raise InvalidData(f"--publish {name}: no such node has parameters")
@@ -89,7 +89,6 @@ def publish(urdf: str, name: str) -> None:
             why = results[0].reason if results else "no answer"
             raise InvalidData(f"--publish {name}: the description is not taken: {why}")
     finally:
-        node.destroy_node()
         rclpy.try_shutdown()
 
 

@@ -335,11 +335,11 @@ class GravityFilter(ParameterTarget):
 
     def frame(self, before: Values) -> str:
         name = self.names(before)[0]
-        frame = self.settings.apply.frame or before.get(name)
-        if not isinstance(frame, str) or not frame:
+        frame = self.settings.apply.frame or self.value(before, name)
+        if not frame:
             raise InvalidData(f"parameter '{name}' of node '{self.node}' names no frame; set "
                               "apply.frame")
-        return frame
+        return str(frame)
 
     def plan(self, payload: Estimate, before: Values) -> Plan:
         _, mass, com = self.names(before)

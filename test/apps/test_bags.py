@@ -85,7 +85,7 @@ def test_a_bag_of_ros_1_holds_the_same_samples(tmp_path: Path) -> None:
     for path in (tmp_path / "a.bag", new):
         with open_recording(path, Settings()) as recording:
             parts = list(recording.parts)
-            found.append([some for part in parts for some in part.samples])
+            found.append([some for part in parts for some in part])
     assert len(found[0]) == len(found[1]) == 2
     for one, other in zip(*found, strict=True):
         np.testing.assert_array_equal(one.rows, other.rows)
@@ -97,7 +97,7 @@ def test_a_definition_that_cannot_be_parsed_refuses_no_bag(tmp_path: Path) -> No
     with sqlite3.connect(file) as db:
         db.execute("UPDATE message_definitions SET encoded_message_definition = '?? [] x'")
     with open_recording(file, Settings()) as recording:
-        assert sum(len(part.samples) for part in recording.parts)
+        assert sum(len(part) for part in recording.parts)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.7])

@@ -45,7 +45,7 @@ def read(path: Path, columns: Columns | None = None, **changes: Any) -> tuple[An
     got = read_motion(path, columns or Columns(), Settings().replace(
         {k.replace("__", "."): v for k, v in changes.items()}))
     assert isinstance(got, Recording)
-    samples = [some for part in got.parts for some in part.samples]
+    samples = [some for part in got.parts for some in part]
     (load,) = [some for some in samples if isinstance(some, Wrenches)]
     (motion,) = [some for some in samples if not isinstance(some, Wrenches)]
     return load, motion
@@ -128,7 +128,7 @@ def test_an_episode_of_a_dataset(tmp_path: Path, names: Any) -> None:
         settings = Settings().replace({"robot_description.file": str(urdf)})
         got = read_motion(tmp_path, Columns(wrench=("wrench",), joints=joints), settings, episode=1)
         assert isinstance(got, Recording)
-        motion = next(some for part in got.parts for some in part.samples
+        motion = next(some for part in got.parts for some in part
                       if isinstance(some, JointStates))
         assert motion.names == tuple(bags.JOINT_NAMES)
         np.testing.assert_allclose(motion.positions, q)
@@ -207,7 +207,7 @@ def test_joint_torques_are_read_with_each_joint_or_not_at_all(tmp_path: Path) ->
     joints, efforts = {"a": "qa", "b": "qb"}, {"b": "tb", "a": "ta"}
     got = read_motion(path, Columns(joints=joints, efforts=efforts), settings)
     assert isinstance(got, Recording)
-    (motion,) = [some for part in got.parts for some in part.samples]
+    (motion,) = [some for part in got.parts for some in part]
     assert isinstance(motion, JointStates) and motion.names == ("a", "b")
     np.testing.assert_allclose(np.hstack([motion.positions, motion.efforts]), ROWS[:, 1:5])
     with pytest.raises(InertialIdError, match="torque of each"):

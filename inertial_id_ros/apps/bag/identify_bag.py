@@ -102,8 +102,7 @@ def run(args: argparse.Namespace, words: str) -> int:
     if tool_path is not None and isinstance(outcome, Estimate):
         save_tool(tool_path, tool_from_estimate(outcome, result.tool))
     if report_path is not None:
-        write_atomically(report_path, payload_page(
-            result, settings, recording, f"identify_bag {words}"))
+        write_atomically(report_path, payload_page(result, recording, f"identify_bag {words}"))
     if not args.quiet:
         print_report(str(recording), payload_sections(result), diagnose(result))
         print_written(json_path, tool_path if outcome.valid else None, report_path)

@@ -67,10 +67,12 @@ class _Run:
             pose = edge.rows[-1].tolist()
             identifier.add_static_transform(edge.parent, edge.child, pose[:3], pose[3:])
         for part in recording.parts:
-            if not self._origin and part.samples:
-                self._origin = min(int(some.stamps[0]) for some in part.samples)
-            self._keep(identifier.add_arrays(part.samples))
-            if payload := part.payload or self._waiting:
+            samples = [some for some in part if not isinstance(some, StatedPayload)]
+            if not self._origin and samples:
+                self._origin = min(int(some.stamps[0]) for some in samples)
+            self._keep(identifier.add_arrays(samples))
+            stated = [some for some in part if isinstance(some, StatedPayload)]
+            if payload := stated[-1] if stated else self._waiting:
                 self._believe(payload)
         self._keep(identifier.finish())
         findings, outcomes = self._findings(), [item.outcome for item in self._history]

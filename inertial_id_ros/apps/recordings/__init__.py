@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -26,14 +26,6 @@ class StatedPayload(NamedTuple):
 
     frame: str
     values: Array
-
-
-class Part(NamedTuple):
-    """Samples that were recorded one after the other; payload: that the driver stated last, None
-    where it stated none."""
-
-    samples: list[Samples]
-    payload: StatedPayload | None = None
 
 
 class PosesAtRest(NamedTuple):
@@ -68,7 +60,8 @@ class Recording:
     """A recording that is read once.
 
     Attributes:
-        parts: of the samples; duration: of all [s].
+        parts: samples that were recorded one after the other, and what the driver stated last
+            meanwhile; duration: of all [s].
         counts: messages or rows, by topic or column; filled while the parts are read.
         description: the robot description as URDF, empty where there is none; fixed: poses of
             frames that stay.
@@ -77,7 +70,7 @@ class Recording:
             filled meanwhile, too.
     """
 
-    parts: Iterable[Part]
+    parts: Iterable[Sequence[Samples | StatedPayload]]
     duration: float
     counts: dict[str, int]
     description: str = ""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from heapq import merge
 from itertools import groupby, islice
@@ -22,31 +22,21 @@ import numpy as np
 from ...errors import RecordingError
 from ...extras import optional_packages
 from ...io import decoding
+from ...io import input_topics as inputs
 from ...io.files import user_path
-from ...io.input_topics import (
-    DYNAMIC_JOINT_STATES,
-    DYNAMIC_PAYLOAD,
-    FRANKA_PAYLOAD,
-    JOINT_STATES,
-    PAYLOADS,
-    ROBOT_DESCRIPTION,
-    TRANSFORMS,
-    WRENCH,
-    InputTopic,
-    input_topics,
-)
-from ...io.sample_blocks import Edges
+from ...io.input_topics import JOINT_STATES, PAYLOADS, ROBOT_DESCRIPTION, WRENCH, InputTopic
+from ...io.sample_blocks import Edges, Samples
 from ...kinds import Finding, made
 from ...settings import Settings
-from . import Part, Recording, StatedPayload
+from . import Recording, StatedPayload
 
 SUFFIXES = (".mcap", ".db3", ".bag")
 SECOND = 1_000_000_000  # ns, of a part
 FIRST = 20  # messages that tell the payload of a driver: the first may still hold NaN
 LEAST = 1e-3  # kg; less is no payload
 # Without these there is nothing to read, and no other topic can be meant.
-REQUIRED = (DYNAMIC_JOINT_STATES, *PAYLOADS.values())
-OLD_TYPES = {"tf/msg/tfMessage": TRANSFORMS.type}  # of ROS 1
+REQUIRED = (inputs.DYNAMIC_JOINT_STATES, *PAYLOADS.values())
+OLD_TYPES = {"tf/msg/tfMessage": inputs.TRANSFORMS.type}  # of ROS 1
 Message = tuple[str, int, bytes]  # topic, time of recording [ns], CDR
 
 
@@ -138,15 +128,16 @@ def select_topics(bag: Bag, settings: Settings, asked: Collection[str], notes: l
         RecordingError: no wrench, several and none chosen, or a chosen topic that is missing or of
             another type; or nothing tells the motion.
     """
-    chosen = {name: wanted for wanted in input_topics(settings)
+    chosen = {name: wanted for wanted in inputs.input_topics(settings)
               for name in _names(bag, wanted, settings, asked, notes)}
-    joints = not {JOINT_STATES, DYNAMIC_JOINT_STATES}.isdisjoint(chosen.values())
+    kinds = set(chosen.values())
+    joints, by_torque = kinds & {JOINT_STATES, inputs.DYNAMIC_JOINT_STATES}, (
+        settings.load.source == "joint_torque")
+    if joints and (settings.robot_description.file or ROBOT_DESCRIPTION in kinds):
+        return chosen
     described, states, tree = ("/" + group.topic.lstrip("/") for group in (
         settings.robot_description, settings.joint_states, settings.tf))
-    if joints and (settings.robot_description.file or ROBOT_DESCRIPTION in chosen.values()):
-        return chosen
-    by_torque = settings.load.source == "joint_torque"
-    if by_torque and not joints or TRANSFORMS not in chosen.values():
+    if by_torque and not joints or inputs.TRANSFORMS not in kinds:
         raise RecordingError(
             f"the recording does not tell the motion: joint states ({states}, {JOINT_STATES.type}) "
             f"with a robot description ({described}, or a file by --urdf)"
@@ -212,30 +203,31 @@ class _Reader:
                 fixed += self._decode(name, [data], None).samples
         return description, tuple(fixed)
 
-    def parts(self) -> Iterator[Part]:
+    def parts(self) -> Iterator[list[Samples | StatedPayload]]:
         """A part for each second of recording."""
         for _, some in groupby(self._messages(latched=False), lambda message: message[1] // SECOND):
-            messages, part = list(some), Part([])
+            messages = list(some)
+            part = list[Samples | StatedPayload]()
             for name in dict.fromkeys(topic for topic, _, _ in messages):
-                data = [m[2] for m in messages if m[0] == name]
+                times, data = zip(*(m[1:] for m in messages if m[0] == name), strict=True)
                 if self._topics[name] in PAYLOADS.values():
                     self.counts[name] += len(data)
-                    payload = _stated_payload(self._bag, self._topics[name], data[-1],
-                                              self._settings)
-                else:
-                    decoded = self._decode(name, data, np.array(
-                        [m[1] for m in messages if m[0] == name]))
-                    part.samples.extend(decoded.samples)
-                    stated = decoded.payload  # in the message of the wrench
-                    payload = None if stated is None else StatedPayload("", stated)
-                part = part._replace(payload=payload or part.payload)
+                    stated = _stated_payload(self._bag, self._topics[name], data[-1],
+                                             self._settings)
+                    part += [] if stated is None else [stated]
+                    continue
+                decoded = self._decode(name, data, np.array(times))
+                part += decoded.samples
+                if decoded.payload is not None:  # in the message of the wrench
+                    part.append(StatedPayload("", decoded.payload))
             yield part
 
     def _messages(self, latched: bool) -> Iterator[Message]:
         return self._bag.messages({name: topic.type for name, topic in self._topics.items()
                                    if topic.latched == latched})
 
-    def _decode(self, name: str, data: list[bytes], times: np.ndarray | None) -> decoding.Decoded:
+    def _decode(self, name: str, data: Sequence[bytes], times: np.ndarray | None
+                ) -> decoding.Decoded:
         decoded = decoding.Decoder(self._topics[name], self._settings)(
             data, times if self._recorded_stamps else None)
         self.counts[name] += len(data)
@@ -249,11 +241,11 @@ def _stated_payload(bag: Bag, topic: InputTopic, data: bytes, settings: Settings
                     ) -> StatedPayload | None:
     """The payload that a message of the driver states; None: it states none (raises
     RecordingError)."""
-    if topic is DYNAMIC_PAYLOAD:
+    if topic is inputs.DYNAMIC_PAYLOAD:
         found = decoding.decode(topic, [data], settings).payload
         return None if found is None else StatedPayload("", found)
     given = bag.decode(data, topic.type)
-    given = given.inertia_load if topic is FRANKA_PAYLOAD else given
+    given = given.inertia_load if topic is inputs.FRANKA_PAYLOAD else given
     return StatedPayload(given.header.frame_id.lstrip("/"),
                          decoding.inertia_numbers(given.inertia))
 
@@ -262,20 +254,21 @@ def _payload_not_added(bag: Bag, settings: Settings) -> tuple[Finding, ...]:
     """At most one finding: a driver states a payload, which it may compensate in the wrench, and
     the settings do not say so. Only the first messages of each topic are read."""
     driver = settings.precompensated
-    sources = {PAYLOADS[source].type: source for source in ("dynamic_joint_states", "franka")}
     if settings.load.source != "wrench" or driver.source != "settings" or driver.mass:
         return ()
-    for name, kind in (item for item in bag.topics if item[1] in sources):
-        source = sources[kind]
-        with suppress(RecordingError):  # the type is not defined in the file
-            for _, _, data in islice(bag.messages({name: kind}), FIRST):
-                stated = _stated_payload(bag, PAYLOADS[source], data, settings)
-                if stated is not None and LEAST < stated.values[0] < np.inf:
+    for source in ("dynamic_joint_states", "franka"):
+        for name in (name for name, kind in bag.topics if kind == PAYLOADS[source].type):
+            stated: list[Any] = []
+            with suppress(RecordingError):  # the type is not defined in the file
+                stated = [_stated_payload(bag, PAYLOADS[source], data, settings) for _, _, data in
+                          islice(bag.messages({name: PAYLOADS[source].type}), FIRST)]
+            for mass in (some.values[0] for some in stated if some is not None):
+                if LEAST < mass < np.inf:
                     return (made("payload_not_added", why=(
-                        f"{name} states that a payload of {stated.values[0]:.3f} kg is configured "
-                        "on the robot, whose driver compensates it in its own wrench (where that "
-                        f"is this one: precompensated.source={source} and precompensated.topic="
-                        f"{name}; else precompensated.source=none)")),)
+                        f"{name} states that a payload of {mass:.3f} kg is configured on the "
+                        "robot, whose driver compensates it in its own wrench (where that is this "
+                        f"one: precompensated.source={source} and precompensated.topic={name}; "
+                        "else precompensated.source=none)")),)
     return ()
 
 

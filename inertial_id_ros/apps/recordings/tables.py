@@ -23,7 +23,7 @@ from ...io.sample_blocks import Edges, JointStates, Samples, Wrenches, split_by_
 from ...limits import MAX_TABLE_BYTES
 from ...settings import Settings
 from ...settings.spec import Spec, check, coerce
-from . import Part, PosesAtRest, Recording
+from . import PosesAtRest, Recording
 
 INFO = Path("meta") / "info.json"
 FORMS = [(cell, point) for point in ".," for cell in (",", ";", "\t", None) if cell != point]
@@ -372,7 +372,7 @@ def read_motion(path: Path, columns: Columns, settings: Settings, episode: int =
         samples["joint states"] = _joint_states(table, stamps, settings)
     if not by_efforts:
         samples["wrench"] = Wrenches(stamps, columns.frame, table.rows(columns.wrench, 6))
-    return Recording(map(Part, split_by_time(list(samples.values()), TOGETHER)),
+    return Recording(split_by_time(list(samples.values()), TOGETHER),
                      1e-9 * float(stamps[-1] - stamps[0]), dict.fromkeys(samples, len(stamps)))
 
 

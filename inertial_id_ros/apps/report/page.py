@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import json
 from base64 import b64encode
 from collections.abc import Sequence
 from io import BytesIO
@@ -18,7 +17,6 @@ from ...errors import printable
 from ...estimate import CONFIDENCE_95, Estimate
 from ...extras import optional_packages
 from ...inertia import Array
-from ...settings import Settings, iter_settings
 from .results import (
     FORCE,
     GOOD,
@@ -37,7 +35,6 @@ from .results import (
 )
 
 Curve = tuple[str, Array, str]  # name in the legend, values (n,), and format of `Axes.plot`
-MARGIN = 0.06  # of the range of values, above and below
 # Errors of the set-up: of `Estimate.alignment`.
 ALIGNMENT = (*((f"sensor turned about {axis}", "deg", np.rad2deg(1.0)) for axis in "xyz"),
              *((f"gravity tilted about {axis}", "deg", np.rad2deg(1.0)) for axis in "xy"),
@@ -105,8 +102,8 @@ def chart(title: str, unit: str, time: Array, curves: Sequence[Curve], descripti
     """A chart of curves over times (n,) [s] (raises MissingPackage).
 
     Args:
-        curves: NaN is a gap; no name, no entry in the legend. The range is that of those that are
-            not dashed.
+        curves: NaN is a gap; no name, no entry in the legend. Dashed ones come last, and do not
+            change the range.
         unit: of the values; description: what there is to see, in words.
     """
     with optional_packages("drawing a report"):
@@ -114,11 +111,9 @@ def chart(title: str, unit: str, time: Array, curves: Sequence[Curve], descripti
     drawing = Drawing(figsize=(4.6, 2.9), layout="constrained")
     axes = drawing.add_subplot()
     for name, values, style in curves:
+        if "--" in style:
+            axes.set_ylim(axes.get_ylim())
         axes.plot(time, values, style, linewidth=1.2, label=name or "_")
-    solid = np.concatenate([values for _, values, style in curves if "--" not in style])
-    low, high = float(np.nanmin(solid)), float(np.nanmax(solid))
-    margin = MARGIN * (high - low) or 0.1 * abs(high) or 1.0
-    axes.set(ylim=(low - margin, high + margin))
     axes.set_title(f"{title} [{unit}]", fontsize=9)
     axes.set_xlabel("time [s]", fontsize=8)
     axes.tick_params(labelsize=8)
@@ -141,27 +136,20 @@ def wrench_charts(time: Array, measured: Array, predicted: Array) -> list[Figure
         for title, unit, channels in (("Force", "N", FORCE), ("Torque", "N m", TORQUE))]
 
 
-def provenance_section(source: str, command: str, settings: Settings | None = None) -> Section:
-    """What a report was made from, the command that makes it again, and the settings that were
-    changed."""
-    parts: list[Part] = [
-        f"Source: {source}. Command: {command}. Made by inertial_id_ros {VERSION}."]
-    if settings is not None:
-        defaults = {name: value for name, value, _ in iter_settings(Settings())}
-        parts.append(Table("Settings other than the default", ("setting", "value", "default"), [
-            (name, Cell(json.dumps(value), "text"), Cell(json.dumps(defaults[name]), "text"))
-            for name, value, _ in iter_settings(settings) if value != defaults[name]]))
-    return Section("How to reproduce it", "reproduce", parts)
+def provenance_section(source: str, command: str) -> Section:
+    """What a report was made from, and the command that makes it again."""
+    return Section("How to reproduce it", "reproduce", [
+        f"Source: {source}. Command: {command}. Made by inertial_id_ros {VERSION}."])
 
 
 # ---- the report of a payload ---------------------------------------------------------------------
 
-def payload_page(result: Identification, settings: Settings, recording: Path, command: str) -> str:
+def payload_page(result: Identification, recording: Path, command: str) -> str:
     """The report of a run, as HTML in one file (raises MissingPackage)."""
     *numbers, checks = payload_sections(result)
     return render(f"Payload report: {recording.name}", diagnose(result), [
         *numbers[:1], _wrench_section(result.prediction), *numbers[1:], checks,
-        provenance_section(str(recording), command, settings)])
+        provenance_section(str(recording), command)])
 
 
 def payload_sections(result: Identification) -> list[Section]:

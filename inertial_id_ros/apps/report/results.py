@@ -85,15 +85,11 @@ def summary(outcome: Outcome) -> str:
     walk = f", and changes: {outcome.walk}" if outcome.walk else ""
     if outcome.carries_nothing:
         return f"{NOTHING_CARRIED[0].upper()}{NOTHING_CARRIED[1:]}{walk}."
-    said = []
-    for word, unknown in (("identified", False), ("not identified by this motion", True)):
-        names = [name for name, members in GROUPS
-                 if (UNOBSERVED in outcome.verdict[members]) == unknown]
-        if names:
-            listed = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
-            said.append(f"{listed} {'is' if len(names) == 1 else 'are'} {word}")
-    text = "; ".join(said)
-    return f"{text[0].upper()}{text[1:]}{walk}."
+    groups = [(word, ", ".join(name for name, members in GROUPS if known == (
+        UNOBSERVED not in outcome.verdict[members]))) for word, known in (
+            ("identified", True), ("not identified by this motion", False))]
+    said = "; ".join(f"{names}: {word}" for word, names in groups if names)
+    return f"{said[0].upper()}{said[1:]}{walk}."
 
 
 def is_identified(outcome: Outcome) -> bool:
@@ -299,7 +295,7 @@ def diagnose(result: Identification) -> Diagnosis:
     mends = list(dict.fromkeys(advice for f in found if (advice := advice_of(f))))
     if not isinstance(outcome, Estimate):
         said = reasons[0] if found and found[0].level == "error" else sentence(outcome.reason)
-        if not any(doubt_of(f) for f in found) and outcome.needs_motion:
+        if outcome.needs_motion and not any(map(doubt_of, found)):
             mends.append(sentence(TILT))
         return Diagnosis(BAD, "No estimate", said, tuple(r for r in reasons if r != said),
                          tuple(mends))

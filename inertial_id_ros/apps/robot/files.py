@@ -53,7 +53,7 @@ def read_recording(path: Path, columns: Path | None = None, topic: str | None = 
         **({} if topic is None else {"joint_states.topic": topic})})
     asked = [] if topic is None else ["joint_states.topic"]
     with open_recording(path, used, asked) as recording:
-        blocks = [block for part in recording.parts for block in part.samples
+        blocks = [block for part in recording.parts for block in part
                   if isinstance(block, JointStates)]
     found = _of_blocks(blocks)
     skipped = sum(count for count, _ in recording.damaged.values()) - len(found.stamps) + sum(
