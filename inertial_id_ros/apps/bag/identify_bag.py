@@ -27,6 +27,7 @@ from .output import check_outputs, print_written, report_file, write_json
 
 # Parameters that every ROS node has; they mean nothing without ROS.
 NODE_PARAMETERS = ("use_sim_time", "qos_overrides.", "start_type_description_service")
+HISTORY = ("verdict", "mass", "com", "inertia_com", "valid")  # of each estimate, in JSON
 PRIMITIVES = {"box": "three lengths x,y,z", "cylinder": "radius,height", "sphere": "radius"}
 
 
@@ -49,10 +50,11 @@ def make_parser() -> argparse.ArgumentParser:
     add("--set", metavar="NAME=VALUE", action="append", default=[], dest="assignments",
         help="any setting by its dotted name, e.g. wrench.topic=/ft or estimator.method=wls; may "
         "be repeated")
-    add("--sensor", metavar="NAME", choices=tuple(SENSORS), help="wrench.sensor, whose data sheet "
-        f"gives what is not set otherwise: {', '.join(SENSORS)}")
-    add("--sensor-frame", metavar="FRAME", help="wrench.sensor_frame")
-    add("--urdf", metavar="FILE", help="robot_description.file")
+    add("--sensor", metavar="NAME", dest="wrench.sensor", choices=tuple(SENSORS),
+        help="wrench.sensor, whose data sheet gives what is not set otherwise: "
+        f"{', '.join(SENSORS)}")
+    add("--sensor-frame", metavar="FRAME", dest="wrench.sensor_frame", help="wrench.sensor_frame")
+    add("--urdf", metavar="FILE", dest="robot_description.file", help="robot_description.file")
     add("--shape", metavar="SHAPE",
         help="box:sx,sy,sz | cylinder:r,h | sphere:r [m] that bounds the object, each with "
         "@cx,cy,cz where its centre is not the sensor origin; or a mesh file that it fills")
@@ -117,13 +119,10 @@ def result_json(result: Identification, recording: Path) -> dict[str, Any]:
     """The JSON report (SI units, sensor axes), with the estimate over time as `history`."""
     tree = result.outcome.to_json()
     said = [*tree["diagnostics"], *(f.text for f in result.findings), *result.notes]
-    history = []
-    for time, outcome, _ in result.history:
-        known = {"sigma": outcome.sigma.tolist() if isinstance(outcome, Estimate) else None,
-                 "verdict": None, **outcome.to_json()}
-        history.append({"stamp": outcome.stamp_ns * 1e-9, "t": time, **{
-            key: known.get(key) for key in (
-                "sigma", "verdict", "mass", "com", "inertia_com", "valid")}})
+    history = [{"stamp": found.stamp_ns * 1e-9, "t": time,
+                "sigma": found.sigma.tolist() if isinstance(found, Estimate) else None,
+                **{name: found.to_json().get(name) for name in HISTORY}}
+               for time, found, _ in result.history]
     return {**tree, "diagnostics": list(dict.fromkeys(said)),
             "findings": [{"name": f.name, "level": f.level, "text": f.text}
                          for f in result.findings],
@@ -155,9 +154,7 @@ def settings_of(args: argparse.Namespace) -> tuple[Settings, Mapping[str, Any]]:
             given[name] = parse_yaml(value) if value else ""
         except DamagedFile as error:
             raise InvalidSetting(f"--set {text[:200]}: {error}") from error
-    named = {"wrench.sensor": args.sensor, "wrench.sensor_frame": args.sensor_frame,
-             "robot_description.file": args.urdf}
-    given |= {name: value for name, value in named.items() if value is not None}
+    given |= {name: value for name, value in vars(args).items() if "." in name and value}
     if args.window is not None:
         given["buffer.window"], = numbers(f"--window {args.window}", args.window.replace(
             "all", "120"), "seconds", 1)
