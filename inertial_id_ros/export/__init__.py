@@ -12,16 +12,16 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 import pinocchio as pin
 
-from .. import errors
+from .. import errors, inertia
 from ..estimate import PRIOR_DOMINATED, UNOBSERVED, Estimate, NoEstimate
-from ..inertia import PARAMETER_NAMES, is_consistent, move_body, phi_from_body, report_jacobian
 from ..io import fields
 from ..io.files import read_report, user_path
 from ..motion.description import link_names, parse_urdf
-from .documents import WRITERS, PayloadOnLink, principal, urdf_parts
+from . import documents
+from .documents import PayloadOnLink
 
 ROBOT, DESK = "urdf_robot", "franka_desk"
-FORMATS = (*WRITERS, ROBOT)
+FORMATS = (*documents.FORMATS, ROBOT)
 DEFAULT_LINK = "payload"
 NEARLY_ZERO = 1e-5  # kg m^2: OpenUSD takes smaller moments (norm) for not stated
 BEGIN = "<!-- inertial_id_ros payload begins -->"
@@ -74,13 +74,13 @@ def estimate_of(report: dict[str, Any]) -> Estimate:
         raise errors.NotEnoughData("there is no estimate: " + str(
             next(iter(report.get("diagnostics") or ()), "no reason given")))
     mass, com = float(fields.numbers(report, "mass")), fields.numbers(report, "com", 3)
-    inertia = fields.numbers(report, "inertia_com", 3, 3)
-    if np.abs(inertia - inertia.T).max() > 1e-9 * np.abs(inertia).max():
+    tensor = fields.numbers(report, "inertia_com", 3, 3)
+    if np.abs(tensor - tensor.T).max() > 1e-9 * np.abs(tensor).max():
         raise errors.DamagedFile("its 'inertia_com' is not symmetric")
-    if not is_consistent(phi_from_body(mass, np.zeros(3), inertia)):
+    if not inertia.is_consistent(inertia.phi_from_body(mass, np.zeros(3), tensor)):
         raise errors.DamagedFile("no rigid body has its mass and inertia")
-    phi = phi_from_body(mass, com, inertia)
-    back = np.linalg.inv(report_jacobian(phi))
+    phi = inertia.phi_from_body(mass, com, tensor)
+    back = np.linalg.inv(inertia.report_jacobian(phi))
     covariance = back @ fields.covariance(report, "covariance") @ back.T
     arrays = {name: fields.numbers(report, name, size) for name, size in (
         ("data_share", 10), ("alignment", 6), ("alignment_sigma", 6), ("residual_rms", 6))}
@@ -104,9 +104,9 @@ def payload_of(report: dict[str, Any], link: str = DEFAULT_LINK) -> PayloadOnLin
     found = estimate_of(report)
     if found.doubted:
         raise errors.NotEnoughData(f"the estimate is in doubt: {found.doubted}")
-    unknown, guessed = (
-        ", ".join(name for name, verdict in zip(PARAMETER_NAMES, found.verdict, strict=True)
-                  if verdict == wanted) for wanted in (UNOBSERVED, PRIOR_DOMINATED))
+    verdicts = dict(zip(inertia.PARAMETER_NAMES, found.verdict, strict=True))
+    unknown, guessed = (", ".join(name for name, verdict in verdicts.items() if verdict == wanted)
+                        for wanted in (UNOBSERVED, PRIOR_DOMINATED))
     if UNOBSERVED in found.verdict[:4]:
         raise errors.NotEnoughData(f"the data of this estimate do not determine {unknown}; a "
                                    "payload is exported only with mass and centre of mass")
@@ -156,12 +156,12 @@ def export(payload: PayloadOnLink, name: str, parent: str, urdf: str) -> Exporte
         payload = payload.with_note(
             f"Desk takes the numbers in the frame of the flange, here '{parent}'; the "
             "transformation is that of the flange, set the tool centre point in Desk")
-    size = float(np.linalg.norm(principal(payload.body)[0]))
+    size = float(np.linalg.norm(inertia.principal_moments(payload.body.inertia_com)[0]))
     if name == "usd" and size < NEARLY_ZERO:
         payload = payload.with_note(
             f"its moments are {size:.1e} kg m^2 in all; OpenUSD takes less than {NEARLY_ZERO:g} "
             "kg m^2 for none, and computes those of a small sphere instead")
-    return ExportedPayload(WRITERS[name](payload), payload.notes)
+    return ExportedPayload(documents.document(payload, name), payload.notes)
 
 
 def move_to_link(payload: PayloadOnLink, parent: str, model: pin.Model) -> PayloadOnLink:
@@ -184,7 +184,7 @@ def move_to_link(payload: PayloadOnLink, parent: str, model: pin.Model) -> Paylo
             f"'{model.names[max(between)]}'); a parent must be fixed to it")
     pose = new.placement.inverse() * old.placement
     return replace(payload, parent=parent,
-                   body=move_body(payload.body, pose.rotation, pose.translation))
+                   body=inertia.move_body(payload.body, pose.rotation, pose.translation))
 
 
 def add_payload(urdf: str, payload: PayloadOnLink) -> str:
@@ -192,7 +192,7 @@ def add_payload(urdf: str, payload: PayloadOnLink) -> str:
     byte for byte (raises InvalidModel where the result cannot be used, as if a name is taken)."""
     end = [m.start() for m in re.finditer(
         r"<!--.*?-->|<!\[CDATA\[.*?\]\]>|</robot\s*>", urdf, re.S) if m[0].startswith("</")][-1]
-    text = f"{urdf[:end]}{BEGIN}\n{urdf_parts(payload)}{END}{urdf[end:]}"
+    text = f"{urdf[:end]}{BEGIN}\n{documents.fill(documents.URDF_PARTS, payload)}{END}{urdf[end:]}"
     parse_urdf(text)
     return text
 
