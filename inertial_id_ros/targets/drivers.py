@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,6 @@ from ..settings import Settings
 from .target import COM, INERTIA, MASS, Plan, Target, Values, is_known, values_of
 
 BROADCASTER = "state_interfaces_broadcaster"  # in place of dynamic_joint_states on ROS 2 Lyrical
-DOOSAN = "dsr_msgs2/srv/"
 OFFSETS = tuple(f"offset.{kind}.{axis}" for kind in ("force", "torque") for axis in "xyz")
 LIVE = "enable_parameter_update_without_reactivation"
 
@@ -191,18 +191,20 @@ class Doosan(Target):
              "m): compare it with the teach pendant",
              "the tool is lost when the controller reboots")
 
-    def _beside(self, service: str) -> str:
-        return posixpath.join(posixpath.dirname(self.service), service)
+    def _beside(self, name: str) -> tuple[str, str]:
+        """Type and name of a service beside the one that is set."""
+        return (f"dsr_msgs2/srv/{name.title().replace('_', '')}",
+                posixpath.join(posixpath.dirname(self.service), name))
 
     def services(self) -> Mapping[str, tuple[str, ...]]:
-        return {self._beside("config_create_tool"): (f"{DOOSAN}ConfigCreateTool",),
-                self._beside("set_current_tool"): (f"{DOOSAN}SetCurrentTool",)}
+        return {service: (kind,) for kind, service in map(
+            self._beside, ("config_create_tool", "set_current_tool"))}
 
     def read(self) -> Values:
-        service = self._beside("get_current_tool")
+        kind, service = self._beside("get_current_tool")
         if self.robot.resolve(service) not in self.robot.services():
             return {}
-        answer = self.robot.call(f"{DOOSAN}GetCurrentTool", service, {})
+        answer = self.robot.call(kind, service, {})
         return {"name": answer.info} if answer.info else {}
 
     def plan(self, payload: Estimate, before: Values) -> Plan:
@@ -214,13 +216,11 @@ class Doosan(Target):
     def send(self, values: Values) -> None:
         name = {"name": values["name"]}
         if MASS in values:
-            try:
-                self.call(f"{DOOSAN}ConfigDeleteTool", self._beside("config_delete_tool"), name)
-            except InertialIdError:  # there was none
-                pass
-            self.call(f"{DOOSAN}ConfigCreateTool", self._beside("config_create_tool"), {
+            with suppress(InertialIdError):  # there was none
+                self.call(*self._beside("config_delete_tool"), name)
+            self.call(*self._beside("config_create_tool"), {
                 **name, "weight": values[MASS], "cog": _millimetres(values), "inertia": [0.0] * 6})
-        self.call(f"{DOOSAN}SetCurrentTool", self._beside("set_current_tool"), name)
+        self.call(*self._beside("set_current_tool"), name)
 
 
 class Fanuc(Target):

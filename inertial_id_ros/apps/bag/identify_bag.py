@@ -21,7 +21,7 @@ from ...model.tool import save_tool, tool_from_estimate
 from ...settings import SENSORS, Settings, flatten
 from ..recordings.tables import columns_from_file, is_dataset, is_table
 from ..report.page import payload_page, payload_sections, print_report
-from ..report.results import Identification, diagnose, is_identified, summary
+from ..report.results import Identification, diagnose, is_identified
 from .offline import identify_recording
 from .output import check_outputs, print_written, report_file, write_json
 
@@ -109,7 +109,7 @@ def run(args: argparse.Namespace, words: str) -> int:
         print_report(str(recording), payload_sections(result), diagnose(result))
         print_written(json_path, tool_path if outcome.valid else None, report_path)
     elif not isinstance(outcome, Estimate):
-        print(printable(summary(outcome)), file=sys.stderr)
+        print(printable(f"No valid estimate: {outcome.reason}"), file=sys.stderr)
     if not isinstance(outcome, Estimate):
         return NO_ESTIMATE
     return OK if is_identified(outcome) else NOT_IDENTIFIED

@@ -21,25 +21,22 @@ def check_outputs(wanted: Mapping[str, Path | None],
         wanted: path by option; read: files and folders that are read, by what they are.
 
     Raises:
-        InvalidSetting: one cannot be written, would replace what is read, or two are the same.
+        InvalidSetting: one cannot be written, or would replace what is read.
     """
-    out = [path and user_path(path) for path in wanted.values()]
-    taken = {user_path(path).resolve(): what for what, path in read.items() if path}
-    for option, path in zip(wanted, out, strict=True):
+    out = {option: path and user_path(path) for option, path in wanted.items()}
+    for option, path in out.items():
         if path is None:
             continue
-        real, why = path.resolve(), ""
+        taken = [what for what, file in read.items() if file and path.exists()
+                 and path.resolve().is_relative_to(user_path(file).resolve())]
+        why = f"would overwrite {taken[0]}" if taken else ""
         if path.exists() and not path.is_file():
             why = "is a folder or no regular file"
         elif not os.access(path.parent, os.W_OK | os.X_OK):
             why = f"cannot be written: {path.parent} does not exist, or permission denied"
-        for at, what in taken.items():
-            if real == at or (at in real.parents and real.exists()):
-                why = why or f"would overwrite {what}"
         if why:
             raise InvalidSetting(f"{option} {path} {why}; name another file")
-        taken[real] = f"the file of {option}"
-    return out
+    return list(out.values())
 
 
 def report_file(folder: Path, recording: Path) -> Path:

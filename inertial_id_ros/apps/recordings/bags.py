@@ -158,18 +158,16 @@ def _names(bag: Bag, wanted: InputTopic, settings: Settings, asked: Collection[s
     found = [topic for (topic, kind), count in bag.topics.items() if kind == wanted.type and count]
     if name in found or (name, wanted.type) in bag.topics and wanted is not WRENCH:
         return [name]
-    if wanted.setting in asked or wanted in REQUIRED or name in dict(bag.topics):
+    if wanted.setting in asked or wanted in REQUIRED or name in dict(bag.topics) or (
+            wanted is WRENCH and not found):
         raise RecordingError(f"{wanted.content} topic {name} holds no {wanted.type}; the recording "
                              f"holds {_held(bag)}")
-    if wanted is WRENCH and len(found) != 1:
-        raise RecordingError(
-            f"the recording holds {len(found)} wrench topics: {', '.join(found)}; choose one with "
-            "--set wrench.topic=NAME" if found else
-            f"the recording holds no wrench ({WRENCH.type}); it holds {_held(bag)}")
+    if wanted is WRENCH and len(found) > 1:
+        raise RecordingError(f"the recording holds {len(found)} wrench topics: {', '.join(found)}; "
+                             "choose one with --set wrench.topic=NAME")
     if wanted not in (WRENCH, JOINT_STATES):
         found = [topic for topic in found if topic.endswith("/" + name.rsplit("/", 1)[-1])]
-        if len(found) > 1:  # which one is meant, is for the user to say
-            return []
+        found = found if len(found) == 1 else []  # which one is meant, is for the user to say
     if found:
         notes.append(f"using {' and '.join(found)} for {name}")
     return found

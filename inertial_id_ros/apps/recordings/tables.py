@@ -323,14 +323,14 @@ class Table:
                 return None
             self._rows = max(map(len, self.content.values()), default=0)
             return START + np.round(1e9 * np.arange(self._rows) / self.columns.rate).astype(int)
-        time = self.rows([name], 1, finite=True)[:, 0]
-        if len(time) < 2:
-            raise InvalidData(f"{self.what} has {len(time)} rows; it needs at least two")
-        k = int(np.argmin(np.diff(time)))
-        if time[k + 1] < time[k]:
-            raise InvalidData(f"column '{name}' of row {k + 2} of {self.what} is {time[k + 1]}, "
-                              f"below {time[k]} before it; time must not go back")
-        seconds = SECONDS[self.columns.time_unit] * time
+        seconds = SECONDS[self.columns.time_unit] * self.rows([name], 1, finite=True)[:, 0]
+        if len(seconds) < 2:
+            raise InvalidData(f"{self.what} has {len(seconds)} rows; it needs at least two")
+        k = int(np.argmin(np.diff(seconds)))
+        if seconds[k + 1] < seconds[k]:
+            raise InvalidData(f"column '{name}' of row {k + 2} of {self.what} is "
+                              f"{seconds[k + 1]} s, below {seconds[k]} s before it; time must not "
+                              "go back")
         first = round(1e9 * float(seconds[0])) + (START if seconds[0] < EARLIEST else 0)
         return first + np.round(1e9 * (seconds - seconds[0])).astype(np.int64)  # no digit is lost
 

@@ -10,15 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...estimate import (
-    CONFIDENCE_95,
-    NOTHING_CARRIED,
-    UNOBSERVED,
-    VERDICT_WORDS,
-    Estimate,
-    NoEstimate,
-    Outcome,
-)
+from ...estimate import CONFIDENCE_95, NOTHING_CARRIED, UNOBSERVED, VERDICT_WORDS, Estimate, Outcome
 from ...identify.identifier import Identifier
 from ...inertia import PARAMETERS, Array
 from ...kinds import KINDS, Finding, doubt_of, sort_findings
@@ -76,20 +68,17 @@ class Identification:
     prediction: Prediction | None = None
 
 
-def summary(outcome: Outcome) -> str:
-    """What came out in one sentence, or why there is no estimate."""
-    if isinstance(outcome, NoEstimate):
-        return f"No valid estimate: {outcome.reason}"
+def summary(outcome: Estimate) -> str:
+    """What came out in one sentence."""
     if outcome.doubted:
         return f"The result is in doubt: {outcome.doubted}."
     walk = f", and changes: {outcome.walk}" if outcome.walk else ""
     if outcome.carries_nothing:
         return f"{NOTHING_CARRIED[0].upper()}{NOTHING_CARRIED[1:]}{walk}."
-    groups = [(word, ", ".join(name for name, members in GROUPS if known == (
-        UNOBSERVED not in outcome.verdict[members]))) for word, known in (
-            ("identified", True), ("not identified by this motion", False))]
-    said = "; ".join(f"{names}: {word}" for word, names in groups if names)
-    return f"{said[0].upper()}{said[1:]}{walk}."
+    unknown = [name for name, part in GROUPS if UNOBSERVED in outcome.verdict[part]]
+    known = ", ".join(name for name, _ in GROUPS if name not in unknown) or "nothing"
+    missing = f"; not identified by this motion: {', '.join(unknown)}" if unknown else ""
+    return f"This motion identifies {known}{missing}{walk}."
 
 
 def is_identified(outcome: Outcome) -> bool:
