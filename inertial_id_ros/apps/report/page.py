@@ -21,7 +21,6 @@ from .results import (
     FORCE,
     GOOD,
     TORQUE,
-    Cell,
     Diagnosis,
     Identification,
     Prediction,
@@ -68,10 +67,9 @@ def print_report(title: str, sections: Sequence[Section], verdict: Diagnosis | N
         if isinstance(part, Table):
             rows = [part.heads, *part.rows]
             widths = [max(len(str(cell)) for cell in column) for column in zip(*rows, strict=True)]
-            lines += [part.caption, *("  ".join(
-                str(cell).ljust(width) if cell is row[0] or getattr(cell, "tone", "") == "text"
-                else str(cell).rjust(width) for cell, width in zip(row, widths, strict=True))
-                for row in rows)]
+            lines += ["", part.caption, *("  ".join(
+                str(cell).rjust(width) if k else str(cell).ljust(width)
+                for k, (cell, width) in enumerate(zip(row, widths, strict=True))) for row in rows)]
         elif isinstance(part, str):
             lines.append(part)
     if verdict is not None:
@@ -155,13 +153,13 @@ def payload_page(result: Identification, recording: Path, command: str) -> str:
 def payload_sections(result: Identification) -> list[Section]:
     """The numbers of an estimate and what limits their accuracy, where there is one, and what was
     read and found; without pictures."""
-    found, rows = result.outcome, [(f.level, Cell(f.text, "text")) for f in result.findings]
-    tool = [] if result.tool is None else [f"The object is apart from {result.tool.describe()}"]
+    found, tool = result.outcome, [] if result.tool is None else [
+        f"note: the object is apart from {result.tool.describe()}"]
     checks = Section("Checks", "checks", [
-        Table("Findings", ("level", "what"), rows) if rows else "Nothing to report.",
         Table(f"What was read, {result.duration:.1f} s", ("topic", "messages"),
               [(name, str(count)) for name, count in result.counts.items()]),
-        *result.notes, *tool])
+        *(f"{f.level}: {f.text}" for f in result.findings),
+        *(f"note: {note}" for note in result.notes), *tool])
     if not isinstance(found, Estimate):
         return [checks]
     rows = [(name, *round_to_spread(scale * value, CONFIDENCE_95 * scale * sigma), unit)

@@ -77,7 +77,7 @@ def summary(outcome: Estimate) -> str:
         return f"{NOTHING_CARRIED[0].upper()}{NOTHING_CARRIED[1:]}{walk}."
     unknown = [name for name, part in GROUPS if UNOBSERVED in outcome.verdict[part]]
     known = ", ".join(name for name, _ in GROUPS if name not in unknown) or "nothing"
-    missing = f"; not identified by this motion: {', '.join(unknown)}" if unknown else ""
+    missing = f", but not {', '.join(unknown)}" if unknown else ""
     return f"This motion identifies {known}{missing}{walk}."
 
 
