@@ -82,16 +82,16 @@ def estimate_of(report: dict[str, Any]) -> Estimate:
     phi = inertia.phi_from_body(mass, com, tensor)
     back = np.linalg.inv(inertia.report_jacobian(phi))
     covariance = back @ fields.covariance(report, "covariance") @ back.T
-    arrays = {name: fields.numbers(report, name, size) for name, size in (
-        ("data_share", 10), ("alignment", 6), ("alignment_sigma", 6), ("residual_rms", 6))}
-    words = {name: str(report.get(name) or "") for name in (
-        "method", "weighting", "stale_reason", "doubted")}
-    flags = {name: report.get(name) is True for name in ("stale", "tool_apart")}
-    numbers: dict[str, Any] = {name: report.get(name) for name in (
+    rest: dict[str, Any] = {name: report.get(name) for name in (
         "samples", "window", "condition_number", "min_eigenvalue", "solve_time")}
+    rest |= {name: fields.numbers(report, name, size) for name, size in (
+        ("data_share", 10), ("alignment", 6), ("alignment_sigma", 6), ("residual_rms", 6))}
+    rest |= {name: str(report.get(name) or "") for name in (
+        "method", "weighting", "stale_reason", "doubted")}
+    rest |= {name: report.get(name) is True for name in ("stale", "tool_apart")}
     return Estimate(fields.stamp(report, "stamp_ns"), fields.text(report, "frame_id"), phi,
                     covariance, np.full(6, np.nan), verdict=fields.verdict(report, "verdict"),
-                    **arrays, **words, **flags, **numbers)
+                    **rest)
 
 
 def payload_of(report: dict[str, Any], link: str = DEFAULT_LINK) -> PayloadOnLink:
