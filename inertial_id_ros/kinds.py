@@ -159,9 +159,10 @@ INPUTS = {
 
 SETUP = {
     "sign_wrong": Kind(
-        "error", EVERYTHING, "the mass fits as {mass:.2f} kg: the wrench has the opposite sign"
-        "{why}",
-        "set wrench.convention to the other value"),
+        "error", EVERYTHING, "the mass fits as {mass:.2f} kg: the wrench has the opposite sign, "
+        "or the driver compensates more than is carried{why}",
+        "set wrench.convention to the other value; or the payload on the robot to 0, or "
+        "precompensated.*"),
     "frame_wrong": Kind(
         "error", EVERYTHING, "the wrench does not turn as its frames do{why}",
         "check wrench.sensor_frame, the order of the axes, and gravity.frame"),
