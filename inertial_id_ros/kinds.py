@@ -123,6 +123,9 @@ INPUTS = {
     "input_stuck": Kind(
         "warning", PRESENT, "{about}: the same to the last bit for {seconds:.1f} s while the arm "
         "moved; that time is left out", "the driver or its network hung; is the sensor connected?"),
+    "channel_dead": Kind(
+        "error", EVERYTHING, "channel {about} of the wrench never changes, while others do",
+        "look at the driver, and at the cable of the sensor"),
     "motion_frozen": Kind(
         "warning", NOTHING, "{about}: positions stood still to the last bit for {seconds:.1f} s "
         "while the wrench moved; that time is left out", "the driver or its network hung"),

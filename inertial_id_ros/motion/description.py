@@ -37,7 +37,8 @@ def parse_urdf(urdf: str, root_joint: pin.JointModel | None = None, dynamics: bo
         root = ElementTree.fromstring(urdf)  # the parser of URDF prints what is wrong
         if root.tag != "robot" or root.find("link") is None:
             raise InvalidModel(f"the robot description is <{root.tag}> without links; a URDF is "
-                               "needed: <robot> with <link> and <joint>")
+                               "needed: <robot> with <link> and <joint>" + (
+                                   "; expand xacro first" if "xacro" in urdf else ""))
         if dynamics:
             _check_inertias(root)
         model = pin.buildModelFromXML(urdf, *([] if root_joint is None else [root_joint]))

@@ -74,12 +74,16 @@ class Trouble:
 
     def note_stuck(self, motion: Motion, stuck: list[tuple[int, int]]) -> None:
         """Readings that are the same to the last bit between two stamps [ns] are wrong where the
-        sensor turned; those that are judged are taken out of the list."""
+        sensor turned; what is judged is taken out of the list. Of those that go on for long, what
+        is there is judged: the sensor may never change again."""
         turns = motion.number[np.linalg.norm(motion.omega, axis=1) > TURNS]
         self._moves = np.concatenate([self._moves, turns])[-MOST_MOVES:]
         newest = int(motion.number[-1]) * BIN_NS if len(motion.number) else 0
-        while stuck and stuck[0][1] < newest:
-            first, last = stuck.pop(0)
+        while stuck and newest > min(stuck[0][1], stuck[0][0] + SILENT_NS):
+            first, end = stuck.pop(0)
+            last = min(end, newest)
+            if last < end:
+                stuck.insert(0, (last, end))
             low, high = np.searchsorted(self._moves, (first // BIN_NS, last // BIN_NS + 1))
             if high > low:
                 self.add(Fault(last, first, last, "stuck"), "wrench")
@@ -314,6 +318,8 @@ class Streams:
             yield from counted(f"samples_invalid.{name}", invalid, why)
         yield from counted("samples_saturated.wrench", own["saturated"])
         yield from counted("input_stuck.wrench", own["zero"])
+        for channel in self.wrenches.dead:
+            yield f"channel_dead.{channel}", {}
         yield from counted("joint_states_incomplete", self.joints.counts["others"],
                            "they name no joint that moves the sensor, or lack its position")
         yield from counted("reset", self.counts["restarted"])

@@ -16,6 +16,8 @@ LINE_NS = 2_000_000_000  # before samples, by which their stamps are evened out
 KEPT_NS, NEXT_NS = 3_000_000_000, 100_000_000
 # Times the range: no saturated channel reads so much; no larger range explains it.
 BEYOND, FAR = 1.2, 5.0
+CHANNELS = "fx", "fy", "fz", "tx", "ty", "tz"
+CLEAR = 30.0  # deviations of the noise: so far a channel changes beside one that is dead
 MIXED = 10.0  # times as far from the sample before as from the one before that
 
 
@@ -40,6 +42,7 @@ class Wrenches:
         self._noise, self._limits = noise, np.where(limits > 0.0, 0.999 * limits, IMPOSSIBLE)
         self._cleared = self._taken = self._line = self.begin = 0
         self._mixed = False  # the chunk before
+        self._lowest, self._highest = np.full((2, 6), np.nan)
 
     def push(self, stamps: IntArray, rows: Array) -> None:
         """Take readings (m, 6) at stamps (m,) [ns]."""
@@ -53,6 +56,7 @@ class Wrenches:
         if self._cleared != ring.cleared:
             self._cleared, self._taken, self._line, self.begin = ring.cleared, 0, 0, 0
             self._mixed = False
+            self._lowest, self._highest = np.full((2, 6), np.nan)
             self.stuck.clear()
         if len(ring) and not self.begin:
             self.begin = int(ring.stamps[0])
@@ -76,6 +80,8 @@ class Wrenches:
     def _judge(self, stamps: IntArray, rows: Array) -> np.ndarray:
         """Which readings (m, 6) are one sensor's, chunk by chunk."""
         good = self._is_in_range(rows)
+        self._lowest = np.fmin(self._lowest, rows.min(0, initial=np.inf))
+        self._highest = np.fmax(self._highest, rows.max(0, initial=-np.inf))
         self.counts["saturated"] += int((~good).sum())
         whole = len(rows) // CHUNK * CHUNK
         chunks = rows[:whole].reshape(-1, CHUNK, 6)
@@ -108,6 +114,15 @@ class Wrenches:
             if 2 * self.counts["beyond"] > self.counts["read"]:
                 good[k:k + CHUNK] |= (part < COUNTS).all(1)
         return good
+
+    @property
+    def dead(self) -> list[str]:
+        """Channels that never changed, while the other two of force or torque did by far."""
+        if self.ring.newest - self.begin < LINE_NS:
+            return []
+        spread = ((self._highest - self._lowest) / self._noise).reshape(2, 3)
+        others = np.sort(spread, axis=1)[:, 1:2]  # the smaller of those two
+        return [CHANNELS[k] for k in np.flatnonzero((spread == 0.0) & (others > CLEAR))]
 
     @property
     def are_of_other_units(self) -> bool:

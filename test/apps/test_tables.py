@@ -18,7 +18,7 @@ from inertial_id_ros.apps.recordings import PosesAtRest, Recording
 from inertial_id_ros.apps.recordings.tables import Columns, columns_from_file, read_motion
 from inertial_id_ros.apps.robot.files import read_recording
 from inertial_id_ros.cli import OK, USER_ERROR
-from inertial_id_ros.errors import InertialIdError
+from inertial_id_ros.errors import InertialIdError, InvalidData
 from inertial_id_ros.io.sample_blocks import Edges, JointStates, Wrenches
 from inertial_id_ros.settings import Settings
 
@@ -80,6 +80,10 @@ def test_orientations_come_in_many_ways(tmp_path: Path, way: str) -> None:
     names = [f"a{k}" for k in range(values.shape[1])]
     path = csv(tmp_path / "a.csv", [*NAMES[:10], *names], np.column_stack([ROWS[:, :10], values]))
     assert_read(read(path, Columns(**{way: tuple(names)})))
+    if way == "rpy":
+        rows = np.column_stack([ROWS[:, :10], np.rad2deg(values)])
+        with pytest.raises(InvalidData, match="degrees"):
+            read(csv(tmp_path / "b.csv", [*NAMES[:10], *names], rows), Columns(rpy=tuple(names)))
 
 
 @pytest.mark.parametrize(("first", "rows", "columns"), [

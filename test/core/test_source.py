@@ -72,6 +72,22 @@ def test_joint_states_tell_the_motion() -> None:
     assert not list(streams.findings())
 
 
+@pytest.mark.parametrize("blocks", [1, 50])
+def test_a_wrench_that_never_changes_again_is_named_while_it_lasts(blocks: int) -> None:
+    streams, rows = with_arm(), NOISE + 5.0
+    rows[400:] = rows[400]
+    spans = []
+    for part in np.array_split(np.arange(len(T)), blocks):
+        streams.add_joint_states(STAMPS[part], ARM.names, Q[part])
+        streams.add_wrenches(STAMPS[part], FRAME, rows[part])
+        streams.advance()
+        spans += [(f.first, f.last) for f in streams.take_faults()]
+    assert "input_stuck.wrench" in dict(streams.findings())
+    first, last = np.array(sorted(spans)).T
+    assert abs(first[0] - STAMPS[400]) < 100_000_000 and last[-1] > STAMPS[-1] - 500_000_000
+    assert (first[1:] <= last[:-1]).all()  # without a gap
+
+
 def test_joint_states_in_parts_and_turned_names() -> None:
     streams = with_arm()
     wrenches(streams)

@@ -250,3 +250,19 @@ def test_readings_that_stand_still_are_noticed() -> None:
     count, wrenches = taken(rows)
     assert count == 560  # one value may be that of an arm at rest
     assert wrenches.stuck == [(START + 160 * STEP, START + 319 * STEP)]
+
+
+def test_a_dead_channel_is_named() -> None:
+    rows = np.random.default_rng(2).normal(size=(400, 6)) * 5.0
+    assert not dead(rows)
+    rows[:, 4] = 0.3
+    assert dead(rows) == ["ty"]
+    rows[:, 3:] = 0.3  # at rest in steps of the sensor nothing changes
+    assert not dead(rows)
+
+
+def dead(rows: np.ndarray) -> list[str]:
+    wrenches = Wrenches(np.full(6, 0.1), np.zeros(6))
+    wrenches.push(START + 10 * STEP * np.arange(len(rows)), rows)
+    wrenches.take(True)
+    return wrenches.dead

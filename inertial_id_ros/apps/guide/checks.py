@@ -14,6 +14,7 @@ import numpy as np
 
 from ...inertia import Array
 from ...kinds import KINDS, Finding
+from ...samples.wrenches import CHANNELS
 from ...settings import Settings
 
 LEAST_RATE = 50.0  # Hz; fewer samples do not give accelerations well
@@ -22,7 +23,6 @@ NOISY = 3.0  # times the noise of the data sheet
 SHIFTED = 0.002  # m, of a TCP
 NEAR_RANGE = 0.9  # share of the range
 REST_SPEED = 0.02  # rad/s of the sensor
-CHANNELS = ("fx", "fy", "fz", "tx", "ty", "tz")
 PASSED, OPEN, FAILED = "ok", "open", "wrong"  # open: it could not be measured well enough
 
 

@@ -21,6 +21,7 @@ from ...inertia import Array
 from ...io.files import read_yaml, user_path
 from ...io.sample_blocks import Edges, JointStates, Samples, Wrenches, split_by_time
 from ...limits import MAX_TABLE_BYTES
+from ...samples.wrenches import CHANNELS
 from ...settings import Settings
 from ...settings.spec import Spec, check, coerce
 from . import PosesAtRest, Recording
@@ -40,6 +41,7 @@ ORIENTATIONS: dict[str, tuple[tuple[str, ...], Callable[[Array], Rotation], floa
     "rotation_vector": (("rx", "ry", "rz"), Rotation.from_rotvec, None),
     "rpy": (("roll", "pitch", "yaw"), lambda rows: Rotation.from_euler("xyz", rows), None)}
 SIZES = {"wrench": 6, "position": 3, **{name: len(way[0]) for name, way in ORIENTATIONS.items()}}
+MOST_TURNS = 4.0 * np.pi  # rad, of an angle; larger ones are degrees
 UNIT = 0.05  # relative, by which such a length may differ
 SLOWEST = 0.5  # s between rows; slower ones are poses at rest, or in another unit
 START = 1_700_000_000 * 10**9  # ns: added to stamps near zero, which mean "no stamp" in ROS
@@ -199,7 +201,7 @@ class Columns:
     """
 
     time: str = ""
-    wrench: tuple[str, ...] = ("fx", "fy", "fz", "tx", "ty", "tz")
+    wrench: tuple[str, ...] = CHANNELS
     position: tuple[str, ...] = ("x", "y", "z")
     quaternion: tuple[str, ...] = ()
     rotation: tuple[str, ...] = ()
@@ -309,6 +311,9 @@ class Table:
         if wanted and abs(length[k] - 1.0) > UNIT:
             raise InvalidData(f"the {kind} of row {k + 1} of {self.what} has length "
                               f"{wanted * length[k]:.3g}; it must be {wanted:.3g}")
+        if wanted is None and np.abs(rows).max(initial=0.0) > MOST_TURNS:
+            raise InvalidData(f"the {kind} of {self.what} reaches {np.abs(rows).max():.4g}: is it "
+                              "in degrees? Radians are needed")
         try:
             return make(rows)
         except ValueError as error:  # a matrix that mirrors

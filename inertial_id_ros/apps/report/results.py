@@ -18,13 +18,13 @@ from ...model.history import LONGEST, Window
 from ...model.newton_euler import GRAVITY, regressor
 from ...model.tool import Tool
 from ...motion.motion import BIN, BIN_NS
+from ...samples.wrenches import CHANNELS
 
 NAMES = ("mass", "COM x", "COM y", "COM z", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
 # In tables, whose inertia is copied into files that want kg m^2.
 UNITS = ("kg", *("mm",) * 3, *("kg m^2",) * 6)
 SCALES = (1.0, *(1e3,) * 3, *(1.0,) * 6)
 GROUPS = (("mass", slice(0, 1)), ("centre of mass", slice(1, 4)), ("inertia", slice(4, 10)))
-CHANNELS = ("fx", "fy", "fz", "tx", "ty", "tz")
 FORCE, TORQUE = slice(0, 3), slice(3, 6)
 LEAST = 20  # bins that must be predicted
 GOOD, FAIR, BAD = "good", "fair", "bad"  # tones of the style
