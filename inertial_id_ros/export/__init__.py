@@ -133,7 +133,7 @@ def export(payload: PayloadOnLink, name: str, parent: str, urdf: str) -> Exporte
         InvalidSetting: no such format, or a name that it does not allow.
         InvalidModel: the description is missing or cannot be used, or the parent moves against the
             frame of the estimate.
-        UnknownFrame: no such link, or no description that holds it.
+        UnknownFrame: no such link.
     """
     if name not in FORMATS:
         raise errors.InvalidSetting(f"format is {name[:100]!r}; allowed: {', '.join(FORMATS)}")
@@ -141,14 +141,11 @@ def export(payload: PayloadOnLink, name: str, parent: str, urdf: str) -> Exporte
         raise errors.UnknownFrame(f"{DESK} needs the payload in the frame of the flange: name its "
                                   "link as parent, as fr3_link8")
     parent = parent or payload.parent
-    if not urdf and name == ROBOT:
-        raise errors.InvalidModel(f"format {ROBOT} needs a robot description, and there is none")
-    if not urdf and parent != payload.parent:
-        raise errors.UnknownFrame(f"parent '{parent}' is not '{payload.parent}', the frame of the "
-                                  "estimate, and there is no robot description that relates them")
-    if name == ROBOT:
-        urdf = without_payloads(urdf, payload.link)
     if name == ROBOT or parent != payload.parent:
+        if not urdf:
+            raise errors.InvalidModel(f"format {name} on '{parent}', from the frame "
+                                      f"'{payload.parent}', needs a robot description")
+        urdf = without_payloads(urdf, payload.link)
         payload = move_to_link(payload, parent, parse_urdf(urdf))
     if name == ROBOT:
         return ExportedPayload(add_payload(urdf, payload), payload.notes)

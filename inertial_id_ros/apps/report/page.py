@@ -17,21 +17,8 @@ from ...errors import printable
 from ...estimate import CONFIDENCE_95, Estimate
 from ...extras import optional_packages
 from ...inertia import Array
-from .results import (
-    FORCE,
-    GOOD,
-    TORQUE,
-    Diagnosis,
-    Identification,
-    Prediction,
-    Table,
-    diagnose,
-    parameter_table,
-    percent,
-    round_to_spread,
-    sensor_table,
-    two_digits,
-)
+from . import results
+from .results import FORCE, TORQUE, Diagnosis, Identification, Table, percent, two_digits
 
 Curve = tuple[str, Array, str]  # name in the legend, values (n,), and format of `Axes.plot`
 # Errors of the set-up: of `Estimate.alignment`.
@@ -74,7 +61,7 @@ def print_report(title: str, sections: Sequence[Section], verdict: Diagnosis | N
             lines.append(part)
     if verdict is not None:
         lines.append(f"{verdict.word}: {verdict.said}")
-        if verdict.tone != GOOD:
+        if verdict.tone != results.GOOD:
             lines += [*(f"  why: {text}" for text in verdict.reasons),
                       *(f"  to do: {text}" for text in verdict.mends)]
     print("\n".join(map(printable, lines)))
@@ -145,7 +132,7 @@ def provenance_section(source: str, command: str) -> Section:
 def payload_page(result: Identification, recording: Path, command: str) -> str:
     """The report of a run, as HTML in one file (raises MissingPackage)."""
     *numbers, checks = payload_sections(result)
-    return render(f"Payload report: {recording.name}", diagnose(result), [
+    return render(f"Payload report: {recording.name}", results.diagnose(result), [
         *numbers[:1], _wrench_section(result.prediction), *numbers[1:], checks,
         provenance_section(str(recording), command)])
 
@@ -162,22 +149,22 @@ def payload_sections(result: Identification) -> list[Section]:
         *(f"note: {note}" for note in result.notes), *tool])
     if not isinstance(found, Estimate):
         return [checks]
-    rows = [(name, *round_to_spread(scale * value, CONFIDENCE_95 * scale * sigma), unit)
+    rows = [(name, *results.round_to_spread(scale * value, CONFIDENCE_95 * scale * sigma), unit)
             for (name, unit, scale), value, sigma in zip(
                 ALIGNMENT, found.alignment, found.alignment_sigma, strict=False) if sigma]
     limits: list[Part] = [Table("Errors of the set-up, estimated with the payload",
                                 ("", "value", "\u00b1 95 %", "unit"), rows)] if rows else []
     if np.any(found.residual_rms):  # joint torques know no channels of a sensor
-        limits.append(sensor_table(found))
+        limits.append(results.sensor_table(found))
     return [Section("Mass, centre of mass, inertia", "parameters", [
-        parameter_table(found),
+        results.parameter_table(found),
         f"In axes of {found.frame_id}; inertia about the centre of mass, off-diagonals as entries "
         f"of the tensor. Method {found.method}, {found.samples} samples, {found.window:.1f} s."]),
         Section("What limits the accuracy", "limits", limits or ["More motion tells more."]),
         checks]
 
 
-def _wrench_section(prediction: Prediction | None) -> Section:
+def _wrench_section(prediction: results.Prediction | None) -> Section:
     """The wrench as measured, and as the estimates before predict it."""
     parts: list[Part] = ["There is no wrench with a known motion."]
     part = prediction and prediction.part(slice(-WRENCH_BINS, None))

@@ -76,9 +76,10 @@ def summary(outcome: Estimate) -> str:
     if outcome.carries_nothing:
         return f"{NOTHING_CARRIED[0].upper()}{NOTHING_CARRIED[1:]}{walk}."
     unknown = [name for name, part in GROUPS if UNOBSERVED in outcome.verdict[part]]
-    known = ", ".join(name for name, _ in GROUPS if name not in unknown) or "nothing"
-    missing = f", but not {', '.join(unknown)}" if unknown else ""
-    return f"This motion identifies {known}{missing}{walk}."
+    known = [name for name, _ in GROUPS if name not in unknown]
+    said = " and ".join(f"{verb} {', '.join(names)}" for verb, names in (
+        ("identifies", known), ("does not identify", unknown)) if names)
+    return f"This motion {said}{walk}."
 
 
 def is_identified(outcome: Outcome) -> bool:
@@ -122,9 +123,9 @@ def round_to_spread(value: float, spread: float) -> tuple[str, str]:
     decimals = 1 - int(np.floor(np.log10(spread)))
     if not -4 <= decimals <= 9:
         return f"{value:.3g}", f"{spread:.2g}"
-    shown, places = round(value, decimals) + 0.0, max(decimals, 0)  # + 0.0 makes 0.0 of -0.0
-    return (f"{shown:.{places}f}",
-            f"{spread:.{places}f}" if decimals >= 0 else two_digits(spread))
+    shown = round(value, decimals) + 0.0  # + 0.0 makes 0.0 of -0.0
+    return (f"{shown:.{max(decimals, 0)}f}",
+            f"{spread:.{decimals}f}" if decimals >= 0 else two_digits(spread))
 
 
 def interval(value: float, spread: float, positive: bool = False) -> str:
