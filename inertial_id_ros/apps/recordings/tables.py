@@ -131,18 +131,15 @@ def _read_csv(path: Path) -> dict[str, np.ndarray]:
     lines = [line for line in _text(path).splitlines() if line.strip()]
     # Of separators and decimal points, those that make most numbers of a row.
     middle = lines[len(lines) // 2] if lines else ""
-    cell, point = max(FORMS, key=lambda form: _numbers(middle, *form))
-    rows = [_cells(line.lstrip("# "), cell) for line in lines[:MOST_ABOVE]]
-    width = len(_cells(middle, cell))
-    first = next((k for k, row in enumerate(rows) if len(row) == width and 2 * _numbers(
-        lines[k], cell, point) > width - row.count("")), 0)
-    if width < 2 or not first:
-        raise ValueError(f"it has '{''.join(lines[:1]):.60}' in its first line, and no line of "
-                         "names above rows of numbers, separated by commas, semicolons, tabs or "
-                         "blanks")
-    fitting = [row for row in rows[:first] if len(row) == width]
+    cell, point = max(FORMS, key=lambda form: _numbers(_cells(middle, form[0]), form[1]))
+    rows, width = [_cells(line, cell) for line in lines[:MOST_ABOVE]], len(_cells(middle, cell))
+    first = next((k for k, row in enumerate(rows) if len(row) == width
+                  and 2 * _numbers(row, point) > width - row.count("")), 0)
+    fitting = [row for row in rows[:first] if len(row) == width > 1]
     if not fitting:
-        raise ValueError(f"it has {width} columns and {len(rows[first - 1])} names above them")
+        raise ValueError(f"it has '{''.join(lines[:1]):.60}' in its first line, {width} columns of "
+                         f"numbers and {len(rows[first - 1]) if first else 'no'} names above them; "
+                         "commas, semicolons, tabs or blanks separate columns")
     # Remarks above the names, and units below them, are less different.
     names = max(fitting, key=lambda row: len(set(row)))
     twice = [name for name, count in Counter(names).items() if name and count > 1]
@@ -165,13 +162,12 @@ def _text(path: Path) -> str:
 
 
 def _cells(line: str, cell: str | None) -> list[str]:
-    return [text.strip(' "') for text in line.split(cell)]
+    return [text.strip(' "') for text in line.lstrip("# ").split(cell)]
 
 
-def _numbers(line: str, cell: str | None, point: str) -> int:
-    """How many cells of a line are numbers."""
-    return sum(re.fullmatch(NUMBER, text.replace(point, "."), re.I) is not None
-               for text in _cells(line, cell))
+def _numbers(cells: Sequence[str], point: str) -> int:
+    """How many cells are numbers."""
+    return sum(re.fullmatch(NUMBER, text.replace(point, "."), re.I) is not None for text in cells)
 
 
 READERS: dict[str, Callable[[Path], dict[str, np.ndarray]]] = {
