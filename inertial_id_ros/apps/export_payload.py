@@ -11,9 +11,8 @@ from pathlib import Path
 from ..cli import OK, Parser, exit_status
 from ..errors import InvalidData, InvalidSetting, printable
 from ..export import DEFAULT_LINK, FORMATS, export_estimate
-from ..io.files import user_path, write_atomically
+from ..io.files import check_outputs, user_path, write_atomically
 from ..motion.description import read_description
-from .bag.output import check_outputs
 
 PATIENCE = 5.0  # s, for the services of a node, and for its answer
 

@@ -11,12 +11,14 @@ import math
 import os
 import re
 import secrets
+from collections.abc import Mapping
+from itertools import chain, count
 from pathlib import Path
 from typing import Any, NoReturn
 
 import yaml
 
-from ..errors import DamagedFile, InvalidSetting
+from ..errors import DamagedFile, InvalidSetting, printable
 from ..limits import MAX_JSON_BYTES, MAX_REPORT_BYTES, MAX_YAML_BYTES
 
 Content = dict[str, Any]
@@ -75,6 +77,60 @@ def read_text(path: Path, limit: int) -> str:
         return data.decode("utf-8")
     except UnicodeDecodeError:
         raise DamagedFile("it is not text") from None
+
+
+# ---- files that programs write -------------------------------------------------------------------
+
+
+def check_outputs(wanted: Mapping[str, Path | None],
+                  read: Mapping[str, Path | None]) -> list[Path | None]:
+    """Check the files to write before a long run; returns their paths in the same order.
+
+    Args:
+        wanted: path by option; read: files and folders that are read, by what they are.
+
+    Raises:
+        InvalidSetting: one cannot be written, or would replace what is read.
+    """
+    out = {option: path and user_path(path) for option, path in wanted.items()}
+    for option, path in out.items():
+        if path is None:
+            continue
+        taken = [what for what, file in read.items() if file and path.exists()
+                 and path.resolve().is_relative_to(user_path(file).resolve())]
+        why = f"would overwrite {taken[0]}" if taken else ""
+        if path.exists() and not path.is_file():
+            why = "is a folder or no regular file"
+        elif not os.access(path.parent, os.W_OK | os.X_OK):
+            why = f"cannot be written: {path.parent} does not exist, or permission denied"
+        if why:
+            raise InvalidSetting(f"{option} {path} {why}; name another file")
+    return list(out.values())
+
+
+def report_file(folder: Path, recording: Path) -> Path:
+    """A new file for a recording's report in a folder, which is made if missing; numbered where one
+    of that name is there (raises InvalidSetting)."""
+    path = user_path(folder)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidSetting(f"--report {folder} is no folder and cannot be made: "
+                             f"{error.strerror or error}") from error
+    name = recording.resolve().name
+    names = chain([f"{name}.html"], (f"{name}-{k}.html" for k in count(2)))
+    return next(file for file in map(path.joinpath, names) if not file.exists())
+
+
+def print_written(*paths: Path | None) -> None:
+    """Say which files were written; None: it was not asked for."""
+    for path in filter(None, paths):
+        print(f"wrote {printable(str(path))}")
+
+
+def write_json(path: Path, result: dict[str, Any]) -> None:
+    """Write strict JSON: numbers that are not finite become null (raises OSError)."""
+    write_atomically(path, strict_json(result, indent=1))
 
 
 # ---- JSON ----------------------------------------------------------------------------------------

@@ -16,14 +16,13 @@ from ...cli import NO_ESTIMATE, NOT_IDENTIFIED, OK, Parser, exit_status, numbers
 from ...errors import DamagedFile, InvalidSetting, printable
 from ...estimate import Estimate
 from ...geometry.shape import check_sizes
-from ...io.files import config_file, parse_yaml, read_yaml, user_path, write_atomically
+from ...io import files
 from ...model.tool import save_tool, tool_from_estimate
 from ...settings import SENSORS, Settings, flatten
 from ..recordings.tables import columns_from_file, is_dataset, is_table
 from ..report.page import payload_page, payload_sections, print_report
 from ..report.results import Identification, diagnose, is_identified
 from .offline import identify_recording
-from .output import check_outputs, print_written, report_file, write_json
 
 # Parameters that every ROS node has; they mean nothing without ROS.
 NODE_PARAMETERS = ("use_sim_time", "qos_overrides.", "start_type_description_service")
@@ -91,23 +90,24 @@ def run(args: argparse.Namespace, words: str) -> int:
                                  ("episode", is_dataset, "dataset")):
         if getattr(args, option) is not None and not is_one(recording):
             raise InvalidSetting(f"--{option} is for a {what}, and {recording} is none")
-    json_path, tool_path, report_path = check_outputs(
+    json_path, tool_path, report_path = files.check_outputs(
         {"--json": args.json, "--save-tool": args.save_tool,
-         "--report": args.report and report_file(args.report, recording)},
+         "--report": args.report and files.report_file(args.report, recording)},
         {"the recording": recording})
-    columns = columns_from_file(user_path(args.columns)) if args.columns else None
+    columns = columns_from_file(files.user_path(args.columns)) if args.columns else None
     result = identify_recording(recording, settings, columns, args.episode or 0,
                                 args.stamps == "recorded", given)
     outcome = result.outcome
     if json_path is not None:
-        write_json(json_path, result_json(result, recording))
+        files.write_json(json_path, result_json(result, recording))
     if tool_path is not None and isinstance(outcome, Estimate):
         save_tool(tool_path, tool_from_estimate(outcome, result.tool))
     if report_path is not None:
-        write_atomically(report_path, payload_page(result, recording, f"identify_bag {words}"))
+        files.write_atomically(
+            report_path, payload_page(result, recording, f"identify_bag {words}"))
     if not args.quiet:
         print_report(str(recording), payload_sections(result), diagnose(result))
-        print_written(json_path, tool_path if outcome.valid else None, report_path)
+        files.print_written(json_path, tool_path if outcome.valid else None, report_path)
     elif not isinstance(outcome, Estimate):
         print(printable(f"No valid estimate: {outcome.reason}"), file=sys.stderr)
     if not isinstance(outcome, Estimate):
@@ -138,8 +138,8 @@ def settings_of(args: argparse.Namespace) -> tuple[Settings, Mapping[str, Any]]:
     """
     changes: dict[str, Any] = {}
     if args.config:
-        path = config_file(args.config)
-        tree = read_yaml(path, f"settings file {path}") or {}
+        path = files.config_file(args.config)
+        tree = files.read_yaml(path, f"settings file {path}") or {}
         if not isinstance(tree, Mapping):
             raise InvalidSetting(f"settings file {path} must hold names and values, not "
                                  f"{tree!r:.200}")
@@ -151,7 +151,7 @@ def settings_of(args: argparse.Namespace) -> tuple[Settings, Mapping[str, Any]]:
         if not equals or not name:
             raise InvalidSetting(f"--set {text}: write NAME=VALUE, e.g. estimator.rate=5")
         try:
-            given[name] = parse_yaml(value) if value else ""
+            given[name] = files.parse_yaml(value) if value else ""
         except DamagedFile as error:
             raise InvalidSetting(f"--set {text[:200]}: {error}") from error
     given |= {name: value for name, value in vars(args).items() if "." in name and value}

@@ -11,14 +11,13 @@ from typing import Any
 
 from ...cli import NO_ESTIMATE, OK, Parser, exit_status, names, numbers
 from ...errors import InvalidModel, InvalidSetting, printable
-from ...io.files import read_yaml, user_path, write_atomically
+from ...io import files
 from ...motion.description import read_description
 from ...robot.base_parameters import check_base_parameters
 from ...robot.identify import FADING, GAIN_ERROR, Request, identify_described_robot
 from ...robot.model import COULOMB, DRIVE, OFFSET, VISCOUS, JointTerms, RobotModel
 from ...robot.recording import JointRecording
 from ...robot.robot_file import save_robot
-from ..bag.output import check_outputs, print_written, report_file, write_json
 from .files import read_recording, set_inertias
 from .page import print_result, result_json, robot_page
 
@@ -107,13 +106,13 @@ def run(args: argparse.Namespace, words: Sequence[str] = ()) -> int:
     if not args.recording:
         raise InvalidSetting("no recording is named (see identify_robot --help)")
     paths = [*args.recording, *args.test, *([args.loaded] if args.loaded else [])]
-    urdf_out, robot_out, json_out, report_out = outputs = check_outputs(
+    urdf_out, robot_out, json_out, report_out = outputs = files.check_outputs(
         {"--write-urdf": args.write_urdf, "--write-robot": args.write_robot, "--json": args.json,
-         "--report": args.report and report_file(args.report, args.recording[0])},
+         "--report": args.report and files.report_file(args.report, args.recording[0])},
         {"the robot description": args.urdf, **{f"the recording {path}": path for path in paths}})
     given = _settings(args.settings)
     topic = given.pop("joint_states.topic", None)
-    urdf = read_description(user_path(args.urdf)) if args.urdf else ""
+    urdf = read_description(files.user_path(args.urdf)) if args.urdf else ""
     read = {}
     for path in paths:
         read[path] = read_recording(path, args.columns, topic, bool(urdf))
@@ -130,16 +129,16 @@ def run(args: argparse.Namespace, words: Sequence[str] = ()) -> int:
             print(f"note: {printable(note)}")
         print_result(result, title)
     if report_out is not None:
-        write_atomically(report_out, robot_page(result, args.recording[0], words))
+        files.write_atomically(report_out, robot_page(result, args.recording[0], words))
     if result.unexplained is None:
         if urdf_out is not None:
-            write_atomically(urdf_out, set_inertias(urdf, result.model, result.fit.phi))
+            files.write_atomically(urdf_out, set_inertias(urdf, result.model, result.fit.phi))
         if robot_out is not None:
             save_robot(robot_out, result.robot)
         if json_out is not None:
-            write_json(json_out, result_json(result, title))
+            files.write_json(json_out, result_json(result, title))
     if not args.quiet:
-        print_written(*([report_out] if result.unexplained else outputs))
+        files.print_written(*([report_out] if result.unexplained else outputs))
     result.check_explained()
     return OK
 
@@ -181,7 +180,7 @@ def _settings(given: Sequence[str]) -> dict[str, Any]:
 
 def _document(path: Path | None) -> Mapping[str, Any]:
     """The mapping of a YAML or JSON file; empty where none is named (raises InvalidSetting)."""
-    content = {} if path is None else read_yaml(user_path(path), f"file {path}")
+    content = {} if path is None else files.read_yaml(files.user_path(path), f"file {path}")
     if not isinstance(content, Mapping):
         raise InvalidSetting(f"{path} holds no mapping")
     return content
@@ -191,12 +190,13 @@ def _check_feasibility(args: argparse.Namespace, constraints: Mapping[str, Any])
     """Say whether a robot can have base parameters; returns the exit status."""
     if args.recording:
         raise InvalidSetting("--check-feasibility reads no recording; leave one of them out")
-    described = RobotModel.from_urdf(read_description(user_path(args.urdf))) if args.urdf else None
+    described = RobotModel.from_urdf(
+        read_description(files.user_path(args.urdf))) if args.urdf else None
     found = check_base_parameters(_document(args.check_feasibility), constraints, described)
     answer, proof = found.feasibility, found.feasibility.certificate
     rows = list(zip(found.combinations, found.beta.tolist(), found.nearest.tolist(), strict=True))
     if args.json:
-        write_json(args.json, {
+        files.write_json(args.json, {
             "feasible": answer.feasible, "margin": answer.margin,
             "certificate": None if proof is None else {
                 "value": proof.value, "leak": proof.leak, "depth": proof.depth,
