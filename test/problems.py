@@ -16,8 +16,8 @@ from inertial_id_ros.geometry.shape import Shape, shape_from_primitive
 from inertial_id_ros.inertia import Array, point_columns
 from inertial_id_ros.model.newton_euler import regressor
 from inertial_id_ros.model.problem import Problem, blend, channel_triangles, dynamism_weight
+from inertial_id_ros.motion.frames import chain_of
 from inertial_id_ros.motion.motion import Motion
-from inertial_id_ros.motion.robot import chain_of
 from inertial_id_ros.motion.track import Track
 from inertial_id_ros.samples.ring import Ring
 from inertial_id_ros.settings import Settings

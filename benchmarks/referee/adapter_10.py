@@ -22,7 +22,7 @@ from inertial_id_ros.compensation.live import Compensation
 from inertial_id_ros.geometry.shape import Shape
 from inertial_id_ros.identify.identifier import make_identifier
 from inertial_id_ros.inertia import point_columns
-from inertial_id_ros.io.sample_blocks import JointStates, Wrenches
+from inertial_id_ros.io.sample_blocks import Edges, JointStates, Wrenches
 
 Array = np.ndarray
 GONE = ("accelerations.noise", "alignment.estimate_position", "estimator.estimate_bias")
@@ -77,15 +77,15 @@ class Live:
 
     def joints(self, stamp: int, names: Sequence[str], positions: Sequence[float]) -> None:
         """A joint state."""
-        self._made.streams.add_joint_states(np.array([stamp]), tuple(names), np.array([positions]))
+        self._made.streams.add(JointStates(np.array([stamp]), tuple(names), np.array([positions])))
 
     def wrench(self, stamp: int, frame: str, wrench: Array) -> None:
         """A wrench (6,)."""
-        self._made.streams.add_wrenches(np.array([stamp]), frame, np.asarray(wrench, float)[None])
+        self._made.streams.add(Wrenches(np.array([stamp]), frame, np.asarray(wrench, float)[None]))
 
     def transform(self, stamp: int, parent: str, child: str, pose: Array) -> None:
         """A pose (7,): translation and quaternion x, y, z, w."""
-        self._made.streams.add_transforms(np.array([stamp]), parent, child, pose[None])
+        self._made.streams.add(Edges(np.array([stamp]), parent, child, pose[None]))
 
     def advance(self) -> None:
         """What a node does every .05 s between two estimates."""
@@ -105,17 +105,17 @@ class Live:
         """The same samples for identification; then the load to remove is judged anew."""
         self._made.add_arrays([JointStates(stamps, names, positions),
                                Wrenches(stamps, frame, wrench)])
-        self._live.use(self._made.load_in_use())
+        self._live.use(self._made.course.load)
 
     def removed(self) -> Array | None:
         """phi (10,) of the load that is removed now; None: nothing is published."""
-        use = self._made.load_in_use()
+        use = self._made.course.load
         return None if use.mode is Mode.SILENT else np.asarray(use.phi)
 
     def solve(self) -> Any:
         """As `Identifier.solve`."""
         outcome = self._made.solve()
-        self._live.use(self._made.load_in_use())
+        self._live.use(self._made.course.load)
         return outcome
 
     def finish(self) -> None:

@@ -12,7 +12,7 @@ from ..cli import OK, Parser, exit_status
 from ..errors import InvalidData, InvalidSetting, printable
 from ..export import DEFAULT_LINK, FORMATS, export_estimate
 from ..io.files import check_outputs, user_path, write_atomically
-from ..motion.description import read_description
+from ..motion.robot import read_description
 
 PATIENCE = 5.0  # s, for the services of a node, and for its answer
 

@@ -18,11 +18,10 @@ from scipy.constants import foot, hecto, inch, kilo, lbf, milli
 from scipy.ndimage import uniform_filter1d
 from scipy.special import log_ndtr
 
-from ..model.correction import Correction
 from ..model.history import Window
 from ..model.newton_euler import GRAVITY, regressor, static_wrench, weight_columns
 from ..model.rows import FEWEST, Rows, is_enough
-from ..model.setup import Setup
+from ..model.setup import Correction, Setup
 from ..motion.motion import BIN, Array, Motion
 from .causes import CompensatedWeight, SensorFilter
 from .fit import VAGUE, Fit, Prior, Region, fit

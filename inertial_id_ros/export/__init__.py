@@ -16,7 +16,7 @@ from .. import errors, inertia
 from ..estimate import PRIOR_DOMINATED, UNOBSERVED, Estimate, NoEstimate
 from ..io import fields
 from ..io.files import read_report, user_path
-from ..motion.description import link_names, parse_urdf
+from ..motion.robot import link_names, parse_urdf
 from . import documents
 from .documents import PayloadOnLink
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import InvalidData, InvalidSetting
 from ..estimate import Estimate, NoEstimate
-from ..io.fields import as_finite_rows, as_names, as_rows, as_stamps, check_name, check_urdf
+from ..io.fields import as_names, as_rows, as_stamps, check_name, check_urdf
 from ..io.sample_blocks import Edges, JointStates, Samples, Wrenches
 from ..kinds import Finding
 from ..model.tool import Tool
@@ -88,12 +88,9 @@ class Identifier:
         """
         check_name("parent", parent)
         check_name("child", child)
-        place = as_finite_rows("translation", translation, (3,)).tolist()
-        turn = as_finite_rows("quaternion", quaternion, (4,))
-        if not turn.any():
-            raise InvalidData("quaternion is [0, 0, 0, 0]; x, y, z, w of a rotation are needed, "
-                              "[0, 0, 0, 1] for none")
-        self._core.add_static_transform(parent, child, place, turn.tolist())
+        self._core.add_static_transform(
+            parent, child, as_rows("translation", translation, (3,)).tolist(),
+            as_rows("quaternion", quaternion, (4,)).tolist())
 
     def solve(self) -> Estimate | NoEstimate:
         """Estimate the payload from the last `buffer.window` seconds of all samples so far.

@@ -13,17 +13,15 @@ from ..estimators import Estimator, create
 from ..explain.fit import Region
 from ..geometry.mesh import package_roots
 from ..geometry.shape import Shape, shape_from_settings
-from ..inertia import phi_from_body, tensor_from_six, transform_phi
-from ..model.history import History
+from ..inertia import Array, phi_from_body, tensor_from_six, transform_phi
+from ..model.history import BIN_NS, History
 from ..model.setup import Sheet, sheet_of
 from ..model.tool import Tool, load_tool
-from ..motion.motion import BIN_NS, Array
 from ..motion.source import Streams
+from ..samples.ring import FEW, SECOND
 from ..settings import Settings
 
-TARE_SAMPLES, TARE_REST = 20, 5.0  # deviations of the noise by which readings at rest vary
-TARE_NS, TARE_TURN = 1_000_000_000, 0.02  # of the readings; rad/s
-DRIFT_IN_AN_HOUR = 8.0  # over that in a minute: about the square root of 60, as it wanders
+TARE_REST, TARE_TURN = 5.0, 0.02  # deviations of the noise, rad/s: readings at rest vary less
 OLD_TARE = 0.2  # deviation of an earlier run's tare, as share of that before any data
 
 
@@ -48,12 +46,6 @@ class Tare:
         force, torque = (", ".join(f"{v:.{digits}f}" for v in part) for digits, part in (
             (3, self.reading[:3]), (4, self.reading[3:])))
         return f"bias set to force [{force}] N, torque [{torque}] N m"
-
-    def describe_changes(self, settings: Settings) -> str:
-        """How the conditions differ from these settings, in words; empty where they do not."""
-        return "; ".join(f"{name} was {self.conditions.get(name)!r} and is {value!r}"
-                         for name, value in tare_conditions(settings).items()
-                         if self.conditions.get(name) != value)
 
 
 def tare_conditions(settings: Settings) -> dict[str, str]:
@@ -86,8 +78,8 @@ class Beliefs:
         wrench, untared = settings.wrench, np.repeat(settings.wrench.bias_sd, 3)
         measured = (OLD_TARE * untared if self.tare.is_old else
                     np.repeat(np.hypot(wrench.noise, wrench.accuracy), 3))
-        hours = max(now_ns - self.tare.stamp_ns, 0) / 3.6e12
-        drift = np.repeat(wrench.drift, 3) * DRIFT_IN_AN_HOUR * np.sqrt(hours)
+        minutes = max(now_ns - self.tare.stamp_ns, 0) / (60 * SECOND)
+        drift = np.repeat(wrench.drift, 3) * np.sqrt(minutes)  # as it wanders
         return sheet_of(settings, (wrench.sign * self.tare.reading,
                                    np.minimum(np.hypot(measured, drift), untared)))
 
@@ -173,11 +165,11 @@ def tare_of(history: History, settings: Settings, frame_id: str) -> Tare:
         NotEnoughData: too few samples, or the sensor is not at rest.
     """
     newest = history.newest
-    stamps, rows = history.samples(newest - TARE_NS, newest + 1)
-    if len(stamps) < TARE_SAMPLES:
-        raise NotEnoughData(f"tare needs {TARE_SAMPLES} wrench samples within a second; "
+    stamps, rows = history.samples(newest - SECOND, newest + 1)
+    if len(stamps) < FEW:
+        raise NotEnoughData(f"tare needs {FEW} wrench samples within a second; "
                             f"{len(stamps)} were received")
-    motion = history.motion((newest - TARE_NS) // BIN_NS, newest // BIN_NS + 1)
+    motion = history.motion((newest - SECOND) // BIN_NS, newest // BIN_NS + 1)
     turn = float(np.linalg.norm(motion.omega, axis=1).max(initial=0.0))
     if turn > TARE_TURN:
         raise NotEnoughData(f"the sensor turns with {turn:.3f} rad/s; tare needs it at rest "

@@ -5,6 +5,7 @@ what the estimates say. A function of the samples alone, whoever asks and when.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -17,18 +18,21 @@ from ..detect.scan import Event, Scan, torque_scan
 from ..explain.explain import Explanation
 from ..explain.torques import Torques
 from ..model.history import History, Window
-from ..motion.faults import Fault
 from ..motion.motion import BIN, BIN_NS, Array, IntArray, Motion
+from ..motion.track import SECOND, WINDOW, Fault
 from .beliefs import Basis
-from .estimate import Conclusion, Explained, estimate, walk_of
+from .estimate import Conclusion, Explained, Reason, estimate, walk_of
 from .torque_streams import TorqueStreams
 
+NAMES = {Kind.PAYLOAD: "payload_changed", Kind.RELEASED: "payload_changed",
+         Kind.RETURNED: "payload_changed", Kind.ZEROED: "zero_moved.wrench",
+         Kind.OFFSET: "zero_or_contact", Kind.POURS: "payload_walks", Kind.LOST: "estimate_lost"}
+SHOWN_NS = 3 * SECOND  # for which the finding of an event stands
 EVERY, PACE = 50, 10  # bins between estimates that scan and latch read; from judging to judging
-MOST_FAULTS = 100  # spans that are left out
-AROUND = 7  # bins about a fault that its samples reach
-LATER, LATER_FULL = 400, 1000  # bins after a search, while the window grows and after that
-GROWN = 1.25  # of the bins that count, from which on is searched anew
-SURPRISING, RISEN = 0.4, 1.3  # of the data sheet; of what the models left when they were found
+AROUND = int(0.5 * WINDOW / BIN)  # bins about a fault that its samples reach
+LATER = 1000  # bins after a search, after which is searched anew
+GROWN = 1.25  # of the bins that count, or of what the models left, from which on is searched anew
+SURPRISING = 0.4  # of the data sheet: less is no reason to search anew
 
 
 class Known(NamedTuple):
@@ -40,15 +44,14 @@ class Known(NamedTuple):
 
     def is_outdated(self, end: int, window: Window) -> bool:
         """True if models are to be searched anew: after a while, or for a window that has grown."""
-        before = self.found.best.rows.window.used
-        later = LATER if len(window.used) > len(before) else LATER_FULL
-        return bool(end - self.end >= later or window.used.sum() > GROWN * before.sum())
+        before = self.found.best.rows.window.used.sum()
+        return bool(end - self.end >= LATER or window.used.sum() > GROWN * before)
 
     def is_refuted(self, said: Conclusion) -> bool:
         """True if the models do not explain newer samples as they did those before."""
         now = said.explained
         return isinstance(now, Explanation) and (
-            now.surprise > max(SURPRISING, RISEN * self.found.surprise) or now.is_outdated)
+            now.surprise > max(SURPRISING, GROWN * self.found.surprise) or now.is_outdated)
 
 
 class Course:
@@ -71,6 +74,7 @@ class Course:
         else:
             self._load, self.scan = joints.load, torque_scan(joints.load, joints.chain)
         self.newest: Conclusion | None = None
+        self._events: dict[str, tuple[int, float, int]] = {}  # bin, change of mass [kg], how often
         self._judged = 0
         self._faults: list[Fault] = []
         self._concluded: dict[int, Conclusion] = {}  # the newest, by the bins before which
@@ -108,29 +112,45 @@ class Course:
         """Bins from one estimate that is published to the next."""
         return max(round(1.0 / (self.basis.settings.estimator.rate * BIN * PACE)), 1) * PACE
 
-    def step(self) -> tuple[list[Event], Conclusion | None] | None:
-        """Judge the next bins, if they are all there: scan the rows whose bins are before the end,
+    def advance(self) -> Iterator[Conclusion]:
+        """Judge the next bins that are all there: scan the rows whose bins are before the end,
         whatever is there of later ones. What an estimate says holds for the rows after it.
 
         Returns:
-            Events, and what was concluded, where that is due.
+            What was concluded, where that is due.
         """
-        end = self._judged + PACE
-        if end > self.ready:
-            return None
-        self._judged = end
-        self._mark_faults(end)
-        late = max(round(self.scan.setup.delay / BIN), 0)
-        events = self.scan.update(self.history, end - HALF - late, self._is_same)
-        for event in events:
-            if event.kind is Kind.SUSPECT:
-                self._distrust(event.first - HALF)
-            self._follow(event)
-        if end % EVERY == 0:
-            self._conclude(end)
-        due = self.conclusion(end) if end % self.period == 0 else None
-        self._follow()
-        return events, due
+        while (end := self._judged + PACE) <= self.ready:
+            self._judged = end
+            self._mark_faults(end)
+            late = max(round(self.scan.setup.delay / BIN), 0)
+            for event in self.scan.update(self.history, end - HALF - late, self._is_same):
+                self._note(event)
+                self._follow(event)
+            if end % EVERY == 0:
+                self._conclude(end)
+            due = self.conclusion(end) if end % self.period == 0 else None
+            self._follow()
+            if due is not None:
+                yield due
+
+    def _note(self, event: Event) -> None:
+        if event.kind is Kind.SUSPECT:
+            self._distrust(event.first - HALF)
+        elif name := NAMES.get(event.kind):
+            if self._load is not None and event.kind is Kind.OFFSET:
+                name = "zero_moved.joints"
+            count = self._events[name][2] if name in self._events else 0
+            self._events[name] = event.number, event.change, count + 1
+
+    def findings(self) -> Iterator[Reason]:
+        """Kinds and numbers of what the scan found lately. The finding of an event stands for a
+        while, that of a contact as long as it lasts."""
+        for name, (number, change, count) in self._events.items():
+            if (self.ready - number) * BIN_NS < SHOWN_NS:
+                yield name, {"change": change, "count": count}
+        if self.scan.onset is not None:
+            yield "contact", {"seconds": BIN * (self.ready - self.scan.onset),
+                              "count": len(self.history.marks.contacts)}
 
     def _follow(self, event: Event | None = None) -> None:
         """Let the latch follow an event or calm rows; no load is taken off joint torques."""
@@ -150,8 +170,9 @@ class Course:
                       for f in self._faults if f.known < end * BIN_NS)
         if spans:
             self._faults = [fault for fault in self._faults if fault.known >= end * BIN_NS]
-            marks = self.history.marks
-            self.history.marks = replace(marks, faults=(*marks.faults, *spans)[-MOST_FAULTS:])
+            marks, first = self.history.marks, self.history.first
+            self.history.marks = replace(marks, faults=(
+                *(span for span in marks.faults if span[1] > first), *spans))
 
     def _conclude(self, end: int) -> None:
         """Let scan and latch know what the estimate before a bin says; search, where that is due.

@@ -8,20 +8,22 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..compensation.latch import LoadInUse
 from ..errors import InvalidShape, NotEnoughData
-from ..estimate import Outcome
-from ..io.sample_blocks import Edges, JointStates, Samples, Wrenches, split_by_time
-from ..kinds import Finding
+from ..estimate import Estimate, NoEstimate, Outcome
+from ..io.sample_blocks import Samples, split_by_time
+from ..kinds import Finding, finding_of, sort_findings, with_findings
 from ..motion.frames import place_of
+from ..motion.motion import BIN_NS, SECOND
 from ..motion.source import Streams
 from ..settings import Settings
-from .answers import Answers
 from .beliefs import Beliefs, basis_of, compensated_by_driver, named_beliefs, tare_of
 from .course import Course
+from .estimate import Conclusion
 from .torque_streams import TorqueStreams
 
 BATCH = 2000  # samples that settle at once
+NO_BIAS = ("joint torques have no bias to tare; identify the robot without payload anew "
+           "(identify_robot)")
 
 
 class Identifier:
@@ -41,7 +43,7 @@ class Identifier:
         self._measures_joints = settings.load.source == "joint_torque"
         self.streams = (TorqueStreams if self._measures_joints else Streams)(settings)
         self._basis = basis_of(settings, beliefs or Beliefs())
-        self._answers, self._finished = Answers(self._measures_joints), False
+        self._finished, self._reset = False, ""  # why all samples were dropped
         self._begin()
 
     def _begin(self) -> None:
@@ -50,7 +52,7 @@ class Identifier:
         self.course = Course(self._basis, streams.newest,
                              streams if isinstance(streams, TorqueStreams) else None)
         self._restarts = streams.restarts
-        self._answers.begin(streams, self.course)
+        self._last: Outcome | None = None  # that was due
 
     @property
     def settings(self) -> Settings:
@@ -71,8 +73,8 @@ class Identifier:
     def add_static_transform(self, parent: str, child: str, translation: Sequence[float],
                              quaternion: Sequence[float]) -> None:
         """A frame stays in its parent: translation (3,) [m], quaternion x, y, z, w."""
-        self.streams.add_static_transform(parent.lstrip("/"), child.lstrip("/"),
-                                          place_of(translation, quaternion))
+        self.streams.frames.fix(parent.lstrip("/"), child.lstrip("/"),
+                                place_of(translation, quaternion))
 
     def add_arrays(self, batches: Sequence[Samples]) -> list[Outcome]:
         """Add samples of several streams, those of a stream in the order of time.
@@ -83,25 +85,15 @@ class Identifier:
         out: list[Outcome] = []
         for part in list(split_by_time(list(batches), BATCH)) or [[]]:
             for samples in part:
-                self._add(samples)
+                self.streams.add(samples)
             out += self._advance()
         return out
-
-    def _add(self, samples: Samples) -> None:
-        streams = self.streams
-        if isinstance(samples, Wrenches):
-            streams.add_wrenches(samples.stamps, samples.frame_id.lstrip("/"), samples.rows)
-        elif isinstance(samples, JointStates):
-            streams.add_joint_states(*samples)
-        elif isinstance(samples, Edges):
-            streams.add_transforms(samples.stamps, samples.parent.lstrip("/"),
-                                   samples.child.lstrip("/"), samples.rows)
 
     def finish(self) -> list[Outcome]:
         """No sample will follow: the last ones are used in full. What became due by that."""
         self._finished = True
         out, course = self._advance(), self.course
-        return [*out, self._answers.due(course.conclusion(course.ready))] if course.ready else out
+        return [*out, self._due(course.conclusion(course.ready))] if course.ready else out
 
     def _advance(self) -> list[Outcome]:
         """Let the samples so far settle in the history, and judge it; outcomes that are due."""
@@ -111,36 +103,66 @@ class Identifier:
         if self.streams.frame != self._basis.frame:
             self._basis = self.course.basis = replace(self._basis, frame=self.streams.frame)
         self.course.append(motion, stamps, self.streams.sign * rows, self.streams.take_faults())
-        out: list[Outcome] = []
-        while (step := self.course.step()) is not None:
-            events, due = step
-            self._answers.note(events)
-            if due is not None:
-                out.append(self._answers.due(due))
-        return out
+        return [self._due(said) for said in self.course.advance()]
 
     # ---- answers --------------------------------------------------------------------------------
+
+    def _due(self, said: Conclusion) -> Outcome:
+        """The outcome of a conclusion that is due; it never uses older samples than the one
+        before."""
+        last, outcome = self._last, with_findings(said.outcome, self._findings(said))
+        if isinstance(last, Estimate) and isinstance(outcome, Estimate) and (
+                outcome.stamp_ns <= last.stamp_ns):
+            outcome = self._as_stale(replace(last, findings=outcome.findings))
+        elif said.is_outdated:
+            outcome = self._as_stale(outcome, said)
+        self._last = outcome
+        return outcome
+
+    def _as_stale(self, outcome: Outcome, said: Conclusion | None = None) -> Outcome:
+        if not isinstance(outcome, Estimate):
+            return outcome
+        if said is not None and said.is_outdated:
+            return outcome.as_stale("the newest samples do not fit the others")
+        return outcome.as_stale("no new samples" if self.course.scan.onset is None else
+                                "the wrench does not fit the payload now")
 
     @property
     def outcome(self) -> Outcome:
         """The newest outcome that was due, stale where nothing fresh follows from the samples
         since; nothing is computed."""
-        return self._answers.newest
+        missing, newest = self.streams.missing(), self.streams.newest
+        if missing or self._last is None:
+            return NoEstimate(newest, self.streams.frame, missing or "too few samples yet")
+        is_old = newest - self._last.stamp_ns > SECOND + self.course.period * BIN_NS
+        is_suspect = self.course.scan.onset is not None
+        return self._as_stale(self._last) if is_old or is_suspect else self._last
 
     def solve(self) -> Outcome:
         """The estimate of the samples so far: physically consistent, or why there is none.
 
         Nobody else reads what is computed for it: whoever asks changes nothing.
         """
-        return self._answers.now()
+        course = self.course
+        if self.streams.missing() or not course.ready:
+            return self.outcome
+        said = course.conclusion(course.ready)
+        outcome = with_findings(said.outcome, self._findings(said))
+        if self._last is not None and outcome.stamp_ns < self._last.stamp_ns:
+            return self.outcome
+        is_suspect = course.scan.onset is not None
+        return self._as_stale(outcome, said) if said.is_outdated or is_suspect else outcome
 
     def findings(self) -> tuple[Finding, ...]:
         """Everything about the samples so far that deserves attention, errors first."""
-        return self._answers.findings(self.course.newest)
+        return self._findings(self.course.newest)
 
-    def load_in_use(self) -> LoadInUse:
-        """The load that may be removed from the wrench."""
-        return self.course.load
+    def _findings(self, said: Conclusion | None) -> tuple[Finding, ...]:
+        given = [*self.streams.findings(), *self.course.findings()]
+        if self._reset:
+            given.append(("reset", {"why": self._reset}))
+        found = [finding_of(*one) for one in (*given, *(said.findings if said else ()))]
+        return sort_findings({one.name: one for one in found}.values())
 
     # ---- commands -------------------------------------------------------------------------------
 
@@ -176,26 +198,23 @@ class Identifier:
         Raises:
             NotEnoughData: too few samples, the sensor is not at rest, or joints measure the load.
         """
-        self._require_sensor()
+        if self._measures_joints:
+            raise NotEnoughData(NO_BIAS)
         tare = tare_of(self.course.history, self.settings, self.streams.frame)
         self.believe(replace(self.beliefs, tare=tare))
         return tare.describe()
 
     def untare(self) -> str:
         """Drop the tare; says whether there was one (raises NotEnoughData where joints measure)."""
-        self._require_sensor()
+        if self._measures_joints:
+            raise NotEnoughData(NO_BIAS)
         had = self.beliefs.tare is not None
         self.believe(replace(self.beliefs, tare=None))
         return "the tare is dropped" if had else "there was no tare"
 
-    def _require_sensor(self) -> None:
-        if self._measures_joints:
-            raise NotEnoughData("joint torques have no bias to tare; identify the robot without "
-                                "payload anew (identify_robot)")
-
     def reset(self, reason: str) -> None:
         """Forget all samples; what was said stays."""
-        self._answers.reset = reason
+        self._reset = reason
         self.streams = self.streams.emptied()
         self._begin()
 

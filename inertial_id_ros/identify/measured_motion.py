@@ -11,19 +11,16 @@ from scipy.spatial.transform import Rotation
 
 from ..estimate import NoEstimate, Outcome
 from ..geometry.shape import Shape
-from ..io.fields import Stamps, as_finite_rows, as_rotations, as_stamps
+from ..io.fields import as_finite_rows, as_rotations, as_stamps
 from ..kinds import finding_of, with_findings
 from ..model.history import History
 from ..motion.frames import quaternions_of
-from ..motion.motion import BIN_NS, Array, Motion
-from ..motion.track import fit_quartics, window_length
-from ..samples.ring import spacing_of
+from ..motion.motion import Motion
+from ..motion.track import Track
+from ..samples.ring import FEW, SECOND, Ring
 from ..settings import Settings
 from .beliefs import basis_of, named_beliefs
 from .estimate import estimate
-
-FEWEST = 20  # samples
-SPARE_NS = 1_000_000_000
 
 
 def identify_accelerations(stamps: ArrayLike, rotation: ArrayLike, acceleration: ArrayLike,
@@ -53,31 +50,20 @@ def identify_accelerations(stamps: ArrayLike, rotation: ArrayLike, acceleration:
         ("acceleration", acceleration), ("omega", omega),
         ("alpha", omega if alpha is None else alpha))]
     readings = settings.wrench.sign * as_finite_rows("wrench", wrench, (n, 6))
-    if n < FEWEST:
+    if n < FEW:
         return NoEstimate(int(times[-1]) if n else 0, frame, f"the motion holds {n} samples; at "
-                          f"least {FEWEST} are needed")
-    rows = np.hstack([quaternions_of(Rotation.from_matrix(axes)), *moving])
-    seconds = 1e-9 * float(times[-1] - times[0] + SPARE_NS)
+                          f"least {FEW} are needed")
+    track = Track(Ring(13), are_positions=False)
+    track.ring.push(times, np.hstack([quaternions_of(Rotation.from_matrix(axes)), *moving]))
+    number, value, rate, _ = track.advance(finished=True)
+    m, seconds = len(number), 1e-9 * float(times[-1] - times[0] + SECOND)
     history = History(seconds)
-    history.append(_in_bins(times, rows, alpha is None), times, readings)
+    history.append(Motion(
+        number, Rotation.from_quat(value[:, :4]).as_matrix(), np.zeros((m, 3)), value[:, 4:7],
+        value[:, 7:10], rate[:, 7:10] if alpha is None else value[:, 10:],
+        np.empty((m, 0, 3, 3)), np.empty((m, 0, 6))), times, readings)
     said = estimate(history.window(history.end, seconds), history.end,
                     basis_of(settings, replace(beliefs, tool=None, shape=shape or beliefs.shape),
                              frame))
     return with_findings(replace(said.outcome, stamp_ns=int(times[-1])),
                          (finding_of(*given) for given in said.findings))
-
-
-def _in_bins(stamps: Stamps, rows: Array, is_derived: bool) -> Motion:
-    """The motion in all bins that samples cover.
-
-    Args:
-        rows: (n, 13) quaternion, acceleration, omega, alpha; is_derived: alpha from omega.
-    """
-    window = window_length(spacing_of(stamps))
-    number = np.arange(stamps[0] // BIN_NS, stamps[-1] // BIN_NS + 1)
-    fit = fit_quartics(stamps, rows, number * BIN_NS + BIN_NS // 2, window)
-    value, n = fit.value[fit.known], int(fit.known.sum())
-    alpha = fit.rate[fit.known, 7:10] if is_derived else value[:, 10:]
-    return Motion(number[fit.known], Rotation.from_quat(value[:, :4]).as_matrix(),
-                  np.zeros((n, 3)), value[:, 4:7], value[:, 7:10], alpha,
-                  np.empty((n, 0, 3, 3)), np.empty((n, 0, 6)))

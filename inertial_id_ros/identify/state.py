@@ -8,7 +8,6 @@ measured.
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,15 +18,17 @@ from ..io import fields
 from ..io.files import format_document, read_document, strict_json, write_atomically
 from ..model.tool import tool_from_content
 from ..settings import Settings
-from .beliefs import Beliefs, Tare
+from .beliefs import Beliefs, Tare, tare_conditions
 
 FORMAT, VERSION = "inertial_id_ros state", 3
-DAMAGED = ".damaged"  # appended to the name of a file that is set aside
 
 
 def restored(beliefs: Beliefs, settings: Settings, kept: Beliefs) -> tuple[Beliefs, str]:
     """Beliefs with what an earlier run kept, and what of it was not used; empty: all was."""
-    changes = "" if kept.tare is None else kept.tare.describe_changes(settings)
+    before = {} if kept.tare is None else kept.tare.conditions
+    changes = "; ".join(f"{name} was {before.get(name)!r} and is {value!r}"
+                        for name, value in tare_conditions(settings).items()
+                        if kept.tare is not None and before.get(name) != value)
     return replace(beliefs, tool=kept.tool, tare=None if changes else kept.tare), changes
 
 
@@ -49,7 +50,7 @@ def save_state(path: Path, beliefs: Beliefs) -> None:
 def load_state(path: Path) -> tuple[Beliefs, str]:
     """Tool and tare of an earlier run, and a sentence about what was wrong, if anything.
 
-    A file that cannot be used is set aside under another name, never used in part.
+    A file that cannot be used is never used in part.
     """
     try:
         content = read_document(path, FORMAT, VERSION)
@@ -61,13 +62,8 @@ def load_state(path: Path) -> tuple[Beliefs, str]:
     except OSError as error:
         return Beliefs(), f"state file {path} cannot be read: {error.strerror}"
     except DamagedFile as error:
-        aside = path.with_name(path.name + DAMAGED)
-        try:
-            os.replace(path, aside)
-            what = f"it was set aside as {aside.name}"
-        except OSError as other:
-            what = f"it could not be set aside ({other.strerror})"
-        return Beliefs(), f"state file {path} is not used: {error}; {what}"
+        return Beliefs(), (f"state file {path} is not used: {error}; the next one that is kept "
+                           "takes its place")
 
 
 def _group(content: dict[str, Any], name: str) -> dict[str, Any] | None:

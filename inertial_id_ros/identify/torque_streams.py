@@ -3,21 +3,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
+from ..io.sample_blocks import JointStates, Samples
+from ..motion.frames import chain_of
 from ..motion.motion import BIN_NS, NO_MOTION, Array, IntArray, Motion
-from ..motion.robot import chain_of
 from ..motion.source import Numbers, Streams, counted
-from ..motion.track import Signal, joined_signals
+from ..motion.track import Track
 from ..robot.robot_file import IdentifiedRobot, TorqueLoad, load_robot
-from ..samples.ring import Ring
+from ..samples.ring import IMPOSSIBLE, Ring
+from ..samples.wrenches import CLIPPED
 from ..settings import Settings
-
-IMPOSSIBLE, CLIPPED = 1e6, 0.999  # N m: uninitialised memory; share of the largest torque
-NEAR_NS = 60_000_000  # between samples of efforts: farther apart lies a hole
-KEPT_NS = 1_000_000_000
 
 
 class TorqueStreams(Streams):
@@ -27,23 +25,15 @@ class TorqueStreams(Streams):
         load: of the robot description; None: there is none yet.
     """
 
-    def __init__(self, settings: Settings, robot: IdentifiedRobot | None = None) -> None:
-        super().__init__(settings)
-        self.robot, self.sign = robot or load_robot(settings.load.robot), 1.0
-        self.load: TorqueLoad | None = None
-        self._efforts = Ring(len(self.robot.joints))
-        self._limits = np.full(len(self.robot.joints), IMPOSSIBLE)
-        self._late = round(1e9 * self.robot.delay)
-        self._ahead: Signal | None = None  # bins whose efforts are not all there
-        self._now: Signal | None = None  # bins of this step
-        self._why = ""  # the last efforts could not be used
+    load: TorqueLoad | None
 
-    def emptied(self) -> TorqueStreams:
-        """As `Streams.emptied`."""
-        out = TorqueStreams(self.settings, self.robot)
-        if self.urdf:
-            out.set_robot_description(self.urdf)
-        return out
+    def __init__(self, settings: Settings) -> None:
+        super().__init__(settings)
+        self.robot: IdentifiedRobot = load_robot(settings.load.robot)
+        self.sign, self.load, self._why = 1.0, None, ""  # the last efforts could not be used
+        self._efforts = Track(Ring(len(self.robot.joints)), are_positions=False)
+        self._limits = np.full(len(self.robot.joints), IMPOSSIBLE)
+        self._readings: Array = np.empty((0, 0))  # of this step
 
     def set_robot_description(self, urdf: str) -> None:
         """Take another description.
@@ -61,22 +51,17 @@ class TorqueStreams(Streams):
             self._limits = np.where(limits > 0.0, CLIPPED * limits, IMPOSSIBLE)
         self.joints.use({name: not slides for name, slides in zip(
             load.model.joint_names, load.model.slides.tolist(), strict=True)})
-        self._ahead = None
         self.restarts += 1
 
     def _resolve(self) -> None:
         """The chain is known with the description."""
 
-    def add_wrenches(self, stamps: IntArray, frame: str, wrench: Array) -> None:
-        """A wrench counts for nothing, and so do transforms."""
-
-    def add_transforms(self, stamps: IntArray, parent: str, child: str, poses: Array) -> None:
-        """See `add_wrenches`."""
-
-    def add_joint_states(self, stamps: IntArray, names: Sequence[str], positions: Array,
-                         efforts: Array | None = None) -> None:
-        """As `Streams.add_joint_states`, with efforts (m, k) [N m or N]."""
-        super().add_joint_states(stamps, names, positions)
+    def add(self, samples: Samples) -> None:
+        """Add joint states with efforts [N m or N]; wrenches and transforms count for nothing."""
+        if not isinstance(samples, JointStates):
+            return
+        super().add(samples)
+        stamps, names, _, efforts = samples
         absent = [name for name in self.robot.joints if name not in names]
         if len(absent) == len(self.robot.joints):
             return  # of something else, such as a gripper
@@ -85,75 +70,49 @@ class TorqueStreams(Streams):
                 "they are without efforts")
             self.counts["incomplete"] += len(stamps)
             return
-        stamps = np.asarray(stamps)
         rows = efforts[:, [list(names).index(name) for name in self.robot.joints]]
         good = (np.abs(rows) < IMPOSSIBLE).all(1) & (stamps > 0)  # no number is not less
         clipped = good & (np.abs(rows) >= self._limits).any(1)
         self.counts["invalid"] += int((~good).sum())
         self.counts["clipped"] += int(clipped.sum())
         gain = 1.0 if self.robot.currents is None else self.robot.currents.gain
-        self._efforts.push(stamps[good & ~clipped], gain * rows[good & ~clipped])
+        some = good & ~clipped
+        self._efforts.ring.push(stamps[some] - round(1e9 * self.robot.delay), gain * rows[some])
 
     def advance(self, finished: bool = False) -> tuple[Motion, IntArray, Array]:
         """As `Streams.advance`; readings are rows (m, width) of the load."""
-        restarts, self._now = self.restarts, None
-        motion, stamps, _ = super().advance(finished)
-        if self.restarts != restarts:
-            self._ahead = None
-        if self.load is None or self._now is None or not len(self._now.number):
-            return motion, stamps[:0], np.empty((0, 0 if self.load is None else self.load.width))
-        torque, known = self._torques(self._now.number)
-        number, q, dq, ddq = (part[known] for part in self._now)
-        return motion, number * BIN_NS + BIN_NS // 2, self.load.rows(q, dq, ddq, torque[known])
+        motion = super().advance(finished)[0]
+        return motion, motion.number * BIN_NS + BIN_NS // 2, self._readings
 
     def _motion(self, finished: bool) -> Motion:
-        """The motion in bins around which all efforts are there."""
+        """The motion in bins in which efforts are known."""
         if self.load is None or self.chain is None or self.joints.lacking():
+            self._readings = np.empty((0, 0))
             return NO_MOTION
-        signal = self.joints.advance(finished)
+        number, *signal = self.joints.advance(finished, self._efforts)
         columns = [self.joints.order.index(name) for name in self.robot.joints]
-        signal = Signal(signal.number, *(part[:, columns] for part in signal[1:]))
-        if self._ahead is not None:
-            signal = joined_signals([self._ahead, signal])
-        closed = self._efforts.closed - self._late - NEAR_NS
-        ready = signal.number < (2**62 if finished else closed // BIN_NS)
-        self._now, self._ahead = signal.part(ready), signal.part(~ready)
-        return self.chain.motion(self._now.number, self.robot.joints, *self._now[1:])
+        q, dq, ddq = (part[:, columns] for part in signal)
+        self._readings = self.load.rows(q, dq, ddq, signal[0][:, len(self.joints.order):])
+        return self.chain.motion(number, self.robot.joints, q, dq, ddq)
 
-    def _torques(self, number: IntArray) -> tuple[Array, np.ndarray]:
-        """Torques (n, j) in the middle of bins, between the means of those that have samples; where
-        they are known (n,)."""
-        ring, first = self._efforts, (int(number[0]) - 10) * BIN_NS
-        part = ring.between(first + self._late, (int(number[-1]) + 11) * BIN_NS + self._late)
-        stamps, rows = ring.stamps[part] - self._late - first, ring.rows[part]
-        if not len(stamps):
-            return np.zeros((len(number), rows.shape[1])), np.zeros(len(number), bool)
-        begin = np.flatnonzero(np.diff(stamps // BIN_NS, prepend=-1))
-        count = np.diff(np.append(begin, len(stamps)))
-        at = np.add.reduceat(stamps, begin) // count
-        mean = np.add.reduceat(rows, begin) / count[:, None]
-        centre = number * BIN_NS + BIN_NS // 2 - first
-        after = np.searchsorted(at, centre).clip(0, len(at) - 1)
-        before = np.maximum(after - 1, 0)
-        ring.drop(int(number[0]) * BIN_NS - KEPT_NS)
-        return np.stack([np.interp(centre, at, column) for column in mean.T], 1), (
-            at[before] <= centre) & (centre <= at[after]) & (at[after] - at[before] < NEAR_NS)
+    def _rings(self) -> list[Ring]:
+        return [*super()._rings(), self._efforts.ring]
 
     # ---- what is wrong --------------------------------------------------------------------------
 
-    def missing(self) -> tuple[str, Numbers] | None:
+    def missing(self) -> str:
         """As `Streams.missing`."""
         if self.load is None:
-            return "no_joints", {"text": "no robot description was received yet"}
+            return "no robot description was received yet"
         lacking = self.joints.lacking()
         if lacking and len(lacking) < len(self.robot.joints):
             return self.joints.missing()
-        if len(self._efforts):
-            return None
+        if len(self._efforts.ring):
+            return ""
         why = "usable joint states" if self._why else (
             "joint states with positions and efforts of all joints received")
-        return "no_joints", {"text": f"no {why} on '{self.settings.joint_states.topic}'"
-                                     + (f": {self._why}" if self._why else "")}
+        return f"no {why} on '{self.settings.joint_states.topic}'" + (
+            f": {self._why}" if self._why else "")
 
     def findings(self) -> Iterator[tuple[str, Numbers]]:
         """As `Streams.findings`, and those of efforts."""

@@ -85,7 +85,7 @@ class History:
             self._wrench.append(stamps, wrench)
             self.newest = int(stamps[-1])
         self._motion.drop((self.end * BIN_NS - self._keep) // BIN_NS)
-        self._wrench.drop((self.end * BIN_NS or self.newest) - self._keep)
+        self._wrench.drop(max(self.end * BIN_NS, self.newest - self._keep) - self._keep)
 
     @property
     def first(self) -> int:

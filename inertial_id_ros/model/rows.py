@@ -13,6 +13,7 @@ from copy import copy
 import numpy as np
 from scipy.fft import dct, idct
 from scipy.ndimage import uniform_filter1d
+from scipy.special import chdtri
 
 from ..motion.motion import BIN, Array
 from .history import Window
@@ -22,9 +23,9 @@ from .setup import Setup, low_pass
 HALF = 10  # bins, of the smoothing kernel
 STEP = 8  # bins from row to row
 BAND = 4.0  # Hz, modes below
-SHORTEST = 70  # bins of a stretch
+SHORTEST = 2 * (HALF + 1) + 6 * STEP  # bins of a stretch: it has seven rows
 FEWEST = 12  # rows of a fit
-_QUIET, _MEDIAN = 4.5, 0.4549  # Hz, from which on motion is noise; median of a square
+_QUIET = 4.5  # Hz, from which on motion is noise
 _ABOVE = 2.5  # times the noise: power that is a signal
 
 
@@ -182,8 +183,8 @@ def _share_of_signal(rows: Array, stretch: Stretch) -> Array:
     f = np.arange(stretch.n) / (2.0 * STEP * BIN * stretch.n)
     power = np.square(dct(rows, norm="ortho", axis=0)).reshape(-1, 2, 3)
     shape = f**4 * _gain(f) + 1e-12
-    level = np.median((power / shape[:, None, None])[f > _QUIET], axis=(0, 2)) / _MEDIAN
-    level = level * shape[:stretch.size, None]
+    level = np.median((power / shape[:, None, None])[f > _QUIET], axis=(0, 2))
+    level = level / chdtri(1, 0.5) * shape[:stretch.size, None]  # median of a square
     power = uniform_filter1d(power.mean(2), 5, axis=0)[:stretch.size]
     return np.where(power > _ABOVE * level, 1.0 - level / np.maximum(power, 1e-300), 0.0)
 

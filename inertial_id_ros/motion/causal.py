@@ -8,14 +8,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..samples.ring import FEW, GAP_NS, SECOND, SILENT_NS
 from .motion import Array
 from .robot import Chain
+from .track import STEP
 
 TAU, PERIODS = 0.025, 3.0  # s, of the memory; at least so many periods of the samples
-LONGEST, OLDEST = 0.5, 0.1  # s: a gap after which it begins anew; a sample older than that is none
 SETTLED = 12.0  # times TAU, after which what it began with is forgotten
-FASTEST, JUMP = 20.0, 0.05  # rad/s, rad (or m): faster than that is no motion
-SHARE = 0.05  # of the newest step in the mean period
+FASTEST = 20.0  # rad/s (or m/s), beside `STEP`: faster than that is no motion
 TERMS = ("gravity", "velocity", "acceleration")  # of the motion, each with those before
 
 
@@ -47,16 +47,16 @@ class Signal:
     def update(self, stamp: int, sample: Array) -> None:
         """Take a sample at a stamp [ns]; one that is late or not finite changes nothing."""
         step = 1e-9 * (stamp - self._stamp)
-        if -LONGEST < step <= 0.0 or not np.isfinite(sample).all():
+        if -SILENT_NS < stamp - self._stamp <= 0 or not np.isfinite(sample).all():
             return
         turn = 2.0 * np.pi * np.round((sample - self._last) / (2.0 * np.pi))
         sample = sample - np.where(self._turns, turn, 0.0)
-        jump = np.abs(sample - self._last).max(initial=0.0) > JUMP + FASTEST * step
-        if self._state is None or abs(step) > LONGEST or jump:
+        jump = np.abs(sample - self._last).max(initial=0.0) > STEP + FASTEST * step
+        if self._state is None or abs(step) > SILENT_NS / SECOND or jump:
             self._state = np.zeros((4, len(sample)))
             self._state[0], self._since, self._period = sample, stamp, 0.0
         else:
-            self._period += SHARE * (step - self._period)
+            self._period += (step - self._period) / FEW
             k = np.exp(-step / max(TAU, PERIODS * self._period))
             gain = np.array([
                 1.0 - k**4, (1.0 - k) ** 2 * (11.0 + 14.0 * k + 11.0 * k * k) / 6.0 / step,
@@ -72,7 +72,7 @@ class Signal:
         None where the newest sample is too far from it, or the filter has not settled yet.
         """
         step, age = 1e-9 * (stamp - self._stamp), 1e-9 * (self._stamp - self._since)
-        if self._state is None or abs(step) > OLDEST or age < SETTLED * TAU:
+        if self._state is None or abs(step) > GAP_NS / SECOND or age < SETTLED * TAU:
             return None
         state = np.asarray(_after(step)[:3] @ self._state)
         state[1 + TERMS.index(terms):] = 0.0

@@ -11,17 +11,14 @@ import numpy as np
 import pinocchio as pin
 from scipy.spatial.transform import Rotation
 
-from ..errors import InvalidData, UnknownFrame
-from ..limits import MAX_NAME
-from ..samples.ring import Ring
+from ..errors import InvalidData, InvalidModel, UnknownFrame
+from ..limits import MAX_ARM_JOINTS, MAX_NAME
+from ..samples.ring import FEW, MEMORY, Ring
 from .motion import Array, IntArray, Motion
-from .robot import Chain, Joint, model_of
+from .robot import Chain, Joint, link_names, model_of
 from .track import Track
 
-DEEPEST = 100  # edges of a chain
-MOST = 1 << 16  # poses of a frame that nobody needs
-IMPOSSIBLE = 1e9  # m: no frame is that far away, uninitialised memory is
-EVERY, FEWEST, WAITING = 10, 15, 100  # bins; poses of which the median is taken; that may wait
+EVERY, WAITING = 10, 10 * FEW  # bins; poses that may wait; of `FEW` the median is taken
 SPREAD = 0.01  # m; frames that move more against each other are not fixed
 SHIFT, TURN = 0.002, np.deg2rad(1.0)  # m, rad: less is no other place
 
@@ -47,17 +44,24 @@ def _are_poses(rows: Array) -> np.ndarray:
     """True where rows (m, 7) are finite, and their quaternions tell a direction."""
     with np.errstate(over="ignore", invalid="ignore"):
         size = np.linalg.norm(rows[:, 3:], axis=1)
-        return np.asarray((np.abs(rows) < IMPOSSIBLE).all(1) & (size > 1e-6) & (size < 1e6))
+        return np.asarray((np.abs(rows) < MEMORY).all(1) & (size > 1e-6) & (size < 1e6))
 
 
 class Edge(NamedTuple):
-    """A frame in its parent: its place there, and the stamp of that [ns], None where it stays; or
-    the track of its poses (n, 7)."""
+    """A frame in its parent, where it stays or is moved.
+
+    Attributes:
+        fixed: its place there; None: a track of poses (n, 7) tells it, or nothing yet.
+        moved: stamp of that place [ns]; None: it stays.
+        joint: what moves it; None: it stays; tip: its place behind the joint.
+    """
 
     parent: str
     fixed: pin.SE3 | None = None
     moved: int | None = None
     track: Track | None = None
+    joint: Joint | None = None
+    tip: pin.SE3 = pin.SE3.Identity()
 
     @property
     def stamp(self) -> int | None:
@@ -67,12 +71,12 @@ class Edge(NamedTuple):
     @property
     def place(self) -> pin.SE3:
         """The newest place (raises UnknownFrame)."""
-        if self.track is None:
-            return self.fixed
-        if not len(self.track.ring):
-            raise UnknownFrame(f"a transform from '{self.parent}' has not come again")
-        row = self.track.ring.rows[-1]
-        return place_of(row[:3], row[3:])
+        if self.track is not None and len(self.track.ring):
+            row = self.track.ring.rows[-1]
+            return place_of(row[:3], row[3:])
+        if self.fixed is None:
+            raise UnknownFrame(f"what moves a frame in '{self.parent}' is not known")
+        return self.fixed
 
 
 class Frames(dict[str, Edge]):
@@ -103,8 +107,8 @@ class Frames(dict[str, Edge]):
             return
         track = edge.track if edge is not None and edge.parent == parent else None
         if track is None:
-            track = Track(Ring(7, MOST))
-            self[child] = Edge(parent, track=track)
+            track = Track(Ring(7))
+            self[child] = Edge(parent, track=track, joint=Joint(child, pin.SE3.Identity()))
             self.version += 1
         rows = np.vstack([track.ring.rows[-1:], poses[good]])
         rows[:, 3:] = quaternions_of(Rotation.from_quat(rows[:, 3:]))
@@ -113,7 +117,7 @@ class Frames(dict[str, Edge]):
     @property
     def fixed(self) -> Frames:
         """Those that stay."""
-        return Frames({name: edge for name, edge in self.items() if edge.track is None})
+        return Frames({name: edge for name, edge in self.items() if edge.joint is None})
 
     @property
     def tracks(self) -> list[Track]:
@@ -123,7 +127,7 @@ class Frames(dict[str, Edge]):
     def path(self, frame: str) -> list[str]:
         """Frames from one to its root."""
         out = [frame]
-        while out[-1] in self and len(out) < DEEPEST:
+        while out[-1] in self and len(out) <= len(self):  # there may be circles
             out.append(self[out[-1]].parent)
         return out
 
@@ -158,44 +162,72 @@ class Frames(dict[str, Edge]):
         return place
 
     def chain(self, root: str, frame: str) -> Chain | None:
-        """The transforms that move a frame in a root above it; None where none does."""
+        """What moves a frame in a root above it; None where nothing does."""
         names, joints, place = self.path(frame), list[Joint](), pin.SE3.Identity()
         for name in reversed(names[:names.index(root)] if root in names else []):
             edge = self[name]
-            if edge.track is None:
+            if edge.joint is None:
                 place = place * edge.place
             else:
-                joints.append(Joint(name, place))
-                place = pin.SE3.Identity()
+                joints.append(edge.joint._replace(place=place * edge.joint.place))
+                place = edge.tip
         return Chain(pin.SE3.Identity(), tuple(joints), place) if joints else None
 
 
-def edges_of_robot(urdf: str, positions: Mapping[str, tuple[int, float]]) -> dict[str, Edge]:
-    """Links of a robot description: one of each body in the root, but those below joints of unknown
-    position, and the others in that one.
+def links_of(urdf: str, at: Mapping[str, tuple[int, float]]) -> dict[str, Edge]:
+    """All links of a robot description but the root.
 
     Args:
-        positions: stamp [ns] and position [rad or m] of joints by name.
+        at: stamp [ns] and position [rad or m] of joints by name.
     """
     model, joints = model_of(urdf)
-    data, moved = model.createData(), np.zeros(model.nv)
-    stamps: dict[int, int] = {}
-    for k, joint in joints.items():
-        if joint.name in positions:
-            stamps[k], position = positions[joint.name]
-            moved[model.joints[k].idx_v] = joint.scale * position + joint.shift
-    pin.forwardKinematics(model, data, pin.integrate(model, pin.neutral(model), moved))
-    root, *links = [frame for frame in model.frames if frame.type == pin.FrameType.BODY]
-    first, out = {0: root}, dict[str, Edge]()
-    for link in links:
-        body = first.setdefault(link.parentJoint, link)
-        above = [k for k in model.supports[link.parentJoint].tolist() if k]
-        if body is not link:
-            out[link.name] = Edge(body.name, body.placement.inverse() * link.placement)
-        elif all(k in stamps for k in above):
-            place = root.placement.inverse() * data.oMi[link.parentJoint] * link.placement
-            out[link.name] = Edge(root.name, place, min(stamps[k] for k in above))
+    first, out = dict[int, pin.Frame](), dict[str, Edge]()
+    for link in (frame for frame in model.frames if frame.type == pin.FrameType.BODY):
+        k = link.parentJoint
+        if k in first:
+            out[link.name] = Edge(first[k].name, first[k].placement.inverse() * link.placement)
+            continue
+        first[k] = link
+        if k:
+            above, joint = first[model.parents[k]], joints[k]
+            place, (stamp, position) = None, at.get(joint.name, (0, 0.0))
+            joint = joint._replace(place=above.placement.inverse() * joint.place)
+            if stamp and joint.axis is not None:
+                place = joint.place * joint.moved(position) * link.placement
+            out[link.name] = Edge(above.name, place, stamp, joint=joint, tip=link.placement)
     return out
+
+
+def chain_of(urdf: str, frame: str, gravity_frame: str = "", fixed: Mapping[str, Edge] | None = None
+             ) -> Chain:
+    """The chain to a link of a robot description, or to a frame that is fixed to one.
+
+    Args:
+        urdf: text; frame: of the sensor; gravity_frame: frame whose z axis points up; empty: the
+            root of all frames; fixed: those that are not in the description.
+
+    Raises:
+        InvalidModel: the text is no robot description, or a joint moves in several ways.
+        UnknownFrame: it has no such link, or the gravity frame is not fixed to its base.
+    """
+    frames = Frames({**(fixed or {}), **links_of(urdf, {})})
+    base = link_names(model_of(urdf)[0])[0]
+    if base not in frames.path(frame):
+        raise UnknownFrame(f"the robot description has no link '{frame}'")
+    try:
+        root = frames.place(gravity_frame or frames.path(base)[-1], base)[0]
+    except UnknownFrame as error:
+        raise UnknownFrame(f"gravity.frame '{gravity_frame}' is not fixed to the root '{base}' of "
+                           "the robot description") from error
+    chain = frames.chain(base, frame)
+    if chain is None or len(chain.joints) > MAX_ARM_JOINTS:
+        raise InvalidModel(f"{len(chain.joints) if chain else 0} joints of the robot description "
+                           f"move frame '{frame}'; 1 to {MAX_ARM_JOINTS} are allowed")
+    for joint in chain.joints:
+        if joint.axis is None:
+            raise InvalidModel(f"joint '{joint.name}' moves in several ways; only revolute, "
+                               "continuous and prismatic joints can be used")
+    return Chain(root, chain.joints, chain.tip)
 
 
 def _check_names(parent: str, child: str) -> None:
@@ -228,19 +260,20 @@ class WrenchPlace:
             for k in np.flatnonzero(motion.number % EVERY == 0).tolist():
                 poses[int(motion.number[k])] = pin.SE3(motion.rotation[k], motion.position[k])
         own, other = self._poses
-        both = own.keys() & other.keys()
-        if len(both) < FEWEST and max(len(own), len(other)) < WAITING:
+        both = sorted(own.keys() & other.keys())
+        if len(both) >= FEW or max(len(own), len(other)) >= WAITING:
+            self._poses = {}, {}
+        if len(both) < FEW:
             return False
-        self._poses = {}, {}
-        if len(both) < FEWEST:
-            return False
-        seen = [own[number].inverse() * stands * other[number] for number in sorted(both)]
+        seen = [own[number].inverse() * stands * other[number] for number in both]
         at = np.array([place.translation for place in seen])
         distance = np.linalg.norm(at - np.median(at, axis=0), axis=1)
         new = seen[int(np.argmin(distance))]
-        move = pin.SE3.Identity() if self.place is None else self.place.inverse() * new
-        if np.median(distance) > SPREAD or (self.place is not None and np.linalg.norm(
-                move.translation) < SHIFT and np.linalg.norm(pin.log3(move.rotation)) < TURN):
+        if np.median(distance) > SPREAD:
             return False
+        if self.place is not None:
+            move = pin.log6(self.place.inverse() * new)
+            if np.linalg.norm(move.linear) < SHIFT and np.linalg.norm(move.angular) < TURN:
+                return False
         self.place = new
         return True

@@ -9,10 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ..inertia import Array
+from ..samples.ring import SECOND
 
 IntArray = npt.NDArray[np.int64]
 BIN_NS = 10_000_000
-BIN = 1e-9 * BIN_NS  # s
+BIN = BIN_NS / SECOND  # s
 
 
 class Motion(NamedTuple):

@@ -1,5 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Kinematics of a serial chain: from positions of joints, or poses, to the motion of the sensor."""
+"""Robot descriptions (URDF), and kinematics of a serial chain: from joints, or poses, to the motion
+of the sensor."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from pathlib import Path
 from typing import NamedTuple
 from xml.etree import ElementTree
 
@@ -14,12 +16,16 @@ import numpy as np
 import pinocchio as pin
 from scipy.spatial.transform import Rotation
 
-from ..errors import InvalidModel, UnknownFrame
-from ..limits import MAX_ARM_JOINTS
-from .description import parse_urdf
+from ..errors import DamagedFile, InvalidModel, InvalidSetting
+from ..io.files import read_text
+from ..limits import MAX_URDF_BYTES
+from ..samples.ring import IMPOSSIBLE
+from ..samples.wrenches import BEYOND
 from .motion import Array, IntArray, Motion
 
-BEYOND, TURN = 1.2, 2.0 * math.pi + 0.5  # of a joint's limits: no position in rad lies beyond
+_INERTIAL = (("mass", "value"), *(("inertia", name) for name in (
+    "ixx", "ixy", "ixz", "iyy", "iyz", "izz")))
+TURN = 2.0 * math.pi * BEYOND  # no position in rad of a joint with limits lies beyond
 
 
 class Joint(NamedTuple):
@@ -27,7 +33,7 @@ class Joint(NamedTuple):
 
     Attributes:
         name: of the joint whose position counts, or the frame whose pose does.
-        place: in the axes before it; axis: (3,); None: it moves in six ways, a transform.
+        place: in the axes before it; axis: (3,); None: it moves in several ways, as a transform.
         turns: False where it slides.
         scale, shift: of the position (mimic joints).
         farthest: largest position that is plausible [rad or m].
@@ -40,6 +46,12 @@ class Joint(NamedTuple):
     scale: float = 1.0
     shift: float = 0.0
     farthest: float = math.inf
+
+    def moved(self, position: float) -> pin.SE3:
+        """How a position [rad or m] moves what is behind the joint."""
+        assert self.axis is not None
+        way = (self.scale * position + self.shift) * self.axis
+        return pin.SE3(pin.exp3(way), np.zeros(3)) if self.turns else pin.SE3(np.eye(3), way)
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,54 +169,90 @@ def _twists(q: Array, dq: Array, ddq: Array) -> tuple[Array, Array, Array]:
             push.reshape(wide))
 
 
-def chain_of(urdf: str, frame: str, gravity_frame: str = "") -> Chain:
-    """The chain to a link of a robot description.
+def parse_urdf(urdf: str, root_joint: pin.JointModel | None = None, dynamics: bool = False
+               ) -> pin.Model:
+    """Model of a URDF text; its root link is fixed to the world, or tied to it by `root_joint`.
 
     Args:
-        urdf: text; frame: link of the sensor; gravity_frame: link whose z axis points up, fixed to
-            the base; empty: the root.
+        dynamics: masses and inertias matter, so that those that are no numbers are an error.
 
     Raises:
-        InvalidModel: the text is no robot description, or a joint moves in several ways.
-        UnknownFrame: it has no such link, or the gravity frame moves.
+        InvalidModel: not a URDF, or larger than its parser can be trusted with.
     """
-    model, joints = model_of(urdf)
-    for name in filter(None, (frame, gravity_frame)):
-        if not model.existFrame(name, pin.FrameType.BODY):
-            raise UnknownFrame(f"the robot description has no link '{name}'")
-    tip = model.frames[model.getFrameId(frame, pin.FrameType.BODY)]
-    root = pin.SE3.Identity()
-    if gravity_frame:
-        up = model.frames[model.getFrameId(gravity_frame, pin.FrameType.BODY)]
-        if up.parentJoint:
-            raise UnknownFrame(f"gravity.frame '{gravity_frame}' is moved by a joint; it must be "
-                               "fixed to the base")
-        root = up.placement.inverse()
-    moving = [k for k in model.supports[tip.parentJoint].tolist() if k]
-    if not 0 < len(moving) <= MAX_ARM_JOINTS:
-        raise InvalidModel(f"{len(moving)} joints of the robot description move frame '{frame}'; "
-                           f"1 to {MAX_ARM_JOINTS} are allowed")
-    for k in moving:
-        if k not in joints:
-            raise InvalidModel(f"joint '{model.names[k]}' moves in {model.joints[k].nv} ways; only "
-                               "revolute, continuous and prismatic joints can be used")
-    return Chain(root, tuple(joints[k] for k in moving), tip.placement)
+    if len(urdf) > MAX_URDF_BYTES:
+        raise InvalidModel(f"robot description has {len(urdf)} bytes; at most {MAX_URDF_BYTES}")
+    try:
+        root = ElementTree.fromstring(urdf)  # the parser of URDF prints what is wrong
+        if root.tag != "robot" or root.find("link") is None:
+            raise InvalidModel(f"the robot description is <{root.tag}> without links; a URDF is "
+                               "needed: <robot> with <link> and <joint>" + (
+                                   "; expand xacro first" if "xacro" in urdf else ""))
+        if dynamics:
+            _check_inertias(root)
+        model = pin.buildModelFromXML(urdf, *([] if root_joint is None else [root_joint]))
+    except (ElementTree.ParseError, ValueError, RuntimeError, IndexError) as error:
+        raise InvalidModel("the robot description is no URDF that can be read: "
+                           f"{' '.join(str(error).split())[:200]}") from error
+    for place in (*model.jointPlacements, *(frame.placement for frame in model.frames)):
+        if not (np.abs(place.homogeneous) < IMPOSSIBLE).all():
+            raise InvalidModel("the robot description has an origin that is not finite, or more "
+                               f"than {IMPOSSIBLE:g} m away")
+    return model
+
+
+def _check_inertias(root: ElementTree.Element) -> None:
+    """Raise InvalidModel where mass or inertia of a link is missing, or no number."""
+    for link in root.iter("link"):
+        for tag, name in _INERTIAL if link.find("inertial") is not None else ():
+            element = link.find(f"inertial/{tag}")
+            text = None if element is None else element.get(name)
+            try:
+                is_number = math.isfinite(float(text or ""))
+            except ValueError:
+                is_number = False
+            if not is_number:
+                raise InvalidModel(f"link '{link.get('name')}' of the robot description has the "
+                                   f"{tag} {name}={text!r}; it must be a number")
+
+
+def link_names(model: pin.Model) -> tuple[str, ...]:
+    """Names of all links, the root first; joints may have the same names."""
+    return tuple(f.name for f in model.frames if f.type == pin.FrameType.BODY)
+
+
+def read_description(path: Path) -> str:
+    """The text of a URDF file.
+
+    Raises:
+        InvalidSetting: no such file, or not readable.
+        InvalidModel: not text, too large, or a xacro file.
+    """
+    try:
+        text = read_text(path, MAX_URDF_BYTES)
+    except OSError as error:
+        raise InvalidSetting(f"robot description file {path} cannot be read: "
+                             f"{error.strerror}") from error
+    except DamagedFile as error:
+        raise InvalidModel(f"robot description file {path} cannot be used: {error}") from error
+    if path.suffix == ".xacro" or "<xacro:" in text:
+        raise InvalidModel(f"{path} is a xacro file; expand it first: xacro {path} > robot.urdf")
+    return text
 
 
 @lru_cache(maxsize=4)
 def model_of(urdf: str) -> tuple[pin.Model, dict[int, Joint]]:
-    """The model of a robot description, and its joints of one degree of freedom by number (raises
-    InvalidModel)."""
+    """The model of a robot description, and its joints by number (raises InvalidModel)."""
     model = parse_urdf(urdf)
     mimics = {joint.get("name", ""): mimic
               for joint in ElementTree.fromstring(urdf).findall("joint")
               if (mimic := joint.find("mimic")) is not None and mimic.get("joint")}
-    return model, {k: _joint(model, k, mimics) for k in range(1, model.njoints)
-                   if model.joints[k].nv == 1}
+    return model, {k: _joint(model, k, mimics) for k in range(1, model.njoints)}
 
 
 def _joint(model: pin.Model, k: int, mimics: dict[str, ElementTree.Element]) -> Joint:
     joint, name, scale, shift = model.joints[k], str(model.names[k]), 1.0, 0.0
+    if joint.nv != 1:
+        return Joint(name, model.jointPlacements[k])
     data = joint.createData()
     joint.calc(data, np.array([1.0, 0.0])[:joint.nq] if joint.nq == 2 else np.zeros(joint.nq))
     subspace = np.asarray(data.S).reshape(6)

@@ -4,30 +4,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 import numpy as np
-import pinocchio as pin
 
 from ..errors import InertialIdError, UnknownFrame
-from ..samples.ring import Ring
+from ..io import sample_blocks
+from ..samples.ring import IMPOSSIBLE, JUMP_NS, MOST, SECOND, SILENT_NS, Ring
 from ..samples.wrenches import Wrenches
 from ..settings import Settings
-from .description import link_names
-from .faults import Fault
-from .frames import Frames, WrenchPlace, edges_of_robot
-from .joints import APART_NS, Joints
+from .frames import Frames, WrenchPlace, chain_of, links_of
 from .motion import BIN_NS, NO_MOTION, Array, IntArray, Motion
-from .robot import Chain, chain_of, model_of
-from .track import FEWEST, LONGEST, Track, advance_together
+from .robot import TURN, Chain, link_names, model_of
+from .track import HELD, KEPT_NS, LONGEST, SLOW, Fault, Signal, Track, advance_together
 
-PATIENCE_NS = 2_000_000_000  # of wrenches without joint states, after which transforms are used
+PATIENCE_NS = 2 * SECOND  # of wrenches without joint states, after which transforms are used
 NO_NUMBER, NO_POSE = "NaN, infinity or no stamp", "no pose, or no stamp"
 Numbers = dict[str, float | str]
-SILENT_NS = 500_000_000  # after which a stream is missing
-TURNS, MOST_MOVES = 0.05, 6000  # rad/s, from which the sensor moves; bins that are remembered
 KINDS = {"frozen": "motion_frozen", "mixed": "streams_mixed", "stuck": "input_stuck"}
-SHOWN_NS = 1_500_000_000  # for which a fault that is over is still named
+SHOWN_NS = 3 * SILENT_NS  # for which a fault that is over is still named
 
 
 class Trouble:
@@ -47,17 +42,13 @@ class Trouble:
         self._moves = np.empty(0, np.int64)  # bins in which the sensor turns
         self._last: dict[str, int] = {}  # stamps of wrench and motion
 
-    def add(self, fault: Fault, stream: str) -> None:
-        """A fault shows in a stream."""
-        self.faults.append(fault)
-        self.note(f"{KINDS[fault.kind]}.{stream}", fault.known, 1e-9 * (fault.last - fault.first))
-
-    def take(self, stream: str, tracks: Iterable[Track]) -> None:
-        """Take the faults that were found in the tracks of a stream."""
-        for track in tracks:
-            for fault in track.faults.new:
-                self.add(fault, stream)
-            track.faults.new = []
+    def take(self, stream: str, faults: list[Fault]) -> None:
+        """Take faults of a stream out of a list."""
+        self.faults += faults
+        for fault in faults:
+            seconds = 1e-9 * (fault.last - fault.first)
+            self.note(f"{KINDS[fault.kind]}.{stream}", fault.known, seconds)
+        faults.clear()
 
     def note(self, name: str, stamp: int, seconds: float = 0.0, more: int = 1) -> None:
         """Something shows at a stamp [ns], once more."""
@@ -76,8 +67,8 @@ class Trouble:
         """Readings that are the same to the last bit between two stamps [ns] are wrong where the
         sensor turned; what is judged is taken out of the list. Of those that go on for long, what
         is there is judged: the sensor may never change again."""
-        turns = motion.number[np.linalg.norm(motion.omega, axis=1) > TURNS]
-        self._moves = np.concatenate([self._moves, turns])[-MOST_MOVES:]
+        turns = motion.number[np.linalg.norm(motion.omega, axis=1) > SLOW]
+        self._moves = np.concatenate([self._moves, turns])[-KEPT_NS // BIN_NS:]
         newest = int(motion.number[-1]) * BIN_NS if len(motion.number) else 0
         while stuck and newest > min(stuck[0][1], stuck[0][0] + SILENT_NS):
             first, end = stuck.pop(0)
@@ -86,7 +77,7 @@ class Trouble:
                 stuck.insert(0, (last, end))
             low, high = np.searchsorted(self._moves, (first // BIN_NS, last // BIN_NS + 1))
             if high > low:
-                self.add(Fault(last, first, last, "stuck"), "wrench")
+                self.take("wrench", [Fault(last, first, last, "stuck")])
 
     def findings(self, newest: int) -> Iterator[tuple[str, Numbers]]:
         """Names and numbers of what showed shortly before the newest stamp [ns]."""
@@ -98,6 +89,92 @@ class Trouble:
 def counted(name: str, count: int, why: str = "") -> list[tuple[str, Numbers]]:
     """The finding that counts something; none where there is nothing to count."""
     return [(name, {"count": count, "where": "", "why": why})] if count else []
+
+
+class Joints:
+    """Joint states: of each list of joints a track.
+
+    Attributes:
+        tracks: by the names of the joints, in alphabetical order; order: of the joints in signals.
+        counts: of samples that are `invalid`, or of `others` joints; others: the newest names of
+            such ones.
+    """
+
+    def __init__(self) -> None:
+        self.tracks: dict[tuple[str, ...], Track] = {}
+        self.order: list[str] = []
+        self.counts: Counter[str] = Counter()
+        self.others: tuple[str, ...] = ()
+        self._turning: dict[str, bool] = {}
+        self._early: list[tuple[IntArray, tuple[str, ...], Array]] = []  # before the chain is known
+
+    def use(self, turning: dict[str, bool]) -> None:
+        """These joints are needed; True where one turns."""
+        if self._turning != turning:
+            self._turning, self.tracks = turning, {}
+        early, self._early = self._early, []
+        for block in early:
+            self.add(*block)
+
+    def add(self, stamps: IntArray, names: tuple[str, ...], positions: Array) -> None:
+        """Take positions (m, k) of joints."""
+        if not self._turning:
+            self._early.append((stamps, names, positions))
+            while sum(len(block[0]) for block in self._early[1:]) > MOST:
+                del self._early[0]
+            return
+        wanted = tuple(sorted(set(names) & set(self._turning)))
+        if not wanted or positions.shape[1] < len(names):
+            self.counts["others"], self.others = self.counts["others"] + len(stamps), names
+            return
+        rows = positions[:, [names.index(name) for name in wanted]]
+        good = (np.abs(rows) < IMPOSSIBLE).all(1) & (stamps > 0)
+        self.counts["invalid"] += int((~good).sum())
+        if wanted not in self.tracks:
+            turning = np.array([self._turning[name] for name in wanted])
+            self.tracks[wanted] = Track(Ring(len(wanted)), turning)
+        self.tracks[wanted].ring.push(stamps[good], rows[good])
+
+    def _used(self) -> list[tuple[str, ...]]:
+        """Lists of joints that together have all, the longest first; some may have stopped."""
+        newest = {key: t.ring.newest for key, t in self.tracks.items() if len(t.ring)}
+        last, needed, out = max(newest.values(), default=0), set(self._turning), []
+        for key in sorted(newest, key=lambda k: (newest[k] < last - JUMP_NS, -len(k), k)):
+            if needed & set(key):
+                out.append(key)
+                needed -= set(key)
+        return [] if needed else out
+
+    def newest(self) -> dict[str, tuple[int, float]]:
+        """Stamp [ns] and newest position [rad or m] of each joint."""
+        return {name: (track.ring.newest, float(value))
+                for key, track in self.tracks.items() if len(track.ring)
+                for name, value in zip(key, track.ring.rows[-1], strict=True)}
+
+    def lacking(self) -> list[str]:
+        """Joints whose positions are needed and never came."""
+        return sorted(set(self._turning) - set(self.newest()))
+
+    def missing(self) -> str:
+        """Which joints are lacking, in words; empty: none are."""
+        names = ", ".join(self.lacking())
+        came = f" (but of {', '.join(self.others)})" if self.others else ""
+        return f"no joint states of {names}{came}" if names else ""
+
+    def are_in_degrees(self, chain: Chain) -> bool:
+        """True where the newest positions can be no radians: two of them lie beyond the limits of
+        their joints, or one farther than two turns beyond."""
+        at = self.newest()
+        over = [abs(at[j.name][1]) - j.farthest for j in chain.joints
+                if j.turns and j.name in at and (j.scale, j.shift) == (1.0, 0.0)]
+        return sum(x > 0.0 for x in over) > 1 or max(over, default=0.0) > 2.0 * TURN
+
+    def advance(self, finished: bool, *others: Track) -> Signal:
+        """Signals of the joints, as `order` has them, and of other tracks, in the bins in which all
+        are known."""
+        used = self._used()
+        self.order = [name for key in used for name in key]
+        return advance_together([*(self.tracks[key] for key in used), *others], finished)
 
 
 class Streams:
@@ -128,14 +205,27 @@ class Streams:
 
     def emptied(self) -> Streams:
         """The same robot and fixed transforms without any samples."""
-        out = Streams(self.settings)
-        out.frame, out.frames, out.urdf = self.frame, self.frames.fixed, self.urdf
+        out = type(self)(self.settings)
+        out.frame, out.frames = self.frame, self.frames.fixed
+        if self.urdf:
+            out.set_robot_description(self.urdf)
         out.chain = self.chain
-        if self.chain is not None:
-            out.joints.use(self.chain.turning)
         return out
 
     # ---- samples --------------------------------------------------------------------------------
+
+    def add(self, samples: sample_blocks.Samples) -> None:
+        """Add samples of a stream; positions of joints that are not needed, and efforts, are left
+        out."""
+        if isinstance(samples, sample_blocks.Wrenches):
+            frame = samples.frame_id.lstrip("/")
+            self.frame, self._said = self.frame or frame, frame or self._said
+            self.wrenches.push(samples.stamps, samples.rows)
+        elif isinstance(samples, sample_blocks.JointStates):
+            self.joints.add(samples.stamps, samples.names, samples.positions)
+        else:
+            self.frames.move(samples.parent.lstrip("/"), samples.child.lstrip("/"), samples.stamps,
+                             samples.rows)
 
     def set_robot_description(self, urdf: str) -> None:
         """Take another robot description; raises InvalidModel if it is none."""
@@ -143,30 +233,11 @@ class Streams:
             model_of(urdf)
             self.urdf = urdf
 
-    def add_joint_states(self, stamps: IntArray, names: Sequence[str], positions: Array,
-                         efforts: Array | None = None) -> None:
-        """Positions (m, k) of k joints, or of some of them [rad or m]; others' are left out, and so
-        are efforts."""
-        self.joints.add(np.asarray(stamps), tuple(names), np.asarray(positions, float))
-
-    def add_transforms(self, stamps: IntArray, parent: str, child: str, poses: Array) -> None:
-        """Poses (m, 7) of a frame in its parent: translation, quaternion x, y, z, w."""
-        self.frames.move(parent, child, np.asarray(stamps), np.asarray(poses, float))
-
-    def add_static_transform(self, parent: str, child: str, place: pin.SE3) -> None:
-        """A frame stays in its parent (raises InvalidData)."""
-        self.frames.fix(parent, child, place)
-
-    def add_wrenches(self, stamps: IntArray, frame: str, wrench: Array) -> None:
-        """Readings (m, 6) in a frame."""
-        self.frame, self._said = self.frame or frame, frame or self._said
-        self.wrenches.push(np.asarray(stamps), np.asarray(wrench, float))
-
     def tree(self) -> Frames:
         """Where all frames lie by the newest samples. Where description and transforms both tell
         where a link lies, the description counts."""
         return Frames(self.frames | (
-            edges_of_robot(self.urdf, self.joints.newest()) if self.urdf else {}))
+            links_of(self.urdf, self.joints.newest()) if self.urdf else {}))
 
     # ---- what follows ---------------------------------------------------------------------------
 
@@ -185,8 +256,10 @@ class Streams:
         self._trouble.note_gaps("wrench", stamps)
         self._trouble.note_gaps("motion", motion.number * BIN_NS)
         self._trouble.note_stuck(motion, self.wrenches.stuck)
-        self._trouble.take("joints", self.joints.tracks.values())
-        self._trouble.take("transforms", self.frames.tracks)
+        for name, tracks in (("joints", self.joints.tracks.values()),
+                             ("transforms", self.frames.tracks)):
+            for track in tracks:
+                self._trouble.take(name, track.faults.new)
         return motion, stamps, rows
 
     def take_faults(self) -> list[Fault]:
@@ -245,8 +318,7 @@ class Streams:
         if made_of == self._resolved or not self.frame:
             return
         self._resolved, self._why = made_of, ""
-        self._fixed = Frames(self.frames.fixed | (
-            edges_of_robot(self.urdf, {}) if self.urdf else {}))
+        self._fixed = self.tree().fixed
         root = self.settings.gravity.frame or self.frames.path(self.frame)[-1]
         before, self._by_transforms = self._by_transforms, self.frames.chain(root, self.frame)
         if self._uses_transforms and before is not None:
@@ -254,8 +326,8 @@ class Streams:
         if not self.urdf:
             return
         try:
-            chain = _chain_in(self.urdf, self.frame, self.settings.gravity.frame,
-                              self.frames.fixed)
+            chain = chain_of(self.urdf, self.frame, self.settings.gravity.frame,
+                             self.frames.fixed)
         except InertialIdError as error:
             self._why = str(error)
             return
@@ -275,7 +347,7 @@ class Streams:
         self.restarts += 1
         newest = min(ring.newest for ring in back)
         for ring in rings:
-            if ring.newest > newest + APART_NS:
+            if ring.newest > newest + JUMP_NS:
                 ring.clear()
         self._trouble.begin_anew()
 
@@ -289,20 +361,20 @@ class Streams:
     def _rings(self) -> list[Ring]:
         return [track.ring for track in (*self.joints.tracks.values(), *self.frames.tracks)]
 
-    def missing(self) -> tuple[str, Numbers] | None:
-        """Kind and numbers of what is needed and not there; None: nothing is missing."""
+    def missing(self) -> str:
+        """What is needed and not there, in words; empty: nothing is missing."""
+        wrench, joints = self.settings.wrench.topic, self.settings.joint_states.topic
         if not len(self.wrenches.ring):
-            return "no_wrench", {"topic": self.settings.wrench.topic}
+            return f"no wrench received on '{wrench}'"
         if not self.frame:
-            return "no_frame", {"topic": self.settings.wrench.topic}
+            return f"the wrench on '{wrench}' names no frame; set wrench.sensor_frame"
         self._resolve()
         if self._uses_transforms:
-            return None
+            return ""
         if self.chain is not None:
             return self.joints.missing()
-        if self._why:
-            return "sensor_frame.unknown", {"text": self._why}
-        return "no_motion", {"topic": self.settings.joint_states.topic}
+        return self._why or ("no motion: neither joint states with a robot description on "
+                             f"'{joints}' nor transforms of the sensor")
 
     def findings(self) -> Iterator[tuple[str, Numbers]]:
         """Kinds and numbers of what is, or was, wrong with the samples."""
@@ -354,21 +426,6 @@ def _motion_of(transforms: Chain, frames: Frames, finished: bool) -> Motion:
     return transforms.motion(signal.number, (), *signal[1:])
 
 
-def _chain_in(urdf: str, frame: str, gravity: str, fixed: Frames) -> Chain:
-    """The chain to the frame of the wrench, in the description or fixed to it."""
-    links = link_names(model_of(urdf)[0])
-    inside = gravity if gravity in links else ""
-    link = next((name for name in fixed.path(frame) if name in links), frame)
-    chain = chain_of(urdf, link, inside)
-    tip, above = chain.tip * fixed.place(link, frame)[0], fixed.path(links[0])
-    if inside:
-        return Chain(chain.root, chain.joints, tip)
-    if gravity and gravity not in above:
-        raise InertialIdError(f"gravity.frame '{gravity}' is neither in the robot description nor "
-                              f"above its root '{links[0]}' by fixed transforms")
-    return Chain(fixed.place(gravity or above[-1], links[0])[0], chain.joints, tip)
-
-
 def _other_frame(said: str, frame: str) -> tuple[str, Numbers]:
     """The finding of wrenches in a frame that lies nobody knows where."""
     if said.endswith("tool0_controller"):
@@ -386,7 +443,7 @@ def _of_motion(name: str, tracks: Iterable[Track]) -> Iterator[tuple[str, Number
             seconds = 1e-9 * float(track.ring.newest - fault.first)
             yield f"motion_frozen.{name}", {"count": 1, "seconds": seconds}
         spacing = track.spacing
-        if spacing and FEWEST * max(spacing.period, spacing.gap) > LONGEST:
+        if spacing and HELD * max(spacing.period, spacing.gap) > LONGEST:
             yield "motion_slow", {"rate": 1.0 / spacing.period}
 
 

@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import InvalidModel, UnknownFrame
 from ..inertia import Array, phi_from_pinocchio
-from ..motion.description import parse_urdf
+from ..motion.robot import parse_urdf
 
 BODY_TERMS = ("m", "mx", "my", "mz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
 BODY_SIZE = len(BODY_TERMS)

@@ -81,7 +81,7 @@ class CompensatedWrench:
         if known.moved_by is not self._moved_by and known.moved_by is not None:
             self._moved_by = known.moved_by
             self._live.use_chain(known.moved_by)
-        load = identifier.load_in_use()
+        load = identifier.course.load
         if load is not self._of_identifier:
             self._of_identifier = load
             self._load, self._since = self._in_frames(load, identifier, frame), time.monotonic()

@@ -19,7 +19,7 @@ from ..identify.beliefs import Beliefs
 from ..identify.identifier import Identifier, make_identifier
 from ..identify.state import load_state, restored, save_state
 from ..io.files import read_report, user_path
-from ..motion.description import read_description
+from ..motion.robot import read_description
 from ..settings import Settings
 
 TOOLS, SAVES = "tools", "saves"  # folders in state.directory

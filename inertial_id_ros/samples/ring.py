@@ -8,7 +8,7 @@ which they come.
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter
 from typing import NamedTuple
 
 import numpy as np
@@ -17,14 +17,19 @@ import numpy.typing as npt
 from ..inertia import Array
 
 IntArray = npt.NDArray[np.int64]
+SECOND = 1_000_000_000  # ns
 REORDER_NS = 20_000_000  # a sample may be overtaken by others by this much
-JUMP_NS = 1_000_000_000  # stamps so far apart are strays, or the clock has jumped
+GAP_NS = 100_000_000  # so long, samples may be missing, or the same, without being noticed
+SILENT_NS = 500_000_000  # after which a stream is missing
+JUMP_NS = SECOND  # stamps so far apart are strays, or the clock has jumped or is another one
+LINE_NS = 3 * SECOND  # before samples, by which their stamps are evened out
 CONFIRMED = 10  # samples that follow one another by another clock: it has jumped
-PIECE = 4096  # samples that are compared at once
-SECOND = 1e9  # ns
+FEW = 20  # samples that tell what is usual
+MOST = 1 << 16  # samples that wait for being of use
+IMPOSSIBLE = 1e6  # rad, m, N or N m: nothing a robot measures
+MEMORY = 1e12  # of any unit: uninitialised memory
 _EVEN = 0.1  # of a period: stamps that lie so near to a multiple of it are those of a clock
-_HOLE, _HOLE_NS = 10.0, 5e7  # mean distances of samples, and ns: a longer one is a hole
-_FEWEST = 20  # samples on a line
+HOLE = 10.0  # usual distances of samples, beside `GAP_NS`: a longer one is a hole
 
 
 class Columns:
@@ -32,10 +37,11 @@ class Columns:
     increasing.
 
     Args:
-        empty: arrays without rows; capacity: rows that are kept at least, unless they are dropped.
+        empty: arrays without rows; capacity: rows that are kept at least, unless they are dropped;
+            None: all.
     """
 
-    def __init__(self, *empty: np.ndarray, capacity: int = 1 << 20) -> None:
+    def __init__(self, *empty: np.ndarray, capacity: int | None = None) -> None:
         self._arrays, self._capacity = list(empty), capacity
         self._first = self._end = 0
 
@@ -49,7 +55,7 @@ class Columns:
         """Add rows (m, ...) to each array."""
         more = len(rows[0])
         if self._end + more > len(self._arrays[0]):
-            keep = min(len(self), self._capacity)
+            keep = min(len(self), self._capacity or len(self))
             for k, new in enumerate(rows):
                 grown = np.empty((max(2 * (keep + more), 1024), *new.shape[1:]), new.dtype)
                 if keep:
@@ -74,19 +80,16 @@ class Ring(Columns):
     """Rows (n, k) at stamps (n,) [ns], increasing.
 
     Args:
-        width: k; capacity: samples that are kept at least, unless they are dropped.
+        width: k.
 
     Attributes:
         counts: what happened, by kind: `repeated`, `late`, `reordered`, `stray`, `restarted`.
         cleared: how often samples were forgotten.
-        late: samples that came too late, or as another one with the same stamp: stamp [ns], row
-            (k,), newest stamp then [ns].
     """
 
-    def __init__(self, width: int, capacity: int = 1 << 20) -> None:
-        super().__init__(np.empty(0, np.int64), np.empty((0, width)), capacity=capacity)
+    def __init__(self, width: int) -> None:
+        super().__init__(np.empty(0, np.int64), np.empty((0, width)), capacity=MOST)
         self.counts: Counter[str] = Counter()
-        self.late: deque[tuple[int, Array, int]] = deque(maxlen=1 << 16)
         self.cleared = 0
         self._held: list[tuple[int, Array]] = []
 
@@ -94,7 +97,6 @@ class Ring(Columns):
         """Forget all samples."""
         self._first = self._end
         self._held = []
-        self.late.clear()
         self.cleared += 1
 
     @property
@@ -121,7 +123,7 @@ class Ring(Columns):
         """Take samples as they come: (m,) and (m, k)."""
         k = 0
         while k < len(stamps):
-            some = self._in_order(stamps[k:k + PIECE])
+            some = self._in_order(stamps[k:])
             if some:
                 self.append(stamps[k:k + some], rows[k:k + some])
             else:
@@ -148,11 +150,8 @@ class Ring(Columns):
         at = int(np.searchsorted(self.stamps, stamp))
         if self.stamps[at] == stamp:
             self.counts["repeated"] += 1
-            if (self.rows[at] != row).any():
-                self.late.append((stamp, row.copy(), newest))
         elif newest - stamp > REORDER_NS or at == 0:
             self.counts["late"] += 1
-            self.late.append((stamp, row.copy(), newest))
         else:
             self.counts["reordered"] += 1
             self.append(self.stamps[-1:], self.rows[-1:])
@@ -216,11 +215,11 @@ def evened(stamps: IntArray, begin: int) -> IntArray:
         stamps: (m,) [ns], increasing, those before `begin` for the line.
     """
     step = np.diff(stamps)
-    if len(stamps) < _FEWEST or step.max() - step.min() < _EVEN * step[0] or (
+    if len(stamps) < FEW or step.max() - step.min() < _EVEN * step[0] or (
             spacing_of(stamps).even):
         return stamps[begin:]
-    holes = np.flatnonzero(step > max(_HOLE * float(np.median(step)), _HOLE_NS)) + 1
+    holes = np.flatnonzero(step > max(HOLE * float(np.median(step)), GAP_NS)) + 1
     first = int(holes[-1]) if len(holes) else 0
-    if first > begin or len(stamps) - first < _FEWEST:
+    if first > begin or len(stamps) - first < FEW:
         return stamps[begin:]
     return on_line(stamps[first:])[begin - first:]

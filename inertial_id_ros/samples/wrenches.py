@@ -8,16 +8,14 @@ from collections import Counter
 import numpy as np
 
 from ..inertia import Array
-from .ring import IntArray, Ring, evened
+from .ring import GAP_NS, IMPOSSIBLE, LINE_NS, MEMORY, IntArray, Ring, evened
 
 CHUNK = 16  # samples that are judged together
-IMPOSSIBLE, COUNTS = 1e6, 1e12  # N or N m: uninitialised memory; not even of other units
-LINE_NS = 2_000_000_000  # before samples, by which their stamps are evened out
-KEPT_NS, NEXT_NS = 3_000_000_000, 100_000_000
 # Times the range: no saturated channel reads so much; no larger range explains it.
 BEYOND, FAR = 1.2, 5.0
 CHANNELS = "fx", "fy", "fz", "tx", "ty", "tz"
 CLEAR = 30.0  # deviations of the noise: so far a channel changes beside one that is dead
+CLIPPED = 0.999  # of full scale
 MIXED = 10.0  # times as far from the sample before as from the one before that
 
 
@@ -38,8 +36,7 @@ class Wrenches:
         self.ring = Ring(6)
         self.counts: Counter[str] = Counter()
         self.stuck: list[tuple[int, int]] = []
-        # A channel within one part in a thousand of full scale is clipped.
-        self._noise, self._limits = noise, np.where(limits > 0.0, 0.999 * limits, IMPOSSIBLE)
+        self._noise, self._limits = noise, np.where(limits > 0.0, CLIPPED * limits, IMPOSSIBLE)
         self._cleared = self._taken = self._line = self.begin = 0
         self._mixed = False  # the chunk before
         self._lowest, self._highest = np.full((2, 6), np.nan)
@@ -74,7 +71,7 @@ class Wrenches:
                 continue
             first = int(np.searchsorted(ring.stamps, max(ring.stamps[k] - LINE_NS, self._line)))
             stamps[k - part.start:last - part.start] = evened(ring.stamps[first:last], k - first)
-        ring.drop(self._taken - KEPT_NS)
+        ring.drop(self._taken - LINE_NS)
         return stamps[good], rows[good]
 
     def _judge(self, stamps: IntArray, rows: Array) -> np.ndarray:
@@ -95,7 +92,7 @@ class Wrenches:
         self.counts["mixed"] += CHUNK * int(mixed[1:].sum())
         for k in np.flatnonzero(same & ~zero).tolist():
             first, last = int(stamps[k * CHUNK]), int(stamps[(k + 1) * CHUNK - 1])
-            if self.stuck and first - self.stuck[-1][1] < NEXT_NS:
+            if self.stuck and first - self.stuck[-1][1] < GAP_NS:
                 first = self.stuck.pop()[0]  # it goes on
             self.stuck.append((first, last))
         # The chunk in which mixing ends has some of the other sensor's readings as well.
@@ -112,7 +109,7 @@ class Wrenches:
             for kind, times in (("beyond", BEYOND), ("far", FAR)):
                 self.counts[kind] += int((part > times * self._limits).any(1).sum())
             if 2 * self.counts["beyond"] > self.counts["read"]:
-                good[k:k + CHUNK] |= (part < COUNTS).all(1)
+                good[k:k + CHUNK] |= (part < MEMORY).all(1)
         return good
 
     @property

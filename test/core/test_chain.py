@@ -59,7 +59,7 @@ def play(scene: situations.Scene, seed: int) -> tuple[list[tuple[float, str]], n
                 off[k] = np.linalg.norm((left - np.broadcast_to(scene.external, y.shape)[k])[:3])
         made.add_arrays([JointStates(scene.stamps[part], names, q[part]),
                          Wrenches(scene.stamps[part], FRAME, y[part])])
-        live.use(made.load_in_use())
+        live.use(made.course.load)
         now = {f.name for f in made.findings()}
         news += [(float(scene.t[min(part.stop, len(y)) - 1]), name) for name in now - said]
         said = now
@@ -158,7 +158,7 @@ def test_a_payload_that_the_driver_compensates_is_part_of_the_sum(white: Recordi
     chain = made.streams.chain
     assert chain is not None
     live.use_chain(chain)
-    live.use(made.load_in_use())
+    live.use(made.course.load)
     off = []
     for k in range(len(white.stamps)):
         live.add_joint_state(int(white.joint_stamps[k]), white.arm.names,

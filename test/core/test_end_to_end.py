@@ -274,14 +274,14 @@ def require_same(one: Outcome, other: Outcome) -> None:
 def test_blocks_do_not_matter(name: str) -> None:
     samples = seen(SCENES[name]())
     slow, made = run(samples, 100, 2.0, asks=False)
-    load = made.load_in_use()
+    load = made.course.load
     assert len(slow) > 8
     for size, asks in ((1, False), (7, False), (250, True), (10**6, True)):
         found, other = run(samples, size, 2.0, asks)
         assert set(found) == set(slow)
         for stamp in slow:
             require_same(slow[stamp], found[stamp])
-        same = other.load_in_use()
+        same = other.course.load
         assert same.mode is load.mode and same.reason == load.reason
         np.testing.assert_allclose(same.phi, load.phi, rtol=1e-9, atol=1e-12)
         assert {f.name for f in made.findings()} == {f.name for f in other.findings()}
@@ -296,4 +296,4 @@ def test_the_rate_does_not_matter() -> None:
         assert len(common) >= min(len(usual), len(found)) - 1 > 4
         for stamp in common:
             require_same(usual[stamp], found[stamp])
-        np.testing.assert_allclose(other.load_in_use().phi, made.load_in_use().phi, rtol=1e-9)
+        np.testing.assert_allclose(other.course.load.phi, made.course.load.phi, rtol=1e-9)

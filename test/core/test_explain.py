@@ -22,11 +22,10 @@ from inertial_id_ros.explain.fit import VAGUE, Prior, Region, System
 from inertial_id_ros.explain.laws import Cable, Pouring, Swing
 from inertial_id_ros.explain.terms import Term, usual_terms
 from inertial_id_ros.model import noise
-from inertial_id_ros.model.correction import reordered
 from inertial_id_ros.model.history import History, Window
 from inertial_id_ros.model.newton_euler import static_wrench
 from inertial_id_ros.model.rows import Rows
-from inertial_id_ros.model.setup import Setup, sheet_of
+from inertial_id_ros.model.setup import Setup, reordered, sheet_of
 from inertial_id_ros.motion.motion import BIN, BIN_NS, NO_MOTION
 from inertial_id_ros.motion.motion import Motion as CoreMotion
 from inertial_id_ros.settings import Settings

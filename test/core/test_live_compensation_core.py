@@ -20,7 +20,7 @@ from inertial_id_ros.detect.row import BIAS, PHI
 from inertial_id_ros.detect.scan import ALL, Disturbance, Event, Scan
 from inertial_id_ros.inertia import Array
 from inertial_id_ros.model.setup import Setup, low_pass, sheet_of
-from inertial_id_ros.motion.robot import chain_of
+from inertial_id_ros.motion.frames import chain_of
 from inertial_id_ros.settings import Settings
 
 SEED, SECOND = 400_001, 1_000_000_000

@@ -13,7 +13,7 @@ from ...identify.beliefs import basis_of, named_beliefs, stated_by_driver
 from ...identify.estimate import estimate
 from ...identify.identifier import make_identifier
 from ...kinds import Finding, finding_of, made, sort_findings, withdraw_doubted
-from ...motion.description import read_description
+from ...motion.robot import read_description
 from ...settings import Settings
 from ..recordings import PosesAtRest, Recording, StatedPayload, bags, tables
 from ..report.results import Identification, Snapshot, prediction_of

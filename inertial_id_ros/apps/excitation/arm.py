@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from ...errors import InvalidModel, UnknownFrame
 from ...inertia import Array, phi_to_pinocchio
 from ...model.newton_euler import GRAVITY, skew
-from ...motion.description import link_names, parse_urdf
+from ...motion.robot import link_names, parse_urdf
 from .collision import CollisionShapes, Obstacle, corners_of, read_shapes
 
 LEVEL = 1e-4  # m: a link that rises and falls by less turns about the vertical

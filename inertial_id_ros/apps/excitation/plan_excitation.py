@@ -17,7 +17,7 @@ from ...cli import OK, Parser, exit_status, numbers
 from ...errors import InvalidData, InvalidSetting, printable
 from ...inertia import Array, phi_from_body
 from ...io.files import user_path, write_atomically
-from ...motion.description import read_description
+from ...motion.robot import read_description
 from ...settings import Settings
 from ..simulation.motion import Trajectory
 from .arm import Arm

@@ -10,22 +10,18 @@ from typing import Any
 import numpy as np
 
 from ...errors import InertialIdError
-from ...identify.answers import MISSING
 from ...io.decoding import LEARN, Decoder, text
 from ...io.files import user_path
 from ...io.input_topics import PAYLOADS, STATIC_TRANSFORMS, InputTopic, input_topics
 from ...io.sample_blocks import Edges, JointStates, Samples, Wrenches
 from ...kinds import finding_of
 from ...model.history import LONGEST, History, Window
-from ...motion.description import link_names, parse_urdf, read_description
 from ...motion.frames import place_of
+from ...motion.robot import link_names, parse_urdf, read_description
 from ...motion.source import Streams
 from ...settings import Settings
 
 MOST = 100_000  # messages of a topic, and blocks of samples, that are kept
-ADD: dict[type[Samples], Any] = {
-    Wrenches: Streams.add_wrenches, JointStates: Streams.add_joint_states,
-    Edges: Streams.add_transforms}
 
 
 class Recorder:
@@ -83,10 +79,9 @@ class Recorder:
         for some in self._decoders[topic](messages).samples:
             if topic is STATIC_TRANSFORMS and isinstance(some, Edges):
                 for row in some.rows.tolist():
-                    self._streams.add_static_transform(
-                        some.parent, some.child, place_of(row[:3], row[3:]))
+                    self._streams.frames.fix(some.parent, some.child, place_of(row[:3], row[3:]))
                 continue
-            ADD[type(some)](self._streams, *some)
+            self._streams.add(some)
             self._kept.append((1e-9 * (arrival_ns - int(some.stamps[-1])), some))
             if isinstance(some, JointStates):
                 self._pose.update(zip(some.names, some.positions[-1].tolist(), strict=False))
@@ -145,7 +140,7 @@ class Recorder:
                 if (ages := [age for age, some in kept if isinstance(some, kind)])},
             "chain": chain, "beyond": _joints_beyond(streams.urdf, chain) if chain else (),
             "frame": streams.frame, "tcp": tcp, "findings": findings,
-            "missing": problem or (MISSING[missing[0]].format(**missing[1]) if missing else "")}
+            "missing": problem or missing}
 
 
 def _distance_of_tcp(streams: Streams) -> float:

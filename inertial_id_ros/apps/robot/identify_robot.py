@@ -12,7 +12,7 @@ from typing import Any
 from ...cli import NO_ESTIMATE, OK, Parser, exit_status, names, numbers
 from ...errors import InvalidModel, InvalidSetting, printable
 from ...io import files
-from ...motion.description import read_description
+from ...motion.robot import read_description
 from ...robot.base_parameters import check_base_parameters
 from ...robot.identify import FADING, GAIN_ERROR, Request, identify_described_robot
 from ...robot.model import COULOMB, DRIVE, OFFSET, VISCOUS, JointTerms, RobotModel
