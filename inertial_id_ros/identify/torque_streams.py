@@ -27,13 +27,20 @@ class TorqueStreams(Streams):
 
     load: TorqueLoad | None
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, robot: IdentifiedRobot | None = None) -> None:
         super().__init__(settings)
-        self.robot: IdentifiedRobot = load_robot(settings.load.robot)
+        self.robot = robot or load_robot(settings.load.robot)
         self.sign, self.load, self._why = 1.0, None, ""  # the last efforts could not be used
         self._efforts = Track(Ring(len(self.robot.joints)), are_positions=False)
         self._limits = np.full(len(self.robot.joints), IMPOSSIBLE)
         self._readings: Array = np.empty((0, 0))  # of this step
+
+    def emptied(self) -> TorqueStreams:
+        """As `Streams.emptied`."""
+        out = TorqueStreams(self.settings, self.robot)
+        if self.urdf:
+            out.set_robot_description(self.urdf)
+        return out
 
     def set_robot_description(self, urdf: str) -> None:
         """Take another description.

@@ -205,11 +205,9 @@ class Streams:
 
     def emptied(self) -> Streams:
         """The same robot and fixed transforms without any samples."""
-        out = type(self)(self.settings)
+        out = Streams(self.settings)
         out.frame, out.frames = self.frame, self.frames.fixed
-        if self.urdf:
-            out.set_robot_description(self.urdf)
-        out.chain = self.chain
+        out.urdf, out.chain = self.urdf, self.chain
         return out
 
     # ---- samples --------------------------------------------------------------------------------
