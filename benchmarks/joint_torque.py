@@ -38,8 +38,8 @@ from inertial_id_ros.api import Identifier
 from inertial_id_ros.errors import InertialIdError
 from inertial_id_ros.estimate import Estimate
 from inertial_id_ros.inertia import Array, report_from_phi
-from inertial_id_ros.robot.identify import Request, identify_described_robot
-from inertial_id_ros.robot.model import JointTerms
+from inertial_id_ros.robot import TERMS, RobotRequest
+from inertial_id_ros.robot.identify import identify_described_robot
 from inertial_id_ros.robot.robot_file import IdentifiedRobot, save_robot
 from inertial_id_ros.settings import Settings
 
@@ -56,8 +56,8 @@ def calibrate(duration: float) -> IdentifiedRobot:
 
 def identified_arm(free: SimulatedTorques) -> IdentifiedRobot:
     """The arm of a recording without payload."""
-    return identify_described_robot(URDF, [free.named], Request(
-        terms=JointTerms(coulomb_velocity=0.01), hold_back=0.0)).robot
+    return identify_described_robot(URDF, [free.named], RobotRequest(
+        terms=TERMS[:3], hold_back=0.0)).robot
 
 
 def identified(recorded: SimulatedTorques, robot_file: str, method: str) -> Estimate:

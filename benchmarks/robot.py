@@ -24,8 +24,8 @@ import numpy as np
 from robots import data_sheet_ur10e, panda, random_tree
 
 from inertial_id_ros.inertia import phi_from_body
-from inertial_id_ros.robot.fit import METHODS
-from inertial_id_ros.robot.identify import Request, RobotResult, identify_described_robot
+from inertial_id_ros.robot import METHODS, TERMS, RobotRequest
+from inertial_id_ros.robot.identify import RobotResult, identify_described_robot
 from inertial_id_ros.robot.model import COULOMB, VISCOUS, JointTerms, RobotModel
 from inertial_id_ros.robot.recording import JointRecording
 
@@ -59,7 +59,7 @@ def panda_table() -> list[str]:
         start = time.process_time()
         result = identify_described_robot(
             panda(np.random.default_rng(0)), [load("panda_joint_torque/excitation.npz", "tau")],
-            Request(method=method))
+            RobotRequest(method=method))
         out.append(row(method, result, time.process_time() - start))
     return [*HEADS, *out]
 
@@ -70,8 +70,8 @@ def ur10e_table() -> list[str]:
                   for name in ("unloaded", "loaded_2.805kg"))
     out = []
     for name, request in (
-            ("pair with 2.805 kg", Request(loaded=held, payload_mass=2.805)),
-            ("gains of the controller", Request(gains=(11.7, 12.0, 9.8, 10.8, 9.9, 10.9)))):
+            ("pair with 2.805 kg", RobotRequest(loaded=held, payload_mass=2.805)),
+            ("gains of the controller", RobotRequest(gains=(11.7, 12.0, 9.8, 10.8, 9.9, 10.9)))):
         start = time.process_time()
         result = identify_described_robot(data_sheet_ur10e(), [free], request)
         out.append(row(name, result, time.process_time() - start))
@@ -105,8 +105,8 @@ def random_robot(seed: int, joints: int) -> tuple[RobotResult, np.ndarray]:
         size=q.shape)
     recorded = JointRecording(model.joint_names, np.round(1e9 * (1.0 + t)).astype(np.int64),
                               q + ENCODER * rng.normal(size=q.shape), effort)
-    result = identify_described_robot(text, [recorded], Request(
-        terms=JointTerms(coulomb_velocity=FADING), align=False, hold_back=0.0))
+    result = identify_described_robot(text, [recorded], RobotRequest(
+        terms=TERMS[:3], coulomb_velocity=FADING, align=False, hold_back=0.0))
     return result, result.fit.base.matrix @ truth
 
 

@@ -22,7 +22,7 @@ from .inertia import PARAMETER_NAMES, Body
 from .io.fields import check_urdf
 from .kinds import Finding
 from .model.tool import Tool, load_tool, save_tool, tool_from_estimate
-from .robot import JointTerms, RobotRecording, check_base_parameters, identify_robot, save_robot
+from .robot import JointRecording, RobotRequest, check_base_parameters, identify_robot, save_robot
 from .settings import Settings, settings_from_mapping
 
 __all__ = [
@@ -33,10 +33,10 @@ __all__ = [
     "Finding",
     "Identifier",
     "InertialIdError",
-    "JointTerms",
+    "JointRecording",
     "NoEstimate",
     "ParameterVerdict",
-    "RobotRecording",
+    "RobotRequest",
     "Settings",
     "Tool",
     "check_base_parameters",

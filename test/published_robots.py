@@ -14,13 +14,7 @@ from robots import WAM_A, WAM_ALPHA, WAM_D, arm_bodies, standard_dh, urdf
 
 from inertial_id_ros.inertia import Array, phi_from_body, transform_matrix
 from inertial_id_ros.robot.base_parameters import BaseParameters, find_base_parameters
-from inertial_id_ros.robot.constraints import (
-    FORMS,
-    Limits,
-    com_in_box,
-    consistent_robot,
-    mass_between,
-)
+from inertial_id_ros.robot.constraints import FORMS, Limits, robot_limits
 from inertial_id_ros.robot.least_squares import (
     Reference,
     description_reference,
@@ -59,12 +53,11 @@ def three_links() -> ThreeLinks:
     """The robot of Table 1, which is known by its base parameters only."""
     names = [f"{term}{k}" for k in (1, 2, 3) for term in _BODY]
     independent = np.array([names.index(next(iter(row))) for row in THREE_LINKS])
-    dependent = np.setdiff1d(np.arange(len(names)), independent)
     matrix = np.zeros((len(THREE_LINKS), len(names)))
     for k, row in enumerate(THREE_LINKS):
         for name, value in row.items():
             matrix[k, names.index(name)] = value
-    base = BaseParameters(tuple(names), independent, dependent, matrix[:, dependent])
+    base = BaseParameters(tuple(names), independent, matrix)
     unit = phi_from_body(1.0, np.zeros(3), np.eye(3))
     return ThreeLinks(base, make_reference(np.tile(unit, 3), 3),
                       tuple(slice(BODY_SIZE * k, BODY_SIZE * (k + 1)) for k in range(3)))
@@ -159,32 +152,23 @@ def wam() -> Wam:
     rows = model.regressor(q, dq, ddq).reshape(-1, model.size) @ to_model
     order = [names.index(f"{term}{k + 1}") for k in range(7) for term in _PAPER_ORDER]
     found = find_base_parameters(rows[:, order], names)
-    independent, dependent = (np.array(order)[k] for k in (found.independent, found.dependent))
-    by_name = np.argsort(dependent)
-    return Wam(model, to_model, BaseParameters(tuple(names), independent, dependent[by_name],
-                                               found.coupling[:, by_name]))
+    return Wam(model, to_model, BaseParameters(
+        tuple(names), np.array(order)[found.independent], found.matrix[:, np.argsort(order)]))
 
 
 def wam_scale(arm: Wam) -> Reference:
     """A robot of about the right size, in the paper's frames."""
     design = description_reference(arm.model)
     return Reference(np.linalg.solve(arm.to_model, design.phi),
-                     np.linalg.solve(arm.to_model, design.unit), design.inverse @ arm.to_model)
+                     np.linalg.solve(arm.to_model, design.unit))
 
 
 def wam_limits(arm: Wam, constrained: bool = False) -> Limits:
     """Those of the paper (eq. 28); `constrained`: those of Table 7 and the mass besides."""
-    exists = consistent_robot(arm.model, wam_scale(arm), "spatial")
-    bodies = [arm.model.body_slice(k) for k in range(7)]
-
-    def limits(phi: cp.Expression) -> list[cp.Expression]:
-        if not constrained:
-            return exists(phi)
-        return [*exists(phi), *(com_in_box(phi[where], *box)
-                                for where, box in zip(bodies, WAM_BOXES, strict=True)),
-                mass_between(phi[[where.start for where in bodies]], upper=WAM_MASS)]
-
-    return limits
+    known = {"masses": [{"max": WAM_MASS}],
+             "links": {f"link{k + 1}": {"box": box} for k, box in enumerate(WAM_BOXES)}}
+    return robot_limits(arm.model.parameter_names, wam_scale(arm),
+                        {"form": "spatial", **(known if constrained else {})})
 
 
 def wam_motion(arm: Wam, step: float = 0.01) -> Rows:

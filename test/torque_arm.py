@@ -15,8 +15,8 @@ from inertial_id_ros.apps.simulation.cobot import ArmEngine
 from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description
 from inertial_id_ros.apps.simulation.payload import Part, Payload
 from inertial_id_ros.inertia import Array
-from inertial_id_ros.robot.identify import Request, RobotResult, identify_described_robot
-from inertial_id_ros.robot.model import JointTerms
+from inertial_id_ros.robot import TERMS, RobotRequest
+from inertial_id_ros.robot.identify import RobotResult, identify_described_robot
 from inertial_id_ros.robot.recording import JointRecording
 from inertial_id_ros.robot.robot_file import save_robot
 
@@ -128,8 +128,8 @@ def write_robot(path: Path, seed: int = 0) -> Path:
 def identify_arm(free: SimulatedTorques, fading: float = 0.003, align: bool = True,
                  hold_back: float = 0.0) -> RobotResult:
     """The arm with the usual terms of its joints, which fade below a speed [rad/s]."""
-    return identify_described_robot(URDF, [free.named], Request(
-        terms=JointTerms(coulomb_velocity=fading), align=align, hold_back=hold_back))
+    return identify_described_robot(URDF, [free.named], RobotRequest(
+        terms=TERMS[:3], coulomb_velocity=fading, align=align, hold_back=hold_back))
 
 
 def loaded(mass: float, seed: int, duration: float = 12.0) -> SimulatedTorques:

@@ -1,48 +1,88 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Whole robots from joint torques; here from arrays that a caller gives, each checked before it is
-used. The program over them is in `apps`."""
+"""Whole robots from joint torques. The program over them is in `apps`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any
 
-from numpy.typing import ArrayLike
+import numpy as np
 
-from ..errors import InvalidData
-from ..io.fields import as_finite_rows, as_names, as_rows, as_stamps, check_urdf
-from .model import JointTerms, RobotModel
+from ..errors import InvalidSetting
+from ..io.fields import check_urdf
+from ..settings.spec import check, coerce, setting
+from .model import COULOMB, DRIVE, GRAVITY, OFFSET, VISCOUS
+from .recording import LOW_PASS, JointRecording
 from .robot_file import save_robot
 
-if TYPE_CHECKING:
-    from .base_parameters import BaseCheck
+if TYPE_CHECKING:  # they need cvxpy
     from .identify import RobotResult
-    from .recording import JointRecording
+
+__all__ = ["JointRecording", "RobotRequest", "check_base_parameters", "identify_robot",
+           "save_robot"]
+
+METHODS = ("lmi", "fbpe", "ols+bpfc", "mass-points")
+TERMS = (VISCOUS, COULOMB, OFFSET, DRIVE)  # as of `model.JointTerms`
 
 
-__all__ = ["JointTerms", "RobotRecording", "check_base_parameters", "identify_robot", "save_robot"]
-
-
-class RobotRecording(NamedTuple):
-    """Joint positions and efforts of a robot.
+@dataclass(frozen=True)
+class RobotRequest:
+    """How a robot is to be identified; some options say themselves what they are.
 
     Attributes:
-        stamps: (n,) increasing [ns].
-        positions: (n, k) [rad or m]; efforts: (n, k) [N m or N], or motor currents [A].
+        joints: that move, in the order of the description, the others locked at zero; empty: all.
+        terms: of each joint, out of `TERMS`; empty: all, also friction in proportion to the load.
+        gains: (joints,) of the drives, where efforts are motor currents [N m/A].
+        loaded: motor currents with a payload of payload_mass [kg] on the last link, from which the
+            gains are found: ``result.drives``.
+        method: one of `METHODS`; constraints: what is known of the bodies, see `docs/robot.md`.
+
+    Raises:
+        InvalidSetting: options that do not go together, or a number out of range.
     """
 
-    stamps: ArrayLike
-    positions: ArrayLike
-    efforts: ArrayLike
+    joints: tuple[str, ...] = ()
+    terms: tuple[str, ...] = ()
+    gains: Sequence[float] = ()
+    loaded: JointRecording | None = None
+    payload_mass: float | None = None
+    method: str = "lmi"
+    constraints: Mapping[str, Any] = field(default_factory=dict)
+    gravity: Sequence[float] = setting(GRAVITY, "in axes of the description's root",
+                                       unit="m/s^2", lengths=(3,))
+    align: bool = setting(True, "look for a tilt of the base and a delay of the efforts")
+    low_pass: float = setting(LOW_PASS, "length of the filter on both sides", unit="s", low=0.02,
+                              high=2.0)
+    hold_back: float = setting(0.3, "part of the time, at the end, for a test; 0: none", low=0.0,
+                               high=0.9)
+    coulomb_velocity: float = setting(0.01, "speed below which Coulomb friction fades",
+                                      unit="rad/s", low=0.0, high=10.0)
+    # Data sheets and controllers: those of a real UR10e differ by 4 % from what a mass tells.
+    gain_error: float = setting(0.05, "standard deviation of each of --gains, relative", low=0.0,
+                                high=0.99)
+
+    def __post_init__(self) -> None:
+        for item in fields(self):
+            if item.metadata:
+                value = coerce(item.name, getattr(self, item.name), item.default)
+                check(item.name, value, item.metadata["spec"])
+        if (self.loaded is None) != (self.payload_mass is None):
+            raise InvalidSetting("loaded and payload_mass belong together: gains come from a "
+                                 "recording with a payload and its mass")
+        if self.payload_mass is not None and not 0.0 < self.payload_mass < np.inf:
+            raise InvalidSetting(f"payload_mass is {self.payload_mass:g}; allowed: above 0 kg")
+        if self.loaded is not None and len(self.gains):
+            raise InvalidSetting("gains are given, and loaded is to find them; leave one of them "
+                                 "out")
+        for what, given, allowed in (("method", self.method, METHODS), *(
+                ("terms", term, TERMS) for term in self.terms)):
+            if given not in allowed:
+                raise InvalidSetting(f"{what}: '{given}'; allowed: {', '.join(allowed)}")
 
 
-def identify_robot(urdf: str, stamps: ArrayLike, names: Sequence[str], positions: ArrayLike,
-                   efforts: ArrayLike, terms: JointTerms | None = None,
-                   gravity: ArrayLike = (0.0, 0.0, -9.81), *,
-                   others: Sequence[RobotRecording] = (), tests: Sequence[RobotRecording] = (),
-                   gains: ArrayLike | None = None, gain_error: float = 0.05,
-                   loaded: RobotRecording | None = None, payload_mass: float | None = None,
-                   method: str = "lmi", constraints: Mapping[str, Any] | None = None
+def identify_robot(urdf: str, recorded: Sequence[JointRecording],
+                   request: RobotRequest | None = None, tests: Sequence[JointRecording] = ()
                    ) -> RobotResult:
     """Identify the bodies and joint friction of a whole robot from its joint torques.
 
@@ -51,78 +91,45 @@ def identify_robot(urdf: str, stamps: ArrayLike, names: Sequence[str], positions
     the setting `load.robot` names.
 
     Args:
-        urdf: text of the robot description; joints that are not in `names` are locked at zero.
-        stamps, positions, efforts: see `RobotRecording`; names: of the k joints.
-        terms: friction, offset and drive inertia of each joint; None: viscous and Coulomb friction,
-            an offset, and what else predicts held-out motion better (``result.choice``).
-        gravity: (3,) in axes of the description's root [m/s^2].
-        others: further recordings of the same joints, to identify from.
-        tests: recordings to test the robot on in place of the last 30 % of the time.
-        gains: (k,) of the drives [N m/A]; gain_error: standard deviation of each, relative.
-        loaded: motor currents with a payload of `payload_mass` [kg] on the last link, from which
-            the gains are found: ``result.drives``.
-        method: ``lmi``, ``fbpe``, ``ols+bpfc`` or ``mass-points``; constraints: what is known of
-            the links; see `docs/robot.md`.
+        urdf: text of the robot description.
+        recorded: one recording or several, of all joints that the request says to move.
+        tests: recordings that the robot is tested on and not identified from; none is held back
+            then.
 
     Raises:
-        InvalidData: an array of the wrong shape, type or unit, or a joint that is not described.
-        InvalidSetting: options that do not go together, or a number out of range.
-        InvalidModel: the robot description cannot be used.
+        InvalidData: an array of the wrong shape, type or unit, or efforts that are no torques.
+        RecordingError: a recording lacks a joint.
+        InvalidSetting: what the request asks for cannot be.
+        InvalidModel: the robot description cannot be used, or lacks a joint.
         NotEnoughData: too short a motion, or torques that the robot does not explain.
     """
-    from .identify import Request, identify_described_robot
+    from .identify import identify_described_robot
 
-    joints, text = as_names("names", names), check_urdf(urdf)
-    described = RobotModel.from_urdf(text).joint_names
-    unknown = [name for name in joints if name not in described]
-    if unknown:
-        raise InvalidData(f"names holds '{unknown[0]}'; the robot description has: "
-                          + ", ".join(described))
-    moving = tuple(name for name in described if name in joints)
-    given = None if gains is None else as_finite_rows("gains", gains, (len(joints),))
-    request = Request(
-        joints=moving, terms=terms,
-        gravity=tuple(as_finite_rows("gravity", gravity, (3,)).tolist()),
-        gains=() if given is None else tuple(given[[joints.index(n) for n in moving]].tolist()),
-        gain_error=gain_error, payload_mass=payload_mass,
-        loaded=None if loaded is None else _named("loaded: ", joints, loaded),
-        method=method, constraints=constraints or {})
-    recorded = [_named("", joints, RobotRecording(stamps, positions, efforts)),
-                *(_named("others: ", joints, other) for other in others)]
-    result = identify_described_robot(text, recorded, request,
-                                      [_named("tests: ", joints, test) for test in tests])
-    result.check_explained()
+    result = identify_described_robot(check_urdf(urdf), recorded, request or RobotRequest(), tests)
+    if result.unexplained is not None:
+        raise result.unexplained
     return result
 
 
-def _named(what: str, joints: tuple[str, ...], recording: RobotRecording) -> JointRecording:
-    """Arrays as a recording of these joints (raises InvalidData)."""
-    from .recording import JointRecording
-
-    times = as_stamps(f"{what}joint states", recording.stamps)
-    shape = len(times), len(joints)
-    return JointRecording(joints, times, as_rows(f"{what}positions", recording.positions, shape),
-                          as_rows(f"{what}efforts", recording.efforts, shape))
-
-
 def check_base_parameters(document: Mapping[str, Any], urdf: str = "",
-                          constraints: Mapping[str, Any] | None = None) -> BaseCheck:
-    """Check whether a robot can have base parameters, and find the nearest that one can have.
+                          constraints: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Check whether a robot can have base parameters, and find the nearest that one can have: BPFT
+    and BPFC of Sousa and Cortesao 2014.
 
-    BPFT and BPFC of Sousa and Cortesao 2014: ``result.feasibility.feasible``, its certificate, and
-    ``result.nearest``.
+    Returns what `identify_robot --check-feasibility --json` writes: ``feasible``, ``margin``; where
+    it is not, ``certificate`` and ``multipliers`` (see `base_parameters.Feasibility`); ``distance``
+    (eq. 56) to the nearest feasible ones, and ``base_parameters`` with these.
 
     Args:
         document: ``base_parameters``, a list of ``combination``, such as "Iyy(a) + m(b)" about the
             origins of the links' frames, and ``value`` in SI units; as `identify_robot --json`
             writes.
         urdf: text of the robot description, for the size of the bodies; empty: 1 kg, 1 kg m^2.
-        constraints: as of `identify_robot`.
+        constraints: as of `RobotRequest`.
 
     Raises:
         InvalidSetting: the document or the constraints are not understood.
     """
     from .base_parameters import check_base_parameters as check
 
-    return check(document, constraints or {},
-                 RobotModel.from_urdf(check_urdf(urdf)) if urdf else None)
+    return check(document, check_urdf(urdf) if urdf else "", constraints or {})

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -23,19 +22,10 @@ from ..errors import InvalidSetting, NotEnoughData
 from ..extras import optional_packages
 from ..inertia import Array, phi_from_body
 from ..linalg import triangle
-from .constraints import (
-    MARGIN,
-    Bounds,
-    Limits,
-    consistent,
-    entries,
-    numbers,
-    place,
-    require,
-)
-from .convex import AffineRobot, depth, nearest_robot, solve
+from .constraints import MARGIN, Limits, entries, numbers, require, robot_limits
+from .convex import AffineRobot, nearest_robot, solve
 from .least_squares import Reference, description_reference, make_reference
-from .model import BODY_TERMS, NOT_NEGATIVE, OFFSET, RobotModel
+from .model import BODY_SIZE, BODY_TERMS, NOT_NEGATIVE, OFFSET, RobotModel
 from .recording import Rows
 
 with optional_packages("identifying a robot"):
@@ -47,58 +37,40 @@ NOISE_COLUMN = 1e-10
 INDEPENDENT = 1e-7
 _COEFFICIENT = 1e-9  # coefficients of combinations below this are rounding
 _ROWS_PER_COLUMN = 3  # of the random motions
-_OF_JOINT = (*NOT_NEGATIVE, OFFSET)
 _TERM = re.compile(r"\s*([+-]?)\s*(?:([0-9.]+(?:e[+-]?[0-9]+)?)\s*\*?\s*)?"
-                   r"([A-Za-z_]\w*)\(([^()]+)\)", re.IGNORECASE)
+                   r"([A-Za-z_]\w*)\(([^()]+)\)\s*", re.IGNORECASE)
 
 
-@dataclass(frozen=True)
-class BaseParameters:
+class BaseParameters(NamedTuple):
     """Base columns and how the other columns depend on them.
 
     Attributes:
         names: (p,) names of the parameters.
         independent: (nb,) indices of the base columns, in the order in which they were tried.
-        dependent: (p - nb,) the others.
-        coupling: K_d (nb, p - nb): dependent columns as combinations of base columns; of columns
-            without any effect zero.
+        matrix: K (nb, p) with ``beta = K phi`` (Sousa and Cortesao 2014, eq. 39); base columns are
+            those of the unit matrix.
     """
 
     names: tuple[str, ...]
     independent: np.ndarray
-    dependent: np.ndarray
-    coupling: Array
-
-    @property
-    def count(self) -> int:
-        """Number nb of base parameters."""
-        return len(self.independent)
-
-    @property
-    def matrix(self) -> Array:
-        """K (nb, p) with ``beta = K phi`` (Sousa and Cortesao 2014, eq. 39)."""
-        out = np.zeros((self.count, len(self.names)))
-        out[np.arange(self.count), self.independent] = 1.0
-        out[:, self.dependent] = self.coupling
-        return out
+    matrix: Array
 
     @property
     def null_space(self) -> Array:
         """Columns (p, p - nb) of changes of phi that no torque shows."""
-        out = np.zeros((len(self.names), len(self.dependent)))
-        out[self.independent] = -self.coupling
-        out[self.dependent, np.arange(len(self.dependent))] = 1.0
-        return out
+        out = np.eye(len(self.names))
+        out[self.independent] -= self.matrix
+        return np.delete(out, self.independent, axis=1)
 
     def expressions(self) -> list[str]:
         """The linear combinations (nb,) as text, such as ``Ixx(arm) - Iyy(arm) + 0.3 m(hand)``."""
         out = []
-        for own, row in zip(self.independent, self.coupling, strict=True):
+        for own, row in zip(self.independent, self.matrix, strict=True):
             text = self.names[own]
-            for j in np.flatnonzero(row):
+            for j in np.flatnonzero(row)[np.flatnonzero(row) != own]:
                 size = abs(row[j])
                 factor = "" if abs(size - 1.0) < _COEFFICIENT else f"{size:.6g} "
-                text += f" {'-' if row[j] < 0 else '+'} {factor}{self.names[self.dependent[j]]}"
+                text += f" {'-' if row[j] < 0 else '+'} {factor}{self.names[j]}"
             out.append(text)
         return out
 
@@ -118,14 +90,13 @@ def find_base_parameters(rows: Array, names: Sequence[str]) -> BaseParameters:
         if part > INDEPENDENT:
             basis = np.column_stack([basis, rest / part])
             independent.append(k)
-    others = np.setdiff1d(np.arange(len(there)), independent)
-    chosen, linked = there[independent], there[others]
-    dependent = np.setdiff1d(np.arange(rows.shape[1]), chosen)
-    coupling = np.zeros((len(chosen), len(dependent)))
-    coupling[:, np.isin(dependent, linked)] = np.linalg.lstsq(
-        unit[:, independent], unit[:, others], rcond=None)[0] * norms[linked] / norms[chosen, None]
-    coupling[np.abs(coupling) < _COEFFICIENT] = 0.0
-    return BaseParameters(tuple(names), chosen, dependent, coupling)
+    chosen = there[independent]
+    matrix = np.zeros((len(chosen), rows.shape[1]))
+    matrix[:, there] = np.linalg.lstsq(unit[:, independent], unit, rcond=None)[0] * (
+        norms[there] / norms[chosen, None])
+    matrix[np.abs(matrix) < _COEFFICIENT] = 0.0
+    matrix[:, chosen] = np.eye(len(chosen))
+    return BaseParameters(tuple(names), chosen, matrix)
 
 
 @lru_cache(maxsize=8)  # a model does not change, and one run asks for the same again and again
@@ -148,42 +119,37 @@ def fit_base_parameters(rows: Rows, base: BaseParameters) -> Array:
     columns = columns[:, base.independent]
     lengths = np.maximum(np.linalg.norm(columns, axis=0), np.finfo(float).tiny)
     beta, _, rank, _ = np.linalg.lstsq(columns / lengths, target, rcond=None)
-    if rank < base.count:
-        raise NotEnoughData(f"the recording excites {rank} of the {base.count} base parameters")
+    if rank < len(lengths):
+        raise NotEnoughData(f"the recording excites {rank} of the {len(lengths)} base parameters")
     return np.asarray(beta / lengths)
 
 
 # Feasibility
 
 
-class Certificate(NamedTuple):
-    """Proof that no parameters with these base parameters are within the limits.
-
-    With multipliers Z in the cones of the limits (each of the shape of its expression), the sum of
-    ``<Z, limit(phi)>`` cannot be negative within the limits; but it is `value` < 0 whatever the
-    null-space values of phi: a change of these of the reference's size changes it by the `leak`,
-    rounding. `depth` is the smallest eigenvalue or entry of Z; 0 on the boundary.
-    """
-
-    multipliers: tuple[Array, ...]
-    value: float
-    leak: float
-    depth: float
-
-
 class Feasibility(NamedTuple):
     """The answer of BPFT: whether a robot within the limits has the base parameters.
+
+    If not, multipliers Z in the cones of the limits (each of the shape of its expression) prove it:
+    within the limits, the sum of ``<Z, limit(phi)>`` cannot be negative; but it is, whatever the
+    null-space values of phi.
 
     Attributes:
         margin: how far inside the limits the best such robot is, the reference being at 1 (where
             the search ends); negative: none is inside.
-        witness: (p,) that robot; certificate: proof, if infeasible.
+        witness: (p,) that robot.
+        certificate: the negative sum, None if feasible; multipliers: Z, empty if feasible.
     """
 
-    feasible: bool
     margin: float
     witness: Array
-    certificate: Certificate | None
+    certificate: float | None = None
+    multipliers: tuple[Array, ...] = ()
+
+    @property
+    def feasible(self) -> bool:
+        """True if there is such a robot."""
+        return self.margin >= 0.0
 
 
 def check_feasibility(base: BaseParameters, beta: Array, limits: Limits, ref: Reference
@@ -205,13 +171,11 @@ def check_feasibility(base: BaseParameters, beta: Array, limits: Limits, ref: Re
     margin = min(size * float(np.asarray(t.value)), 1.0)
     witness = start + size * null @ np.asarray(x.value)
     if margin >= 0.0:
-        return Feasibility(True, margin, witness, None)
+        return Feasibility(margin, witness)
     multipliers = tuple(np.asarray(each.dual_value) for each in constraints[:-1])
-    total = sum((cp.sum(cp.multiply(z, each))
-                 for z, each in zip(multipliers, expressions, strict=True)), cp.Constant(0.0))
-    leak = max(float(np.abs(slope.toarray()).max(initial=0.0)) for slope in total.grad.values())
-    return Feasibility(False, margin, witness, Certificate(
-        multipliers, float(total.value), leak / size, min(map(depth, multipliers))))
+    total = sum(float(np.sum(z * each.value))
+                for z, each in zip(multipliers, expressions, strict=True))
+    return Feasibility(margin, witness, total, multipliers)
 
 
 def correct_to_feasible(base: BaseParameters, beta: Array, limits: Limits, ref: Reference
@@ -230,68 +194,47 @@ def fit_feasible(rows: Rows, base: BaseParameters, limits: Limits, ref: Referenc
     # Only R1 and rho1 of the triangular factor depend on beta (eqs 64-71).
     upper = triangle(np.column_stack([columns[:, base.independent], target]))
     rest = max(abs(upper[-1, -1]), 1e-6 * np.linalg.norm(target), np.finfo(float).tiny)
-    size = rest / np.sqrt(max(rows.effort.size - base.count, 1))  # of a residual
+    size = rest / np.sqrt(max(rows.effort.size - len(base.matrix), 1))  # of a residual
     return nearest_robot(upper[:-1, :-1] @ base.matrix / size, upper[:-1, -1] / size, limits, ref)
 
 
 # What a user writes
 
 
-class BaseCheck(NamedTuple):
-    """Base parameters (nb,) that were checked: combinations of link parameters and their values
-    beta, if a robot can have them, and the nearest that one can have."""
-
-    combinations: tuple[str, ...]
-    beta: Array
-    feasibility: Feasibility
-    nearest: Array
-
-    @property
-    def distance(self) -> float:
-        """Euclidean distance to the nearest, sqrt(u') (Sousa and Cortesao 2014, eq. 56)."""
-        return float(np.linalg.norm(self.nearest - self.beta))
-
-
-def check_base_parameters(given: Mapping[str, Any], constraints: Mapping[str, Any],
-                          description: RobotModel | None) -> BaseCheck:
-    """Check base parameters by BPFT, and correct them by BPFC.
-
-    Args:
-        given: ``base_parameters``, a list of ``combination`` and ``value``, as `identify_robot`
-            writes to JSON: "Lyy(1) + ..." in SI units, about the origins of the links' frames.
-        constraints: bounds of the bodies, as of a file.
-        description: the robot, for scale; None: bodies of 1 kg and 1 kg m^2.
-
-    Raises:
-        InvalidSetting: the mapping says something else.
-    """
-    bounds = Bounds.from_mapping(constraints)
+def check_base_parameters(given: Mapping[str, Any], urdf: str, constraints: Mapping[str, Any]
+                          ) -> dict[str, Any]:
+    """See `robot.check_base_parameters`."""
     listed = given.get("base_parameters") if isinstance(given, Mapping) else None
     require(isinstance(listed, list) and listed, "'base_parameters'", listed, "a list")
     items = [entries(each, f"base_parameters[{k}]", "combination", "value", "sigma")
              for k, each in enumerate(listed or ())]
     beta = np.array([numbers(item, "value") for item in items])
-    texts = tuple(str(item.get("combination", "")) for item in items)
+    texts = [str(item.get("combination", "")) for item in items]
     base, bodies = _base_parameters(texts)
-    phi = np.zeros(len(base.names))
-    for body in bodies:
-        phi[place(body, bodies)] = phi_from_body(1.0, np.zeros(3), np.eye(3)) if (
-            description is None or body not in description.bodies) else (
-            description_reference(description).phi[description.body_slice(body)])
-    signed = [k for k, name in enumerate(base.names) if name.partition("(")[0] in NOT_NEGATIVE]
-    scale, more = make_reference(phi, len(bodies)), bounds.limits(bodies, phi)
+    model = RobotModel.from_urdf(urdf) if urdf else None
+    described = {} if model is None else dict(zip(model.bodies, np.split(
+        description_reference(model).phi[:model.inertial], len(model.bodies)), strict=True))
+    unit = phi_from_body(1.0, np.zeros(3), np.eye(3))
+    scale = make_reference(np.concatenate([
+        *(described.get(body, unit) for body in bodies),
+        np.zeros(len(base.names) - BODY_SIZE * len(bodies))]), len(bodies))
+    closed = robot_limits(base.names, scale, constraints, margin=0.0)
 
-    def limits(p: Any, margin: float = 0.0) -> list[cp.Expression]:
-        exists = [consistent(p[where], phi[where], bounds.form, margin=0.0)
-                  for where in (place(body, bodies) for body in bodies)]
-        return [*(each - margin * np.eye(each.shape[0]) for each in exists),
-                *([p[signed]] if signed else []), *more(p)]
+    def inside(phi: Any) -> list[cp.Expression]:
+        limits, count = closed(phi), len(bodies)
+        return [*(each - MARGIN * np.eye(each.shape[0]) for each in limits[:count]),
+                *limits[count:]]
 
     # A robot can have what lies on the border of the cones, as fits often do (eq. 51); what is
     # corrected comes to lie inside (eq. 21, whose margin does not grow with the mass).
-    nearest = correct_to_feasible(base, beta, lambda p: limits(p, MARGIN), scale)
-    return BaseCheck(texts, beta, check_feasibility(base, beta, limits, scale),
-                     base.matrix @ nearest)
+    nearest = base.matrix @ correct_to_feasible(base, beta, inside, scale)
+    answer = check_feasibility(base, beta, closed, scale)
+    return {"feasible": answer.feasible, "margin": answer.margin,
+            "certificate": answer.certificate, "multipliers": [
+                z.tolist() for z in answer.multipliers],
+            "distance": float(np.linalg.norm(nearest - beta)), "base_parameters": [
+                {"combination": text, "value": value, "nearest": own} for text, value, own in zip(
+                    texts, beta.tolist(), nearest.tolist(), strict=True)]}
 
 
 def _base_parameters(texts: Sequence[str]) -> tuple[BaseParameters, list[str]]:
@@ -300,29 +243,25 @@ def _base_parameters(texts: Sequence[str]) -> tuple[BaseParameters, list[str]]:
     used = list(dict.fromkeys(key for row in rows for key in row))
     bodies = list(dict.fromkeys(owner for term, owner in used if term in BODY_TERMS))
     keys = [*((term, body) for body in bodies for term in BODY_TERMS),
-            *(key for key in used if key[0] in _OF_JOINT)]
+            *(key for key in used if key[0] not in BODY_TERMS)]
     matrix = np.array([[row.get(key, 0.0) for key in keys] for row in rows])
     independent = np.array([keys.index(next(iter(row))) for row in rows])
     for k in np.flatnonzero(np.any(matrix[:, independent] != np.eye(len(rows)), axis=0)).tolist():
         raise InvalidSetting(f"combination '{texts[k]}' must begin with a parameter that no other "
                              "combination holds, without a factor")
-    dependent = np.setdiff1d(np.arange(len(keys)), independent)
     return BaseParameters(tuple(f"{term}({owner})" for term, owner in keys), independent,
-                          dependent, matrix[:, dependent]), bodies
+                          matrix), bodies
 
 
 def _combination(text: str) -> dict[tuple[str, str], float]:
     """Coefficients of a linear combination by term and owner (raises InvalidSetting)."""
-    out: dict[tuple[str, str], float] = {}
-    end = 0
-    while found := _TERM.match(text, end):
-        sign, factor, term, owner = found.groups()
-        if term not in (*BODY_TERMS, *_OF_JOINT):
-            raise InvalidSetting(f"there is no parameter '{term}({owner})'; allowed: of a link "
-                                 f"{', '.join(BODY_TERMS)}; of a joint {', '.join(_OF_JOINT)}")
-        out[term, owner] = float(factor or 1.0) * (-1.0 if sign == "-" else 1.0)
-        end = found.end()
-    if not out or text[end:].strip():
+    found, of_joint = _TERM.findall(text), (*NOT_NEGATIVE, OFFSET)
+    if not found or _TERM.sub("", text):
         raise InvalidSetting(f"combination '{text}' is not understood; expected one like 'Ixx(arm) "
                              "- Iyy(arm) + 0.3 m(hand)'")
-    return out
+    for _, _, term, owner in found:
+        if term not in (*BODY_TERMS, *of_joint):
+            raise InvalidSetting(f"there is no parameter '{term}({owner})'; allowed: of a link "
+                                 f"{', '.join(BODY_TERMS)}; of a joint {', '.join(of_joint)}")
+    return {(term, owner): float(factor or 1.0) * (-1.0 if sign == "-" else 1.0)
+            for sign, factor, term, owner in found}

@@ -1,6 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""What a recording says of the robot beside its bodies: tilt of the base, delay of the efforts,
-gains of the drives, and how bodies load its joints.
+"""What a recording says of the robot beside its bodies: tilt of the base, delay of the efforts, and
+gains of the drives.
 
 A base that is not level by a third of a degree, or efforts stamped some milliseconds late, cost
 more torque error than all noise. Gravity enters the regressor linearly, and a delay shifts the
@@ -16,9 +16,6 @@ changes with load and temperature; inertia and, but for its mass, the payload ar
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import NamedTuple
-
 import numpy as np
 from scipy.optimize import least_squares
 
@@ -27,7 +24,7 @@ from ..inertia import Array
 from ..linalg import triangle
 from .base_parameters import structural_base_parameters
 from .least_squares import equivalent_white_noise, fit_unconstrained
-from .model import NO_TERMS, RobotModel
+from .model import RobotModel
 from .recording import RowFilter, Rows
 from .robot_file import Drives
 
@@ -38,22 +35,10 @@ _ROUNDS = 4  # in which the noise of each joint is found
 _TINY = float(np.finfo(float).tiny)
 
 
-class Alignment(NamedTuple):
-    """Mounting and clock of a recording: gravity (3,) [m/s^2] in root axes, and how much later than
-    the positions the efforts are stamped [s]."""
-
-    gravity: Array
-    delay: float = 0.0
-
-    @property
-    def tilt(self) -> Array:
-        """Angles (2,) by which gravity leans towards the root's x and y axes [rad]."""
-        return np.asarray(np.arcsin(self.gravity[:2] / np.linalg.norm(self.gravity)))
-
-
-def align_recording(model: RobotModel, filtered: RowFilter) -> Alignment:
-    """The tilt of gravity and the delay of the efforts with which a recording fits best, each zero
-    where it is less than three standard deviations.
+def align_recording(model: RobotModel, filtered: RowFilter) -> tuple[Array, float]:
+    """Gravity (3,) [m/s^2] in root axes, and how much later than the positions the efforts are
+    stamped [s], with which a recording fits best; tilt and delay are zero where they are less than
+    three standard deviations.
 
     Args:
         filtered: the recording, without delay.
@@ -61,13 +46,20 @@ def align_recording(model: RobotModel, filtered: RowFilter) -> Alignment:
     Raises:
         InvalidData: gravity of the model is not along the root's z axis, or the answer is beyond
             `LARGEST_TILT` or `LARGEST_DELAY`.
-        NotEnoughData: the recording does not determine them.
     """
     size = float(model.gravity[2])
     if not np.allclose(model.gravity[:2], 0.0):
         raise InvalidData("tilt is found for a model whose gravity is along the root's z axis")
     free = fit_unconstrained(filtered.rows(model))
-    parts, effort, rate = _condense(model, filtered, free.rows.weights)
+    # Few rows, which fit and leave residuals as all of them do: base columns without gravity, and
+    # what gravity of 1 m/s^2 along each axis adds (4, k, nb); efforts and their derivatives (k,).
+    base = structural_base_parameters(model).independent
+    own, *pulled = (filtered.rows(model.with_gravity(pull)).regressor[:, :, base]
+                    for pull in (np.zeros(3), *np.eye(3)))
+    rows = np.concatenate([own, *(part - own for part in pulled), filtered.effort[..., None],
+                           filtered.effort_rate[..., None]], axis=2)
+    rows = triangle((rows * np.expand_dims(free.rows.weights, 2)).reshape(-1, rows.shape[2]))
+    parts, effort, rate = np.stack(np.split(rows[:, :-2], 4, axis=1)), rows[:, -2], rows[:, -1]
 
     def gravity(tilt: Array) -> Array:
         across = np.sin(tilt)
@@ -84,38 +76,14 @@ def align_recording(model: RobotModel, filtered: RowFilter) -> Alignment:
         raise InvalidData(
             f"the recording asks for a tilt of {np.degrees(tilt).round(1).tolist()} deg and "
             f"a delay of {1e3 * delay:.0f} ms; is the description the right one?")
-    values, axes = np.linalg.svd(found.jac, full_matrices=False)[1:]
-    if not values[-1] > np.finfo(float).eps * values[0]:
-        raise NotEnoughData("the recording does not determine tilt and delay")
     freedom = max(filtered.effort.size - parts.shape[2] - 3, 1)
-    sigma = np.sqrt(2.0 * found.cost / freedom) * np.linalg.norm(axes.T / values, axis=1)
+    values, axes = np.linalg.eigh(found.jac.T @ found.jac)
+    known = np.maximum(values, np.finfo(float).eps * values[-1] + _TINY)
+    sigma = np.sqrt(2.0 * found.cost / freedom * np.sum(axes**2 / known, axis=1))
     # Residuals repeat themselves for many samples.
     clear = _CLEAR * sigma * float(np.linalg.norm(free.noise) / np.linalg.norm(free.rms))
     leans = bool(np.linalg.norm(tilt / clear[:2]) > 1.0)
-    return Alignment(gravity(tilt) if leans else model.gravity,
-                     delay if abs(delay) > clear[2] else 0.0)
-
-
-def _condense(model: RobotModel, filtered: RowFilter, weights: Array | float
-              ) -> tuple[Array, Array, Array]:
-    """Few rows, which fit and leave residuals as all of them do, weighted (r, joints): base columns
-    without gravity, and what gravity of 1 m/s^2 along each axis adds (4, k, nb); efforts (k,) and
-    their derivatives (k,)."""
-    base = structural_base_parameters(model).independent
-    weightless = model.with_gravity(np.zeros(3))
-    pulls = [model.with_terms(NO_TERMS).with_gravity(axis) for axis in np.eye(3)]
-
-    def columns(q: Array, dq: Array, ddq: Array) -> Array:
-        still, own = np.zeros_like(q), weightless.regressor(q, dq, ddq)
-        rows = [own, *(np.zeros_like(own) for _ in pulls)]
-        for part, pull in zip(rows[1:], pulls, strict=True):  # terms do not weigh
-            part[:, :, :model.inertial] = pull.regressor(q, still, still)
-        return np.concatenate([part[:, :, base] for part in rows], axis=2)
-
-    rows = np.concatenate([filtered.mean(columns), filtered.effort[..., None],
-                           filtered.effort_rate[..., None]], axis=2)
-    stacked = triangle((rows * np.expand_dims(weights, 2)).reshape(-1, rows.shape[2]))
-    return np.stack(np.split(stacked[:, :-2], 4, axis=1)), stacked[:, -2], stacked[:, -1]
+    return (gravity(tilt) if leans else model.gravity), delay if abs(delay) > clear[2] else 0.0
 
 
 def gains_from_payload(unloaded: Rows, loaded: Rows, mass: float) -> Drives:
@@ -140,12 +108,8 @@ def gains_from_payload(unloaded: Rows, loaded: Rows, mass: float) -> Drives:
     def errors(x: Array) -> Array:
         return np.asarray((current - x[joint] * (y @ x[count:] + pull)) / noise[joint])
 
-    def slopes(x: Array) -> Array:
-        return -np.column_stack([apart * (y @ x[count:] + pull)[:, None],
-                                 x[joint, None] * y]) / noise[joint, None]
-
     for _ in range(_ROUNDS):
-        found = least_squares(errors, x, slopes, x_scale="jac", xtol=1e-12, ftol=1e-12)
+        found = least_squares(errors, x, x_scale="jac", xtol=1e-12, ftol=1e-12)
         x, noise = found.x, noise * np.sqrt(apart.T @ found.fun**2 / len(effort))
     gain = 1.0 / x[:count]
     _check_gains(gain)
@@ -154,7 +118,7 @@ def gains_from_payload(unloaded: Rows, loaded: Rows, mass: float) -> Drives:
     square = sum(len(part) * equivalent_white_noise(part, np.full(count, _TINY))**2
                  for part in np.split(residual, [len(unloaded.effort)]))
     longer = np.sqrt(square / np.maximum(np.sum(residual**2, axis=0), _TINY))
-    root = gain[:, None] * np.linalg.pinv(slopes(x))[:count] * longer[joint]
+    root = gain[:, None] * np.linalg.pinv(found.jac)[:count] * longer[joint]
     return Drives(gain, root @ root.T)
 
 
@@ -180,14 +144,3 @@ def _torques_of_both(unloaded: Rows, loaded: Rows) -> Array:
         payload = np.roll(rows[:, :, last], -1, axis=2)
         parts.append(np.concatenate([rows[:, :, inertial], *friction, k * payload], axis=2))
     return np.concatenate(parts)
-
-
-def with_all_terms(model: RobotModel, filtered: RowFilter, some: slice) -> RobotModel:
-    """The robot whose joints have drive inertia and friction by load, too.
-
-    Args:
-        some: rows by which bodies load the joints.
-    """
-    driven = model.with_terms(replace(model.terms, drive_inertia=True))
-    bodies = fit_unconstrained(filtered.rows(driven)[some]).phi[:model.inertial]
-    return driven.with_terms(replace(driven.terms, load=True, load_bodies=tuple(bodies.tolist())))

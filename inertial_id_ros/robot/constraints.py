@@ -10,7 +10,6 @@ and its optimum may lie at infinitely heavy bodies, as null-space values are fre
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -18,11 +17,10 @@ from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
 from ..errors import InvalidSetting
-from ..estimators.reference_body import body_coordinates
 from ..extras import optional_packages
 from ..inertia import Array, pseudo_inertia, skew, tensor_from_six
-from .least_squares import Reference, body_slices
-from .model import BODY_SIZE, NOT_NEGATIVE, RobotModel
+from .least_squares import Reference, make_reference
+from .model import BODY_SIZE, BODY_TERMS, NOT_NEGATIVE, body_slices
 
 with optional_packages("identifying a robot"):
     import cvxpy as cp
@@ -62,174 +60,111 @@ def consistent(body: cp.Expression, like: Array, form: str = "pseudo", margin: f
     return cp.reshape(np.kron(root, root) @ (columns - least) @ body, (side, side), order="C")
 
 
-def consistent_robot(model: RobotModel, like: Reference, form: str = "pseudo") -> Limits:
-    """The limits of every robot: consistent bodies, friction and drive inertia >= 0 (004 eq. 28);
-    `like`: robot to whose bodies the margin of consistency is relative."""
-    bodies = body_slices(len(model.bodies))
-    signed = model.term_indices(*NOT_NEGATIVE)
-    return lambda phi: [*(consistent(phi[where], like.phi[where], form) for where in bodies),
-                        *([phi[signed]] if signed else [])]
-
-
-def mass_between(masses: cp.Expression, lower: float = 0.0, upper: float = np.inf
-                 ) -> cp.Expression:
+def mass_between(masses: cp.Expression, lower: float, upper: float) -> cp.Expression:
     """``lower <= sum of masses (k,) <= upper`` [kg] (004 eq. 25)."""
     total = cp.sum(masses)
     return cp.hstack([total - lower, *([] if np.isinf(upper) else [upper - total])])
 
 
-def com_in_box(body: cp.Expression, lower: ArrayLike, upper: ArrayLike) -> cp.Expression:
-    """The centre of mass between two corners (3,) [m] of a box (004 eq. 26), in kg."""
-    low, high = np.asarray(lower, dtype=float), np.asarray(upper, dtype=float)
-    rows = np.concatenate([_UNITS[1:4] - np.outer(low, _UNITS[0]),
-                           np.outer(high, _UNITS[0]) - _UNITS[1:4]])
-    return (rows / np.tile(high - low, 2)[:, None]) @ body
+def link_limits(body: cp.Expression, link: str, given: Any, like: Array) -> list[cp.Expression]:
+    """What is known of one link, in units of the mass of a body like it (10,): a mass, a box or an
+    ellipsoid for the centre of mass, ellipsoids for all mass, and nearness to the design `like`.
 
-
-def seen_from(center: ArrayLike, half_axes: ArrayLike, rpy: ArrayLike = (0.0, 0.0, 0.0)) -> Array:
-    """Columns (16, 10) of the pseudo-inertia of a body, seen where an ellipsoid is the unit ball.
-
-    Args:
-        center: (3,) [m]; half_axes: (3,) [m], turned by roll, pitch, yaw (3,) [rad].
+    Raises:
+        InvalidSetting: a bound that does not exist, or is out of range.
     """
-    frame = np.eye(4)
-    frame[:3, :3] = Rotation.from_euler("xyz", rpy).as_matrix() * half_axes
-    frame[:3, 3] = center
+    bounds = entries(given, link, "mass", "box", "com_ellipsoid", "ellipsoids", "near_design")
+    out: list[cp.Expression] = []
+    if "mass" in bounds:
+        low, high = numbers(bounds, "mass", 2)
+        require(0.0 <= low <= high, link, bounds, "0 <= mass[0] <= mass[1] [kg]")
+        out.append(mass_between(body[:1], low, high))
+    if "box" in bounds:  # 004 eq. 26
+        low, high = numbers(bounds, "box", 2, 3)
+        require(np.all(low < high), link, bounds, "the first corner of box below the second [m]")
+        rows = np.concatenate([_UNITS[1:4] - np.outer(low, _UNITS[0]),
+                               np.outer(high, _UNITS[0]) - _UNITS[1:4]])
+        out.append((rows / np.tile(high - low, 2)[:, None]) @ body)
+    if "com_ellipsoid" in bounds:  # 003 eq. 22
+        off = cp.reshape(_ball(bounds["com_ellipsoid"], link)[[3, 7, 11]] @ body, (3, 1), order="C")
+        out.append(cp.bmat([[body[0] * np.eye(1), off.T], [off, body[0] * np.eye(3)]]))
+    balls = [_ball(each, link) for each in bounds.get("ellipsoids", ())]
+    # A sum of bodies, one in each ellipsoid (003 Corollary 2); those after the first are variables.
+    others = [np.linalg.pinv(ball) @ cp.vec(cp.Variable((4, 4), symmetric=True), order="C")
+              for ball in balls[1:]]
+    for part, ball in zip([body - sum(others), *others], balls, strict=False):
+        out += [cp.reshape(ball @ part, (4, 4), order="C"),  # tr(J Q) >= 0 (003 eq. 23)
+                cp.reshape((ball[15] - ball[[0, 5, 10]].sum(axis=0)) @ part, (1,), order="C")]
+    out = [each / like[0] for each in out]
+    if "near_design" in bounds:  # the Schur complement of |difference| <= distance (as 004 eq. 54)
+        distance = float(numbers(bounds, "near_design"))
+        require(distance > 0.0, link, bounds, "near_design above 0")
+        off = cp.reshape(make_reference(like, 1).inverse / distance @ (body - like), (BODY_SIZE, 1),
+                         order="C")
+        out.append(cp.bmat([[np.eye(1), off.T], [off, np.eye(BODY_SIZE)]]))
+    return out
+
+
+def _ball(given: Any, link: str) -> Array:
+    """Columns (16, 10) of the pseudo-inertia of a body, seen where an ellipsoid is the unit ball
+    (raises InvalidSetting)."""
+    ellipsoid = entries(given, f"ellipsoid of {link}", "center", "half_axes", "rpy")
+    half, frame = numbers(ellipsoid, "half_axes", 3), np.eye(4)
+    require(half.min() > 0.0, link, given, "half_axes above 0 [m]")
+    frame[:3, :3] = Rotation.from_euler(
+        "xyz", numbers(ellipsoid, "rpy", 3, default=0.0)).as_matrix() * half
+    frame[:3, 3] = numbers(ellipsoid, "center", 3)
     inverse = np.linalg.inv(frame)
     return _columns(lambda phi: inverse @ pseudo_inertia(phi) @ inverse.T)
 
 
-def com_in_ellipsoid(body: cp.Expression, ball: Array) -> cp.Expression:
-    """The centre of mass in an ellipsoid (003 eq. 22), see `seen_from`, in kg."""
-    mass, off = cp.reshape(body[:1], (1, 1), order="C"), cp.reshape(
-        ball[[3, 7, 11]] @ body, (3, 1), order="C")
-    return cp.bmat([[mass, off.T], [off, body[0] * np.eye(3)]])
+def robot_limits(names: Sequence[str], like: Reference,
+                 constraints: Mapping[str, Any] | None = None, margin: float = MARGIN) -> Limits:
+    """The limits of a robot: consistent bodies, friction and drive inertia >= 0 (004 eq. 28), and
+    what is known beforehand.
 
+    Args:
+        names: (p,) of the parameters, the bodies first.
+        like: robot of about the right size, and the design of `near_design`.
+        constraints: as of a file: links, by name; masses, sums of them; form, one of `FORMS`.
 
-def density_in_ellipsoid(body: cp.Expression, ball: Array) -> cp.Expression:
-    """``tr(J Q) >= 0`` (003 eq. 23), see `seen_from`, in kg: with `consistent`, all mass can lie in
-    it."""
-    return cp.reshape((ball[15] - ball[[0, 5, 10]].sum(axis=0)) @ body, (1,), order="C")
-
-
-def density_in_union(body: cp.Expression, balls: Sequence[Array]) -> list[cp.Expression]:
-    """All mass in a union of ellipsoids (003 Corollary 2): a sum of bodies, one in each ellipsoid.
-
-    Those after the first are variables of their own. It implies `consistent` without its margin.
+    Raises:
+        InvalidSetting: a link or bound that does not exist, or is out of range.
     """
-    others = [np.linalg.pinv(ball) @ cp.vec(cp.Variable((4, 4), symmetric=True), order="C")
-              for ball in balls[1:]]
-    parts = [body - sum(others[1:], others[0]) if others else body, *others]
-    return [limit for part, ball in zip(parts, balls, strict=True) for limit in (
-        cp.reshape(ball @ part, (4, 4), order="C"), density_in_ellipsoid(part, ball))]
+    known = entries(constraints or {}, "constraints", "links", "masses", "form")
+    links, sums, form = known.get("links", {}), known.get("masses", ()), known.get("form", "pseudo")
+    require(form in FORMS, "form", form, " or ".join(FORMS))
+    require(isinstance(links, Mapping), "links", links, "a mapping by link")
+    require(isinstance(sums, list | tuple), "masses", sums, "a list")
+    terms, owners = zip(*(name[:-1].split("(", 1) for name in names), strict=True)
+    bodies = owners[:terms.count(BODY_TERMS[0]) * BODY_SIZE:BODY_SIZE]
+    places = dict(zip(bodies, body_slices(len(bodies)), strict=True))
+    signed = [k for k, term in enumerate(terms) if term in NOT_NEGATIVE]
 
+    def place(link: str) -> slice:
+        require(link in places, "link", link, "one that moves: " + ", ".join(bodies))
+        return places[link]
 
-def near_design(body: cp.Expression, design: Array, distance: float) -> cp.Expression:
-    """A body within a distance of its design (10,), in units of the design: 1 is 100 % of itself.
+    def limits(phi: Any) -> list[cp.Expression]:
+        out = [consistent(phi[where], like.phi[where], form, margin) for where in places.values()]
+        out += [phi[signed]] if signed else []
+        for k, each in enumerate(sums):
+            bound = entries(each, f"masses[{k}]", "links", "min", "max")
+            low, high = (float(numbers(bound, end, default=value)) for end, value in (
+                ("min", 0.0), ("max", np.inf)))
+            require(0.0 <= low <= high, f"masses[{k}]", each, "0 <= min <= max [kg]")
+            masses = [place(link).start for link in bound.get("links") or bodies]
+            out.append(mass_between(phi[masses], low, high) / like.phi[masses].sum())
+        for link, bounds in links.items():
+            out += link_limits(phi[place(link)], f"link '{link}'", bounds, like.phi[place(link)])
+        return out
 
-    The Schur complement of ``|difference| <= distance`` (as 004 eq. 54).
-    """
-    to_units = body_coordinates(design / design[0]).from_phi / (design[0] * distance)
-    off = cp.reshape(to_units @ (body - design), (BODY_SIZE, 1), order="C")
-    return cp.bmat([[np.eye(1), off.T], [off, np.eye(BODY_SIZE)]])
-
-
-@dataclass(frozen=True)
-class Bounds:
-    """Bounds of the bodies of a robot that are known beforehand.
-
-    Attributes:
-        links: bounds of links by name: mass, box, com_ellipsoid, ellipsoids, near_design.
-        masses: bounds on sums of masses: links, min, max.
-        form: of physical consistency, one of `FORMS`.
-    """
-
-    links: Mapping[str, Any] = field(default_factory=dict)
-    masses: Sequence[Any] = ()
-    form: str = "pseudo"
-
-    @classmethod
-    def from_mapping(cls, given: Any) -> Bounds:
-        """Bounds of the mapping of a file (raises InvalidSetting)."""
-        bounds = cls(**entries(given, "constraints", "links", "masses", "form"))
-        require(bounds.form in FORMS, "form", bounds.form, " or ".join(FORMS))
-        require(isinstance(bounds.links, Mapping), "links", bounds.links, "a mapping by link")
-        require(isinstance(bounds.masses, list | tuple), "masses", bounds.masses, "a list")
-        return bounds
-
-    def limits(self, bodies: Sequence[str], like: Array) -> Limits:
-        """Limits of these bodies, which phi begins with (raises InvalidSetting: a link or bound
-        that does not exist, or is out of range).
-
-        Args:
-            like: (p,) a robot of about the right size, and the design of `near_design`.
-        """
-        def limits(phi: Any) -> list[cp.Expression]:
-            out = []
-            for k, each in enumerate(self.masses):
-                bound = entries(each, f"masses[{k}]", "links", "min", "max")
-                low, high = (float(numbers(bound, end, default=value)) for end, value in (
-                    ("min", 0.0), ("max", np.inf)))
-                require(0.0 <= low <= high, f"masses[{k}]", each, "0 <= min <= max [kg]")
-                masses = [place(link, bodies).start for link in bound.get("links") or bodies]
-                out.append(mass_between(phi[masses], low, high) / like[masses].sum())
-            for link, bounds in self.links.items():
-                where = place(link, bodies)
-                out += _link_limits(phi[where], link, bounds, like[where])
-            return out
-
-        limits(cp.Constant(like))  # complains of what is out of range
-        return limits
-
-    def box(self, body: str) -> tuple[Array, Array] | None:
-        """Corners (3,) [m] of the box of a body, if it has one."""
-        given = self.links.get(body, {})
-        return tuple(numbers(given, "box", 2, 3)) if "box" in given else None
-
-
-def _link_limits(body: cp.Expression, link: str, given: Any, like: Array) -> list[cp.Expression]:
-    """Limits of one body, in units of the mass of a body like it (10,) (raises InvalidSetting)."""
-    what, out = f"link '{link}'", []
-    bounds = entries(given, what, "mass", "box", "com_ellipsoid", "ellipsoids", "near_design")
-    if "mass" in bounds:
-        low, high = numbers(bounds, "mass", 2)
-        require(0.0 <= low <= high, what, bounds, "0 <= mass[0] <= mass[1] [kg]")
-        out.append(mass_between(body[:1], low, high))
-    if "box" in bounds:
-        low, high = numbers(bounds, "box", 2, 3)
-        require(np.all(low < high), what, bounds, "the first corner of box below the second [m]")
-        out.append(com_in_box(body, low, high))
-    if "com_ellipsoid" in bounds:
-        out.append(com_in_ellipsoid(body, _ball(bounds["com_ellipsoid"], what)))
-    if bounds.get("ellipsoids"):
-        out += density_in_union(body, [_ball(each, what) for each in bounds["ellipsoids"]])
-    out = [each / like[0] for each in out]
-    if "near_design" in bounds:
-        distance = float(numbers(bounds, "near_design"))
-        require(distance > 0.0, what, bounds, "near_design above 0")
-        out.append(near_design(body, like, distance))
-    return out
-
-
-def _ball(given: Any, what: str) -> Array:
-    """See `seen_from` (raises InvalidSetting)."""
-    ellipsoid = entries(given, f"ellipsoid of {what}", "center", "half_axes", "rpy")
-    half = numbers(ellipsoid, "half_axes", 3)
-    require(half.min() > 0.0, what, given, "half_axes above 0 [m]")
-    return seen_from(numbers(ellipsoid, "center", 3), half, numbers(ellipsoid, "rpy", 3, default=0))
-
-
-# What a user writes
-
-
-def place(link: str, bodies: Sequence[str]) -> slice:
-    """Where the parameters of a body are (raises InvalidSetting)."""
-    require(link in bodies, "link", link, "one that moves: " + ", ".join(bodies))
-    return body_slices(len(bodies))[list(bodies).index(link)]
+    limits(cp.Constant(like.phi))  # complains of what is out of range
+    return limits
 
 
 def require(is_good: Any, what: str, given: Any, wanted: str) -> None:
-    """Raise InvalidSetting where bounds are not in range."""
+    """Raise InvalidSetting where what a user wrote is not in range."""
     if not is_good:
         raise InvalidSetting(f"{what} is {given}; needed: {wanted}")
 

@@ -16,17 +16,19 @@ of these variances (the text of eq. 28 names the variances themselves).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.linalg import block_diag
 
 from ..errors import InvalidData
 from ..extras import optional_packages
 from ..inertia import Array, point_columns, pseudo_inertia, transform_matrix
 from ..linalg import triangle
 from .constraints import MARGIN, Limits
-from .least_squares import Reference, body_slices
-from .model import BODY_SIZE
+from .least_squares import Reference
+from .model import BODY_SIZE, body_slices
 
 with optional_packages("identifying a robot"):
     import cvxpy as cp
@@ -50,15 +52,17 @@ class InfeasibleProblem(InvalidData):
     """No robot satisfies the constraints."""
 
 
+@dataclass(frozen=True)
 class AffineRobot:
     """Parameters ``offset + matrix x`` (p,) of a robot for a variable x, indexed as an array is:
     an expression of a few rows holds only these rows."""
 
-    def __init__(self, offset: Array, matrix: Array, x: cp.Variable) -> None:
-        self._offset, self._matrix, self._x = offset, matrix, x
+    offset: Array
+    matrix: Array
+    x: cp.Variable
 
     def __getitem__(self, where: Any, /) -> cp.Expression:
-        return self._offset[where] + self._matrix[where] @ self._x
+        return self.offset[where] + self.matrix[where] @ self.x
 
 
 def nearest_robot(rows: Array, target: Array, limits: Limits, reference: Reference) -> Array:
@@ -153,11 +157,10 @@ def uniform_box(phi: Array) -> Box:
 
 def box_reference(boxes: Sequence[Box], reference: Reference) -> Reference:
     """A reference robot with the standard deviations that the boxes of its bodies allow."""
-    unit, inverse = reference.unit.copy(), reference.inverse.copy()
-    for box, where in zip(boxes, body_slices(len(boxes)), strict=True):
-        unit[where, where] = box.prior(reference.phi[where])
-        inverse[where, where] = np.linalg.inv(unit[where, where])
-    return Reference(reference.phi, unit, inverse)
+    first = BODY_SIZE * len(boxes)
+    units = [box.prior(reference.phi[where])
+             for box, where in zip(boxes, body_slices(len(boxes)), strict=True)]
+    return Reference(reference.phi, block_diag(*units, reference.unit[first:, first:]))
 
 
 def null_space_prior(rows: Array, scale: Reference) -> tuple[Array, Array]:
@@ -177,15 +180,13 @@ def fit_mass_points(rows: Array, target: Array, limits: Limits, boxes: Sequence[
         limits: beside those of the points, such as `consistent_robot`.
         boxes: of the bodies; scale: expected robot, see `box_reference`.
     """
-    size, each, first = len(scale.phi), POINTS_PER_EDGE**3, BODY_SIZE * len(boxes)
-    count = each * len(boxes)
-    compose = np.zeros((size, count + size - first))  # P, and joint terms as they are
-    compose[first:, count:] = scale.unit[first:, first:]
-    expected = np.zeros(count)
-    for k, (box, where) in enumerate(zip(boxes, body_slices(len(boxes)), strict=True)):
-        points = slice(each * k, each * (k + 1))
-        compose[where, points] = point_columns(box.points()) * (scale.phi[where][0] / each)
-        expected[points] = np.linalg.pinv(compose[where, points]) @ scale.phi[where]  # eq. 23
+    each, first = POINTS_PER_EDGE**3, BODY_SIZE * len(boxes)
+    count, bodies = each * len(boxes), scale.phi[:first].reshape(-1, BODY_SIZE)
+    columns = [point_columns(box.points()) * (body[0] / each)
+               for box, body in zip(boxes, bodies, strict=True)]
+    compose = block_diag(*columns, scale.unit[first:, first:])  # P, and joint terms as they are
+    expected = np.concatenate([np.linalg.pinv(own) @ body  # eq. 23
+                               for own, body in zip(columns, bodies, strict=True)])
     prior, wanted = null_space_prior(rows, scale)
     weak = np.sqrt(STABILITY) * np.eye(compose.shape[1])[:count]
     upper = triangle(np.column_stack([
@@ -195,5 +196,5 @@ def fit_mass_points(rows: Array, target: Array, limits: Limits, boxes: Sequence[
     # Every point holds a little: a body in a plane would not exist.
     share = np.kron(np.eye(len(boxes)), np.full((each, each), MARGIN / each))
     solve(cp.Minimize(cp.sum_squares(upper[:-1, :-1] @ x - upper[:-1, -1])),
-          [x[:count] - share @ x[:count], *limits(AffineRobot(np.zeros(size), compose, x))])
+          [x[:count] - share @ x[:count], *limits(AffineRobot(np.zeros(len(compose)), compose, x))])
     return np.asarray(compose @ np.asarray(x.value))

@@ -9,12 +9,13 @@ would pull on what the data know. It is made weaker until it costs hardly any re
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.stats import chi2
 
-from ..extras import optional_packages
 from ..inertia import Array, is_consistent
 from .base_parameters import (
     BaseParameters,
@@ -22,23 +23,18 @@ from .base_parameters import (
     fit_base_parameters,
     fit_feasible,
 )
-from .constraints import Bounds, Limits, consistent_robot
+from .constraints import Limits, robot_limits
 from .convex import Box, box_reference, fit_mass_points, nearest_robot, uniform_box
 from .least_squares import (
     FreeFit,
     Reference,
-    body_slices,
     description_reference,
     fit_unconstrained,
     rest_weights,
 )
-from .model import BODY_SIZE, RobotModel
+from .model import BODY_SIZE, RobotModel, body_slices
 from .recording import Rows
 
-with optional_packages("identifying a robot"):
-    import cvxpy as cp
-
-METHODS = ("lmi", "fbpe", "ols+bpfc", "mass-points")
 # The pull of the description may cost this part of what the true robot would cost on average:
 # one squared standard deviation for each base parameter. Of simulated arms it costs 0.1 to 0.4.
 _MOST_PULL = 0.5
@@ -84,8 +80,7 @@ class RobotFit:
         eased: by how much the prior was made weaker, 1: it was not.
         contradicted: (bodies,) True where the data contradict the description by far.
         covariance: (p, p); data_share: (p,) part of each parameter that the data know.
-        free: the fit without constraints; noise: (joints,) of independent rows [N m].
-        follow: see `Drives`.
+        free: the fit without constraints; follow: see `Drives`.
     """
 
     model: RobotModel
@@ -96,7 +91,6 @@ class RobotFit:
     covariance: Array
     data_share: Array
     free: FreeFit
-    noise: Array
     follow: Array
 
     def predict(self, rows: Rows) -> Prediction:
@@ -109,8 +103,9 @@ class RobotFit:
         return Prediction(torque, rms, rows.time, rows.effort, error)
 
 
-def fit_robot(rows: Rows, base: BaseParameters, method: str = "lmi", bounds: Bounds | None = None,
-              weight: float = 1.0, gain_spread: Array | None = None) -> RobotFit:
+def fit_robot(rows: Rows, base: BaseParameters, method: str = "lmi",
+              constraints: Mapping[str, Any] | None = None, gain_spread: Array | None = None
+              ) -> RobotFit:
     """The robot that fits filtered rows. What joint torques do not tell is as near to the
     description as the base parameters and the limits allow.
 
@@ -118,50 +113,45 @@ def fit_robot(rows: Rows, base: BaseParameters, method: str = "lmi", bounds: Bou
         base: base parameters of the model under gravity along an axis of its root.
         method: one of `METHODS`. Standard deviations are those of data and description, whatever
             the method.
-        weight: of the description, of which 1 trusts each body to 100 % of itself.
+        constraints: as of `RobotRequest`.
         gain_spread: (joints, joints) covariance of the relative errors of the drives' gains, with
             which torques were computed from currents; None: torques were measured.
 
     Raises:
         InvalidData: numbers beyond those of a robot. InfeasibleProblem: no robot can have them.
+        InvalidSetting: constraints that are not understood.
     """
-    model, bounds = rows.model, bounds or Bounds()
-    design, free, bodies = description_reference(model), fit_unconstrained(rows), len(model.bodies)
-    rows, noise = free.rows, free.noise * free.used
-    data = rows.factor(noise)
-    exists = consistent_robot(model, design, bounds.form)
-    more = bounds.limits(model.bodies, design.phi)
-
-    def limits(phi: Array) -> list[cp.Expression]:
-        return [*exists(phi), *more(phi)]
-
-    spread = np.append(np.full(model.inertial, weight**-0.5), term_sizes(rows))
-    phi, prior, eased = fit_described(*data, limits, design.scaled(spread), base.count)
+    model, free = rows.model, fit_unconstrained(rows)
+    design, bodies = description_reference(model), len(model.bodies)
+    rows, data = free.rows, free.rows.factor(free.noise)
+    limits = robot_limits(model.parameter_names, design, constraints)
+    prior = design.scaled(np.append(np.ones(model.inertial), term_sizes(rows)))
+    phi, eased = fit_described(*data, limits, prior, len(base.matrix))
     covariance, share = covariance_and_share(data[0], prior, eased)
     contradicted = _contradicted(phi, covariance, design, bodies)
     if method == "mass-points":
-        boxes = [Box(*(bounds.box(body) or uniform_box(design.phi[where])))
+        given = (constraints or {}).get("links") or {}
+        boxes = [Box(*np.array(given[body]["box"], dtype=float)) if "box" in given.get(body, ())
+                 else uniform_box(design.phi[where])
                  for body, where in zip(model.bodies, body_slices(bodies), strict=True)]
         phi = fit_mass_points(*data, limits, boxes, box_reference(boxes, design))
     elif method != "lmi":
         phi = fit_feasible(rows, base, limits, design) if method == "fbpe" else (
             correct_to_feasible(base, fit_base_parameters(rows, base), limits, design))
         # The robot nearest to the design with these base parameters.
-        phi = nearest_robot(np.concatenate([base.matrix / _CLOSE, design.inverse]), np.append(
-            base.matrix @ phi / _CLOSE, design.inverse @ design.phi), limits, design)
-    if method != "lmi":
-        phi = _without_tolerance(phi, design, bodies)
+        phi = identify(base.matrix / _CLOSE, base.matrix @ phi / _CLOSE, limits, design)
+    phi = _without_tolerance(phi, design, bodies)
     follow = covariance @ np.einsum("rjp,rj->pj", rows.regressor, rows.effort
-                                    * (rows.weights / noise)**2)
+                                    * (rows.weights / free.noise)**2)
     if gain_spread is not None:
         covariance = covariance + follow @ gain_spread @ follow.T
-    return RobotFit(model, base, phi, eased, contradicted, covariance, share, free, noise, follow)
+    return RobotFit(model, base, phi, eased, contradicted, covariance, share, free, follow)
 
 
 def fit_described(rows: Array, target: Array, limits: Limits, prior: Reference, count: int
-                  ) -> tuple[Array, Reference, float]:
-    """The robot (p,) that fits whitened rows (r, p), target (r,) and a prior best, the prior, and
-    by how much it was eased: it trusts the description as far as the data do.
+                  ) -> tuple[Array, float]:
+    """The robot (p,) that fits whitened rows (r, p), target (r,) and a prior best, and by how much
+    the prior was eased: it trusts the description as far as the data do.
 
     Args:
         prior: one standard deviation a unit; count: of base parameters.
@@ -169,17 +159,16 @@ def fit_described(rows: Array, target: Array, limits: Limits, prior: Reference, 
     def squares(phi: Array) -> float:
         return float(np.sum((target - rows @ phi)**2))
 
-    own, eased, most = prior, 1.0, _MOST_PULL * count
-    none = prior.scaled(np.full(len(prior.phi), _NONE**-0.5))
-    phi = identify(rows, target, limits, prior)
+    eased, phi, none = 1.0, identify(rows, target, limits, prior), prior.scaled(_NONE**-0.5)
+    most = _MOST_PULL * count
     # Without limits, the best possible fit takes no solver, and is at least as good as with them.
-    if squares(phi) > squares(identify(rows, target, lambda _: [], none)) + most:
-        limit = squares(identify(rows, target, limits, none)) + most
-        while squares(phi) > limit and eased > _NONE:
-            eased *= _EASE
-            own = prior.scaled(np.full(len(prior.phi), eased**-0.5))
-            phi = identify(rows, target, limits, own)
-    return phi, own, eased
+    least = squares(identify(rows, target, lambda _: [], none))
+    if squares(phi) > least + most:
+        least = squares(identify(rows, target, limits, none))
+    while squares(phi) > least + most and eased > _NONE:
+        eased *= _EASE
+        phi = identify(rows, target, limits, prior.scaled(eased**-0.5))
+    return phi, eased
 
 
 def identify(rows: Array, target: Array, limits: Limits, prior: Reference) -> Array:
@@ -190,12 +179,12 @@ def identify(rows: Array, target: Array, limits: Limits, prior: Reference) -> Ar
 
 
 def covariance_and_share(rows: Array, prior: Reference, eased: float = 1.0) -> tuple[Array, Array]:
-    """Covariance (p, p) of what whitened rows and prior know, limits not counted; and the part (p,)
-    of each parameter that the data know and a prior that was not eased need not: 0 to 1."""
+    """Covariance (p, p) of what whitened rows and an eased prior know, limits not counted; and the
+    part (p,) of each parameter that the data know and the prior itself need not: 0 to 1."""
     scaled = rows @ prior.unit
-    information = scaled.T @ scaled + np.eye(rows.shape[1])
+    information = scaled.T @ scaled + eased * np.eye(rows.shape[1])
     spread = prior.unit @ np.linalg.inv(information) @ prior.unit.T
-    before = eased * np.sum(prior.unit**2, axis=1)
+    before = np.sum(prior.unit**2, axis=1)
     return 0.5 * (spread + spread.T), 1.0 - np.clip(np.diag(spread) / before, 0.0, 1.0)
 
 

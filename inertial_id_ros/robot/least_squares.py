@@ -15,14 +15,16 @@ parameters make up for friction that is there, and that the model lacks.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.linalg import block_diag
 
 from ..errors import InvalidData
 from ..estimators.reference_body import DEFAULT_RADIUS, body_coordinates
 from ..inertia import Array, is_consistent, phi_from_body
-from .model import BODY_SIZE, RobotModel
+from .model import BODY_SIZE, RobotModel, body_slices
 from .recording import Rows
 
 DEFAULT_MASS = 1.0  # kg, of a body the description says nothing about
@@ -33,37 +35,30 @@ _LEAST_FREE = 0.1  # part of the rows of a joint that a fit leaves free at least
 
 @dataclass(frozen=True)
 class Reference:
-    """Parameters of a consistent robot of about the right size.
-
-    Attributes:
-        phi: (p,).
-        unit: (p, p), ``phi = unit u``; block diagonal; inverse: its inverse.
-    """
+    """Parameters phi (p,) of a consistent robot of about the right size, and unit (p, p), block
+    diagonal, with ``phi = unit u``."""
 
     phi: Array
     unit: Array
-    inverse: Array
 
-    def scaled(self, spread: Array) -> Reference:
-        """The same robot with units times spread (p,): what a prior on it allows."""
-        return Reference(self.phi, self.unit * spread, self.inverse / spread[:, None])
+    @cached_property
+    def inverse(self) -> Array:
+        """Inverse (p, p) of the unit."""
+        return np.linalg.inv(self.unit)
 
-
-def body_slices(bodies: int) -> list[slice]:
-    """Where the bodies are that phi begins with."""
-    return [slice(BODY_SIZE * k, BODY_SIZE * (k + 1)) for k in range(bodies)]
+    def scaled(self, spread: Array | float) -> Reference:
+        """The same robot with units times spread (p,), or one for all: what a prior on it allows.
+        """
+        return Reference(self.phi, self.unit * spread)
 
 
 def make_reference(phi: ArrayLike, bodies: int) -> Reference:
     """The reference of given parameters (p,): `bodies` times ten of consistent bodies, then joint
     terms, of size 1."""
     p = np.array(phi, dtype=float)
-    unit, inverse = np.eye(len(p)), np.eye(len(p))
-    for where in body_slices(bodies):
-        mass = p[where][0]
-        body = body_coordinates(p[where] / mass)
-        unit[where, where], inverse[where, where] = mass * body.to_phi, body.from_phi / mass
-    return Reference(p, unit, inverse)
+    units = [p[where][0] * body_coordinates(p[where] / p[where][0]).to_phi
+             for where in body_slices(bodies)]
+    return Reference(p, block_diag(*units, np.eye(len(p) - BODY_SIZE * bodies)))
 
 
 def description_reference(model: RobotModel) -> Reference:
@@ -116,15 +111,13 @@ class FreeFit:
 
     Attributes:
         phi: (p,); rows: with weights; rms: (joints,) of the residual [N m].
-        noise: (joints,) of independent rows that say as much [N m]; used: by which factors it is
-            larger than a fit leaves it.
+        noise: (joints,) of independent rows that say as much [N m], larger than a fit leaves it.
     """
 
     phi: Array
     rows: Rows
     rms: Array
     noise: Array
-    used: Array
 
 
 def rest_weights(rows: Rows, phi: Array, rms: Array) -> Array:
@@ -148,32 +141,24 @@ def fit_unconstrained(rows: Rows) -> FreeFit:
         rows = replace(rows, weights=weights)
         total = np.sqrt(np.mean(weights**2, axis=0))
         for _ in range(2):
-            phi = _least_squares(*rows.factor(noise), scale)
+            factor, target = rows.factor(noise)
+            try:  # like the reference where the data say nothing
+                phi = scale.phi + scale.unit @ np.linalg.lstsq(
+                    factor @ scale.unit, target - factor @ scale.phi, rcond=1e-9)[0]
+            except np.linalg.LinAlgError:
+                raise InvalidData("no robot can be fitted to these numbers: positions or torques "
+                                  "are far beyond those of a robot") from None
             error = rows.residual(phi) / total
             noise = equivalent_white_noise(error, least)
         rms = np.maximum(np.sqrt(np.mean(error**2, axis=0)), least)
         if not last:
             weights = rest_weights(rows, phi, rms)
-    return FreeFit(phi, rows, rms, noise, _used(rows, noise, rms, scale))
-
-
-def _least_squares(rows: Array, target: Array, scale: Reference) -> Array:
-    """Least squares without constraints (p,); like the reference where data say nothing."""
-    try:
-        step = np.linalg.lstsq(rows @ scale.unit, target - rows @ scale.phi, rcond=1e-9)[0]
-    except np.linalg.LinAlgError:
-        raise InvalidData("no robot can be fitted to these numbers: positions or torques are far "
-                          "beyond those of a robot") from None
-    return scale.phi + scale.unit @ step
-
-
-def _used(rows: Rows, noise: Array, rms: Array, scale: Reference) -> Array:
-    """See `FreeFit`: of the independent rows that stand for a joint's, the fit used up the trace of
-    its part of the hat matrix."""
+    # Of the independent rows that stand for a joint's, the fit used up the trace of its part of the
+    # hat matrix.
     s, right = np.linalg.svd(rows.factor(noise)[0] @ scale.unit)[1:]
     known = s > 1e-9 * s.max(initial=0.0)
     across = scale.unit @ right[known].T / s[known]
     used = [np.sum((own @ across)**2) for own in np.moveaxis(
         rows.regressor * np.expand_dims(rows.weights / noise, 2), 1, 0)]
-    independent = len(rows.effort) * (rms / noise)**2
-    return np.sqrt(1.0 / np.maximum(1.0 - used / np.maximum(independent, 1.0), _LEAST_FREE))
+    free = 1.0 - used / np.maximum(len(rows.effort) * (rms / noise)**2, 1.0)
+    return FreeFit(phi, rows, rms, noise / np.sqrt(np.maximum(free, _LEAST_FREE)))

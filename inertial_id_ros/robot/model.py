@@ -48,9 +48,6 @@ class JointTerms:
             0: a step, which the noise of dq throws from side to side around rest.
         load: friction in proportion to the torque of the bodies [-].
         load_bodies: parameters (10 bodies,) whose torque loads the joints; needed with `load`.
-
-    Raises:
-        InvalidModel: a negative speed.
     """
 
     viscous: bool = True
@@ -60,11 +57,6 @@ class JointTerms:
     coulomb_velocity: float = 0.0
     load: bool = False
     load_bodies: tuple[float, ...] = ()
-
-    def __post_init__(self) -> None:
-        if not (np.isfinite(self.coulomb_velocity) and self.coulomb_velocity >= 0.0):
-            raise InvalidModel(f"coulomb_velocity is {self.coulomb_velocity} rad/s; "
-                               "it must be zero or positive")
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -91,6 +83,11 @@ def mean_sign(dq: Array, ddq: Array, speed: float, span: float) -> Array:
     area = speed * (np.logaddexp(end, -end) - np.logaddexp(begin, -begin))  # of tanh: log cosh
     turns = np.abs(half) > 1e-3 * np.maximum(speed, np.abs(dq))
     return np.where(turns, area / np.where(turns, 2.0 * half, 1.0), np.tanh(dq / speed))
+
+
+def body_slices(bodies: int) -> list[slice]:
+    """Where the bodies are that phi begins with."""
+    return [slice(BODY_SIZE * k, BODY_SIZE * (k + 1)) for k in range(bodies)]
 
 
 class RobotModel:
@@ -148,8 +145,8 @@ class RobotModel:
         Args:
             floating_base: the root link moves freely and is a body with parameters; else it is
                 fixed to the ground and has none.
-            joints: that move, in the order of the description; the others are locked at zero.
-                None: all.
+            joints: that move, in the order of the description, the others locked at zero; none:
+                all.
 
         Raises:
             InvalidModel: not a usable URDF, or it lacks one of the joints.
@@ -157,13 +154,10 @@ class RobotModel:
         root = pin.JointModelFreeFlyer() if floating_base else None
         full = parse_urdf(urdf, root, dynamics=True)
         names = list(full.names)[1:]
-        moving = names if joints is None else [name for name in names if name in joints]
-        for name in set(joints or ()) - set(names):
-            raise InvalidModel(f"the robot description has no joint '{name}'; it has: "
-                               + ", ".join(names))
-        if moving != list(joints or names):
-            raise InvalidModel("the joints of the robot description stand in another order: "
-                               + ", ".join(moving))
+        moving = list(joints or names)
+        if moving != [name for name in names if name in moving]:
+            raise InvalidModel(f"joints {', '.join(moving)} are asked for; the robot description "
+                               f"has, in this order: {', '.join(names)}")
         locked = [k for k, name in enumerate(names, 1) if name not in moving]
         return cls(pin.buildReducedModel(full, locked, pin.neutral(full)) if locked else full,
                    terms, gravity)
@@ -180,8 +174,8 @@ class RobotModel:
 
     def body_slice(self, body: str | int) -> slice:
         """Where the ten parameters of a body are."""
-        k = body if isinstance(body, int) else self.bodies.index(body)
-        return slice(BODY_SIZE * k, BODY_SIZE * (k + 1))
+        return body_slices(len(self.bodies))[
+            body if isinstance(body, int) else self.bodies.index(body)]
 
     def term_index(self, joint: str | int, term: str) -> int:
         """Index in phi of a joint's term (`VISCOUS`, ...)."""
@@ -221,19 +215,16 @@ class RobotModel:
         return self.body_slice(body), self._model.frames[frame].placement
 
     @property
-    def effort_limits(self) -> Array:
-        """Largest torque or force (nv,) [N m or N]; infinite where the description says none."""
-        limits = np.array(self._model.effortLimit, dtype=float)
-        return np.where(limits > 0.0, limits, np.inf)
-
-    @property
-    def position_limits(self) -> Array:
-        """Lowest and highest position (joints, 2) [rad or m]; infinite where it says none."""
+    def limits(self) -> tuple[Array, Array]:
+        """Lowest and highest position (joints, 2) [rad or m], and largest effort (joints,) [N m or
+        N]; infinite where the description says none."""
         model = self._model
-        limits = np.array([[limit[joint.idx_q] for limit in (
+        places = np.array([[limit[joint.idx_q] for limit in (
             model.lowerPositionLimit, model.upperPositionLimit)] for joint in self._joints])
-        given = (limits[:, 0] < limits[:, 1]) & [joint.nq == 1 for joint in self._joints]
-        return np.where(given[:, None], limits, [-np.inf, np.inf])
+        given = (places[:, 0] < places[:, 1]) & [joint.nq == 1 for joint in self._joints]
+        efforts = np.array(model.effortLimit, dtype=float)[self.nv - len(self._joints):]
+        return (np.where(given[:, None], places, [-np.inf, np.inf]),
+                np.where(efforts > 0.0, efforts, np.inf))
 
     @property
     def slides(self) -> np.ndarray:

@@ -16,8 +16,9 @@ import numpy as np
 from scipy import sparse
 from scipy.ndimage import binary_dilation
 
-from ..errors import NotEnoughData, RecordingError
+from ..errors import InvalidData, NotEnoughData, RecordingError
 from ..inertia import Array
+from ..io.fields import as_rows
 from ..linalg import triangle
 from ..motion.motion import BIN, BIN_NS
 from ..motion.track import fit_quartics, window_length
@@ -39,8 +40,8 @@ class JointRecording(NamedTuple):
     """Joint positions and efforts at the same times.
 
     Attributes:
-        names: of the joints; empty where the file holds none.
-        stamps: (n,) [ns].
+        names: of the joints; empty: those of the description, in its order.
+        stamps: (n,) whole nanoseconds.
         q: (n, joints) [rad] or [m]; effort: (n, joints) [N m], [N], or motor currents [A].
         urdf: robot description that was recorded; empty if none was.
         notes: choices that were made in reading.
@@ -66,38 +67,34 @@ class JointRecording(NamedTuple):
                    np.concatenate([each.q for each in recordings]),
                    np.concatenate([each.effort for each in recordings]))
 
-    def times(self, gain: Array) -> JointRecording:
-        """With torques in place of motor currents, by gains (joints,) of the drives."""
-        return self._replace(effort=self.effort * gain)
-
-    def beginning(self, seconds: float) -> JointRecording:
-        """The samples of the first seconds."""
-        some = self.stamps <= self.stamps[0] + 1e9 * seconds
-        return self._replace(stamps=self.stamps[some], q=self.q[some], effort=self.effort[some])
-
     def of_joints(self, names: Sequence[str]) -> JointRecording:
         """The samples of these joints, in their order; repeated and late samples and those that are
         no numbers left out.
 
         Raises:
             RecordingError: a joint is missing, or no two samples are left.
+            InvalidData: arrays of other shapes or types.
         """
         there = self.names or tuple(names)
-        if not set(names) <= set(there) or self.q.shape[1] != len(there):
+        if not set(names) <= set(there) or np.shape(self.q)[1:] != (len(there),):
             raise RecordingError(
-                f"the recording has {self.q.shape[1]} joints{', ' * bool(self.names)}"
+                f"the recording has {np.shape(self.q)[-1]} joints{', ' * bool(self.names)}"
                 f"{', '.join(self.names) or ' without names'}; the robot description has "
                 f"{', '.join(names)}: --joints names those that moved and that it holds")
-        columns = [there.index(name) for name in names]
-        q, effort = self.q[:, columns], self.effort[:, columns]
+        stamps, columns = np.asarray(self.stamps), [there.index(name) for name in names]
+        if stamps.dtype.kind not in "iu":
+            raise InvalidData(f"stamps are of type {stamps.dtype}; they must be whole nanoseconds, "
+                              "e.g. np.round(1e9 * seconds).astype(np.int64)")
+        q, effort = (as_rows(what, values, (len(stamps), len(there)))[:, columns]
+                     for what, values in (("positions", self.q), ("efforts", self.effort)))
         # Comparisons with NaN are false.
         good = (np.abs(np.hstack([q, effort])) < _LARGEST).all(axis=1)
-        newest = np.maximum.accumulate(np.where(good, self.stamps, np.iinfo(np.int64).min))
-        good[1:] &= self.stamps[1:] > newest[:-1]
+        newest = np.maximum.accumulate(np.where(good, stamps, np.iinfo(np.int64).min))
+        good[1:] &= stamps[1:] > newest[:-1]
         if good.sum() < 2:
             raise RecordingError("the recording holds fewer than two joint states with positions "
                                  "and efforts of all joints, and times that increase")
-        return self._replace(names=tuple(names), stamps=self.stamps[good], q=q[good],
+        return self._replace(names=tuple(names), stamps=stamps[good], q=q[good],
                              effort=effort[good])
 
 
@@ -153,7 +150,18 @@ class RowFilter:
 
     def __init__(self, recording: JointRecording, delay: float = 0.0, low_pass: float = LOW_PASS
                  ) -> None:
-        self.number, count, effort, self.motion = _bins(recording, delay)
+        stamps, q = recording.stamps, np.unwrap(recording.q, axis=0)
+        if len(stamps) < 2:
+            raise NotEnoughData("the recording holds fewer than two samples")
+        number, begin, count = np.unique(stamps // BIN_NS, return_index=True, return_counts=True)
+        effort = np.add.reduceat(recording.effort, begin) / count[:, None]
+        wanted = number * BIN_NS + np.add.reduceat(stamps % BIN_NS, begin) // count - int(
+            delay * 1e9)
+        *motion, _, good = fit_quartics(stamps, q, wanted, window_length(spacing_of(stamps)))
+        if not good.any():
+            raise NotEnoughData("the joint states are too sparse, or too short, for velocities")
+        self.number, count, effort = number[good], count[good], effort[good]
+        self.motion = np.stack(motion)[:, good]
         half = max(round(low_pass / BIN) // 2, 1)
         step = max(half // 4, 1)
         kernel = np.cos(0.5 * np.pi * np.arange(-half, half + 1) / (half + 1)) ** 2
@@ -196,19 +204,3 @@ class RowFilter:
             return slice(None), slice(0)
         before, after = np.searchsorted(self.time, 1e-9 * stamp + np.array([-1, 1]) * self.half)
         return slice(0, before), slice(after, None)
-
-
-def _bins(recording: JointRecording, delay: float) -> tuple[np.ndarray, np.ndarray, Array, Array]:
-    """Number (n,), samples (n,), mean effort (n, joints) and motion (3, n, joints), a delay [s]
-    before, of the bins in which the motion is known (raises NotEnoughData)."""
-    stamps, q = recording.stamps, np.unwrap(recording.q, axis=0)
-    if len(stamps) < 2:
-        raise NotEnoughData("the recording holds fewer than two samples")
-    number, begin, count = np.unique(stamps // BIN_NS, return_index=True, return_counts=True)
-    late = np.add.reduceat(stamps % BIN_NS, begin) // count
-    effort = np.add.reduceat(recording.effort, begin) / count[:, None]
-    wanted = number * BIN_NS + late - int(delay * 1e9)
-    *motion, _, good = fit_quartics(stamps, q, wanted, window_length(spacing_of(stamps)))
-    if not good.any():
-        raise NotEnoughData("the joint states are too sparse, or too short, for velocities")
-    return number[good], count[good], effort[good], np.stack(motion)[:, good]

@@ -10,15 +10,15 @@ which add to the torque of each joint in proportion to it and have made the robo
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..errors import DamagedFile, InvalidData, InvalidModel, InvalidSetting
 from ..inertia import PARAMETERS, Array, transform_matrix
+from ..io.fields import numbers
 from ..io.files import format_document, read_document, user_path, write_atomically
 from ..limits import MAX_ROBOT_BYTES
 from ..motion.motion import BIN
@@ -93,36 +93,23 @@ def load_robot(path: str | Path) -> IdentifiedRobot:
     """Read a robot file (raises InvalidSetting: not readable; InvalidData: not one, or damaged).
     """
     try:
-        return _from_tree(read_document(user_path(path), _KIND, _VERSION, limit=MAX_ROBOT_BYTES))
+        tree = read_document(user_path(path), _KIND, _VERSION, limit=MAX_ROBOT_BYTES)
+        p, n, terms, given = len(tree["phi"]), len(tree["joints"]), tree["terms"], tree["currents"]
+        currents = None if given is None else Drives(
+            numbers(given, "gain", n), numbers(given, "spread", n, n),
+            numbers(given, "follow", p, n))
+        noise = numbers(tree, "noise", n)
+        if noise.min() <= 0.0 or currents is not None and currents.gain.min() <= 0.0:
+            raise DamagedFile("its noise and gains must be positive")
+        return IdentifiedRobot(
+            tuple(tree["joints"]), tuple(tree["bodies"]),
+            JointTerms(**{**terms, "load_bodies": tuple(map(float, terms["load_bodies"]))}),
+            numbers(tree, "gravity", 3), float(tree["delay"]), numbers(tree, "phi", p),
+            numbers(tree, "covariance", p, p), noise, currents)
     except OSError as error:
         raise InvalidSetting(f"robot file {path} cannot be read: {error.strerror}") from error
-    except DamagedFile as error:
+    except (DamagedFile, AttributeError, KeyError, TypeError, ValueError) as error:
         raise InvalidData(f"robot file {path} cannot be used: {error}") from error
-    except (KeyError, TypeError, ValueError, InvalidModel) as error:
-        raise InvalidData(f"robot file {path} cannot be used: {error!r}") from error
-
-
-def _from_tree(tree: dict[str, Any]) -> IdentifiedRobot:
-    """The robot of a file's mapping (raises KeyError, TypeError, ValueError, InvalidModel)."""
-    p, n = len(tree["phi"]), len(tree["joints"])
-
-    def numbers(given: Mapping[str, Any], name: str, *shape: int) -> Array:
-        array = np.array(given[name], dtype=float)
-        if array.shape != shape or not np.isfinite(array).all() or (
-                name in ("gain", "noise") and not (array > 0.0).all()):
-            raise ValueError(f"{name} has shape {array.shape}; {shape} finite numbers are needed, "
-                             "of gains and noise positive ones")
-        return array
-
-    terms, given = tree["terms"], tree["currents"]
-    currents = None if given is None else Drives(
-        numbers(given, "gain", n), numbers(given, "spread", n, n), numbers(given, "follow", p, n))
-    return IdentifiedRobot(
-        tuple(tree["joints"]), tuple(tree["bodies"]),
-        JointTerms(**{**terms, "load_bodies": tuple(map(float, terms["load_bodies"]))}),
-        numbers(tree, "gravity", 3), float(tree["delay"]),
-        numbers(tree, "phi", p), numbers(tree, "covariance", p, p), numbers(tree, "noise", n),
-        currents)
 
 
 class LoadColumns(NamedTuple):
@@ -201,10 +188,15 @@ class TorqueLoad:
 
 def _error_root(model: RobotModel, robot: IdentifiedRobot) -> Array:
     """Square root (p + j, e) of the covariance of the robot's errors and of the relative errors of
-    its gains; zero where torques are measured."""
+    its gains; zero where torques are measured. Friction may have changed; offsets as Coulomb
+    friction does."""
     size, joints = model.size, model.nv
+    drift = np.zeros(size)
+    for term, like in ((VISCOUS, VISCOUS), (COULOMB, COULOMB), (OFFSET, COULOMB)):
+        own, known = model.term_indices(term), model.term_indices(like)
+        drift[own[:len(known)]] = FRICTION_DRIFT * np.abs(robot.phi[known[:len(own)]])
     covariance = np.zeros((size + joints, size + joints))
-    covariance[:size, :size] = robot.covariance + np.diag(_friction_drift(model, robot.phi) ** 2)
+    covariance[:size, :size] = robot.covariance + np.diag(drift**2)
     if robot.currents is not None and robot.currents.follow is not None:
         spread = robot.currents.spread
         across = -robot.currents.follow @ spread
@@ -213,12 +205,3 @@ def _error_root(model: RobotModel, robot: IdentifiedRobot) -> Array:
     sd = np.sqrt(np.maximum(np.diag(covariance), 1e-300))
     values, vectors = np.linalg.eigh(covariance / np.outer(sd, sd))
     return np.asarray(sd[:, None] * vectors * np.sqrt(np.maximum(values, 0.0)))
-
-
-def _friction_drift(model: RobotModel, phi: Array) -> Array:
-    """Deviations (p,) by which friction may have changed; offsets as Coulomb friction does."""
-    out = np.zeros(model.size)
-    for term, like in ((VISCOUS, VISCOUS), (COULOMB, COULOMB), (OFFSET, COULOMB)):
-        own, size = model.term_indices(term), model.term_indices(like)
-        out[own[:len(size)]] = FRICTION_DRIFT * np.abs(phi[size[:len(own)]])
-    return out

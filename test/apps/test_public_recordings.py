@@ -29,14 +29,14 @@ def makers_gains(data_folder: Path) -> list[float]:
         d["current_target"][:, j])[0][0] for j in range(6)]
 
 
-def recording(data_folder: Path, name: str) -> api.RobotRecording:
+def recording(data_folder: Path, name: str) -> api.JointRecording:
     """A UR10e: positions and motor currents, as published."""
     path = data_folder / "dynamic_calibration" / f"{name}.csv"
     if not path.is_file():
         pytest.skip(f"{path} is not there")
     rows = np.loadtxt(path, delimiter=",")
     rows = rows[np.append(True, np.diff(rows[:, 0]) > 0.0)]
-    return api.RobotRecording(np.round(1e9 * rows[:, 0]).astype(np.int64), rows[:, 1:7],
+    return api.JointRecording(JOINTS, np.round(1e9 * rows[:, 0]).astype(np.int64), rows[:, 1:7],
                               rows[:, 13:19])
 
 
@@ -44,14 +44,14 @@ def payload(data_folder: Path, tmp_path: Path, free: str, held: str) -> Estimate
     """What the robot carries, with the gains of its controller."""
     robot, loaded = recording(data_folder, free), recording(data_folder, held)
     described = data_sheet_ur10e()
-    found = api.identify_robot(described, robot.stamps, JOINTS, robot.positions, robot.efforts,
-                               gains=makers_gains(data_folder))
+    found = api.identify_robot(described, [robot], api.RobotRequest(
+        gains=makers_gains(data_folder)))
     api.save_robot(tmp_path / "robot", found.robot)
     identifier = api.Identifier(api.Settings().replace({
         "load.robot": str(tmp_path / "robot"),
         "wrench.sensor_frame": "link6", "buffer.window": 60.0}))
     identifier.set_robot_description(described)
-    identifier.add_joint_states(loaded.stamps, JOINTS, loaded.positions, loaded.efforts)
+    identifier.add_joint_states(loaded.stamps, JOINTS, loaded.q, loaded.effort)
     identifier.finish()
     return identifier.solve()
 

@@ -17,7 +17,7 @@ from torque_arm import NAMES, URDF, SimulatedTorques, simulate, wide_motion
 from inertial_id_ros.apps.robot.identify_robot import main
 from inertial_id_ros.errors import InvalidData
 from inertial_id_ros.inertia import is_consistent
-from inertial_id_ros.robot.checks import check_description, check_efforts, check_position_units
+from inertial_id_ros.robot.identify import check_description, check_efforts, check_position_units
 from inertial_id_ros.robot.least_squares import description_reference
 from inertial_id_ros.robot.model import RobotModel
 from inertial_id_ros.robot.recording import LOW_PASS, JointRecording

@@ -18,7 +18,7 @@ from inertial_id_ros.robot.base_parameters import (
     fit_feasible,
     structural_base_parameters,
 )
-from inertial_id_ros.robot.constraints import FORMS, Limits, consistent_robot, mass_between
+from inertial_id_ros.robot.constraints import FORMS, Limits, robot_limits
 from inertial_id_ros.robot.fit import RobotFit, covariance_and_share, fit_robot, identify
 from inertial_id_ros.robot.least_squares import Reference, description_reference, make_reference
 from inertial_id_ros.robot.model import JointTerms, RobotModel
@@ -60,9 +60,8 @@ def squares(c: Case, phi: np.ndarray) -> float:
 
 def light_robot(c: Case, form: str) -> Limits:
     """Consistent bodies that weigh at most 15 kg together."""
-    exists = consistent_robot(c.model, c.design, form)
-    masses = [c.model.body_slice(k).start for k in range(4)]
-    return lambda phi: [*exists(phi), mass_between(phi[masses], upper=15.0)]
+    return robot_limits(c.model.parameter_names, c.design,
+                        {"form": form, "masses": [{"max": 15.0}]})
 
 
 def optimum(c: Case, rows: np.ndarray, target: np.ndarray, form: str) -> float:
@@ -94,7 +93,7 @@ def test_feasible_base_parameters_are_the_constrained_optimum(
 
 def test_a_prior_everywhere_is_the_regularised_optimum(rng: np.random.Generator) -> None:
     c = case(rng, drives=False)
-    prior = c.design.scaled(np.full(c.model.size, 10.0))
+    prior = c.design.scaled(10.0)
     found = identify(*c.data.factor(NOISE), light_robot(c, "pseudo"), prior)
     rows = np.concatenate([c.rows, 0.1 * c.design.inverse])
     target = np.append(c.target, 0.1 * c.design.inverse @ c.design.phi)
@@ -130,7 +129,7 @@ def test_standard_deviations_cover_the_truth(rng: np.random.Generator) -> None:
         q, dq, ddq = rng.normal(size=(3, 100, 3))
         torque = model.regressor(q, dq, ddq) @ truth + NOISE * rng.normal(size=(100, 3))
         data = unfiltered(model, q, dq, ddq, torque).factor(NOISE)
-        prior = ref.scaled(np.full(model.size, 0.1))
+        prior = ref.scaled(0.1)
         sigma = np.sqrt(np.diag(covariance_and_share(data[0], prior)[0]))
         inside.append(np.abs(identify(*data, lambda _: [], prior) - truth) < 1.96 * sigma)
     assert 0.92 < np.mean(inside) < 0.98
@@ -168,9 +167,11 @@ def test_the_body_with_an_undescribed_load_is_named(rng: np.random.Generator, bo
     found = fitted(rng, body)
     assert np.flatnonzero(found.contradicted).tolist() == [body]
     design, rows = description_reference(found.model), found.free.rows
-    best = fit_feasible(rows, found.base, consistent_robot(found.model, design), design)
-    squares = [float(np.sum((rows.residual(phi) / found.noise)**2)) for phi in (found.phi, best)]
-    assert 0.0 < squares[0] - squares[1] < 0.6 * found.base.count
+    limits = robot_limits(found.model.parameter_names, design)
+    best = fit_feasible(rows, found.base, limits, design)
+    squares = [float(np.sum((rows.residual(phi) / found.free.noise)**2))
+               for phi in (found.phi, best)]
+    assert 0.0 < squares[0] - squares[1] < 0.6 * len(found.base.matrix)
     where = found.model.body_slice(3)
     if body == 3:
         assert found.phi[where][0] == pytest.approx(

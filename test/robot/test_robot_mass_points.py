@@ -14,7 +14,7 @@ from inertial_id_ros.robot.base_parameters import (
     fit_base_parameters,
     structural_base_parameters,
 )
-from inertial_id_ros.robot.constraints import consistent_robot
+from inertial_id_ros.robot.constraints import robot_limits
 from inertial_id_ros.robot.convex import (
     STABILITY,
     Box,
@@ -55,15 +55,15 @@ def test_base_rows_of_a_free_robot_tell_all_that_all_rows_tell(rng: np.random.Ge
     rows = model.regressor(q, dq, ddq)[:, :BASE_SIZE]
     part = find_base_parameters(rows.reshape(-1, model.size), model.parameter_names)
     whole = structural_base_parameters(model)
-    assert part.count == whole.count < model.size
+    assert len(part.matrix) == len(whole.matrix) < model.size
     both = np.concatenate([part.matrix, whole.matrix])  # the same subspace of combinations
-    assert np.linalg.matrix_rank(both, rtol=1e-8) == part.count
+    assert np.linalg.matrix_rank(both, rtol=1e-8) == len(part.matrix)
 
 
 def test_standard_deviations_of_a_box_are_the_bounds_of_the_paper() -> None:
     """Eqs 17-22 about the middle of the box, half lengths 0.2 m, the mass known to half of it."""
     about = make_reference(BODY, 1)
-    spread = np.linalg.inv(box_reference([BOX], about).unit) @ np.eye(10)[:, 0]
+    spread = box_reference([BOX], about).inverse @ np.eye(10)[:, 0]
     assert spread[0] == pytest.approx(1.0 / 1.0)  # of 2 kg, known to 1 kg
     centred = Box(-0.2 * np.ones(3), 0.2 * np.ones(3))
     body = phi_from_body(2.0, np.zeros(3), np.diag([0.03, 0.03, 0.04]))
@@ -105,12 +105,12 @@ def test_the_prior_acts_in_the_null_space_alone(rng: np.random.Generator) -> Non
     design[:30] *= np.repeat([1.3, 0.8, 1.1], 10)
     slices = [model.body_slice(k) for k in range(3)]
     boxes = [uniform_box(model.nominal[where]) for where in slices]
-    scale = box_reference(boxes, make_reference(design, 3).scaled(np.full(model.size, 10.0)))
+    scale = box_reference(boxes, make_reference(design, 3).scaled(10.0))
     rows, target = data.factor(0.1)
     prior, wanted = null_space_prior(rows, scale)
     np.testing.assert_allclose(prior @ scale.unit @ np.linalg.pinv(base.matrix @ scale.unit), 0.0,
                                atol=1e-6)  # nothing of it on base parameters
-    assert len(prior) == model.size - base.count
+    assert len(prior) == model.size - len(base.matrix)
     free = fit_base_parameters(data, base)
     plain = nearest_robot(np.concatenate([rows, prior]), np.append(target, wanted),
                           lambda _: [], scale)
@@ -130,7 +130,7 @@ def test_a_tree_of_30_joints_from_the_rows_of_its_floating_base_alone() -> None:
     slices = [model.body_slice(k) for k in range(31)]
     boxes = [uniform_box(model.nominal[where]) for where in slices]
     rows, target = data.factor(FORCE_NOISE)
-    phi = fit_mass_points(rows, target, consistent_robot(model, design), boxes,
+    phi = fit_mass_points(rows, target, robot_limits(model.parameter_names, design), boxes,
                           box_reference(boxes, design))
     assert all(is_consistent(phi[where]) for where in slices)
     left = [np.linalg.norm(rows @ p - target) for p in (

@@ -12,9 +12,9 @@ from robots import panda, random_tree, recording, ur10e
 from torque_arm import COULOMB, URDF, VISCOUS, identify_arm, simulate, wide_motion
 
 from inertial_id_ros.inertia import phi_from_body
-from inertial_id_ros.robot.calibration import Alignment, align_recording, gains_from_payload
-from inertial_id_ros.robot.fit import METHODS
-from inertial_id_ros.robot.identify import Request, identify_described_robot
+from inertial_id_ros.robot import METHODS, RobotRequest
+from inertial_id_ros.robot.calibration import align_recording, gains_from_payload
+from inertial_id_ros.robot.identify import identify_described_robot
 from inertial_id_ros.robot.least_squares import fit_unconstrained, friction_weight
 from inertial_id_ros.robot.model import NO_TERMS, JointTerms, RobotModel, mean_sign
 from inertial_id_ros.robot.recording import JointRecording, RowFilter
@@ -117,10 +117,10 @@ def test_tilt_and_delay_are_found(rng: np.random.Generator) -> None:
     late = leaning.regressor(q, dq, ddq) @ model.nominal
     late += 0.02 * rng.normal(size=late.shape)
     stamped = np.stack([np.interp(t - DELAY, t, late[:, j]) for j in range(4)], axis=1)[10:]
-    found: Alignment = align_recording(model, RowFilter(recording(t[10:], q[10:], stamped)))
-    assert found.delay == pytest.approx(DELAY, abs=0.3e-3)
-    np.testing.assert_allclose(found.tilt, tilt, atol=2e-3)
-    np.testing.assert_allclose(found.gravity, gravity, atol=0.02)
+    found, delay = align_recording(model, RowFilter(recording(t[10:], q[10:], stamped)))
+    assert delay == pytest.approx(DELAY, abs=0.3e-3)
+    np.testing.assert_allclose(np.arcsin(found[:2] / 9.81), tilt, atol=2e-3)
+    np.testing.assert_allclose(found, gravity, atol=0.02)
 
 
 def test_gains_and_payload_are_found_from_currents(rng: np.random.Generator) -> None:
@@ -159,7 +159,7 @@ def test_drives_and_friction_by_load_are_found_as_they_are(size: float) -> None:
     q, dq, ddq = wide_motion(30.0, harmonics=18)(t)
     effort = model.regressor(q, dq, ddq) @ phi
     effort += 0.02 * np.random.default_rng(1).normal(size=q.shape) * effort.std(axis=0)
-    result = identify_described_robot(URDF, [recording(t, q, effort)], Request(
+    result = identify_described_robot(URDF, [recording(t, q, effort)], RobotRequest(
         coulomb_velocity=0.003, align=False))
     found, sigma = result.fit.phi, np.sqrt(np.diag(result.fit.covariance))
     for term, value in truth.items():
@@ -191,10 +191,10 @@ def test_the_torques_of_a_real_panda_are_predicted_by_links_that_exist(
     stamps = np.round(1e9 * data["t"]).astype(np.int64)
     result = identify_described_robot(
         panda(np.random.default_rng(0)), [JointRecording((), stamps, data["q"], data["tau"])],
-        Request(method=method))
+        RobotRequest(method=method))
     assert result.consistent.all() and result.validation is not None
     assert result.validation.relative < 0.0095
-    assert 0.001 < result.alignment.delay < 0.005
+    assert 0.001 < result.delay < 0.005
 
 
 def test_motor_currents_of_a_real_ur10e_tell_the_gains_of_its_controller(data_folder: Path) -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -87,22 +88,15 @@ def _of_blocks(blocks: Sequence[JointStates]) -> JointRecording:
 def _read_table(path: Path, columns: Columns) -> JointRecording:
     """The joints of a table (raises RecordingError, InvalidData)."""
     table = Table(path, columns)
-    if columns.joints:
-        names = others = tuple(columns.joints)
-        lacking = set(names) - set(columns.efforts)
-        if lacking:
-            raise RecordingError(f"the file of --columns names no effort of {', '.join(lacking)}")
-        q = table.joints(columns.joints)
-        effort = table.joints({name: columns.efforts[name] for name in names})
-    else:
-        (names, q), (others, effort) = (_with_beginning(table, words)
-                                        for words in (POSITIONS, EFFORTS))
-    if all(name.isdecimal() for name in names):
-        names = others = tuple(map(str, np.ravel(table.content.get("names", ()))))
-    if q.shape != effort.shape or names != others or len(names) not in (0, q.shape[1]):
-        raise RecordingError(f"{table.what} holds positions {q.shape} and efforts {effort.shape} "
-                             f"that do not fit, of {', '.join(names) or 'joints without names'} "
-                             f"and {', '.join(others) or 'joints without names'}")
+    named = [dict(each) or _with_beginning(table, words) for each, words in (
+        (columns.joints, POSITIONS), (columns.efforts, EFFORTS))]
+    names = tuple(named[0])
+    if set(names) != set(named[1]):
+        raise RecordingError(f"{table.what} holds positions of {', '.join(names)}, and efforts of "
+                             f"{', '.join(named[1])}, which are not the same joints")
+    q, effort = (table.joints({name: each[name] for name in names}) for each in named)
+    if all(name.isdecimal() for name in names):  # numbers
+        names = tuple(map(str, np.ravel(table.content.get("names", ()))))
     stamps = table.stamps()
     if stamps is None or len(stamps) != len(q):
         raise RecordingError(f"{table.what} has no column of the time ({', '.join(TIMES)}) for"
@@ -112,17 +106,14 @@ def _read_table(path: Path, columns: Columns) -> JointRecording:
     return JointRecording(names, stamps, q, effort)
 
 
-def _with_beginning(table: Table, words: Sequence[str]) -> tuple[tuple[str, ...], Array]:
-    """What follows in the names of columns that begin with one of these words, and the columns
-    (raises RecordingError)."""
-    for word in words:
-        if word in table.content and np.ndim(table.content[word]) == 2:
-            return (), np.asarray(table.content[word], dtype=float)
-        for begin in (f"{word}.", f"{word}_"):
-            named = [name for name in table.content if name.startswith(begin)]
-            if named:
-                return (tuple(name.removeprefix(begin) for name in named),
-                        np.column_stack([table.rows([name], 1) for name in named]))
+def _with_beginning(table: Table, words: Sequence[str]) -> dict[str, str]:
+    """Columns that begin with one of these words, by what follows in their names (raises
+    RecordingError)."""
+    for word, mark in product(words, ("[", ".", "_")):
+        named = {name.removeprefix(word + mark).rstrip("]"): name for name in table.content
+                 if name.startswith(word + mark)}
+        if named:
+            return named
     raise RecordingError(f"{table.what} needs columns position.<joint> and effort.<joint>, or "
                          "arrays q and effort (or tau, torque); --columns names others. It has "
                          f"{table.present}")

@@ -1,5 +1,5 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""The report of an identified robot: as text, as JSON, and as a page of HTML."""
+"""The report of an identified robot: sections for the terminal and the page, and JSON."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ...inertia import report_from_phi, report_jacobian
 from ...robot.identify import RobotResult
 from ...robot.model import NOT_NEGATIVE
 from ..report import results
-from ..report.page import Section, chart, print_report, provenance_section, render
+from ..report.page import Section, chart, provenance_section, render
 from ..report.results import Cell, Diagnosis, Table, interval, percent
 
 _SHOWN = (0, 1, 2, 3, 4, 7, 9)  # all but the products of inertia
@@ -23,33 +23,9 @@ _HALF = 0.5  # of a number that the data know, or of a torque that is explained,
 _SECONDS = 12.0  # of torque that are shown, in which single motions can be told apart
 
 
-def print_result(result: RobotResult, title: str) -> None:
-    """Print torque prediction, parameters and consistency."""
-    print_report(title, [Section("", "", [*_tables(result), *_summary(result)])])
-
-
-def _summary(result: RobotResult) -> list[str]:
-    """Sentences about the result: torque error, notes, tilt and delay, gains, bodies."""
-    model, held, drives = result.model, result.validation, result.drives
-    bad = [b for b, good in zip(model.bodies, result.consistent, strict=True) if not good]
-    lean = np.round(np.degrees(result.alignment.tilt), 2) + 0.0  # no -0.00
-    out = [f"torque error {100.0 * result.prediction.relative:.2f} % of the torque" + (
-        "" if held is None else f"; {100.0 * held.relative:.2f} % on motion that was held back"),
-        *(f"note: {note}" for note in result.notes),
-        f"tilt of gravity {lean[0]:.2f}, {lean[1]:.2f} deg; efforts "
-        f"{1e3 * result.alignment.delay:.1f} ms late"]
-    if drives is not None:
-        out.append("gains of the drives, N m/A: " + ", ".join(
-            f"{name} {interval(gain, CONFIDENCE_95 * gain * spread, True)}"
-            for name, gain, spread in zip(model.joint_names, drives.gain,
-                                          np.sqrt(np.diag(drives.spread)), strict=True)))
-    return [*out, f"bodies that cannot exist: {', '.join(bad)}" if bad else
-            f"all {len(model.bodies)} bodies are physically consistent"]
-
-
-def _tables(result: RobotResult) -> tuple[Table, Table, Table]:
-    """Torque and prediction error of every joint; bodies in the frames of their links, amber where
-    the description says it, not the data; terms of every joint."""
+def robot_sections(result: RobotResult) -> list[Section]:
+    """What terminal and page show of an identified robot: torque and prediction error of every
+    joint; bodies, amber where the description says it, not the data; terms of every joint."""
     model, phi, covariance = result.model, result.fit.phi, result.fit.covariance
     found, held = result.prediction, result.validation
     torques = [(name, f"{found.torque[j]:.3f}", f"{found.error[j]:.4f}",
@@ -68,12 +44,40 @@ def _tables(result: RobotResult) -> tuple[Table, Table, Table]:
     terms = [(name, *(interval(phi[k], sigma[k], term in NOT_NEGATIVE)
                       for term in model.terms.names for k in [model.term_index(name, term)]))
              for name in model.joint_names]
-    return (Table("Torque, rms [N m]",
-                  ("joint", "measured", "error", "share", "share held back"), torques),
+    return [
+        Section("Before and after", "held-out", [
+            Table("Torque, rms [N m]", ("joint", "measured", "error", "share", "share held back"),
+                  torques), "Held back: motion that the robot was not identified from.",
+            *_summary(result)]),
+        Section("Bodies", "bodies", [
             Table("Bodies, with 95 % intervals", ("body", *(
                 f"{results.NAMES[i]} [{results.UNITS[i]}]".replace("^2", "\u00b2")
                 for i in _SHOWN)), bodies),
-            Table("Joints, with 95 % intervals", ("joint", *model.terms.names), terms))
+            "In the frame of each link, inertia about the centre of mass. Amber on the page: what "
+            "the description says, not the data. Joint torques identify combinations of "
+            "parameters only."]),
+        Section("Joints", "joints", [
+            Table("Joints, with 95 % intervals", ("joint", *model.terms.names), terms)])]
+
+
+def _summary(result: RobotResult) -> list[str]:
+    """Sentences about the result: torque error, notes, tilt and delay, gains, bodies."""
+    model, held, drives = result.model, result.validation, result.drives
+    bad = [b for b, good in zip(model.bodies, result.consistent, strict=True) if not good]
+    lean = np.degrees(np.arcsin(model.gravity[:2] / np.linalg.norm(model.gravity)))
+    lean = np.round(lean, 2) + 0.0  # no -0.00
+    out = [f"torque error {100.0 * result.prediction.relative:.2f} % of the torque" + (
+        "" if held is None else f"; {100.0 * held.relative:.2f} % on motion that was held back"),
+        *(f"note: {note}" for note in result.notes),
+        f"tilt of gravity {lean[0]:.2f}, {lean[1]:.2f} deg; efforts {1e3 * result.delay:.1f} ms "
+        "late"]
+    if drives is not None:
+        out.append("gains of the drives, N m/A: " + ", ".join(
+            f"{name} {interval(gain, CONFIDENCE_95 * gain * spread, True)}"
+            for name, gain, spread in zip(model.joint_names, drives.gain,
+                                          np.sqrt(np.diag(drives.spread)), strict=True)))
+    return [*out, f"bodies that cannot exist: {', '.join(bad)}" if bad else
+            f"all {len(model.bodies)} bodies are physically consistent"]
 
 
 def result_json(result: RobotResult, recording: str) -> dict[str, Any]:
@@ -96,7 +100,7 @@ def result_json(result: RobotResult, recording: str) -> dict[str, Any]:
         "error_rms": result.prediction.error.tolist(),
         "relative_error": result.prediction.relative,
         "held_back_relative_error": result.validation and result.validation.relative,
-        "gravity": model.gravity.tolist(), "delay": result.alignment.delay,
+        "gravity": model.gravity.tolist(), "delay": result.delay,
         "gains": drives and listed(joint=model.joint_names, gain=drives.gain,
                                    sigma=drives.gain * np.sqrt(np.diag(drives.spread))),
         "coulomb_velocity": model.terms.coulomb_velocity, "notes": list(result.notes)}
@@ -105,7 +109,6 @@ def result_json(result: RobotResult, recording: str) -> dict[str, Any]:
 def robot_page(result: RobotResult, recording: Path, words: Sequence[str]) -> str:
     """The report, as HTML in one file, with the words of the command line (raises MissingPackage).
     """
-    torques, bodies, terms = _tables(result)
     base = Table("Base parameters", ("combination", "value", "95 %"), [
         (text, *results.round_to_spread(value, CONFIDENCE_95 * sigma)) for text, value, sigma in
         zip(result.fit.base.expressions(), result.beta, result.beta_sigma, strict=True)],
@@ -119,43 +122,31 @@ def robot_page(result: RobotResult, recording: Path, words: Sequence[str]) -> st
                     f"rms of measured less predicted {shown.error[j]:.3g} N m, "
                     f"{percent(shown.error[j], shown.torque[j])} of the torque")
               for j, name in enumerate(result.model.joint_names)]
-    return render(f"Robot report: {recording.resolve().name}", _diagnose(result), [
-        Section("Before and after", "held-out", [
-            torques, "Held back: motion that the robot was not identified from."]),
-        Section("Torque, measured and predicted", "torques", [
+    return render(f"Robot report: {recording.resolve().name}", diagnose(result), [
+        *robot_sections(result), Section("Torque, measured and predicted", "torques", [
             f"Low-passed, the first {time[part][-1]:.0f} s"
             + (" of the motion held back." if result.validation else "."), charts]),
-        Section("Bodies", "bodies", [
-            bodies, "In the frame of each link, inertia about the centre of mass. Amber: what the "
-            "description says, not the data. Joint torques identify combinations of parameters "
-            "only."]),
-        Section("Joints", "joints", [terms]),
         Section("Base parameters", "base", [f"{len(base.rows)} combinations of parameters.", base]),
         provenance_section(str(recording), shlex.join(["identify_robot", *words]))])
 
 
-def _diagnose(result: RobotResult) -> Diagnosis:
+def diagnose(result: RobotResult) -> Diagnosis:
     """The verdict on an identified robot."""
     held, model = result.validation, result.model
     unexplained = [] if held is None else [f"{name} ({share:.0%})" for name, share in zip(
         model.joint_names, held.shares, strict=True) if share > _HALF]
     doubted = ", ".join(model.bodies[k] for k in np.flatnonzero(result.fit.contradicted))
-    tone, word, said, advice = results.GOOD, "Identified", (
-        "The robot explains torques that it had not seen."), ""
-    if result.unexplained is not None:
-        tone, word, said = results.BAD, "Not identified", (
-            f"The description does not explain the torques: {result.unexplained}")
-    elif held is None:
-        tone, word = results.FAIR, "Identified, not tested"
-        said = "No part was held back for a test."
-        advice = "Give --set hold_back=0.3, or a recording by --test."
-    elif unexplained:
-        tone, word = results.FAIR, "Partly identified"
-        said = f"Most of the torque is not explained of: {', '.join(unexplained)}."
-        advice = ("Move these joints more: at rest, friction holds what the bodies and the drive "
-                  "do not. Amber numbers below are the description's.")
-    elif doubted:
-        tone, said = results.FAIR, f"The robot is not as described: {doubted}."
-        advice = "Look for a load, a gripper or a cover that the description lacks."
-    return Diagnosis(tone, word, said, tuple(
-        f"{line[0].upper()}{line[1:]}." for line in _summary(result)), (advice,) if advice else ())
+    verdicts: tuple[tuple[Any, str, str, str, str], ...] = (
+        (result.unexplained, results.BAD, "Not identified",
+         f"The description does not explain the torques: {result.unexplained}", ""),
+        (held is None, results.FAIR, "Identified, not tested", "No part was held back for a test.",
+         "Give --set hold_back=0.3, or a recording by --test."),
+        (unexplained, results.FAIR, "Partly identified",
+         f"Most of the torque is not explained of: {', '.join(unexplained)}.",
+         "Move these joints more: at rest, friction holds what the bodies and the drive do not. "
+         "Amber numbers below are the description's."),
+        (doubted, results.FAIR, "Identified", f"The robot is not as described: {doubted}.",
+         "Look for a load, a gripper or a cover that the description lacks."),
+        (True, results.GOOD, "Identified", "The robot explains torques that it had not seen.", ""))
+    _, tone, word, said, advice = next(verdict for verdict in verdicts if verdict[0])
+    return Diagnosis(tone, word, said, (), (advice,) if advice else ())
