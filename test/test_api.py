@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scenes import BIAS, BODY, ENCODER_NOISE, FRAME, GRAVITY, NOISE, START, URDF, in_sensor, moved
+from scenes import NAMES as JOINTS
 
-from benchmarks.referee.generator import FRAME, GRAVITY, Scenario, report
 from inertial_id_ros import api, identify
 from inertial_id_ros.api import Estimate, Identifier, NoEstimate, Settings
 from inertial_id_ros.apps.bag.identify_bag import main as identify_bag
@@ -19,16 +20,18 @@ from inertial_id_ros.apps.simulation.cobot import SimulatedCobot
 from inertial_id_ros.apps.simulation.write import write_bag
 from inertial_id_ros.errors import InvalidData, NotEnoughData, RecordingError
 
-RECORDING = Scenario("white", 400_500, (8.0,), ("joints",)).record()
-TRUTH = report(RECORDING.told.phi)
-STAMPS, WRENCH, JOINTS = RECORDING.stamps, RECORDING.wrench, RECORDING.arm.names
-POSITIONS, URDF = RECORDING.positions, RECORDING.arm.urdf
+RATE = 250.0
+MOTION = moved(1, 8.0, RATE)
+TRUTH = BODY.report()
+STAMPS = START + np.round(1e9 / RATE * np.arange(len(MOTION.q))).astype(np.int64)
+NOISY = np.random.default_rng(1).normal(size=(2, len(STAMPS), 6))
+WRENCH = BIAS - BODY.wrench(MOTION) + NOISE * NOISY[0]
+POSITIONS = MOTION.q + ENCODER_NOISE * NOISY[1]
 
 
-def make(**changes: Any) -> Identifier:
+def make() -> Identifier:
     """An identifier that knows the robot."""
-    made = Identifier(Settings().replace({
-        **dict(RECORDING.settings), **{k.replace("__", "."): v for k, v in changes.items()}}))
+    made = Identifier()
     made.set_robot_description(URDF)
     return made
 
@@ -36,7 +39,7 @@ def make(**changes: Any) -> Identifier:
 def add(made: Identifier, begin: int = 0, end: int | None = None) -> None:
     """Samples number `begin` to `end` of the recording."""
     part = slice(begin, end)
-    made.add_joint_states(RECORDING.joint_stamps[part], JOINTS, POSITIONS[part])
+    made.add_joint_states(STAMPS[part], JOINTS, POSITIONS[part])
     made.add_wrenches(STAMPS[part], FRAME, WRENCH[part])
 
 
@@ -145,16 +148,15 @@ def test_a_recording_gives_what_identify_bag_gives(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def measured() -> dict[str, np.ndarray]:
     """Motion and wrench at the sensor, as `identify_accelerations` takes them."""
-    motion = RECORDING.motion
-    return {"stamps": STAMPS, "rotation": motion.axes.transpose(0, 2, 1),
-            "acceleration": motion.proper - GRAVITY * motion.axes[:, :, 2],
-            "omega": motion.omega, "wrench": WRENCH, "alpha": motion.alpha}
+    return {"stamps": STAMPS, "rotation": MOTION.rotation,
+            "acceleration": MOTION.a_g + in_sensor(MOTION, GRAVITY),
+            "omega": MOTION.omega, "wrench": WRENCH, "alpha": MOTION.alpha}
 
 
 @pytest.mark.parametrize("given", ["alpha", "omega alone"])
 def test_measured_accelerations_give_the_payload(given: str,
                                                  measured: dict[str, np.ndarray]) -> None:
-    asked = Settings().replace({**dict(RECORDING.settings), "wrench.sensor_frame": FRAME})
+    asked = Settings().replace({"wrench.sensor_frame": FRAME})
     if given != "alpha":
         measured = {**measured, "alpha": None}
     result = api.identify_accelerations(**measured, settings=asked)

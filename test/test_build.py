@@ -156,10 +156,6 @@ def assert_found(names: dict[str, Any]) -> None:
     np.testing.assert_allclose(body.com, truth.com, atol=2e-3)
 
 
-def test_the_snippet_of_the_page_on_python_finds_the_payload() -> None:
-    assert_found(run("docs/python_api.md"))
-
-
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:FigureCanvasAgg is non-interactive")
 def test_the_notebook_finds_the_payload() -> None:

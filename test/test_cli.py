@@ -3,20 +3,48 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
+from collections.abc import Collection
+from pathlib import Path
 from types import ModuleType
 
 import conftest
 import pytest
-from without_packages import run_without
 
 from inertial_id_ros import cli
-from inertial_id_ros.cli import exit_status, names, numbers
+from inertial_id_ros.cli import exit_status
 from inertial_id_ros.errors import InvalidSetting, NotEnoughData
 from inertial_id_ros.extras import EXTRAS
 from inertial_id_ros.ros.guide.identify_payload import parse
+
+_TESTS = Path(__file__).resolve().parent
+# Looked at before all other finders: what it refuses is missing, wherever it is installed.
+_REFUSE = """
+import sys
+class Refuse:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {modules!r} and path is None:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+sys.meta_path.insert(0, Refuse())
+"""
+
+
+def code_without(modules: Collection[str], code: str) -> str:
+    """Code in which none of the top-level modules can be imported."""
+    return _REFUSE.format(modules=set(modules)) + code
+
+
+def run_without(modules: Collection[str], code: str,
+                *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run code in a process of its own in which none of the modules can be imported."""
+    paths = [str(_TESTS.parent), str(_TESTS), os.environ.get("PYTHONPATH", "")]
+    return subprocess.run(
+        [sys.executable, "-c", code_without(modules, code), *arguments], capture_output=True,
+        text=True, timeout=120.0, env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)})
+
 
 # Importing this module takes a while, and says when it begins.
 SLOW = """
@@ -109,15 +137,6 @@ def test_a_mistake_names_its_option_and_value(words: tuple[str, ...]) -> None:
     with pytest.raises(InvalidSetting) as caught:
         parse(words)
     assert all(word in str(caught.value) for word in words)
-
-
-def test_lists_are_separated_by_commas() -> None:
-    assert names(" a,b ,,c") == ("a", "b", "c") and names("") == ()
-    assert numbers("--x", "1, -2e-1,3", "three", 3) == (1.0, -0.2, 3.0)
-    assert numbers("--x", "1", "some") == (1.0,)
-    for text, count in (("1,b", None), ("", None), ("1,2", 3), ("1,2,3,4", 3)):
-        with pytest.raises(InvalidSetting, match="--x"):
-            numbers("--x", text, "three", count)
 
 
 OPTIONAL = {*(module for modules in EXTRAS.values() for module in modules), "rtree", "embreex"}

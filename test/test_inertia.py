@@ -6,8 +6,8 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 import pinocchio as pin
+from scenes import GRAVITY, Points, body, in_sensor, moved
 from scipy.spatial.transform import Rotation
-from synthetic import GRAVITY, PointMasses, Scene, payload
 
 from inertial_id_ros import inertia
 from inertial_id_ros.model.newton_euler import regressor
@@ -84,9 +84,9 @@ def test_report_jacobian_agrees_with_finite_differences():
     np.testing.assert_allclose(inertia.report_jacobian(phi), want, atol=1e-7)
 
 
-def body_of(points: PointMasses) -> pin.Inertia:
-    xx, xy, xz, yy, yz, zz = points.report[4:]
-    return pin.Inertia(points.report[0], points.report[1:4],
+def body_of(points: Points) -> pin.Inertia:
+    mass, *com, xx, xy, xz, yy, yz, zz = points.report()
+    return pin.Inertia(mass, np.array(com),
                        np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
 
 
@@ -96,22 +96,24 @@ def phi_of(body: pin.Inertia) -> np.ndarray:
 
 def test_the_wrench_is_that_of_pinocchio(rng: np.random.Generator) -> None:
     for seed in range(5):
-        body = body_of(payload(seed))
+        load = body_of(body(seed))
         proper, omega, alpha, velocity = rng.normal(size=(4, 1, 3)) * 3.0
         twist = pin.Motion(velocity[0], omega[0])
         # Pinocchio's spatial acceleration differs from that of the point by omega x v.
         acceleration = pin.Motion(proper[0] - np.cross(omega[0], velocity[0]), alpha[0])
-        expected = (body * acceleration + twist.cross(body * twist)).vector
-        np.testing.assert_allclose(regressor(proper, omega, alpha)[0] @ phi_of(body), expected,
+        expected = (load * acceleration + twist.cross(load * twist)).vector
+        np.testing.assert_allclose(regressor(proper, omega, alpha)[0] @ phi_of(load), expected,
                                    rtol=1e-12, atol=1e-12)
 
 
 def test_the_wrench_is_the_sum_over_points_on_their_paths() -> None:
-    scene, points, step = Scene(), payload(), 1e-3
-    t = np.array([0.3, 1.1, 2.7])
-    before, (turn, place), after = (scene.sensor_in_world(t + s) for s in (-step, 0.0, step))
-    acceleration = (before[1] - 2.0 * place + after[1]) / step**2
-    forward, backward = ((turn.inv() * other[0]).as_rotvec() for other in (after, before))
-    a = regressor(turn.inv().apply(acceleration - GRAVITY), (forward - backward) / (2.0 * step),
-                  (forward + backward) / step**2)
-    np.testing.assert_allclose(a @ phi_of(body_of(points)), scene.load(t, points), atol=2e-4)
+    """Second differences of where MuJoCo has the points, each with its mass."""
+    motion, points, rate = moved(1, 8.0, 500.0), body(), 500.0
+    paths = motion.position[:, None] + np.einsum("nij,pj->npi", motion.rotation, points.places)
+    force = points.masses[:, None] * (rate**2 * np.diff(paths, 2, axis=0) - GRAVITY)
+    inner = type(motion)(*(column[1:-1] for column in motion))
+    force = np.stack([in_sensor(inner, force[:, k]) for k in range(12)], axis=1)
+    want = np.concatenate([force.sum(1), np.cross(points.places, force).sum(1)], axis=1)
+    got = regressor(inner.a_g, inner.omega, inner.alpha) @ phi_of(body_of(points))
+    np.testing.assert_allclose(got, want, atol=1e-3)
+    np.testing.assert_allclose(points.wrench(inner), want, atol=1e-3)

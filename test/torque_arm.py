@@ -3,16 +3,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import mujoco
 import numpy as np
 from bags import JOINTS, START, STORE, Stream, header, text_stream, write_bag
+from scenes import FRAME as FRAME
+from scenes import GRAVITY, NAMES, NOTHING, URDF, Motion, wide_motion
 
 from inertial_id_ros.apps.simulation.cobot import ArmEngine
-from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description
 from inertial_id_ros.apps.simulation.payload import Part, Payload
 from inertial_id_ros.inertia import Array
 from inertial_id_ros.robot import TERMS, RobotRequest
@@ -20,11 +21,7 @@ from inertial_id_ros.robot.identify import RobotResult, identify_described_robot
 from inertial_id_ros.robot.recording import JointRecording
 from inertial_id_ros.robot.robot_file import save_robot
 
-URDF = load_description().urdf
-NAMES = load_description().joint_names
-FRAME = SENSOR_FRAME
 CALIBRATION = 15.0  # s
-MIDDLE = np.radians([0.0, -90.0, 60.0, -90.0, -90.0, 0.0])
 BLOCK = (0.12, 0.08, 0.06)  # m
 RATE = 250.0  # Hz
 TORQUE_NOISE = np.array([0.5, 0.5, 0.5, 0.1, 0.1, 0.1])  # N m of one sample
@@ -39,11 +36,6 @@ class SimulatedTorques(NamedTuple):
     t: Array
     q: Array
     effort: Array
-
-    @property
-    def recording(self) -> JointRecording:
-        """As the identification uses it."""
-        return self.named.of_joints(NAMES)
 
     @property
     def named(self) -> JointRecording:
@@ -69,8 +61,7 @@ def simulate(motion: Motion, duration: float, payload: Payload | None = None,
 
 def engine(payload: Payload | None, friction: bool = True) -> ArmEngine:
     """The arm in MuJoCo, with or without friction in its joints."""
-    out = ArmEngine(URDF, payload or Payload("nothing", (Part("sphere", (1e-2,), 1e-3),)),
-                    np.array([0.0, 0.0, -9.81]))
+    out = ArmEngine(URDF, payload or NOTHING, GRAVITY)
     model = out.model
     model.opt.disableflags = mujoco.mjtDisableBit.mjDSBL_CONTACT
     if friction:
@@ -87,29 +78,6 @@ def engine(payload: Payload | None, friction: bool = True) -> ArmEngine:
             model.body_ipos[k] += rng.uniform(-0.01, 0.01, 3)
     mujoco.mj_setConst(model, mujoco.MjData(model))
     return out
-
-
-Motion = Callable[[Array], tuple[Array, Array, Array]]
-
-
-def wide_motion(duration: float, seed: int = 0, harmonics: int = 8, size: float = 0.8) -> Motion:
-    """A random sum of sines in all joints, up to `size` [rad] from the middle, that begins and ends
-    at rest: positions, velocities and accelerations (n, joints) at times (n,)."""
-    rng = np.random.default_rng(seed)
-    rate = 2.0 * np.pi / duration * np.arange(1, harmonics + 1)
-    a, b = rng.normal(size=(2, harmonics, 6))
-    a -= np.outer(rate, rate @ a) / (rate @ rate)  # no velocity
-    b -= np.outer(rate**2, rate**2 @ b) / np.sum(rate**4)  # no acceleration
-    t = np.linspace(0.0, duration, 400)[:, None] * rate
-    reach = np.abs(np.sin(t) @ a + (np.cos(t) - 1.0) @ b).max(axis=0)
-    a, b = size * a / reach, size * b / reach
-
-    def motion(t: Array) -> tuple[Array, Array, Array]:
-        s, c = np.sin(t[:, None] * rate), np.cos(t[:, None] * rate)
-        return (MIDDLE + s @ a + (c - 1.0) @ b, (c * rate) @ a - (s * rate) @ b,
-                -(s * rate**2) @ a - (c * rate**2) @ b)
-
-    return motion
 
 
 def block(mass: float) -> Payload:

@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import sqlite3
 from pathlib import Path
 
 import bags
@@ -92,14 +91,6 @@ def test_a_bag_of_ros_1_holds_the_same_samples(tmp_path: Path) -> None:
         np.testing.assert_array_equal(one.stamps, other.stamps)
 
 
-def test_a_definition_that_cannot_be_parsed_refuses_no_bag(tmp_path: Path) -> None:
-    file = bags.storage_file(bags.tf_bag(tmp_path / "bag", duration=0.5, storage="sqlite3"))
-    with sqlite3.connect(file) as db:
-        db.execute("UPDATE message_definitions SET encoded_message_definition = '?? [] x'")
-    with open_recording(file, Settings()) as recording:
-        assert sum(len(part) for part in recording.parts)
-
-
 @pytest.mark.parametrize("share", [0.0, 0.7])
 def test_a_cut_off_bag_is_one_clear_error(bag: Path, share: float) -> None:
     file = bags.storage_file(bag)
@@ -162,8 +153,3 @@ def test_what_a_recording_lacks_is_named(
         changes: dict[str, object], named: str) -> None:
     with pytest.raises(RecordingError, match=named):
         selected(tmp_path, streams, asked, **changes)
-
-
-def test_transforms_tell_the_motion_where_nothing_describes_the_joints(tmp_path: Path) -> None:
-    topics, notes = selected(tmp_path, [WRENCHES, JOINTS, bags.tf_stream(0.1)])
-    assert {"/joint_states", "/tf"} <= topics.keys() and len(notes) == 1

@@ -16,14 +16,12 @@ from inertial_id_ros.apps.excitation.motions import MotionLimits
 from inertial_id_ros.apps.guide.checks import OPEN, PASSED, failed
 from inertial_id_ros.apps.guide.motion_checks import check_by_motion, prove
 from inertial_id_ros.apps.guide.motions import MotionSource
-from inertial_id_ros.apps.guide.recorder import Recorder
 from inertial_id_ros.apps.simulation.cobot import SimulatedCobot
 from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description
 from inertial_id_ros.apps.simulation.motion import START_POSE
 from inertial_id_ros.apps.simulation.payload import PAYLOADS, Part, Payload
-from inertial_id_ros.apps.simulation.write import STORE, header, make
 from inertial_id_ros.errors import InvalidData
-from inertial_id_ros.io.input_topics import ROBOT_DESCRIPTION, STATIC_TRANSFORMS, TRANSFORMS, WRENCH
+from inertial_id_ros.io.input_topics import ROBOT_DESCRIPTION, WRENCH
 from inertial_id_ros.settings import Settings
 
 ATI = Settings().replace({"wrench.sensor": "ati_gamma"})
@@ -35,22 +33,6 @@ TRUTH = PAYLOADS["drill"].phi
 
 
 # ---- what is recorded ----------------------------------------------------------------------------
-
-
-def wrench_bytes(stamp: int, frame: str, row: np.ndarray) -> bytes:
-    vectors = (make("geometry_msgs/Vector3", *part) for part in (row[:3], row[3:]))
-    return bytes(STORE.serialize_cdr(make(
-        "geometry_msgs/WrenchStamped", header(stamp, frame), make("geometry_msgs/Wrench", *vectors)
-        ), "geometry_msgs/msg/WrenchStamped"))
-
-
-def transform_bytes(stamp: int, child: str, parent: str = "base",
-                    at: tuple[float, ...] = (0.0, 0.0, 0.0)) -> bytes:
-    still = make("geometry_msgs/Transform", make("geometry_msgs/Vector3", *at),
-                 make("geometry_msgs/Quaternion", 0.0, 0.0, 0.0, 1.0))
-    return bytes(STORE.serialize_cdr(make("tf2_msgs/TFMessage", [make(
-        "geometry_msgs/TransformStamped", header(stamp, parent), child, still)]),
-        "tf2_msgs/msg/TFMessage"))
 
 
 def test_what_is_recorded_is_what_newton_and_euler_say() -> None:
@@ -76,25 +58,6 @@ def test_what_is_recorded_is_what_newton_and_euler_say() -> None:
     recorder.begin()
     assert not len(recorder.wrench()) and not recorder.window().used.any()
     assert recorder.description and recorder.pose and recorder.facts()["missing"]
-
-
-def test_a_frame_that_not_all_joints_move_is_seen() -> None:
-    recorder = receive(seconds=1.0, node={"wrench.sensor_frame": "forearm_link"})
-    assert set(recorder.facts()["beyond"]) == {n for n in NAMES if n.startswith("wrist")}
-
-
-@pytest.mark.parametrize(("child", "distance"), [("tool0_controller", 0.05), ("camera", 0.0)])
-def test_the_distance_of_the_tcp_is_read_where_the_driver_publishes_it(child, distance) -> None:
-    recorder = Recorder(Settings())
-    recorder.waiting[STATIC_TRANSFORMS].append(
-        (EPOCH, transform_bytes(EPOCH, child, "tool0", (0.0, 0.03, 0.04))))
-    for k in range(100):
-        stamp = EPOCH + 5_000_000 * k
-        recorder.waiting[WRENCH].append(
-            (stamp, wrench_bytes(stamp, "tool0", np.arange(6.0) + 0.01 * k)))
-        recorder.waiting[TRANSFORMS].append((stamp, transform_bytes(stamp, "tool0")))
-    facts = recorder.facts()
-    assert facts["frame"] == "tool0" and facts["tcp"] == pytest.approx(distance)
 
 
 # ---- the small motion ----------------------------------------------------------------------------

@@ -86,11 +86,6 @@ def test_the_payload_that_made_a_recording_is_found(folder: Path, tmp_path: Path
     assert tree["messages"]["/wrench"] == 1200 and tree["duration"] == pytest.approx(6.0, abs=0.1)
 
 
-def test_statuses_tell_a_script_what_came_out(folder: Path, tmp_path: Path) -> None:
-    status, tree = run(tmp_path, folder / "short", *SENSOR)
-    assert status == NO_ESTIMATE and not tree["valid"] and tree["mass"] is None
-
-
 def without_stamps(wrench: bags.Stream, joints: bags.Stream) -> list[bags.Stream]:
     for stream in (wrench, joints):
         for _, message in stream.samples:
@@ -259,15 +254,12 @@ LOAD = bags.wrench(TIME, TRUTH) + np.random.default_rng(0).normal(
 QUATERNION, ROW = Rotation.from_matrix(TURN).as_quat(), np.arange(len(TIME))[:, None]
 CASES: dict[str, dict[str, np.ndarray]] = {
     "zero wrench": {"y": 0.0 * LOAD}, "constant wrench": {"y": 0.0 * LOAD + LOAD[0]},
-    "one channel dead": {"y": LOAD * (np.arange(6) != 2)},
-    "quantised": {"y": np.round(LOAD / 5.0) * 5.0},
-    "huge": {"y": 1e200 * LOAD}, "tiny": {"y": 1e-6 * LOAD},
+    "huge": {"y": 1e200 * LOAD},
     "one spike": {"y": np.where(ROW == 300, 1e12, LOAD)},
     "no motion": {"p": 0.0 * PLACE + PLACE[0], "q": 0.0 * QUATERNION + QUATERNION[0]},
-    "far away": {"p": PLACE + 1e8},
     "turned at once": {"p": np.where(ROW < 300, PLACE[0], PLACE[-1]),
                        "q": np.where(ROW < 300, QUATERNION[0], QUATERNION[-1])},
-    "same times": {"t": 0.0 * TIME}, "two times": {"t": np.where(TIME < 3.0, 0.0, 0.01)},
+    "same times": {"t": 0.0 * TIME},
     "two samples": {"t": TIME[:2], "y": LOAD[:2], "p": PLACE[:2], "q": QUATERNION[:2]},
     "much of it missing": {"y": np.where(ROW % 10 < 9, np.nan, LOAD)}}
 

@@ -144,13 +144,6 @@ def test_the_check_names_what_is_wrong_with_points(arm, motions, change, words):
     assert any(words in problem for problem in violations(arm, bad, START_POSE, LIMITS))
 
 
-def test_no_joint_goes_farther_from_home_than_its_range(arm):
-    tight = MotionPlanner(arm, MotionLimits(range=0.3), START_POSE)
-    goal = payload_goal(arm, NOTHING, WANTED)
-    motion = tight.next_motion(START_POSE, goal, np.random.default_rng(0))
-    assert (np.abs(motion.positions - START_POSE).max(axis=0) <= 0.3 + 1e-9).all()
-
-
 CORNERS = np.array([[-0.3, -0.2, 0.0], [0.1, 0.2, 0.4]])
 ROBOT = """<robot name="r">
 <link name="base"><collision><geometry><mesh filename="package://robot/{}" scale="0.5 0.5 0.5"/>
@@ -215,17 +208,6 @@ def test_motion_of_the_sensor_and_torques_are_those_of_mujoco() -> None:
     np.testing.assert_allclose(motion.omega, truth.omega, atol=1e-10)
     np.testing.assert_allclose(motion.alpha, truth.alpha, atol=1e-10)
     np.testing.assert_allclose(arm.torque(q, dq, ddq), truth.effort, atol=1e-6)
-
-
-def test_shapes_are_near_from_their_distance_on(meshes: None) -> None:
-    """The distance of a ball of 0.3 m to a box that stands upright beside it is known."""
-    arm = Arm(ROBOT.format("ball.stl"), "arm")
-    q = np.array([[0.3, -0.5], [0.0, -0.2], [1.0, 0.4]])
-    above = np.maximum(np.abs(0.5 + q[:, 1]) - 0.05, 0.0)
-    assert arm.shapes is not None
-    for at, exact in zip(arm.configurations(q), np.hypot(0.4, above) - 0.3, strict=True):
-        assert not arm.shapes.near(at[None], exact - 1e-6).any()  # the mesh is inscribed
-        assert arm.shapes.near(at[None], exact + 0.01).all()
 
 
 def test_a_link_inside_a_hollow_one_is_free_until_it_meets_a_wall(meshes: None) -> None:
@@ -301,20 +283,6 @@ def test_the_file_holds_the_motion_of_every_joint(urdf: str, tmp_path: Path) -> 
     np.testing.assert_allclose(slope, dq[5:-5, 3], atol=0.02 * np.abs(slope).max())
 
 
-def test_a_robot_is_planned_for_with_all_its_joints(
-        urdf: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([urdf, "--frame", "tool0", "--for", "robot", START, "--duration", "2"]) == 0
-    said = capsys.readouterr().out
-    assert all(f"\n{name}: from " in said for name in NAMES)
-
-
-def test_a_joint_of_the_chain_that_mimics_another_is_refused_by_name(urdf: str) -> None:
-    text = Path(urdf).read_text()
-    at = text.index("<", text.index('<joint name="wrist_1_joint"') + 1)
-    with pytest.raises(InvalidModel, match="wrist_1_joint.*elbow_joint"):
-        Arm(f'{text[:at]}<mimic joint="elbow_joint"/>{text[at:]}', SENSOR_FRAME)
-
-
 @pytest.mark.parametrize(("words", "said"), [
     (["--frame", "ft_sensor", "--start=0,1"], "--start"),
     (["--frame", "ft_sensor", "--duration", "-1"], "--duration"),
@@ -328,3 +296,10 @@ def test_a_request_that_cannot_be_carried_out_is_one_sentence(
     assert main([urdf, *words]) == 2
     error = capsys.readouterr().err
     assert error.startswith("error: ") and said in error and error.count("\n") == 1
+
+
+def test_a_robot_is_planned_for_with_all_its_joints(
+        urdf: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([urdf, "--frame", "tool0", "--for", "robot", START, "--duration", "2"]) == 0
+    said = capsys.readouterr().out
+    assert all(f"\n{name}: from " in said for name in NAMES)

@@ -205,19 +205,6 @@ def test_rows_without_a_time_are_poses_at_rest(tmp_path: Path) -> None:
     assert tree["verdict"][4:] == ["unobserved"] * 6
 
 
-def test_joint_torques_are_read_with_each_joint_or_not_at_all(tmp_path: Path) -> None:
-    settings = Settings().replace({"load.robot": "a.robot", "wrench.sensor_frame": "sensor"})
-    path = csv(tmp_path / "a.csv", ["time", "qa", "qb", "ta", "tb"], ROWS[:, :5])
-    joints, efforts = {"a": "qa", "b": "qb"}, {"b": "tb", "a": "ta"}
-    got = read_motion(path, Columns(joints=joints, efforts=efforts), settings)
-    assert isinstance(got, Recording)
-    (motion,) = [some for part in got.parts for some in part]
-    assert isinstance(motion, JointStates) and motion.names == ("a", "b")
-    np.testing.assert_allclose(np.hstack([motion.positions, motion.efforts]), ROWS[:, 1:5])
-    with pytest.raises(InertialIdError, match="torque of each"):
-        read_motion(path, Columns(joints=joints, efforts={"a": "ta"}), settings)
-
-
 def test_the_real_poses_of_an_arm_hold_its_payload(data_folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.json"
     main([str(data_folder / "kuka_ati_gamma" / "static_poses.csv"), "--sensor", "ati_gamma",

@@ -1,6 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""What explains a window: against closed forms and dense linear algebra, and in scenes and
-recordings that the referee simulates by itself, errors of the set-up among them."""
+"""What explains a window: against closed forms and dense linear algebra, and on wrenches beside
+which something acts, errors of the set-up among them."""
 
 from __future__ import annotations
 
@@ -10,11 +10,26 @@ from functools import cache
 import numpy as np
 import pytest
 from problems import motion_from_arrays
+from scenes import (
+    BODY,
+    ENCODER_NOISE,
+    FRAME,
+    NAMES,
+    NOISE,
+    START,
+    URDF,
+    Points,
+    Truth,
+    applied,
+    cable,
+    in_sensor,
+    moved,
+    play,
+    times,
+)
 from scipy.optimize import minimize
 from scipy.spatial.transform import Rotation
 
-from benchmarks.referee import situations
-from benchmarks.referee.generator import FRAME, WHITE, Recording, Scenario
 from inertial_id_ros.explain.causes import Hysteresis
 from inertial_id_ros.explain.contradictions import contradictions
 from inertial_id_ros.explain.explain import Explanation, explain
@@ -25,52 +40,43 @@ from inertial_id_ros.model import noise
 from inertial_id_ros.model.history import History, Window
 from inertial_id_ros.model.newton_euler import static_wrench
 from inertial_id_ros.model.rows import Rows
-from inertial_id_ros.model.setup import Setup, reordered, sheet_of
+from inertial_id_ros.model.setup import Setup, low_pass, reordered, sheet_of
 from inertial_id_ros.motion.motion import BIN, BIN_NS, NO_MOTION
 from inertial_id_ros.motion.motion import Motion as CoreMotion
 from inertial_id_ros.settings import Settings
 
-SEED, G = 400_000, 9.81
+G, SECONDS, RATE = 9.81, 15.0, 250.0
 SHEET = sheet_of(Settings())
-Scene = situations.Scene
+T = times(SECONDS, RATE)
+STAMPS = START + np.round(1e9 * T).astype(np.int64)
+REGION = Region(np.array([0.02, -0.03, 0.1]), np.full(3, 0.2))
+ZERO = np.array([2.0, -1.0, 3.0, 0.1, 0.2, -0.1])
 
 
-def history_of(motion: CoreMotion, stamps: np.ndarray, wrench: np.ndarray) -> History:
-    history = History()
-    history.append(motion, stamps, wrench)
-    return history
-
-
-def window_of(motion: CoreMotion, stamps: np.ndarray, wrench: np.ndarray) -> Window:
-    history = history_of(motion, stamps, wrench)
-    return history.window(history.end, 30.0)
-
-
-def of_scene(scene: Scene, extra: np.ndarray | float = 0.0, until: float = 60.0) -> Window:
-    rng = np.random.default_rng(SEED)
-    which = scene.t < until
-    y = -scene.clean[which] + WHITE * rng.normal(size=(int(which.sum()), 6)) + extra
-    stamps = scene.stamps[which]
-    return window_of(motion_from_arrays(scene.arm.urdf, FRAME, scene.arm.names, stamps,
-                                        scene.path.q[which]), stamps, y)
+def truth(seed: int) -> Truth:
+    return moved(seed, SECONDS, RATE)
 
 
 @cache
-def recorded(source: str, seed: int = SEED, seconds: float = 0.0
-             ) -> tuple[Recording, CoreMotion, Region]:
-    """A recording, its motion in bins, and the box that holds the centre of mass; of an arm that
-    moves all joints where its length is given."""
-    rec = (Scenario(source, seed, (seconds,), ("joints",)) if seconds
-           else Scenario(source, seed)).record()
-    motion = motion_from_arrays(rec.arm.urdf, FRAME, rec.arm.names, rec.joint_stamps,
-                                rec.positions)
-    shape = Settings().replace(dict(rec.settings)).shape
-    return rec, motion, Region(np.array(shape.center), np.array(shape.size))
+def binned(seed: int) -> CoreMotion:
+    """The motion in bins, by encoders with noise."""
+    q = truth(seed).q
+    q = q + ENCODER_NOISE * np.random.default_rng(seed).normal(size=q.shape)
+    return motion_from_arrays(URDF, FRAME, NAMES, STAMPS, q)
 
 
-def of_recording(source: str, seed: int = SEED) -> Window:
-    rec, motion, _ = recorded(source, seed)
-    return window_of(motion, rec.stamps, -rec.wrench)
+def window_of(motion: CoreMotion, stamps: np.ndarray, wrench: np.ndarray) -> Window:
+    history = History()
+    history.append(motion, stamps, wrench)
+    return history.window(history.end, 30.0)
+
+
+def seen(wrench: np.ndarray, seed: int, until: float = SECONDS) -> Window:
+    """A wrench on the payload with a zero and noise."""
+    noisy = wrench + ZERO + NOISE * np.random.default_rng(seed).normal(size=wrench.shape)
+    which = until > T
+    return window_of(binned(seed).part(binned(seed).number * BIN_NS < STAMPS[which][-1]),
+                     STAMPS[which], noisy[which])
 
 
 def covers(found: Explanation, phi: np.ndarray) -> np.ndarray:
@@ -81,10 +87,8 @@ def covers(found: Explanation, phi: np.ndarray) -> np.ndarray:
 # ---- terms ---------------------------------------------------------------------------------------
 
 @cache
-def rigid() -> tuple[Scene, Rows]:
-    """A scene with a rigid load, and its rows."""
-    scene = situations.moving_load("hand 6 N", SEED)
-    return scene, Rows(of_scene(scene), Setup())
+def rigid() -> Rows:
+    return Rows(seen(BODY.wrench(truth(1)), 1), Setup())
 
 
 @pytest.mark.parametrize("made", [
@@ -93,8 +97,8 @@ def rigid() -> tuple[Scene, Rows]:
     lambda rows: Cable(), lambda rows: Hysteresis(rows, (0.2, 0.01)), lambda rows: Swing(),
     lambda rows: Pouring(False), lambda rows: Pouring(True)])
 def test_slopes_are_those_of_the_effect(made: Callable[[Rows], Term]) -> None:
-    scene, rows = rigid()
-    term, phi, rng = made(rows), scene.phi[0], np.random.default_rng(2)
+    rows = rigid()
+    term, phi, rng = made(rows), BODY.phi(), np.random.default_rng(2)
     at, load = term.mean + 0.3 * term.sd * rng.normal(size=len(term.sd)), rows.A @ phi
     here = term.effect(rows, phi, at, load)
     for k, step in enumerate(1e-3 * term.sd):
@@ -128,11 +132,10 @@ def test_strengths_of_noise_are_the_most_probable_ones() -> None:
 
 
 def test_a_solution_is_that_of_dense_least_squares() -> None:
-    window, region = of_recording("white"), recorded("white")[2]
-    terms = tuple(usual_terms(SHEET, window.motion.joints.shape[1]))
+    terms = tuple(usual_terms(SHEET, len(NAMES)))
     phi = np.r_[1.0, 0.0, 0.0, 0.1, np.full(6, 0.01)]
-    system = System(Rows(window, Setup()), terms, np.concatenate([phi, *[t.mean for t in terms]]),
-                    Prior(SHEET, region))
+    system = System(rigid(), terms, np.concatenate([phi, *[t.mean for t in terms]]),
+                    Prior(SHEET, REGION))
     log, _ = noise.strengths_before(SHEET, 8.0)
     scales = {t.name: 1.0 for t in terms}
     sd = np.concatenate([VAGUE, *[t.sd for t in terms]])
@@ -166,52 +169,105 @@ def test_samples_at_the_edge_of_bins_count_where_they_are() -> None:
 
 # ---- causes that are named -----------------------------------------------------------------------
 
-@pytest.mark.parametrize(("source", "seed", "named"), [
-    ("white", 400005, set()), ("cable", 400003, {"cable"}), ("hysteresis", 400005, {"hysteresis"}),
-    ("mix-cell", 400027, {"cable", "hysteresis"})])
-def test_intervals_hold_and_causes_are_named(source: str, seed: int, named: set[str]) -> None:
-    rec, _, region = recorded(source, seed)
-    sheet = sheet_of(Settings().replace(dict(rec.settings)))
-    found = explain(of_recording(source, seed), sheet, region)
-    assert {kind for kind, _ in found.named} == named
-    assert covers(found, rec.told.phi)[:4].all()
+BEGIN, ROOM = 6.0, np.array([0.8, -0.4, 0.0])  # s, of what happens; a direction
+LATER = np.clip(T - BEGIN, 0.0, None)
 
 
-def explained(scene: Scene, until: float, extra: np.ndarray | float = 0.0) -> Explanation:
-    return explain(of_scene(scene, extra, until), SHEET, None)
+def pours(motion: Truth) -> tuple[np.ndarray, Points]:
+    points = BODY._replace(masses=(1.0 - 0.04 * LATER)[:, None] * BODY.masses)
+    return points.wrench(motion), points
 
 
-@pytest.mark.parametrize(("name", "until", "kind"), [
-    ("pour-out", 13.0, "payload_walks"), ("1 kg in 20 s", 24.0, "payload_walks"),
-    ("slide", 15.0, "payload_walks"), ("liquid .5", 14.0, "not_rigid"),
-    ("hand 6 N", 14.0, "constant_force"), ("AGV", 15.0, "base_moves"),
-    ("crane", 15.0, "base_moves")])
-def test_what_moves_is_named_and_the_intervals_hold_the_load_as_it_is_now(
-        name: str, until: float, kind: str) -> None:
-    scene = situations.moving_load(name, SEED)
-    found = explained(scene, until)
-    assert [named for named, _ in found.named] == [kind]
-    assert covers(found, scene.phi[np.searchsorted(scene.t, until) - 1]).mean() > 0.9
+def slides(motion: Truth) -> tuple[np.ndarray, Points]:
+    """Half of the mass moves 5 cm in five seconds."""
+    way = 0.01 * np.clip(LATER, 0.0, 5.0)[:, None, None] * [1.0, 0.5, -0.5]
+    points = BODY._replace(places=BODY.places + way * (np.arange(12) < 6)[:, None])
+    return points.wrench(motion), points
 
 
-def test_a_zero_that_creeps_is_no_changed_payload() -> None:
-    scene = situations.LIVE["ordinary minute"](SEED)
-    extra = scene.t[scene.t < 31.0, None] * np.r_[0.25, 0.0, 0.0, 0.0, 0.005, 0.0]  # 15 N a minute
-    found = explained(scene, 31.0, extra)
-    (kind, numbers), = found.named
-    assert kind == "bias_drifts"
-    assert numbers["force_rate"] == pytest.approx(15.0, rel=0.05)
-    assert covers(found, scene.phi[0]).all()
+def is_pulled(motion: Truth) -> tuple[np.ndarray, Points]:
+    """By 6 N downwards at the centre of mass."""
+    return BODY.wrench(motion) + applied(
+        in_sensor(motion, [0.0, 0.0, 6.0]), BODY.report()[1:4]), BODY
+
+
+def sways(motion: Truth) -> tuple[np.ndarray, Points]:
+    """The base does, with .4 m/s^2."""
+    wave = (0.4 * np.sin(2.0 * LATER) * np.clip(LATER, 0.0, 1.0))[:, None] * ROOM
+    return BODY.wrench(motion._replace(a_g=motion.a_g + in_sensor(motion, wave))), BODY
+
+
+def swings(motion: Truth) -> tuple[np.ndarray, Points]:
+    """Half of the mass, a pendulum of 1.6 Hz about the centre of mass."""
+    place, rate, step = BODY.report()[1:4], 10.0, 1.0 / RATE
+    pull = np.einsum("nij,nj->ni", motion.rotation, motion.a_g + np.cross(motion.alpha, place)
+                     + np.cross(motion.omega, np.cross(motion.omega, place)))
+    along, speed, force = -pull[0] / np.linalg.norm(pull[0]), np.zeros(3), np.empty_like(pull)
+    length = G / rate**2
+    for k, a in enumerate(pull):
+        speed = speed + step * ((-a + (a @ along) * along) / length - 0.1 * rate * speed
+                                - (speed @ speed) * along)
+        along = (along + step * speed) / np.linalg.norm(along + step * speed)
+        speed = speed - (speed @ along) * along
+        force[k] = ((a @ along) - length * (speed @ speed)) * along
+    half = BODY._replace(masses=0.5 * BODY.masses)
+    force = 0.5 * BODY.phi()[0] * in_sensor(motion, force)
+    return half.wrench(motion) + applied(force, place), BODY
+
+
+def is_held(motion: Truth) -> tuple[np.ndarray, Points]:
+    return BODY.wrench(motion), BODY
+
+
+def tugs(motion: Truth) -> tuple[np.ndarray, Points]:
+    return BODY.wrench(motion) - cable(motion, 2.0, 5.0), BODY
+
+
+def lags(motion: Truth) -> tuple[np.ndarray, Points]:
+    return play(BODY.wrench(motion), 0.01, np.repeat([130.0, 10.0], 3)), BODY
+
+
+def does_both(motion: Truth) -> tuple[np.ndarray, Points]:
+    return play(tugs(motion)[0], 0.01, np.repeat([130.0, 10.0], 3)), BODY
+
+
+def drifts(motion: Truth) -> tuple[np.ndarray, Points]:
+    """15 N a minute."""
+    return BODY.wrench(motion) + T[:, None] * np.r_[0.25, 0.0, 0.0, 0.0, 0.005, 0.0], BODY
+
+
+def shakes(motion: Truth) -> tuple[np.ndarray, Points]:
+    """Nothing explains a random walk."""
+    walk = np.cumsum(np.random.default_rng(3).normal(size=(len(T), 6)), axis=0) / np.sqrt(RATE)
+    return BODY.wrench(motion) + walk * np.repeat([4.0, 0.4], 3), BODY
+
+
+@cache
+def explained(what: Callable[[Truth], tuple[np.ndarray, Points]], until: float, seed: int = 1
+              ) -> tuple[Explanation, Points]:
+    wrench, points = what(truth(seed))
+    return explain(seen(wrench, seed, until), SHEET, REGION), points
+
+
+@pytest.mark.parametrize(("what", "until", "kinds"), [
+    (is_held, SECONDS, set()), (tugs, SECONDS, {"cable"}), (lags, SECONDS, {"hysteresis"}),
+    (does_both, SECONDS, {"cable", "hysteresis"}), (pours, 12.0, {"payload_walks"}),
+    (slides, 12.0, {"payload_walks"}), (swings, SECONDS, {"not_rigid"}),
+    (is_pulled, SECONDS, {"constant_force"}), (sways, SECONDS, {"base_moves"}),
+    (drifts, SECONDS, {"bias_drifts"})])
+def test_what_acts_is_named_and_the_intervals_hold_the_load_as_it_is_now(
+        what: Callable[[Truth], tuple[np.ndarray, Points]], until: float, kinds: set[str]) -> None:
+    found, points = explained(what, until)
+    assert {kind for kind, _ in found.named} == kinds
+    assert covers(found, points.phi(min(round(RATE * until), len(T)) - 1)).mean() > 0.9
+    if what is drifts:
+        assert dict(found.named)["bias_drifts"]["force_rate"] == pytest.approx(15.0, rel=0.05)
 
 
 def test_what_nothing_explains_widens_the_intervals_and_is_named() -> None:
-    scene = situations.LIVE["ordinary minute"](SEED)
-    t = scene.t[scene.t < 31.0, None]
-    walk = np.cumsum(np.random.default_rng(3).normal(size=(len(t), 6)), axis=0) / np.sqrt(250.0)
-    found, calm = (explained(scene, 31.0, size * walk * np.repeat([4.0, 0.4], 3))
-                   for size in (1.0, 0.0))
+    found, calm = (explained(what, SECONDS)[0] for what in (shakes, is_held))
     assert "load_unexplained" in [kind for kind, _ in found.named] and calm.named == ()
-    assert covers(found, scene.phi[0]).all()
+    assert covers(found, BODY.phi()).all()
     assert np.all(np.diag(found.wide_covariance) > 4.0 * np.diag(calm.wide_covariance))
 
 
@@ -220,40 +276,41 @@ def test_what_nothing_explains_widens_the_intervals_and_is_named() -> None:
 UP, WALL = np.array([0.0, 0.0, 1.0]), np.array([0.6, 0.0, 0.8])
 
 
-def of_wrong(wrench: np.ndarray, late: float = 0.0, source: str = "white",
-             motion: CoreMotion | None = None) -> tuple[Explanation, np.ndarray]:
-    """What a wrench W and zero tells, and the true payload (10,)."""
-    rec, known, region = recorded(source, seconds=15.0)
-    stamps = rec.stamps + round(1e9 * late)
-    return explain(window_of(motion or known, stamps, wrench), SHEET, region), rec.told.phi
+MOTION, PHI = truth(3), BODY.phi()
+RIGHT = BODY.wrench(MOTION) + ZERO + NOISE * np.random.default_rng(2).normal(size=(len(T), 6))
+
+
+def of_wrong(wrench: np.ndarray, late: float = 0.0, motion: CoreMotion | None = None
+             ) -> Explanation:
+    """What a wrench on the payload tells."""
+    stamps = STAMPS + round(1e9 * late)
+    return explain(window_of(motion or binned(3), stamps, wrench), SHEET, REGION)
 
 
 def weight(phi: np.ndarray, up: np.ndarray) -> np.ndarray:
     """Wrench (n, 6) of a payload at rest, with a vertical (3,) in the base."""
-    return static_wrench(phi, G * recorded("white", seconds=15.0)[0].motion.axes @ up)
+    return static_wrench(phi, in_sensor(MOTION, G * up))
 
 
 def made_wrong(kind: str) -> np.ndarray:
-    rec = recorded("white", seconds=15.0)[0]
-    true, axes = -rec.wrench, rec.motion.axes
     if kind == "wrench_in_base_axes":
-        return (np.swapaxes(axes, 1, 2)[:, None] @ true.reshape(-1, 2, 3, 1)).reshape(-1, 6)
+        return (MOTION.rotation[:, None] @ RIGHT.reshape(-1, 2, 3, 1)).reshape(-1, 6)
     if kind == "sensor_turned":
         turn = Rotation.from_euler("z", 45.0, degrees=True).as_matrix()
-        return (true.reshape(-1, 2, 3) @ turn).reshape(-1, 6)
+        return (RIGHT.reshape(-1, 2, 3) @ turn).reshape(-1, 6)
     if kind == "gravity_elsewhere":
-        return true + weight(rec.told.phi, WALL) - weight(rec.told.phi, UP)
-    return true * {"sign_wrong": -np.ones(6), "axes_mirrored": np.tile([-1.0, 1.0, 1.0], 2),
-                   "wrong_units": np.repeat([1.0, 1000.0], 3)}[kind]
+        return RIGHT + weight(PHI, WALL) - weight(PHI, UP)
+    return RIGHT * {"sign_wrong": -np.ones(6), "axes_mirrored": np.tile([-1.0, 1.0, 1.0], 2),
+                    "wrong_units": np.repeat([1.0, 1000.0], 3)}[kind]
 
 
 @pytest.mark.parametrize("kind", [
     "sign_wrong", "axes_mirrored", "wrong_units", "wrench_in_base_axes", "sensor_turned",
     "gravity_elsewhere"])
 def test_an_error_of_the_set_up_is_named_corrected_and_refused(kind: str) -> None:
-    found, phi = of_wrong(made_wrong(kind))
+    found = of_wrong(made_wrong(kind))
     assert found.error is not None and found.error.kind == kind
-    assert found.phi[0] == pytest.approx(phi[0], rel=0.003)
+    assert found.phi[0] == pytest.approx(PHI[0], rel=0.003)
     (named, numbers), = contradictions(found, SHEET)
     assert named in (kind, f"frame_wrong.{kind}", "wrong_units.wrench")
     if kind == "gravity_elsewhere":
@@ -267,34 +324,33 @@ def test_an_error_of_the_set_up_is_named_corrected_and_refused(kind: str) -> Non
 
 
 def test_a_driver_that_compensates_too_much_is_named_beside_a_robot_upside_down() -> None:
-    rec = recorded("white", seconds=15.0)[0]
-    found, _ = of_wrong(-rec.wrench - 2.0 * weight(rec.told.phi, UP))
+    found = of_wrong(RIGHT - 2.0 * weight(PHI, UP))
     (named, numbers), = contradictions(found, SHEET)
     assert (named, numbers["z"]) == ("frame_wrong.gravity_elsewhere", pytest.approx(-1.0, abs=1e-3))
     assert "precompensated" in str(numbers["why"])
 
 
 def test_what_is_right_stays_so_and_contradicts_nothing() -> None:
-    found, phi = of_wrong(-recorded("white", seconds=15.0)[0].wrench)
-    assert found.error is None and not contradictions(found, SHEET, float(phi[0]))
-    (kind, numbers), = contradictions(found, SHEET, 2.0 * float(phi[0]))
+    found = of_wrong(RIGHT)
+    assert found.error is None and not contradictions(found, SHEET, float(PHI[0]))
+    (kind, numbers), = contradictions(found, SHEET, 2.0 * float(PHI[0]))
     assert kind == "reference_contradicted" and numbers["ratio"] == pytest.approx(0.5, abs=0.01)
 
 
 @pytest.mark.parametrize("late", [1.5, -0.8])
 def test_a_late_clock_is_found_and_taken_into_account(late: float) -> None:
-    found, phi = of_wrong(-recorded("white", seconds=15.0)[0].wrench, late)
+    found = of_wrong(RIGHT, late)
     assert found.error is not None and found.error.kind == "clock_offset"
     assert found.setup.delay == pytest.approx(late, abs=0.003)
-    assert found.phi[0] == pytest.approx(phi[0], rel=0.003)
+    assert found.phi[0] == pytest.approx(PHI[0], rel=0.003)
     assert dict(found.named)["clock_offset"]["milliseconds"] == pytest.approx(1e3 * late, abs=3.0)
     assert not contradictions(found, SHEET)
 
 
 def test_a_filter_of_second_order_beside_a_late_clock() -> None:
-    source = "filter-2-1-late-0.1"
-    found, phi = of_wrong(-recorded(source, seconds=15.0)[0].wrench, source=source)
-    assert found.phi[0] == pytest.approx(phi[0], rel=0.003)
+    found = of_wrong(low_pass(BODY.wrench(MOTION), (1.0 / (2.0 * np.pi), 1.0), 1.0 / RATE)
+                     + RIGHT - BODY.wrench(MOTION), 0.1)
+    assert found.phi[0] == pytest.approx(PHI[0], rel=0.003)
     time, damping = found.setup.filter
     assert 1.0 / (2.0 * np.pi * time) == pytest.approx(1.0, rel=0.05)
     assert found.setup.delay == pytest.approx(0.1, abs=0.02)
@@ -302,18 +358,17 @@ def test_a_filter_of_second_order_beside_a_late_clock() -> None:
 
 
 def test_weight_that_the_driver_takes_off_is_found_by_inertia() -> None:
-    rec = recorded("white", seconds=15.0)[0]
-    found, phi = of_wrong(-rec.wrench - weight(1.4 * rec.told.phi, UP))
+    found = of_wrong(RIGHT - weight(1.4 * PHI, UP))
     assert found.error is not None and found.error.kind == "removed_payload"
     sd = np.sqrt(found.wide_covariance[0, 0])
-    assert abs(found.phi[0] - phi[0]) < 4.0 * sd
-    assert dict(found.named)["removed_payload"]["mass"] == pytest.approx(1.4 * phi[0], rel=0.1)
+    assert abs(found.phi[0] - PHI[0]) < 4.0 * sd
+    assert dict(found.named)["removed_payload"]["mass"] == pytest.approx(1.4 * PHI[0], rel=0.1)
 
 
 @pytest.mark.parametrize(("order", "kind"), [("wxyz", "quaternion_order"),
                                              ("inverse", "poses_inverted")])
 def test_poses_in_another_order(order: str, kind: str) -> None:
-    rec, motion, _ = recorded("white", seconds=15.0)
+    motion = binned(3)
     n = len(motion.number)
     bare = motion._replace(joints=np.empty((n, 0, 3, 3)), twists=np.empty((n, 0, 6)))
     quaternions = Rotation.from_matrix(motion.rotation).as_quat()
@@ -321,7 +376,7 @@ def test_poses_in_another_order(order: str, kind: str) -> None:
             else Rotation.from_quat(np.roll(quaternions, 1, axis=1)).as_matrix())
     assert np.allclose(reordered(read, order), motion.rotation)
     back = read.transpose(0, 2, 1) @ motion.rotation
-    found, phi = of_wrong(-rec.wrench, motion=bare._replace(
+    found = of_wrong(RIGHT, motion=bare._replace(
         rotation=read, acceleration=(back @ motion.acceleration[..., None])[..., 0]))
     assert found.error is not None and found.error.kind == kind
-    assert found.phi[0] == pytest.approx(phi[0], rel=0.01)
+    assert found.phi[0] == pytest.approx(PHI[0], rel=0.01)

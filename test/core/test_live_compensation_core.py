@@ -1,18 +1,16 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Which load is removed, and the wrench without it, against scenes of the referee."""
+"""Which load is removed, and the wrench without it, against the payload that made it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
 
 import numpy as np
 import pinocchio as pin
 import pytest
+from scenes import FRAME, NAMES, START, URDF, Truth, body, in_sensor, moved
 
-from benchmarks.referee import situations
-from benchmarks.referee.generator import FRAME
 from inertial_id_ros.compensation.latch import Latch, LoadInUse, Mode
 from inertial_id_ros.compensation.live import Compensation
 from inertial_id_ros.detect.bank import Kind
@@ -23,29 +21,21 @@ from inertial_id_ros.model.setup import Setup, low_pass, sheet_of
 from inertial_id_ros.motion.frames import chain_of
 from inertial_id_ros.settings import Settings
 
-SEED, SECOND = 400_001, 1_000_000_000
-Scene = situations.Scene
-
-
-@cache
-def scene() -> Scene:
-    """Four seconds of motion with a constant load of 3 kg and a zero of 1 N and 1 N m."""
-    whole = situations.grip(SEED)
-    part = slice(0, 1000)
-    motion = type(whole.motion)(*(column[part] for column in whole.motion))
-    phi = np.tile(5.0 * whole.phi[0], (1000, 1))
-    return replace(whole, t=whole.t[part], path=type(whole.path)(*(c[part] for c in whole.path)),
-                   motion=motion, clean=-1.0 - motion.wrench(phi), phi=phi)
+RATE, UNIT = 250.0, np.ones(6)  # Hz; N, N m: the zero
+LOAD = body(2, 3.0)
+MOTION = Truth._make(column[500:1500] for column in moved(2, 12.0, RATE))
+STAMPS = START + np.round(1e9 / RATE * np.arange(len(MOTION.q))).astype(np.int64)
+CLEAN, PHI_TRUE = -UNIT - LOAD.wrench(MOTION), LOAD.phi()
 
 
 def true_load(**more: object) -> LoadInUse:
-    return LoadInUse(Mode.KNOWN, scene().phi[0], np.ones(6), **more)  # type: ignore[arg-type]
+    return LoadInUse(Mode.KNOWN, PHI_TRUE, UNIT, **more)  # type: ignore[arg-type]
 
 
 def made(load: LoadInUse | None = None, **settings: object) -> Compensation:
     changes = {f"compensation.{name}": value for name, value in settings.items()}
     out = Compensation(Settings().replace(changes).compensation, -1.0, np.full(6, 500.0))
-    out.use_chain(chain_of(scene().arm.urdf, FRAME))
+    out.use_chain(chain_of(URDF, FRAME))
     out.use(load or true_load())
     return out
 
@@ -53,11 +43,11 @@ def made(load: LoadInUse | None = None, **settings: object) -> Compensation:
 def compensated(live: Compensation, readings: Array | None = None,
                 each: Callable[[int], None] = lambda k: None) -> Array:
     """Compensated wrenches (n, 6); NaN where there is none."""
-    now, out = scene(), np.full((len(scene().t), 6), np.nan)
-    readings = now.clean if readings is None else readings
-    for k, stamp in enumerate(now.stamps.tolist()):
+    readings = CLEAN if readings is None else readings
+    out = np.full((len(readings), 6), np.nan)
+    for k, stamp in enumerate(STAMPS.tolist()):
         each(k)
-        live.add_joint_state(stamp, now.arm.names, now.path.q[k].tolist())
+        live.add_joint_state(stamp, NAMES, MOTION.q[k].tolist())
         wrench = live.compensate(stamp, FRAME, readings[k].tolist())
         if wrench is not None:
             out[k] = wrench
@@ -81,7 +71,7 @@ def test_nothing_is_left_of_the_true_load() -> None:
 
 def test_a_push_is_shown_as_it_acts_on_the_payload() -> None:
     push = np.array([3.0, -2.0, 1.0, 0.1, 0.2, -0.3])
-    out = compensated(made(), scene().clean + push)
+    out = compensated(made(), CLEAN + push)
     np.testing.assert_allclose(np.nanmean(out, axis=0), push, atol=0.1)
 
 
@@ -89,19 +79,19 @@ def test_terms_that_are_left_out_stay_in_the_wrench() -> None:
     weight = rms(compensated(made(terms="gravity")))
     velocity = rms(compensated(made(terms="velocity")))
     assert rms(compensated(made())) < velocity < 1.1 * weight
-    gravity = scene().motion.wrench(scene().phi) - _weight(scene().phi[0])
+    gravity = LOAD.wrench(MOTION) - _weight(PHI_TRUE)
     assert weight == pytest.approx(rms(gravity[100:]), rel=0.1)
 
 
 def _weight(phi: Array) -> Array:
     """W (n, 6) at rest in each pose."""
-    up = 9.81 * np.asarray(scene().motion.axes)[:, :, 2]
+    up = in_sensor(MOTION, [0.0, 0.0, 9.81])
     return np.hstack([phi[0] * up, np.cross(phi[1:4], up)])
 
 
 def test_weight_that_the_driver_has_removed_is_not_removed_again() -> None:
-    driver = 0.5 * scene().phi[0]
-    out = compensated(made(true_load(weighed=driver)), scene().clean + _weight(driver))
+    driver = 0.5 * PHI_TRUE
+    out = compensated(made(true_load(weighed=driver)), CLEAN + _weight(driver))
     assert rms(out) < 0.15
 
 
@@ -110,24 +100,24 @@ def test_the_target_frame_moves_the_torque() -> None:
     place = pin.SE3(np.eye(3), arm)  # of the target's origin
     target = place.inverse().toDualActionMatrix()
     push = np.array([3.0, -2.0, 1.0, 0.0, 0.0, 0.0])
-    out = compensated(made(true_load(target=target)), scene().clean + push)
+    out = compensated(made(true_load(target=target)), CLEAN + push)
     np.testing.assert_allclose(np.nanmean(out, axis=0)[3:], np.cross(-arm, push[:3]), atol=0.05)
 
 
 def test_tilt_delay_and_filter_of_the_set_up() -> None:
     sensor, delay = (0.02, 0.7), 0.008
-    slow = low_pass(scene().clean, sensor, 1.0 / situations.RATE)
-    step = round(delay * situations.RATE)
+    slow = low_pass(CLEAN, sensor, 1.0 / RATE)
+    step = round(delay * RATE)
     late = np.concatenate([slow[:1].repeat(step, axis=0), slow[:-step]])
     assert rms(compensated(made(true_load(setup=Setup(delay=delay, filter=sensor))), late)) < 0.15
     assert rms(compensated(made(), late)) > 0.3
     tilt = np.array([0.02, -0.01])
     tilted = rms(compensated(made(true_load(setup=Setup(tilt=tilt)))))
-    assert tilted == pytest.approx(9.81 * scene().phi[0, 0] * np.linalg.norm(tilt), rel=0.1)
+    assert tilted == pytest.approx(9.81 * PHI_TRUE[0] * np.linalg.norm(tilt), rel=0.1)
 
 
 def test_another_load_comes_without_a_jump() -> None:
-    live, light = made(), replace(true_load(), phi=0.5 * scene().phi[0])
+    live, light = made(), replace(true_load(), phi=0.5 * PHI_TRUE)
 
     def change(k: int) -> None:
         if k == 500:
@@ -146,7 +136,7 @@ def test_loads_that_may_not_be_removed(change: dict[str, object], reason: str) -
 
 
 def test_samples_that_are_wrong_are_not_published() -> None:
-    live, readings = made(), scene().clean.copy()
+    live, readings = made(), CLEAN.copy()
     readings[300, 2] = np.nan
     readings[310, 0] = 600.0
     readings[400:] = readings[400]
@@ -155,7 +145,7 @@ def test_samples_that_are_wrong_are_not_published() -> None:
     assert np.isfinite(out[311:420]).all()
     assert np.isnan(out[430:]).all()  # stuck for more than .1 s
     assert live.silence == "wrench_stuck"
-    assert live.compensate(int(scene().stamps[-1]), FRAME, [0.0] * 6) is None
+    assert live.compensate(int(STAMPS[-1]), FRAME, [0.0] * 6) is None
     assert live.silence == "stamps_repeated"
 
 

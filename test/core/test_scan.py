@@ -1,47 +1,34 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Rows, filters and events of the scan, in scenes that the referee simulates by itself."""
+"""Rows and filters of the scan, against the payload behind the wrench and dense least squares."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
 
 import numpy as np
 import pytest
 from problems import motion_from_arrays
+from scenes import BODY, FRAME, NAMES, URDF, record
 
-from benchmarks.referee import situations
-from benchmarks.referee.generator import FRAME
 from inertial_id_ros.detect import predictor as module
 from inertial_id_ros.detect.predictor import Predictor
 from inertial_id_ros.detect.row import PHI, SETUP, Row, Rows
+from inertial_id_ros.io.sample_blocks import JointStates, Wrenches
 from inertial_id_ros.model.history import History
-from inertial_id_ros.model.setup import Setup, Sheet, low_pass, sheet_of
+from inertial_id_ros.model.setup import Setup, low_pass, sheet_of
 from inertial_id_ros.motion.motion import BIN_NS, Array, IntArray, Motion
 from inertial_id_ros.settings import Settings
 
-SEED = 400_000
-Scene = situations.Scene
+SECONDS, RATE = 20.0, 250.0
 
 
-def sheet() -> Sheet:
-    return sheet_of(Settings())
-
-
-@cache
-def measured(make: Callable[[int], Scene]) -> tuple[Scene, Motion, IntArray, Array]:
-    """A scene, its motion in bins, stamps and readings of sign W."""
-    scene = make(SEED)
-    y, q = scene.measured(np.random.default_rng(SEED))
-    motion = motion_from_arrays(scene.arm.urdf, FRAME, scene.arm.names, scene.stamps, q)
-    return scene, motion, scene.stamps, -y
-
-
-def rested(seed: int) -> Scene:
-    """A scene with a rest, and nothing that happens in it."""
-    scene = situations.rest_contact(seed)
-    return replace(scene, clean=scene.clean - scene.external)
+def measured(noise: float) -> tuple[Motion, IntArray, Array]:
+    """Motion in bins, stamps and wrenches on the payload."""
+    ((_, blocks),) = record(SECONDS, seed=3, rate=RATE, noise=noise).blocks()
+    joints, wrenches = blocks
+    assert isinstance(joints, JointStates) and isinstance(wrenches, Wrenches)
+    return (motion_from_arrays(URDF, FRAME, NAMES, joints.stamps, joints.positions),
+            wrenches.stamps, -wrenches.rows)
 
 
 def history_of(motion: Motion, stamps: IntArray, y: Array) -> History:
@@ -54,35 +41,35 @@ def rows_of(motion: Motion, stamps: IntArray, y: Array, setup: Setup | None = No
     return list(Rows().new(history_of(motion, stamps, y), setup or Setup()))
 
 
-def residuals(scene: Scene, rows: list[Row]) -> Array:
+def residuals(rows: list[Row]) -> Array:
     """Standard deviations (6,) of what the true load leaves of rows."""
-    return np.asarray(np.std([row.y - row.A @ scene.phi[0] for row in rows[60:]], axis=0))
+    return np.asarray(np.std([row.y - row.A @ BODY.phi() for row in rows[60:]], axis=0))
 
 
 def test_a_row_is_what_the_load_exerts() -> None:
-    scene, motion, stamps, y = measured(rested)
-    rows = rows_of(motion, stamps, -scene.clean)
-    assert len(rows) == pytest.approx(30.0 / 0.04, rel=0.02)
-    assert (residuals(scene, rows) < np.repeat([0.05, 0.005], 3)).all()
-    assert rows_of(motion, stamps, y)[0].gain == pytest.approx(1.5 / 50.0, rel=0.05)  # Hann, .2 s
+    motion, stamps, clean = measured(0.0)
+    rows = rows_of(motion, stamps, clean)
+    assert len(rows) == pytest.approx(SECONDS / 0.04, rel=0.02)
+    assert (residuals(rows) < np.repeat([0.05, 0.005], 3)).all()
+    assert rows[0].gain == pytest.approx(1.5 / 50.0, rel=0.05)  # Hann, .2 s
 
 
 def test_rows_follow_delay_and_filter_of_the_sensor() -> None:
-    scene, motion, stamps, _ = measured(rested)
-    sensor, plain = (0.03, 0.7), rows_of(motion, stamps, -scene.clean)
-    moved = rows_of(motion, stamps + 12_000_000, -scene.clean, Setup(delay=0.012))
+    motion, stamps, clean = measured(0.0)
+    sensor, plain = (0.03, 0.7), rows_of(motion, stamps, clean)
+    moved = rows_of(motion, stamps + 12_000_000, clean, Setup(delay=0.012))
     shared = {row.number: row.y for row in moved}
     for row in plain[5:-5]:
         np.testing.assert_allclose(shared[row.number], row.y, atol=1e-9)
-    filtered = low_pass(-scene.clean, sensor, 1.0 / situations.RATE)
-    known = residuals(scene, rows_of(motion, stamps, filtered, Setup(filter=sensor)))
+    filtered = low_pass(clean, sensor, 1.0 / RATE)
+    known = residuals(rows_of(motion, stamps, filtered, Setup(filter=sensor)))
     assert known.max() < 0.1
-    assert residuals(scene, rows_of(motion, stamps, filtered)).max() > 4.0 * known.max()
+    assert residuals(rows_of(motion, stamps, filtered)).max() > 4.0 * known.max()
 
 
 def test_slopes_of_the_set_up_are_differences() -> None:
-    scene, motion, stamps, y = measured(situations.grip)
-    phi, step = scene.phi[0], 1e-5
+    motion, stamps, y = measured(1.0)
+    phi, step = BODY.phi(), 1e-5
     rows = rows_of(motion, stamps, y)[100:110]
     tilted = {row.number: row for row in rows_of(motion, stamps, y, Setup(
         tilt=np.array([0.0, step])))}
@@ -96,7 +83,7 @@ def test_slopes_of_the_set_up_are_differences() -> None:
 
 
 def test_no_row_spans_a_hole() -> None:
-    _, motion, stamps, y = measured(situations.grip)
+    motion, stamps, y = measured(1.0)
     since = (stamps - stamps[0]) * 1e-9
     kept = (since < 4.0) | (since > 4.3)
     gone = (motion.number * BIN_NS - stamps[0] > 6e9) & (motion.number * BIN_NS - stamps[0] < 6.5e9)
@@ -109,8 +96,8 @@ def test_no_row_spans_a_hole() -> None:
 
 def test_a_filter_is_least_squares(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "GAIN", 0.0)
-    _, motion, stamps, y = measured(situations.grip)
-    made = Predictor(replace(sheet(), drift=(0.0, 0.0), gain=0.0))
+    motion, stamps, y = measured(1.0)
+    made = Predictor(replace(sheet_of(Settings()), drift=(0.0, 0.0), gain=0.0))
     prior_mean, prior = made.mean[0].copy(), made.covariance[0].copy()
     rows = [row for row in rows_of(motion, stamps, y)[:150] if row.is_independent]
     noise = np.repeat([0.01, 1e-4], 3)

@@ -17,7 +17,7 @@ from inertial_id_ros.identify.state import (
     restored,
     save_state,
 )
-from inertial_id_ros.inertia import is_consistent, phi_from_body, transform_phi
+from inertial_id_ros.inertia import is_consistent, phi_from_body
 from inertial_id_ros.io.files import (
     format_document,
     parse_yaml,
@@ -79,14 +79,6 @@ def test_a_tare_makes_the_zero_known_and_ages() -> None:
     np.testing.assert_allclose(fresh.bias_mean, SETTINGS.wrench.sign * READING)
     assert (fresh.bias_sd < later.bias_sd).all() and (later.bias_sd <= before.bias_sd).all()
     np.testing.assert_allclose(old.bias_sd, 0.2 * before.bias_sd)
-
-
-def test_the_object_is_the_sum_without_the_tool() -> None:
-    box = transform_phi(phi_from_body(1.2, np.zeros(3), 1e-3 * np.eye(3)), np.eye(3),
-                        np.array([0.0, 0.0, 0.2]))
-    phi, covariance = box, TOOL.covariance + 3e-6 * np.eye(10)
-    np.testing.assert_allclose(phi, box, atol=1e-15)
-    np.testing.assert_allclose(covariance, 4e-6 * np.eye(10))
 
 
 @pytest.mark.parametrize(("mass", "sd", "is_empty"), [

@@ -12,10 +12,8 @@ import trimesh
 from problems import Data, box, compress, create, make_rows, motion
 from scipy.optimize import approx_fprime, minimize
 from scipy.spatial.transform import Rotation
-from scipy.stats import multivariate_normal
 
 from inertial_id_ros.estimate import UNOBSERVED, judge, vague
-from inertial_id_ros.estimators import density
 from inertial_id_ros.estimators.density import UNKNOWN_WIDTH, find_mode, find_modes
 from inertial_id_ros.geometry.density_prior import (
     MASS_SD,
@@ -49,12 +47,6 @@ def _mesh() -> Shape:
 SHAPES = {"box": BOX, "mesh": _mesh(),
           "cylinder": shape_from_primitive("cylinder", (0.03, 0.25), np.eye(4))}
 PRIORS = {name: density_prior(shape) for name, shape in SHAPES.items()}
-
-
-def posterior(information: np.ndarray, vector: np.ndarray,
-              prior: DensityPrior) -> tuple[np.ndarray, np.ndarray]:
-    """The posterior where the shape is as told but for its density."""
-    return density.posterior(information, vector, prior, np.zeros((10, 10)))
 
 
 def _inside(rng: np.random.Generator, count: int = 6, shape: Shape = BOX) -> np.ndarray:
@@ -179,26 +171,6 @@ def test_node_volumes_have_the_moments_of_the_even_body(shape: str) -> None:
                                atol=1e-6)
 
 
-@pytest.mark.parametrize(("radius", "length"), [(0.004, 0.25), (0.01, 0.3), (0.02, 0.2)])
-def test_intervals_leave_the_depth_of_mass_in_a_thin_rod_open(radius: float,
-                                                              length: float) -> None:
-    """Mass, centre and long moments measured exactly: the moment about the rod stays as uncertain
-    as if its mass sat at one depth r, with r^2 even from 0 to the square of the radius."""
-    shape = shape_from_primitive("cylinder", (radius, length), np.eye(4), bounding=False)
-    prior = density_prior(shape)
-    truth = 0.5 * shape.unit_phi
-    scale = np.abs(shape.unit_phi).max() + np.abs(shape.unit_phi)
-    # Known: all but the moment about z, that is Ixx + Iyy - Izz and Ixx - Iyy, not Izz.
-    rows = np.delete(np.eye(10), [4, 7, 9], axis=0) / np.delete(scale, [4, 7, 9])[:, None]
-    rows = np.vstack([rows, [[0, 0, 0, 0, 1, 0, 0, 1, 0, -1], [0, 0, 0, 0, 1, 0, 0, -1, 0, 0]]
-                      / shape.unit_phi[4]])
-    information = 1e8 * rows.T @ rows
-    _, covariance = posterior(information, information @ truth, prior)
-    depth = np.random.default_rng(0).uniform(0.0, radius**2, 100_000)
-    spread = np.sqrt(covariance[9, 9]) / (0.5 * depth.std())
-    assert 0.97 < spread < 1.15, spread
-
-
 Answers = list[tuple[float, Array, Array, Array, Array, tuple[int, ...]]]
 
 
@@ -216,29 +188,6 @@ def _problem(rng: np.random.Generator, phi: Array, seconds: float, speed: float)
     samples = int(100 * seconds)
     bias = rng.normal(size=6) * np.repeat([0.5, 0.02], 3)
     return compress(make_rows(rng, phi, motion(rng, samples, seconds, speed), bias=bias))
-
-
-def test_the_evidence_compares_sizes_as_an_integral_over_mass_and_slack_does() -> None:
-    """With the density held even, the posterior of mass and slack can be integrated outright."""
-    rng = np.random.default_rng(1)
-    phi = phi_from_body(1.2, np.array([0.01, 0.0, 0.02]), 0.004 * np.eye(3))
-    problem = _problem(rng, phi, 2.0, 1.0)
-    marginal = problem.problems["noise"]
-    information, vector = marginal.information, marginal.matrix.T @ marginal.target
-    mass = vector[0] / information[0, 0]
-    got, want = [], []
-    for _, prior in balls(0.3)[:3]:
-        slack = 30.0 * prior.slack + 1e-5 * np.diag([0, 1, 1, 1, 0, 0, 0, 0, 0, 0])
-        even = replace(prior, modes=np.zeros((len(prior.volumes), 1)), slack=slack)
-        got.append(find_modes(information, vector, replace(even, widths=(1.0,)))[0].evidence)
-        spread = np.eye(10) + mass**2 * marginal.matrix @ slack @ marginal.matrix.T
-        log_mass = np.linspace(np.log(mass) - 0.5, np.log(mass) + 0.5, 4001)
-        means = np.exp(log_mass)[:, None] * (marginal.matrix @ (even.columns @ even.volumes))
-        log_density = multivariate_normal(cov=spread).logpdf(marginal.target - means)
-        log_density -= 0.5 * ((log_mass - np.log(mass)) / MASS_SD) ** 2
-        want.append(np.logaddexp.reduce(log_density))
-    np.testing.assert_allclose(np.diff(got), np.diff(want), atol=0.02)
-    assert np.ptp(want) > 1.0
 
 
 @pytest.fixture(scope="module")
@@ -277,14 +226,6 @@ def test_no_inertia_is_called_known_that_is_far_off(answers: Answers) -> None:
     assert claimed > 20
     slow = [verdict for seconds, *_, verdict in answers if seconds == 1.0]
     assert all(verdict[k] == UNOBSERVED for verdict in slow for k in (4, 7, 9))
-
-
-def test_a_centre_of_mass_beyond_the_reach_is_believed() -> None:
-    phi = phi_from_body(0.8, np.array([0.1, 0.0, 0.55]), 1e-3 * np.eye(3))
-    settings = Settings().replace({"shape.max_reach": 0.2})
-    problem = _problem(np.random.default_rng(5), phi, 5.0, 1.0)
-    solution = create(settings).solve(problem, None)
-    np.testing.assert_allclose(report_from_phi(solution.phi)[:4], [0.8, 0.1, 0.0, 0.55], atol=0.01)
 
 
 def test_the_covariance_is_that_of_bodies_moved_turned_and_stretched() -> None:

@@ -103,10 +103,10 @@ def lower_bound(upper, x, rows):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("make", [random_case, hard_case])
-def test_no_body_is_much_better_than_that_of_lmi_in_three_hundred_problems_each(make):
+def test_no_body_is_much_better_than_that_of_lmi_in_a_hundred_problems_each(make):
     """Weak duality on all rows proves it, also where constraints of the shape hold."""
     kept, solved, active, linear = {}, 0, 0, 0
-    for seed in range(300):
+    for seed in range(100):
         rows, problem, shape = (*make(seed), BOX)[:3]
         weighting = ("noise", "dynamism")[(seed // 2) % 2]
         support = ("none", "box", "ellipsoid")[seed % 3]
@@ -130,7 +130,7 @@ def test_no_body_is_much_better_than_that_of_lmi_in_three_hundred_problems_each(
         assert value <= least + 1e-6 * (1.0 + value), (seed, value, least)
         active += np.linalg.eigvalsh(margin)[0] < 1e-6 * x[MASS]
         linear += bool(np.any(limits @ x < 1e-6 * x[MASS]))
-    assert solved >= 290 and active >= 100 and linear >= 20, (solved, active, linear)
+    assert solved >= 96 and active >= 33 and linear >= 6, (solved, active, linear)
 
 
 PARTS = {"sphere": ([0.05], [-0.1, 0.0, 0.1]), "box": ([0.04, 0.1, 0.06], [0.08, 0.02, 0.1])}
@@ -173,7 +173,7 @@ def test_the_optimum_is_that_of_point_masses_that_fill_the_union() -> None:
     """From inside: point masses never fit better, and the more they are the nearer they come. One
     ellipsoid alone fits worse."""
     shape = join_shapes(parts())
-    for rng, phi in bodies(6):
+    for rng, phi in bodies(3):
         marginal = (problem := compress(make_rows(rng, phi, motion(rng, 300)))).problems["noise"]
 
         def misfit(found: Array, marginal=marginal) -> float:
@@ -225,9 +225,9 @@ def sum_of_squares(marginal: Problem, phi: np.ndarray) -> float:
 
 @pytest.mark.slow
 def test_reaches_the_lmi_optimum_where_the_constraint_is_active(rng: np.random.Generator) -> None:
-    """On 200 problems the objective is at most 1e-6 (relative) above the one that `lmi` finds."""
+    """On 60 problems the objective is at most 1e-6 (relative) above the one that `lmi` finds."""
     lmi, manifold = create(Settings(), "lmi"), create(Settings(), "manifold")
-    for problem in active(rng, 200):
+    for problem in active(rng, 60):
         marginal = problem.problems["noise"]
         wanted = sum_of_squares(marginal, lmi.solve(problem, None).phi)
         found = manifold.solve(problem, None).phi

@@ -80,10 +80,10 @@ REFEREE = {"norm": least_sum_of_norms, "squared": least_sum_of_squares}
 @pytest.mark.parametrize("make", [random_case, hard_case])
 @pytest.mark.parametrize("form", ["norm", "squared"])
 def test_pmd_reaches_the_optimum_of_all_rows(form, make, monkeypatch):
-    """That of active sets on all rows, which prove it from below; 150 problems each."""
+    """That of active sets on all rows, which prove it from below; 50 problems each."""
     kept, gaps = {}, []
     monkeypatch.setattr(pmd, "POINTS", 24)
-    for seed in range(150):
+    for seed in range(50):
         rows, problem, shape = (*make(seed), BOX)[:3]
         weighting = ("noise", "dynamism")[(seed // 2) % 2]
         weight = (0.1, 1.0, 1e-2)[seed % 3]
@@ -111,7 +111,7 @@ def test_pmd_reaches_the_optimum_of_all_rows(form, make, monkeypatch):
         information = problem.problems[weighting].matrix
         off = np.linalg.norm(information @ (got.phi - want)) / np.linalg.norm(information @ want)
         assert off <= 1e-4, (seed, off)
-    assert len(gaps) >= 140 and np.median(gaps) < 1e-8
+    assert len(gaps) >= 46 and np.median(gaps) < 1e-8
 
 
 def objective_of(phi, stacks, columns, weight, form, body):

@@ -10,11 +10,9 @@ import cdr_messages
 import numpy as np
 import pytest
 from cdr_messages import STORE
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
 from rosbags.typesys import get_types_from_msg
 
-from inertial_id_ros.io.decoding import FORCES, Decoded, Decoder, decode, text
+from inertial_id_ros.io.decoding import FORCES, Decoded, Decoder, decode
 from inertial_id_ros.io.input_topics import (
     DYNAMIC_JOINT_STATES,
     DYNAMIC_PAYLOAD,
@@ -98,22 +96,6 @@ def test_each_edge_of_transforms_is_a_stream(little_endian: bool, rng: np.random
     assert [len(some.stamps) for some in got.samples] == [6, 3]
 
 
-def test_frames_and_byte_orders_are_streams_in_the_order_of_their_messages(
-        rng: np.random.Generator) -> None:
-    rows, times = rng.normal(size=(40, 6)), rng.integers(1, 10**9, 40)
-    frames = rng.choice(["a", "b", "tool0"], 40)
-    data = [cdr_messages.wrench(STAMP + k, frames[k], row[:3], row[3:], bool(k % 3))
-            for k, row in enumerate(rows)]
-    decoder = Decoder(WRENCH, Settings())
-    for got, stamps in ((decoder(data), STAMP + np.arange(40)), (decoder(data, times), times)):
-        assert got.damaged == 0 and len(got.samples) == 3
-        for wrench in got.samples:
-            assert isinstance(wrench, Wrenches)
-            of_frame = frames == wrench.frame_id
-            assert np.array_equal(wrench.rows, rows[of_frame])
-            assert np.array_equal(wrench.stamps, stamps[of_frame])
-
-
 WHOLE = cdr_messages.joint_state(STAMP, ["a", "b"], [0.5, -0.5])
 
 
@@ -127,35 +109,6 @@ def test_a_damaged_message_is_not_used(change: dict[int, bytes]) -> None:
         damaged[at:at + len(new)] = new
     got = joint_state([WHOLE, bytes(damaged), WHOLE])
     assert got.damaged == 1 and got.why and len(got.samples[0].stamps) == 2
-
-
-def test_cut_and_lengthened_messages_are_not_used() -> None:
-    short = [WHOLE[:length] for length in range(len(WHOLE) - 3)]
-    got = joint_state([WHOLE, *short, WHOLE, WHOLE + bytes(40)])
-    assert got.damaged == len(short) + 1 and len(got.samples[0].stamps) == 2
-
-
-@pytest.mark.slow
-@settings(max_examples=300, deadline=None)
-@given(st.sampled_from([WRENCH, JOINT_STATES, TRANSFORMS]),
-       st.lists(st.tuples(st.integers(0, 400), st.integers(0, 255)), max_size=4),
-       st.integers(0, 400))
-@example(JOINT_STATES, [], 400)
-def test_what_was_read_before_never_changes_how_a_mutated_message_is_read(
-        topic: Any, changes: list[tuple[int, int]], length: int) -> None:
-    """A decoder that knows the whole message answers as one that knows none."""
-    whole = {WRENCH: cdr_messages.wrench(STAMP, "tool0", (1.0, 2.0, 3.0), (4.0, 5.0, 6.0)),
-             JOINT_STATES: cdr_messages.joint_state(STAMP, ["a", "bcd"], [1.0, 2.0], [3.0, 4.0]),
-             TRANSFORMS: cdr_messages.transforms([
-                 (STAMP, "base", f"link_{k}", (1.0, 2.0, 3.0), (0.0, 0.0, 0.0, 1.0))
-                 for k in range(2)])}[topic]
-    mutated = bytearray(whole)
-    for at, value in changes:
-        mutated[at % len(whole)] = value
-    fresh, learned = (Decoder(topic, Settings()) for _ in range(2))
-    learned([whole])
-    answers = [decoder([bytes(mutated[:length])]) for decoder in (fresh, learned)]
-    assert repr(answers[0]) == repr(answers[1])  # as text, for NaN equals no NaN
 
 
 def test_a_dynamic_joint_state_holds_wrench_joints_and_payload() -> None:
@@ -180,14 +133,6 @@ def test_a_dynamic_joint_state_holds_wrench_joints_and_payload() -> None:
 
 
 OWN = {"precompensated.source": "dynamic_joint_states"}
-
-
-def test_a_robot_description_is_read_and_refused_where_it_is_cut_off() -> None:
-    kind = "std_msgs/msg/String"
-    data = bytes(STORE.serialize_cdr(STORE.types[kind]("<robot/>"), kind))
-    assert text(data) == "<robot/>"
-    with pytest.raises(ValueError):
-        text(data[:-2])
 
 
 @pytest.mark.parametrize(("topic", "settings", "is_stated", "blocks"), [

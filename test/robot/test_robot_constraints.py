@@ -28,7 +28,6 @@ from inertial_id_ros.robot.constraints import (
     Limits,
     consistent,
     link_limits,
-    mass_between,
     spatial_inertia,
 )
 from inertial_id_ros.robot.convex import depth, nearest_robot
@@ -207,15 +206,6 @@ def test_full_consistency_refuses_even_the_first_vector_and_a_plain_statement_ag
     problem.solve(solver="CLARABEL")
     assert float(margin.value) < 0.0
     assert answer.margin == pytest.approx(float(margin.value), rel=1e-3)
-
-
-def test_limits_beside_consistency_can_make_a_vector_infeasible() -> None:
-    masses = [where.start for where in ROBOT.bodies]
-    for most, feasible in ((1000.0, True), (3.0, False)):
-        answer = check_feasibility(
-            ROBOT.base, paper.FEASIBLE,
-            lambda phi, m=most: [*SPATIAL(phi), mass_between(phi[masses], 0.0, m)], ROBOT.scale)
-        assert answer.feasible == feasible and (answer.certificate is None) == feasible
 
 
 def test_the_published_estimates_of_the_wam() -> None:

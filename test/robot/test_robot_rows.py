@@ -50,20 +50,6 @@ def test_filtered_rows_still_satisfy_the_equations_of_motion(rng: np.random.Gene
                                atol=0.05 * np.abs(slope).max())
 
 
-def test_joined_recordings_give_the_rows_of_each(rng: np.random.Generator) -> None:
-    model = RobotModel.from_urdf(random_tree(rng, 3))
-    parts = []
-    for seconds in (3.0, 2.0):
-        t, q, _, _ = moving(rng, 3, seconds)
-        parts.append(recording(t, q, rng.normal(size=q.shape)))
-    one, two = (RowFilter(part).rows(model) for part in parts)
-    rows = RowFilter(JointRecording.join(parts)).rows(model)
-    for name in ("regressor", "effort"):
-        joined = getattr(rows, name)  # between them rows of which part lies in the break
-        for part, where in ((one, slice(0, len(one.time))), (two, slice(-len(two.time), None))):
-            np.testing.assert_allclose(joined[where], getattr(part, name), rtol=1e-9, atol=1e-9)
-
-
 # Rows near rest
 
 
@@ -100,7 +86,7 @@ def test_motions_that_creep_at_their_ends_leave_friction_right(seed: int, aligne
     np.testing.assert_allclose(joints[:, terms.index("coulomb")], COULOMB, rtol=0.05)
     np.testing.assert_allclose(joints[:, terms.index("viscous")], VISCOUS, rtol=0.25)
     step = RobotModel.from_urdf(URDF, JointTerms(coulomb_velocity=1e-4))
-    other = RowFilter(simulate(wide_motion(20.0, 77), 20.0, noise=0.0).recording).rows(step)
+    other = RowFilter(simulate(wide_motion(20.0, 77), 20.0, noise=0.0).named).rows(step)
     error = other.effort - other.regressor @ found.phi
     assert np.linalg.norm(error) < 0.012 * np.linalg.norm(other.effort)
 

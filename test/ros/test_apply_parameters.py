@@ -8,12 +8,11 @@ import json
 import numpy as np
 import pytest
 from apply_stage import TILT, ApplyStage, told
-from node_client import NODE, use, wait_for_valid
+from node_client import use
 from ros_process import wait_until
 from stand_in import FALLS_SILENT, PARAMETERS, READ_ONLY, REFUSES
 
 from inertial_id_ros.apps.simulation.payload import PAYLOADS
-from inertial_id_ros.srv import SetTool
 
 pytestmark = pytest.mark.slow
 TRUE = PAYLOADS["hammer"]
@@ -94,44 +93,3 @@ def test_what_was_sent_and_cannot_be_read_back_was_sent(stage):
     assert len(told(stand_in)) == 1
     assert answer.success and "sent, not confirmed" in answer.message, answer.message
     assert entries(stage)[-1]["sent"] and not entries(stage)[-1]["failure"]
-
-
-def test_the_offsets_take_the_bias_away_as_the_broadcaster_adds_them_before_its_gain(
-        stage, broadcaster):
-    """With an offset of 0.25 and a gain of 2, a bias b of what is published needs 0.25 - b/2.
-
-    The last test, since the node forgets its data then.
-    """
-    use(stage, "apply.service", "force_torque_sensor_broadcaster")
-    stage.end_rest()
-    stage.identify()
-    for _ in range(8):
-        bias = wait_for_valid(stage, 1).bias
-        answer = stage.apply("force_torque_sensor_broadcaster", send=True)
-        if answer.success:
-            break
-        stage.move_again()
-    assert answer.success, answer.message
-    got = told(broadcaster)[-1]
-    for kind, vector, tolerance in (("force", bias.force, 0.05), ("torque", bias.torque, 0.005)):
-        for axis in "xyz":
-            assert got[f"offset.{kind}.{axis}"] == pytest.approx(
-                0.25 - getattr(vector, axis) / 2.0, abs=tolerance)
-
-
-def test_a_tool_that_carries_nothing_is_sent_as_itself(stage, admittance):
-    """After a release the robot learns of the empty tool. The last test: the tool is stored."""
-    use(stage, "apply.service", "")
-    stage.end_rest()
-    stage.identify()
-    count = len(told(admittance))
-    stored = stage.client.call(SetTool, f"{NODE}/set_tool",
-                               SetTool.Request(action=SetTool.Request.STORE))
-    assert stored.success, stored.message
-    stage.end_rest()
-    stage.robot.play_to_rest(8.0)
-    stage.begin_rest()
-    wait_for_valid(stage, 2)
-    stage.apply_once_known("", send=True)
-    assert told(admittance, count + 1)[-1]["gravity_compensation.CoG.force"] == pytest.approx(
-        9.81 * TRUE.mass, rel=0.05)

@@ -142,7 +142,7 @@ def test_what_is_repeated_or_has_waited_is_no_younger(bench):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(2))
 def test_no_payload_is_older_than_its_bound_whatever_stalls_dies_or_restarts(monkeypatch, seed):
     """A publisher and an executor at random, with a queue of one message between them; the time of
     the newest sample of each message is known here alone."""
@@ -154,9 +154,9 @@ def test_no_payload_is_older_than_its_bound_whatever_stalls_dies_or_restarts(mon
     queue: InertialParameters | None = None
     sampled: dict[tuple[int, float], float] = {}  # by number and mass of the message
     handed_out, calm = 0, []
-    while bench.now < 1120.0:
+    while bench.now < 1080.0:
         bench.now += STEP
-        troubled = bench.now < 1100.0  # and then nothing goes wrong any more
+        troubled = bench.now < 1060.0  # and then nothing goes wrong any more
         if bench.now >= publish_at:
             sequence += 1
             age = float(rng.uniform(0.0, 0.2))
@@ -181,7 +181,7 @@ def test_no_payload_is_older_than_its_bound_whatever_stalls_dies_or_restarts(mon
             handed_out += 1
             age = bench.now - sampled[got.sequence, got.mass]
             assert age <= got.age + DELIVERY + STEP <= bench.client.max_age + DELIVERY + STEP
-        if bench.now > 1117.0:
+        if bench.now > 1077.0:
             calm.append(bool(got))
     assert handed_out > 1000
     assert all(calm) or bench.client.max_age < 2.0 * period + 0.3

@@ -13,11 +13,10 @@ from ros_process import RosProcess, own_domain, wait_until
 
 from inertial_id_ros.apps.simulation.payload import PAYLOADS
 
-pytestmark = pytest.mark.alone
-
 DEMO = (sys.executable, "-m", "inertial_id_ros.ros.tools.demo")
 
 
+@pytest.mark.alone
 @pytest.mark.slow
 def test_the_demo_leads_from_check_to_applied_payload(tmp_path):
     """What is told to the driver is the truth, and the report holds check and proof."""
@@ -49,9 +48,9 @@ def children_of(pid):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_no_process_outlives_the_demo(number):
+def test_no_process_outlives_the_demo():
     demo = RosProcess(own_domain(), *DEMO)
     pid = demo.process.pid
     try:
@@ -59,7 +58,7 @@ def test_no_process_outlives_the_demo(number):
         children = children_of(pid)
         time.sleep(1.5)  # they are up
     finally:
-        demo.process.send_signal(number)
+        demo.process.send_signal(signal.SIGTERM)
     status, text = demo.finish()
     assert status == 130 and "Traceback" not in text
 

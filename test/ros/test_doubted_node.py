@@ -7,18 +7,14 @@ import time
 
 import numpy as np
 import pytest
-from apply_stage import SENSOR, ApplyStage, told
-from geometry_msgs.msg import TransformStamped
+from apply_stage import ApplyStage, told
 from node_client import NODE, hears, set_parameter, wait_for_finding
-from ros_process import LATCHED, Listener, Robot, play_until, queued, wait_until
-from tf2_msgs.msg import TFMessage
+from ros_process import LATCHED, Listener, Robot, play_until, queued
 
-from inertial_id_ros.apps.simulation.payload import PAYLOADS
 from inertial_id_ros.msg import InertialParameters
 from inertial_id_ros.srv import GetInertialParameters, Save
 
 WORDS = "load.reference_mass is 4.000 kg"
-TCP, WHERE = "tool0_controller", "no transform tells where that lies in 'tool0'"
 
 
 @pytest.mark.slow
@@ -41,47 +37,6 @@ def test_a_payload_in_doubt_is_neither_valid_nor_applied_nor_saved(tmp_path):
         answer = stage.client.call(Save, f"{NODE}/save", Save.Request(name="wrong"))
         assert not answer.success
         assert not told(controller)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("is_told", [True, False])
-def test_a_wrench_at_the_tcp_reaches_the_driver_about_the_flange_or_not_at_all(
-        tmp_path, is_told):
-    """As Universal Robots give it; the TCP of the stand-in lies where the simulated sensor is."""
-    with ApplyStage() as stage:
-        stage.node = stage.start_node(
-            state__directory=str(tmp_path), wrench__sensor_frame="tool0", apply__frame="tool0",
-            precompensated__source="none", load__rated_payload=5.0,
-            estimator__rate=4.0)
-        driver = stage.stand_in("driver", "accept")
-        stage.robot = Robot(stage.client, motion="commanded")
-        stage.robot.publish_description()
-        if is_told:
-            transform = TransformStamped(child_frame_id=TCP)
-            transform.header.frame_id = "tool0"
-            transform.transform.translation.z = float(SENSOR[2])
-            stage.client.publish("/tf_static", TFMessage(transforms=[transform]), LATCHED)
-        stage.frame = TCP
-        stage.robot.play_to_rest(8.0, frame=TCP)
-        stage.begin_rest()
-        if not is_told:
-            wait_for_finding(stage, "sensor_frame.unknown", WHERE)
-        answers = []
-
-        def is_decided() -> bool:
-            answers.append(stage.apply("universal_robots", send=True))
-            decided = answers[-1].success if is_told else WHERE in answers[-1].message
-            if not decided:  # samples were lost, or the machine is busy: more motion
-                stage.move_again()
-            return decided
-        wait_until(is_decided)
-        if not is_told:
-            assert not answers[-1].success and not answers[-1].calls and not told(driver)
-            return
-        (got,) = told(driver, 1)
-        np.testing.assert_allclose(
-            list(got["center_of_gravity"].values()), PAYLOADS["hammer"].com + SENSOR,
-            atol=4e-3)
 
 
 @pytest.mark.alone

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 import time
 from array import array
@@ -12,7 +11,6 @@ import numpy as np
 import pytest
 from conftest import ROOT
 from diagnostic_msgs.msg import DiagnosticArray
-from geometry_msgs.msg import Wrench
 from node_client import (
     NODE,
     PARAMETERS,
@@ -21,21 +19,16 @@ from node_client import (
     wait_for_valid,
     wait_until_all_is_used,
 )
-from ros_process import LATCHED, Robot, RosProcess, Stage, time_message, wait_until
+from ros_process import LATCHED, RosProcess, Stage, time_message
 from ros_process import NODE as PROGRAM
 from sensor_msgs.msg import JointState
-from shape_msgs.msg import SolidPrimitive
 from std_msgs.msg import String
 from torque_arm import FRAME, NAMES, URDF, block, joint_states, loaded, write_robot
-from without_packages import code_without
 
 from inertial_id_ros.apps.simulation.payload import PAYLOADS
-from inertial_id_ros.extras import EXTRAS
 from inertial_id_ros.msg import InertialParameters
-from inertial_id_ros.srv import Save, SetShape
+from inertial_id_ros.srv import Save
 
-OPTIONAL = {module for modules in EXTRAS.values() for module in modules} | {"rtree", "embreex"}
-MAIN = "from inertial_id_ros.ros.main import main\nraise SystemExit(main())"
 CARRIED = {"left": "hammer", "right": "drill"}
 
 
@@ -59,24 +52,6 @@ def test_the_payload_is_found_from_efforts(tmp_path):
     assert is_physical(message.inertia) and message.header.frame_id == FRAME
     assert message.inertia.m == pytest.approx(2.0, rel=0.03)
     np.testing.assert_allclose(com_of(message.inertia), truth.com, atol=0.010)
-
-
-def test_without_optional_packages_the_node_identifies_and_names_what_a_shape_needs(tmp_path):
-    """As rosdep alone installs it."""
-    with Stage() as stage:
-        process = start(stage, sys.executable, "-c", code_without(OPTIONAL, MAIN), "--ros-args",
-                        "-p", f"state.directory:={tmp_path}")
-        process.wait_for_text("[inertial_id_node]")
-        stage.client.listen(InertialParameters, PARAMETERS)
-        robot = Robot(stage.client)
-        robot.publish_description()
-        robot.play(6.0)
-        message = wait_for_valid(stage)
-        assert message.method == "density"
-        assert message.inertia.m == pytest.approx(robot.cobot.payload.mass, rel=0.02)
-        box = SolidPrimitive(type=SolidPrimitive.BOX, dimensions=[0.2, 0.2, 0.2])
-        answer = stage.client.call(SetShape, f"{NODE}/set_shape", SetShape.Request(primitive=box))
-        assert not answer.success and 'pip install "inertial-id-ros[shapes]"' in answer.message
 
 
 def start(stage: Stage, *command: str) -> RosProcess:
@@ -127,22 +102,3 @@ def test_each_of_two_arms_gets_its_own_payload_and_files(tmp_path):
             assert answer.path == str(tmp_path / "saves" / f"{name}.inertial_parameters.json")
         client.spin_until(lambda: {f"{name}{NODE}: estimate" for name in CARRIED} <= {
             status.name for message in statuses for status in message.status})
-
-
-@pytest.mark.slow
-def test_the_example_tells_when_a_push_begins_and_ends(tmp_path):
-    with Stage() as stage:
-        start_arm(stage, "arm", "hammer", str(tmp_path))
-        example = start(stage, sys.executable, str(ROOT / "examples" / "detect_contact.py"),
-                        "--ros-args", "-r", "__ns:=/arm")
-        example.wait_for_text("free")
-        push = Wrench()
-        push.force.y = 15.0
-        stage.client.publish("/arm/simulate_cobot/push", push)
-        example.wait_for_text("contact")
-        stage.client.publish("/arm/simulate_cobot/push", Wrench())
-        wait_until(lambda: example.text.rstrip().endswith("free") and "contact" in example.text)
-        x, y, z = (float(v) for v in re.search(
-            r"contact: [\d.]+ N, \(([-\d.]+), ([-\d.]+), ([-\d.]+)\) N in ft_sensor",
-            example.text).groups())
-        assert y > 4.0 and abs(x) < 3.0 and abs(z) < 3.0, example.text

@@ -1,18 +1,15 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Tool, state and files of the node, and its action, as another process sees them."""
 
-import json
 
-import numpy as np
 import pytest
 from action_msgs.msg import GoalStatus
-from node_client import NODE, PARAMETERS, wait_for_finding, wait_for_valid, wait_until_all_is_used
+from node_client import NODE, PARAMETERS, wait_for_valid, wait_until_all_is_used
 from rclpy.action import ActionClient
 from ros_process import Robot, Stage
 
 from inertial_id_ros.action import Identify
 from inertial_id_ros.msg import InertialParameters
-from inertial_id_ros.settings import Settings
 from inertial_id_ros.srv import Save, SetTool
 
 STORE = SetTool.Request.STORE
@@ -64,14 +61,6 @@ def lived(folder):
     return answers
 
 
-def test_storing_says_what_and_writes_the_file(lived, folder):
-    assert lived["stored"].success
-    assert f"tool of {lived['last'].inertia.m:.2f}" in lived["stored"].message[:17 + 6]
-    tool = json.loads((folder / "tools" / "gripper.json").read_text())["content"]
-    assert tool["phi"][0] == pytest.approx(lived["last"].inertia.m, rel=1e-2)
-    assert np.shape(tool["covariance"]) == (10, 10)
-
-
 def test_with_the_tool_alone_nothing_is_carried(lived):
     assert lived["empty"].inertia.m < 0.05 * lived["last"].inertia.m
     assert "nothing is carried beside the tool" in lived["empty"].status
@@ -98,18 +87,6 @@ def test_the_next_run_begins_with_the_tool(lived, folder):
         assert wait_for(stage, lambda m: m.valid).tool_apart
         assert set_tool(stage, action=SetTool.Request.CLEAR).success
         node.stop()
-
-
-def test_a_home_that_cannot_be_written_is_told_and_does_not_stop_the_node(monkeypatch, tmp_path):
-    """The folder is the default's; one that the user names must be of use."""
-    (tmp_path / "file").write_text("")
-    monkeypatch.setenv("HOME", str(tmp_path / "file"))
-    monkeypatch.setenv("ROS_LOG_DIR", str(tmp_path))
-    with Stage() as stage:
-        stage.start_node(state__directory=Settings().state.directory)
-        wait_for_finding(stage, "file_failed")
-        cleared = set_tool(stage, action=SetTool.Request.CLEAR)
-        assert cleared.success and "the next run will not know" in cleared.message
 
 
 class Goals:

@@ -9,12 +9,11 @@ import time
 import pytest
 import rclpy
 from rclpy.callback_groups import ReentrantCallbackGroup
-from rclpy.executors import MultiThreadedExecutor, SingleThreadedExecutor
+from rclpy.executors import MultiThreadedExecutor
 from ros_process import LATCHED, own_domain
 from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
 
-from inertial_id_ros.apps.export_payload import publish
 from inertial_id_ros.errors import InvalidData, InvalidSetting
 from inertial_id_ros.ros.ros_client import NoAnswer, NoResponse, Rehearsal, RosClient
 
@@ -87,23 +86,3 @@ def test_a_rehearsal_reads_and_changes_nothing(client):
     assert client.parameters("other", ["gains"]) == {"gains": [3.0, 4.0]}
     with pytest.raises(InvalidData):
         client.set_parameters("other", {"unknown": 1.0})
-
-
-def test_a_description_with_its_payload_is_set_where_it_is_published(monkeypatch):
-    domain, context = own_domain(), rclpy.Context()
-    monkeypatch.setenv("ROS_DOMAIN_ID", str(domain))
-    rclpy.init(context=context, domain_id=domain)
-    publisher = rclpy.create_node("robot_state_publisher", context=context)
-    publisher.declare_parameter("robot_description", "<robot/>")
-    executor = SingleThreadedExecutor(context=context)
-    executor.add_node(publisher)
-    thread = threading.Thread(target=executor.spin, daemon=True)
-    thread.start()
-    publish("<robot name='arm'/>", "robot_state_publisher")
-    assert publisher.get_parameter("robot_description").value == "<robot name='arm'/>"
-    with pytest.raises(InvalidData):
-        publish("<robot name='arm'/>", "somebody_else")
-    executor.shutdown()
-    thread.join(10.0)
-    publisher.destroy_node()
-    rclpy.shutdown(context=context)

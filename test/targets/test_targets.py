@@ -64,14 +64,6 @@ def sent(name: str, graph: Graph, payload: Any = PAYLOAD, **settings: Any) -> di
     return graph.calls[-1][1]
 
 
-def test_what_the_user_names_goes_before_the_default_of_the_driver() -> None:
-    own = load("xarm", apply__service="/left/set", apply__frame="tilted")
-    assert list(own.services()) == ["/left/set"] and own.frame({}) == "tilted"
-    assert load("xarm").frame({}) == "link_eef"
-    for name in ("universal_robots", "franka"):
-        assert load(name, apply__topic="/mine").topic == "/mine" != load(name).topic
-
-
 FANUC = {"payload_schedule_id": 1, "mass": MASS, **{f"cg_{a}": x for a, x in VECTOR.items()}}
 COMP = "fanuc_gpio_controller/set_payload_comp"
 
@@ -259,12 +251,6 @@ def test_a_node_is_told_the_payload_about_the_sensor_and_given_back_what_it_had(
     assert not target.undo_of({}, plan.values)
 
 
-def test_a_wrench_of_no_broadcaster_names_no_node() -> None:
-    for name in NAMES[:2]:
-        with pytest.raises(InvalidSetting):
-            made(name, wrench__topic="/wrench")[0].read()
-
-
 @pytest.mark.parametrize("name", NAMES[1:])
 def test_the_axes_are_those_of_the_frame_that_the_node_or_the_user_names(name: str) -> None:
     def frame(**changes: Any) -> str:
@@ -301,24 +287,12 @@ def test_the_broadcaster_needs_a_bias_and_a_gain_and_has_defaults() -> None:
         plan(target, in_sensor(np.full(6, np.nan)))
 
 
-def test_one_filter_in_the_chain_is_needed() -> None:
-    other = {"sensor_filter_chain.filter2.params.tool.mass": 0.0}
-    for target in (made(NAMES[1], change=other)[0], load(NAMES[1], wrench__topic="/fts/wrench")):
-        with pytest.raises(InvalidData):
-            plan(target)
-
-
 def test_what_a_filter_would_remove_wrongly_or_twice_is_refused() -> None:
     for name in NAMES:
         assert not list(made(name)[0].refusals())
         turned = list(made(name, wrench__convention="on_environment")[0].refusals())
         assert len(turned) == (name != NAMES[0])
     assert len(list(made(NAMES[1], wrench__topic="/fts/wrench_filtered")[0].refusals())) == 1
-
-
-def test_a_controller_that_reads_its_parameters_when_it_is_activated_is_noted() -> None:
-    assert len(plan(made(NAMES[2], change={LIVE: False})[0]).notes) == 1
-    assert not plan(made(NAMES[2], leave=LIVE)[0]).notes
 
 
 PHI, SD = in_sensor().phi, np.r_[0.02, np.full(3, 0.003), np.full(6, 1e-5)]  # of phi
