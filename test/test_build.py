@@ -171,3 +171,7 @@ def test_the_notebook_finds_the_payload() -> None:
             exec(compile("".join(cell["source"]), "a cell", "exec"), names)
     plt.close("all")
     assert_found(names)
+
+
+def test_the_snippet_of_the_page_on_python_finds_the_payload() -> None:
+    assert_found(run("docs/python_api.md"))

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import sqlite3
 from pathlib import Path
 
 import bags
@@ -153,3 +154,11 @@ def test_what_a_recording_lacks_is_named(
         changes: dict[str, object], named: str) -> None:
     with pytest.raises(RecordingError, match=named):
         selected(tmp_path, streams, asked, **changes)
+
+
+def test_a_definition_that_cannot_be_parsed_refuses_no_bag(tmp_path: Path) -> None:
+    file = bags.storage_file(bags.tf_bag(tmp_path / "bag", duration=0.5, storage="sqlite3"))
+    with sqlite3.connect(file) as db:
+        db.execute("UPDATE message_definitions SET encoded_message_definition = '?? [] x'")
+    with open_recording(file, Settings()) as recording:
+        assert sum(len(part) for part in recording.parts)

@@ -310,3 +310,8 @@ def test_a_bag_without_efforts_ends_without_estimate(robot_file: Path, tmp_path:
     assert main([str(path), "--set", f"load.robot={robot_file}",
                  "--sensor-frame", FRAME]) == 1
     assert identify_robot([str(path)]) == 2
+
+
+def test_statuses_tell_a_script_what_came_out(folder: Path, tmp_path: Path) -> None:
+    status, tree = run(tmp_path, folder / "short", *SENSOR)
+    assert status == NO_ESTIMATE and not tree["valid"] and tree["mass"] is None

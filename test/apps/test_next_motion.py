@@ -303,3 +303,10 @@ def test_a_robot_is_planned_for_with_all_its_joints(
     assert main([urdf, "--frame", "tool0", "--for", "robot", START, "--duration", "2"]) == 0
     said = capsys.readouterr().out
     assert all(f"\n{name}: from " in said for name in NAMES)
+
+
+def test_a_joint_of_the_chain_that_mimics_another_is_refused_by_name(urdf: str) -> None:
+    text = Path(urdf).read_text()
+    at = text.index("<", text.index('<joint name="wrist_1_joint"') + 1)
+    with pytest.raises(InvalidModel, match="wrist_1_joint.*elbow_joint"):
+        Arm(f'{text[:at]}<mimic joint="elbow_joint"/>{text[at:]}', SENSOR_FRAME)

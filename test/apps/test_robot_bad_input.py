@@ -15,10 +15,12 @@ import pytest
 from torque_arm import NAMES, URDF, SimulatedTorques, simulate, wide_motion
 
 from inertial_id_ros.apps.robot.identify_robot import main
+from inertial_id_ros.errors import InvalidData
 from inertial_id_ros.inertia import is_consistent
-from inertial_id_ros.robot.identify import check_description
+from inertial_id_ros.robot.identify import check_description, check_efforts, check_position_units
 from inertial_id_ros.robot.least_squares import description_reference
 from inertial_id_ros.robot.model import RobotModel
+from inertial_id_ros.robot.recording import LOW_PASS, JointRecording
 
 DURATION = 12.0
 PAN, _, ELBOW, WRIST_1, WRIST_2, WRIST_3 = range(6)
@@ -156,3 +158,68 @@ def test_an_impossible_inertia_is_named_and_its_mass_is_used() -> None:
 
 
 # Units of positions
+
+
+LINK = ('<link name="{0}"><inertial><origin xyz="0.05 0.02 0.2"/><mass value="{1}"/><inertia '
+        'ixx="0.03" iyy="0.04" izz="0.02" ixy="0" ixz="0" iyz="0"/></inertial></link>')
+JOINT = ('<joint name="{0}" type="{1}"><parent link="{2}"/><child link="{0}_link"/><origin '
+         'xyz="{3}"/><axis xyz="{4}"/>{5}</joint>')
+LIMIT = '<limit lower="{}" upper="{}" velocity="2" effort="500"/>'
+
+
+def chain(*joints: tuple[str, str, str, str, float, str]) -> str:
+    """A robot: of each joint its name, kind, origin, axis, mass of its link, and limit."""
+    text, parent = '<robot name="r"><link name="base"/>', "base"
+    for name, kind, origin, axis, mass, limit in joints:
+        text += LINK.format(f"{name}_link", mass) + JOINT.format(name, kind, parent, origin, axis,
+                                                                 limit)
+        parent = f"{name}_link"
+    return text + "</robot>"
+
+
+ARM = chain(("swivel", "continuous", "0 0 0.3", "0 0 1", 4.0, ""),
+            ("shoulder", "continuous", "0 0 0.1", "0 1 0", 3.0, ""),
+            ("elbow", "continuous", "0 0 0.4", "0 1 0", 2.0, ""),
+            ("wrist", "continuous", "0 0 0.4", "1 0 0", 1.0, ""))
+PRESS = chain(("tilt", "revolute", "0 0 0.5", "0 1 0", 3.0, LIMIT.format(-2.9, 2.9)),
+              ("slide", "prismatic", "0.1 0 0", "0 0 1", 2.0, LIMIT.format(0, 0.4)))
+
+
+@pytest.mark.parametrize("amplitude", [0.2, 0.4, 1.5])
+def test_efforts_show_degrees_before_anything_is_fitted(amplitude: float) -> None:
+    """Of joints without limits. A fit of so many unknowns may explain wrong angles, too: the
+    description alone tells. Torques are those of Pinocchio, with friction and noise."""
+    rng = np.random.default_rng(3)
+    t = np.arange(0.0, 12.0, 0.01)
+    q, dq, ddq = np.zeros((3, len(t), 4))
+    q += rng.uniform(-0.6, 0.6, 4)
+    for _ in range(3):
+        w, phase = rng.uniform(0.6, 3.0, 4), rng.uniform(0.0, 6.0, 4)
+        q += amplitude / 2 * np.sin(np.outer(t, w) + phase)
+        dq += amplitude / 2 * w * np.cos(np.outer(t, w) + phase)
+        ddq -= amplitude / 2 * w**2 * np.sin(np.outer(t, w) + phase)
+    described = pin.buildModelFromXML(ARM)
+    data = described.createData()
+    turns = np.stack([np.cos(q), np.sin(q)], axis=2).reshape(len(t), -1)
+    torque = np.stack([pin.rnea(described, data, *row) for row in zip(turns, dq, ddq, strict=True)])
+    torque += 2.0 * dq + np.tanh(dq / 0.01) + 0.05 * rng.normal(size=q.shape)
+    model, stamps = RobotModel.from_urdf(ARM), np.round(1e9 * (1.0 + t)).astype(np.int64)
+    check_efforts(model, JointRecording((), stamps, q, torque), LOW_PASS, [])
+    with pytest.raises(InvalidData):
+        check_efforts(model, JointRecording((), stamps, np.degrees(q), torque), LOW_PASS, [])
+
+
+@pytest.mark.parametrize(("spoil", "joint"), [
+    (lambda q: np.degrees(q), "tilt"), (lambda q: q * [1.0, 1000.0], "slide"),
+    (lambda q: q * [1.1 * 2.9, 1.0], ""),  # a tenth beyond the limit
+    (lambda q: q + [2.0 * np.pi, 0.0], ""),  # counted from another turn
+    (lambda q: np.where(np.arange(len(q))[:, None] % 20 == 0, 1e4, q), "")])  # single bad samples
+def test_positions_far_beyond_their_limits_are_in_another_unit(
+        spoil: Callable[[np.ndarray], np.ndarray], joint: str) -> None:
+    model, t = RobotModel.from_urdf(PRESS), np.arange(0.0, 10.0, 0.004)
+    q = spoil(np.stack([np.sin(2.0 * t), 0.2 + 0.2 * np.sin(t)], axis=1))
+    if not joint:
+        check_position_units(model, q)
+        return
+    with pytest.raises(InvalidData, match=f"'{joint}'"):
+        check_position_units(model, q)

@@ -18,9 +18,10 @@ from torque_arm import block, simulate, wide_motion
 from inertial_id_ros import api
 from inertial_id_ros.apps.robot.identify_robot import main
 from inertial_id_ros.apps.simulation.description import load_description
-from inertial_id_ros.errors import InertialIdError
+from inertial_id_ros.errors import InertialIdError, InvalidSetting
 from inertial_id_ros.robot import METHODS, TERMS
 from inertial_id_ros.robot.base_parameters import BaseParameters
+from inertial_id_ros.robot.convex import InfeasibleProblem
 from inertial_id_ros.robot.robot_file import load_robot
 
 _NAMES = {"fv": "viscous", "fc": "coulomb", "fo": "offset", "Ia": "drive_inertia"}
@@ -186,3 +187,45 @@ def test_a_recording_may_be_the_test(folder: Path, tmp_path: Path) -> None:
     single = identify(folder, tmp_path / "c.json", "a.npz", "--test", "c.npz", *FIXED)
     sums = [sum(p["sigma"] for p in t["base_parameters"]) for t in (tested, single)]
     assert sums[0] < sums[1]
+
+
+TABLE_7 = {**SPATIAL, "masses": [{"max": paper.WAM_MASS}],
+           "links": {f"link{k + 1}": {"box": box.tolist()}
+                     for k, box in enumerate(paper.WAM_BOXES)}}
+
+
+def test_table_6_by_the_command(tmp_path: Path) -> None:
+    base = paper.wam().base
+    status, free = check(tmp_path, document(base, paper.WAM_OLS), SPATIAL)
+    assert status == 1 and free["distance"] == pytest.approx(paper.WAM_DISTANCE, rel=1e-3)
+    status, known = check(tmp_path, document(base, paper.WAM_CONSTRAINED), TABLE_7)
+    assert known["margin"] > -1e-5 and known["distance"] < 1e-5
+
+
+@pytest.mark.slow
+def test_what_identify_robot_writes_is_feasible(recorded: dict[str, Any], tmp_path: Path) -> None:
+    (tmp_path / "arm.urdf").write_text(recorded["urdf"])
+    (free,) = recorded["recorded"]
+    np.savez(tmp_path / "free.npz", t=1e-9 * free.stamps, q=free.q, effort=free.effort,
+             names=np.array(free.names))
+    for method in METHODS:
+        assert main([str(tmp_path / "free.npz"), "--urdf", str(tmp_path / "arm.urdf"), "--quiet",
+                     "--terms", "viscous,coulomb,offset", "--method", method, "--json",
+                     str(tmp_path / "found.json")]) == 0
+        found = json.loads((tmp_path / "found.json").read_text())
+        for urdf in ("", recorded["urdf"]):
+            answer = api.check_base_parameters(found, urdf)
+            assert answer["feasible"], (method, answer["margin"])
+            assert answer["distance"] < 1e-5
+
+
+def test_contradicting_bounds_and_unknown_methods_are_refused(recorded: dict[str, Any]) -> None:
+    with pytest.raises(InfeasibleProblem):
+        api.check_base_parameters(entries("m(a)"), constraints={
+            "links": {"a": {"mass": [2, 3]}}, "masses": [{"max": 1}]})
+    for method in METHODS:
+        with pytest.raises(InfeasibleProblem):
+            identify_as(recorded, method=method, constraints={
+                "masses": [{"max": 1.0}, {"min": 2.0}]})
+    with pytest.raises(InvalidSetting):
+        identify_as(recorded, method="best")

@@ -236,3 +236,16 @@ def test_joints_of_robots_are_read_by_the_same_rules(tmp_path: Path, q: str, eff
         columns.write_text(json.dumps({**rate, **named}))
         with pytest.raises(InertialIdError, match="time"):
             read_recording(tmp_path / "a.csv", columns)
+
+
+def test_joint_torques_are_read_with_each_joint_or_not_at_all(tmp_path: Path) -> None:
+    settings = Settings().replace({"load.robot": "a.robot", "wrench.sensor_frame": "sensor"})
+    path = csv(tmp_path / "a.csv", ["time", "qa", "qb", "ta", "tb"], ROWS[:, :5])
+    joints, efforts = {"a": "qa", "b": "qb"}, {"b": "tb", "a": "ta"}
+    got = read_motion(path, Columns(joints=joints, efforts=efforts), settings)
+    assert isinstance(got, Recording)
+    (motion,) = [some for part in got.parts for some in part]
+    assert isinstance(motion, JointStates) and motion.names == ("a", "b")
+    np.testing.assert_allclose(np.hstack([motion.positions, motion.efforts]), ROWS[:, 1:5])
+    with pytest.raises(InertialIdError, match="torque of each"):
+        read_motion(path, Columns(joints=joints, efforts={"a": "ta"}), settings)

@@ -12,7 +12,7 @@ import pytest
 from inertial_id_ros.motion.motion import BIN_NS
 from inertial_id_ros.motion.track import Fault, Signal, Track, joined_signals
 from inertial_id_ros.samples.ring import CONFIRMED, JUMP_NS, REORDER_NS, Ring, spacing_of
-from inertial_id_ros.samples.wrenches import Wrenches
+from inertial_id_ros.samples.wrenches import CHUNK, Wrenches
 
 START = 10**15
 RATES = np.array([0.7, 1.1, 1.6])  # rad/s
@@ -235,3 +235,32 @@ def dead(rows: np.ndarray) -> list[str]:
     wrenches.push(START + 10 * STEP * np.arange(len(rows)), rows)
     wrenches.take(True)
     return wrenches.dead
+
+
+def test_what_is_no_reading_is_left_out() -> None:
+    rows = readings(320)
+    rows[100, 2], rows[200, 1] = np.nan, 150.0
+    count, wrenches = taken(rows, 150.0)
+    assert (count, wrenches.counts["invalid"], wrenches.counts["saturated"]) == (318, 1, 1)
+    assert not wrenches.are_of_other_units
+
+
+@pytest.mark.parametrize("other", [0.0, 5.0])
+def test_two_publishers_are_noticed(other: float) -> None:
+    rows = readings(32 * CHUNK) + 20.0
+    rows[1::2] = other
+    count, wrenches = taken(rows)
+    assert count == 0 and wrenches.counts["mixed"] > 20 * CHUNK
+
+
+def test_after_two_publishers_nothing_of_the_other_is_left() -> None:
+    for begin in range(20 * CHUNK, 21 * CHUNK):  # readings that two published
+        stamps, rows = START + STEP * np.arange(100 * CHUNK), readings(100 * CHUNK) + 20.0
+        other = slice(1, begin, 2)
+        stamps[other] -= STEP * 3 // 4
+        rows[other] = 0.0
+        wrenches = Wrenches(np.full(6, 0.1), np.zeros(6))
+        wrenches.push(stamps, rows)
+        got, values = wrenches.take(True)
+        assert values.min() > 10.0 and len(got) > 75 * CHUNK
+        assert np.isin(got, stamps).all()  # the times are not evened with those of the other

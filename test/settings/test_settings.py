@@ -97,3 +97,13 @@ def test_a_sensor_gives_what_its_data_sheet_says_and_nothing_else(sensor: str) -
 ], ids=["nested", "dotted", "any node", "named node", "namespace", "mixed"])
 def test_nested_dotted_and_ros_layouts_mean_the_same(text: str) -> None:
     assert settings_from_mapping(yaml.safe_load(text)) == EXPECTED
+
+
+def test_what_is_set_beside_a_sensor_wins_over_its_data_sheet_in_any_order() -> None:
+    for names in (("sensor", "range"), ("range", "sensor")):
+        values = {"sensor": "onrobot_hex", "range": [150, 5]}
+        settings = settings_from_mapping({"wrench": {n: values[n] for n in names}})
+        assert settings.wrench.range == (150.0, 5.0)
+        assert settings.wrench.cross_talk == SENSORS["onrobot_hex"].cross_talk
+    again = settings.replace({"wrench.sensor": "onrobot_hex"})  # no other sensor
+    assert again == settings

@@ -329,3 +329,24 @@ def test_a_tool_is_added_or_sent_alone_as_far_as_it_is_known() -> None:
     np.testing.assert_allclose(alone.sigma, PARTLY.sigma)
     for k, name in ((0, "mass"), (2, "com"), (9, "inertia")):
         assert name not in known(sent(np.where(np.arange(10) == k, 0.5, SD)))
+
+
+def test_what_the_user_names_goes_before_the_default_of_the_driver() -> None:
+    own = load("xarm", apply__service="/left/set", apply__frame="tilted")
+    assert list(own.services()) == ["/left/set"] and own.frame({}) == "tilted"
+    assert load("xarm").frame({}) == "link_eef"
+    for name in ("universal_robots", "franka"):
+        assert load(name, apply__topic="/mine").topic == "/mine" != load(name).topic
+
+
+def test_a_wrench_of_no_broadcaster_names_no_node() -> None:
+    for name in NAMES[:2]:
+        with pytest.raises(InvalidSetting):
+            made(name, wrench__topic="/wrench")[0].read()
+
+
+def test_one_filter_in_the_chain_is_needed() -> None:
+    other = {"sensor_filter_chain.filter2.params.tool.mass": 0.0}
+    for target in (made(NAMES[1], change=other)[0], load(NAMES[1], wrench__topic="/fts/wrench")):
+        with pytest.raises(InvalidData):
+            plan(target)
