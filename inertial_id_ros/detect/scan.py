@@ -30,7 +30,7 @@ FAR, CALM = 3, 5  # successive rows
 BEHIND = 40  # bins after which a row is learnt
 FIRST = 4  # rows that are learnt at once
 SETTLED = 2 * HALF  # bins after the onset, from which on rows hold nothing from before
-HEAD, ENOUGH = 8.0, 3.0  # odds, logarithms, for a payload to pour, and to have stopped
+HEAD = 8.0  # odds, logarithm, for a payload to pour
 STEADY = 0.2  # share of the time since the onset for which a change must be steady
 ANEW, KEPT = 48, 300  # bins: after which hypotheses begin anew, and are given up
 VISIBLE = 8.0  # deviations: so large a contact would show in so few rows
@@ -70,43 +70,6 @@ class Disturbance:
     turn: float = 0.0
     surprise: list[float] = field(default_factory=list)
     banks: list[Bank] = field(default_factory=list)
-
-
-class _Pouring:
-    """Walking payload against steady one: which foretells the rows better, from a bin on?
-
-    Args:
-        predictor: that in use; pours: whether it takes the payload to walk; walk: of what else is
-            not known; row: the newest that is learnt.
-
-    Attributes:
-        since: bin of that row; predictor: to be used from now on.
-    """
-
-    def __init__(self, predictor: Predictor, pours: bool, walk: Array, row: Row) -> None:
-        steady = predictor.copy(row.number)
-        steady.walk = walk
-        walking = steady.copy(row.number).doubting(PHI, 0.0, POUR)
-        shadow = steady.copy(row.number).doubting(BIAS, 0.0, row.A @ POUR @ row.A.T)
-        self.predictor = walking if pours else steady.copy(row.number)
-        self.since, self._felt, self._pours = row.number, row.felt, pours
-        self._rivals = Predictor.beside([steady, steady] if pours else [walking, shadow])
-
-    def is_wrong(self, row: Row) -> bool:
-        """True if the other one foretells the rows better, this one included."""
-        self._rivals.learn(row)
-        other, shadow = self._rivals.score.tolist()
-        lead = other - max(float(self.predictor.score[0]), shadow)
-        rests = self._pours and self.is_over(row) and not has_moved(row, self._felt)
-        return bool(lead > (ENOUGH if self._pours else HEAD)) or rests
-
-    def is_over(self, row: Row) -> bool:
-        """True if the comparison is to begin anew."""
-        return row.number - self.since >= KEPT
-
-    def other(self) -> Predictor:
-        """The rival."""
-        return self._rivals.one(0)
 
 
 class Scan:
@@ -150,7 +113,7 @@ class Scan:
         self.disturbance: Disturbance | None = None
         self.pours = False
         self._off: list[int] = []  # bins of successive rows that are far off: the first, the newest
-        self._pouring: _Pouring | None = None
+        self._pouring: tuple[Predictor, Row] | None = None  # rivals since a row
         self._pending.clear()
         self._readings.clear()
 
@@ -241,24 +204,35 @@ class Scan:
             yield from self._judge_pour(old)
 
     def _judge_pour(self, row: Row) -> Iterator[Event]:
-        """Does a payload that walks foretell the rows better than a steady one and its shadow?"""
-        watch = self._pouring
-        if self._is_told_to_pour and not self.pours:
-            self.pours, watch = True, None
-            yield Event(Kind.POURS, row.number, row.number, row.number)
-        if watch is None:
+        """Does a payload that walks foretell the rows better than a steady one and its shadow? One
+        that walks is steady again when the arm has rested for a while."""
+        if self._pouring is None or (self._is_told_to_pour and not self.pours):
+            if self._is_told_to_pour and not self.pours:
+                self.pours = True
+                yield Event(Kind.POURS, row.number, row.number, row.number)
             self._watch_pour(row)
-        elif watch.is_wrong(row):
-            self.predictor, self.pours = watch.other(), not self.pours
-            yield Event(Kind.POURS if self.pours else Kind.SETTLED, row.number, watch.since,
-                        watch.since)
-            self._watch_pour(row)
-        elif watch.is_over(row):
+            return
+        rivals, first = self._pouring
+        rivals.learn(row)
+        is_over = row.number - first.number >= KEPT
+        other, shadow = rivals.score.tolist()
+        turns = (is_over and not has_moved(row, first.felt) if self.pours
+                 else other > max(float(self.predictor.score[0]), shadow) + HEAD)
+        if turns:
+            self.predictor, self.pours = rivals.one(0), not self.pours
+            yield Event(Kind.POURS if self.pours else Kind.SETTLED, row.number, first.number,
+                        first.number)
+        if turns or is_over:
             self._watch_pour(row)
 
     def _watch_pour(self, row: Row) -> None:
-        self._pouring = _Pouring(self.predictor, self.pours, self._walk, row)
-        self.predictor = self._pouring.predictor
+        """Begin to compare the predictor in use with the other one, and a shadow of that."""
+        steady = self.predictor.copy(row.number)
+        steady.walk = self._walk
+        walking = steady.copy(row.number).doubting(PHI, 0.0, POUR)
+        shadow = steady.copy(row.number).doubting(BIAS, 0.0, row.A @ POUR @ row.A.T)
+        self.predictor = walking if self.pours else steady.copy(row.number)
+        self._pouring = Predictor.beside([steady, steady] if self.pours else [walking, shadow]), row
 
     def _suspect(self, now: Disturbance, row: Row, seen: Forecast, distance: float
                  ) -> Iterator[Event]:

@@ -14,52 +14,48 @@ from ..model.setup import Sheet, low_pass
 from ..motion.motion import BIN, Array
 from .fit import Fit
 from .laws import Cable, Pouring, Swing
-from .residual import is_explained, is_motion_clear
-from .terms import Effect, Term, Values
+from .residual import is_explained
+from .terms import STRENGTH, Effect, Term, Values
 
 STILL, LEAST_PATH = 1e-6, 1e-3  # m/s^2, m
 
 
-def candidates(rows: Rows, sheet: Sheet) -> list[Term]:
-    """Candidates for a window; those of one name exclude each other.
+def candidates(fit: Fit, sheet: Sheet) -> list[Term]:
+    """Terms that may stand beside those of a fit: causes of one place exclude each other.
 
     Poses at rest alone tell of nothing but the payload. Where transforms tell no translation, what
     accelerations do is noise: a pour could explain it. Where the place of the sensor is not known
-    to change, a force that is constant in the room is no other than weight.
+    to change, a force that is constant in the room is no other than weight. Accelerations of the
+    base, which look like any noise, are looked for where slow noise remains.
     """
-    motion = rows.window.motion
-    if not motion.omega.any():
-        return []
-    if np.abs(motion.acceleration).max() < STILL:
-        return [Hysteresis(rows, sheet.accuracy), BiasDrift()]
-    out: list[Term] = [
-        Hysteresis(rows, sheet.accuracy), SensorFilter(1), SensorFilter(2), BiasDrift(),
-        Pouring(False), Pouring(True), Swing()]
-    if np.ptp(rows.place, axis=0).max() > LEAST_PATH:
-        out += [Cable(), RoomForce(), MovingBase(rows.n)]
-    return out
+    rows, motion = fit.rows, fit.rows.window.motion
+    out: list[Term] = [Hysteresis(rows, sheet.accuracy), BiasDrift()] if motion.omega.any() else []
+    if out and np.abs(motion.acceleration).max() > STILL:
+        out += [SensorFilter(1), SensorFilter(2), Swing(), Pouring(False), Pouring(True)]
+        if np.ptp(rows.place, axis=0).max() > LEAST_PATH:
+            out += [Cable(), RoomForce(), *([] if is_explained(fit) else [MovingBase(rows.n)])]
+    taken = {term.place for term in fit.terms if term.odds}
+    return [term for term in out if term.place not in taken]
 
 
 class BiasDrift(Term):
     """A zero of the sensor that creeps evenly, beyond its data sheet (warm-up, a loose mount).
 
-    Values (6): change over the window [N, N m].
+    Values (6): change in a minute [N, N m].
     """
 
-    SD, NAMED = (5.0, 0.3), (3.0, 0.5)  # N, N m; the same in a minute
+    NAMED = (3.0, 0.5)  # N, N m
 
-    name, place, is_linear, odds = "bias_drifts", 9, True, -6.0
-
-    def __init__(self) -> None:
-        super().__init__(np.repeat(self.SD, 3))
+    name, place, odds = "bias_drifts", 9, -6.0
+    sd, mean = np.repeat((5.0, 0.3), 3), np.zeros(6)
 
     def slopes(self, rows: Rows, phi: Array) -> Array:
         # The bias is that of the middle of the window.
-        return np.asarray(rows.modes(rows.t)[:, None, None] * np.eye(6))
+        since = (rows.time - rows.time[[0, -1]].mean()) / 60.0
+        return np.asarray(rows.modes(since)[:, None, None] * np.eye(6))
 
     def describe(self, rows: Rows, phi: Array, values: Array) -> Mapping[str, float]:
-        minute = 60.0 / (BIN * (rows.index[-1] - rows.index[0]))
-        force, torque = (float(minute * np.linalg.norm(v)) for v in np.split(values, 2))
+        force, torque = (float(np.linalg.norm(v)) for v in np.split(values, 2))
         is_large = force > self.NAMED[0] or torque > self.NAMED[1]
         return {"force_rate": force, "torque_rate": torque} if is_large else {}
 
@@ -72,15 +68,10 @@ class RoomForce(Term):
     origin per vertical force of 1 N in the room's axes, in sensor axes [N m].
     """
 
-    SD, NAMED = (5.0, 0.5), (1.0, 0.05)  # N, N m; N, and of the weight
+    NAMED = (1.0, 0.05)  # N, and of the weight
 
-    name, place, is_linear, odds = "constant_force", -1, True, -8.0
-
-    def __init__(self) -> None:
-        super().__init__(np.repeat(self.SD, (1, 3)))
-
-    def starts(self, fit: Fit) -> list[Values]:
-        return super().starts(fit) if is_motion_clear(fit) else []
+    name, place, takes_inertia, odds = "constant_force", -1, True, -8.0
+    sd, mean = np.repeat((5.0, 0.5), (1, 3)), np.zeros(4)
 
     def slopes(self, rows: Rows, phi: Array) -> Array:
         return weight_columns(rows.level[:, :, 2])
@@ -94,12 +85,8 @@ class RoomForce(Term):
 class CompensatedWeight(Term):
     """A payload whose weight the driver takes off, though nobody said so: mass and first moment."""
 
-    SD = (10.0, 1.0, 1.0, 1.0)  # kg, kg m
-
-    name, place, is_linear = "removed_payload", 8, True
-
-    def __init__(self) -> None:
-        super().__init__(np.array(self.SD))
+    name, place = "removed_payload", 8
+    sd, mean = np.array([10.0, 1.0, 1.0, 1.0]), np.zeros(4)  # kg, kg m
 
     def slopes(self, rows: Rows, phi: Array) -> Array:
         return -weight_columns(rows.level @ -GRAVITY)
@@ -119,32 +106,16 @@ class MovingBase(Term):
     """
 
     BAND, SD, NAMED = 2.0, 0.1, 0.06  # Hz; m/s^2, and root mean square of it
-    SHARE, SWINGS = 0.6, 30.0  # of the residual; evidence for a swing, with which it is none
 
-    name, place, strength, is_linear, odds = "base_moves", -2, 3.0, True, -6.0
+    name, place, strength, odds = "base_moves", -2, STRENGTH, -6.0
     is_screened = True
 
     def __init__(self, rows: int) -> None:
         self.count = max(int(2.0 * self.BAND * BIN * STEP * rows), 3)
-        super().__init__(np.full(2 * self.count, self.SD))
+        self.sd, self.mean = np.full(2 * self.count, self.SD), np.zeros(2 * self.count)
 
     def on(self, rows: Rows) -> MovingBase:
         return MovingBase(rows.n)
-
-    def starts(self, fit: Fit) -> list[Values]:
-        """It is worth a try where accelerations, any in each row, explain most of the residual, and
-        no part that swings by the arm's own motion does."""
-        if "not_rigid" in fit.names or is_explained(fit):
-            return []
-        rows, solution = fit.rows, fit.solution
-        left = rows.back(solution.residual.reshape(rows.y.shape))
-        weight = np.sqrt(np.repeat(solution.variance.reshape(-1, 2, 3).mean((0, 2)), 3))
-        pulls = static_wrench(fit.phi, rows.rotation[:, :2]).transpose(0, 2, 1) / weight[:, None]
-        basis, _ = np.linalg.qr(pulls)
-        part = basis.transpose(0, 2, 1) @ left[..., None]
-        share = float((part**2).sum() / max(float((left**2).sum()), 1e-300))
-        is_likely = share > self.SHARE and not Swing().starts(fit, self.SWINGS)
-        return super().starts(fit) if is_likely else []
 
     def slopes(self, rows: Rows, phi: Array) -> Array:
         at = np.outer(np.arange(rows.n) + 0.5, np.arange(self.count)) / rows.n
@@ -153,10 +124,16 @@ class MovingBase(Term):
         slopes = pulls[..., None] * np.cos(np.pi * at)[:, None, None]
         return rows.modes(slopes.reshape(rows.n, 6, -1))
 
+    def is_believable(self, values: Array) -> bool:
+        """Smaller accelerations are noise of the encoders."""
+        return self._size(values) > self.NAMED
+
     def describe(self, rows: Rows, phi: Array, values: Array) -> Mapping[str, float]:
+        return {"acceleration": self._size(values)}
+
+    def _size(self, values: Array) -> float:
         x, y = values.reshape(2, -1)[:, 1:]
-        size = float(np.sqrt(0.5 * (x @ x + y @ y)))
-        return {"acceleration": size} if size > self.NAMED else {}
+        return float(np.sqrt(0.5 * (x @ x + y @ y)))
 
 
 class Hysteresis(Term):
@@ -173,12 +150,12 @@ class Hysteresis(Term):
     SD, TIMES = 0.15, 2.0  # of a weight at most; lag, of what the data sheet calls accuracy
     NAMED = 0.01  # share of the load
 
-    name, place, is_linear, is_inexact, odds = "hysteresis", 3, True, True, -1.0
+    name, place, is_inexact, odds = "hysteresis", 3, True, -1.0
 
     def __init__(self, rows: Rows, accuracy: tuple[float, ...]) -> None:
         half = np.outer(self.SHARES, np.ptp(rows.back(rows.y), axis=0))
         usual = self.TIMES * np.repeat(accuracy, 3) / np.maximum(half, 1e-9)
-        super().__init__(np.minimum(usual, self.SD).ravel())
+        self.sd, self.mean = np.minimum(usual, self.SD).ravel(), np.zeros(half.size)
         self._accuracy = accuracy
 
     def on(self, rows: Rows) -> Hysteresis:
@@ -236,8 +213,8 @@ class SensorFilter(Term):
 
     def __init__(self, order: int) -> None:
         self.name, self.order = f"sensor_filter{order}", order
-        super().__init__(np.r_[1.5, [0.15] * (order - 1), ([1.0] * 3 + [0.05] * 3) * order])
-        self.mean[:order] = np.r_[np.log(self.USUAL), [self.DAMPING] * (order - 1)]
+        self.sd = np.r_[1.5, [0.15] * (order - 1), ([1.0] * 3 + [0.05] * 3) * order]
+        self.mean = np.r_[np.log(self.USUAL), [self.DAMPING] * (order - 1), np.zeros(6 * order)]
 
     def starts(self, fit: Fit) -> list[Values]:
         """A filter is first seen as a delay."""

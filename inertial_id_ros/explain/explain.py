@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 
 import numpy as np
 
@@ -13,10 +14,11 @@ from ..model.history import Window
 from ..model.rows import Rows
 from ..model.setup import Setup, Sheet
 from ..motion.motion import BIN, Array
-from .causes import SensorFilter, candidates
-from .fit import Fit, Prior, Region, climb, fit, setup_of
-from .residual import Unknown, newest_misfit, surprise, unknown
-from .setup_errors import Model, SetupError, rivals
+from .causes import candidates
+from .fit import Fit, Prior, Region, fit, promise, setup_of
+from .laws import MOST
+from .residual import Unknown, is_believable, newest_misfit, surprise, unknown
+from .setup_errors import CLEAR, Model, SetupError, rivals
 from .terms import Term, Values
 
 # Logarithms of odds: above which a term stays; to try it at all, at the noise of the fit without
@@ -24,9 +26,8 @@ from .terms import Term, Values
 # exact.
 CERTAIN, WORTH_IT, DOUBT, TEMPER = 3.0, -8.0, -12.0, 2.0
 STRETCHED = 1.5  # scale of a prior that may have been stretched by what is looked for
-AHEAD, EQUAL = 60.0, 8.0  # of set-ups: no cable or change wins this back; as good as equal
-QUICK, NEAR = 3, 12.0  # rounds of a first fit; how far behind it is left at that
-CLIMBS, SEEN, SUMMITS, APART = 6, -10.0, 3, 0.1
+AHEAD = 60.0  # of set-ups: no cable or change wins this back
+SWINGS = 30.0  # of a part that swings: a base that moves is not asked for then
 MISFIT = 3.5  # of the newest second, over the root mean square of those before
 NAMED = 0.9  # probability
 
@@ -119,7 +120,7 @@ def explain(window: Window, sheet: Sheet, region: Region | None,
         models = _search(rival.fitted(fit(Rows(whole, Setup()), rival.fit.terms, prior,
                                           start=rival.fit, is_fresh=False)), prior)
     return _averaged(models, sheet, tuple(
-        r.error for r in ranked if r.error and r is not rival and r.odds > top - EQUAL))
+        r.error for r in ranked if r.error and r is not rival and r.odds > top - CLEAR))
 
 
 def _fitted_anew(window: Window, prior: Prior, known: Explanation) -> list[Model]:
@@ -133,7 +134,7 @@ def _fitted_anew(window: Window, prior: Prior, known: Explanation) -> list[Model
         moved = {term.name: term.later(old.values[term.name], seconds) for term in terms
                  if len(term.sd) == len(old.values[term.name])}
         new = fit(rows, terms, prior, start=old, given=moved, is_fresh=False, is_near=True)
-        if not models or new.is_believable:
+        if not models or is_believable(new):
             models.append(model.fitted(new))
     return _likely(models)
 
@@ -188,22 +189,16 @@ def _search(best: Model, prior: Prior) -> list[Model]:
     while best.odds > least and not prior.sheet.is_ideal:
         tried = [Model(new, best.odds - best.fit.evidence + new.evidence + term.odds, best.error)
                  for term, starts in _worth_trying(best.fit, prior) for given in starts
-                 if (new := fit(best.fit.rows, [*best.fit.terms, term], prior, start=best.fit,
-                                rounds=QUICK, given=given)).is_believable]
+                 if is_believable(new := fit(best.fit.rows, [*best.fit.terms, term], prior,
+                                             start=best.fit, given=given))]
+        # Accelerations of the base can be all that a part does which swings by the arm's motion.
+        swings = any("not_rigid" in m.fit.names and m.odds > best.odds + SWINGS for m in tried)
+        tried = [m for m in tried if not (swings and "base_moves" in m.fit.names)]
         if not tried:
             break
-        near = max(best.odds, *(m.odds for m in tried)) - NEAR
-        settled = [_settled(m, prior) if m.odds > near else m for m in tried]
-        models += settled
-        least, best = best.odds + CERTAIN, max(settled, key=lambda m: m.odds)
+        models += tried
+        least, best = best.odds + CERTAIN, max(tried, key=lambda m: m.odds)
     return _likely(models)
-
-
-def _settled(model: Model, prior: Prior) -> Model:
-    """The model with more rounds, if it is better and can be true."""
-    better = model.fitted(fit(model.fit.rows, model.fit.terms, prior, start=model.fit,
-                              is_fresh=False))
-    return better if better.odds > model.odds and better.fit.is_believable else model
 
 
 def _worth_trying(best: Fit, prior: Prior) -> list[tuple[Term, list[Values]]]:
@@ -211,36 +206,12 @@ def _worth_trying(best: Fit, prior: Prior) -> list[tuple[Term, list[Values]]]:
     clean, out = best, list[tuple[Term, list[Values]]]()
     if max(best.scales.values()) > STRETCHED or any(term.is_inexact for term in best.terms):
         clean = fit(best.rows, best.terms, prior, start=best, rounds=0)
-    is_filtered = any(isinstance(term, SensorFilter) for term in best.terms)
-    for term in candidates(best.rows, prior.sheet):
-        if term.name in best.names or (is_filtered and isinstance(term, SensorFilter)):
-            continue
+    for term in candidates(best, prior.sheet):
         if term.is_screened:
             out.append((term, term.starts(best)))
             continue
-        sides = [clean] if clean is best or term.is_linear else [best, clean]
-        climbed = [_climbed(side, term) for side in sides]
-        if max(gain for _, gain in climbed) + term.odds > WORTH_IT:
-            summits = _apart([value for some, _ in climbed for value in some], term)
-            out.append((term, [{term.name: value} for value in summits]))
-    return out
-
-
-def _climbed(side: Fit, term: Term) -> tuple[list[Array], float]:
-    """The distinct summits that starts lead to, the most probable first, and what that gains."""
-    values = [start[term.name] for start in term.starts(side)]
-    if len(values) > 1:  # what the law tells where it starts says which are worth a climb
-        told = [climb(side, term, value, steps=0)[1] for value in values]
-        values = [values[k] for k in np.argsort(told)[::-1][:CLIMBS] if told[k] > SEEN]
-    climbed = sorted((climb(side, term, value) for value in values), key=lambda c: -c[1])
-    summits = _apart([v for v, _ in climbed if term.is_believable(v)], term)[:SUMMITS]
-    return summits, climbed[0][1] if summits else -np.inf
-
-
-def _apart(values: Sequence[Array], term: Term) -> list[Array]:
-    """The values that are not those of one before."""
-    out: list[Array] = []
-    for value in values:
-        if all(float(np.abs((value - other) / term.sd).max()) > APART for other in out):
-            out.append(value)
+        starts = [(promise(clean, term, start[term.name]), start) for start in term.starts(clean)]
+        starts.sort(key=itemgetter(0), reverse=True)
+        out.append((term, [start for gain, start in starts[:MOST]
+                           if gain + term.odds > WORTH_IT]))
     return out

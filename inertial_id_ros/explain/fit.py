@@ -18,14 +18,14 @@ from ..motion.motion import Array
 from .terms import Term, Values
 
 VAGUE = np.r_[30.0, np.full(3, 5.0), np.full(6, 3.0)]  # deviations of phi before the data
-LIGHTEST = 0.05  # kg
+LIGHTEST = 0.05  # kg: what is relative to the mass takes at least this
 ROUNDS, CLOSE = 6, 0.3  # a change of phi, in deviations, which ends them
 CLOSE_TO_START = 1.0  # the same of the first round, where that began near the answer
 FIRST_SCALE, LEAST_SCALE, SHRINK, GROW = 0.3, 0.03, 0.1, 10.0  # of a prior; change in a round
 LATEST = 0.3  # s
 EPS = float(np.finfo(float).eps)
 HALVINGS = 4  # of a step
-LONGEST, SETTLED = 0.5, 0.05  # prior deviations, of a step of a climb; of its cost
+SETTLED = 0.05  # of its cost
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,11 +69,6 @@ class Fit:
     def names(self) -> frozenset[str]:
         """Names of the terms."""
         return frozenset(term.name for term in self.terms)
-
-    @property
-    def is_believable(self) -> bool:
-        """True if the values of all terms can be true."""
-        return all(term.is_believable(self.values[term.name]) for term in self.terms)
 
 
 def setup_of(values: Values, terms: Sequence[Term]) -> Setup:
@@ -284,36 +279,14 @@ class Solution:
         return 0.5 * ((slope * values).sum(1) - np.linalg.slogdet(bent)[1]), values
 
 
-def climb(best: Fit, term: Term, values: Array, steps: int = 10) -> tuple[Array, float]:
-    """The values of one more term beside a fit, and the logarithm of what it gains in evidence.
-
-    Damped Gauss-Newton steps (Levenberg, Marquardt); none: it is taken as linear about the values.
-    """
-    load = best.rows.A @ best.phi
-    if term.is_linear:
-        slopes = term.effect(best.rows, best.phi, term.mean, load).slopes * term.sd
-        (gain,), (found,) = best.solution.gains(slopes[:, :, None])
-        return found * term.sd, float(gain)
-
-    def look(values: Array) -> tuple[Array, Array, float]:
-        effect = term.effect(best.rows, best.phi, values, load)
-        wrench = np.zeros(load.shape) if effect.wrench is None else effect.wrench
-        both = np.concatenate([effect.slopes * term.sd, wrench[..., None]], 2)[:, :, None]
-        (G,), (told,) = best.solution.beside(both)
-        u = (values - term.mean) / term.sd
-        return (G[:-1, :-1] + np.eye(len(u)), told[:-1] - G[:-1, -1] - u,
-                float(G[-1, -1] - 2.0 * told[-1] + u @ u))
-    (bent, slope, cost), damping = look(values), 1e-2
-    for _ in range(steps):
-        step = np.linalg.solve(bent + damping * np.diag(np.diag(bent)), slope)
-        step *= min(1.0, LONGEST / max(float(np.abs(step).max()), 1e-12))
-        there = look(values + step * term.sd)
-        if there[-1] > cost:
-            damping *= 10.0
-            continue
-        gained, values, damping = cost - there[-1], values + step * term.sd, damping / 5.0
-        bent, slope, cost = there
-        if gained < SETTLED:
-            break
-    near = np.linalg.solve(bent, slope)
-    return values, 0.5 * (float(slope @ near) - cost - float(np.linalg.slogdet(bent)[1]))
+def promise(best: Fit, term: Term, values: Array) -> float:
+    """Logarithm of what one more term gains in evidence beside a fit, being linear about values;
+    all else is linear, too, and the noise as it is."""
+    load, u = best.rows.A @ best.phi, (values - term.mean) / term.sd
+    effect = term.effect(best.rows, best.phi, values, load)
+    wrench = np.zeros(load.shape) if effect.wrench is None else effect.wrench
+    (G,), (told,) = best.solution.beside(np.concatenate(
+        [effect.slopes * term.sd, wrench[..., None]], 2)[:, :, None])
+    bent, slope = G[:-1, :-1] + np.eye(len(u)), told[:-1] - G[:-1, -1] - u
+    cost = float(G[-1, -1] - 2.0 * told[-1] + u @ u)
+    return 0.5 * float(slope @ np.linalg.solve(bent, slope) - cost - np.linalg.slogdet(bent)[1])

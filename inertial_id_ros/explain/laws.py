@@ -9,23 +9,31 @@ from itertools import combinations
 import numpy as np
 from scipy.signal import bilinear, lfilter
 
-from ..inertia import report_from_phi, report_jacobian
+from ..inertia import report_jacobian
 from ..model.newton_euler import skew
 from ..model.rows import Rows
 from ..motion.motion import BIN, Array
-from .fit import Fit
-from .residual import is_explained, is_motion_clear
+from .fit import LIGHTEST, Fit
 from .terms import Law, Values
 
-MOST = 2  # members of a grid that are worth a climb
-LIGHTEST = 0.01  # kg: what is relative to the mass takes at least this
+INEXACT = 0.03  # of a tension: cables sag, bend and rub; of what swings: it does so far
+MOST = 2  # values of a term that are worth a try
 
 
-def likely(fit: Fit, columns: Array, least: float = 0.0) -> list[tuple[int, Array]]:
-    """Number and values of the members of a grid that gain most, and more than `least`, beside a
-    fit; see `Solution.gains`."""
+def likely(fit: Fit, columns: Array) -> list[tuple[int, Array]]:
+    """Number and values of the members of a grid that gain most beside a fit, and gain anything;
+    see `Solution.gains`."""
     gain, values = fit.solution.gains(columns)
-    return [(int(k), values[k]) for k in np.argsort(-gain)[:MOST] if gain[k] > least]
+    return [(int(k), values[k]) for k in np.argsort(-gain)[:MOST] if gain[k] > 0.0]
+
+
+def looks_like_weight(mass: float, at: Array) -> Array:
+    """Covariance (10, 10) of phi where what a law leaves out, a share of a mass [kg], looks like
+    weight about a point (3,) [m]."""
+    part = np.zeros((10, 4))
+    part[0, 0], part[1:4, 0] = 1.0, at
+    part[1:4, 1:] = 0.5 * np.linalg.norm(at) * np.eye(3)
+    return np.asarray((INEXACT * mass)**2 * part @ part.T)
 
 
 class Cable(Law):
@@ -38,20 +46,16 @@ class Cable(Law):
     covariance is right.
     """
 
-    INEXACT = 0.03  # of its tension looks like weight: it sags, bends and rubs
     ABOVE, EXCESS = 0.4, 1.0  # m: most cables come from above; N
     POINTS = ABOVE * np.array([(0, 0, 1), (0, 0, 2), (1, 0, 1), (-1, 0, 1), (0, 1, 1), (0, -1, 1)])
-    SD = np.r_[np.full(3, 0.5), 3.0, 6.0, np.full(3, 0.1)]
     REACH, NEAREST, NAMED = 0.35, 0.05, 0.3  # m, of where it is fastened; m, its length; N
 
     name, place, is_inexact, odds = "cable", -1, True, -2.0
-
-    def __init__(self) -> None:
-        super().__init__(self.SD)
-        self.mean[2:4] = self.ABOVE, self.EXCESS
+    sd = np.r_[np.full(3, 0.5), 3.0, 6.0, np.full(3, 0.1)]
+    mean = np.r_[0.0, 0.0, ABOVE, EXCESS, np.zeros(4)]
 
     def starts(self, fit: Fit) -> list[Values]:
-        return [{self.name: np.r_[point, self.EXCESS, 0.5 * self.SD[4], np.zeros(3)]}
+        return [{self.name: np.r_[point, self.EXCESS, 0.5 * self.sd[4], np.zeros(3)]}
                 for point in self.POINTS]
 
     def is_believable(self, values: Array) -> bool:
@@ -66,12 +70,8 @@ class Cable(Law):
         return -np.concatenate([force, np.cross(lever, force)], 1)
 
     def doubt(self, rows: Rows, phi: Array, values: Array) -> Array:
-        lever, pull = values[5:], rows.modes(self.wrench(rows, phi, values)[:, :3])
-        mass = self.INEXACT * np.sqrt((pull**2).sum() / rows.n) / 9.81
-        part = np.zeros((10, 4))
-        part[0, 0], part[1:4, 0] = 1.0, lever
-        part[1:4, 1:] = 0.5 * np.linalg.norm(lever) * np.eye(3)
-        return np.asarray(mass**2 * part @ part.T)
+        pull = rows.modes(self.wrench(rows, phi, values)[:, :3])
+        return looks_like_weight(float(np.sqrt((pull**2).sum() / rows.n)) / 9.81, values[5:])
 
     def describe(self, rows: Rows, phi: Array, values: Array) -> Mapping[str, float]:
         pull = self._tension(values)
@@ -98,7 +98,7 @@ class Pouring(Law):
     SHARE, WAY = 0.3, 0.03  # deviations: of the mass; of the centre [m]
     AGE, SPREAD = np.log(6.0), 1.0  # of the logarithm of an age [s]
     SHORTEST, BOUNDS = 0.4, (-3.0, 4.5)  # s, of the stretch; of these logarithms
-    RADII = (0.05, 0.25)  # m, bounds of the radius of gyration
+    RADIUS = 0.1  # m, of gyration
     AGES = 1.5 ** np.arange(9)  # s: at which climbs begin
     NAMED, UNSURE = (0.03, 0.003), 0.2  # of the mass; m; s, of when now is
 
@@ -106,18 +106,16 @@ class Pouring(Law):
 
     def __init__(self, is_over: bool) -> None:
         self.ages = 1 + is_over
-        super().__init__(np.r_[np.full(self.ages, self.SPREAD), self.SHARE, np.full(3, self.WAY),
-                               np.full(6, 1.0)])
-        self.mean[:self.ages] = self.AGE
+        self.sd = np.r_[np.full(self.ages, self.SPREAD), self.SHARE, np.full(3, self.WAY),
+                        np.ones(6)]
+        self.mean = np.r_[np.full(self.ages, self.AGE), np.zeros(10)]
 
     def starts(self, fit: Fit) -> list[Values]:
-        if fit.phi[0] < LIGHTEST or is_explained(fit):
-            return []
         rows, sd = fit.rows, self.sd[self.ages:self.ages + 4]
         length = BIN * (rows.index[-1] - rows.index[0])
         ages = [np.array(some) for some in combinations(self.AGES[::-1], self.ages)
                 if some[-1] + 1.0 < length and some[0] < length + 5.0]
-        if not ages:
+        if not ages or fit.phi[0] < LIGHTEST:
             return []
         left = np.stack([self._left(rows, some) for some in ages], 1)
         wrench = -rows.steady @ (self._changes(fit.phi)[:, :4] * sd)
@@ -155,9 +153,7 @@ class Pouring(Law):
         out[:, 0] = phi
         out[1:4, 1:4] = mass * np.eye(3)
         out[4:, 1:4] = -mass * report_jacobian(phi)[4:, 1:4]
-        gyration = max(float(report_from_phi(phi)[[4, 7, 9]].sum()), 0.0) / (2.0 * mass)
-        radius = float(np.clip(np.sqrt(gyration), *self.RADII))
-        out[4:, 4:] = mass * radius * (self.SHARE * radius + 2.0 * self.WAY) * np.eye(6)
+        out[4:, 4:] = mass * self.RADIUS * (self.SHARE * self.RADIUS + 2.0 * self.WAY) * np.eye(6)
         return out
 
     def _rate(self, phi: Array, values: Array) -> Array:
@@ -175,8 +171,8 @@ class Pouring(Law):
         change, rate = values[self.ages:], self._rate(phi, values)
         if abs(change[0]) < self.NAMED[0] and np.linalg.norm(change[1:4]) < self.NAMED[1]:
             return {}
-        centre = rate[1:4] - rate[0] * phi[1:4] / phi[0]
-        return {"mass_rate": float(rate[0]), "speed": float(np.linalg.norm(centre) / phi[0])}
+        speed = float(np.linalg.norm((report_jacobian(phi) @ rate)[1:4]))
+        return {"mass_rate": float(rate[0]), "speed": speed}
 
 
 class Swing(Law):
@@ -189,24 +185,19 @@ class Swing(Law):
     times 0.1 m.
     """
 
-    SD, MEAN = np.r_[0.5, 0.06, 0.5, np.full(3, 1.0)], np.r_[np.log(1.5), 0.06]
     RATES = 0.6 * 1.2 ** np.arange(11)  # Hz, at which climbs begin
     BOUNDS, DAMPINGS = (np.log(0.3), np.log(4.0)), (0.005, 0.4)
     LEVER, NAMED = 0.1, 0.08  # m; of the mass
 
-    name, place, odds = "not_rigid", -2, -8.0
+    name, place, takes_inertia, odds = "not_rigid", -2, True, -8.0
+    sd = np.r_[0.5, 0.06, 0.5, np.ones(3)]
+    mean = np.r_[np.log(1.5), 0.06, np.zeros(4)]
 
-    def __init__(self) -> None:
-        super().__init__(self.SD)
-        self.mean[:2] = self.MEAN
-
-    def starts(self, fit: Fit, least: float = 0.0) -> list[Values]:
-        if "base_moves" in fit.names or not is_motion_clear(fit):
-            return []
-        at = [np.r_[np.log(rate), self.MEAN[1]] for rate in self.RATES]
+    def starts(self, fit: Fit) -> list[Values]:
+        at = [np.r_[np.log(rate), self.mean[1]] for rate in self.RATES]
         pulls = self._pulls(fit.rows, fit.phi, at) * self.sd[2:]
         return [{self.name: np.r_[at[k], found * self.sd[2:]]}
-                for k, found in likely(fit, fit.rows.modes(pulls), least)]
+                for k, found in likely(fit, fit.rows.modes(pulls))]
 
     def is_believable(self, values: Array) -> bool:
         return bool(0.0 < values[2] < 1.3 and self.BOUNDS[0] < values[0] < self.BOUNDS[1])
@@ -237,8 +228,10 @@ class Swing(Law):
 
     def doubt(self, rows: Rows, phi: Array, values: Array) -> Array:
         """What swings has no inertia of a rigid body."""
-        inertia = min(abs(values[2]), 1.0) * abs(phi[[4, 7, 9]]).mean()
-        return np.diag(np.r_[np.zeros(4), np.full(6, inertia**2)])
+        share = min(abs(float(values[2])), 1.0)
+        inertia = np.full(6, share * np.abs(phi[[4, 7, 9]]).mean())
+        centre = phi[1:4] / max(float(phi[0]), LIGHTEST)
+        return np.diag(np.r_[np.zeros(4), inertia**2]) + looks_like_weight(share * phi[0], centre)
 
     def describe(self, rows: Rows, phi: Array, values: Array) -> Mapping[str, float]:
         if values[2] < self.NAMED:

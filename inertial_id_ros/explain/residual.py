@@ -76,16 +76,19 @@ def newest_misfit(fit: Fit) -> float:
     return float(np.sqrt((power[0] / np.maximum(power[1:].mean(0), 1e-12)).max()))
 
 
-def is_motion_clear(fit: Fit) -> bool:
-    """True if noise of the accelerations is small against what they make of the wrench.
+def is_believable(fit: Fit) -> bool:
+    """True if the values of all terms can be true, and those that take a share of the inertia away
+    do so by accelerations whose noise is small against what they make of the wrench.
 
-    Else the noisy columns seem to weigh less than they do (errors in variables), and everything
-    that takes a share of the inertia away would be believed.
+    Else the noisy columns seem to weigh less than they do (errors in variables).
     """
     s, rows = fit.solution, fit.rows
+    if not all(term.is_believable(fit.values[term.name]) for term in fit.terms):
+        return False
     made = rows.A @ fit.phi - static_wrench(fit.phi, -rows.level @ GRAVITY)
     noisy = np.repeat(s.spectrum[:, 1:2] * np.exp(s.log_noise[:, 1]), 3, 1)
-    return bool((noisy * s.weight**2).sum() < CLEAR * np.square(made * s.weight).sum())
+    is_clear = (noisy * s.weight**2).sum() < CLEAR * np.square(made * s.weight).sum()
+    return bool(is_clear) or not any(term.takes_inertia for term in fit.terms)
 
 
 def is_explained(fit: Fit) -> bool:

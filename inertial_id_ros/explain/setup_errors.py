@@ -22,11 +22,11 @@ from ..model.history import Window
 from ..model.newton_euler import GRAVITY, regressor, static_wrench, weight_columns
 from ..model.rows import FEWEST, Rows, is_enough
 from ..model.setup import Correction, Setup
-from ..motion.motion import BIN, Array, Motion
+from ..motion.motion import BIN, Array
 from .causes import CompensatedWeight, SensorFilter
 from .fit import VAGUE, Fit, Prior, Region, fit
 from .residual import surprise
-from .terms import usual_terms
+from .terms import Term, Values, usual_terms
 
 SURPRISING, STRETCHED, LATE = 0.4, 2.5, 0.1  # of the data sheet; scale of a prior; s
 UNBELIEVABLE = -2.0  # logarithm
@@ -86,7 +86,7 @@ def rivals(window: Window, prior: Prior) -> list[Model]:
 
     They are compared on the same bins.
     """
-    stated = _rivals(None, window, prior)[0]
+    stated = _model(None, window, prior)
     late = abs(float(stated.fit.values.get("delay", np.zeros(1))[0]))
     if not (surprise(stated.fit, prior.sheet) > SURPRISING or late > LATE
             or max(stated.fit.scales.values()) > STRETCHED or _belief_in_body(
@@ -97,43 +97,31 @@ def rivals(window: Window, prior: Prior) -> list[Model]:
     used = np.logical_and.reduce([window.used, *(w.used for w in windows)])
     if not is_enough(used):
         return [stated]
-    late = max([late, *(BIN * error.correction.late for error in errors)])
-    out = _rivals(None, replace(window, used=used), prior, late * (late > LATE))
+    late, same = max([late, *(BIN * error.correction.late for error in errors)]), replace(
+        window, used=used)
+    out = [_model(None, same, prior)]
+    for own in (SensorFilter(1), SensorFilter(2)) if late > LATE else ():
+        out.append(_model(None, same, prior, own, own.start(late)))
     for error, corrected in zip(errors, windows, strict=True):
-        rival, = _rivals(error, replace(corrected, used=used), prior,
-                         size=stated.fit.solution.variance.size)
+        weight = CompensatedWeight() if error.kind == "removed_payload" else None
+        rival = _model(error, replace(corrected, used=used), prior, weight)
         # An error other than of the clock explains everything, or it is none.
         if error.kind == "clock_offset" or surprise(rival.fit, prior.sheet) < EXPLAINED:
             out.append(rival)
     return sorted(out, key=attrgetter("odds"), reverse=True)
 
 
-def _rivals(error: SetupError | None, window: Window, prior: Prior, late: float = 0.0,
-            size: int = 0) -> list[Model]:
-    """Fits of a corrected window.
-
-    Args:
-        late: by which a low-pass of the sensor may delay readings [s]; size: of the evidence, in
-            modes.
-    """
-    terms, rows = usual_terms(prior.sheet, window.motion.joints.shape[1]), Rows(window, Setup())
-    if error is None:
-        fits = [fit(rows, terms, prior)]
-        fits += [fit(rows, [*terms, own], prior, given=own.start(late), rounds=ROUNDS)
-                 for own in (SensorFilter(1), SensorFilter(2)) if late]
-    else:
-        weight = [CompensatedWeight()] if error.kind == "removed_payload" else []
-        fits = [fit(rows, [*terms, *weight], prior, rounds=ROUNDS)]
-    out = []
-    for new in fits:
-        modes, odds = new.solution.variance, sum(term.odds for term in new.terms)
-        evidence = new.evidence
-        if error is not None:  # the density is that of readings as they came
-            odds += ODDS
-            evidence += len(modes) * float(np.log(np.abs(error.correction.channels)).sum())
-        out.append(Model(new, evidence * (size or modes.size) / modes.size + odds + _belief_in_body(
-            new.phi, new.covariance, prior.region), error))
-    return out
+def _model(error: SetupError | None, window: Window, prior: Prior, more: Term | None = None,
+           given: Values | None = None) -> Model:
+    """A fit of a corrected window: of usual terms, and one more, which begins at given values."""
+    terms = [*usual_terms(prior.sheet, window.motion.joints.shape[1]), *filter(None, [more])]
+    new = fit(Rows(window, Setup()), terms, prior, given=given, rounds=ROUNDS)
+    odds = new.evidence + sum(term.odds for term in terms) + _belief_in_body(
+        new.phi, new.covariance, prior.region)
+    if error is not None:  # the density is that of readings as they came
+        odds += ODDS + len(new.solution.variance) * float(
+            np.log(np.abs(error.correction.channels)).sum())
+    return Model(new, odds, error)
 
 
 def _belief_in_body(phi: Array, covariance: Array, region: Region | None) -> float:
@@ -177,12 +165,10 @@ class _Search:
         self.at = np.arange(BOX, len(window.used) - BOX, STEP)
         self.used = _smooth(window.used.astype(float))[self.at] > 0.999
         self.back = _smooth(window.motion.rotation.transpose(0, 2, 1))[self.at]
-        self.A, self.wrench = self._regressor(window.motion), _smooth(window.wrench)
+        proper = window.motion.acceleration - window.motion.rotation.transpose(0, 2, 1) @ GRAVITY
+        self.A = _smooth(regressor(proper, window.motion.omega, window.motion.alpha))[self.at]
+        self.wrench = _smooth(window.wrench)
         self.count = max(3.0 * self.used.sum() * STEP * BIN / INDEPENDENT, 6.0)
-
-    def _regressor(self, motion: Motion) -> Array:
-        proper = motion.acceleration - motion.rotation.transpose(0, 2, 1) @ GRAVITY
-        return _smooth(regressor(proper, motion.omega, motion.alpha))[self.at]
 
     def all(self) -> Iterator[SetupError]:
         """Every hypothesis; those of one variant share the odds of their kind."""
@@ -201,14 +187,9 @@ class _Search:
         yield max((self._raised(sign) for sign in (1.0, -1.0)), key=attrgetter("odds"))
         # A driver that takes the weight of a payload off, not its inertia.
         weight = np.concatenate([self.A, -weight_columns(self.back @ -GRAVITY)], 2)
-        removed = self._error("removed_payload", Correction(), weight, CompensatedWeight.SD)
+        removed = self._error("removed_payload", Correction(), weight, tuple(CompensatedWeight.sd))
         if removed.x[10] > 0.0:
             yield removed
-        if not self.window.motion.joints.shape[1]:
-            for order, kind in (("wxyz", "quaternion_order"), ("inverse", "poses_inverted")):
-                correction = Correction(quaternion=order)
-                yield self._error(kind, correction,
-                                  self._regressor(correction.motion(self.window.motion)))
 
     def _best_clock(self, kind: str, late: Sequence[int]) -> SetupError:
         return max((self._error(kind, Correction(late=k)) for k in late), key=attrgetter("odds"))

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .fit import Fit
 
 Values = dict[str, Array]
+STRENGTH = 8.0  # pseudo-observations by which a data sheet holds the scale of a prior
 DIFFERENCE = 1e-5  # of a prior deviation, by which slopes are found
 
 
@@ -43,23 +44,16 @@ class Term:
         name: kind of its finding; place: the wrench passes the terms in this order.
         strength: pseudo-observations that hold the scale of the prior at the data sheet's; inf: the
             scale is never learnt.
-        is_linear: True if the mean is zero, and the effect linear.
         is_inexact: True if no sensor or cable follows the law exactly.
         is_screened: True if `starts` gives none where a try is hopeless.
+        takes_inertia: True if it takes a share of the inertia away.
         odds: logarithm, before the data, of terms that must earn their place.
     """
 
-    name = ""
-    place = 0
-    strength = np.inf
-    is_linear = False
-    is_inexact = False
-    is_screened = False
-    odds = 0.0
-
-    def __init__(self, sd: Array | list[float], mean: Array | None = None) -> None:
-        self.sd: Array = np.asarray(sd, float)
-        self.mean: Array = np.zeros(len(self.sd)) if mean is None else mean
+    name, place, odds, strength = "", 0, 0.0, np.inf
+    is_inexact = is_screened = takes_inertia = False
+    sd: Array
+    mean: Array
 
     def slopes(self, rows: Rows, phi: Array) -> Array:
         """Slopes (k, 6, q) of the reading by the values, where these do not depend on the load."""
@@ -119,7 +113,8 @@ class Usual(Term):
     def __init__(self, name: str, sd: Array | list[float], place: int, strength: float,
                  effect: Callable[[Rows, Array, Array, Array], Effect], mean: Array | None = None
                  ) -> None:
-        super().__init__(sd, mean)
+        self.sd = np.asarray(sd, float)
+        self.mean = np.zeros(len(self.sd)) if mean is None else mean
         self.name, self.place, self.strength, self._effect = name, place, strength, effect
 
     def effect(self, rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
@@ -171,14 +166,15 @@ def usual_terms(sheet: Sheet, joints: int) -> list[Term]:
     crossed = np.zeros((30, 36))
     crossed[np.arange(30), np.flatnonzero(others)] = 1.0
     terms = (
-        Usual("rotation", [sheet.rotation] * 3, 1, 3.0, turn),
-        Usual("tilt", [sheet.tilt] * 2, 0, 3.0, tilt),
+        Usual("rotation", [sheet.rotation] * 3, 1, STRENGTH, turn),
+        Usual("tilt", [sheet.tilt] * 2, 0, STRENGTH, tilt),
         Usual("delay", [sheet.delay], 5, np.inf, late),
-        mixing("origin", np.full(3, sheet.origin), moved, 1, 3.0),
-        mixing("gain", np.full(6, sheet.gain), np.eye(6)[:, None] * np.eye(6)[:, :, None], 2, 20.0),
+        mixing("origin", np.full(3, sheet.origin), moved, 1, STRENGTH),
+        mixing("gain", np.full(6, sheet.gain), np.eye(6)[:, None] * np.eye(6)[:, :, None], 2,
+               STRENGTH),
         mixing("cross_talk", (sheet.cross_talk * both[:, None] / both)[others],
-               crossed.reshape(30, 6, 6), 2, 8.0),
-        Usual("arm", [sheet.arm] * 3 * max(joints - 1, 0), 0, 8.0, arm),
-        Usual("flex", [sheet.flex if sheet.arm else 0.0] * joints, 0, 3.0, flex))
+               crossed.reshape(30, 6, 6), 2, STRENGTH),
+        Usual("arm", [sheet.arm] * 3 * max(joints - 1, 0), 0, STRENGTH, arm),
+        Usual("flex", [sheet.flex if sheet.arm else 0.0] * joints, 0, STRENGTH, flex))
     return [Usual("bias", sheet.bias_sd, 9, np.inf, zero, sheet.bias_mean),
             *(term for term in terms if term.sd.any())]

@@ -18,6 +18,7 @@ from ..model.setup import Setup
 from ..motion.motion import Array
 from ..robot.least_squares import equivalent_white_noise, friction_weight
 from ..robot.robot_file import LoadColumns, TorqueLoad
+from .contradictions import SIGNIFICANT, Reason
 from .fit import VAGUE
 
 KERNEL = np.hanning(23) / np.hanning(23).sum()  # bins, as long as that of a wrench
@@ -25,10 +26,7 @@ ZERO_SD = 1000.0  # N m: a zero that has moved may be anywhere
 ROUNDS, LEAST = 3, 1e-3  # of the noise; of the robot's own: what rows leave at least
 MISFIT = 4.0  # times the robot's noise, from which a residual is named
 UNEXPLAINED = 0.3  # share of the payload's torques that the right robot may leave
-SIGNIFICANT = 5.0  # deviations by which a mass is negative
 OPPOSITE, LOADED = -0.5, 10.0  # of the robot's own torque; noises that this must reach to be judged
-
-Reason = tuple[str, dict[str, float | str]]
 
 
 class TorqueExplanation(NamedTuple):

@@ -10,7 +10,6 @@ from typing import ClassVar
 import numpy as np
 import pinocchio as pin
 from scipy.signal import bilinear, lfilter, lfilter_zi
-from scipy.spatial.transform import Rotation
 
 from ..motion.motion import BIN, Array, Motion
 from ..settings import Settings
@@ -19,7 +18,6 @@ from .history import Window
 RANGE = (130.0, 10.0)  # N, N m, where the range is not known
 LEVER = 0.001  # m
 _UP = np.array([0.0, 0.0, 1.0])
-_HANN = np.hanning(13)[1:-1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +114,6 @@ class Correction:
         channels: (6,) factors of the readings; turn: (3, 3) from the axes of the wrench, after
             that, to those of the sensor.
         in_base: True if forces and torques are in base axes.
-        quaternion: order in which poses are given: "" as stated, "wxyz", or "inverse" poses.
     """
 
     late: int = 0
@@ -124,7 +121,6 @@ class Correction:
     channels: Array = field(default_factory=lambda: np.ones(6))
     turn: Array = field(default_factory=lambda: np.eye(3))
     in_base: bool = False
-    quaternion: str = ""
 
     def wrench(self, wrench: Array, rotation: Array) -> Array:
         """Wrenches (n, 6) in sensor axes, which are turned by (n, 3, 3) to those of the base."""
@@ -135,8 +131,6 @@ class Correction:
 
     def motion(self, motion: Motion) -> Motion:
         """The motion of bins that follow one another, in a base whose z axis points up."""
-        if self.quaternion:
-            motion = _with_rotations(motion, reordered(motion.rotation, self.quaternion))
         if self.up[2] == 1.0:
             return motion
         level = pin.Quaternion.FromTwoVectors(self.up, _UP).toRotationMatrix()
@@ -155,23 +149,3 @@ class Correction:
                        used=window.used & inside & (window.count[at] > 0.0),
                        wrench=self.wrench(window.wrench[at], window.motion.rotation),
                        count=window.count[at])
-
-
-def reordered(rotation: Array, order: str) -> Array:
-    """Rotations (n, 3, 3) as they were meant, whose quaternions were given with w first, or of the
-    inverse poses."""
-    if order == "inverse":
-        return rotation.transpose(0, 2, 1)
-    read = Rotation.from_matrix(rotation).as_quat()  # (w, x, y, z) taken for (x, y, z, w)
-    return np.asarray(Rotation.from_quat(np.roll(read, -1, axis=1)).as_matrix())
-
-
-def _with_rotations(motion: Motion, rotation: Array) -> Motion:
-    """The motion of bins that follow one another, with other rotations (n, 3, 3)."""
-    steps = rotation[:-1].transpose(0, 2, 1) @ rotation[1:]
-    rate = np.pad(Rotation.from_matrix(steps).as_rotvec() / BIN, ((1, 1), (0, 0)), "edge")
-    rate = np.pad(0.5 * (rate[1:] + rate[:-1]), ((5, 5), (0, 0)), "edge")
-    omega = np.stack([np.convolve(column, _HANN / _HANN.sum(), "valid") for column in rate.T], 1)
-    turn = rotation.transpose(0, 2, 1) @ motion.rotation
-    return motion._replace(rotation=rotation, omega=omega, alpha=np.gradient(omega, BIN, axis=0),
-                           acceleration=(turn @ motion.acceleration[..., None])[..., 0])

@@ -40,7 +40,7 @@ from inertial_id_ros.model import noise
 from inertial_id_ros.model.history import History, Window
 from inertial_id_ros.model.newton_euler import static_wrench
 from inertial_id_ros.model.rows import Rows
-from inertial_id_ros.model.setup import Setup, low_pass, reordered, sheet_of
+from inertial_id_ros.model.setup import Setup, low_pass, sheet_of
 from inertial_id_ros.motion.motion import BIN, BIN_NS, NO_MOTION
 from inertial_id_ros.motion.motion import Motion as CoreMotion
 from inertial_id_ros.settings import Settings
@@ -363,20 +363,3 @@ def test_weight_that_the_driver_takes_off_is_found_by_inertia() -> None:
     sd = np.sqrt(found.wide_covariance[0, 0])
     assert abs(found.phi[0] - PHI[0]) < 4.0 * sd
     assert dict(found.named)["removed_payload"]["mass"] == pytest.approx(1.4 * PHI[0], rel=0.1)
-
-
-@pytest.mark.parametrize(("order", "kind"), [("wxyz", "quaternion_order"),
-                                             ("inverse", "poses_inverted")])
-def test_poses_in_another_order(order: str, kind: str) -> None:
-    motion = binned(3)
-    n = len(motion.number)
-    bare = motion._replace(joints=np.empty((n, 0, 3, 3)), twists=np.empty((n, 0, 6)))
-    quaternions = Rotation.from_matrix(motion.rotation).as_quat()
-    read = (motion.rotation.transpose(0, 2, 1) if order == "inverse"
-            else Rotation.from_quat(np.roll(quaternions, 1, axis=1)).as_matrix())
-    assert np.allclose(reordered(read, order), motion.rotation)
-    back = read.transpose(0, 2, 1) @ motion.rotation
-    found = of_wrong(RIGHT, motion=bare._replace(
-        rotation=read, acceleration=(back @ motion.acceleration[..., None])[..., 0]))
-    assert found.error is not None and found.error.kind == kind
-    assert found.phi[0] == pytest.approx(PHI[0], rel=0.01)
