@@ -15,9 +15,9 @@ from ..motion.motion import BIN, Array
 from .fit import Fit
 from .laws import Cable, Pouring, Swing
 from .residual import is_explained
-from .terms import STRENGTH, Effect, Term, Values
+from .terms import DIFFERENCE, STRENGTH, Effect, Term, Values
 
-STILL, LEAST_PATH = 1e-6, 1e-3  # m/s^2, m
+STILL, LEAST_PATH, DRIFTS = 1e-6, 1e-3, 10.0  # m/s^2, m; s, in which a drift counts
 
 
 def candidates(fit: Fit, sheet: Sheet) -> list[Term]:
@@ -29,7 +29,8 @@ def candidates(fit: Fit, sheet: Sheet) -> list[Term]:
     base, which look like any noise, are looked for where slow noise remains.
     """
     rows, motion = fit.rows, fit.rows.window.motion
-    out: list[Term] = [Hysteresis(rows, sheet.accuracy), BiasDrift()] if motion.omega.any() else []
+    out: list[Term] = [Hysteresis(rows, sheet.accuracy)] if motion.omega.any() else []
+    out += [BiasDrift()] if out and rows.time[-1] - rows.time[0] > DRIFTS else []
     if out and np.abs(motion.acceleration).max() > STILL:
         out += [SensorFilter(1), SensorFilter(2), Swing(), Pouring(False), Pouring(True)]
         if np.ptp(rows.place, axis=0).max() > LEAST_PATH:
@@ -90,9 +91,6 @@ class CompensatedWeight(Term):
 
     def slopes(self, rows: Rows, phi: Array) -> Array:
         return -weight_columns(rows.level @ -GRAVITY)
-
-    def describe(self, rows: Rows, phi: Array, values: Array) -> Mapping[str, float]:
-        return {"mass": float(values[0])}
 
 
 class MovingBase(Term):
@@ -206,8 +204,7 @@ class SensorFilter(Term):
 
     TIMES, USUAL = (0.003, 2.0), 0.05  # s, bounds of the time constant
     DAMPINGS, DAMPING = (0.3, 1.5), 0.8
-    SEEN, CLEAR = 0.012, 4.0  # s of delay, and its deviations, from which on one is looked for
-    STEP = 0.02
+    SEEN = 0.012  # s of delay, from which on one is looked for
 
     place, is_screened, odds = 4, True, -2.0
 
@@ -218,11 +215,8 @@ class SensorFilter(Term):
 
     def starts(self, fit: Fit) -> list[Values]:
         """A filter is first seen as a delay."""
-        late, least = self.USUAL, self.SEEN
-        if "delay" in fit.values:
-            late = fit.values["delay"][0]
-            least = max(self.SEEN, self.CLEAR * fit.sigma["delay"][0])
-        return [] if late < least else [self.start(late)]
+        late = float(fit.values.get("delay", np.r_[self.USUAL])[0])
+        return [self.start(late)] if late > self.SEEN else []
 
     def start(self, late: float) -> Values:
         """Values of a filter that delays the readings by so much [s]."""
@@ -242,8 +236,9 @@ class SensorFilter(Term):
     def effect(self, rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
         wrench, known = rows.unfiltered @ phi, self.filter(values)
         here = low_pass(wrench, known)
-        slopes = [(low_pass(wrench, self.filter(values + step)) - here) / self.STEP
-                  for step in self.STEP * np.eye(self.order, len(values))]
+        steps = DIFFERENCE * self.sd[:self.order]
+        slopes = [(low_pass(wrench, self.filter(values + step)) - here) / step.sum()
+                  for step in np.eye(self.order, len(values)) * steps[:, None]]
         t = (rows.time - rows.time[0]) / known[0]
         decay = [np.exp(-t), t * np.exp(-t)][:self.order]
         modes = rows.modes(np.concatenate([

@@ -18,14 +18,13 @@ from .causes import candidates
 from .fit import Fit, Prior, Region, fit, promise, setup_of
 from .laws import MOST
 from .residual import Unknown, is_believable, newest_misfit, surprise, unknown
-from .setup_errors import CLEAR, Model, SetupError, rivals
+from .setup_errors import CLEAR, STRETCHED, Model, SetupError, rivals
 from .terms import Term, Values
 
 # Logarithms of odds: above which a term stays; to try it at all, at the noise of the fit without
 # it; below which a model is forgotten; what they are divided by in the average, as no model is
 # exact.
 CERTAIN, WORTH_IT, DOUBT, TEMPER = 3.0, -8.0, -12.0, 2.0
-STRETCHED = 1.5  # scale of a prior that may have been stretched by what is looked for
 AHEAD = 60.0  # of set-ups: no cable or change wins this back
 SWINGS = 30.0  # of a part that swings: a base that moves is not asked for then
 MISFIT = 3.5  # of the newest second, over the root mean square of those before

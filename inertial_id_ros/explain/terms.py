@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from .fit import Fit
 
 Values = dict[str, Array]
-STRENGTH = 8.0  # pseudo-observations by which a data sheet holds the scale of a prior
+# Pseudo-observations by which a data sheet holds the scale of a prior; where an origin lies is
+# where the centre of mass does, and no misfit tells of it.
+STRENGTH, FIRM = 8.0, 1000.0
 DIFFERENCE = 1e-5  # of a prior deviation, by which slopes are found
 
 
@@ -169,7 +171,7 @@ def usual_terms(sheet: Sheet, joints: int) -> list[Term]:
         Usual("rotation", [sheet.rotation] * 3, 1, STRENGTH, turn),
         Usual("tilt", [sheet.tilt] * 2, 0, STRENGTH, tilt),
         Usual("delay", [sheet.delay], 5, np.inf, late),
-        mixing("origin", np.full(3, sheet.origin), moved, 1, STRENGTH),
+        mixing("origin", np.full(3, sheet.origin), moved, 1, FIRM),
         mixing("gain", np.full(6, sheet.gain), np.eye(6)[:, None] * np.eye(6)[:, :, None], 2,
                STRENGTH),
         mixing("cross_talk", (sheet.cross_talk * both[:, None] / both)[others],
