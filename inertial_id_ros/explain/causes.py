@@ -104,6 +104,7 @@ class MovingBase(Term):
     """
 
     BAND, SD, NAMED = 2.0, 0.1, 0.06  # Hz; m/s^2, and root mean square of it
+    SHARE = 0.6  # of the residual
 
     name, place, strength, odds = "base_moves", -2, STRENGTH, -6.0
     is_screened = True
@@ -111,6 +112,16 @@ class MovingBase(Term):
     def __init__(self, rows: int) -> None:
         self.count = max(int(2.0 * self.BAND * BIN * STEP * rows), 3)
         self.sd, self.mean = np.full(2 * self.count, self.SD), np.zeros(2 * self.count)
+
+    def starts(self, fit: Fit) -> list[Values]:
+        """It is worth a try where accelerations, any in each row, explain most of the residual."""
+        rows, solution = fit.rows, fit.solution
+        left = rows.back(solution.residual.reshape(rows.y.shape))
+        weight = np.sqrt(np.repeat(solution.variance.reshape(-1, 2, 3).mean((0, 2)), 3))
+        pulls = static_wrench(fit.phi, rows.rotation[:, :2]).transpose(0, 2, 1) / weight[:, None]
+        part = np.linalg.qr(pulls)[0].transpose(0, 2, 1) @ left[..., None]
+        share = float((part**2).sum() / max(float((left**2).sum()), 1e-300))
+        return super().starts(fit) if share > self.SHARE else []
 
     def on(self, rows: Rows) -> MovingBase:
         return MovingBase(rows.n)
@@ -122,16 +133,10 @@ class MovingBase(Term):
         slopes = pulls[..., None] * np.cos(np.pi * at)[:, None, None]
         return rows.modes(slopes.reshape(rows.n, 6, -1))
 
-    def is_believable(self, values: Array) -> bool:
-        """Smaller accelerations are noise of the encoders."""
-        return self._size(values) > self.NAMED
-
     def describe(self, rows: Rows, phi: Array, values: Array) -> Mapping[str, float]:
-        return {"acceleration": self._size(values)}
-
-    def _size(self, values: Array) -> float:
         x, y = values.reshape(2, -1)[:, 1:]
-        return float(np.sqrt(0.5 * (x @ x + y @ y)))
+        size = float(np.sqrt(0.5 * (x @ x + y @ y)))
+        return {"acceleration": size} if size > self.NAMED else {}
 
 
 class Hysteresis(Term):

@@ -186,10 +186,11 @@ def _search(best: Model, prior: Prior) -> list[Model]:
     """A model, and those with candidates, one more at a time beside the best terms so far."""
     models, least = [best], -np.inf
     while best.odds > least and not prior.sheet.is_ideal:
+        clean = _clean(best.fit, prior)
         tried = [Model(new, best.odds - best.fit.evidence + new.evidence + term.odds, best.error)
-                 for term, starts in _worth_trying(best.fit, prior) for given in starts
-                 if is_believable(new := fit(best.fit.rows, [*best.fit.terms, term], prior,
-                                             start=best.fit, given=given))]
+                 for term in candidates(clean, prior.sheet) for given in _promising(clean, term)
+                 if is_believable(new := fit(clean.rows, [*clean.terms, term], prior,
+                                             start=clean, given=given))]
         # Accelerations of the base can be all that a part does which swings by the arm's motion.
         swings = any("not_rigid" in m.fit.names and m.odds > best.odds + SWINGS for m in tried)
         tried = [m for m in tried if not (swings and "base_moves" in m.fit.names)]
@@ -200,17 +201,16 @@ def _search(best: Model, prior: Prior) -> list[Model]:
     return _likely(models)
 
 
-def _worth_trying(best: Fit, prior: Prior) -> list[tuple[Term, list[Values]]]:
-    """Terms with the values to start at, but those that the noise without them makes hopeless."""
-    clean, out = best, list[tuple[Term, list[Values]]]()
+def _clean(best: Fit, prior: Prior) -> Fit:
+    """The fit with the noise as it is, but no prior stretched by what is looked for."""
     if max(best.scales.values()) > STRETCHED or any(term.is_inexact for term in best.terms):
-        clean = fit(best.rows, best.terms, prior, start=best, rounds=0)
-    for term in candidates(best, prior.sheet):
-        if term.is_screened:
-            out.append((term, term.starts(best)))
-            continue
-        starts = [(promise(clean, term, start[term.name]), start) for start in term.starts(clean)]
-        starts.sort(key=itemgetter(0), reverse=True)
-        out.append((term, [start for gain, start in starts[:MOST]
-                           if gain + term.odds > WORTH_IT]))
-    return out
+        return fit(best.rows, best.terms, prior, start=best, rounds=0)
+    return best
+
+
+def _promising(clean: Fit, term: Term) -> list[Values]:
+    """The values at which a further term may start, where the noise without it leaves any hope."""
+    starts = [(0.0 if term.is_screened else promise(clean, term, start[term.name]) + term.odds,
+               start) for start in term.starts(clean)]
+    starts.sort(key=itemgetter(0), reverse=True)
+    return [start for gain, start in starts[:MOST] if gain > WORTH_IT]

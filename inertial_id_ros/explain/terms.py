@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from .fit import Fit
 
 Values = dict[str, Array]
-# Pseudo-observations by which a data sheet holds the scale of a prior; where an origin lies is
-# where the centre of mass does, and no misfit tells of it.
+# Pseudo-observations by which what is known holds the scale of a prior: of the mounting; of the
+# sensor. The latter may be smaller, hardly larger: it would take what is looked for.
 STRENGTH, FIRM = 8.0, 1000.0
 DIFFERENCE = 1e-5  # of a prior deviation, by which slopes are found
 
@@ -172,10 +172,9 @@ def usual_terms(sheet: Sheet, joints: int) -> list[Term]:
         Usual("tilt", [sheet.tilt] * 2, 0, STRENGTH, tilt),
         Usual("delay", [sheet.delay], 5, np.inf, late),
         mixing("origin", np.full(3, sheet.origin), moved, 1, FIRM),
-        mixing("gain", np.full(6, sheet.gain), np.eye(6)[:, None] * np.eye(6)[:, :, None], 2,
-               STRENGTH),
+        mixing("gain", np.full(6, sheet.gain), np.eye(6)[:, None] * np.eye(6)[:, :, None], 2, FIRM),
         mixing("cross_talk", (sheet.cross_talk * both[:, None] / both)[others],
-               crossed.reshape(30, 6, 6), 2, STRENGTH),
+               crossed.reshape(30, 6, 6), 2, FIRM),
         Usual("arm", [sheet.arm] * 3 * max(joints - 1, 0), 0, STRENGTH, arm),
         Usual("flex", [sheet.flex if sheet.arm else 0.0] * joints, 0, STRENGTH, flex))
     return [Usual("bias", sheet.bias_sd, 9, np.inf, zero, sheet.bias_mean),
