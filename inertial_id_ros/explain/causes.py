@@ -220,7 +220,7 @@ class SensorFilter(Term):
 
     def starts(self, fit: Fit) -> list[Values]:
         """A filter is first seen as a delay."""
-        late = float(fit.values.get("delay", np.r_[self.USUAL])[0])
+        late = float(fit.values["delay"][0]) if "delay" in fit.values else self.USUAL
         return [self.start(late)] if late > self.SEEN else []
 
     def start(self, late: float) -> Values:
