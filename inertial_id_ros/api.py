@@ -19,7 +19,6 @@ from .export import DEFAULT_LINK, ExportedPayload, export_estimate
 from .identify import Identifier
 from .identify.measured_motion import identify_accelerations
 from .inertia import PARAMETER_NAMES, Body
-from .io.fields import check_urdf
 from .kinds import Finding
 from .model.tool import Tool, load_tool, save_tool, tool_from_estimate
 from .robot import JointRecording, RobotRequest, check_base_parameters, identify_robot, save_robot
@@ -84,5 +83,5 @@ def export_payload(estimate: Estimate | NoEstimate | str | Path, format: str,
         NotEnoughData: there is no estimate, or its data do not tell mass or centre of mass;
             InertialIdError: a name is not allowed, or the file or the description cannot be used.
     """
-    urdf = check_urdf(robot_description) if robot_description else ""
+    urdf = robot_description if robot_description else ""
     return export_estimate(estimate, format, urdf, parent, link)

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from rclpy.node import Node
+from rclpy.time import Time
 
 from inertial_id_ros.msg import InertialParameters
 
@@ -21,7 +22,7 @@ from .estimate import UNOBSERVED, ParameterVerdict
 from .inertia import GROUPS, Array, Body, is_consistent, phi_from_body, tensor_from_six
 from .io.decoding import inertia_numbers
 from .kinds import STOPPING, Doubt, without_doubted
-from .ros.conversions import LATCHED, TOPIC, stamp_ns
+from .ros.conversions import LATCHED, TOPIC
 
 __all__ = ["NoPayload", "Payload", "PayloadClient"]
 
@@ -159,7 +160,8 @@ class PayloadClient:
                              f"{self.max_age:g} s")
         return Payload(
             *body_of(message), message.covariance.reshape(10, 10).copy(), verdicts_of(message),
-            message.header.frame_id, message.tool_apart, stamp_ns(message.header.stamp),
+            message.header.frame_id, message.tool_apart,
+            Time.from_msg(message.header.stamp).nanoseconds,
             message.sequence, arrived, arrived + self.max_age)
 
 

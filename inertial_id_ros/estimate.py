@@ -18,6 +18,7 @@ import numpy as np
 
 from .errors import NoNumbers, printable
 from .inertia import (
+    GROUPS,
     Array,
     Body,
     body_from_phi,
@@ -198,12 +199,18 @@ class Estimate:
     def in_frame(self, frame_id: str, rotation: Array, translation: Array) -> Estimate:
         """The same body in another frame, where ``x_new = rotation x + translation`` (3, 3), (3,).
 
-        Share and verdict follow the parameters about the sensor; the bias stays the sensor's.
+        The bias stays the sensor's. A rotation mixes the entries of the centre of mass, and of the
+        tensor, among themselves: each counts as no better known than the worst of its group.
         """
         matrix = transform_matrix(rotation, translation)
         phi = transform_phi(self.phi, rotation, translation)
+        share, verdict = np.array(self.data_share, dtype=float), list(self.verdict)
+        for group in () if np.allclose(rotation, np.eye(3), atol=1e-9) else GROUPS.values():
+            share[group] = share[group].min()
+            verdict[group] = [min(verdict[group])] * len(verdict[group])
         return replace(self, frame_id=frame_id, phi=phi, min_eigenvalue=min_eigenvalue(phi),
-                       phi_covariance=matrix @ self.phi_covariance @ matrix.T)
+                       phi_covariance=matrix @ self.phi_covariance @ matrix.T,
+                       data_share=share, verdict=tuple(verdict))
 
     def to_json(self) -> dict[str, Any]:
         """The fields of the JSON report, SI units, in `frame_id`."""

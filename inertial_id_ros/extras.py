@@ -2,8 +2,8 @@
 """Packages that only some features need, and what a user is told where one of them is missing.
 
 The library and the node run on what every ROS 2 distribution has (NumPy, SciPy, Pinocchio, PyYAML,
-transforms3d). Whatever else a feature imports, it imports within `optional_packages`, and only when
-it is used.
+transforms3d). Whatever else a feature imports, it imports within `optional_packages`, when it is
+used.
 """
 
 from __future__ import annotations
@@ -21,15 +21,8 @@ EXTRAS = {"bags": ("rosbags",), "shapes": ("trimesh",),
 
 @contextmanager
 def optional_packages(feature: str) -> Iterator[None]:
-    """Import packages that only a feature needs.
-
-    Args:
-        feature: as the subject of a sentence: ``reading a recording``.
-
-    Raises:
-        MissingPackage: one of them is not installed; the text says how to get it. Other modules
-            that are missing raise as ever.
-    """
+    """Import packages that only a feature needs, which is named as the subject of a sentence
+    (raises MissingPackage, which says how to get what is not installed)."""
     try:
         yield
     except ModuleNotFoundError as error:

@@ -137,8 +137,7 @@ INPUTS = {
         "so neither inertia nor a sure centre of mass", "give /robot_description and joint states"),
     "joint_states_incomplete": Kind(
         "warning", NOTHING, "{count} messages lack what is needed: {why}",
-        "harmless where another message brings it; else correct the driver, joint_states.topic or "
-        "dynamic_joint_states"),
+        "harmless where another message brings it; else correct the driver or joint_states.topic"),
     "message_malformed": Kind(
         "warning", NOTHING, "{count} messages cannot be decoded: {why}",
         "a damaged recording, or a type that only has the same name"),
@@ -152,9 +151,6 @@ INPUTS = {
         "warning", PLACE, "frame of the wrench: {why}",
         "set wrench.sensor_frame to the frame in which the wrench is given, and publish or record "
         "the transforms that place it; or set the TCP of the robot to zero"),
-    "overload": Kind(
-        "error", NOTHING, "{count} samples were lost: the machine is too busy",
-        "fewer points, a lower estimator.rate, or a faster machine"),
     "clock_stopped": Kind(
         "error", NOTHING, "no time passes: {why}",
         "start or unpause the simulator, or use_sim_time:=false"),

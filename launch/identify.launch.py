@@ -37,8 +37,7 @@ OVERRIDES = {
 # Settings that name what an arm's description gives a prefix, with their default.
 PREFIXED = {
     "wrench.sensor_frame": "", "precompensated.frame": "", "compensation.frame": "",
-    "apply.frame": "",
-    "dynamic_joint_states.sensor": "tcp_fts_sensor",
+    "apply.frame": "", "precompensated.name": "payload",
 }
 
 

@@ -16,7 +16,7 @@ from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_descr
 from inertial_id_ros.apps.simulation.payload import Part, Payload
 from inertial_id_ros.estimate import Outcome
 from inertial_id_ros.inertia import Array
-from inertial_id_ros.io.sample_blocks import Edges, JointStates, Samples, Wrenches
+from inertial_id_ros.io.inputs import Edges, JointStates, Samples, Wrenches
 from inertial_id_ros.settings import Settings
 
 START, SECOND = 1_785_000_000_123_456_789, 10**9  # ns

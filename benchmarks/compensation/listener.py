@@ -9,15 +9,15 @@ from __future__ import annotations
 import json
 import struct
 import sys
-import threading
 import time
 from collections.abc import Callable
 
 from geometry_msgs.msg import WrenchStamped
+from rclpy.experimental import EventsExecutor
 from rclpy.node import Node
 
 from benchmarks.compensation.echo import TOPIC
-from inertial_id_ros.ros.program import make_executor, spin, start_ros, stop_flag
+from inertial_id_ros.ros.program import spin, start_ros, stop_flag
 
 TOPICS = ("wrench", "/inertial_id_node/wrench_compensated", TOPIC)
 _STAMP = struct.Struct("<iI")
@@ -25,7 +25,7 @@ _STAMP = struct.Struct("<iI")
 
 def main() -> None:
     """Entry point; runs until SIGINT. Arguments: the topics to hear; none: all."""
-    stop: threading.Event = stop_flag()
+    stop = stop_flag()
     start_ros(*sys.argv[:1], sys.argv[1:])
     node = Node("listener")
     arrivals: dict[str, list[tuple[bytes, int]]] = {topic: [] for topic in sys.argv[1:] or TOPICS}
@@ -36,7 +36,7 @@ def main() -> None:
 
     for topic in arrivals:
         node.create_subscription(WrenchStamped, topic, note(topic), 2000, raw=True)
-    executor = make_executor()
+    executor = EventsExecutor()
     executor.add_node(node)
     spin(executor, stop)
     print(json.dumps({topic: [(s * 10**9 + ns, at) for (s, ns), at in (

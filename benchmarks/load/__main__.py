@@ -24,10 +24,11 @@ from typing import Any
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import WrenchStamped
+from rclpy.experimental import EventsExecutor
 from rclpy.node import Node
 
 from inertial_id_ros.msg import InertialParameters
-from inertial_id_ros.ros.program import make_executor, private_environment, spin, start_ros
+from inertial_id_ros.ros.program import private_environment, spin, start_ros
 from inertial_id_ros.settings import Settings
 
 LOADS = ((1000, 500, 100), (2000, 1000, 100))
@@ -114,9 +115,8 @@ class _Watcher:
         if compensated:
             self._node.create_subscription(
                 WrenchStamped, "/inertial_id_node/wrench_compensated", lambda _: None, 100)
-        self._executor = make_executor()
+        self._stop, self._executor = threading.Event(), EventsExecutor()
         self._executor.add_node(self._node)
-        self._stop = threading.Event()
         self._thread = threading.Thread(target=spin, args=(self._executor, self._stop))
         self._thread.start()
 

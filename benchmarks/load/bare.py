@@ -5,20 +5,20 @@ from __future__ import annotations
 
 import json
 import sys
-import threading
 
 from geometry_msgs.msg import WrenchStamped
+from rclpy.experimental import EventsExecutor
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
 from tf2_msgs.msg import TFMessage
 
-from inertial_id_ros.ros.program import make_executor, spin, start_ros, stop_flag
+from inertial_id_ros.ros.program import spin, start_ros, stop_flag
 
 
 def main() -> None:
     """Entry point; runs until SIGINT, then prints how many messages came on each topic."""
-    stop: threading.Event = stop_flag()
+    stop = stop_flag()
     start_ros(*sys.argv[:1], sys.argv[1:])
     node = Node("bare")
     counts = [0, 0, 0]
@@ -32,7 +32,7 @@ def main() -> None:
     for k, (kind, topic) in enumerate(
             ((WrenchStamped, "wrench"), (JointState, "joint_states"), (TFMessage, "/tf"))):
         node.create_subscription(kind, topic, count(k), qos)
-    executor = make_executor()
+    executor = EventsExecutor()
     executor.add_node(node)
     spin(executor, stop)
     print(json.dumps(counts), flush=True)

@@ -22,7 +22,7 @@ from inertial_id_ros.compensation.live import Compensation
 from inertial_id_ros.geometry.shape import Shape
 from inertial_id_ros.identify.identifier import make_identifier
 from inertial_id_ros.inertia import point_columns
-from inertial_id_ros.io.sample_blocks import Edges, JointStates, Wrenches
+from inertial_id_ros.io.inputs import Edges, JointStates, Wrenches
 
 Array = np.ndarray
 GONE = ("accelerations.noise", "alignment.estimate_position", "estimator.estimate_bias")

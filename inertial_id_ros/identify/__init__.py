@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 
 from ..errors import InvalidData, InvalidSetting
 from ..estimate import Estimate, NoEstimate
-from ..io.fields import as_names, as_rows, as_stamps, check_name, check_urdf
-from ..io.sample_blocks import Edges, JointStates, Samples, Wrenches
+from ..io.fields import as_names, as_rows, as_stamps, check_name
+from ..io.inputs import Edges, JointStates, Samples, Wrenches
 from ..kinds import Finding
 from ..model.tool import Tool
 from ..settings import Settings
@@ -48,7 +48,7 @@ class Identifier:
     def set_robot_description(self, urdf: str) -> None:
         """Use the robot of this URDF text, in which the frame of the wrench is a link; without one,
         add transforms. Raises InvalidModel, and then the one before stays in use."""
-        self._core.set_robot_description(check_urdf(urdf))
+        self._core.set_robot_description(urdf)
 
     def add_joint_states(self, stamps: ArrayLike, names: Sequence[str], positions: ArrayLike,
                          efforts: ArrayLike | None = None) -> None:

@@ -51,8 +51,7 @@ class Tare:
 def tare_conditions(settings: Settings) -> dict[str, str]:
     """Settings on which the reading of a sensor without payload depends."""
     driver = settings.precompensated
-    return {"wrench.topic": settings.dynamic_joint_states.topic or settings.wrench.topic,
-            "wrench.convention": settings.wrench.convention,
+    return {"wrench.topic": settings.wrench.topic, "wrench.convention": settings.wrench.convention,
             "precompensated.source": driver.source, "precompensated.mass": f"{driver.mass:g} kg"}
 
 

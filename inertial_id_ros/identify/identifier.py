@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import InvalidShape, NotEnoughData
 from ..estimate import Estimate, NoEstimate, Outcome
-from ..io.sample_blocks import Samples, split_by_time
+from ..io.inputs import Samples, split_by_time
 from ..kinds import Finding, finding_of, sort_findings, with_findings
 from ..motion.frames import place_of
 from ..motion.motion import BIN_NS, SECOND

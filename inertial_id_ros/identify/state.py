@@ -15,7 +15,7 @@ from typing import Any
 from ..errors import DamagedFile
 from ..estimate import Estimate
 from ..io import fields
-from ..io.files import format_document, read_document, strict_json, write_atomically
+from ..io.files import read_document, write_document, write_json
 from ..model.tool import tool_from_content
 from ..settings import Settings
 from .beliefs import Beliefs, Tare, tare_conditions
@@ -34,17 +34,17 @@ def restored(beliefs: Beliefs, settings: Settings, kept: Beliefs) -> tuple[Belie
 
 def save_estimate(path: Path, estimate: Estimate) -> None:
     """Write an estimate for export and report (raises OSError)."""
-    write_atomically(path, strict_json(estimate.to_json(), 1))
+    write_json(path, estimate.to_json())
 
 
 def save_state(path: Path, beliefs: Beliefs) -> None:
     """Write what of beliefs outlives a run, whole or not at all (raises OSError)."""
     tool, tare = beliefs.tool, beliefs.tare
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, format_document(FORMAT, VERSION, {
+    write_document(path, FORMAT, VERSION, {
         "tool": tool and tool.content(),
         "tare": tare and {"reading": tare.reading.tolist(), "stamp_ns": tare.stamp_ns,
-                          "frame_id": tare.frame_id, "conditions": dict(tare.conditions)}}))
+                          "frame_id": tare.frame_id, "conditions": dict(tare.conditions)}})
 
 
 def load_state(path: Path) -> tuple[Beliefs, str]:

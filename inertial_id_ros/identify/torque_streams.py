@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..io.sample_blocks import JointStates, Samples
+from ..io.inputs import JointStates, Samples
 from ..motion.frames import chain_of
 from ..motion.motion import BIN_NS, NO_MOTION, Array, IntArray, Motion
 from ..motion.source import Numbers, Streams, counted

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..errors import DamagedFile, InvalidData, InvalidModel
+from ..errors import DamagedFile, InvalidData
 from ..estimate import VERDICT_WORDS, ParameterVerdict
 from ..inertia import PARAMETERS, Array, is_consistent
 
@@ -120,8 +120,7 @@ def numbers(content: Mapping[str, Any], name: str, *shape: int) -> Array:
     except (TypeError, ValueError, OverflowError):
         value = np.array(math.nan)
     if value.shape != shape or not np.isfinite(value).all():
-        size = " x ".join(map(str, shape)) or "one"
-        raise DamagedFile(f"its '{name}' does not hold {size} finite numbers")
+        raise DamagedFile(f"its '{name}' does not hold {math.prod(shape)} finite numbers")
     return value
 
 
@@ -136,11 +135,11 @@ def body(content: Mapping[str, Any], name: str) -> Array:
 def covariance(content: Mapping[str, Any], name: str) -> Array:
     """A covariance (10, 10), positive semidefinite (raises DamagedFile)."""
     value = numbers(content, name, PARAMETERS, PARAMETERS)
-    sd = np.sqrt(np.maximum(value.diagonal(), 1e-300))
+    mean, sd = 0.5 * (value + value.T), np.sqrt(np.maximum(value.diagonal(), 1e-300))
     if not np.allclose(value, value.T, 0.0, _ASYMMETRY * np.abs(value).max()) or (
-            np.linalg.eigvalsh(0.5 * (value + value.T) / np.outer(sd, sd))[0] < -_ASYMMETRY):
+            np.linalg.eigvalsh(mean / np.outer(sd, sd))[0] < -_ASYMMETRY):
         raise DamagedFile(f"its '{name}' is not symmetric and positive semidefinite")
-    return 0.5 * (value + value.T)
+    return mean
 
 
 def verdict(content: Mapping[str, Any], name: str) -> tuple[ParameterVerdict, ...]:
@@ -151,11 +150,3 @@ def verdict(content: Mapping[str, Any], name: str) -> tuple[ParameterVerdict, ..
         raise DamagedFile(f"its '{name}' has not {PARAMETERS} words out of "
                           + ", ".join(VERDICT_WORDS))
     return tuple(ParameterVerdict(VERDICT_WORDS.index(word)) for word in words)
-
-
-def check_urdf(urdf: str) -> str:
-    """The argument, if it can be the text of a URDF (raises InvalidModel for a path)."""
-    if "<" not in str(urdf):
-        raise InvalidModel(f"robot description is {str(urdf)[:200]!r}; the text of a URDF is "
-                           "needed, e.g. Path('arm.urdf').read_text()")
-    return urdf

@@ -25,11 +25,8 @@ Content = dict[str, Any]
 
 
 def user_path(path: str | Path) -> Path:
-    """The path that a user wrote, with ``~`` replaced (raises InvalidSetting: no such user)."""
-    try:
-        return Path(path).expanduser()
-    except RuntimeError:
-        raise InvalidSetting(f"path '{path}' begins with the name of no user") from None
+    """The path that a user wrote, with ``~`` and ``~user`` replaced, where there is such a user."""
+    return Path(os.path.expanduser(path))
 
 
 def config_file(name: str) -> Path:
@@ -39,10 +36,9 @@ def config_file(name: str) -> Path:
     if path.exists() or path.suffix or len(path.parts) > 1:
         return path
     prefixes = filter(None, os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep))
-    there: dict[str, Path] = {}
-    for folder in (Path(__file__).resolve().parents[2] / "config",
-                   *(Path(prefix) / "share/inertial_id_ros/config" for prefix in prefixes)):
-        there = {file.stem: file for file in folder.glob("*.yaml")} | there
+    folders = (Path(__file__).resolve().parents[2] / "config",
+               *(Path(prefix) / "share/inertial_id_ros/config" for prefix in prefixes))
+    there = {file.stem: file for folder in reversed(folders) for file in folder.glob("*.yaml")}
     if name not in there:
         known = f", or one of: {', '.join(sorted(there))}" if there else ""
         raise InvalidSetting(f"--config is '{name}'; it must be a YAML file{known}")
@@ -128,17 +124,18 @@ def print_written(*paths: Path | None) -> None:
         print(f"wrote {printable(str(path))}")
 
 
-def write_json(path: Path, result: dict[str, Any]) -> None:
-    """Write strict JSON: numbers that are not finite become null (raises OSError)."""
-    write_atomically(path, strict_json(result, indent=1))
-
-
 # ---- JSON ----------------------------------------------------------------------------------------
 
 
-def format_document(kind: str, version: int, content: Content) -> str:
-    """The text of a document with this content."""
-    return strict_json({"format": kind, "version": version, "content": content}, 1)
+def write_document(path: Path, kind: str, version: int, content: Content) -> None:
+    """Write a document with this content, whole or not at all (raises OSError)."""
+    write_json(path, {"format": kind, "version": version, "content": content})
+
+
+def write_json(path: Path, tree: Any) -> None:
+    """Write a tree as JSON, with null in place of numbers that JSON cannot hold, whole or not at
+    all (raises OSError)."""
+    write_atomically(path, json.dumps(without_nonfinite(tree), indent=1, allow_nan=False) + "\n")
 
 
 def read_document(path: Path, kind: str, version: int, limit: int = MAX_JSON_BYTES) -> Content:
@@ -168,11 +165,6 @@ def read_report(path: Path, limit: int = MAX_REPORT_BYTES) -> Content:
 
 def _refuse(word: str) -> NoReturn:
     raise ValueError(f"{word} is no number")
-
-
-def strict_json(tree: Any, indent: int) -> str:
-    """A tree as JSON text, with null in place of numbers that JSON cannot hold."""
-    return json.dumps(without_nonfinite(tree), indent=indent, allow_nan=False) + "\n"
 
 
 def without_nonfinite(value: Any) -> Any:

@@ -13,7 +13,7 @@ from ..errors import DamagedFile, InvalidSetting
 from ..estimate import CONFIDENCE_95, Estimate
 from ..inertia import body_from_phi, phi_from_body
 from ..io import fields
-from ..io.files import format_document, read_document, user_path, write_atomically
+from ..io.files import read_document, user_path, write_document
 from ..motion.motion import Array
 
 FORMAT, VERSION = "inertial_id_ros tool", 1
@@ -83,7 +83,7 @@ def tool_from_content(content: dict[str, Any]) -> Tool:
 
 def save_tool(path: str | Path, tool: Tool) -> None:
     """Write a tool file (raises OSError)."""
-    write_atomically(user_path(path), format_document(FORMAT, VERSION, tool.content()))
+    write_document(user_path(path), FORMAT, VERSION, tool.content())
 
 
 def load_tool(path: str | Path) -> Tool:

@@ -191,7 +191,7 @@ def parse_urdf(urdf: str, root_joint: pin.JointModel | None = None, dynamics: bo
             _check_inertias(root)
         model = pin.buildModelFromXML(urdf, *([] if root_joint is None else [root_joint]))
     except (ElementTree.ParseError, ValueError, RuntimeError, IndexError) as error:
-        raise InvalidModel("the robot description is no URDF that can be read: "
+        raise InvalidModel("the robot description is no text of a URDF that can be read: "
                            f"{' '.join(str(error).split())[:200]}") from error
     for place in (*model.jointPlacements, *(frame.placement for frame in model.frames)):
         if not (np.abs(place.homogeneous) < IMPOSSIBLE).all():

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import InvalidSetting
-from ..io.fields import check_urdf
 from ..settings.spec import check, coerce, setting
 from .model import COULOMB, DRIVE, GRAVITY, OFFSET, VISCOUS
 from .recording import LOW_PASS, JointRecording
@@ -105,7 +104,7 @@ def identify_robot(urdf: str, recorded: Sequence[JointRecording],
     """
     from .identify import identify_described_robot
 
-    result = identify_described_robot(check_urdf(urdf), recorded, request or RobotRequest(), tests)
+    result = identify_described_robot(urdf, recorded, request or RobotRequest(), tests)
     if result.unexplained is not None:
         raise result.unexplained
     return result
@@ -132,4 +131,4 @@ def check_base_parameters(document: Mapping[str, Any], urdf: str = "",
     """
     from .base_parameters import check_base_parameters as check
 
-    return check(document, check_urdf(urdf) if urdf else "", constraints or {})
+    return check(document, urdf if urdf else "", constraints or {})

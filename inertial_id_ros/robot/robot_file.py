@@ -19,7 +19,7 @@ import numpy as np
 from ..errors import DamagedFile, InvalidData, InvalidModel, InvalidSetting
 from ..inertia import PARAMETERS, Array, transform_matrix
 from ..io.fields import numbers
-from ..io.files import format_document, read_document, user_path, write_atomically
+from ..io.files import read_document, user_path, write_document
 from ..limits import MAX_ROBOT_BYTES
 from ..motion.motion import BIN
 from .model import COULOMB, OFFSET, VISCOUS, JointTerms, RobotModel
@@ -84,7 +84,7 @@ def save_robot(path: str | Path, robot: IdentifiedRobot) -> None:
     content = json.loads(json.dumps({**asdict(robot), "currents": drives},
                                     default=np.ndarray.tolist))
     try:
-        write_atomically(user_path(path), format_document(_KIND, _VERSION, content))
+        write_document(user_path(path), _KIND, _VERSION, content)
     except OSError as error:
         raise InvalidSetting(f"{path} cannot be written: {error.strerror or error}") from error
 

@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime, timezone
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,11 +24,11 @@ from inertial_id_ros.srv import Apply
 from ..errors import DamagedFile, InertialIdError, InvalidData, NotEnoughData, printable
 from ..estimate import Estimate
 from ..export import estimate_of
-from ..io.files import without_nonfinite
+from ..io.files import read_report, without_nonfinite
 from ..targets.drivers import load_target
 from ..targets.target import Plan, Target, Values, difference, with_tool
 from . import refusals
-from .files import CannotSave
+from .files import SAVES, CannotSave
 from .ros_client import NoResponse, Rehearsal, RosClient
 from .services import offer
 
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 FRESH = 2.0  # s that a fresh estimate is waited for
 SETTLING = 0.6  # s after a driver has answered, in which its wrench may still change
 POLL = 0.1  # s between two readings of what the target has
-FILE = "applications.jsonl"
+FILE = "applications.jsonl"  # a line for each application
 UNKNOWN = "sent, not confirmed: it does not say what it has accepted"
 Record = dict[str, Any]  # of an application, as it is written
 
@@ -97,10 +98,9 @@ class ApplyService:
                  ) -> tuple[Plan, Estimate, Record]:
         """What is to be sent of a saved estimate, or of the newest one (raises InertialIdError)."""
         payload, evidence = self._saved(saved, target) if saved else self._newest(target)
-        frame, identifier = target.frame(before).lstrip("/"), self._estimation.identifier
+        frame = target.frame(before).lstrip("/")
         if frame not in ("", payload.frame_id):
-            place, stamp = self._estimation.worker.call(
-                lambda: identifier.streams.tree().place(frame, payload.frame_id))
+            place, stamp = self._estimation.place(frame, payload.frame_id)
             if stamp is not None:
                 raise InvalidData(f"frame '{frame}' moves against '{payload.frame_id}'")
             payload = payload.in_frame(frame, np.array(place.rotation), np.array(
@@ -126,10 +126,10 @@ class ApplyService:
 
     def _saved(self, name: str, target: Target) -> tuple[Estimate, Record]:
         """The payload of a saved estimate (raises InvalidData where the target cannot take it)."""
-        report = self._node.files.read_saved(name)
         try:
+            report = read_report(self._node.files.find(SAVES, name))
             payload = estimate_of(report)
-        except DamagedFile as error:
+        except (DamagedFile, OSError) as error:
             raise InvalidData(f"saved estimate '{name}' cannot be used: {error}") from error
         if report.get("tool_apart") and target.takes_tool:
             raise InvalidData(f"saved estimate '{name}' is of the object without its tool, and the "
@@ -165,9 +165,11 @@ class ApplyService:
         text = (f"{name} was to be sent {plan.what}, but {failure}" if failure else
                 f"{name} was sent {plan.what}; {confirmed}")
         self._node.get_logger().info(printable(text))
+        line = json.dumps(without_nonfinite({
+            "time": datetime.now(timezone.utc).isoformat(timespec="milliseconds"),
+            "sent": response.sent, "failure": failure, "after": got, **record}))
         try:
-            self._write({"time": datetime.now(timezone.utc).isoformat(timespec="milliseconds"),
-                         "sent": response.sent, "failure": failure, "after": got, **record})
+            self._node.files.write(self._file, lambda path: append(path, line))
         except CannotSave as error:
             text += f"; that is not recorded, so that undo does not know of it: {error}"
         return text, failure
@@ -205,17 +207,6 @@ class ApplyService:
         self._estimation.reset(f"a payload was applied to {name}")
         self._withhold("")
 
-    # ---- the record, one line of JSON for each application ---------------------------------------
-
-    def _write(self, record: Record) -> None:
-        """Add a line (raises CannotSave)."""
-        try:
-            self._file.parent.mkdir(parents=True, exist_ok=True)
-            with self._file.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(without_nonfinite(record)) + "\n")
-        except OSError as error:
-            raise CannotSave(f"cannot write {self._file}: {error.strerror}") from error
-
     def _last(self, target: str) -> Record | None:
         """The last application to a target that was sent and not undone since; None: none. An undo
         that failed leaves it to be undone again."""
@@ -229,6 +220,12 @@ class ApplyService:
                         record.get("undo_of") and record.get("failure")):
                     last = None if record.get("undo_of") else record
         return last
+
+
+def append(path: Path, line: str) -> None:
+    """Add a line to a file (raises OSError)."""
+    with path.open("a", encoding="utf-8") as file:
+        file.write(f"{line}\n")
 
 
 def _undo(last: Record | None, target: str) -> tuple[Plan, None, Record]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 from geometry_msgs.msg import Inertia, WrenchStamped
 from rclpy.node import Node
+from std_msgs.msg import Header
 
 from inertial_id_ros.msg import CompensationState
 
@@ -19,15 +20,8 @@ from ..compensation.live import BLEND, Compensation
 from ..errors import UnknownFrame
 from ..identify.identifier import Identifier
 from ..inertia import body_from_phi
-from ..io.decoding import Decoder
-from ..io.input_topics import (
-    DYNAMIC_JOINT_STATES,
-    JOINT_STATES,
-    TRANSFORMS,
-    WRENCH,
-    InputTopic,
-)
-from ..io.sample_blocks import JointStates, Wrenches
+from ..io.decoding import READERS, read
+from ..io.inputs import InputTopic, JointStates, Wrenches
 from ..motion.robot import Chain
 from ..settings import Settings
 from .conversions import LATCHED, NOBODY, inertia_message, time_message
@@ -57,7 +51,7 @@ class CompensatedWrench:
         limits = np.repeat(settings.wrench.range, 3)
         self._live = Compensation(settings.compensation, settings.wrench.sign,
                                   np.where(limits > 0.0, limits, np.inf))
-        self._settings, self._age = settings, age
+        self._settings, self._age = settings.compensation, age
         self._publisher = node.create_publisher(
             WrenchStamped, resolve("~/wrench_compensated"), DEPTH)
         self._state = node.create_publisher(
@@ -65,12 +59,10 @@ class CompensatedWrench:
         self._load, self._withheld, self._since = LoadInUse(), "", time.monotonic()
         self._of_identifier = LoadInUse()
         self._moved_by: Chain | None = None
-        self._newest, self._frame = 0, ""
+        self._header = Header()  # of the newest message
         self._said: tuple[object, ...] = ()
         self._due = 0.0
         self.is_used = False
-        self._decoders = {topic: Decoder(topic, settings) for topic in (
-            WRENCH, JOINT_STATES, TRANSFORMS, DYNAMIC_JOINT_STATES)}
 
     # ---- from other threads ---------------------------------------------------------------------
 
@@ -89,7 +81,7 @@ class CompensatedWrench:
 
     def _in_frames(self, load: LoadInUse, identifier: Identifier, frame: str) -> LoadInUse:
         """The load with what leads from the frame of the readings to that of what is published."""
-        target, sensor = self._settings.compensation.frame, identifier.streams.frame
+        target, sensor = self._settings.frame, identifier.streams.frame
         if target in ("", sensor) and frame in ("", sensor):
             return load
         tree = identifier.streams.tree()
@@ -113,27 +105,30 @@ class CompensatedWrench:
     def receive(self, topic: InputTopic, data: bytes) -> None:
         """Take a serialised message, and publish what follows from it; nothing for damaged bytes,
         which whoever owns the identifier reports, or where no load is known."""
-        if topic not in self._decoders:
+        if topic not in READERS:
             return
-        for samples in self._decoders[topic]([data]).samples:
-            stamp = int(samples.stamps[0])
-            if isinstance(samples, Wrenches):
-                self._compensate(stamp, samples.frame_id, samples.rows[0].tolist())
-            elif isinstance(samples, JointStates):
-                self._live.add_joint_state(stamp, samples.names, samples.positions[0].tolist())
+        try:
+            samples = read(topic, data)
+        except ValueError:
+            return
+        for kind, stamp, labels, rows in samples:
+            if kind is Wrenches:
+                self._compensate(stamp, labels[0], rows[0])
+            elif kind is JointStates:
+                self._live.add_joint_state(stamp, labels[0], rows[0])
             else:
-                row = samples.rows[0].tolist()
-                self._live.add_transform(stamp, samples.child.lstrip("/"), row)
+                self._live.add_transform(stamp, labels[1].lstrip("/"), np.array(rows[0]))
 
-    def _compensate(self, stamp: int, frame: str, wrench: list[float]) -> None:
+    def _compensate(self, stamp: int, frame: str, wrench: Sequence[float]) -> None:
         out = self._live.compensate(stamp, frame, wrench)
         if out is None:
             return
-        self._newest, self._frame = stamp, self._settings.compensation.frame or frame
         message = WrenchStamped()
-        message.header.stamp, message.header.frame_id = time_message(stamp), self._frame
+        message.header.stamp, message.header.frame_id = (
+            time_message(stamp), self._settings.frame or frame)
         f, t = message.wrench.force, message.wrench.torque
         f.x, f.y, f.z, t.x, t.y, t.z = out
+        self._header = message.header
         self._publisher.publish(message)
 
     def check_subscribers(self) -> None:
@@ -148,23 +143,17 @@ class CompensatedWrench:
         silence = self._live.silence if self.is_used else ""
         reason = end or self._withheld or load.reason or silence
         mode = Mode.SILENT if reason else load.mode
-        age = self._age(load.stamp) if load.stamp else math.nan
-        is_old = age > self._settings.compensation.max_age
-        blend = 0.0 if mode is Mode.SILENT else 1.0 - math.exp((self._since - now) / BLEND)
+        age = self._age(load.stamp)
+        is_old = age > self._settings.max_age
+        blend = 1.0 - math.exp((self._since - now) / BLEND) if mode else 0.0
         said = (mode, reason, load.stamp, is_old, blend > 0.99)
         if said == self._said and now < self._due:
             return
         self._said, self._due = said, now + PERIOD
-        known = "the payload is known" if mode is Mode.KNOWN else "the payload is roughly known"
-        message = CompensationState(
-            mode=int(mode), estimate_stamp=time_message(load.stamp), age=age, old=is_old,
-            blend=blend, inertia=_inertia(load, mode), reason=REASONS.get(reason, reason) or known)
-        message.header.stamp, message.header.frame_id = time_message(self._newest), self._frame
-        self._state.publish(message)
-
-
-def _inertia(load: LoadInUse, mode: Mode) -> Inertia:
-    """What is removed: NaN while nothing is, zero without a mass."""
-    if mode is Mode.SILENT:
-        return inertia_message(NOBODY)
-    return inertia_message(body_from_phi(load.phi)) if load.phi[0] > 0.0 else Inertia()
+        inertia = Inertia()  # of no mass
+        if not mode or load.phi[0] > 0.0:
+            inertia = inertia_message(body_from_phi(load.phi) if mode else NOBODY)
+        self._state.publish(CompensationState(
+            header=self._header, mode=int(mode), estimate_stamp=time_message(load.stamp), age=age,
+            old=is_old, blend=blend, inertia=inertia, reason=REASONS.get(reason, reason) or (
+                f"the payload is {'' if mode is Mode.KNOWN else 'roughly '}known")))

@@ -4,7 +4,6 @@ that the node publishes about the estimate."""
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -13,16 +12,10 @@ import numpy as np
 import rclpy.duration
 import rclpy.time
 from builtin_interfaces.msg import Duration, Time
-from geometry_msgs.msg import (
-    Inertia,
-    InertiaStamped,
-    Point,
-    Pose,
-    Vector3,
-    Wrench,
-)
+from geometry_msgs.msg import Inertia, InertiaStamped, Point, Pose, Vector3, Wrench
 from rclpy.lifecycle import LifecycleNode
 from rclpy.qos import DurabilityPolicy, LivelinessPolicy, QoSProfile, ReliabilityPolicy
+from shape_msgs.msg import SolidPrimitive
 from std_msgs.msg import ColorRGBA, Header
 from tf_transformations import quaternion_from_matrix, quaternion_matrix
 from visualization_msgs.msg import Marker, MarkerArray
@@ -47,16 +40,16 @@ TOPIC = "/inertial_id_node/inertial_parameters"
 DEADLINE = LEASE = 1.5
 NAN = math.nan
 NOBODY = Body(NAN, np.full(3, NAN), np.full((3, 3), NAN))
-_MASS, _COM, _INERTIA = GROUPS.values()
+# Numbers of an estimate that a message holds under the same names, and how many.
+NUMBERS = {"covariance": 100, "data_share": 10, "residual_rms": 6, "window": 1,
+           "condition_number": 1, "min_eigenvalue": 1}
+_COM = GROUPS["com"]
 ELLIPSOID, BOX, TEXT, HELD = (ColorRGBA(r=r, g=g, b=b, a=a) for r, g, b, a in (
     (0.9, 0.3, 0.1, 0.8), (0.1, 0.5, 0.9, 0.35), (0.2, 0.2, 0.2, 1.0), (0.5, 0.5, 0.5, 0.35)))
+PRIMITIVES = {SolidPrimitive.BOX: "box", SolidPrimitive.SPHERE: "sphere",
+              SolidPrimitive.CYLINDER: "cylinder"}
 LETTERS, LEAST = 0.03, 0.004  # m: height of letters, half axis of an ellipsoid that is still seen
 SD = 2.0  # standard deviations that the ellipsoid shows
-
-
-def stamp_ns(stamp: Time) -> int:
-    """Nanoseconds since the epoch of a time message."""
-    return int(stamp.sec) * 1_000_000_000 + int(stamp.nanosec)
 
 
 def time_message(nanoseconds: int) -> Time:
@@ -78,6 +71,17 @@ def vector(values: Sequence[float] | Array, kind: type = Vector3) -> Any:
     """Vector or point message of (3,) numbers."""
     x, y, z = map(float, values)
     return kind(x=x, y=y, z=z)
+
+
+def coordinates(points: Iterable[Any]) -> Array:
+    """Coordinates (n, 3) of point messages."""
+    return np.array([(p.x, p.y, p.z) for p in points], dtype=float).reshape(-1, 3)
+
+
+def mesh_arrays(mesh: Any) -> tuple[Array, np.ndarray]:
+    """Vertices (n, 3), and the numbers of those of each triangle (m, 3), of a mesh message."""
+    return coordinates(mesh.vertices), np.array(
+        [t.vertex_indices for t in mesh.triangles], dtype=np.int64).reshape(-1, 3)
 
 
 def wrench_message(values: Sequence[float] | Array) -> Wrench:
@@ -108,35 +112,16 @@ def inertia_message(body: Body) -> Inertia:
                    iyz=float(i[1, 2]), izz=float(i[2, 2]))
 
 
-def in_frame(estimate: Estimate, frame_id: str, rotation: Array, translation: Array) -> Estimate:
-    """Transform an estimate to another frame: ``x_new = rotation (3, 3) x + translation (3,)``.
-
-    The bias stays in the sensor frame: it belongs to the sensor's channels. A rotation mixes the
-    entries of the centre of mass, and of the tensor, among themselves; each then counts as no
-    better known than the worst of its group.
-    """
-    moved = estimate.in_frame(frame_id, rotation, translation)
-    if np.allclose(rotation, np.eye(3), atol=1e-9):
-        return moved
-    share, verdict = np.array(estimate.data_share, dtype=float), list(estimate.verdict)
-    for group in GROUPS.values():
-        share[group] = share[group].min()
-        verdict[group] = [min(verdict[group])] * len(verdict[group])
-    return dataclasses.replace(moved, data_share=share, verdict=tuple(verdict))
-
-
 def summary_message(outcome: Outcome, sequence: int = 0) -> InertialSummary:
     """The message of `~/summary`; without an estimate all its numbers are NaN. `sequence`: of the
     `InertialParameters` that it sums up; 0 in feedback."""
     message = InertialSummary(header=header(outcome), sequence=sequence,
-                              names=list(PARAMETER_NAMES), values=[NAN] * 10, sigma=[NAN] * 10,
-                              mass_rate=NAN, com_speed=NAN)
+                              names=list(PARAMETER_NAMES))
     if isinstance(outcome, NoEstimate):
-        message.text = outcome.reason
+        message.text, message.values, message.sigma = outcome.reason, [NAN] * 10, [NAN] * 10
+        message.mass_rate = message.com_speed = NAN
         return message
-    held = f"; held: {outcome.stale_reason or 'nothing new comes'}" if outcome.stale else ""
-    message.valid, message.stale = True, outcome.stale
-    message.text = payload_text(outcome) + held
+    message.valid, message.stale, message.text = True, outcome.stale, payload_text(outcome)
     message.mass_rate, message.com_speed = outcome.mass_rate, outcome.com_speed
     message.values, message.sigma = outcome.report, outcome.sigma
     message.verdicts = [VERDICT_WORDS[verdict] for verdict in outcome.verdict]
@@ -152,59 +137,40 @@ def parameters_message(outcome: Outcome, findings: Iterable[Finding], sequence: 
         sequence: number of the publication; 0 in an answer.
         age: time since the newest sample used has arrived [s].
     """
-    doubting = doubting_first(findings)
+    doubting, known = doubting_first(findings), isinstance(outcome, Estimate)
+    body, bias = ((outcome.body, outcome.bias) if isinstance(outcome, Estimate) else
+                  (NOBODY, np.full(6, NAN)))
     message = InertialParameters(
         header=header(outcome), sequence=sequence, age=age, doubt=doubt_in(doubting).value,
+        inertia=inertia_message(body), bias=wrench_message(bias),
         diagnostics=list(dict.fromkeys([*(f.text for f in doubting), *outcome.findings])))
+    for name, count in NUMBERS.items():
+        values = np.ravel(getattr(outcome, name) if known else [NAN] * count).astype(float)
+        setattr(message, name, values if count > 1 else float(values[0]))
     if isinstance(outcome, NoEstimate):
         message.status = outcome.reason
-        message.inertia, message.bias = inertia_message(NOBODY), wrench_message([NAN] * 6)
-        message.covariance, message.data_share = np.full(100, NAN), np.full(10, NAN)
-        message.residual_rms = np.full(6, NAN)
-        message.window = message.condition_number = message.min_eigenvalue = NAN
         return message
     message.valid, message.stale, message.tool_apart = True, outcome.stale, outcome.tool_apart
-    message.status = status_sentence(outcome)
-    message.inertia, message.bias = inertia_message(outcome.body), wrench_message(outcome.bias)
-    message.covariance = outcome.covariance.ravel()
-    message.data_share = np.array(outcome.data_share, dtype=float)
-    message.verdict = np.array(outcome.verdict, dtype=np.uint8)
-    message.residual_rms = np.array(outcome.residual_rms, dtype=float)
+    message.status, message.samples = payload_text(outcome), int(outcome.samples)
     message.method, message.weighting = outcome.method, outcome.weighting
-    message.samples, message.window = int(outcome.samples), float(outcome.window)
-    message.condition_number = float(outcome.condition_number)
-    message.min_eigenvalue = float(outcome.min_eigenvalue)
+    message.verdict = np.array(outcome.verdict, dtype=np.uint8)
     message.solve_time = duration_message(outcome.solve_time)
     return message
 
 
 def payload_text(estimate: Estimate) -> str:
-    """The text of `~/summary`: mass and, where it is observed, the centre of mass with their 95 %
-    intervals."""
+    """Mass and, where it is observed, the centre of mass with their 95 % intervals; and how far to
+    trust them."""
     mass, com, spread = estimate.body.mass, 1e3 * estimate.body.com, CONFIDENCE_95 * estimate.sigma
-    text = f"mass {mass:.3f} ± {spread[0]:.2g} kg"
-    if estimate.carries_nothing:
-        return f"{NOTHING_CARRIED}: {text} (95 %)"
-    if UNOBSERVED not in estimate.verdict[_COM]:
+    text = NOTHING_CARRIED + ": " if estimate.carries_nothing else ""
+    text += f"mass {mass:.3f} ± {spread[0]:.2g} kg"
+    if UNOBSERVED not in estimate.verdict[_COM] and not estimate.carries_nothing:
         text += (f", centre of mass ({com[0]:.1f}, {com[1]:.1f}, {com[2]:.1f}) ± "
                  f"{1e3 * spread[_COM].max():.2g} mm in {estimate.frame_id}")
-    walk = f"; now {estimate.walk}" if estimate.walk else ""
-    return f"{text} (95 %){walk}" + _doubt(estimate)
-
-
-def status_sentence(estimate: Estimate) -> str:
-    """One sentence for a person: what was estimated from what, and what to trust."""
-    groups = {"mass": _MASS, "centre of mass": _COM, "inertia": _INERTIA}
-    words = NOTHING_CARRIED if estimate.carries_nothing else ", ".join(
-        f"{name} {VERDICT_WORDS[min(estimate.verdict[group])]}" for name, group in groups.items())
-    held = f"held, {estimate.stale_reason or 'no new data'}: " if estimate.stale else ""
-    apart = "object apart from the tool, " if estimate.tool_apart else ""
-    return (f"{held}{apart}{estimate.method} on {estimate.samples} samples over "
-            f"{estimate.window:.1f} s: {words}") + _doubt(estimate)
-
-
-def _doubt(estimate: Estimate) -> str:
-    return f"; in doubt: {estimate.doubted}" if estimate.doubted else ""
+    return "; ".join(filter(None, (
+        f"{text} (95 %)", estimate.walk and f"now {estimate.walk}",
+        estimate.doubted and f"in doubt: {estimate.doubted}",
+        f"held: {estimate.stale_reason or 'nothing new comes'}" if estimate.stale else "")))
 
 
 # ---- what the node publishes ---------------------------------------------------------------------
@@ -237,30 +203,23 @@ class Publishing:
                 # Not latched: without verdict and stale mark, an old one would be taken for new.
                 (InertiaStamped, "inertia", 10), (MarkerArray, "markers", LATCHED)))
         self._sequence = 0  # of the last message with parameters
-        self._undrawn: Outcome | None = None  # the last one, where nobody has asked for markers yet
 
     def publish_outcome(self, outcome: Outcome, findings: Sequence[Finding], age: float) -> None:
-        """Publish parameters, summary and markers; the plain inertia, which carries neither verdict
-        nor stale mark, only where all of it is known, and fresh. One call at a time; arguments as
-        of `parameters_message`."""
+        """Publish parameters and summary, and markers where anybody listens, as they take longer
+        than all the rest; the plain inertia, which carries neither verdict nor stale mark, only
+        where all of it is known, and fresh. One call at a time; arguments as of
+        `parameters_message`."""
         self._sequence += 1
         self._parameters.publish(parameters_message(outcome, findings, self._sequence, age))
         self._summary.publish(summary_message(outcome, self._sequence))
-        self._undrawn = outcome
-        self.draw()
+        if self._markers.get_subscription_count():
+            self._markers.publish(payload_markers(outcome))
         if isinstance(outcome, Estimate) or self._is_written:
             self._is_written = isinstance(outcome, Estimate)
             self._write(outcome)
         if isinstance(outcome, Estimate) and outcome.inertia_is_known and not outcome.stale:
             self._inertia.publish(InertiaStamped(header=header(outcome),
                                                  inertia=inertia_message(outcome.body)))
-
-    def draw(self) -> None:
-        """Publish markers of the last outcome as soon as anybody listens: they take longer than all
-        the rest. In turn with `publish_outcome`."""
-        if self._undrawn is not None and self._markers.get_subscription_count():
-            self._markers.publish(payload_markers(self._undrawn))
-            self._undrawn = None
 
 
 def payload_markers(outcome: Outcome) -> MarkerArray:
@@ -298,11 +257,12 @@ def _draw(marker: Marker, kind: int, estimate: Estimate, colour: ColorRGBA, size
 def refuse_unphysical(outcome: Outcome) -> Outcome:
     """The outcome, if a rigid body has it and the data tell its mass; else why not: what is valid
     may be used."""
-    reason = ""
-    if isinstance(outcome, Estimate) and not is_consistent(outcome.phi):
+    if not isinstance(outcome, Estimate):
+        return outcome
+    if not is_consistent(outcome.phi):
         reason = f"{outcome.method} gave parameters that no rigid body has"
-    elif isinstance(outcome, Estimate) and (
-            outcome.verdict[0] == UNOBSERVED and not outcome.doubted):
+    elif outcome.verdict[0] == UNOBSERVED and not outcome.doubted:
         reason = "the mass is not identified yet: move more"
-    return outcome if not reason else NoEstimate(
-        outcome.stamp_ns, outcome.frame_id, reason, outcome.findings)
+    else:
+        return outcome
+    return NoEstimate(outcome.stamp_ns, outcome.frame_id, reason, outcome.findings)

@@ -13,10 +13,10 @@ from ..estimate import Estimate, Outcome
 from ..kinds import INPUTS, LEVELS, Finding
 from .conversions import payload_text
 from .estimation import Estimation
+from .streams import publishing_nodes
 
 PERIOD = 1.0  # s between two reports
 LOG_PERIOD = 10.0  # s between log lines of one finding, or of the payload
-LISTED = 10  # names in a line, at most
 STATUS = (DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR)  # as `LEVELS`
 
 
@@ -30,25 +30,23 @@ class Diagnostics:
         self._logged: dict[str, tuple[int, float]] = {}  # level, and time of the last report
         self._verdict: tuple[int, ...] = ()  # of the payload that was logged
         self._verdict_at = -LOG_PERIOD
-        self._publishers: list[str] = []  # of the wrench
 
     def report(self) -> None:
         """Publish what is found now, and log what is new."""
         estimation, streams = self._estimation, self._estimation.streams
         findings = (estimation.notes.copy() | {f.name: f for f in estimation.findings_now}).values()
         message = DiagnosticArray(status=[
-            self._inputs([f for f in findings if f.kind in INPUTS]),
-            self._estimate(estimation.outcome, [f for f in findings if f.kind not in INPUTS])])
+            self._status("inputs", [f for f in findings if f.kind in INPUTS], *self._inputs()),
+            self._status("estimate", [f for f in findings if f.kind not in INPUTS],
+                         *_numbers(estimation.outcome))])
         clock = (self._node if streams is None else streams.node).get_clock()
         message.header.stamp = clock.now().to_msg()
         self._publisher.publish(message)
         self._log_findings(findings)
         self._log_payload(estimation.outcome)
-        self._log_publishers()
 
-    # ---- statuses -------------------------------------------------------------------------------
-
-    def _inputs(self, findings: list[Finding]) -> DiagnosticStatus:
+    def _inputs(self) -> tuple[dict[str, str], bool, str]:
+        """Numbers on what arrives, whether that is well, and a text."""
         streams, before, period = self._estimation.streams, self._counts, -self._counted
         self._counted = time.monotonic()
         self._counts = {} if streams is None else {
@@ -57,21 +55,13 @@ class Diagnostics:
                  for name, count in self._counts.items()}
         values = ({f"{name} [Hz]": f"{rate:.1f}" for name, rate in rates.items()}
                   | {f"{name} [messages]": str(count) for name, count in self._counts.items()})
-        load = "wrench" if streams is None else streams.load_topic.setting.removesuffix(".topic")
-        if rates.get(load):
-            return self._status("inputs", findings, values, True, "receiving")
-        return self._status("inputs", findings, values, False, f"no message arrives: {load}")
-
-    def _estimate(self, outcome: Outcome, findings: list[Finding]) -> DiagnosticStatus:
-        if not isinstance(outcome, Estimate):
-            return self._status("estimate", findings, {"valid": "false"}, False, outcome.reason)
-        mass = outcome.body.mass
-        return self._status("estimate", findings, {
-            "valid": "true", "stale": str(outcome.stale).lower(), "method": outcome.method,
-            "mass [kg]": f"{mass:.4f}", "samples": str(outcome.samples),
-            "buffer length [s]": f"{outcome.window:.2f}",
-            "solve time [s]": f"{outcome.solve_time:.5f}",
-            "condition number": f"{outcome.condition_number:.3g}"}, True, f"{mass:.3f} kg")
+        if streams is None:
+            return values, False, "no message arrives: the node is inactive"
+        load = streams.load_topic.setting.removesuffix(".topic")
+        values[f"{load} is published by"] = ", ".join(
+            publishing_nodes(streams.node, streams.load_name))
+        return values, rates[load] > 0.0, (
+            "receiving" if rates[load] else f"no message arrives: {load}")
 
     def _status(self, name: str, findings: list[Finding], values: dict[str, str], fine: bool,
                 otherwise: str) -> DiagnosticStatus:
@@ -112,12 +102,13 @@ class Diagnostics:
             self._verdict, self._verdict_at = outcome.verdict, now
             self._log.info(payload_text(outcome))
 
-    def _log_publishers(self) -> None:
-        """Warn where another number of nodes than one begins to publish the wrench."""
-        streams = self._estimation.streams
-        names = [] if streams is None else streams.publishers()
-        if streams is not None and names != self._publishers and (
-                max(len(names), len(self._publishers)) > 1):
-            self._log.warning(f"published by {len(names)} node(s) on "
-                              f"'{streams.load_name}': {', '.join(names[:LISTED])}")
-        self._publishers = names
+
+def _numbers(outcome: Outcome) -> tuple[dict[str, str], bool, str]:
+    """Those of an outcome, whether it is an estimate, and a text."""
+    if not isinstance(outcome, Estimate):
+        return {"valid": "false"}, False, outcome.reason
+    return {"valid": "true", "stale": str(outcome.stale).lower(), "method": outcome.method,
+            "mass [kg]": f"{outcome.body.mass:.4f}", "samples": str(outcome.samples),
+            "buffer length [s]": f"{outcome.window:.2f}",
+            "solve time [s]": f"{outcome.solve_time:.5f}",
+            "condition number": f"{outcome.condition_number:.3g}"}, True, payload_text(outcome)

@@ -11,7 +11,7 @@ import math
 import threading
 import time
 from bisect import bisect_left
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
 from concurrent.futures import TimeoutError as FutureTimeout
@@ -25,15 +25,8 @@ from ..errors import InertialIdError
 from ..estimate import Estimate, NoEstimate, Outcome
 from ..identify.beliefs import stated_by_driver
 from ..identify.identifier import Identifier
-from ..io import decoding
-from ..io.input_topics import (
-    FRANKA_PAYLOAD,
-    INERTIA_PAYLOAD,
-    ROBOT_DESCRIPTION,
-    STATIC_TRANSFORMS,
-    InputTopic,
-)
-from ..io.sample_blocks import Edges, JointStates, Samples, Wrenches
+from ..io import decoding, inputs
+from ..io.inputs import Edges, InputTopic, JointStates, Samples, Wrenches
 from ..kinds import Finding, doubt_in, made, withdraw_doubted
 from .conversions import Publishing, refuse_unphysical
 from .program import message_type
@@ -106,19 +99,17 @@ class Freshness:
         newest, arrived = marks[min(bisect_left(marks, (stamp,)), len(marks) - 1)]
         return max(time.monotonic() - arrived + 1e-9 * max(newest - stamp, 0), 0.0)
 
-    def age(self, outcome: Outcome) -> float:
-        """That of the newest sample of an estimate; NaN where there is none."""
-        return self.age_of(outcome.stamp_ns) if isinstance(outcome, Estimate) else math.nan
-
-    def why_stale(self, outcome: Outcome, rate: float) -> str:
-        """Why an outcome is no longer fresh where estimates are made at a rate [Hz]; empty where it
-        is."""
-        marks, limit = self._marks, max(STALE_AFTER, PERIODS / rate)
+    def judged(self, outcome: Outcome, rate: float) -> Outcome:
+        """The outcome, as stale where it is no longer fresh while estimates are made at a rate
+        [Hz]."""
+        if not isinstance(outcome, Estimate):
+            return outcome
+        marks, limit, reason = self._marks, max(STALE_AFTER, PERIODS / rate), outcome.stale_reason
         if marks and time.monotonic() - marks[-1][1] > STALE_AFTER:
-            return f"no data with new stamps have been processed for {STALE_AFTER:g} s"
-        if not self.age(outcome) <= limit:
-            return f"the newest sample used arrived more than {limit:.3g} s ago"
-        return ""
+            reason = f"no data with new stamps have been processed for {STALE_AFTER:g} s"
+        elif not self.age_of(outcome.stamp_ns) <= limit:
+            reason = f"the newest sample used arrived more than {limit:.3g} s ago"
+        return outcome if reason == outcome.stale_reason else outcome.as_stale(reason)
 
 
 class Estimation:
@@ -143,7 +134,7 @@ class Estimation:
     def _begin(self, streams: Subscriptions | None) -> None:
         self.streams, self.freshness = streams, Freshness()
         self._newest, self._frame = 0, ""  # stamp of the load, frame of the wrench
-        self._stated: np.ndarray | None = None  # payload that the driver compensates
+        self._stated = np.array(())  # payload that the driver compensates
         self._seen: tuple[Any, ...] = ()  # of the identifier's newest outcome
         self._changes: list[str] = []  # findings of changes
         self._asked = 0  # stamp of an outcome that was not due, but asked for
@@ -161,15 +152,13 @@ class Estimation:
         """Stop: discard all data, so that nothing old counts as new later, and show that there is
         no estimate any more (raises InertialIdError where the worker takes longer)."""
         def forget() -> None:
-            if self.streams is not None:
-                self.streams.compensation.withhold(reason)
+            streams.compensation.withhold(reason)
             self.streams = None
             self.identifier.reset(reason)
             self._show(NoEstimate(self.outcome.stamp_ns, self.outcome.frame_id, reason))
 
-        streams = self.streams
-        self.worker.call(forget, timeout)
-        if streams is not None:
+        if (streams := self.streams) is not None:
+            self.worker.call(forget, timeout)
             streams.close(reason)
 
     def look(self) -> None:
@@ -181,13 +170,17 @@ class Estimation:
             judged = self._judged(self.outcome)
             if judged is not self.outcome or time.monotonic() - self._published >= HEARTBEAT:
                 self._publish(judged)
-            self._publishing.draw()
 
     def wait_for(self, condition: Callable[[Outcome], bool], timeout: float) -> Outcome:
         """What is shown as soon as a condition holds of it, or after a time [s]."""
         with self._lock:
             self._lock.wait_for(lambda: condition(self.outcome), timeout)
             return self.outcome
+
+    def place(self, frame: str, child: str) -> tuple[Any, int | None]:
+        """The pose of a frame in another, as the worker knows it, and its time [ns] where they move
+        against each other (raises UnknownFrame)."""
+        return self.worker.call(lambda: self.identifier.streams.tree().place(frame, child))
 
     def note(self, name: str, why: str = "", **numbers: Any) -> None:
         """Set a finding of the node with what its sentence needs, or clear it where nothing is
@@ -208,10 +201,8 @@ class Estimation:
             arrived = streams.arrived[streams.load_topic]
             samples: list[Samples] = []
             for topic, messages in streams.take().items():
-                samples += self._take(topic, messages, streams.damaged)
+                samples += self._take(streams, topic, messages)
             self.freshness.note(self._newest, arrived)
-            if streams.lost:
-                self.note("overload", count=streams.lost)
             outcomes = self.identifier.add_arrays(samples)
             streams.compensation.update(self.identifier, self._frame)
             for outcome in outcomes:
@@ -224,36 +215,32 @@ class Estimation:
             self.identifier.reset("an internal error")
             self._show_changes()
 
-    def _take(self, topic: InputTopic, messages: list[bytes], damaged: Counter[InputTopic]
+    def _take(self, streams: Subscriptions, topic: InputTopic, messages: list[bytes]
               ) -> list[Samples]:
         """Use what the messages of a topic say; returns their samples, and counts damaged ones."""
-        if topic in (INERTIA_PAYLOAD, FRANKA_PAYLOAD):
-            message = deserialize_message(messages[-1], message_type(topic.type))
-            message = message.inertia_load if topic is FRANKA_PAYLOAD else message
-            self._attempt("payload_not_added", lambda: self._use_payload(
-                decoding.inertia_numbers(message.inertia), message.header.frame_id))
+        identifier = self.identifier
+        if topic in inputs.PAYLOADS.values():
+            self._attempt("payload_not_added", lambda: self._use_payload(topic, messages[-1]))
             return []
-        if topic is ROBOT_DESCRIPTION:
+        if topic is inputs.ROBOT_DESCRIPTION:
             self._attempt("robot_description_invalid", lambda: (
-                self.identifier.set_robot_description(decoding.text(messages[-1]))))
+                identifier.set_robot_description(decoding.text(messages[-1]))))
             return []
-        decoded = decoding.decode(topic, messages, self.identifier.settings)
+        decoded = decoding.decode(topic, messages)
         if decoded.damaged:
-            damaged[topic] += decoded.damaged
+            streams.damaged[topic] += decoded.damaged
             self.note(f"message_malformed.{topic.setting.partition('.')[0]}", decoded.why,
-                      count=damaged[topic])
-        if (payload := decoded.payload) is not None:
-            self._attempt("payload_not_added", lambda: self._use_payload(payload))
-        load = Wrenches if self.identifier.settings.load.source == "wrench" else JointStates
+                      count=streams.damaged[topic])
+        load = Wrenches if identifier.settings.load.source == "wrench" else JointStates
         for some in decoded.samples:
             if isinstance(some, load):
                 self._newest = int(some.stamps[-1])
             if isinstance(some, Wrenches):
                 self._frame = some.frame_id.lstrip("/")
-            if isinstance(some, Edges) and topic is STATIC_TRANSFORMS:
+            if isinstance(some, Edges) and topic is inputs.STATIC_TRANSFORMS:
                 for row in some.rows:
-                    self.identifier.add_static_transform(some.parent, some.child, row[:3], row[3:])
-        return [] if topic is STATIC_TRANSFORMS else decoded.samples
+                    identifier.add_static_transform(some.parent, some.child, row[:3], row[3:])
+        return [] if topic is inputs.STATIC_TRANSFORMS else decoded.samples
 
     def _attempt(self, finding: str, use: Callable[[], None]) -> None:
         """Use something; the finding says why it cannot be used."""
@@ -263,13 +250,16 @@ class Estimation:
         except (InertialIdError, ValueError) as error:  # tried again with the next message
             self.note(finding, str(error))
 
-    def _use_payload(self, stated: np.ndarray, frame: str = "") -> None:
-        """Believe that the driver compensates a payload: mass, centre of mass and inertia about it
-        (10,) in a frame (empty: of the sensor)."""
+    def _use_payload(self, topic: InputTopic, data: bytes) -> None:
+        """Believe that the driver compensates the payload that its message states."""
         identifier = self.identifier
-        if self._stated is None or not np.array_equal(stated, self._stated):
-            phi = stated_by_driver(stated, frame, identifier.settings, identifier.streams)
-            self._stated = stated
+        stated = decoding.stated_payload(
+            topic, data, identifier.settings.precompensated.name,
+            lambda data, kind: deserialize_message(data, message_type(kind)))
+        if stated is not None and not np.array_equal(stated.values, self._stated):
+            phi = stated_by_driver(stated.values, stated.frame, identifier.settings,
+                                   identifier.streams)
+            self._stated = stated.values
             identifier.believe(replace(identifier.beliefs, compensated=phi))
 
     # ---- what is shown --------------------------------------------------------------------------
@@ -302,12 +292,9 @@ class Estimation:
             reason, outcome = outcome.stale_reason, shown
             if isinstance(shown, Estimate) and reason and not shown.stale:
                 outcome = shown.as_stale(reason)
-        if _key(outcome) != self._seen or (
-                doubt_in(self._findings()) != doubt_in(self.findings_now)):
+        findings = *self.notes.copy().values(), *self.identifier.findings()
+        if _key(outcome) != self._seen or doubt_in(findings) != doubt_in(self.findings_now):
             self._show(outcome)
-
-    def _findings(self) -> tuple[Finding, ...]:
-        return (*self.notes.copy().values(), *self.identifier.findings())
 
     def _show(self, outcome: Outcome) -> None:
         self._seen = _key(outcome)
@@ -317,23 +304,20 @@ class Estimation:
             hint = self.streams.other_topics() if self.streams is not None else ""
             why = f"no estimate: {outcome.reason}{hint}"
         self.note("no_estimate", why)
-        findings = self._findings()
-        outcome = withdraw_doubted(refuse_unphysical(outcome), self.notes.copy().values())
+        notes = tuple(self.notes.copy().values())
+        outcome = withdraw_doubted(refuse_unphysical(outcome), notes)
         with self._lock:
-            self.findings_now = findings
+            self.findings_now = *notes, *self.identifier.findings()
             self._publish(self._judged(outcome))
-
-    def _judged(self, outcome: Outcome) -> Outcome:
-        """The outcome, as stale where it is no longer fresh."""
-        if not isinstance(outcome, Estimate):
-            return outcome
-        reason = self.freshness.why_stale(outcome, self.identifier.settings.estimator.rate)
-        return outcome if reason in ("", outcome.stale_reason) else outcome.as_stale(reason)
 
     def _publish(self, outcome: Outcome) -> None:
         self.outcome, self._published = outcome, time.monotonic()
         self._lock.notify_all()
-        self._publishing.publish_outcome(outcome, self.findings_now, self.freshness.age(outcome))
+        self._publishing.publish_outcome(outcome, self.findings_now,
+                                         self.freshness.age_of(outcome.stamp_ns))
+
+    def _judged(self, outcome: Outcome) -> Outcome:
+        return self.freshness.judged(outcome, self.identifier.settings.estimator.rate)
 
 
 def _key(outcome: Outcome) -> tuple[Any, ...]:

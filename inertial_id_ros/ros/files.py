@@ -1,9 +1,8 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Files that a node writes: only in state.directory, and never in part; tool and tare among them.
 
-Tools and saved estimates have folders of their own in it, so that none replaces another. Names that
-services give are plain file names. What changes the state is written before it is used, so that a
-full disk leaves the state that was in use before.
+Tools and saved estimates have folders of their own in it, so that none replaces another. What
+changes the state is written before it is used, so that a full disk leaves the state before.
 """
 
 from __future__ import annotations
@@ -12,13 +11,12 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-from ..errors import DamagedFile, InertialIdError, InvalidSetting
+from ..errors import InertialIdError, InvalidSetting
 from ..identify.beliefs import Beliefs
 from ..identify.identifier import Identifier, make_identifier
 from ..identify.state import load_state, restored, save_state
-from ..io.files import read_report, user_path
+from ..io.files import user_path
 from ..motion.robot import read_description
 from ..settings import Settings
 
@@ -35,11 +33,11 @@ class Files:
     state.directory cannot be used)."""
 
     def __init__(self, settings: Settings, node: str) -> None:
-        self._directory, self._spaces = settings.state.directory, node.split("/")[1:-1]
+        self._directory, (_, *spaces, name) = settings.state.directory, node.split("/")
         if not self._directory:
             raise InvalidSetting("state.directory is ''; it must name a folder")
-        self._folder = user_path(self._directory).absolute()
-        self._state = self.own(f"{node.split('/')[-1]}.state.json")
+        self._folder, self._spaces = user_path(self._directory).absolute(), spaces
+        self._state = self.own(f"{name}.state.json")
         self._why_not = self.why_not_writable()  # of the default folder nothing is kept then
         if self._why_not and self._directory != Settings().state.directory:
             raise InvalidSetting(self._why_not)
@@ -57,40 +55,31 @@ class Files:
             f"state.directory is '{self._directory}', but {there} is no folder in which this "
             "process may write")
 
-    def _path(self, kind: str, name: str) -> Path:
+    def path(self, kind: str, name: str) -> Path:
+        """That of a file in one of the folders, which a service names with or without its ending
+        (raises CannotSave: no plain file name)."""
         if Path(name).name != name or not name or name.startswith(".") or not name.isprintable():
             raise CannotSave(f"name is {name!r}; it must be a plain file name without folder, not "
                              "beginning with a dot")
         return self._folder / kind / f"{name.removesuffix('.json')}.json"
 
-    def save(self, kind: str, name: str, write: Callable[[Path], None]) -> Path:
-        """Write a file, whole or not at all, in one of the folders, and give its path (raises
-        CannotSave: the name is no plain file name, or the system refuses)."""
-        path = self._path(kind, name)
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            write(path)
-        except OSError as error:
-            raise CannotSave(f"cannot write {path}: {error.strerror or error}") from error
+    def find(self, kind: str, name: str) -> Path:
+        """As `path`, of a file that is there (raises CannotSave, naming those that there are)."""
+        path = self.path(kind, name)
+        there = sorted(path.name for path in path.parent.glob("*.json"))
+        if path.name not in there:
+            raise CannotSave(f"there is no '{name}' in {path.parent}; there are: "
+                             f"{', '.join(there[:LISTED]) or 'none'}")
         return path
 
-    def find(self, kind: str, name: str) -> Path:
-        """The file of this name, with or without its ending (raises CannotSave, naming those that
-        there are)."""
-        path = self._path(kind, name)
-        if path.is_file():
-            return path
-        there = sorted(path.name for path in path.parent.glob("*.json"))[:LISTED]
-        raise CannotSave(f"there is no '{name}' in {path.parent}; there are: "
-                         f"{', '.join(there) or 'none'}")
-
-    def read_saved(self, name: str) -> dict[str, Any]:
-        """The report among the saved estimates that has this name (raises CannotSave)."""
-        path = self.find(SAVES, name)
+    @staticmethod
+    def write(path: Path, how: Callable[[Path], object]) -> None:
+        """Write a file, whose folder need not be there yet (raises CannotSave)."""
         try:
-            return read_report(path)
-        except (DamagedFile, OSError) as error:
-            raise CannotSave(f"{path} cannot be used: {error}") from error
+            path.parent.mkdir(parents=True, exist_ok=True)
+            how(path)
+        except OSError as error:
+            raise CannotSave(f"cannot write {path}: {error.strerror or error}") from error
 
     # ---- tool and tare --------------------------------------------------------------------------
 
@@ -114,8 +103,5 @@ class Files:
         service that changed them (raises CannotSave; the file holds what it held before)."""
         if self._why_not:
             return f"; the next run will not know, because {self._why_not}"
-        try:
-            save_state(self._state, beliefs)
-        except OSError as error:
-            raise CannotSave(f"cannot write {self._state}: {error.strerror or error}") from error
+        self.write(self._state, lambda path: save_state(path, beliefs))
         return ""

@@ -18,14 +18,7 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from inertial_id_ros.action import Identify
 
 from ..errors import InertialIdError, InvalidData
-from ..estimate import (
-    CONFIDENCE_95,
-    UNOBSERVED,
-    VERDICT_WORDS,
-    Estimate,
-    NoEstimate,
-    Outcome,
-)
+from ..estimate import CONFIDENCE_95, UNOBSERVED, VERDICT_WORDS, Estimate, NoEstimate, Outcome
 from ..settings import Settings
 from .conversions import parameters_message, payload_text, summary_message
 
@@ -114,11 +107,9 @@ class IdentifyAction:
 
 def check(goal: Any, settings: Settings) -> None:
     """Raise InvalidData where a goal cannot be reached, or makes no sense."""
-    for name, unit in {"mass_accuracy": " kg", "com_accuracy": " m", "inertia_accuracy": "",
-                       "timeout": " s"}.items():
+    for name in ("mass_accuracy", "com_accuracy", "inertia_accuracy", "timeout"):
         if not 0.0 <= getattr(goal, name) < math.inf:
-            raise InvalidData(f"{name} is {getattr(goal, name):g}{unit}; allowed: finite and not "
-                              "negative")
+            raise InvalidData(f"{name} is {getattr(goal, name):g}; allowed: finite, not negative")
     least = CONFIDENCE_95 * settings.alignment.position_sd
     if settings.load.source == "wrench" and 0.0 < goal.com_accuracy < least:
         raise InvalidData(

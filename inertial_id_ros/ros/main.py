@@ -16,10 +16,9 @@ from rclpy.executors import MultiThreadedExecutor
 from ..cli import Parser, exit_status, run_program
 from ..errors import InvalidSetting
 from .node import NAME, InertialIdNode
-from .program import start_ros, stop_flag, without_ros_arguments
+from .program import WAKE, start_ros, stop_flag
 
 THREADS = 10  # more than callbacks that may wait at once: with all of them waiting, rclpy spins
-WAKE = 0.2  # s until a signal is seen when nothing else happens
 RESULT_TIME = 0.3  # s to deliver the result of a goal that is aborted because the node stops
 DESCRIPTION = """\
 Identify online the mass, centre of mass and inertia of what a robot arm carries, from the wrench at
@@ -27,10 +26,7 @@ its wrist (or its joint torques), its joint states or TF, and its description.
 
 settings are ROS parameters (docs/settings.md; config/ holds files for several drivers):
   inertial_id_node --ros-args --params-file ur.yaml -p estimator.method:=lmi
-  ros2 launch inertial_id_ros identify.launch.py config:=ur
-
-topics, services, the action and the parameters payload.*: docs/interfaces.md, or
-  ros2 node info /inertial_id_node
+topics, services, the action and the parameters payload.*: docs/interfaces.md
 
 Exit status: 0 stopped by a signal, 2 a setting or an argument that cannot be used."""
 
@@ -46,8 +42,7 @@ def _run(words: list[str]) -> int:
     """Run the node with these arguments (raises InertialIdError where one cannot be used)."""
     Parser(prog=NAME, description=DESCRIPTION, formatter_class=RawDescriptionHelpFormatter,
            usage="%(prog)s [--help] [--version] [--ros-args ROS_ARGUMENTS]"
-           ).parse_args(without_ros_arguments(NAME, words))
-    start_ros(NAME, words)
+           ).parse_args(start_ros(NAME, words))
     stop = stop_flag()  # rclpy's own handlers would end ROS before the last messages are out
     try:
         node = InertialIdNode()
@@ -55,26 +50,24 @@ def _run(words: list[str]) -> int:
         raise InvalidSetting(str(error)) from error
     executor = MultiThreadedExecutor(THREADS)
     executor.add_node(node)
+
+    def spin_until(ended: Callable[[], bool]) -> None:
+        while not ended() and rclpy.ok():
+            try:
+                executor.spin_once(timeout_sec=WAKE)
+            except Exception as error:  # of rclpy, as about a handle that was just destroyed
+                node.get_logger().error(str(error))
+
     try:
         node.autostart()
-        _spin(node, executor, stop.is_set)
+        spin_until(stop.is_set)
     finally:
         end = RESULT_TIME * node.close() + time.monotonic()
-        _spin(node, executor, lambda: time.monotonic() > end)
+        spin_until(lambda: time.monotonic() > end)
         rclpy.try_shutdown()
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(0)  # a solver or a service that has not come to its end must not keep it
-
-
-def _spin(node: InertialIdNode, executor: MultiThreadedExecutor, ended: Callable[[], bool]
-          ) -> None:
-    """Run callbacks until that has ended."""
-    while not ended() and rclpy.ok():
-        try:
-            executor.spin_once(timeout_sec=WAKE)
-        except Exception as error:  # of rclpy, as about a handle that was just destroyed
-            node.get_logger().error(str(error))
 
 
 if __name__ == "__main__":

@@ -10,20 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import numpy as np
-from scipy.spatial.transform import Rotation
-from shape_msgs.msg import SolidPrimitive
-
 from ..apps.excitation.collision import Obstacle
 from ..errors import InvalidShape, printable
 from ..inertia import Array
+from .conversions import PRIMITIVES, mesh_arrays, pose_matrix
 from .program import find_type
 from .ros_client import TIMES, RosClient
 
 TYPE, SERVICE = "moveit_msgs/msg/PlanningScene", "moveit_msgs/srv/GetPlanningScene"
 ANSWER = 3.0  # s
-PRIMITIVES = {SolidPrimitive.BOX: ("box", 3), SolidPrimitive.SPHERE: ("sphere", 1),
-              SolidPrimitive.CYLINDER: ("cylinder", 2)}
 REMOVED = b"\x01"  # CollisionObject.REMOVE
 
 
@@ -77,9 +72,12 @@ class SceneWatch:
 
 
 def read_obstacles(scene: Any, find_frame: Callable[[str], Array]) -> list[Obstacle]:
-    """All objects of a whole scene's world (raises InvalidShape: an octomap, a plane, a cone, or a
-    shape that is none); find_frame: (4, 4) from axes of a frame to those of the robot description's
-    root."""
+    """All objects of a whole scene's world; find_frame: (4, 4) from axes of a frame to those of the
+    robot description's root.
+
+    Raises:
+        InvalidShape: an octomap, a plane, a cone, or a shape that is none; InvalidData: a pose.
+    """
     if scene.is_diff:
         raise InvalidShape("the planning scene is a difference; ask for the whole scene")
     if len(scene.world.octomap.octomap.data):
@@ -87,7 +85,8 @@ def read_obstacles(scene: Any, find_frame: Callable[[str], Array]) -> list[Obsta
                            "give what it stands for as boxes")
     return [obstacle for item in scene.world.collision_objects
             if item.operation not in (REMOVED, REMOVED[0])
-            for obstacle in _read_object(item, find_frame(item.header.frame_id) @ _pose(item.pose))]
+            for obstacle in _read_object(
+                item, find_frame(item.header.frame_id) @ pose_matrix(item.pose))]
 
 
 def _read_object(item: Any, place: Array) -> Iterator[Obstacle]:
@@ -97,22 +96,8 @@ def _read_object(item: Any, place: Array) -> Iterator[Obstacle]:
     for shape, pose in zip(item.primitives, item.primitive_poses, strict=True):
         if shape.type not in PRIMITIVES:
             raise InvalidShape(f"object '{item.id}' has a primitive of type {shape.type}; allowed: "
-                               + ", ".join(name for name, _ in PRIMITIVES.values()))
-        kind, count = PRIMITIVES[shape.type]
-        size = tuple(float(x) for x in shape.dimensions)[:count]
-        yield Obstacle(item.id, kind, size, place @ _pose(pose))
+                               + ", ".join(PRIMITIVES.values()))
+        yield Obstacle(item.id, PRIMITIVES[shape.type], tuple(map(float, shape.dimensions)),
+                       place @ pose_matrix(pose))
     for mesh, pose in zip(item.meshes, item.mesh_poses, strict=True):
-        corners = np.array([(p.x, p.y, p.z) for p in mesh.vertices]).reshape(-1, 3)
-        faces = np.array([t.vertex_indices for t in mesh.triangles], dtype=int).reshape(-1, 3)
-        yield Obstacle(item.id, "mesh", (), place @ _pose(pose), corners, faces)
-
-
-def _pose(pose: Any) -> Array:
-    """A pose as (4, 4); an all-zero (default) quaternion means identity."""
-    p, o = pose.position, pose.orientation
-    q = np.array([o.x, o.y, o.z, o.w])
-    out = np.eye(4)
-    if np.linalg.norm(q) > 1e-6:
-        out[:3, :3] = Rotation.from_quat(q).as_matrix()
-    out[:3, 3] = p.x, p.y, p.z
-    return out
+        yield Obstacle(item.id, "mesh", (), place @ pose_matrix(pose), *mesh_arrays(mesh))

@@ -13,13 +13,11 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import suppress
 from typing import IO, Any
 
 import rclpy
-from rclpy.experimental import EventsExecutor
 from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 from rclpy.utilities import remove_ros_args
@@ -34,26 +32,14 @@ GRACE = 4.0  # s to end after a signal
 WAKE = 0.2  # s until a request to stop is seen when nothing else happens
 
 
-def start_ros(program: str, words: Sequence[str]) -> None:
+def start_ros(program: str, words: Sequence[str]) -> list[str]:
     """Start rclpy with the ROS arguments among the words that follow the program's name, without
-    its signal handlers, in place of which there is `stop_flag` (raises InvalidSetting where ROS
-    does not understand them)."""
-    with _one_sentence():
-        rclpy.init(args=[program, *words], signal_handler_options=SignalHandlerOptions.NO)
-
-
-def without_ros_arguments(program: str, words: Sequence[str]) -> list[str]:
-    """The words of a command line without its ROS arguments (raises InvalidSetting)."""
-    with _one_sentence():
-        return remove_ros_args([program, *words])[1:]
-
-
-@contextmanager
-def _one_sentence() -> Iterator[None]:
-    """Errors of rclpy, which has no base class of them, on one line that names no source of ROS."""
+    its signal handlers, in place of which there is `stop_flag`; returns the other words (raises
+    InvalidSetting where ROS does not understand its own)."""
     try:
-        yield
-    except Exception as error:
+        rclpy.init(args=[program, *words], signal_handler_options=SignalHandlerOptions.NO)
+        return remove_ros_args([program, *words])[1:]
+    except Exception as error:  # rclpy has no base class of its errors
         raise InvalidSetting("ROS arguments: " + _NOISE.sub(
             "", " ".join(str(error).split()))) from error
 
@@ -83,45 +69,33 @@ def private_environment() -> dict[str, str]:
 # ---- executors and types -------------------------------------------------------------------------
 
 
-def make_executor() -> Any:
-    """The events executor: it needs a third of the processor time of others at 1 kHz topics."""
-    return EventsExecutor()
-
-
 def spin(executor: Any, stop: threading.Event) -> None:
     """Run callbacks until stop is set or the context is shut down.
 
-    ``spin()`` of the events executor burns a core in some releases; waiting for a future that
-    never comes does not.
+    ``spin()`` of the events executor, which needs a third of the processor time of others at 1 kHz
+    topics, burns a core in some releases; waiting for a future that never comes does not.
     """
     never: Any = Future()
     while not stop.is_set() and rclpy.ok():
         executor.spin_until_future_complete(never, timeout_sec=WAKE)
 
 
-def message_type(name: str, required_by: str = "") -> Any:
-    """The Python class of a type such as ``std_msgs/msg/String``.
-
-    Raises:
-        InvalidSetting: it is not installed, and a setting or topic requires it, which is named.
-        ImportError, AttributeError, ValueError: it is not installed, or not the name of a type.
+def find_type(name: str) -> Any:
+    """The Python class of a type such as ``std_msgs/msg/String``; None where it is not installed.
     """
     package, kind, message = name.split("/")
     try:
         return getattr(importlib.import_module(f"{package}.{kind}"), message)
-    except (ImportError, AttributeError) as error:
-        if not required_by:
-            raise
-        raise InvalidSetting(f"{required_by} needs {package}/{message}, which is not installed "
-                             f"({' '.join(str(error).split())})") from error
-
-
-def find_type(name: str) -> Any:
-    """The Python class of a type; None where it is not installed."""
-    try:
-        return message_type(name)
     except (ImportError, AttributeError):
         return None
+
+
+def message_type(name: str, required_by: str = "a program") -> Any:
+    """The Python class of a type (raises InvalidSetting, with what requires it, where it is not
+    installed)."""
+    if (found := find_type(name)) is None:
+        raise InvalidSetting(f"{required_by} needs {name}, which is not installed")
+    return found
 
 
 class Children:
@@ -135,21 +109,18 @@ class Children:
     def start(self, module: str, arguments: Sequence[str]) -> None:
         """Start a module; what it writes is kept for `describe_ended`."""
         output = tempfile.TemporaryFile()
-        process = subprocess.Popen(
-            [sys.executable, "-m", module, *arguments], env=self._environment,
-            stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
-            start_new_session=True)
-        self._running.append((module, process, output))
+        self._running.append((module.split(".")[-1], subprocess.Popen(
+            [sys.executable, "-m", module, *arguments], env=self._environment, stdout=output,
+            stdin=subprocess.DEVNULL, stderr=subprocess.STDOUT, start_new_session=True), output))
 
     def describe_ended(self) -> str:
         """Name, exit status and last line of output of the first process that has ended by itself;
         empty while all run."""
-        for module, process, output in self._running:
+        for name, process, output in self._running:
             if process.poll() is not None:
                 output.seek(0)
                 last = output.read().decode(errors="replace").strip().splitlines()[-1:]
-                return ": ".join([f"{module.split('.')[-1]} ended with status {process.returncode}",
-                                  *last])
+                return ": ".join([f"{name} ended with status {process.returncode}", *last])
         return ""
 
     def __enter__(self) -> Children:
@@ -157,11 +128,9 @@ class Children:
 
     def __exit__(self, *error: object) -> None:
         for number in (signal.SIGINT, signal.SIGKILL):
-            for _, process, _ in self._running:
-                if process.poll() is None:
-                    os.killpg(process.pid, number)
-            end = time.monotonic() + GRACE
-            while time.monotonic() < end and any(p.poll() is None for _, p, _ in self._running):
-                time.sleep(0.02)
-        for _, _, output in self._running:
-            output.close()
+            running = [process for _, process, _ in self._running if process.poll() is None]
+            for process in running:
+                os.killpg(process.pid, number)
+            for process in running:
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(GRACE)

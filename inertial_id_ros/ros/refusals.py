@@ -13,7 +13,6 @@ import numpy as np
 
 from ..estimate import COM_LENGTH, COM_SHARE, CONFIDENCE_95, Estimate
 from ..inertia import GROUPS
-from ..io.decoding import interfaces_of
 from ..kinds import Doubt, first_doubt
 from ..targets.target import COM, MASS, Target, Values, is_known
 from .estimation import Estimation
@@ -47,16 +46,17 @@ def unknown(case: Case) -> str:
     """The motion does not determine mass or centre of mass well enough."""
     if case.payload is None:
         return ""
-    if not is_known(case.payload, MASS):
-        return "the mass is unobserved: the motion so far does not determine it"
+    what = "centre of mass is unobserved"
     width = math.inf if case.payload.doubted else (
         CONFIDENCE_95 * float(case.payload.sigma[GROUPS[COM]].max()))
     allowed = max(WIDTH, WIDTH_SHARE * float(np.linalg.norm(case.payload.body.com)))
-    if is_known(case.payload, COM) or width <= allowed:
+    if not is_known(case.payload, MASS):
+        what = "mass is unobserved"
+    elif is_known(case.payload, COM) or width <= allowed:
         return ""
-    known = ("" if math.isinf(width) else f" (± {1e3 * width:.2g} mm, where ± {1e3 * allowed:.2g} "
-             "mm may be sent)")
-    return f"the centre of mass is unobserved{known}: the motion so far does not determine it"
+    elif math.isfinite(width):
+        what += f" (± {1e3 * width:.2g} mm, where ± {1e3 * allowed:.2g} mm may be sent)"
+    return f"the {what}: the motion so far does not determine it"
 
 
 def too_heavy(case: Case) -> str:
@@ -114,25 +114,22 @@ def moves(case: Case) -> str:
     """A joint that moves the sensor moves now, or that is not known. Asked of the topic itself: the
     worker may be busy with an estimate."""
     settings, chain = case.target.settings, case.estimation.identifier.streams.chain
-    dynamic = settings.dynamic_joint_states.topic
-    topic, kind = ((dynamic, "control_msgs/msg/DynamicJointState") if dynamic else
-                   (settings.joint_states.topic, "sensor_msgs/msg/JointState"))
+    topic = settings.joint_states.topic
     seen: dict[str, list[tuple[float, float]]] = {}  # steady times [s] and positions
     needed, end = set(chain.turning if chain else ()), time.monotonic() + settings.apply.timeout
     while not seen or needed - set(seen) or any(
             some[-1][0] - some[0][0] < REST_TIME for some in seen.values()):
-        message = case.robot.wait_for_message(kind, topic)
+        message = case.robot.wait_for_message("sensor_msgs/msg/JointState", topic)
         now = time.monotonic()
         if message is None or now > end:
             return (f"'{topic}' does not bring {', '.join(sorted(needed - set(seen))) or 'joints'}"
                     ", so that it is not known whether the arm is at rest")
-        positions = {name: value for (name, what), value in interfaces_of(message).items()
-                     if what == "position"} if dynamic else dict(
-                         zip(message.name, message.position, strict=False))
-        for name in (needed or set(positions)) & set(positions):
-            seen.setdefault(name, []).append((now, positions[name]))
+        for name, position in zip(message.name, message.position, strict=False):
+            if name in needed or not needed:
+                seen.setdefault(name, []).append((now, position))
     for name, some in seen.items():
-        moved = float(np.ptp([position for _, position in some])) / (some[-1][0] - some[0][0])
+        times, positions = zip(*some, strict=True)
+        moved = float(np.ptp(positions)) / (times[-1] - times[0])
         if not moved <= settings.apply.rest_speed:
             return (f"the arm moves: joint '{name}' by {moved:.3g} per second; at rest it does by "
                     f"{settings.apply.rest_speed:g} at most")

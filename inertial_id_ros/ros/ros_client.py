@@ -20,7 +20,7 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 
 from ..errors import InertialIdError, InvalidData, InvalidSetting
 from .conversions import LATCHED
-from .program import message_type
+from .program import find_type, message_type
 
 POLL = 0.01  # s
 SILENCE = 1.0  # s that a topic may be silent
@@ -71,11 +71,8 @@ class RosClient:
     def request_fields(self, service: str) -> dict[str, str]:
         """Types of the fields of a service's request; empty where that is not there, or its type is
         not installed."""
-        try:
-            kind = message_type(self.services().get(self.resolve(service), "none/srv/None"))
-        except (ImportError, AttributeError):
-            return {}
-        return dict(kind.Request.get_fields_and_field_types())
+        kind = find_type(self.services().get(self.resolve(service), "none/srv/None"))
+        return dict(kind.Request.get_fields_and_field_types()) if kind is not None else {}
 
     def call(self, kind: Any, service: str, request: Any, timeout: float | None = None,
              times: int = 1) -> Any:

@@ -20,18 +20,15 @@ from ..estimate import Estimate, NoEstimate
 from ..extras import optional_packages
 from ..geometry.mesh import load_mesh, package_roots, resolve_resource
 from ..geometry.shape import Shape, shape_from_mesh, shape_from_points, shape_from_primitive
-from ..identify.identifier import Identifier
 from ..identify.state import save_estimate
 from ..model.tool import load_tool, save_tool, tool_from_estimate
-from .conversions import in_frame, parameters_message, pose_matrix
+from .conversions import PRIMITIVES, coordinates, mesh_arrays, parameters_message, pose_matrix
 from .files import SAVES, TOOLS, CannotSave
 
 if TYPE_CHECKING:
     from .node import InertialIdNode
 
 DEFAULT_NAME = "inertial_parameters.json"
-PRIMITIVES = {SolidPrimitive.BOX: "box", SolidPrimitive.SPHERE: "sphere",
-              SolidPrimitive.CYLINDER: "cylinder"}
 
 
 def offer(node: InertialIdNode, kind: Any, name: str, answer: Callable[[Any, Any], str],
@@ -56,33 +53,32 @@ class Services:
         self._estimation, self._files = node.estimation, node.files
         self._identifier = node.estimation.identifier
         # One change at a time; who only asks need not wait for it.
-        changing, asking = MutuallyExclusiveCallbackGroup(), MutuallyExclusiveCallbackGroup()
-        for one in (
-            (GetInertialParameters, "get_inertial_parameters", self._get_parameters, asking),
-            (Trigger, "tare", lambda *_: self._change(Identifier.tare), changing),
-            (Trigger, "untare", lambda *_: self._change(Identifier.untare), changing),
-            (Trigger, "reset", self._reset, changing),
-            (SetTool, "set_tool", lambda request, _: self._change(
-                lambda _: self._use_tool(request.action, request.name)), changing),
-            (SetShape, "set_shape", self._set_shape, changing),
-            (Save, "save", self._save, changing)):
-            offer(node, *one)
+        offer(node, GetInertialParameters, "get_inertial_parameters", self._get_parameters,
+              MutuallyExclusiveCallbackGroup())
+        changing = MutuallyExclusiveCallbackGroup()
+        for kind, name, answer in (
+                (Trigger, "tare", lambda *_: self._change(self._identifier.tare)),
+                (Trigger, "untare", lambda *_: self._change(self._identifier.untare)),
+                (Trigger, "reset", self._reset), (SetShape, "set_shape", self._set_shape),
+                (SetTool, "set_tool", lambda request, _: self._change(
+                    lambda: self._use_tool(request.action, request.name))),
+                (Save, "save", self._save)):
+            offer(node, kind, name, answer, changing)
 
     # ---- what is known --------------------------------------------------------------------------
 
     def _get_parameters(self, request: Any, response: Any) -> str:
         estimation, target = self._estimation, request.target_frame.lstrip("/")
         outcome, findings = estimation.outcome, estimation.findings_now
-        age = estimation.freshness.age(outcome)
+        age = estimation.freshness.age_of(outcome.stamp_ns)
         if target and outcome.frame_id and target != outcome.frame_id:
             # Numbers in another frame than asked for would be taken for the right ones.
             response.parameters = parameters_message(NoEstimate(
                 outcome.stamp_ns, target, f"no transform to '{target}'"), findings)
-            place, moment = estimation.worker.call(
-                lambda: self._identifier.streams.tree().place(target, outcome.frame_id))
+            place, moment = estimation.place(target, outcome.frame_id)
             if isinstance(outcome, Estimate):
-                outcome = in_frame(outcome, target, np.array(place.rotation),
-                                   np.array(place.translation))
+                outcome = outcome.in_frame(target, np.array(place.rotation),
+                                           np.array(place.translation))
                 if moment is not None:  # it is there at that time only
                     outcome = replace(outcome, stamp_ns=moment)
         response.parameters = parameters_message(outcome, findings, age=age)
@@ -94,21 +90,20 @@ class Services:
         outcome = self._estimation.outcome
         if not isinstance(outcome, Estimate):
             raise NotEnoughData(f"nothing to save: {outcome.reason}")
-        path = self._files.save(SAVES, request.name or self._files.own(DEFAULT_NAME).name,
-                                lambda path: save_estimate(path, outcome))
+        path = self._files.path(SAVES, request.name or self._files.own(DEFAULT_NAME).name)
+        self._files.write(path, lambda path: save_estimate(path, outcome))
         response.path = str(path)
         return f"saved to {path}"
 
     # ---- what is changed ------------------------------------------------------------------------
 
-    def _change(self, change: Callable[[Identifier], str]) -> str:
+    def _change(self, change: Callable[[], str]) -> str:
         """Have the worker make a change and solve; returns what it says. What cannot be written is
         not used (raises CannotSave)."""
         def change_and_solve() -> str:
             before = self._identifier.beliefs
             try:
-                text = change(self._identifier)
-                text += self._files.keep(self._identifier.beliefs)
+                text = change() + self._files.keep(self._identifier.beliefs)
             except CannotSave as error:
                 self._identifier.believe(before)
                 raise CannotSave(f"{error}; tool, tare and estimate are as before") from error
@@ -161,7 +156,9 @@ class Services:
             tool = stored = tool_from_estimate(outcome, self._identifier.beliefs.tool)
             text = f"stored a {tool.describe()}"
             if name:
-                text += f" in {self._files.save(TOOLS, name, lambda at: save_tool(at, stored))}"
+                self._files.write(path := self._files.path(TOOLS, name),
+                                  lambda path: save_tool(path, stored))
+                text += f" in {path}"
             text += "; what is carried beside it"
         else:
             raise InvalidData(f"action is {action} and name '{name}'; allowed: 1 (load) with a "
@@ -180,7 +177,7 @@ def read_shape(request: Any) -> Shape | None:
         ("primitive", _primitive, request.primitive.type),
         ("mesh", _mesh, len(request.mesh.triangles) or len(request.mesh.vertices)),
         ("mesh_resource", _file, request.mesh_resource),
-        ("points", lambda r: shape_from_points(_rows(r.points)), len(request.points))) if is_there}
+        ("points", _points, len(request.points))) if is_there}
     if not given:
         return None
     if len(given) > 1:
@@ -203,8 +200,7 @@ def _mesh(request: Any) -> Shape:
     with optional_packages("a shape from a mesh"):
         import trimesh
 
-    vertices = _rows(request.mesh.vertices)
-    faces = np.array([t.vertex_indices for t in request.mesh.triangles], dtype=np.int64)
+    vertices, faces = mesh_arrays(request.mesh)
     if not np.isfinite(vertices).all() or not 0 <= faces.max(initial=-1) < len(vertices):
         raise InvalidShape("mesh.vertices must be finite, and mesh.triangles name some of them (it "
                            f"has {len(vertices)})")
@@ -213,12 +209,11 @@ def _mesh(request: Any) -> Shape:
 
 def _file(request: Any) -> Shape:
     scale = request.mesh_scale or 1.0
-    if not (np.isfinite(scale) and scale > 0.0):
+    if not 0.0 < scale < np.inf:
         raise InvalidShape(f"mesh_scale is {scale:g}; allowed: above 0, or 0 for 1")
     path = resolve_resource(request.mesh_resource, package_roots())
     return shape_from_mesh(load_mesh(path, scale), np.eye(4), False, path.name)
 
 
-def _rows(points: Any) -> np.ndarray:
-    """Coordinates (n, 3) of point messages."""
-    return np.array([(p.x, p.y, p.z) for p in points], dtype=float).reshape(-1, 3)
+def _points(request: Any) -> Shape:
+    return shape_from_points(coordinates(request.points))

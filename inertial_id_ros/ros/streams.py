@@ -10,28 +10,23 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable
 
 from rclpy.clock import Clock, ClockType
 from rclpy.exceptions import InvalidTopicNameException
+from rclpy.experimental import EventsExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.validate_topic_name import validate_topic_name
 
 from ..errors import InvalidSetting
-from ..io.input_topics import (
-    DYNAMIC_JOINT_STATES,
-    JOINT_STATES,
-    WRENCH,
-    InputTopic,
-    input_topics,
-)
+from ..io.inputs import JOINT_STATES, WRENCH, InputTopic, input_topics
 from ..settings import Settings
 from .compensation import CompensatedWrench
 from .conversions import latched
-from .program import make_executor, message_type, spin
+from .program import message_type, spin
 
 HAND_OVER = 0.05  # s
 LISTED = 10  # names in a sentence, at most
@@ -39,7 +34,7 @@ LISTED = 10  # names in a sentence, at most
 # wait for long where it is compensated.
 SWITCH = 0.001
 DEPTH = 2000  # messages of a topic that may wait for the executor
-MOST = 50_000  # messages of a topic that may wait for the worker
+MOST = 50_000  # messages of a topic that may wait for the worker; the oldest one goes
 
 
 class Subscriptions:
@@ -51,7 +46,7 @@ class Subscriptions:
 
     Attributes:
         counts, damaged: messages of each topic so far, and those that cannot be used; arrived:
-            steady time of the last one [s]; lost: number of messages for which there was no room.
+            steady time of the last one [s].
         compensation: what is published at once.
         load_topic: wrench, or joint states where there is none; load_name: its full name.
 
@@ -64,16 +59,14 @@ class Subscriptions:
         self._owner = owner
         topics = input_topics(settings)
         self._waiting = {topic: deque[bytes](maxlen=MOST) for topic in topics}
-        self.counts = dict.fromkeys(topics, 0)
+        self.counts, self.damaged = dict.fromkeys(topics, 0), dict.fromkeys(topics, 0)
         self.arrived = dict.fromkeys(topics, time.monotonic())
-        self.lost, self.damaged = 0, Counter[InputTopic]()
-        self.load_topic = next(
-            topic for topic in (WRENCH, DYNAMIC_JOINT_STATES, JOINT_STATES) if topic in topics)
+        self.load_topic = WRENCH if WRENCH in topics else JOINT_STATES
         self.node = Node(
             f"_{owner.get_name()}_io", context=owner.context, namespace=owner.get_namespace(),
             enable_rosout=False, start_parameter_services=False, use_global_arguments=False,
             parameter_overrides=[Parameter("use_sim_time", value=sim_time)])
-        self._executor = make_executor()
+        self._executor = EventsExecutor()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=spin, args=(self._executor, self._stop),
                                         name="io", daemon=True)
@@ -91,7 +84,6 @@ class Subscriptions:
         def receive(data: bytes) -> None:
             if self.compensation.is_used:
                 self.compensation.receive(topic, data)
-            self.lost += len(waiting) == MOST  # then the oldest one goes
             waiting.append(data)
             self.counts[topic] += 1
             self.arrived[topic] = time.monotonic()
@@ -134,12 +126,6 @@ class Subscriptions:
         """The messages of each topic that wait for the worker, once."""
         return {topic: [some.popleft() for _ in range(len(some))]
                 for topic, some in self._waiting.items() if some}
-
-    def publishers(self) -> list[str]:
-        """The nodes that publish the wrench. Joint states of arm and gripper often come from two;
-        what contradicts itself the data show."""
-        return [] if self.load_topic is JOINT_STATES else publishing_nodes(
-            self.node, self.load_name)
 
     def other_topics(self) -> str:
         """Topics of wrenches there are in place of one that is silent, as the end of a sentence;

@@ -19,7 +19,6 @@ from .groups import (
     SENSORS,
     ApplySettings,
     CompensationSettings,
-    DynamicJointStatesSettings,
     PrecompensatedSettings,
     ShapeSettings,
     WrenchSettings,
@@ -27,8 +26,8 @@ from .groups import (
 from .spec import Spec, check, coerce, iter_group, unknown_setting
 
 __all__ = ["ESTIMATORS", "SENSORS", "ApplySettings", "CompensationSettings",
-           "DynamicJointStatesSettings", "PrecompensatedSettings", "Settings", "ShapeSettings",
-           "WrenchSettings", "flatten", "iter_settings", "settings_from_mapping"]
+           "PrecompensatedSettings", "Settings", "ShapeSettings", "WrenchSettings", "flatten",
+           "iter_settings", "settings_from_mapping"]
 
 
 def settings_from_mapping(tree: Mapping[str, Any]) -> Settings:
@@ -74,7 +73,6 @@ class Settings:
     wrench: groups.WrenchSettings = groups.WrenchSettings()
     load: groups.LoadSettings = groups.LoadSettings()
     joint_states: groups.JointStatesSettings = groups.JointStatesSettings()
-    dynamic_joint_states: groups.DynamicJointStatesSettings = groups.DynamicJointStatesSettings()
     robot_description: groups.RobotDescriptionSettings = groups.RobotDescriptionSettings()
     tf: groups.TfSettings = groups.TfSettings()
     gravity: groups.GravitySettings = groups.GravitySettings()
@@ -95,15 +93,8 @@ class Settings:
     def __post_init__(self) -> None:
         for name, value, spec in iter_settings(self):
             check(name, value, spec)
-        topic, measures_joints = self.dynamic_joint_states.topic, bool(self.load.robot)
-        if topic and not self.wrench.sensor_frame:
-            raise InvalidSetting(f"dynamic_joint_states.topic is '{topic}', which does not tell "
-                                 "the frame of the wrench; set wrench.sensor_frame")
-        if measures_joints and not self.wrench.sensor_frame:
+        if self.load.robot and not self.wrench.sensor_frame:
             raise InvalidSetting("wrench.sensor_frame is empty; load.robot needs it")
-        if measures_joints and topic:
-            raise InvalidSetting(f"dynamic_joint_states.topic is '{topic}'; with load.robot "
-                                 "efforts are read from joint_states.topic, so leave it empty")
 
     def replace(self, changes: Mapping[str, Any]) -> Settings:
         """A copy with dotted names changed, e.g. ``{"wrench.topic": "/ft"}``; values are coerced.

@@ -112,21 +112,6 @@ class JointStatesSettings:
 
 
 @dataclass(frozen=True)
-class DynamicJointStatesSettings:
-    topic: str = setting(
-        "", "Topic with wrench and joint states (control_msgs/DynamicJointState), used in place of "
-        "wrench.topic and joint_states.topic; empty: those two.")
-    sensor: str = setting("tcp_fts_sensor", "Name of the force-torque sensor in it; what stands "
-                          "before tcp_fts_sensor stands before the driver's payload as well.")
-
-    @property
-    def payload(self) -> str:
-        """Name of the driver's payload in it: with the prefix of the arm that the sensor has."""
-        prefix, usual, _ = self.sensor.rpartition("tcp_fts_sensor")
-        return f"{prefix}payload" if usual else "payload"
-
-
-@dataclass(frozen=True)
 class RobotDescriptionSettings:
     topic: str = setting("robot_description", "URDF topic (std_msgs/String, transient local).")
     file: str = setting("", "URDF file to use in place of the topic; empty: the topic.")
@@ -227,8 +212,9 @@ class PrecompensatedSettings:
         "are forgotten.",
         choices=("settings", "none", "inertia", "franka", "dynamic_joint_states"))
     topic: str = setting(
-        "", "Topic of the sources inertia and franka; and of dynamic_joint_states, where wrench "
-        "and joints are not read from there, too.")
+        "", "Topic of the sources inertia, franka and dynamic_joint_states.")
+    name: str = setting(
+        "payload", "Name of the payload in dynamic_joint_states, with the prefix of the arm.")
     terms: str = setting(
         "all", "What of the payload the driver removes. all: its weight and inertial forces, until "
         "the motion shows clearly that it is not so; weight: its weight alone.",

@@ -14,7 +14,7 @@ import numpy as np
 from ..errors import InertialIdError, InvalidData, InvalidSetting
 from ..estimate import Estimate
 from ..inertia import PARAMETER_NAMES, tensor_from_six
-from ..io.decoding import inertia_numbers, interfaces_of, stated_payload
+from ..io.decoding import inertia_numbers, interfaces_of, payload_among
 from ..model.newton_euler import GRAVITY
 from ..settings import Settings
 from .target import COM, INERTIA, MASS, Plan, Target, Values, is_known, values_of
@@ -75,12 +75,11 @@ class UniversalRobots(Target):
 
     @property
     def topic(self) -> str:
-        settings = self.settings
-        return settings.apply.topic or settings.dynamic_joint_states.topic or self.publishes
+        return self.settings.apply.topic or self.publishes
 
     def read(self) -> Values:
-        interfaces, name = self._interfaces(), self.settings.dynamic_joint_states.payload
-        return _stated(stated_payload(interfaces, name), (name, "inertia.ixx") in interfaces)
+        interfaces, name = self._interfaces(), self.settings.precompensated.name
+        return _stated(payload_among(interfaces, name), (name, "inertia.ixx") in interfaces)
 
     def _interfaces(self) -> dict[tuple[str, str], float]:
         """Values by name and interface, from whichever broadcaster runs."""

@@ -17,7 +17,7 @@ from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 from inertial_id_ros.apps.recordings.bags import Bag, open_recording, select_topics
 from inertial_id_ros.errors import RecordingError
-from inertial_id_ros.io.input_topics import (
+from inertial_id_ros.io.inputs import (
     JOINT_STATES,
     ROBOT_DESCRIPTION,
     TRANSFORMS,

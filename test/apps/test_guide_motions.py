@@ -21,7 +21,7 @@ from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_descr
 from inertial_id_ros.apps.simulation.motion import START_POSE
 from inertial_id_ros.apps.simulation.payload import PAYLOADS, Part, Payload
 from inertial_id_ros.errors import InvalidData
-from inertial_id_ros.io.input_topics import ROBOT_DESCRIPTION, WRENCH
+from inertial_id_ros.io.inputs import ROBOT_DESCRIPTION, WRENCH
 from inertial_id_ros.settings import Settings
 
 ATI = Settings().replace({"wrench.sensor": "ati_gamma"})

@@ -19,7 +19,7 @@ from inertial_id_ros.apps.recordings.tables import Columns, columns_from_file, r
 from inertial_id_ros.apps.robot.files import read_recording
 from inertial_id_ros.cli import OK, USER_ERROR
 from inertial_id_ros.errors import InertialIdError, InvalidData
-from inertial_id_ros.io.sample_blocks import Edges, JointStates, Wrenches
+from inertial_id_ros.io.inputs import Edges, JointStates, Wrenches
 from inertial_id_ros.settings import Settings
 
 N = 40

@@ -13,7 +13,7 @@ from inertial_id_ros.apps.simulation.motion import START_POSE, Trajectory
 from inertial_id_ros.apps.simulation.payload import Payload
 from inertial_id_ros.apps.simulation.settings import CobotSettings
 from inertial_id_ros.apps.simulation.write import latched_messages, sample_messages
-from inertial_id_ros.io.input_topics import JOINT_STATES, ROBOT_DESCRIPTION, WRENCH
+from inertial_id_ros.io.inputs import JOINT_STATES, ROBOT_DESCRIPTION, WRENCH
 from inertial_id_ros.model.history import Window
 from inertial_id_ros.settings import Settings
 

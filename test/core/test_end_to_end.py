@@ -33,7 +33,7 @@ from inertial_id_ros.errors import InvalidShape, NotEnoughData
 from inertial_id_ros.estimate import Estimate, NoEstimate, Outcome
 from inertial_id_ros.identify.identifier import Identifier, make_identifier
 from inertial_id_ros.inertia import body_from_phi, six_from_tensor
-from inertial_id_ros.io.sample_blocks import JointStates, Wrenches
+from inertial_id_ros.io.inputs import JointStates, Wrenches
 from inertial_id_ros.settings import Settings
 
 MOUNT = pin.SE3(pin.rpy.rpyToMatrix(0.4, -0.9, 2.0), np.array([0.03, -0.02, 0.08]))

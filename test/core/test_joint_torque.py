@@ -17,7 +17,7 @@ from inertial_id_ros.errors import InvalidModel, NotEnoughData, UnknownFrame
 from inertial_id_ros.estimate import UNOBSERVED, Estimate, NoEstimate, Outcome
 from inertial_id_ros.identify.identifier import Identifier, make_identifier
 from inertial_id_ros.inertia import Array, is_consistent, report_from_phi
-from inertial_id_ros.io.sample_blocks import JointStates
+from inertial_id_ros.io.inputs import JointStates
 from inertial_id_ros.model.tool import Tool
 from inertial_id_ros.robot.model import NO_TERMS, RobotModel
 from inertial_id_ros.robot.robot_file import Drives, IdentifiedRobot, load_robot, save_robot

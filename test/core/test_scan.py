@@ -13,7 +13,7 @@ from scenes import BODY, FRAME, NAMES, URDF, record
 from inertial_id_ros.detect import predictor as module
 from inertial_id_ros.detect.predictor import Predictor
 from inertial_id_ros.detect.row import PHI, SETUP, Row, Rows
-from inertial_id_ros.io.sample_blocks import JointStates, Wrenches
+from inertial_id_ros.io.inputs import JointStates, Wrenches
 from inertial_id_ros.model.history import History
 from inertial_id_ros.model.setup import Setup, low_pass, sheet_of
 from inertial_id_ros.motion.motion import BIN_NS, Array, IntArray, Motion

@@ -35,7 +35,7 @@ from inertial_id_ros.inertia import (
     report_from_phi,
     report_jacobian,
 )
-from inertial_id_ros.io.sample_blocks import JointStates, Wrenches
+from inertial_id_ros.io.inputs import JointStates, Wrenches
 from inertial_id_ros.model.history import History
 from inertial_id_ros.model.tool import Tool
 from inertial_id_ros.settings import ESTIMATORS, Settings

@@ -14,7 +14,7 @@ from scenes import START as START_NS
 from scipy.spatial.transform import Rotation
 
 from inertial_id_ros.apps.simulation.cobot import ArmEngine
-from inertial_id_ros.io.sample_blocks import Edges, JointStates, Wrenches
+from inertial_id_ros.io.inputs import Edges, JointStates, Wrenches
 from inertial_id_ros.motion.causal import MotionNow
 from inertial_id_ros.motion.frames import place_of
 from inertial_id_ros.motion.motion import BIN_NS, Motion

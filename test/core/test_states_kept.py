@@ -2,6 +2,7 @@
 """Tool and tare: across runs, what a tare says of the zero, the object beside a tool; small files
 are whole or not there."""
 
+import json
 import os
 from pathlib import Path
 
@@ -19,7 +20,6 @@ from inertial_id_ros.identify.state import (
 )
 from inertial_id_ros.inertia import is_consistent, phi_from_body
 from inertial_id_ros.io.files import (
-    format_document,
     parse_yaml,
     read_document,
     write_atomically,
@@ -51,7 +51,7 @@ WITHOUT = {"tool": None, "tare": None}
 
 
 @pytest.mark.parametrize("damage", ["", "{}", '{"format": "inertial_id_ros state"}', *(
-    format_document(FORMAT, VERSION, WITHOUT | change) for change in (
+    json.dumps({"format": FORMAT, "version": VERSION, "content": WITHOUT | change}) for change in (
         {"tare": [1.0]}, {"tool": "hammer"}, *({"tare": {
             "reading": [0.0] * 6, "stamp_ns": 5, "frame_id": "flange", "conditions": {}} | part}
             for part in ({"conditions": []}, {"conditions": {"a": 1}}, {"reading": [0.0] * 5}))))])
@@ -109,8 +109,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(
 
 @pytest.mark.parametrize("version", ["4", "0", "true", "1.0", '"1"', "null", "[1]"])
 def test_other_versions_are_refused_by_name(version: str, tmp_path: Path) -> None:
-    text = format_document("kind", 3, {}).replace('"version": 3', f'"version": {version}')
-    (tmp_path / "a").write_text(text)
+    (tmp_path / "a").write_text(f'{{"format": "kind", "version": {version}, "content": {{}}}}')
     with pytest.raises(DamagedFile, match=r"it has version .*; this program reads version 3"):
         read_document(tmp_path / "a", "kind", 3)
 

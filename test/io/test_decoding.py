@@ -14,10 +14,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from rosbags.typesys import get_types_from_msg
 
-from inertial_id_ros.io.decoding import FORCES, Decoded, Decoder, decode
-from inertial_id_ros.io.input_topics import (
-    DYNAMIC_JOINT_STATES,
-    DYNAMIC_PAYLOAD,
+from inertial_id_ros.io.decoding import Decoded, decode, payload_among, read_interfaces, text
+from inertial_id_ros.io.inputs import (
     INERTIA_PAYLOAD,
     JOINT_STATES,
     ROBOT_DESCRIPTION,
@@ -25,9 +23,9 @@ from inertial_id_ros.io.input_topics import (
     TRANSFORMS,
     WRENCH,
     InputTopic,
+    Wrenches,
     input_topics,
 )
-from inertial_id_ros.io.sample_blocks import JointStates, Wrenches
 from inertial_id_ros.settings import Settings
 
 STAMP = 1_785_000_000_123_456_789
@@ -56,9 +54,6 @@ def listed(decoded: Decoded) -> list[Any]:
             for some in decoded.samples]
 
 
-joint_state = Decoder(JOINT_STATES, Settings())
-
-
 @ORDERS
 @pytest.mark.parametrize("frame", ["", "a", "abc", "tool0", "ft_sensor_grün"])
 def test_a_wrench_is_read_whatever_the_length_of_its_frame(little_endian: bool, frame: str,
@@ -66,7 +61,7 @@ def test_a_wrench_is_read_whatever_the_length_of_its_frame(little_endian: bool, 
     rows = rng.normal(size=(3, 6))
     data = [cdr_messages.wrench(STAMP + k, frame, row[:3], row[3:], little_endian)
             for k, row in enumerate(rows)]
-    assert listed(decode(WRENCH, data, Settings())) == [
+    assert listed(decode(WRENCH, data)) == [
         ([STAMP, STAMP + 1, STAMP + 2], frame, rows.tolist())]
 
 
@@ -81,21 +76,39 @@ def test_a_joint_state_is_read_with_and_without_its_parts(little_endian: bool, n
         data = cdr_messages.joint_state(STAMP, names, *given_, little_endian=little_endian)
         q, _, effort = (part.tolist() for part in given_)
         expected = [effort] * 2 if len(effort) == len(names) else None
-        assert listed(joint_state([data] * 2)) == [([STAMP] * 2, tuple(names), [q] * 2, expected)]
+        assert listed(decode(JOINT_STATES, [data] * 2)) == [
+            ([STAMP] * 2, tuple(names), [q] * 2, expected)]
 
 
 @ORDERS
 def test_each_edge_of_transforms_is_a_stream(little_endian: bool, rng: np.random.Generator
                                              ) -> None:
-    rows, decoder = rng.normal(size=(5, 7)), Decoder(TRANSFORMS, Settings())
+    rows = rng.normal(size=(5, 7))
     edges = [(STAMP + k, f"p{'x' * k}", f"child{'y' * (2 * k)}", tuple(row[:3]), tuple(row[3:]))
              for k, row in enumerate(rows)]
     for count in (5, 0, 2, 5):
-        got = decoder([cdr_messages.transforms(edges[:count], little_endian)])
+        got = decode(TRANSFORMS, [cdr_messages.transforms(edges[:count], little_endian)])
         assert listed(got) == [([edge[0]], *edge[1:3], [row.tolist()])
                                for edge, row in zip(edges[:count], rows, strict=False)]
-    got = decoder([cdr_messages.transforms(edges[:1 + k % 2], little_endian) for k in range(6)])
+    got = decode(TRANSFORMS, [cdr_messages.transforms(edges[:1 + k % 2], little_endian)
+                              for k in range(6)])
     assert [len(some.stamps) for some in got.samples] == [6, 3]
+
+
+def test_frames_and_byte_orders_are_streams_in_the_order_of_their_messages(
+        rng: np.random.Generator) -> None:
+    rows, times = rng.normal(size=(40, 6)), rng.integers(1, 10**9, 40)
+    frames = rng.choice(["a", "b", "tool0"], 40)
+    data = [cdr_messages.wrench(STAMP + k, frames[k], row[:3], row[3:], bool(k % 3))
+            for k, row in enumerate(rows)]
+    for got, stamps in ((decode(WRENCH, data), STAMP + np.arange(40)),
+                        (decode(WRENCH, data, times.tolist()), times)):
+        assert got.damaged == 0 and len(got.samples) == 3
+        for wrench in got.samples:
+            assert isinstance(wrench, Wrenches)
+            of_frame = frames == wrench.frame_id
+            assert np.array_equal(wrench.rows, rows[of_frame])
+            assert np.array_equal(wrench.stamps, stamps[of_frame])
 
 
 WHOLE = cdr_messages.joint_state(STAMP, ["a", "b"], [0.5, -0.5])
@@ -109,52 +122,62 @@ def test_a_damaged_message_is_not_used(change: dict[int, bytes]) -> None:
     damaged = bytearray(WHOLE)
     for at, new in change.items():
         damaged[at:at + len(new)] = new
-    got = joint_state([WHOLE, bytes(damaged), WHOLE])
+    got = decode(JOINT_STATES, [WHOLE, bytes(damaged), WHOLE])
     assert got.damaged == 1 and got.why and len(got.samples[0].stamps) == 2
 
 
-def test_a_dynamic_joint_state_holds_wrench_joints_and_payload() -> None:
-    wrench = dict(zip(FORCES, (1.0, 2.0, 3.0, 4.0, 5.0, 6.0), strict=True))
-    values = {"arm_tcp_fts_sensor": wrench, "j": {"velocity": 0.0, "position": 1.0},
-              "k": {"position": 2.0}, "io": {"output": 1.0},
+def test_cut_and_lengthened_messages_are_not_used() -> None:
+    short = [WHOLE[:length] for length in range(len(WHOLE) - 3)]
+    got = decode(JOINT_STATES, [WHOLE, *short, WHOLE, WHOLE + bytes(40)])
+    assert got.damaged == len(short) + 1 and len(got.samples[0].stamps) == 2
+
+
+@pytest.mark.slow
+@settings(max_examples=300, deadline=None)
+@given(st.sampled_from([WRENCH, JOINT_STATES, TRANSFORMS]),
+       st.lists(st.tuples(st.integers(0, 400), st.integers(0, 255)), max_size=4),
+       st.integers(0, 400))
+@example(JOINT_STATES, [], 400)
+def test_a_mutated_message_is_read_or_damaged(
+        topic: Any, changes: list[tuple[int, int]], length: int) -> None:
+    whole = {WRENCH: cdr_messages.wrench(STAMP, "tool0", (1.0, 2.0, 3.0), (4.0, 5.0, 6.0)),
+             JOINT_STATES: cdr_messages.joint_state(STAMP, ["a", "bcd"], [1.0, 2.0], [3.0, 4.0]),
+             TRANSFORMS: cdr_messages.transforms([
+                 (STAMP, "base", f"link_{k}", (1.0, 2.0, 3.0), (0.0, 0.0, 0.0, 1.0))
+                 for k in range(2)])}[topic]
+    mutated = bytearray(whole)
+    for at, value in changes:
+        mutated[at % len(whole)] = value
+    got = decode(topic, [bytes(mutated[:length])])
+    assert got.damaged == 0 or (got.why and not got.samples)
+
+
+def test_a_dynamic_joint_state_states_a_payload_under_its_name() -> None:
+    values = {"j": {"velocity": 0.0, "position": 1.0}, "io": {"output": 1.0},
               "arm_payload": {"cog.y": 0.2, "mass": 1.5, "cog.x": 0.1, "cog.z": 0.3}}
-    data = [dynamic(STAMP + k, values) for k in range(3)]
-    of_arm = Settings().replace({"dynamic_joint_states.topic": "/d", "wrench.sensor_frame": "tool0",
-                                 "precompensated.source": "dynamic_joint_states",
-                                 "dynamic_joint_states.sensor": "arm_tcp_fts_sensor"})
-    got = decode(DYNAMIC_JOINT_STATES, data, of_arm)
-    joints, force = got.samples
-    assert isinstance(joints, JointStates) and joints.names == ("j", "k")
-    assert joints.positions.tolist() == [[1.0, 2.0]] * 3 and joints.efforts is None
-    assert isinstance(force, Wrenches) and force.frame_id == "tool0"
-    assert force.rows.tolist() == [[1, 2, 3, 4, 5, 6]] * 3
-    assert got.payload is not None and got.payload.tolist() == [1.5, 0.1, 0.2, 0.3] + [0.0] * 6
-    other = decode(DYNAMIC_JOINT_STATES, data,
-                   of_arm.replace({"dynamic_joint_states.sensor": "wrist"}))
-    assert len(other.samples) == 1 and other.payload is None
+    data = dynamic(STAMP, values)
+    got = read_interfaces(data)
+    assert got == {(name, kind): value for name, some in values.items()
+                   for kind, value in some.items()}
+    stated = payload_among(got, "arm_payload")
+    assert stated is not None and stated.tolist() == [1.5, 0.1, 0.2, 0.3] + [0.0] * 6
+    assert payload_among(got, "payload") is None
+    for cut in (1, 60, len(data) // 2):
+        with pytest.raises(ValueError):
+            read_interfaces(data[:-cut])
 
 
-OWN = {"precompensated.source": "dynamic_joint_states"}
-
-
-@pytest.mark.parametrize(("topic", "settings", "is_stated", "blocks"), [
-    (DYNAMIC_JOINT_STATES, {}, False, 1), (DYNAMIC_JOINT_STATES, OWN, True, 1),
-    (DYNAMIC_JOINT_STATES, {**OWN, "precompensated.topic": "/other"}, False, 1),
-    (DYNAMIC_PAYLOAD, {**OWN, "precompensated.topic": "/other"}, True, 0)])
-def test_the_payload_is_read_where_the_settings_say(
-        topic: InputTopic, settings: dict[str, str], is_stated: bool, blocks: int) -> None:
-    data = dynamic(STAMP, {"j": {"position": 1.0},
-                           "payload": {"mass": 1.5, "cog.x": 0.1, "cog.y": 0.2, "cog.z": 0.3}})
-    got = decode(topic, [data], Settings().replace({
-        **settings, "dynamic_joint_states.topic": "/states", "wrench.sensor_frame": "tool0"}))
-    assert (got.payload is not None) == is_stated and len(got.samples) == blocks
-    assert not is_stated or np.asarray(got.payload).tolist() == [1.5, 0.1, 0.2, 0.3] + [0.0] * 6
+def test_a_robot_description_is_read_and_refused_where_it_is_cut_off() -> None:
+    kind = "std_msgs/msg/String"
+    data = bytes(STORE.serialize_cdr(STORE.types[kind]("<robot/>"), kind))
+    assert text(data) == "<robot/>"
+    with pytest.raises(ValueError):
+        text(data[:-2])
 
 
 @pytest.mark.parametrize(("settings", "topics"), [
     ({}, [WRENCH, JOINT_STATES]),
     ({"load.robot": "robot.json", "wrench.sensor_frame": "f"}, [JOINT_STATES]),
-    ({"dynamic_joint_states.topic": "/states", "wrench.sensor_frame": "f"}, [DYNAMIC_JOINT_STATES]),
     ({"precompensated.source": "inertia", "precompensated.topic": "/p"},
      [WRENCH, JOINT_STATES, INERTIA_PAYLOAD])])
 def test_the_settings_name_the_topics_that_are_read(

@@ -76,7 +76,7 @@ def test_a_prefix_stands_before_the_frames_and_sensors_of_the_parameter_file():
         "wrench.topic": "force_torque_sensor_broadcaster/wrench",
         "wrench.sensor_frame": "left_tool0", "precompensated.frame": "left_tool0",
         "apply.frame": "left_tool0",
-        "dynamic_joint_states.sensor": "left_tcp_fts_sensor", "gravity.frame": ""}
+        "precompensated.name": "left_payload", "gravity.frame": ""}
     with ros_process.Stage() as stage:
         process = ros_process.RosProcess(
             stage.domain, "ros2", "launch", str(ROOT / "launch" / "identify.launch.py"),

@@ -54,7 +54,7 @@ class _Run:
         self._waiting: StatedPayload | None = None  # in a frame that is not known yet
         driver = settings.precompensated
         self._not_added = "" if driver.source in ("settings", "none") else (
-            f"none was stated on {driver.topic or 'the topic of the joint states'}")
+            f"none was stated on '{driver.topic}'")
 
     def result(self) -> Identification:
         """Read and process everything; what came out."""

@@ -10,10 +10,18 @@ from typing import Any
 import numpy as np
 
 from ...errors import InertialIdError
-from ...io.decoding import LEARN, Decoder, text
+from ...io.decoding import READERS, decode, text
 from ...io.files import user_path
-from ...io.input_topics import PAYLOADS, STATIC_TRANSFORMS, InputTopic, input_topics
-from ...io.sample_blocks import Edges, JointStates, Samples, Wrenches
+from ...io.inputs import (
+    PAYLOADS,
+    STATIC_TRANSFORMS,
+    Edges,
+    InputTopic,
+    JointStates,
+    Samples,
+    Wrenches,
+    input_topics,
+)
 from ...kinds import finding_of
 from ...model.history import LONGEST, History, Window
 from ...motion.frames import place_of
@@ -41,7 +49,6 @@ class Recorder:
         self._settings, self._problem, self._lock = settings, "", threading.Lock()
         topics = [topic for topic in input_topics(settings) if topic not in PAYLOADS.values()]
         self.waiting = {topic: deque[tuple[int, bytes]](maxlen=MOST) for topic in topics}
-        self._decoders = {topic: Decoder(topic, settings) for topic in topics if topic in LEARN}
         self._pose: dict[str, float] = {}
         self._kept: deque[tuple[float, Samples]] = deque(maxlen=MOST)  # with their ages [s]
         self._streams, self._history = Streams(settings), History()
@@ -69,14 +76,14 @@ class Recorder:
 
     def _add(self, topic: InputTopic, arrival_ns: int, messages: list[bytes]) -> None:
         """Add what messages hold, the last of which arrived then."""
-        if topic not in self._decoders:
+        if topic not in READERS:
             try:
                 self._streams.set_robot_description(text(messages[-1]))
                 self._problem = ""
             except (InertialIdError, ValueError) as error:
                 self._problem = str(error)
             return
-        for some in self._decoders[topic](messages).samples:
+        for some in decode(topic, messages).samples:
             if topic is STATIC_TRANSFORMS and isinstance(some, Edges):
                 for row in some.rows.tolist():
                     self._streams.frames.fix(some.parent, some.child, place_of(row[:3], row[3:]))

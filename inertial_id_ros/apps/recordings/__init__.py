@@ -10,22 +10,14 @@ from typing import NamedTuple
 import numpy as np
 
 from ...inertia import Array
-from ...io.sample_blocks import Edges, Samples
+from ...io.decoding import StatedPayload
+from ...io.inputs import Edges, Samples
 from ...kinds import Finding, made
 from ...model.history import History
 from ...motion.motion import BIN, BIN_NS, Motion
 
 HELD, EVERY = 90, 100  # bins for which a pose is held; after which the next one follows
 START = 170_000_000_000  # bin of the first one
-
-
-class StatedPayload(NamedTuple):
-    """The payload that the driver says it compensates: the frame in which it is given (empty: that
-    of the sensor), and values (10,): mass [kg], centre of mass [m], inertia about it xx, xy, xz,
-    yy, yz, zz."""
-
-    frame: str
-    values: Array
 
 
 class PosesAtRest(NamedTuple):

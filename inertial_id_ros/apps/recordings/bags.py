@@ -21,11 +21,17 @@ import numpy as np
 
 from ...errors import RecordingError
 from ...extras import optional_packages
-from ...io import decoding
-from ...io import input_topics as inputs
+from ...io import decoding, inputs
 from ...io.files import user_path
-from ...io.input_topics import JOINT_STATES, PAYLOADS, ROBOT_DESCRIPTION, WRENCH, InputTopic
-from ...io.sample_blocks import Edges, Samples
+from ...io.inputs import (
+    JOINT_STATES,
+    PAYLOADS,
+    ROBOT_DESCRIPTION,
+    WRENCH,
+    Edges,
+    InputTopic,
+    Samples,
+)
 from ...kinds import Finding, made
 from ...settings import Settings
 from . import Recording, StatedPayload
@@ -35,7 +41,7 @@ SECOND = 1_000_000_000  # ns, of a part
 FIRST = 20  # messages that tell the payload of a driver: the first may still hold NaN
 LEAST = 1e-3  # kg; less is no payload
 # Without these there is nothing to read, and no other topic can be meant.
-REQUIRED = (inputs.DYNAMIC_JOINT_STATES, *PAYLOADS.values())
+REQUIRED = tuple(PAYLOADS.values())
 OLD_TYPES = {"tf/msg/tfMessage": inputs.TRANSFORMS.type}  # of ROS 1
 Message = tuple[str, int, bytes]  # topic, time of recording [ns], CDR
 
@@ -131,8 +137,7 @@ def select_topics(bag: Bag, settings: Settings, asked: Collection[str], notes: l
     chosen = {name: wanted for wanted in inputs.input_topics(settings)
               for name in _names(bag, wanted, settings, asked, notes)}
     kinds = set(chosen.values())
-    joints, by_torque = kinds & {JOINT_STATES, inputs.DYNAMIC_JOINT_STATES}, (
-        settings.load.source == "joint_torque")
+    joints, by_torque = JOINT_STATES in kinds, settings.load.source == "joint_torque"
     if joints and (settings.robot_description.file or ROBOT_DESCRIPTION in kinds):
         return chosen
     described, states, tree = ("/" + group.topic.lstrip("/") for group in (
@@ -214,20 +219,17 @@ class _Reader:
                                              self._settings)
                     part += [] if stated is None else [stated]
                     continue
-                decoded = self._decode(name, data, np.array(times))
-                part += decoded.samples
-                if decoded.payload is not None:  # in the message of the wrench
-                    part.append(StatedPayload("", decoded.payload))
+                part += self._decode(name, data, times).samples
             yield part
 
     def _messages(self, latched: bool) -> Iterator[Message]:
         return self._bag.messages({name: topic.type for name, topic in self._topics.items()
                                    if topic.latched == latched})
 
-    def _decode(self, name: str, data: Sequence[bytes], times: np.ndarray | None
+    def _decode(self, name: str, data: Sequence[bytes], times: Sequence[int] | None
                 ) -> decoding.Decoded:
-        decoded = decoding.Decoder(self._topics[name], self._settings)(
-            data, times if self._recorded_stamps else None)
+        decoded = decoding.decode(self._topics[name], data,
+                                  times if self._recorded_stamps else None)
         self.counts[name] += len(data)
         if decoded.damaged:
             self.damaged[name] = (self.damaged.get(name, (0, ""))[0] + decoded.damaged,
@@ -239,13 +241,10 @@ def _stated_payload(bag: Bag, topic: InputTopic, data: bytes, settings: Settings
                     ) -> StatedPayload | None:
     """The payload that a message of the driver states; None: it states none (raises
     RecordingError)."""
-    if topic is inputs.DYNAMIC_PAYLOAD:
-        found = decoding.decode(topic, [data], settings).payload
-        return None if found is None else StatedPayload("", found)
-    given = bag.decode(data, topic.type)
-    given = given.inertia_load if topic is inputs.FRANKA_PAYLOAD else given
-    return StatedPayload(given.header.frame_id.lstrip("/"),
-                         decoding.inertia_numbers(given.inertia))
+    try:
+        return decoding.stated_payload(topic, data, settings.precompensated.name, bag.decode)
+    except ValueError as error:
+        raise RecordingError(f"a message of type {topic.type}: {error}") from error
 
 
 def _payload_not_added(bag: Bag, settings: Settings) -> tuple[Finding, ...]:

@@ -19,7 +19,7 @@ from ...errors import InertialIdError, InvalidData, InvalidSetting, RecordingErr
 from ...extras import optional_packages
 from ...inertia import Array
 from ...io.files import read_yaml, user_path
-from ...io.sample_blocks import Edges, JointStates, Samples, Wrenches, split_by_time
+from ...io.inputs import Edges, JointStates, Samples, Wrenches, split_by_time
 from ...limits import MAX_TABLE_BYTES
 from ...samples.wrenches import CHANNELS
 from ...settings import Settings

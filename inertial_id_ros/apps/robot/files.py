@@ -16,7 +16,7 @@ from ...errors import RecordingError
 from ...export.documents import number, urdf_inertial
 from ...inertia import Array, body_from_phi, is_consistent, phi_from_pinocchio, pseudo_inertia
 from ...io.files import user_path
-from ...io.sample_blocks import JointStates
+from ...io.inputs import JointStates
 from ...motion.robot import parse_urdf
 from ...robot.model import COULOMB, VISCOUS, RobotModel
 from ...robot.recording import JointRecording

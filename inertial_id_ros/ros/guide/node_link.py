@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import rclpy
+from rclpy.experimental import EventsExecutor
 from std_srvs.srv import Trigger
 
 from inertial_id_ros.msg import InertialParameters
@@ -26,7 +27,7 @@ from ...kinds import STOPPING, Doubt
 from ...settings import Settings, iter_settings, settings_from_mapping
 from ..conversions import DEADLINE, LATCHED
 from ..motion_execution import MotionExecution
-from ..program import make_executor, spin, start_ros
+from ..program import spin, start_ros
 from ..ros_client import NoAnswer, NoResponse, RosClient
 
 RESET = 60.0  # s: an estimate that runs is waited for
@@ -59,7 +60,7 @@ class GuideNode:
                                       start_parameter_services=False, enable_rosout=False)
         self.client = RosClient(self.node)
         self.unsettled: list[MotionExecution] = []
-        executor = make_executor()
+        executor = EventsExecutor()
         executor.add_node(self.node)
         self._ended = threading.Event()
         self._thread = threading.Thread(target=spin, args=(executor, self._ended),

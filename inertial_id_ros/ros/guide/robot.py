@@ -17,8 +17,8 @@ from ...apps.guide.checks import Driver, Snapshot
 from ...apps.guide.motions import MotionSource
 from ...apps.guide.recorder import Recorder
 from ...apps.simulation.motion import Trajectory
-from ...io.decoding import interfaces_of, stated_payload
-from ...io.input_topics import DYNAMIC_JOINT_STATES, JOINT_STATES, WRENCH, InputTopic
+from ...io.decoding import interfaces_of, payload_among
+from ...io.inputs import JOINT_STATES, WRENCH, InputTopic
 from ..motion_execution import ENDING, Ended, MotionExecution, find_controllers
 from ..planning_scene import TYPE as SCENE
 from ..planning_scene import SceneWatch
@@ -105,9 +105,7 @@ class Robot:
     def snapshot(self, seconds: float) -> Snapshot:
         """What was received of the set-up in so long a time."""
         node, options = self._guide.node, self._options
-        both = DYNAMIC_JOINT_STATES if self._link.settings.dynamic_joint_states.topic else None
-        topics = {"wrench": self._full_name(both or WRENCH),
-                  "joints": self._full_name(both or JOINT_STATES)}
+        topics = {"wrench": self._full_name(WRENCH), "joints": self._full_name(JOINT_STATES)}
         return Snapshot(
             seconds=seconds, topics=topics, driver=self.driver, **self.recorder.facts(),
             publishers={what: tuple(publishing_nodes(node, name)) for what, name in topics.items()},
@@ -167,5 +165,5 @@ def _stated_mass(message: Any) -> dict[str, Any]:
     """The mass of the payload that a control_msgs/DynamicJointState states, if it does."""
     values = interfaces_of(message)
     stated = [payload for name in message.joint_names if name.endswith("payload")
-              and (payload := stated_payload(values, name)) is not None]
+              and (payload := payload_among(values, name)) is not None]
     return {"payload": float(stated[0][0])} if stated else {}

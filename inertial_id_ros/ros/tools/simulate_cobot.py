@@ -47,7 +47,6 @@ from ..program import (
     spin,
     start_ros,
     stop_flag,
-    without_ros_arguments,
 )
 
 NAME = "simulate_cobot"
@@ -246,9 +245,8 @@ def main(args: Sequence[str] | None = None) -> int:
 
 def _run(arguments: list[str]) -> int:
     settings, _ = parse(Parser(prog=NAME, description="A simulated cobot with a wrist sensor."),
-                        without_ros_arguments(NAME, arguments))
+                        start_ros(NAME, arguments))
     stop, ended = stop_flag(), threading.Event()
-    start_ros(NAME, arguments)
     executor = MultiThreadedExecutor(4)
     spinning = threading.Thread(target=spin, args=(executor, ended), name="executor")
     try:

@@ -1,0 +1,120 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""The topics that the identification reads, live and from recordings, and their samples as arrays.
+
+Where nothing is wrong with samples, each is only appended to its own stream, so that their order
+between the streams does not matter and all may be taken at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..inertia import Array
+from ..settings import Settings
+
+
+@dataclass(frozen=True, eq=False)
+class InputTopic:
+    """A topic that the identification reads.
+
+    Attributes:
+        setting: dotted name of the setting that names the topic.
+        type: of its messages; content: what they carry, in words.
+        latched: True if its publishers give what they last published to who subscribes later.
+    """
+
+    setting: str
+    type: str
+    content: str
+    latched: bool = False
+
+    def name(self, settings: Settings) -> str:
+        """The topic's name in the settings."""
+        group, _, name = self.setting.partition(".")
+        return str(getattr(getattr(settings, group), name))
+
+
+WRENCH = InputTopic("wrench.topic", "geometry_msgs/msg/WrenchStamped", "wrench")
+JOINT_STATES = InputTopic("joint_states.topic", "sensor_msgs/msg/JointState", "joint state")
+TRANSFORMS = InputTopic("tf.topic", "tf2_msgs/msg/TFMessage", "transform")
+STATIC_TRANSFORMS = InputTopic("tf.static_topic", "tf2_msgs/msg/TFMessage", "transform", True)
+ROBOT_DESCRIPTION = InputTopic("robot_description.topic", "std_msgs/msg/String",
+                               "robot description", True)
+# The payload that the driver compensates, as it states it, by precompensated.source.
+INERTIA_PAYLOAD, FRANKA_PAYLOAD, DYNAMIC_PAYLOAD = (
+    InputTopic("precompensated.topic", kind, "compensated payload") for kind in (
+        "geometry_msgs/msg/InertiaStamped", "franka_msgs/msg/FrankaRobotState",
+        "control_msgs/msg/DynamicJointState"))
+PAYLOADS = {"inertia": INERTIA_PAYLOAD, "franka": FRANKA_PAYLOAD,
+            "dynamic_joint_states": DYNAMIC_PAYLOAD}
+
+
+def input_topics(settings: Settings) -> list[InputTopic]:
+    """The topics that the identification reads with these settings."""
+    topics = [WRENCH] if settings.load.source == "wrench" else []
+    topics += [JOINT_STATES, TRANSFORMS, STATIC_TRANSFORMS]
+    if settings.precompensated.topic and settings.precompensated.source in PAYLOADS:
+        topics.append(PAYLOADS[settings.precompensated.source])
+    if not settings.robot_description.file:
+        topics.append(ROBOT_DESCRIPTION)
+    return topics
+
+
+# ---- samples -------------------------------------------------------------------------------------
+
+
+class Wrenches(NamedTuple):
+    """Wrenches of one frame: stamps (n,) [ns], rows (n, 6) of force [N] and torque [N m]."""
+
+    stamps: np.ndarray
+    frame_id: str
+    rows: Array
+
+
+class JointStates(NamedTuple):
+    """Joint states of the same joints: stamps (n,) [ns], positions (n, k) [rad or m], and efforts
+    (n, k) [N m or N], which are needed for an identification from joint torques only."""
+
+    stamps: np.ndarray
+    names: tuple[str, ...]
+    positions: Array
+    efforts: Array | None = None
+
+
+class Edges(NamedTuple):
+    """Poses of one child in one parent: stamps (n,) [ns], rows (n, 7) of translation [m] and
+    quaternion x, y, z, w."""
+
+    stamps: np.ndarray
+    parent: str
+    child: str
+    rows: Array
+
+
+Samples = Wrenches | JointStates | Edges
+
+
+def split_by_time(batches: Sequence[Samples], count: int) -> Iterator[list[Samples]]:
+    """Parts of about `count` samples that follow each other in time, each of different streams, of
+    batches that are in the order of time."""
+    joined: dict[tuple[Any, ...], list[Any]] = {}
+    for batch in batches:
+        labels = tuple(value for value in batch if not isinstance(value, np.ndarray))
+        joined.setdefault((type(batch), labels), []).append(batch)
+    streams = [some[0]._make(
+        np.concatenate(values) if isinstance(values[0], np.ndarray) else values[0]
+        for values in zip(*some, strict=True)) for some in joined.values()]
+    if not streams:
+        return
+    bounds = np.sort(np.concatenate([samples.stamps for samples in streams]))[count::count]
+    # Stamps may go back, as of a clock that was set: no sample is lost all the same.
+    cuts = [[0, *np.maximum.accumulate(np.searchsorted(samples.stamps, bounds)).tolist(),
+             len(samples.stamps)] for samples in streams]
+    for k in range(len(bounds) + 1):
+        yield [some._make(value[cut[k]:cut[k + 1]] if isinstance(value, np.ndarray) else value
+                          for value in some)
+               for some, cut in zip(streams, cuts, strict=True) if cut[k] < cut[k + 1]]
