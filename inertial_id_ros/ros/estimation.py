@@ -134,7 +134,7 @@ class Estimation:
     def _begin(self, streams: Subscriptions | None) -> None:
         self.streams, self.freshness = streams, Freshness()
         self._newest, self._frame = 0, ""  # stamp of the load, frame of the wrench
-        self._stated = np.array(())  # payload that the driver compensates
+        self._stated: np.ndarray = np.array(())  # payload that the driver compensates
         self._seen: tuple[Any, ...] = ()  # of the identifier's newest outcome
         self._changes: list[str] = []  # findings of changes
         self._asked = 0  # stamp of an outcome that was not due, but asked for
@@ -151,15 +151,17 @@ class Estimation:
     def end(self, reason: str, timeout: float = PATIENCE) -> None:
         """Stop: discard all data, so that nothing old counts as new later, and show that there is
         no estimate any more (raises InertialIdError where the worker takes longer)."""
+        if (streams := self.streams) is None:
+            return
+
         def forget() -> None:
             streams.compensation.withhold(reason)
             self.streams = None
             self.identifier.reset(reason)
             self._show(NoEstimate(self.outcome.stamp_ns, self.outcome.frame_id, reason))
 
-        if (streams := self.streams) is not None:
-            self.worker.call(forget, timeout)
-            streams.close(reason)
+        self.worker.call(forget, timeout)
+        streams.close(reason)
 
     def look(self) -> None:
         """Publish what is shown anew where it has become stale, or is due again; in any thread that
