@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from ..errors import InertialIdError, UnknownFrame
-from ..io import sample_blocks
+from ..io import inputs
 from ..samples.ring import IMPOSSIBLE, JUMP_NS, MOST, SECOND, SILENT_NS, Ring
 from ..samples.wrenches import Wrenches
 from ..settings import Settings
@@ -212,14 +212,14 @@ class Streams:
 
     # ---- samples --------------------------------------------------------------------------------
 
-    def add(self, samples: sample_blocks.Samples) -> None:
+    def add(self, samples: inputs.Samples) -> None:
         """Add samples of a stream; positions of joints that are not needed, and efforts, are left
         out."""
-        if isinstance(samples, sample_blocks.Wrenches):
+        if isinstance(samples, inputs.Wrenches):
             frame = samples.frame_id.lstrip("/")
             self.frame, self._said = self.frame or frame, frame or self._said
             self.wrenches.push(samples.stamps, samples.rows)
-        elif isinstance(samples, sample_blocks.JointStates):
+        elif isinstance(samples, inputs.JointStates):
             self.joints.add(samples.stamps, samples.names, samples.positions)
         else:
             self.frames.move(samples.parent.lstrip("/"), samples.child.lstrip("/"), samples.stamps,
