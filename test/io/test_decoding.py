@@ -189,32 +189,3 @@ def test_the_settings_name_the_topics_that_are_read(
     assert [topic.name(made) for topic in got if topic is TRANSFORMS] == ["/tf"]
     of_file = made.replace({"robot_description.file": "a.urdf"})
     assert set(input_topics(of_file)) == set(got) - {ROBOT_DESCRIPTION}
-
-
-def test_cut_and_lengthened_messages_are_not_used() -> None:
-    short = [WHOLE[:length] for length in range(len(WHOLE) - 3)]
-    got = joint_state([WHOLE, *short, WHOLE, WHOLE + bytes(40)])
-    assert got.damaged == len(short) + 1 and len(got.samples[0].stamps) == 2
-
-
-@pytest.mark.slow
-@settings(max_examples=300, deadline=None)
-@given(st.sampled_from([WRENCH, JOINT_STATES, TRANSFORMS]),
-       st.lists(st.tuples(st.integers(0, 400), st.integers(0, 255)), max_size=4),
-       st.integers(0, 400))
-@example(JOINT_STATES, [], 400)
-def test_what_was_read_before_never_changes_how_a_mutated_message_is_read(
-        topic: Any, changes: list[tuple[int, int]], length: int) -> None:
-    """A decoder that knows the whole message answers as one that knows none."""
-    whole = {WRENCH: cdr_messages.wrench(STAMP, "tool0", (1.0, 2.0, 3.0), (4.0, 5.0, 6.0)),
-             JOINT_STATES: cdr_messages.joint_state(STAMP, ["a", "bcd"], [1.0, 2.0], [3.0, 4.0]),
-             TRANSFORMS: cdr_messages.transforms([
-                 (STAMP, "base", f"link_{k}", (1.0, 2.0, 3.0), (0.0, 0.0, 0.0, 1.0))
-                 for k in range(2)])}[topic]
-    mutated = bytearray(whole)
-    for at, value in changes:
-        mutated[at % len(whole)] = value
-    fresh, learned = (Decoder(topic, Settings()) for _ in range(2))
-    learned([whole])
-    answers = [decoder([bytes(mutated[:length])]) for decoder in (fresh, learned)]
-    assert repr(answers[0]) == repr(answers[1])  # as text, for NaN equals no NaN
