@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 import numpy as np
+from scipy.linalg.lapack import dpstrf
 
 from ..inertia import (
     Array,
@@ -114,15 +115,9 @@ def _modes(nodes: Array) -> Array:
     diagonal = float((np.ptp(nodes, axis=0) ** 2).sum())
     distance = ((nodes[:, None] - nodes) ** 2).sum(axis=2)
     kernel = np.mean([np.exp(-distance / (2.0 * s * s * diagonal)) for s in LENGTH_SCALES], axis=0)
-    factor = np.zeros((len(nodes), RANK))
-    rest = np.diag(kernel).copy()
-    for k in range(RANK):
-        pivot = int(rest.argmax())
-        if rest[pivot] < _PIVOT_FLOOR:
-            return factor[:, :k]
-        column = kernel[:, pivot] - factor[:, :k] @ factor[pivot, :k]
-        factor[:, k] = column / np.sqrt(rest[pivot])
-        rest = rest - factor[:, k] ** 2
+    columns, pivots, rank, _ = dpstrf(kernel, tol=_PIVOT_FLOOR, lower=1)
+    factor = np.empty((len(nodes), min(rank, RANK)))
+    factor[pivots - 1] = np.tril(columns)[:, :RANK][:, :rank]
     return factor
 
 

@@ -29,7 +29,6 @@ _FARTHEST = 1e6  # units of a mesh file, which may be millimetres
 # Columns stand aside from the grid by this part of its pitch, since those of a symmetric mesh
 # would run along edges of its triangles.
 _ASIDE = np.array([1.7e-7, 2.3e-7])
-_PORTION = 1_000_000  # pairs of triangle and column at once
 
 
 def load_mesh(path: Path, scale: float = 1.0) -> trimesh.Trimesh:
@@ -54,44 +53,32 @@ def load_mesh(path: Path, scale: float = 1.0) -> trimesh.Trimesh:
     with optional_packages("a shape from a mesh"):
         import trimesh
 
-    mesh = _read(path, kind)
-    corners = np.asarray(getattr(mesh, "vertices", ()), dtype=float).reshape(-1, 3)
-    corners = corners[np.isfinite(corners).all(axis=1)]  # a scanner may get no return
-    farthest = np.abs(corners).max(initial=0.0)
-    if farthest > _FARTHEST:
-        raise InvalidShape(f"mesh file {path} reaches {farthest:g} from its origin; at most "
-                           f"{_FARTHEST:g} is allowed")
-    if not len(getattr(mesh, "faces", ())):
-        if len(corners) < 4 or not has_volume(corners):
-            raise InvalidShape(f"mesh file {path} holds no triangles, and {len(corners)} points, "
-                               "which enclose no volume; at least four that are not in one plane "
-                               "are needed")
-        mesh = trimesh.PointCloud(corners).convex_hull
-    assert isinstance(mesh, trimesh.Trimesh)
-    mesh.apply_scale(scale)
-    return mesh
-
-
-def _read(path: Path, kind: str) -> trimesh.parent.Geometry:
-    """What a file of this kind holds (raises InvalidShape where it cannot be read)."""
-    import trimesh
-
     try:
-        if kind == "npy":
-            values = np.load(path, allow_pickle=False)
-            if values.ndim != 2 or values.shape[1] != 3 or not np.issubdtype(
-                    values.dtype, np.number):
-                raise InvalidShape(f"it holds an array of {values.dtype} of shape {values.shape}, "
-                                   "not points (n, 3)")
-            return trimesh.PointCloud(values)
         # From memory: in the folder of a file, materials are looked for, wherever they are.
-        with np.errstate(all="ignore"):  # absurd numbers are refused by the caller
-            mesh = trimesh.load(io.BytesIO(path.read_bytes()), file_type=kind)
-        return mesh.to_mesh() if isinstance(mesh, trimesh.Scene) else mesh
+        with np.errstate(all="ignore"):  # absurd numbers are refused below
+            mesh = (trimesh.PointCloud(np.load(path, allow_pickle=False)) if kind == "npy" else
+                    trimesh.load(io.BytesIO(path.read_bytes()), file_type=kind))
+        if isinstance(mesh, trimesh.Scene):
+            mesh = mesh.to_mesh()
+        corners = np.asarray(mesh.vertices, dtype=float)
+        corners = corners[np.isfinite(corners).all(axis=1)]  # a scanner may get no return
+        farthest = np.abs(corners).max(initial=0.0)
+        if farthest > _FARTHEST:
+            raise InvalidShape(f"it reaches {farthest:g} from its origin; at most {_FARTHEST:g} "
+                               "is allowed")
+        if not len(getattr(mesh, "faces", ())):
+            if len(corners) < 4 or not has_volume(corners):
+                raise InvalidShape(f"it holds no triangles, and {len(corners)} points, which "
+                                   "enclose no volume; at least four that are not in one plane "
+                                   "are needed")
+            mesh = trimesh.PointCloud(corners).convex_hull
     except Exception as error:  # readers of many formats raise many kinds
         # Where the text is that of a missing module, the reader guesses what text this is.
         why = "it is damaged" if isinstance(error, ModuleNotFoundError) else str(error)[:200]
         raise InvalidShape(f"mesh file {path} cannot be read: {why}") from error
+    assert isinstance(mesh, trimesh.Trimesh)
+    mesh.apply_scale(scale)
+    return mesh
 
 
 def resolve_resource(resource: str, roots: tuple[Path, ...] = ()) -> Path:
@@ -156,37 +143,21 @@ def is_interior(triangles: Array, axes: list[Array]) -> np.ndarray:
     Args:
         triangles: (n, 3, 3) corners, counterclockwise seen from outside.
     """
-    x, y, z = axes
     pitch = [a[1] - a[0] if len(a) > 1 else 1.0 for a in axes]
+    x, y, z = axes[0] + _ASIDE[0] * pitch[0], axes[1] + _ASIDE[1] * pitch[1], axes[2]
+    edges = np.stack([triangles, np.roll(triangles, -1, axis=1)], axis=2)  # (n, 3, 2, 3): from, to
     change = np.zeros((len(x), len(y), len(z) + 1), dtype=np.int32)
-    flat = (triangles[..., :2] - [x[0], y[0]]) / pitch[:2] - _ASIDE  # columns at whole numbers
-    last = np.array([len(x), len(y)]) - 1
-    first = np.maximum(np.ceil(flat.min(axis=1)), 0).astype(int)
-    size = np.maximum(np.minimum(np.floor(flat.max(axis=1)), last).astype(int) - first + 1, 0)
-    pairs = size.prod(axis=1)
-    met = np.flatnonzero(pairs)
-    for part in np.array_split(met, int(pairs.sum() // _PORTION) + 1):
-        owner = np.repeat(part, pairs[part])
-        number = np.arange(len(owner)) - np.repeat(np.cumsum(pairs[part]) - pairs[part],
-                                                   pairs[part])
-        column = first[owner] + np.stack(np.divmod(number, size[owner, 1]), axis=1)
-        crossing, sign, height = _find_crossings(flat[owner], column, triangles[owner, :, 2])
+    for crossed, at in zip(change, x, strict=True):
+        beyond, ends = edges[..., 0] > at, []
+        for forward in (False, True):  # of the triangles that the plane x = at cuts, one edge each
+            start, end = np.moveaxis(
+                edges[(beyond[..., 1] == forward) & (beyond[..., 0] != forward)], 1, 0)
+            part = (at - start[:, 0]) / (end[:, 0] - start[:, 0])
+            ends.append((start + part[:, None] * (end - start))[:, 1:].T)
+        (left, low), (right, high) = ends
+        cut, column = np.nonzero((left[:, None] < y) != (right[:, None] < y))
+        part = (y[column] - left[cut]) / (right[cut] - left[cut])
+        height = low[cut] + part * (high[cut] - low[cut])
         level = np.ceil((height - z[0]) / pitch[2]).clip(0, len(z)).astype(int)
-        np.add.at(change, (*column[crossing].T, level), sign)
+        np.add.at(crossed, (column, level), np.where(left[cut] < right[cut], 1, -1))
     return (np.cumsum(change[..., :-1], axis=2) > 0).ravel()
-
-
-def _find_crossings(corners: Array, column: np.ndarray,
-                    heights: Array) -> tuple[np.ndarray, np.ndarray, Array]:
-    """Which columns (n, 2) pass through their triangle (n, 3, 2), the sign (1 enters from below)
-    and the height at which they do."""
-    offset = corners - column[:, None]
-    following = np.roll(offset, -1, axis=1)
-    # Twice the area of the triangle that each edge makes with the column.
-    areas = offset[..., 0] * following[..., 1] - offset[..., 1] * following[..., 0]
-    crossing = np.flatnonzero((areas > 0.0).all(axis=1) | (areas < 0.0).all(axis=1))
-    areas = areas[crossing]
-    total = areas.sum(axis=1)
-    opposite = np.roll(areas, -1, axis=1)  # of corner i: the edge from i + 1 to i + 2
-    height = (opposite * heights[crossing]).sum(axis=1) / total
-    return crossing, -np.sign(total).astype(np.int32), height

@@ -47,24 +47,6 @@ def outermost_points(points: Array) -> Array:
     return points[np.unique(chosen)]
 
 
-def merge_points(points: Array, count: int) -> tuple[Array, Array]:
-    """At most `count` points (m, 3) in place of more, and how many each stands for (m,).
-
-    Points in the same cell of a cubic grid become one at their centroid: mass and centre of mass
-    stay exact, moments of inertia to the square of the cell.
-    """
-    low, size = points.min(axis=0), np.ptp(points, axis=0)
-    pitch = float(np.cbrt(np.maximum(size, size.max() / count).prod() / count))
-    while True:
-        cells = np.floor((points - low) / pitch).astype(np.int64) @ (1 << 42, 1 << 21, 1)
-        found, index = np.unique(cells, return_inverse=True)
-        if len(found) <= count:
-            break
-        pitch *= 1.1
-    total = np.bincount(index).astype(float)
-    return np.stack([np.bincount(index, x) for x in points.T], axis=1) / total[:, None], total
-
-
 def has_volume(points: Array) -> bool:
     """True if points (n, 3) do not all lie in one plane."""
     spans = np.linalg.svd(points - points.mean(axis=0), compute_uv=False)

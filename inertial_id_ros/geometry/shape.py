@@ -28,7 +28,6 @@ from .point_sets import (
     enclosing_ellipsoid,
     farthest_points,
     has_volume,
-    merge_points,
     outermost_points,
 )
 
@@ -163,19 +162,13 @@ def shape_from_primitive(kind: str, size: ArrayLike, pose: ArrayLike,
 
     sizes = np.asarray(size, dtype=float)
     check_sizes(kind, sizes)
-    r, h = sizes[0], sizes[-1]
     if kind == "box":
-        mesh = trimesh.creation.box(extents=sizes)
-        volume, moments = sizes.prod(), (sizes @ sizes - sizes**2) / 12.0
+        solid = trimesh.primitives.Box(extents=sizes)
     elif kind == "sphere":
-        mesh = trimesh.creation.icosphere(subdivisions=4, radius=r)
-        volume, moments = 4.0 / 3.0 * np.pi * r**3, np.full(3, 0.4 * r**2)
+        solid = trimesh.primitives.Sphere(radius=sizes[0], subdivisions=4)
     else:
-        mesh = trimesh.creation.cylinder(radius=r, height=h, sections=_SECTIONS)
-        side = (3.0 * r**2 + h**2) / 12.0
-        volume, moments = np.pi * r**2 * h, np.array([side, side, 0.5 * r**2])
-    unit = phi_from_body(1.0, np.zeros(3), np.diag(moments))
-    return _filled(mesh, float(volume), unit, bounding, kind).place(pose)
+        solid = trimesh.primitives.Cylinder(*sizes, sections=_SECTIONS)
+    return shape_from_mesh(solid, pose, bounding, kind)
 
 
 def shape_from_mesh(mesh: trimesh.Trimesh, pose: ArrayLike, bounding: bool = False,
@@ -195,34 +188,23 @@ def shape_from_mesh(mesh: trimesh.Trimesh, pose: ArrayLike, bounding: bool = Fal
         mesh.invert()
     if not mesh.volume > 0.0:
         raise InvalidShape(f"{name} encloses no volume ({mesh.volume:g} m^3)")
-    exact = mesh.mass_properties
-    unit = phi_from_body(1.0, exact.center_mass, np.asarray(exact.inertia) / exact.mass)
-    shape = _filled(mesh, mesh.volume, unit, bounding, name)
-    if len(shape.points) < FEWEST:
-        raise InvalidShape(f"{name} is too thin to sample its inside ({len(shape.points)} points "
-                           "found); give a bounding box instead")
-    return shape.place(pose)
-
-
-def _filled(mesh: trimesh.Trimesh, volume: float, unit: Array, bounding: bool, name: str) -> Shape:
-    """The inside of a closed mesh of this volume [m^3], as about INTERIOR_POINTS points of a grid,
-    and its outermost corners with points spread over its surface."""
-    import trimesh
-
-    axes = grid_axes(mesh.bounds, volume / INTERIOR_POINTS)  # along which its faces often lie
+    unit = phi_from_body(1.0, mesh.center_mass, mesh.moment_inertia / mesh.volume)
+    axes = grid_axes(mesh.bounds, mesh.volume / INTERIOR_POINTS)  # along which its faces often lie
     points = grid_points(axes)[is_interior(np.asarray(mesh.triangles), axes)]
-    scattered, _ = trimesh.sample.sample_surface(
-        mesh, _SCATTERED, seed=np.random.default_rng(0))
-    surface = np.concatenate([outermost_points(np.asarray(mesh.vertices)), scattered])
-    volumes = np.full(len(points), volume / max(len(points), 1))
-    return Shape(points, volumes, surface, unit, bounding, name)
+    if len(points) < FEWEST:
+        raise InvalidShape(f"{name} is too thin to sample its inside ({len(points)} points "
+                           "found); give a bounding box instead")
+    surface = np.concatenate([outermost_points(np.asarray(mesh.vertices)),
+                              mesh.sample(_SCATTERED, seed=np.random.default_rng(0))])
+    volumes = np.full(len(points), mesh.volume / len(points))
+    return Shape(points, volumes, surface, unit, bounding, name).place(pose)
 
 
 def shape_from_points(points: ArrayLike) -> Shape:
     """The region that points (n, 3) fill, all standing for the same volume.
 
-    More points than INTERIOR_POINTS are merged to at most so many, since the time of an estimate
-    grows with them; the moments of the filled body stay those of all points.
+    Of more points than INTERIOR_POINTS so many stand for all, since the time of an estimate grows
+    with them; the moments of the filled body stay those of all points.
 
     Raises:
         InvalidShape: fewer than four points, points in one plane, or values that are not finite.
@@ -234,12 +216,12 @@ def shape_from_points(points: ArrayLike) -> Shape:
     _check_reach("the shape of points", float(np.abs(cloud).max()))
     if not has_volume(cloud):
         raise InvalidShape("the points of the shape lie in one plane; they enclose no volume")
-    unit, surface = point_columns(cloud).mean(axis=1), cloud
-    volumes: Array = np.ones(len(cloud))
+    some, surface = cloud, cloud
     if len(cloud) > INTERIOR_POINTS:
+        some = np.random.default_rng(0).choice(cloud, INTERIOR_POINTS, replace=False)
         surface = outermost_points(cloud)
-        cloud, volumes = merge_points(cloud, INTERIOR_POINTS)
-    return Shape(cloud, volumes, surface, unit, False, "points")
+    return Shape(some, np.full(len(some), len(cloud) / len(some)), surface,
+                 point_columns(cloud).mean(axis=1), False, "points")
 
 
 def join_shapes(shapes: Sequence[Shape]) -> Shape:
@@ -253,21 +235,23 @@ def join_shapes(shapes: Sequence[Shape]) -> Shape:
     from scipy.spatial import ConvexHull  # loads slowly, and most runs have no shape
 
     # Faces (k, 4): ``n . x + d`` is the distance outside of each [m].
-    hulls, own = [ConvexHull(shape.surface).equations for shape in shapes], list[np.ndarray]()
+    hulls = [ConvexHull(shape.surface).equations for shape in shapes]
+    points, volumes = list[Array](), list[Array]()
     for k, shape in enumerate(shapes):
-        held = [np.all(shape.points @ hull[:, :3].T + hull[:, 3] <= 0.0, axis=1)
-                for hull in hulls[:k]]
-        own.append(~np.any(held, axis=0) if held else np.ones(len(shape.points), dtype=bool))
-        if not own[-1].any():
+        own = np.ones(len(shape.points), dtype=bool)
+        for hull in hulls[:k]:
+            own &= np.any(shape.points @ hull[:, :3].T + hull[:, 3] > 0.0, axis=1)
+        if not own.any():
             raise InvalidShape(f"part {k + 1} of the shape ({shape.name}) lies within the others")
-    volumes = np.concatenate([s.volumes[there] for s, there in zip(shapes, own, strict=True)])
-    points = np.concatenate([s.points[there] for s, there in zip(shapes, own, strict=True)])
-    unit = np.sum([s.volume * s.unit_phi for s in shapes], axis=0) / sum(s.volume for s in shapes)
-    if not all(there.all() for there in own):
-        unit = point_columns(points) @ (volumes / volumes.sum())
-    return Shape(points, volumes, np.concatenate([s.surface for s in shapes]), unit,
-                 any(s.bounding for s in shapes), " and ".join(s.name for s in shapes),
-                 tuple(s.surface for s in shapes))
+        points.append(shape.points[own])
+        volumes.append(shape.volumes[own])
+    parts = tuple(shape.surface for shape in shapes)
+    where, size = np.concatenate(points), np.concatenate(volumes)
+    unit = point_columns(where) @ (size / size.sum())
+    if sum(map(len, points)) == sum(len(shape.points) for shape in shapes):  # exact
+        unit = np.sum([s.volume * s.unit_phi for s in shapes], axis=0) / size.sum()
+    return Shape(where, size, np.concatenate(parts), unit, any(s.bounding for s in shapes),
+                 " and ".join(s.name for s in shapes), parts)
 
 
 def shape_from_settings(settings: ShapeSettings,
