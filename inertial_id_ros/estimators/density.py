@@ -8,10 +8,10 @@ widths of that process
 
     min  phi'H phi/2 - g'phi + w'w/2,    phi = M (v exp(log m0 + D w)),
 
-by damped Gauss-Newton steps. Rich data fix phi almost exactly, and phi is a curved function of w: a
+by damped Newton steps. Rich data fix phi almost exactly, and phi is a curved function of w: its
+curvature is weighted by what pulls at phi after a Gauss-Newton step (a Lagrange multiplier), and a
 step that the objective refuses is taken back along the valley by what phi moved beyond its linear
-change (a second-order correction: Nocedal, Wright 2006, section 18.3), before it is halved; where
-steps gain little, the next one is Newton's, with the curvature of phi.
+change (a second-order correction: Nocedal, Wright 2006, section 18.3), before it is halved.
 
 The widths, and the shape as it is given against one that is wrong as far as the settings admit, are
 averaged by their evidence (Laplace's approximation). Errors of the shape, and what nodes cannot
@@ -25,12 +25,19 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, solve_triangular
+from scipy.linalg import cho_factor, cho_solve, eigh, solve_triangular
 
 from ..errors import InvalidSetting
 from ..geometry.density_prior import MASS_SD, DensityPrior, balls, density_prior, shape_covariance
 from ..geometry.shape import Shape
-from ..inertia import PARAMETERS, Array, body_from_phi, is_consistent, phi_from_body
+from ..inertia import (
+    PARAMETERS,
+    Array,
+    body_from_phi,
+    is_consistent,
+    phi_from_body,
+    pseudo_inertia,
+)
 from ..linalg import triangle
 from ..model.problem import Problem
 from ..settings import Settings
@@ -41,11 +48,8 @@ UNKNOWN_WIDTH = 5.0  # of an object of unknown shape, whose sizes are weighted b
 LOOSE_WIDTH = 3.0  # of an object in a shape that may be wrong
 LOG_ODDS = np.log(10.0)  # of the shape being as given, before the data
 _OUTSIDE = 4.0  # standard deviations of a centre of mass that a ball cannot hold
-_BISECTIONS, _MARGIN = 10, 0.99
 _LARGEST_STEP = 8.0  # of the log-density in one step
-_STEPS = 60
-_SHORTEST, _SHORTEST_CURVED = 1e-6, 1e-2  # part of a step; of one with curvature
-_SLOW = 0.25  # of the squared decrement in a step: above, the next one is with curvature
+_STEPS, _SHORTEST = 60, 1e-6  # of a search; part of a step
 _SETTLED = 1e-4  # squared Newton decrement: squared distance in standard deviations
 _WEIGHTLESS = 18.0  # by which a log evidence is too small to matter
 _DESCENT = 1e-4  # of what the slope promises
@@ -187,15 +191,11 @@ def average_modes(modes: list[Mode]) -> tuple[Array, Array]:
     weights = np.exp(evidence - evidence.max())
     weights /= weights.sum()
     phi = weights @ np.array([m.phi for m in modes])
-    if is_consistent(phi):
-        return phi, weights
-    inside = _at_center_of(phi, weights @ np.array([m.inside for m in modes]))
-    low, high = 0.0, 1.0  # of the way from the densities to the mean
-    for _ in range(_BISECTIONS):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if is_consistent(inside + middle * (phi - inside)) else (
-            low, middle)
-    return inside + _MARGIN * low * (phi - inside), weights
+    if not is_consistent(phi):  # as far from the densities towards the mean as a body goes
+        inside = _at_center_of(phi, weights @ np.array([m.inside for m in modes]))
+        least = eigh(pseudo_inertia(phi - inside), pseudo_inertia(inside), eigvals_only=True)[0]
+        phi = inside + 0.99 / max(-least, 1.0) * (phi - inside)
+    return phi, weights
 
 
 def _at_center_of(phi: Array, body: Array) -> Array:
@@ -214,71 +214,67 @@ class _Search:
         information, vector: (10, 10) and (10,) of the data; mass: [kg] of an even density.
 
     Attributes:
-        states: (r,); phi: (10,) of them, slope: (10, r) of phi, value: minus the log posterior, up
-            to a constant.
-        multiplier: (10,) for the curvature of phi in the next step; None: without curvature.
+        phi: (10,) of the states, slope: (10, r) of phi, value: minus the log posterior, up to a
+            constant.
     """
 
     def __init__(self, information: Array, vector: Array, prior: DensityPrior, width: float,
                  mass: float) -> None:
-        self._information, self._vector, self._mass = information, vector, mass
+        self._information, self._vector = information, vector
         self._modes = np.column_stack([width * prior.modes,
                                        np.full(len(prior.volumes), MASS_SD)])
-        self._moments = prior.moments
-        self.multiplier: Array | None = None
+        self._moments = mass * prior.moments
         self._move_to(np.zeros(self._modes.shape[1]))
 
-    def _phi(self, states: Array) -> Array:
-        return self._moments @ (self._mass * np.exp(self._modes @ states))
-
     def _move_to(self, states: Array) -> None:
-        self.states, self.phi = states, self._phi(states)
-        self._density = self._mass * np.exp(self._modes @ states)
-        self.slope = (self._moments * self._density) @ self._modes
-        self.value = float(self.phi @ (0.5 * (self._information @ self.phi) - self._vector)
-                           + 0.5 * (states @ states))
+        self._states, density = states, np.exp(self._modes @ states)
+        self.phi, self._columns = self._moments @ density, self._moments * density
+        self.slope = self._columns @ self._modes
+        self._pull = self._information @ self.phi - self._vector
+        self.value = float(0.5 * (self.phi @ (self._pull - self._vector) + states @ states))
 
-    def step(self) -> float | None:
-        """Take a step; its squared decrement, or None if no part of it descends."""
-        pull, seen = self._information @ self.phi - self._vector, self._information @ self.slope
-        hessian, shortest = self.slope.T @ seen + np.eye(len(self.states)), _SHORTEST
-        factor, is_curved = cho_factor(hessian, check_finite=False), False
-        if self.multiplier is not None:
-            weights = self._density * (self.multiplier @ self._moments)
-            try:
-                factor = cho_factor(hessian + (self._modes.T * weights) @ self._modes,
-                                    check_finite=False)
-                is_curved, shortest = True, _SHORTEST_CURVED
-            except np.linalg.LinAlgError:
-                pass  # indefinite
-        gradient = self.slope.T @ pull + self.states
-        change = -cho_solve(factor, gradient, check_finite=False)
+    def step(self) -> float:
+        """Move to a better point; the squared decrement of Gauss-Newton, 0 where there is none."""
+        seen = self._information @ self.slope
+        gradient = self.slope.T @ self._pull + self._states
+        hessian = self.slope.T @ seen + np.eye(len(gradient))
+        factors = [cho_factor(hessian, check_finite=False)]
+        change = -cho_solve(factors[0], gradient, check_finite=False)
         decrement = -float(gradient @ change)
-        part = min(1.0, _LARGEST_STEP / max(float(np.abs(self._modes @ change).max()), 1e-9))
-        while part > shortest:
-            states = self.states + part * change
-            bent = self._phi(states) - self.phi - part * (self.slope @ change)
-            back = cho_solve(factor, self.slope.T @ (self._information @ bent),
-                             check_finite=False)
-            for taken in (states, states - back):
-                if (np.abs(self._modes @ (taken - states)).max() < _LARGEST_STEP
-                        and self._decrease(taken, pull) > _DESCENT * part * decrement):
-                    self.multiplier = pull + part * (seen @ change)
-                    self._move_to(taken)
+        weights = (self._pull + seen @ change) @ self._columns
+        try:
+            factors.insert(0, cho_factor(hessian + (self._modes.T * weights) @ self._modes,
+                                         check_finite=False))
+        except np.linalg.LinAlgError:
+            pass  # indefinite
+        part = 1.0
+        while part > _SHORTEST:
+            for factor in factors:
+                ahead = -cho_solve(factor, gradient, check_finite=False)
+                ahead *= part * min(1.0, _LARGEST_STEP / np.abs(self._modes @ ahead).max())
+                if self._accept(ahead, gradient):
+                    return decrement
+                bent = self._columns @ np.expm1(self._modes @ ahead) - self.slope @ ahead
+                back = cho_solve(factor, self.slope.T @ (self._information @ bent),
+                                 check_finite=False)
+                if self._accept(ahead - back, gradient):
                     return decrement
             part *= 0.5
-        self.multiplier = None
-        return self.step() if is_curved else None
+        return 0.0
 
-    def _decrease(self, states: Array, pull: Array) -> float:
-        """Decrease of the objective up to other states, from differences: both values are huge.
-
-        Args:
-            pull: (10,) gradient of the data's part in phi.
-        """
-        moved, more = self._phi(states) - self.phi, states - self.states
-        return -float(moved @ (pull + 0.5 * (self._information @ moved))
-                      + 0.5 * (more @ (states + self.states)))
+    def _accept(self, change: Array, gradient: Array) -> bool:
+        """Move by a change of the states, if it is no leap and descends."""
+        growth = self._modes @ change  # of the log-density
+        if np.abs(growth).max() > 1.01 * _LARGEST_STEP:
+            return False
+        moved = self._columns @ np.expm1(growth)
+        # From differences: both values are huge.
+        decrease = -float(moved @ (self._pull + 0.5 * (self._information @ moved))
+                          + change @ (self._states + 0.5 * change))
+        if not decrease > -_DESCENT * float(gradient @ change):
+            return False
+        self._move_to(self._states + change)
+        return True
 
 
 def find_mode(information: Array, vector: Array, prior: DensityPrior, width: float,
@@ -289,14 +285,11 @@ def find_mode(information: Array, vector: Array, prior: DensityPrior, width: flo
         information, vector: (10, 10) and (10,) of the data; mass: [kg] a first guess.
         least: evidence below which the mode does not matter, and need not be exact.
     """
-    search, before = _Search(information, vector, prior, width, mass), np.inf
+    search = _Search(information, vector, prior, width, mass)
     for _ in range(_STEPS):
         decrement = search.step()
-        if decrement is None or decrement < _SETTLED or decrement - search.value < least:
+        if decrement < _SETTLED or decrement - search.value < least:
             break
-        if decrement <= _SLOW * before:
-            search.multiplier = None
-        before = decrement
     # (1 + G'HG)^-1 between slopes G, by the triangle of G' (r, 10): ten unknowns, not r.
     upper = triangle(search.slope.T)
     root = np.linalg.cholesky(_EYE + upper @ information @ upper.T)
