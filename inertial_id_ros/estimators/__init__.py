@@ -1,7 +1,7 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Estimators of the inertial parameters of one body; each sees the data only as a `Problem`.
 
-The one named ``lmi`` is the class `Lmi` in ``lmi.py``; `Wls` and `Ols` are in ``wls.py``.
+The one named ``lmi`` is the class `Lmi` in ``lmi.py``; `Wls` and `Ols` are in `reference_body`.
 """
 
 from __future__ import annotations
@@ -52,6 +52,7 @@ def create(settings: Settings) -> Estimator:
     Only its own module is loaded: estimators need libraries that take long to load.
     """
     method = settings.estimator.method
-    module = import_module(f"{__package__}.{'wls' if method == 'ols' else method}")
+    file = "reference_body" if method in ("ols", "wls") else method
+    module = import_module(f"{__package__}.{file}")
     estimator: Estimator = getattr(module, method.capitalize())(settings)
     return estimator

@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import brentq
 
 from ..inertia import Array
 from .reference_body import SIDE, UNIT, smat, svec
@@ -22,7 +21,6 @@ STAGE = 0.2  # factor from one weight to the next
 # Squared Newton decrement over w at which the optimum of a weight on the way, of the last one, is
 # reached.
 NEAR, CENTERED = 0.5, 1e-12
-_SHORTEST = 0.3  # of an axis after a step: one near the wall of the cone takes many to come back
 _STEPS = 50  # at one weight
 
 
@@ -71,10 +69,9 @@ class BarrierFit:
             [root * np.eye(len(UNIT)), root * (UNIT - svec(pull))[:, None]]]), mode="r"))
         triangle, side = upper[:len(UNIT), :-1], upper[:len(UNIT), -1]
         z = np.linalg.solve(triangle, side)
-        change, across = smat(z), matrix @ z
-        slope = 2.0 * float(residual @ across) + weight * float(np.sum(pull * change))
-        length = _best_length(slope, float(across @ across), weight, np.linalg.eigvalsh(change))
-        return Step(factor, residual, length * change, triangle, 2.0 * float(side @ side))
+        decrement = 2.0 * float(side @ side)
+        return Step(factor, residual, smat(z) / (1.0 + np.sqrt(decrement / weight)), triangle,
+                    decrement)
 
     def find_center(self, weight: float, factor: Array, tolerance: float = CENTERED) -> Step:
         """The step at the optimum of one weight, from ``Z = factor factor'``."""
@@ -84,16 +81,3 @@ class BarrierFit:
                 break
             factor = factor @ np.linalg.cholesky(np.eye(SIDE) + step.change)
         return step
-
-
-def _best_length(slope: float, square: float, weight: float, values: Array) -> float:
-    """The t > 0 that minimises ``slope t + square t^2 - weight sum log(1 + t values)``."""
-    def derivative(t: float) -> float:
-        return slope + 2.0 * square * t - weight * float(np.sum(values / (1.0 + t * values)))
-
-    top = min((1.0 - _SHORTEST) / max(-float(values.min()), 1e-3), 1e3)
-    if derivative(top) <= 0.0:
-        return top
-    if derivative(0.0) >= 0.0:  # rounding: this is the optimum
-        return 0.0
-    return float(brentq(derivative, 0.0, top, xtol=1e-12, rtol=1e-3))

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.special import multigammaln
 
-from ..errors import InvalidShape, NotEnoughData
+from ..errors import InvalidShape
 from ..geometry.density_prior import shape_covariance
 from ..geometry.shape import Shape
 from ..inertia import Array
@@ -27,10 +27,10 @@ from ..model.problem import Problem
 from ..settings import Settings
 from . import Solution
 from .barrier import NEAR, BarrierFit, Step
-from .reference_body import FIRST, SIDE, UNIT, covariance_of, no_load, reference_body, smat, svec
+from .reference_body import SIDE, covariance_of, no_load, regularise, smat, svec
 
 SMALLEST = 1e-9  # second moment added, in units of J0, so that rounding cannot spoil J > 0
-GAMMAS = tuple(10.0 ** np.arange(3.0, -1.1, -0.5))  # to choose from, strongest first
+GAMMAS = tuple(np.sqrt(10.0) ** np.arange(6, -3, -1))  # to choose from, strongest first
 LARGEST = 8.0  # gamma with which the prior adds to what is known
 
 
@@ -52,10 +52,11 @@ class Entropic:
         """
         if shape is None:
             raise InvalidShape("the estimator 'entropic' needs a shape")
-        body = reference_body(shape)
-        rows = problem.matrix @ body.to_phi
-        mass = measure_mass(rows, problem.target)
-        modes = find_modes(smat(mass * rows), problem.target, GAMMAS)
+        data = regularise(problem, shape, needs_mass=False)
+        body, mass = data.body, data.mass
+        if not mass > 0.0:
+            raise no_load(mass)
+        modes = find_modes(smat(mass * problem.matrix @ body.to_phi), problem.target, GAMMAS)
         gamma, mode = max(zip(GAMMAS, modes, strict=True), key=lambda pair: log_evidence(*pair))
         pseudo = mode.factor @ mode.factor.T + SMALLEST * np.diag([1.0, 1.0, 1.0, 0.0])
         phi = body.make_consistent(mass * (body.to_phi @ svec(pseudo)))
@@ -68,24 +69,6 @@ class Entropic:
         larger, axes = np.linalg.eigh(np.eye(len(root)) + root.T @ error @ root)
         root = root @ axes / np.sqrt(np.maximum(larger, 1.0))  # 1, but for rounding
         return Solution(phi, covariance_of(np.concatenate([problem.matrix, root.T])))
-
-
-def measure_mass(rows: Array, target: Array) -> float:
-    """Mass [kg] of the evenly filled shape with a free centre that fits best.
-
-    Args:
-        rows: (n, 10) on the coordinates of the reference body; target: (n,).
-
-    Raises:
-        NotEnoughData: no information, numbers that are not finite, or no positive mass.
-    """
-    columns = np.stack([rows @ UNIT, *rows[:, FIRST].T], axis=1)
-    if not np.isfinite(columns).all() or not np.isfinite(target).all() or not columns[:, 0].any():
-        raise NotEnoughData("the window holds no usable sample of the wrench under gravity")
-    mass = float(np.linalg.lstsq(columns, target, rcond=None)[0][0])
-    if not mass > 0.0:
-        raise no_load(mass)
-    return mass
 
 
 def find_modes(tensor: Array, target: Array, gammas: Sequence[float]) -> list[Step]:

@@ -1,5 +1,7 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""A reference body of 1 kg: coordinates in which it is the unit, and a weak prior about it.
+"""A reference body of 1 kg: coordinates in which it is the unit, a weak prior about it, and least
+squares with it: `wls`, whitened, and `ols`, with N and N m as they are (Atkeson, An, Hollerbach
+1986). Nothing keeps the answers of these two physical.
 
 With ``J(unit_phi) = L L'`` (L upper block triangular, that is an affine map of space), the
 coordinates are ``x = svec(L^-1 J(phi) L^-T)``. There the reference body is ``svec(1)``, lengths are
@@ -19,11 +21,12 @@ from functools import cached_property, lru_cache
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from ..errors import NotEnoughData
+from ..errors import InvalidSetting, NotEnoughData
 from ..geometry.shape import Shape
 from ..inertia import Array, is_consistent, phi_from_body, phi_from_pseudo_inertia, pseudo_inertia
 from ..linalg import triangle
 from ..model.problem import Problem
+from ..settings import Settings
 from . import Solution
 
 SIDE = 4  # of a pseudo-inertia
@@ -47,8 +50,8 @@ def smat(vectors: Array) -> Array:
 # Without a shape: a ball at the sensor origin whose mass lies at 0.05 m (root mean square, each
 # axis), the size of a tool or of a part that an arm carries.
 DEFAULT_RADIUS = 0.05
-MASS = 9  # coordinate that is the mass
-FIRST = np.array([6, 7, 8])  # coordinates sqrt(2) * first moment
+MASS = -1  # coordinate that is the mass; before it those that are sqrt(2) * first moment
+FIRST = np.flatnonzero(_COLS == SIDE - 1)[:MASS]
 MASS_FLOOR = 1e-4  # part of the problem's mass scale below which a mass counts as none
 WEAK_PRIOR_SD = 1e4  # of the weak prior, relative to the reference body
 EPSILON = 1e-6  # smallest eigenvalue of a pseudo-inertia over the mass, for `lmi` and `manifold`
@@ -127,13 +130,15 @@ class RegularisedProblem:
         body: the reference body.
         matrix: (10, 10) upper triangular; target: (10,): minimise ``|matrix x - target|^2``.
         compact: (10,) the prior's body, positive definite.
-        mass_scale: [kg] mass by which to judge what is small; positive.
+        mass: [kg] that fits best with a free centre and the inertia of the reference body;
+            mass_scale: [kg] by which to judge what is small; positive.
     """
 
     body: ReferenceBody
     matrix: Array
     target: Array
     compact: Array
+    mass: float
     mass_scale: float
 
     @cached_property
@@ -167,7 +172,6 @@ def regularise(problem: Problem, shape: Shape | None, needs_mass: bool = True
     information = float(UNIT @ gram @ UNIT)
     if not (math.isfinite(information) and math.isfinite(target.sum()) and information > 0.0):
         raise NotEnoughData("the window holds no usable sample of the wrench under gravity")
-    # Size of the problem: the mass that fits best with a free centre and the reference's inertia.
     system = _SIMPLE.T @ gram @ _SIMPLE + 1e-9 * information * np.eye(4)
     mass = float(np.linalg.solve(system, _SIMPLE.T @ vector)[0])
     scale = max(abs(mass), 1.0 / math.sqrt(information))
@@ -175,7 +179,7 @@ def regularise(problem: Problem, shape: Shape | None, needs_mass: bool = True
     prior = _EYE[:MASS] / (WEAK_PRIOR_SD * scale)
     upper = triangle(np.column_stack([np.concatenate([rows, prior]),
                                       np.concatenate([target, prior @ compact])]))
-    data = RegularisedProblem(body, upper[:-1, :-1], upper[:-1, -1], compact, scale)
+    data = RegularisedProblem(body, upper[:-1, :-1], upper[:-1, -1], compact, mass, scale)
     if needs_mass and mass <= 0.0 and data.optimum[MASS] <= 0.0:
         raise no_load(float(data.optimum[MASS]))
     return data
@@ -193,3 +197,33 @@ def _compact_body(gram: Array, vector: Array, scale: float) -> Array:
     place = np.ones(SIDE)
     place[:3] = pilot[FIRST] / (math.sqrt(2.0) * pilot[MASS])
     return pilot[MASS] * svec(place[:, None] * place + _EXTENT)
+
+
+class Wls:
+    """Least squares, every row by its noise."""
+
+    name = "wls"
+    needs_shape = needs_wrench = False
+
+    def __init__(self, settings: Settings) -> None:
+        if self.name == "ols" and settings.estimator.weighting != "noise":
+            raise InvalidSetting("estimator.method 'ols' needs estimator.weighting 'noise'")
+
+    def solve(self, problem: Problem, shape: Shape | None) -> Solution:
+        """The unconstrained optimum; see `Estimator.solve`."""
+        data = regularise(problem, shape, needs_mass=False)
+        return data.solution(data.optimum, is_body=False)
+
+
+class Ols(Wls):
+    """Least squares, every row alike, with a free bias (or the known one)."""
+
+    name = "ols"
+    needs_wrench = True
+
+    def solve(self, problem: Problem, shape: Shape | None) -> Solution:
+        """The unconstrained optimum of all rows; its covariance is not that of noise."""
+        if not problem.models:
+            raise NotEnoughData("the estimator 'ols' needs the rows of the wrench")
+        return super().solve(Problem.from_models(
+            problem.models, np.ones(len(problem.noise)), 1e6 * problem.bias_sd), shape)

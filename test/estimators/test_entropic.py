@@ -20,8 +20,7 @@ from problems import (
 )
 
 from inertial_id_ros.estimators import entropic
-from inertial_id_ros.estimators.entropic import measure_mass
-from inertial_id_ros.estimators.reference_body import reference_body
+from inertial_id_ros.estimators.reference_body import regularise
 from inertial_id_ros.inertia import Array, point_columns, pseudo_inertia
 from inertial_id_ros.settings import Settings
 
@@ -70,7 +69,7 @@ def test_agrees_with_cvxpy_on_all_rows(rng: np.random.Generator, gamma: float, w
     rows = make_rows(rng, body_in_the_box(rng), motion(rng, 60, speed=0.7), bias=0.05)
     problem = compress(rows)
     marginal = problem.problems[weighting]
-    mass = measure_mass(marginal.matrix @ reference_body(SHAPE).to_phi, marginal.target)
+    mass = regularise(marginal, SHAPE).mass
     prior = mass * SHAPE.unit_phi
     wanted, best = least_by_cvxpy(rows, problem, weighting, prior, gamma)
     monkeypatch.setattr(entropic, "GAMMAS", (gamma,))
