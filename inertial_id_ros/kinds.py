@@ -41,10 +41,8 @@ class Doubt(Flag):
 
 
 NOTHING, (MASS, COM, INERTIA, FRAME, PRESENT) = Doubt(0), Doubt
-NUMBERS, PLACE = MASS | COM | INERTIA, COM | INERTIA | FRAME
-EVERYTHING = NUMBERS | FRAME
+PLACE, EVERYTHING = COM | INERTIA | FRAME, MASS | COM | INERTIA | FRAME
 STOPPING = PRESENT | FRAME  # no arm may go on moving by a program
-
 LEVELS = ("info", "warning", "error")
 
 
@@ -203,7 +201,7 @@ SETUP = {
         "info", NOTHING, "the driver compensates {mass:.3f} kg{why}; what is published is the sum",
         NONE_NEEDED),
     "payload_not_added": Kind(
-        "warning", NUMBERS, "payload compensated by the driver: {why}",
+        "warning", MASS | COM | INERTIA, "payload compensated by the driver: {why}",
         "set precompensated.*, or remove the payload on the robot"),
 }
 

@@ -60,7 +60,7 @@ def load_mesh(path: Path, scale: float = 1.0) -> trimesh.Trimesh:
                     trimesh.load(io.BytesIO(path.read_bytes()), file_type=kind))
         if isinstance(mesh, trimesh.Scene):
             mesh = mesh.to_mesh()
-        corners = np.asarray(mesh.vertices, dtype=float)
+        corners: Array = np.array(getattr(mesh, "vertices", np.empty((0, 3))), dtype=float)
         corners = corners[np.isfinite(corners).all(axis=1)]  # a scanner may get no return
         farthest = np.abs(corners).max(initial=0.0)
         if farthest > _FARTHEST:

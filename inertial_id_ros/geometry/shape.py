@@ -162,13 +162,11 @@ def shape_from_primitive(kind: str, size: ArrayLike, pose: ArrayLike,
 
     sizes = np.asarray(size, dtype=float)
     check_sizes(kind, sizes)
-    if kind == "box":
-        solid = trimesh.primitives.Box(extents=sizes)
-    elif kind == "sphere":
-        solid = trimesh.primitives.Sphere(radius=sizes[0], subdivisions=4)
-    else:
-        solid = trimesh.primitives.Cylinder(*sizes, sections=_SECTIONS)
-    return shape_from_mesh(solid, pose, bounding, kind)
+    solids: dict[str, trimesh.Trimesh] = {
+        "box": trimesh.primitives.Box(extents=sizes),
+        "sphere": trimesh.primitives.Sphere(radius=sizes[0], subdivisions=4),
+        "cylinder": trimesh.primitives.Cylinder(sizes[0], sizes[-1], sections=_SECTIONS)}
+    return shape_from_mesh(solids[kind], pose, bounding, kind)
 
 
 def shape_from_mesh(mesh: trimesh.Trimesh, pose: ArrayLike, bounding: bool = False,

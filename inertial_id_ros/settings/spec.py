@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from difflib import SequenceMatcher
 from typing import Any, NamedTuple
@@ -13,7 +14,6 @@ from ..errors import InvalidSetting
 
 Vector = tuple[float, ...]
 _SHOWN = 200  # characters
-_LARGEST = 2**63  # of a whole number; larger ones are mistakes, and too large for a float
 
 
 class Spec(NamedTuple):
@@ -60,10 +60,10 @@ def unknown_setting(name: str, known: Collection[str]) -> InvalidSetting:
 def coerce(name: str, value: Any, default: Any) -> Any:
     """The value in the setting's type (raises InvalidSetting where it does not fit: no guesses)."""
     kind = type(default)
-    is_whole = type(value) is int and abs(value) < _LARGEST
     if kind is tuple and isinstance(value, Iterable) and not isinstance(
             value, str | bytes | Mapping):
         return tuple(coerce(name, number, 0.0) for number in value)
+    is_whole = type(value) is int and abs(value) <= sys.maxsize  # larger ones are mistakes
     if kind is float and (is_whole or isinstance(value, float)):
         return float(value)
     if type(value) is kind and (kind is not int or is_whole):
@@ -89,8 +89,8 @@ def check(name: str, value: Any, spec: Spec) -> None:
     for x in value if isinstance(value, tuple) else (value,):
         if not isinstance(x, str | bool) and not (
                 math.isfinite(x) and spec.above < x and spec.low <= x <= spec.high):
-            unit = f" {spec.unit}" if spec.unit else ""
-            raise InvalidSetting(f"{name} is {x:g}{unit}; allowed: {allowed_range(spec)}")
+            raise InvalidSetting(f"{name} is {x:g} {spec.unit}".rstrip()
+                                 + f"; allowed: {allowed_range(spec)}")
 
 
 def allowed_range(spec: Spec) -> str:
@@ -99,6 +99,5 @@ def allowed_range(spec: Spec) -> str:
         return ", ".join(spec.choices)
     bounds = ("above", spec.above), ("at least", spec.low), ("at most", spec.high)
     parts = [f"{words} {bound:g}" for words, bound in bounds if math.isfinite(bound)]
-    if not parts:
-        return "finite" + (f", in {spec.unit}" if spec.unit else "")
-    return " and ".join(parts) + (f" {spec.unit}" if spec.unit else "")
+    words = " and ".join(parts) or ("finite, in" if spec.unit else "finite")
+    return f"{words} {spec.unit}".rstrip()
