@@ -19,10 +19,9 @@ from inertial_id_ros.msg import InertialParameters
 
 from .errors import InvalidData
 from .estimate import UNOBSERVED, ParameterVerdict
-from .inertia import GROUPS, Array, Body, is_consistent, phi_from_body, tensor_from_six
-from .io.decoding import inertia_numbers
-from .kinds import STOPPING, Doubt, without_doubted
-from .ros.conversions import LATCHED, TOPIC
+from .inertia import GROUPS, Array, is_consistent, phi_from_body
+from .kinds import STOPPING, Doubt
+from .ros.conversions import LATCHED, TOPIC, body_of, verdicts_of
 
 __all__ = ["NoPayload", "Payload", "PayloadClient"]
 
@@ -163,18 +162,6 @@ class PayloadClient:
             message.header.frame_id, message.tool_apart,
             Time.from_msg(message.header.stamp).nanoseconds,
             message.sequence, arrived, arrived + self.max_age)
-
-
-def body_of(message: InertialParameters) -> Body:
-    """The body of a message, in its frame."""
-    numbers = inertia_numbers(message.inertia)
-    return Body(message.inertia.m, numbers[1:4], tensor_from_six(numbers[4:]))
-
-
-def verdicts_of(message: InertialParameters) -> tuple[ParameterVerdict, ...]:
-    """The verdicts (10,) of a message; those that do not exist, or are in doubt, are UNOBSERVED."""
-    return without_doubted([ParameterVerdict(v) if v < len(ParameterVerdict) else UNOBSERVED
-                            for v in message.verdict.tolist()], Doubt(message.doubt))
 
 
 def why_unusable(message: InertialParameters, require: str) -> str:

@@ -26,9 +26,8 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
-from inertial_id_ros.apps.simulation.cobot import SimulatedCobot
+from inertial_id_ros.apps.simulation.cobot import CobotSettings, SimulatedCobot
 from inertial_id_ros.apps.simulation.motion import START_POSE, Trajectory
-from inertial_id_ros.apps.simulation.settings import CobotSettings
 from inertial_id_ros.ros.conversions import LATCHED, time_message
 
 ROOT = Path(__file__).resolve().parent.parent

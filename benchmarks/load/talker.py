@@ -24,8 +24,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
-from inertial_id_ros.apps.simulation.cobot import Recording, SimulatedCobot
-from inertial_id_ros.apps.simulation.settings import CobotSettings
+from inertial_id_ros.apps.simulation.cobot import CobotSettings, Recording, SimulatedCobot
 
 _DEPTH = 1000
 _STAMP_AT = 4  # after the header of the serialisation comes the stamp

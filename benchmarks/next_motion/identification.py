@@ -6,10 +6,9 @@ from __future__ import annotations
 import numpy as np
 
 from inertial_id_ros.api import Identifier
-from inertial_id_ros.apps.simulation.cobot import SimulatedCobot
+from inertial_id_ros.apps.simulation.cobot import CobotSettings, SimulatedCobot
 from inertial_id_ros.apps.simulation.description import SENSOR_FRAME
 from inertial_id_ros.apps.simulation.motion import CommandedMotion, Trajectory
-from inertial_id_ros.apps.simulation.settings import CobotSettings
 from inertial_id_ros.estimate import Estimate, NoEstimate
 
 from .task import Task

@@ -13,8 +13,8 @@ from typing import Protocol
 import numpy as np
 
 from inertial_id_ros.apps.excitation.arm import Arm
-from inertial_id_ros.apps.excitation.information import Knowledge, payload_goal
-from inertial_id_ros.apps.excitation.motions import points_for_controller, through, violations
+from inertial_id_ros.apps.excitation.information import Knowledge
+from inertial_id_ros.apps.excitation.motions import through, violations
 from inertial_id_ros.apps.simulation.motion import MEAN_SPEED, Sinusoid, Trajectory
 from inertial_id_ros.inertia import Array
 
@@ -47,21 +47,19 @@ class Planned:
     """The planner's motions."""
 
     def __init__(self, task: Task) -> None:
-        self._planner, self._pose, self._arm = task.planner(), task.pose, task.arm()
-        self._rng = np.random.default_rng(task.number)
+        self._planner, self._pose = task.planner(), task.pose
         self.problems: list[str] = []
 
     def next(self, knowledge: Knowledge) -> Trajectory:
-        goal = payload_goal(self._arm, knowledge, goals(knowledge.phi)["all"])
-        motion = self._planner.next_motion(self._pose, goal, self._rng)
-        self._after = knowledge._replace(information=goal.after(motion).information)
-        planned = points_for_controller(self._arm, motion)
-        self.problems += violations(self._arm, planned, self._pose, LIMITS)
+        planner, pose = self._planner, self._pose
+        planner.known = knowledge
+        motion = planner.next_motion(pose, goals(knowledge.phi)["all"])
+        self.problems += violations(planner.arm, motion, pose, LIMITS)
         self._pose = motion.positions[-1]
-        return planned
+        return motion
 
     def knowledge_after(self, knowledge: Knowledge) -> Knowledge:
-        return self._after
+        return self._planner.known
 
 
 class _Usual:
@@ -84,7 +82,7 @@ class PublishedSinusoid(_Usual):
             path = Sinusoid(pace * MEAN_SPEED, _RAMP, self._pose)
             t = np.arange(0.0, _SINUSOID, _POINTS)
             q, dq, ddq = path(t)
-            peak = float(self._arm.links(q, dq).speed.max())
+            peak = float(self._arm.links(q, dq)[0].max())
             if peak <= LIMITS.link_speed:
                 return Trajectory(t, q, dq, ddq)
             pace *= 0.99 * LIMITS.link_speed / peak

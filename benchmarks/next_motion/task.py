@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from inertial_id_ros.apps.excitation.arm import Arm
+from inertial_id_ros.apps.excitation.information import Knowledge
 from inertial_id_ros.apps.excitation.motions import MotionLimits, MotionPlanner
 from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description
 from inertial_id_ros.apps.simulation.motion import START_POSE
@@ -46,7 +47,8 @@ class Task:
 
     def planner(self) -> MotionPlanner:
         """The planner of this arm with this payload (raises InvalidData where it cannot stand)."""
-        return MotionPlanner(self.arm(), LIMITS, self.pose)
+        return MotionPlanner(self.arm(), LIMITS, self.pose, Knowledge.usual(Settings()),
+                             self.number)
 
     def arm(self) -> Arm:
         """The arm with a box around this payload."""

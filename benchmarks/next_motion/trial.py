@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from inertial_id_ros.apps.excitation.information import Knowledge
-from inertial_id_ros.apps.guide.motions import LONGEST_MOTION
+from inertial_id_ros.apps.guide.show import LONGEST_MOTION
 from inertial_id_ros.errors import InvalidData
 from inertial_id_ros.estimate import Estimate, NoEstimate
 from inertial_id_ros.inertia import Array, report_from_phi

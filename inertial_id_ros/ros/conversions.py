@@ -31,9 +31,19 @@ from ..estimate import (
     Estimate,
     NoEstimate,
     Outcome,
+    ParameterVerdict,
 )
-from ..inertia import GROUPS, PARAMETER_NAMES, Array, Body, is_consistent, principal_moments
-from ..kinds import Finding, doubt_in, doubting_first
+from ..inertia import (
+    GROUPS,
+    PARAMETER_NAMES,
+    Array,
+    Body,
+    is_consistent,
+    principal_moments,
+    tensor_from_six,
+)
+from ..io.decoding import inertia_numbers
+from ..kinds import Doubt, Finding, doubt_in, doubting_first, without_doubted
 
 TOPIC = "/inertial_id_node/inertial_parameters"
 # s of silence after which a subscriber that asked for it is told: a busy machine keeps it, too.
@@ -102,6 +112,18 @@ def pose_matrix(pose: Pose) -> Array:
     matrix = np.array(quaternion_matrix(turn / length), dtype=float)
     matrix[:3, 3] = place
     return matrix
+
+
+def body_of(message: InertialParameters) -> Body:
+    """The body of a message, in its frame."""
+    numbers = inertia_numbers(message.inertia)
+    return Body(message.inertia.m, numbers[1:4], tensor_from_six(numbers[4:]))
+
+
+def verdicts_of(message: InertialParameters) -> tuple[ParameterVerdict, ...]:
+    """The verdicts (10,) of a message; those that do not exist, or are in doubt, are UNOBSERVED."""
+    return without_doubted([ParameterVerdict(v) if v < len(ParameterVerdict) else UNOBSERVED
+                            for v in message.verdict.tolist()], Doubt(message.doubt))
 
 
 def inertia_message(body: Body) -> Inertia:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ..apps.excitation.collision import Obstacle
+from ..apps.excitation.arm import Obstacle
 from ..errors import InvalidShape, printable
 from ..inertia import Array
 from .conversions import PRIMITIVES, mesh_arrays, pose_matrix

@@ -12,10 +12,9 @@ import pytest
 from wiggled import BIAS, DELAY, EPOCH, receive, record, wiggle
 
 from inertial_id_ros.apps.excitation.arm import Arm
-from inertial_id_ros.apps.excitation.motions import MotionLimits
-from inertial_id_ros.apps.guide.checks import OPEN, PASSED, failed
-from inertial_id_ros.apps.guide.motion_checks import check_by_motion, prove
-from inertial_id_ros.apps.guide.motions import MotionSource
+from inertial_id_ros.apps.excitation.information import Knowledge
+from inertial_id_ros.apps.excitation.motions import MotionLimits, MotionPlanner, violations
+from inertial_id_ros.apps.guide.checks import OPEN, PASSED, check_by_motion, failed, prove
 from inertial_id_ros.apps.simulation.cobot import SimulatedCobot
 from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description
 from inertial_id_ros.apps.simulation.motion import START_POSE
@@ -29,6 +28,7 @@ UR = Settings().replace({"wrench.sensor": "ur_e_series"})
 DESCRIPTION = load_description()
 NAMES = DESCRIPTION.joint_names
 POSE = dict(zip(NAMES, START_POSE.tolist(), strict=True))
+LIMITS = MotionLimits()
 TRUTH = PAYLOADS["drill"].phi
 
 
@@ -135,14 +135,15 @@ def test_the_true_payload_is_proved_and_another_is_not():
 # ---- the motions themselves ----------------------------------------------------------------------
 
 
-def made_source(urdf=DESCRIPTION.urdf) -> MotionSource:
+def make_planner(urdf=DESCRIPTION.urdf) -> MotionPlanner:
     box = np.array([[-0.1, -0.1, 0.0], [0.1, 0.1, 0.2]])
-    return MotionSource(Arm(urdf, SENSOR_FRAME, box), MotionLimits(), POSE, ATI)
+    arm = Arm(urdf, SENSOR_FRAME, box)
+    return MotionPlanner(arm, LIMITS, arm.positions(POSE), Knowledge.usual(ATI))
 
 
 @pytest.fixture(scope="module")
-def source() -> MotionSource:
-    return made_source()
+def planner() -> MotionPlanner:
+    return make_planner()
 
 
 def ups(motion):
@@ -156,8 +157,8 @@ def angle(a, b):
 
 
 @pytest.mark.slow
-def test_the_wiggle_tilts_the_sensor_about_two_axes_and_comes_back(source):
-    motions = source.wiggle(POSE)
+def test_the_wiggle_tilts_the_sensor_about_two_axes_and_comes_back(planner):
+    motions = planner.wiggle(START_POSE)
     assert len(motions) == 2
     axes = []
     for motion in motions:
@@ -166,19 +167,19 @@ def test_the_wiggle_tilts_the_sensor_about_two_axes_and_comes_back(source):
         directions = ups(motion)
         assert max(angle(up, directions[0]) for up in directions) > 15.0
         axes.append(np.cross(directions[0], directions[len(directions) // 4]))
-        assert source.problems(motion, POSE) == ()
+        assert violations(planner.arm, motion, START_POSE, LIMITS) == ()
     assert 60.0 < angle(*(axis / np.linalg.norm(axis) for axis in axes)) < 120.0
 
 
 @pytest.mark.slow
-def test_a_large_motion_is_larger_than_the_wiggle_and_another_each_time(source):
-    first, second = (source.large_motion(POSE) for _ in range(2))
+def test_a_large_motion_is_larger_than_the_wiggle_and_another_each_time(planner):
+    first, second = (planner.large_motion(START_POSE) for _ in range(2))
     assert not np.array_equal(first.positions[len(first.stamps) // 2],
                               second.positions[len(second.stamps) // 2])
     for motion in (first, second):
         directions = ups(motion)
         assert max(angle(up, directions[0]) for up in directions) > 25.0
-        assert source.problems(motion, POSE) == ()
+        assert violations(planner.arm, motion, START_POSE, LIMITS) == ()
 
 
 def test_a_wrist_without_room_can_make_no_motion():
@@ -188,7 +189,7 @@ def test_a_wrist_without_room_can_make_no_motion():
         if limit is not None and at is not None:
             limit.set("lower", str(at - 0.01))
             limit.set("upper", str(at + 0.01))
-    tight = made_source(ElementTree.tostring(tree, "unicode"))
+    tight = make_planner(ElementTree.tostring(tree, "unicode"))
     for motion in (tight.wiggle, tight.large_motion):
         with pytest.raises(InvalidData):
-            motion(POSE)
+            motion(START_POSE)

@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 from wiggled import BIAS, record, wiggle
 
-from inertial_id_ros.apps.guide.checks import FAILED, Row
-from inertial_id_ros.apps.guide.motion_checks import Proof, prove
-from inertial_id_ros.apps.guide.show import End, Progress, Show, Wanted, parts_of, session_page
+from inertial_id_ros.apps.guide.checks import FAILED, Proof, Row, prove
+from inertial_id_ros.apps.guide.show import End, Show, Wanted, session_page
 from inertial_id_ros.apps.simulation.payload import PAYLOADS
 from inertial_id_ros.estimate import Estimate, ParameterVerdict
 from inertial_id_ros.inertia import report_jacobian
@@ -30,8 +29,6 @@ def found(sigma, verdict=2) -> Estimate:
         (ParameterVerdict(verdict),) * 10, six, six, six, 100, 1.0, 1.0, 1e-4, 0.01)
 
 
-PROGRESS = Progress(7.0, 83.0, parts_of(found([0.05] + 9 * [0.001]), Wanted(0.02, 0.003)))
-UNKNOWN = PROGRESS._replace(parts=parts_of(found(np.full(10, 0.01), 0), Wanted(0.02, 0.003)))
 WRONG = Row("clocks", FAILED, "0.30 s apart", "less than 0.1 s", "Synchronise <both>.")
 PROOF = Proof(np.arange(3.0), np.tile([3.0, 0.0, 4.0, 0.0, 0.6, 0.8], (3, 1)), np.zeros((3, 6)),
               np.tile([3.0, 0.0, 3.5, 0.0, 0.6, 0.7], (3, 1)), (0.7, 0.2))
@@ -45,8 +42,8 @@ def run_show(**options):
     show.row(WRONG)
     show.motion("tilt it", 1.234)
     for k in range(20):
-        show.progress(PROGRESS._replace(elapsed=0.1 * k))
-    show.progress(UNKNOWN._replace(elapsed=9.0))
+        show.progress(0.1 * k, 83.0, found([0.05] + 9 * [0.001]), "mass 1.4 kg", "inertia")
+    show.progress(9.0, 74.0, None, "", "no estimate yet")
     show.prove(PROOF)
     show.say("saved", True)
     agreed = show.ask("Move?")
@@ -60,9 +57,19 @@ def test_events_are_lines_of_json_and_progress_comes_once_a_second():
     assert [e["event"] for e in events] == ["step", "check", "motion", *3 * ["progress"], "proof",
                                             "note", "question", "end"] and not agreed
     assert events[1]["advice"] == WRONG.advice and events[1]["verdict"] == "wrong"
-    assert events[3]["mass"]["goal"] == pytest.approx(0.02 * PAYLOADS["drill"].mass)
+    assert events[3]["values"][0] == pytest.approx(PAYLOADS["drill"].mass)
+    assert events[3]["sigma"][:2] == pytest.approx([0.05, 0.001])
+    assert events[5]["missing"] == "no estimate yet" and not events[5]["values"]
     assert events[6]["given"] and events[6]["residual_after"] == pytest.approx([0.5, 0.1])
     assert events[-1]["status"] == 4
+
+
+def test_what_is_wanted_is_for_a_planner_a_deviation_of_each_parameter():
+    report = found(np.full(10, 0.01)).report
+    half = 1.96 * Wanted(0.02, 0.003, 0.2).sigma(PHI)
+    assert half[:2] == pytest.approx([0.02 * report[0], 0.003])
+    assert half[4:] == pytest.approx(0.2 * report[[4, 7, 9]].mean())
+    assert np.isinf(Wanted(0.02, 0.003).sigma(PHI)[4:]).all()
 
 
 @pytest.mark.parametrize(("answer", "agreed"), [("y\n", True), ("n\n", False), ("\n", False),

@@ -13,17 +13,14 @@ import trimesh
 import yaml
 from scipy.interpolate import BPoly
 
-from inertial_id_ros.apps.excitation import plan_excitation
-from inertial_id_ros.apps.excitation.arm import Arm
-from inertial_id_ros.apps.excitation.collision import Obstacle, box_obstacle
-from inertial_id_ros.apps.excitation.information import Knowledge, payload_goal
+from inertial_id_ros.apps.excitation.arm import Arm, Obstacle, box_obstacle
+from inertial_id_ros.apps.excitation.information import Knowledge
 from inertial_id_ros.apps.excitation.motions import (
     MotionLimits,
     MotionPlanner,
-    points_for_controller,
     violations,
 )
-from inertial_id_ros.apps.excitation.plan_excitation import main, payload_known, sequence
+from inertial_id_ros.apps.excitation.plan_excitation import main, robot_motion, sequence
 from inertial_id_ros.apps.simulation.cobot import ArmEngine, SimulatedCobot
 from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description
 from inertial_id_ros.apps.simulation.motion import START_POSE, Sinusoid, Trajectory
@@ -44,23 +41,17 @@ def arm() -> Arm:
 
 @pytest.fixture(scope="module")
 def planner(arm: Arm) -> MotionPlanner:
-    return MotionPlanner(arm, LIMITS, START_POSE)
+    return MotionPlanner(arm, LIMITS, START_POSE, NOTHING, 0)
 
 
 @pytest.fixture(scope="module")
-def moves(arm: Arm, planner: MotionPlanner) -> list[Trajectory]:
+def motions(planner: MotionPlanner) -> list[Trajectory]:
     """Three motions, one after the other."""
-    goal, pose, rng = payload_goal(arm, NOTHING, WANTED), START_POSE, np.random.default_rng(0)
-    found = []
+    found, pose = [], START_POSE
     for _ in range(3):
-        found.append(planner.next_motion(pose, goal, rng))
-        goal, pose = goal.after(found[-1]), found[-1].positions[-1]
+        found.append(planner.next_motion(pose, WANTED))
+        pose = found[-1].positions[-1]
     return found
-
-
-@pytest.fixture(scope="module")
-def motions(arm: Arm, moves: list[Trajectory]) -> list[Trajectory]:
-    return [points_for_controller(arm, move) for move in moves]
 
 
 def published(seconds: float, speed: float = 1.0) -> Trajectory:
@@ -84,14 +75,14 @@ def test_motions_follow_each_other_at_rest_as_quintics_between_their_points(arm,
         np.testing.assert_allclose(part, spline(t, order), atol=atol)
 
 
-def test_three_motions_identify_more_than_the_published_sinusoid_in_the_same_time(arm, moves):
-    nothing = goal = payload_goal(arm, NOTHING, WANTED)
-    for move in moves:
-        before, goal = NOTHING.sigma(goal.information), goal.after(move)
-        assert (NOTHING.sigma(goal.information) <= before * (1.0 + 1e-9)).all()
-    spent = sum(move.duration for move in moves) + 0.4 * len(moves)  # with all rests
+def test_three_motions_identify_more_than_the_published_sinusoid_in_the_same_time(arm, motions):
+    known = NOTHING
+    for motion in motions:
+        before, known = NOTHING.sigma(known.information), known.after(arm, motion)
+        assert (NOTHING.sigma(known.information) <= before * (1.0 + 1e-9)).all()
+    spent = sum(motion.duration for motion in motions) + 0.4 * len(motions)  # with all rests
     missing = [np.log(np.maximum(NOTHING.sigma(k.information) / WANTED, 1.0)).sum()
-               for k in (goal, nothing.after(published(spent - 0.4)))]
+               for k in (known, NOTHING.after(arm, published(spent - 0.4)))]
     assert missing[0] < 0.5 * missing[1]
 
 
@@ -130,7 +121,7 @@ def test_the_check_names_an_obstacle_in_the_way_and_no_motion_starts_in_one(moti
     assert any("crate" in problem for problem in violations(arm, motions[0], START_POSE, LIMITS))
     around = box_obstacle("crate", np.array([[-2.0, -2.0, 0.3], [2.0, 2.0, 2.0]]))
     with pytest.raises(InvalidData, match="crate"):
-        MotionPlanner(Arm(URDF, SENSOR_FRAME, BOX, obstacles=[around]), LIMITS, START_POSE)
+        MotionPlanner(Arm(URDF, SENSOR_FRAME, BOX, obstacles=[around]), LIMITS, START_POSE, NOTHING)
 
 
 @pytest.mark.parametrize(("change", "words"), [
@@ -142,6 +133,12 @@ def test_the_check_names_what_is_wrong_with_points(arm, motions, change, words):
     (name, make), = change.items()
     bad = motions[0]._replace(**{name: make(getattr(motions[0], name))})
     assert any(words in problem for problem in violations(arm, bad, START_POSE, LIMITS))
+
+
+def test_no_joint_goes_farther_from_home_than_its_range(arm):
+    motion = MotionPlanner(arm, MotionLimits(range=0.3), START_POSE, NOTHING, 0).next_motion(
+        START_POSE, WANTED)
+    assert (np.abs(motion.positions - START_POSE).max(axis=0) <= 0.3 + 1e-9).all()
 
 
 CORNERS = np.array([[-0.3, -0.2, 0.0], [0.1, 0.2, 0.4]])
@@ -185,7 +182,7 @@ def test_speed_and_height_of_the_payloads_box_are_those_of_its_corners_by_mujoco
     model, rng = points_of(CORNERS), np.random.default_rng(3)
     data, velocity = mujoco.MjData(model), np.zeros(6)
     q, dq = rng.uniform(-2.0, 2.0, (20, 6)), rng.normal(size=(20, 6))
-    found = Arm(URDF, SENSOR_FRAME, CORNERS).links(q, dq)
+    speed, height = Arm(URDF, SENSOR_FRAME, CORNERS).links(q, dq)
     for i in range(len(q)):
         data.qpos[:], data.qvel[:] = q[i], dq[i]
         mujoco.mj_forward(model, data)
@@ -194,8 +191,8 @@ def test_speed_and_height_of_the_payloads_box_are_those_of_its_corners_by_mujoco
             mujoco.mj_objectVelocity(model, data, mujoco.mjtObj.mjOBJ_SITE, site, velocity, 0)
             speeds.append(np.linalg.norm(velocity[3:]))
         # The wrist itself is smaller than this box, and nearer to every axis.
-        np.testing.assert_allclose(found.speed[i, -1], max(speeds), rtol=1e-9)
-        assert found.height[i, -1] <= data.site_xpos[:, 2].min() + 1e-12
+        np.testing.assert_allclose(speed[i, -1], max(speeds), rtol=1e-9)
+        assert height[i, -1] <= data.site_xpos[:, 2].min() + 1e-12
 
 
 def test_motion_of_the_sensor_and_torques_are_those_of_mujoco() -> None:
@@ -210,35 +207,41 @@ def test_motion_of_the_sensor_and_torques_are_those_of_mujoco() -> None:
     np.testing.assert_allclose(arm.torque(q, dq, ddq), truth.effort, atol=1e-6)
 
 
+def test_shapes_are_near_from_their_distance_on(meshes: None) -> None:
+    """The distance of a ball of 0.3 m to a box that stands upright beside it is known."""
+    arm = Arm(ROBOT.format("ball.stl"), "arm")
+    q = np.array([[0.3, -0.5], [0.0, -0.2], [1.0, 0.4]])
+    above = np.maximum(np.abs(0.5 + q[:, 1]) - 0.05, 0.0)
+    for at, exact in zip(q, np.hypot(0.4, above) - 0.3, strict=True):
+        assert not arm.near(at[None], exact - 1e-6).any()  # the mesh is inscribed
+        assert arm.near(at[None], exact + 0.01).all()
+
+
 def test_a_link_inside_a_hollow_one_is_free_until_it_meets_a_wall(meshes: None) -> None:
     """The box stands 0.3 m from a wall of the cup, and in the middle of its hull."""
     arm = Arm(ROBOT.format("cup.stl"), "arm")
-    assert arm.shapes is not None
-    at = arm.configurations(np.array([[0.0, 0.0], [0.0, -1.38]]))
-    assert arm.shapes.near(at, 0.29)[:, 0].tolist() == [False, True]
-    assert arm.shapes.near(at, 0.31)[:, 0].tolist() == [True, True]
+    at = np.array([[0.0, 0.0], [0.0, -1.38]])
+    assert arm.near(at, 0.29)[:, 0].tolist() == [False, True]
+    assert arm.near(at, 0.31)[:, 0].tolist() == [True, True]
 
 
 def test_obstacles_are_kept_out_of_as_they_stand(meshes: None) -> None:
     """A wall 0.15 m above the arm; the root stands where it stands, and may touch it."""
     wall = box_obstacle("wall", np.array([[-2.0, -2.0, 0.7], [2.0, 2.0, 0.8]]))
     arm = Arm(ROBOT.format("ball.stl"), "arm", obstacles=[wall])
-    assert arm.shapes is not None
-    assert [pair[1] for pair in arm.shapes.pairs] == ["arm_0", "wall"]
-    at = arm.configurations(np.array([[0.0, 0.12], [0.0, 0.14]]))
-    assert arm.shapes.near(at, 0.02)[:, 1].tolist() == [False, True]
+    assert [pair[1] for pair in arm.pairs] == ["arm_0", "wall"]
+    at = np.array([[0.0, 0.12], [0.0, 0.14]])
+    assert arm.near(at, 0.02)[:, 1].tolist() == [False, True]
     around = box_obstacle("around", np.array([[-2.0, -2.0, -2.0], [2.0, 2.0, 2.0]]))
     everywhere = Arm(ROBOT.format("ball.stl"), "arm", obstacles=[around])
-    assert everywhere.shapes is not None and len(everywhere.shapes.pairs) == 2
+    assert len(everywhere.pairs) == 2
 
 
 @pytest.mark.parametrize("name", ["cut.stl", "nowhere.stl"])
-def test_without_meshes_nothing_is_checked_and_obstacles_are_refused(meshes: None, name: str
-                                                                     ) -> None:
-    found = Arm(ROBOT.format(name), "arm")
-    assert found.shapes is None and name in found.unchecked and "\n" not in found.unchecked
-    with pytest.raises(InvalidModel):
-        Arm(ROBOT.format(name), "arm", obstacles=[Obstacle("ball", "sphere", (0.1,))])
+def test_an_arm_whose_meshes_are_missing_is_refused(meshes: None, name: str) -> None:
+    with pytest.raises(InvalidModel, match=name) as caught:
+        Arm(ROBOT.format(name), "arm")
+    assert "\n" not in str(caught.value)
 
 
 PERIOD = 8.0
@@ -249,15 +252,27 @@ START = "--start=0,-1.5708,1.0472,-1.5708,-1.5708,0"
 
 @pytest.mark.slow
 def test_a_planned_motion_keeps_its_limits_and_beats_the_published_sinusoid() -> None:
-    arm, known = Arm(load_description().urdf, SENSOR_FRAME), payload_known(1.0, None)
-    goal = payload_goal(arm, known, plan_excitation.WANTED)
-    motion, after = sequence(MotionPlanner(arm, WIDE, START_POSE), START_POSE, goal, PERIOD)
-    assert violations(arm, points_for_controller(arm, motion), START_POSE, WIDE) == ()
+    arm, known = Arm(URDF, SENSOR_FRAME), Knowledge.usual(Settings(), 1.0)
+    planner = MotionPlanner(arm, WIDE, START_POSE, known, 0)
+    motion = sequence(planner, START_POSE, PERIOD)
+    assert violations(arm, motion, START_POSE, WIDE) == ()
     assert 0.8 * PERIOD < motion.duration <= PERIOD
     quick = published(PERIOD)
-    slower = WIDE.link_speed / arm.links(quick.positions, quick.velocities).speed.max()
-    usual = goal.after(published(PERIOD, slower))
-    assert np.log(known.sigma(usual.information) / known.sigma(after.information)).mean() > 0.2
+    slower = WIDE.link_speed / arm.links(quick.positions, quick.velocities)[0].max()
+    usual = known.after(arm, published(PERIOD, slower))
+    assert np.log(known.sigma(usual.information)
+                  / known.sigma(planner.known.information)).mean() > 0.2
+
+
+@pytest.mark.slow
+def test_a_series_for_a_robot_keeps_its_limits_and_returns_to_its_start() -> None:
+    arm = Arm(URDF, "tool0")
+    motion, smaller = robot_motion(arm, WIDE, START_POSE, PERIOD)
+    assert violations(arm, motion, START_POSE, WIDE) == () and motion.duration == PERIOD
+    np.testing.assert_allclose(motion.positions[[0, -1]], [START_POSE, START_POSE], atol=1e-9)
+    assert (np.ptp(motion.positions, axis=0) > 0.1).all() and smaller > 2.0
+    slopes = np.gradient(motion.positions, motion.stamps, axis=0)[5:-5]
+    np.testing.assert_allclose(slopes, motion.velocities[5:-5], atol=1e-3)
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import pinocchio as pin
 import pytest
 from scipy.spatial.transform import Rotation
 
-from inertial_id_ros.apps.simulation.cobot import SimulatedCobot
+from inertial_id_ros.apps.simulation.cobot import CobotSettings, SimulatedCobot
 from inertial_id_ros.apps.simulation.description import load_description
 from inertial_id_ros.apps.simulation.motion import (
     START_POSE,
@@ -16,7 +16,6 @@ from inertial_id_ros.apps.simulation.motion import (
     Trajectory,
 )
 from inertial_id_ros.apps.simulation.payload import PAYLOADS, Part, Payload
-from inertial_id_ros.apps.simulation.settings import CobotSettings
 
 G = np.array([0.0, 0.0, -9.81])
 CLEAN = {"noise": (0.0, 0.0), "encoder_noise": 0.0}

@@ -8,10 +8,9 @@ from itertools import chain
 import numpy as np
 
 from inertial_id_ros.apps.guide.recorder import Recorder
-from inertial_id_ros.apps.simulation.cobot import SimulatedCobot
+from inertial_id_ros.apps.simulation.cobot import CobotSettings, SimulatedCobot
 from inertial_id_ros.apps.simulation.motion import START_POSE, Trajectory
 from inertial_id_ros.apps.simulation.payload import Payload
-from inertial_id_ros.apps.simulation.settings import CobotSettings
 from inertial_id_ros.apps.simulation.write import latched_messages, sample_messages
 from inertial_id_ros.io.inputs import JOINT_STATES, ROBOT_DESCRIPTION, WRENCH
 from inertial_id_ros.model.history import Window

@@ -13,8 +13,7 @@ import pytest
 from ros_process import RosProcess, Stage
 
 from inertial_id_ros.apps.bag.identify_bag import main as identify_bag
-from inertial_id_ros.apps.simulation.cobot import SimulatedCobot
-from inertial_id_ros.apps.simulation.settings import CobotSettings
+from inertial_id_ros.apps.simulation.cobot import CobotSettings, SimulatedCobot
 from inertial_id_ros.apps.simulation.write import write_bag
 from inertial_id_ros.msg import InertialParameters
 

@@ -1,13 +1,17 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""A robot description as a planner sees it: sensor motion, torques, speeds and distances of links.
+"""A robot description as a planner sees it: sensor motion, torques, speeds and distances of links
+and of what stands around.
 
-Motions are computed for many joint states at once, as a planner asks for thousands. A link is the
-corners of what bounds its collision shapes, so that no speed is too low.
+Motions are computed for many joint states at once, as a planner asks for thousands. For its speed a
+link is the corners of what bounds its collision shapes, so that no speed is too low; distances are
+those of the shapes themselves.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations, product
 from typing import NamedTuple
 from xml.etree import ElementTree
 
@@ -16,14 +20,74 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike
 
-from ...errors import InvalidModel, UnknownFrame
+from ...errors import InvalidData, InvalidModel, InvalidShape, UnknownFrame
+from ...geometry.mesh import package_roots
 from ...inertia import Array, phi_to_pinocchio
+from ...limits import MAX_FACES
 from ...model.newton_euler import GRAVITY, skew
 from ...motion.robot import link_names, parse_urdf
-from .collision import CollisionShapes, Obstacle, corners_of, read_shapes
 
+# Shape -> its sizes [m].
+SIZES = {"box": "x, y, z", "sphere": "radius", "cylinder": "height, radius", "mesh": ""}
 LEVEL = 1e-4  # m: a link that rises and falls by less turns about the vertical
 POSES = 100  # random ones
+
+
+@dataclass(frozen=True, eq=False)
+class Obstacle:
+    """A solid that no moving link may touch.
+
+    Attributes:
+        name: for messages; shape: box, sphere, cylinder (along its z axis) or mesh.
+        size: full lengths x, y, z; radius; height and radius; empty for a mesh [m].
+        pose: (4, 4) from its axes to those of the description's root.
+        vertices: (n, 3) [m] and triangles: (m, 3), of a mesh.
+
+    Raises:
+        InvalidShape: sizes that are not positive, a pose or a mesh that is none.
+    """
+
+    name: str
+    shape: str
+    size: tuple[float, ...]
+    pose: Array = field(default_factory=lambda: np.eye(4))
+    vertices: Array = field(default_factory=lambda: np.empty((0, 3)))
+    triangles: np.ndarray = field(default_factory=lambda: np.empty((0, 3), dtype=int))
+
+    def __post_init__(self) -> None:
+        wanted, turn, faces = SIZES[self.shape], np.asarray(self.pose)[:3, :3], self.triangles
+        if len(self.size) != len(wanted.split()) or not all(0.0 < s < np.inf for s in self.size):
+            raise InvalidShape(f"size of the {self.shape} '{self.name}' is {list(self.size)}; it "
+                               f"must be positive numbers: {wanted}")
+        if not (np.isfinite(self.pose).all() and np.allclose(turn @ turn.T, np.eye(3), atol=1e-6)):
+            raise InvalidShape(f"pose of the obstacle '{self.name}' is no rotation and translation")
+        if self.shape == "mesh" and not (
+                0 < len(faces) <= MAX_FACES and np.isfinite(self.vertices).all()
+                and faces.min() >= 0 and faces.max() < len(self.vertices)):
+            raise InvalidShape(f"mesh '{self.name}' has {len(faces)} faces (allowed: 1 to "
+                               f"{MAX_FACES}), a corner that is not finite, or a face without its "
+                               "corner")
+
+    def solid(self) -> coal.CollisionGeometry:
+        """The shape in its own axes."""
+        if self.shape == "cylinder":
+            return coal.Cylinder(self.size[1], self.size[0])
+        if self.shape != "mesh":
+            return {"box": coal.Box, "sphere": coal.Sphere}[self.shape](*self.size)
+        out = coal.BVHModelOBBRSS()
+        out.beginModel(len(self.triangles), len(self.vertices))
+        out.addVertices(np.asarray(self.vertices, dtype=float))
+        out.addTriangles(np.asarray(self.triangles, dtype=np.int64))
+        out.endModel()
+        return out
+
+
+def box_obstacle(name: str, corners: Array) -> Obstacle:
+    """A box with corners (2, 3) [m], along the axes of the description's root."""
+    low, high = np.asarray(corners, dtype=float)
+    pose = np.eye(4)
+    pose[:3, 3] = 0.5 * (low + high)
+    return Obstacle(name, "box", tuple((high - low).tolist()), pose)
 
 
 class FrameMotion(NamedTuple):
@@ -33,14 +97,6 @@ class FrameMotion(NamedTuple):
     proper: Array
     omega: Array
     alpha: Array
-
-
-class LinkState(NamedTuple):
-    """Links at n states: speed of their fastest points [m/s], height of their lowest points above
-    the description's root, against gravity [m], both (n, joints)."""
-
-    speed: Array
-    height: Array
 
 
 class Arm:
@@ -57,10 +113,10 @@ class Arm:
             effort: limits; infinite where there is none.
         chain: names of the joints that move the frame, root first.
         rises: (joints,) True where the height of the link on a joint depends on the pose.
-        shapes: of collisions; None: see `unchecked`, which says why they are not checked.
+        pairs: names of the shapes that may not come near each other.
 
     Raises:
-        InvalidModel: not a usable description, or obstacles and no shapes of links.
+        InvalidModel: not a usable description, or one without collision shapes.
         UnknownFrame: it has no such link.
     """
 
@@ -89,32 +145,55 @@ class Arm:
             np.where((limit > 0.0) & (limit < 1e12), limit, np.inf)
             for limit in (np.array(model.velocityLimit), np.array(model.effortLimit)))
         self._data, self._rest = model.createData(), pin.neutral(model)
-
-        shapes, self.unchecked = read_shapes(model, urdf)
-        if obstacles and self.unchecked:
-            raise InvalidModel(f"{self.unchecked}: the robot cannot be kept out of obstacles")
+        self._shapes = shapes = read_shapes(model, urdf)
         if box is not None:
             low, high = np.asarray(box, dtype=float)
             shapes.addGeometryObject(pin.GeometryObject(
                 "payload", tip.parentJoint, tip.placement * pin.SE3(
                     np.eye(3), 0.5 * (low + high)), coal.Box(*(high - low))))
-        self._corners = [self._corners_on(shapes, j) for j in range(1, model.njoints)]
+        self._corners = [self._corners_on(j) for j in range(1, model.njoints)]
         q = np.random.default_rng(0).uniform(
             np.where(np.isfinite(self.lower), self.lower, -np.pi),
             np.where(np.isfinite(self.upper), self.upper, np.pi), (POSES, len(joints)))
-        self.rises = np.ptp(self.links(q, 0.0 * q).height, axis=0) > LEVEL
-        self.shapes = None if self.unchecked else CollisionShapes(
-            model, shapes, obstacles, self.configurations(q))
+        self.rises = np.ptp(self.links(q, 0.0 * q)[1], axis=0) > LEVEL
+        self.pairs = self._compare(obstacles, q)
+
+    def _compare(self, obstacles: Sequence[Obstacle], q: Array) -> list[tuple[str, str]]:
+        """Have shapes compared that joints do not tie together, and name them; shapes of links that
+        meet in all random poses (n, joints) are neighbours drawn too large."""
+        shapes, parents, own = self._shapes, self._model.parents, self._shapes.ngeoms
+        for one in obstacles:
+            shapes.addGeometryObject(
+                pin.GeometryObject(one.name, 0, 0, pin.SE3(one.pose), one.solid()))
+        joints = [shape.parentJoint for shape in shapes.geometryObjects]
+        for (i, first), (j, second) in combinations(enumerate(joints), 2):
+            tied = j < own and (first == parents[second] or second == parents[first])
+            if first != second and not tied:
+                shapes.addCollisionPair(pin.CollisionPair(i, j))
+        for k in reversed(np.flatnonzero(self.near(q, 0.0).all(axis=0)).tolist()):
+            pair = shapes.collisionPairs[k]
+            if max(pair.first, pair.second) < own:  # obstacles are meant as they stand
+                shapes.removeCollisionPair(pair)
+        name = [shape.name for shape in shapes.geometryObjects]
+        return [(name[pair.first], name[pair.second]) for pair in shapes.collisionPairs]
 
     def index(self, names: Sequence[str]) -> np.ndarray:
         """Where joints of these names stand among all."""
         return np.array([self.joint_names.index(name) for name in names], dtype=int)
 
+    def positions(self, pose: Mapping[str, float]) -> Array:
+        """Positions (joints,) in this order of all joints by name (raises InvalidData: one is not
+        known)."""
+        for name in self.joint_names:
+            if name not in pose:
+                raise InvalidData(f"it is not known where joint '{name}' is")
+        return np.array([pose[name] for name in self.joint_names])
+
     def motion(self, q: Array, dq: Array, ddq: Array) -> FrameMotion:
         """Motion of the frame for joint motion (n, joints) [rad, rad/s, rad/s^2, or m]."""
         model, data, frame = self._model, self._data, self._frame
         turns, felt, omega = np.empty((len(q), 3, 3)), np.empty((len(q), 6)), np.empty((len(q), 3))
-        for k, state in enumerate(zip(self.configurations(q), dq, ddq, strict=True)):
+        for k, state in enumerate(zip(self._configurations(q), dq, ddq, strict=True)):
             pin.forwardKinematics(model, data, *state)
             turns[k] = pin.updateFramePlacement(model, data, frame).rotation
             felt[k] = pin.getFrameClassicalAcceleration(model, data, frame, pin.LOCAL).vector
@@ -122,11 +201,13 @@ class Arm:
         falling = model.gravity.linear @ turns
         return FrameMotion(felt[:, :3] - falling, omega, felt[:, 3:])
 
-    def links(self, q: Array, dq: Array) -> LinkState:
-        """Speeds and heights of the links on all joints, for joint states (n, joints)."""
+    def links(self, q: Array, dq: Array) -> tuple[Array, Array]:
+        """For joint states (n, joints), of the links on all joints the speed of their fastest
+        points [m/s] and the height of their lowest points above the description's root, against
+        gravity [m], both (n, joints)."""
         shape = len(q), self._model.njoints
         places, twists = np.empty((*shape, 4, 4)), np.empty((*shape, 6))
-        for k, state in enumerate(zip(self.configurations(q), dq, strict=True)):
+        for k, state in enumerate(zip(self._configurations(q), dq, strict=True)):
             pin.forwardKinematics(self._model, self._data, *state)
             places[k] = [place.homogeneous for place in self._data.oMi]
             twists[k] = [twist.vector for twist in self._data.v]
@@ -137,14 +218,26 @@ class Arm:
             speed[:, k] = np.sqrt(np.square(velocity).sum(axis=2).max(axis=1))
             up = self._up @ places[:, k + 1, :3]
             height[:, k] = up[:, 3] + (up[:, :3] @ corners.T).min(axis=1)
-        return LinkState(speed, height)
+        return speed, height
 
     def torque(self, q: Array, dq: Array, ddq: Array) -> Array:
         """Torques (n, joints) [N m or N] of the description's bodies, without friction."""
         return np.stack([pin.rnea(self._model, self._data, *state) for state in zip(
-            self.configurations(q), dq, ddq, strict=True)])
+            self._configurations(q), dq, ddq, strict=True)])
 
-    def configurations(self, q: Array) -> Array:
+    def near(self, q: Array, margin: float) -> np.ndarray:
+        """True (n, pairs) where shapes are nearer than a margin [m], for positions (n, joints)."""
+        data = self._shapes.createData()
+        for request in data.collisionRequests:
+            request.security_margin = margin
+        out = np.zeros((len(q), len(self._shapes.collisionPairs)), dtype=bool)
+        for row, configuration in zip(out, self._configurations(q), strict=True):
+            if pin.computeCollisions(self._model, self._data, self._shapes, data, configuration,
+                                     False):
+                row[:] = [result.isCollision() for result in data.collisionResults]
+        return out
+
+    def _configurations(self, q: Array) -> Array:
         """Pinocchio's configurations (n, nq) of positions (n, joints)."""
         return np.stack([pin.integrate(self._model, self._rest, row) for row in q])
 
@@ -160,12 +253,42 @@ class Arm:
                 raise InvalidModel(f"joint '{name}' follows joint '{mimic.get('joint')}' (mimic); "
                                    "joints that move the frame must move on their own")
 
-    def _corners_on(self, shapes: pin.GeometryModel, joint: int) -> Array:
+    def _corners_on(self, joint: int) -> Array:
         """Corners (c, 3) [m] of the shapes on a joint, in its axes; without shapes the origins of
         its frames and of the joints that follow."""
-        own = [corners_of(s) for s in shapes.geometryObjects if s.parentJoint == joint]
+        own = [corners_of(s) for s in self._shapes.geometryObjects if s.parentJoint == joint]
         model = self._model
         return np.vstack(own or [
             np.zeros(3), *(f.placement.translation for f in model.frames if f.parentJoint == joint),
             *(model.jointPlacements[k].translation for k in range(1, model.njoints)
               if model.parents[k] == joint)])
+
+
+def read_shapes(model: pin.Model, urdf: str) -> pin.GeometryModel:
+    """Collision shapes of a robot's links (raises InvalidModel: there are none, or a mesh is not
+    there)."""
+    try:
+        shapes = pin.buildGeomFromUrdfString(
+            model, urdf, pin.GeometryType.COLLISION,
+            package_dirs=[str(root) for root in package_roots()])
+    except ValueError as error:
+        reason = " ".join(str(error).rpartition("message:")[2].split())
+        raise InvalidModel(f"no motion can be checked; collision shapes: {reason}") from error
+    if not shapes.ngeoms:
+        raise InvalidModel("no motion can be checked: the robot description has no collision "
+                           "shapes")
+    return shapes
+
+
+def corners_of(shape: pin.GeometryObject) -> Array:
+    """Corners (c, 3) [m] of a convex polyhedron that contains a shape, in axes of its joint."""
+    solid = shape.geometry
+    solid.computeLocalAABB()
+    corners = np.array(list(product(*zip(solid.aabb_local.min_, solid.aabb_local.max_,
+                                         strict=True))))
+    if isinstance(solid, coal.Cylinder):  # a prism of twelve sides
+        angle = np.pi / 6.0 * np.arange(12)
+        x, y = solid.radius / np.cos(np.pi / 12.0) * np.array([np.cos(angle), np.sin(angle)])
+        corners = np.vstack([np.column_stack([x, y, np.full(12, end * solid.halfLength)])
+                             for end in (-1.0, 1.0)])
+    return np.asarray(corners @ shape.placement.rotation.T + shape.placement.translation)

@@ -1,5 +1,5 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""What a motion identifies: of a payload by a wrist sensor, of a robot by its joint torques.
+"""What a motion tells of a payload, measured by a wrist sensor.
 
 A channel of the sensor reads ``A phi + bias + walk + noise``: its row of the regressor, a constant
 bias, a bias that drifts, white noise, all low-passed. Rows of a motion are whitened, and the bias
@@ -8,7 +8,7 @@ is eliminated channel by channel, with what the data sheet says of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -21,9 +21,9 @@ from ...model.rows import HALF
 from ...motion.motion import BIN
 from ...settings import Settings
 from ..simulation.motion import Trajectory
-from .arm import Arm, FrameMotion
+from .arm import Arm
 
-STEP, SPARSE = 0.06, 0.1  # s between the instants at which rows of a payload, a robot are computed
+STEP = 0.06  # s between the instants at which rows are computed
 REST = 0.2  # s before and after a motion, that its rows hold
 PAUSE = 1.0  # s after a motion
 RATE = 500.0  # Hz, of the samples for which motions are planned
@@ -32,8 +32,6 @@ WALK_TIME = 6.0  # s, correlation time of what the data sheet calls accuracy
 # count more than what takes one, since slow motions with a poor sensor never identify it.
 WEIGHTS = np.repeat([1.0, 1.0 / 3.0, 1.0 / 6.0], [1, 3, 6])
 ENOUGH = 0.8  # of the wanted standard deviation: beyond that nothing is gained
-WRIST = 3  # joints before the frame that move first
-TORQUE_NOISE = 0.5  # N m, of one sample of a joint torque
 
 
 class Knowledge(NamedTuple):
@@ -61,8 +59,15 @@ class Knowledge(NamedTuple):
         return cls(ball, unit.T @ unit, wrench.noise, wrench.accuracy, wrench.bias_sd)
 
     def revised(self, phi: Array, covariance: Array) -> Knowledge:
-        """What is known once an estimate phi (10,) with its covariance (10, 10) is there."""
+        """What is known once an estimate phi (10,) with its covariance (10, 10) is there; it tells
+        nothing where it is not determined."""
+        if not np.isfinite(covariance).all() or np.linalg.eigvalsh(covariance)[0] <= 0.0:
+            return self
         return self._replace(phi=phi, information=_inverse(covariance))
+
+    def after(self, arm: Arm, motion: Trajectory) -> Knowledge:
+        """What is known after a motion of all joints of an arm."""
+        return self._replace(information=self.information + self._added(arm, [motion])[0])
 
     def sigma(self, information: Array) -> Array:
         """Standard deviations (..., 10) of mass, centre of mass, and inertia about it, by
@@ -71,17 +76,36 @@ class Knowledge(NamedTuple):
         covariance = jacobian @ _inverse(information) @ jacobian.T
         return np.sqrt(np.maximum(np.diagonal(covariance, axis1=-2, axis2=-1), 0.0))
 
-    def information_of(self, motion: FrameMotion, lengths: np.ndarray) -> Array:
-        """Information (b, 10, 10) about phi that b motions bring.
+    def gains(self, arm: Arm, motions: Sequence[Trajectory], wanted: Array) -> Array:
+        """What each of b motions of all joints of an arm brings (b,): logarithms of the standard
+        deviations of mass, centre of mass and inertia, weighted, a second [nats/s].
 
         Args:
-            motion: of the sensor, at instants `STEP` apart, one motion after the other, each of
-                which ends at rest; lengths: (b,) numbers of their instants.
+            wanted: standard deviations (10,), infinite where nothing is wanted; what is known well
+                enough counts hardly any more.
         """
+        asked = np.isfinite(wanted)
+
+        def missing(information: Array) -> Array:
+            share = self.sigma(information)[..., asked] / wanted[asked]
+            return np.asarray((np.log(np.maximum(share, ENOUGH)) + 1e-3 * np.log(share))
+                              @ WEIGHTS[asked])
+
+        after = missing(self.information + self._added(arm, motions))
+        return np.asarray((missing(self.information) - after)
+                          / [motion.duration + PAUSE for motion in motions])
+
+    def _added(self, arm: Arm, motions: Sequence[Trajectory]) -> Array:
+        """Information (b, 10, 10) about phi that b motions bring, rests before and after included.
+        """
+        lengths = np.array([int(np.ceil((m.duration + 2.0 * REST) / STEP)) for m in motions])
         count, n = len(lengths), int(lengths.max())
+        instants = (np.arange(n) + 0.5) * STEP - REST
+        moved = arm.motion(*np.concatenate([motion.sample(instants[:length]) for motion, length in
+                                            zip(motions, lengths, strict=True)], axis=1))
         which = (np.cumsum(lengths) - lengths)[:, None] + np.minimum(
             np.arange(n), lengths[:, None] - 1)  # the sensor rests after its motion
-        A = regressor(motion.proper, motion.omega, motion.alpha)[which]
+        A = regressor(moved.proper, moved.omega, moved.alpha)[which]
         counts = (np.arange(n) < lengths[:, None])[:, None, :, None]
         out = np.zeros((count, PARAMETERS, PARAMETERS))
         for k, channels in enumerate((slice(0, 3), slice(3, 6))):
@@ -95,83 +119,6 @@ class Knowledge(NamedTuple):
             out += (white.swapaxes(2, 3) @ white).sum(axis=1) - np.einsum(
                 "bci,bcj->bij", across / own, across)
         return out
-
-
-class Goal(NamedTuple):
-    """What motions are planned for.
-
-    Attributes:
-        information: (p, p) about p parameters, before a motion.
-        joints: indices of the joints that move, each further set where those before gain little.
-        added: information (b, p, p) of b motions of all joints.
-        missing: how uncertain the parameters are (...,) with information (..., p, p) [nats]: the
-            logarithms of the standard deviations of so many (`kinds`) of them.
-    """
-
-    information: Array
-    joints: tuple[np.ndarray, ...]
-    added: Callable[[list[Trajectory]], Array]
-    missing: Callable[[Array], Array]
-    kinds: float
-
-    def gains(self, motions: list[Trajectory]) -> Array:
-        """What each of b motions brings (b,) [nats/s]."""
-        after = self.missing(self.information + self.added(motions))
-        return np.asarray((self.missing(self.information) - after)
-                          / [motion.duration + PAUSE for motion in motions])
-
-    def after(self, motion: Trajectory) -> Goal:
-        """The same after a motion."""
-        return self._replace(information=self.information + self.added([motion])[0])
-
-
-def payload_goal(arm: Arm, known: Knowledge, wanted: Array) -> Goal:
-    """A payload, to be known to standard deviations (10,) of mass, centre of mass and inertia about
-    it, infinite where nothing is wanted; what is known well enough counts hardly any more."""
-    chain, asked = arm.index(arm.chain), np.isfinite(wanted)
-
-    def added(motions: list[Trajectory]) -> Array:
-        instants = [_instants(motion.duration) for motion in motions]
-        states = [motion.sample(t) for motion, t in zip(motions, instants, strict=True)]
-        return known.information_of(arm.motion(*np.concatenate(states, axis=1)),
-                                    np.array([len(t) for t in instants]))
-
-    def missing(information: Array) -> Array:
-        share = known.sigma(information)[..., asked] / wanted[asked]
-        return np.asarray((np.log(np.maximum(share, ENOUGH)) + 1e-3 * np.log(share))
-                          @ WEIGHTS[asked])
-
-    return Goal(known.information, (chain[-WRIST:], chain), added, missing,
-                float(WEIGHTS[asked].sum()))
-
-
-def robot_goal(arm: Arm) -> Goal:
-    """The base parameters of a robot, from the torques of the joints that move the frame; what is
-    known before is the description's order of magnitude."""
-    from ...robot.base_parameters import structural_base_parameters
-    from ...robot.least_squares import description_reference
-    from ...robot.model import NO_TERMS, RobotModel
-
-    model, chain = RobotModel.from_urdf(arm.urdf, NO_TERMS), arm.index(arm.chain)
-    base = structural_base_parameters(model)
-    across = base.matrix @ description_reference(model).unit
-    root = np.asarray(np.linalg.qr(across.T, mode="r")).T / TORQUE_NOISE
-
-    def added(motions: list[Trajectory]) -> Array:
-        rows = (np.concatenate(model.regressor(*motion.sample(
-            np.arange(0.5 * SPARSE, motion.duration, SPARSE)))[:, chain][:, :, base.independent])
-            @ root for motion in motions)
-        return RATE * SPARSE * np.stack([r.T @ r for r in rows])
-
-    return Goal(np.eye(root.shape[1]), (chain,), added,
-                lambda information: -0.5 * np.linalg.slogdet(information)[1], root.shape[1])
-
-
-def _instants(duration: float) -> Array:
-    """Times (n,) [s] at which the rows of a motion are computed, rests before and after included.
-    """
-    count = int(np.ceil((duration + 2.0 * REST) / STEP))
-    return (np.arange(count) + 0.5) * STEP - REST
 
 
 def _whitening(n: int, noise: float, walk: float) -> Array:

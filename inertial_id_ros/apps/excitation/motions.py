@@ -16,7 +16,8 @@ seconds are made before the next is planned.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -25,7 +26,7 @@ from ...errors import InvalidData
 from ...inertia import Array
 from ..simulation.motion import Trajectory
 from .arm import Arm
-from .information import Goal
+from .information import Knowledge
 
 COBOT_SPEED = 0.25  # m/s, the reduced speed beside people (ISO 10218-1)
 POINTS = 0.02  # s between points of a trajectory
@@ -34,6 +35,10 @@ PEAK = 1.02  # for a peak between two nodes
 RAMP = 0.4  # s, at least
 PEAK_ACCELERATION = 1.5  # of the ramp 3 x^2 - 2 x^3 of duration and height 1
 SMALLEST = np.radians(0.5)  # a joint that turns by less is left out of the words
+ANGLE, SHARES = np.radians(18.0), (1.0, 2.0 / 3.0)  # to either side of a wiggle, or part of it
+SLOW = 1.1  # s at least, of a move of a wiggle: accelerations hardly count then
+WRIST = 3  # joints before the frame that move first
+SEVERAL, LARGE = 12, np.radians(50.0)  # large motions, and how far a joint turns in them
 STEP = 0.005  # s between the samples of a trajectory that are checked
 SPARSE = 2  # of them between those at which shapes are compared
 ROUNDING = 1.01  # of a limit: differences of samples, and rounding of a message
@@ -104,8 +109,12 @@ def points_for_controller(arm: Arm, motion: Trajectory) -> Trajectory:
     chain = arm.index(arm.chain)
     q, dq, ddq = (part[:, chain] for part in motion.sample(stamps))
     dq[[0, -1]] = ddq[[0, -1]] = 0.0  # what remains there is rounding
-    words = _describe(arm.chain, motion.positions[::3, chain])
-    return Trajectory(stamps, q, dq, ddq, arm.chain, words)
+    turns = [" and ".join(f"{name} by {np.degrees(angle):+.0f}°"
+                          for name, angle in zip(arm.chain, after - before, strict=True)
+                          if abs(angle) >= SMALLEST)
+             for before, after in pairwise(motion.positions[::3, chain])]
+    return Trajectory(stamps, q, dq, ddq, arm.chain,
+                      "; then ".join(f"turn {turn}" for turn in turns if turn))
 
 
 def through(arm: Arm, limits: MotionLimits, poses: Array, slowest: float = 0.0) -> Trajectory:
@@ -122,7 +131,7 @@ def shortest_moves(arm: Arm, limits: MotionLimits, begins: Array, ends: Array
     limits of speed and acceleration."""
     step = ends - begins
     q = begins[:, None] + NODES[:, None] * step[:, None]
-    reach = arm.links(q.reshape(-1, step.shape[1]), np.repeat(step, len(NODES), axis=0)).speed
+    reach = arm.links(q.reshape(-1, step.shape[1]), np.repeat(step, len(NODES), axis=0))[0]
     length = np.abs(step)
     allowed = np.minimum(limits.joint_speed, limits.share * arm.speed)
     full = np.maximum(  # s, of the whole way at full speed
@@ -135,15 +144,6 @@ def shortest_moves(arm: Arm, limits: MotionLimits, begins: Array, ends: Array
     return ramps + np.maximum(full, ramps), ramps
 
 
-def positions_of(arm: Arm, pose: Mapping[str, float]) -> Array:
-    """Positions (joints,) in the order of the description (raises InvalidData: one is not known).
-    """
-    for name in arm.joint_names:
-        if name not in pose:
-            raise InvalidData(f"it is not known where joint '{name}' is")
-    return np.array([pose[name] for name in arm.joint_names])
-
-
 def violations(arm: Arm, motion: Trajectory, pose: Array, limits: MotionLimits) -> tuple[str, ...]:
     """What is wrong with a motion, a sentence each; empty where nothing is.
 
@@ -154,14 +154,21 @@ def violations(arm: Arm, motion: Trajectory, pose: Array, limits: MotionLimits) 
     Args:
         pose: (joints,) where every joint of the description is now [rad or m].
     """
-    if problem := _of_points(arm, motion, pose):
-        return (problem,)
+    if not all(np.isfinite(part).all() for part in motion[:4]):
+        return ("the trajectory holds numbers that are not finite",)
+    if max(np.abs(part[[0, -1]]).max() for part in motion[2:4]) > REST:
+        return ("the trajectory does not begin and end at rest",)
+    moved = arm.index(motion.joint_names)
+    away = np.abs(motion.positions[0] - pose[moved])
+    if away.max() > START:
+        return (f"the trajectory starts {away.max():.3f} rad from where "
+                f"{motion.joint_names[int(np.argmax(away))]} is",)
     t = np.linspace(0.0, motion.duration, int(np.ceil(motion.duration / STEP)) + 1)
     state = np.zeros((3, len(t), len(pose)))
     state[0] = pose
-    state[:, :, arm.index(motion.joint_names)] = motion.sample(t)
+    state[:, :, moved] = motion.sample(t)
     q, dq, ddq = state
-    links, every = arm.links(q, dq), np.ones(len(pose))
+    (link_speed, height), every = arm.links(q, dq), np.ones(len(pose))
     speed, acceleration = (np.diff(q, k, axis=0) / t[1] ** k for k in (1, 2))
     found = [f"{what} {name} would be {value:.3g} {unit}, and may be {limit:.3g}"
              for what, unit, values, allowed in (
@@ -169,85 +176,105 @@ def violations(arm: Arm, motion: Trajectory, pose: Array, limits: MotionLimits) 
                                                          limits.joint_speed)),
                  ("acceleration of", "rad/s^2", acceleration, limits.joint_acceleration * every),
                  ("torque of", "N m", arm.torque(q, dq, ddq), limits.share * arm.effort),
-                 ("speed of what moves with", "m/s", links.speed, limits.link_speed * every))
+                 ("speed of what moves with", "m/s", link_speed, limits.link_speed * every))
              for name, value, limit in zip(arm.joint_names, np.abs(values).max(axis=0), allowed,
                                            strict=True) if value > ROUNDING * limit]
     for k, name in enumerate(arm.joint_names):
         if (q[:, k] < arm.lower[k]).any() or (q[:, k] > arm.upper[k]).any():
             found.append(f"{name} would leave its range of {arm.lower[k]:.3f} to "
                          f"{arm.upper[k]:.3f} rad")
-        if arm.rises[k] and (below := limits.floor - links.height[:, k].min()) > 0.0:
+        if arm.rises[k] and (below := limits.floor - height[:, k].min()) > 0.0:
             found.append(f"what {name} moves would be {below:.3f} m below the floor")
-    return tuple(found or _of_shapes(arm, q[::SPARSE], limits))
-
-
-def _of_points(arm: Arm, motion: Trajectory, pose: Array) -> str:
-    """Why the points are no trajectory of this robot from where it is, from rest to rest."""
-    if not all(np.isfinite(part).all() for part in motion[:4]):
-        return "the trajectory holds numbers that are not finite"
-    if max(np.abs(part[[0, -1]]).max() for part in motion[2:4]) > REST:
-        return "the trajectory does not begin and end at rest"
-    away = np.abs(motion.positions[0] - pose[arm.index(motion.joint_names)])
-    k = int(np.argmax(away))
-    return (f"the trajectory starts {away[k]:.3f} rad from where {motion.joint_names[k]} is"
-            if away[k] > START else "")
-
-
-def _of_shapes(arm: Arm, q: Array, limits: MotionLimits) -> Iterator[str]:
-    """Shapes that come nearer than the clearance. Between two samples each moves by no more than
-    its speed times half the time, by which the clearance is larger."""
-    if arm.shapes is not None:
+    if not found:
+        # Between two samples each shape moves by no more than its speed times half the time.
         margin = limits.clearance + limits.link_speed * SPARSE * STEP
-        near = arm.shapes.near(arm.configurations(q), margin).any(axis=0)
-        for k in np.flatnonzero(near).tolist():
-            first, second = arm.shapes.pairs[k]
-            yield f"{first} would come within {1e3 * margin:.1f} mm of {second}"
-
-
-def _describe(names: tuple[str, ...], poses: Array) -> str:
-    """What turns, move after move: ``turn wrist_1_joint by +25° and wrist_2_joint by -40°``."""
-    moves = [" and ".join(f"{name} by {np.degrees(angle):+.0f}°"
-                          for name, angle in zip(names, step, strict=True)
-                          if abs(angle) >= SMALLEST) for step in np.diff(poses, axis=0)]
-    return "; then ".join(f"turn {move}" for move in moves if move)
+        near = arm.near(q[::SPARSE], margin).any(axis=0)
+        found = [f"{arm.pairs[k][0]} would come within {1e3 * margin:.1f} mm of {arm.pairs[k][1]}"
+                 for k in np.flatnonzero(near).tolist()]
+    return tuple(found)
 
 
 class MotionPlanner:
-    """Plans motions of a robot from rest to rest.
+    """Plans motions of a robot from rest to rest. Poses are (joints,) [rad or m].
 
     Args:
         arm: the robot with payload and surroundings; limits: of every motion.
-        home: (joints,) pose around which all motions stay [rad or m].
+        home: pose around which all motions stay; seed: of all that is drawn at random.
+
+    Attributes:
+        known: of the payload, by all that was planned.
 
     Raises:
         InvalidData: the pose itself is beyond the limits.
     """
 
-    def __init__(self, arm: Arm, limits: MotionLimits, home: Array) -> None:
-        self._arm, self._limits = arm, limits
-        chain = arm.index(arm.chain)
+    def __init__(self, arm: Arm, limits: MotionLimits, home: Array, known: Knowledge,
+                 seed: int | None = None) -> None:
+        self.arm, self.limits, self.known = arm, limits, known
+        self._rng = np.random.default_rng(seed)
+        self._chain = arm.index(arm.chain)
         self._lower = np.maximum(arm.lower + SLACK, home - limits.range)
         self._upper = np.minimum(arm.upper - SLACK, home + limits.range)
-        still = np.tile(home[chain], (2, 1))
+        still = np.tile(home[self._chain], (2, 1))
         rest = Trajectory(np.array([0.0, 0.1]), still, 0.0 * still, 0.0 * still, arm.chain)
         if problems := violations(arm, rest, home, limits):
             raise InvalidData(f"no motion can start here: {problems[0]}")
 
-    def next_motion(self, start: Array, goal: Goal, rng: np.random.Generator,
-                    longest: float = LONGEST) -> Trajectory:
-        """The `moves` of all joints from a pose (joints,), of at most so many seconds, that gain
-        most and violate no limit (raises InvalidData: there are none)."""
+    def wiggle(self, start: Array) -> list[Trajectory]:
+        """Two small motions to and fro, of one joint of the wrist each, that tilt the sensor most
+        (raises InvalidData: none is within the limits)."""
+        turns = ANGLE * np.eye(len(start))[self._chain[-WRIST:]]
+        out = [motion for turn in self._by_tilt(start, turns) if (motion := self._first(
+            [start + share * np.outer([0.0, 1.0, -1.0, 0.0], turn) for share in SHARES],
+            start, SLOW)) is not None]
+        if not out:
+            raise InvalidData("no small motion of the wrist is within the limits: move the arm to "
+                              "where it has more room")
+        return out[:2]
+
+    def large_motion(self, start: Array) -> Trajectory:
+        """A motion of the whole wrist and back: of some drawn at random the one that turns gravity
+        most in the sensor (raises InvalidData: there is none within the limits)."""
+        turns, wrist = np.zeros((SEVERAL, len(start))), self._chain[-WRIST:]
+        turns[:, wrist] = self._rng.uniform(-LARGE, LARGE, (SEVERAL, len(wrist)))
+        motion = self._first([start + np.outer([0.0, 1.0, 0.0], turn)
+                              for turn in self._by_tilt(start, turns)], start)
+        if motion is None:
+            raise InvalidData("no large motion of the wrist is within the limits")
+        return motion
+
+    def _by_tilt(self, start: Array, turns: Array) -> Array:
+        """Turns of joints (m, joints) from a pose, that first which turns gravity most in the
+        sensor."""
+        poses = np.vstack([start, start + turns])
+        felt = self.arm.motion(poses, 0.0 * poses, 0.0 * poses).proper
+        return turns[np.argsort(-np.linalg.norm(felt[1:] - felt[0], axis=1))]
+
+    def _first(self, ways: Sequence[Array], start: Array, slowest: float = 0.0
+               ) -> Trajectory | None:
+        """The motion through the first of some poses that is within the limits; None: none is."""
+        for poses in ways:
+            points = points_for_controller(
+                self.arm, through(self.arm, self.limits, poses, slowest))
+            if not violations(self.arm, points, start, self.limits):
+                return points
+        return None
+
+    def next_motion(self, start: Array, wanted: Array, longest: float = LONGEST) -> Trajectory:
+        """The motion, of at most so many seconds, that tells most of a payload to be known to
+        deviations (10,), and violates no limit; it counts as made (raises InvalidData: there is
+        none)."""
         best: Plan | None = None
-        for active in goal.joints:
+        for active in (self._chain[-WRIST:], self._chain):
             pool = [plan for kind in KINDS
-                    for plan in self._candidates(start, active, kind, goal, rng)]
+                    for plan in self._candidates(start, active, kind, wanted)]
             for gain, plan in sorted(pool, key=lambda plan: -plan[0]):
                 if best is not None and gain <= best[0]:
                     break
                 ends = max(1, int(np.searchsorted(plan.stamps[3::3], longest, side="right")))
                 motion = Trajectory._make([*(part[:3 * ends + 1] for part in plan[:4]), (), ""])
                 if motion.duration <= longest and not violations(
-                        self._arm, points_for_controller(self._arm, motion), start, self._limits):
+                        self.arm, points_for_controller(self.arm, motion), start, self.limits):
                     best = gain, motion
                     break
             if best is not None and best[0] > LEAST_GAIN:
@@ -255,38 +282,33 @@ class MotionPlanner:
         if best is None:
             raise InvalidData("no motion from this pose is within the limits: move the arm to "
                               "where it has more room")
-        return best[1]
+        self.known = self.known.after(self.arm, best[1])
+        return points_for_controller(self.arm, best[1])
 
-    def _candidates(self, start: Array, active: np.ndarray, kind: tuple[int, int], goal: Goal,
-                    rng: np.random.Generator) -> list[Plan]:
+    def _candidates(self, start: Array, active: np.ndarray, kind: tuple[int, int], wanted: Array
+                    ) -> list[Plan]:
         """The best random plans of a kind within the limits of position and speed, best first."""
-        steps, count = _draw(kind, len(active), rng), kind[0]
+        (count, repeated), rng = kind, self._rng
+        direction = rng.normal(size=(DRAWN, count, len(active)))
+        # Some turn few joints: a single one may go farther.
+        direction *= rng.random((DRAWN, 1, len(active))) < rng.choice([0.35, 1.0], (DRAWN, 1, 1))
+        length = np.exp(rng.uniform(np.log(STEPS[0]), np.log(STEPS[1]), (DRAWN, count, 1)))
+        steps = length * direction / np.maximum(
+            np.linalg.norm(direction, axis=2, keepdims=True), 1e-9)
+        if kind is SWING:
+            steps[: int(AT_ONCE * DRAWN), 0] = 0.0
+        back = np.where(np.arange(count - repeated) % 2, -1.0, 1.0)[:, None]
+        steps[:, repeated:] = steps[:, repeated:repeated + 1] * back
         poses = np.tile(start, (DRAWN, count + 1, 1))
         poses[:, 1:, active] = np.clip(
             poses[:, 1:, active] + np.cumsum(steps, axis=1), self._lower[active],
             self._upper[active])
         ends = [poses[:, part].reshape(-1, len(start)) for part in (slice(-1), slice(1, None))]
         durations, ramps = (part.reshape(DRAWN, count)
-                            for part in shortest_moves(self._arm, self._limits, *ends))
+                            for part in shortest_moves(self.arm, self.limits, *ends))
         within = ((durations.sum(axis=1) <= HORIZON) & (durations.max(axis=1) <= LONGEST)
                   & (np.ptp(poses, axis=1).max(axis=1) > 0.0))
         plans = [moves(*plan) for plan in zip(
             poses[within], durations[within], ramps[within], strict=True)]
-        gains = goal.gains(plans) if plans else np.empty(0)
+        gains = self.known.gains(self.arm, plans, wanted) if plans else np.empty(0)
         return [(float(gains[k]), plans[k]) for k in np.argsort(-gains)[:TRIES]]
-
-
-def _draw(kind: tuple[int, int], joints: int, rng: np.random.Generator) -> Array:
-    """Steps (c, k, a) of random motions of a kind."""
-    count, repeated = kind
-    direction = rng.normal(size=(DRAWN, count, joints))
-    # Some turn few joints: a single one may go farther.
-    direction *= rng.random((DRAWN, 1, joints)) < rng.choice([0.35, 1.0], (DRAWN, 1, 1))
-    length = np.exp(rng.uniform(np.log(STEPS[0]), np.log(STEPS[1]), (DRAWN, count, 1)))
-    steps = length * direction / np.maximum(
-        np.linalg.norm(direction, axis=2, keepdims=True), 1e-9)
-    if kind is SWING:
-        steps[: int(AT_ONCE * DRAWN), 0] = 0.0
-    back = np.where(np.arange(count - repeated) % 2, -1.0, 1.0)[:, None]
-    steps[:, repeated:] = steps[:, repeated:repeated + 1] * back
-    return np.asarray(steps)

@@ -5,28 +5,44 @@ JointTrajectory in YAML."""
 from __future__ import annotations
 
 import argparse
+import math
 import sys
-import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 import yaml
+from numpy.polynomial import Polynomial
+from scipy.optimize import minimize
 
 from ...cli import OK, Parser, exit_status, numbers
-from ...errors import InvalidData, InvalidSetting, printable
-from ...inertia import Array, phi_from_body
+from ...errors import InvalidData, InvalidSetting
+from ...inertia import Array
 from ...io.files import user_path, write_atomically
 from ...motion.robot import read_description
+from ...robot.base_parameters import structural_base_parameters
+from ...robot.least_squares import description_reference
+from ...robot.model import NO_TERMS, RobotModel
 from ...settings import Settings
-from ..simulation.motion import Trajectory
-from .arm import Arm
-from .collision import box_obstacle
-from .information import Goal, Knowledge, payload_goal, robot_goal
-from .motions import COBOT_SPEED, MotionLimits, MotionPlanner, points_for_controller
+from .arm import Arm, Obstacle, box_obstacle
+from .information import RATE, WEIGHTS, Knowledge
+from .motions import (
+    COBOT_SPEED,
+    POINTS,
+    SLACK,
+    MotionLimits,
+    MotionPlanner,
+    Trajectory,
+    violations,
+)
 
 WANTED = np.full(10, 1e-9)  # of a payload: all that can be known
 DIGITS = 9  # of numbers in files
+HARMONICS, RISE = 5, 0.2  # of a series; part of the duration in which it begins, or ends
+SPARSE, TORQUE_NOISE = 0.1, 0.5  # s between rows of torques; N m, of one sample of a torque
+FIRST = 0.2  # rad, of coefficients before the search
+ROUNDS = 12  # of the search, and of making a motion smaller that violates something
+EDGE = Polynomial([0.0, 0.0, 0.0, 10.0, -15.0, 6.0])  # from 0 to 1
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -34,38 +50,64 @@ def make_parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog="plan_excitation",
         description="Plan a joint motion that identifies inertial parameters well, within the "
-        "limits of the robot: moves from rest to rest, those that bring most information a "
-        "second. Drive the robot to the start pose first.",
+        "limits of the robot, from rest to rest. Drive the robot to the start pose first.",
         epilog="Exit status: 0 a motion was planned, 2 the request cannot be carried out.")
     add = parser.add_argument
     add("urdf", metavar="URDF", type=Path, help="robot description")
     add("--frame", required=True, metavar="LINK",
         help="link that carries the payload (that of the wrench sensor, or the flange)")
     add("--for", dest="goal", choices=("payload", "robot"), default="payload",
-        help="what is to be identified: the payload from a wrist sensor, or the base parameters of "
-        "the robot from joint torques (default: %(default)s)")
+        help="what is to be identified: the payload from a wrist sensor, by moves of most "
+        "information a second, or the base parameters of the robot from joint torques, by a "
+        "Fourier series of each joint (default: %(default)s)")
     add("--start", metavar="Q1,Q2,...", default="", help="start pose of all joints, in the order "
         "of the URDF [rad] (write --start=-1.5,...; default: all zero)")
     add("--gravity", metavar="X,Y,Z", default="0,0,-9.81",
         help="in axes of the URDF's root [m/s^2] (write --gravity=0,0,-9.81, the default)")
-    add("--duration", type=float, default=10.0, metavar="S", help="default: 10 s")
-    add("--budget", type=float, default=60.0, metavar="S",
-        help="time that planning may take (default: 60 s)")
-    add("--link-speed", type=float, default=COBOT_SPEED, metavar="M/S",
-        help="of every point of every link and of the payload's box (default: %(default)s)")
-    add("--floor", type=float, default=-np.inf, metavar="M",
-        help="least height of every moving link above the URDF's root (default: none)")
-    add("--keep-out", metavar="SX,SY,SZ,CX,CY,CZ", action="append", default=[],
-        help="lengths and centre [m], in axes of the URDF's root, of a box (table, wall) that no "
-        "moving link may touch; may be repeated")
-    add("--payload-mass", type=float, default=1.0, metavar="KG",
+    add("--duration", type=within(0.5, math.inf), default=10.0, metavar="S", help="default: 10 s")
+    add("--payload-mass", type=within(1e-3, math.inf), default=1.0, metavar="KG",
         help="that is expected (default: %(default)s)")
-    add("--payload-box", metavar="SX,SY,SZ,CX,CY,CZ",
-        help="lengths and centre in the frame of a box around the payload [m], kept clear of the "
-        "links (default: a ball of about 0.1 m, not kept clear)")
+    add_limits(add, math.inf)
     add("--trajectory", metavar="OUT", type=Path,
         help="write a trajectory_msgs/JointTrajectory as YAML, for ros2 topic pub")
     return parser
+
+
+def add_limits(add: Callable[..., object], fastest: float) -> None:
+    """Options about what every motion keeps; fastest: highest speed that may be asked for [m/s]."""
+    add("--link-speed", type=within(0.01, fastest), default=COBOT_SPEED, metavar="M/S",
+        help="of every point of every link and the payload (default: %(default)s)")
+    add("--payload-box", metavar="SX,SY,SZ,CX,CY,CZ", type=box_corners,
+        help="lengths and centre [m] of a box around the payload in the frame of the sensor, kept "
+        "clear of the arm")
+    add("--keep-out", metavar="SX,SY,SZ,CX,CY,CZ", action="append", default=[], type=_keep_out,
+        help="lengths and centre [m], in axes of the description's root, of a box (table, wall) "
+        "that nothing may touch; may be repeated")
+    add("--floor", type=within(-math.inf, 100.0), default=-math.inf, metavar="M",
+        help="least height of the arm and the payload above the description's root (default: none)")
+
+
+def within(low: float, high: float) -> Callable[[str], float]:
+    """The type of an option that is a number of a range."""
+    def read(text: str) -> float:
+        value = float(text)
+        if not low <= value <= high:
+            raise argparse.ArgumentTypeError(f"{text} is not from {low:g} to {high:g}")
+        return value
+    return read
+
+
+def box_corners(text: str) -> Array:
+    """The type of an option that is a box, by lengths and centre: corners (2, 3) [m]."""
+    values = np.array([float(word) for word in text.split(",")])
+    if len(values) != 6 or not np.isfinite(values).all() or (values[:3] <= 0.0).any():
+        raise argparse.ArgumentTypeError(f"{text}: expected six numbers sx,sy,sz,cx,cy,cz, the "
+                                         "three lengths positive")
+    return values[3:] + np.outer([-0.5, 0.5], values[:3])
+
+
+def _keep_out(text: str) -> Obstacle:
+    return box_obstacle(f"keep-out box {text}", box_corners(text))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -75,92 +117,116 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def run(options: argparse.Namespace) -> int:
     """Plan, write the file, report; returns the exit status (raises InertialIdError)."""
-    for name in ("duration", "payload_mass", "link_speed", "budget"):
-        if not 0.0 < getattr(options, name) < np.inf:
-            raise InvalidSetting(f"--{name.replace('_', '-')} is {getattr(options, name):g}; it "
-                                 "must be above 0")
-    if not options.floor < np.inf:
-        raise InvalidSetting(f"--floor is {options.floor:g}; it must be a height in metres")
-    box = box_corners("--payload-box", options.payload_box) if options.payload_box else None
-    known = payload_known(options.payload_mass, box)
-    arm = Arm(read_description(user_path(options.urdf)), options.frame, box,
-              known.phi if options.goal == "payload" else None,
+    is_payload = options.goal == "payload"
+    known = Knowledge.usual(Settings(), options.payload_mass)
+    arm = Arm(read_description(user_path(options.urdf)), options.frame, options.payload_box,
+              known.phi if is_payload else None,
               numbers(f"--gravity {options.gravity}", options.gravity, "three numbers", 3),
-              [box_obstacle(f"keep-out box {k + 1}", box_corners("--keep-out", text))
-               for k, text in enumerate(options.keep_out)])
+              options.keep_out)
     if not arm.chain:
         raise InvalidSetting(f"no joint moves --frame '{arm.frame}'")
-    if arm.unchecked:
-        print(f"warning: {printable(arm.unchecked)}: self-collision is not checked",
-              file=sys.stderr)
     start = np.zeros(len(arm.joint_names))
     if options.start:
         start = np.array(numbers(f"--start {options.start}", options.start, "positions of "
                                  + ", ".join(arm.joint_names), len(arm.joint_names)))
     limits = MotionLimits(link_speed=options.link_speed, range=np.inf, floor=options.floor)
-    goal = (payload_goal(arm, known, WANTED) if options.goal == "payload" else robot_goal(arm))
-    motion, after = sequence(MotionPlanner(arm, limits, start), start, goal, options.duration,
-                             time.monotonic() + options.budget)
+    if is_payload:
+        planner = MotionPlanner(arm, limits, start, known, 0)
+        motion = sequence(planner, start, options.duration)
+        shares = np.log(known.sigma(known.information) / known.sigma(planner.known.information))
+        smaller = float(np.exp(shares @ WEIGHTS / WEIGHTS.sum()))
+    else:
+        motion, smaller = robot_motion(arm, limits, start, options.duration)
     if options.trajectory is not None:
-        write_atomically(user_path(options.trajectory),
-                         as_yaml(points_for_controller(arm, motion)))
-    q, dq, _ = motion.sample(np.linspace(0.0, motion.duration, 1000))
-    gained = float(goal.missing(goal.information) - goal.missing(after.information))
+        write_atomically(user_path(options.trajectory), as_yaml(motion))
+    q, dq = np.tile(start, (len(motion.stamps), 1)), np.zeros((len(motion.stamps), len(start)))
+    q[:, arm.index(arm.chain)], dq[:, arm.index(arm.chain)] = motion[1:3]
     print(f"in {motion.duration:.1f} s the standard deviations of the parameters become "
-          f"{np.exp(gained / goal.kinds):.2g} times smaller (geometric mean)\n"
-          f"fastest point of a link: {arm.links(q, dq).speed.max():.3f} m/s")
+          f"{smaller:.2g} times smaller (geometric mean)\n"
+          f"fastest point of a link: {arm.links(q, dq)[0].max():.3f} m/s")
     for name, at, low, high in zip(arm.joint_names, q[0], q.min(axis=0), q.max(axis=0),
                                    strict=True):
         print(f"{name}: from {at:.4f} rad, {low:.3f} to {high:.3f} rad")
     return OK
 
 
-def payload_known(mass: float, corners: Array | None) -> Knowledge:
-    """What is known of a payload of this mass [kg] that fills a box with corners (2, 3) [m]; None:
-    a ball."""
-    known = Knowledge.usual(Settings(), mass)
-    if corners is None:
-        return known
-    squares = (corners[1] - corners[0])**2
-    inertia = mass / 12.0 * np.diag(squares.sum() - squares)
-    return known._replace(phi=phi_from_body(mass, corners.mean(axis=0), inertia))
-
-
-def sequence(planner: MotionPlanner, start: Array, goal: Goal, duration: float,
-             deadline: float = np.inf) -> tuple[Trajectory, Goal]:
-    """Motions one after the other, each the best of its moment, and what is known then.
+def sequence(planner: MotionPlanner, start: Array, duration: float) -> Trajectory:
+    """Motions one after the other, each the best of its moment.
 
     Args:
-        start: (joints,) pose at time 0; duration: of all motions [s]; deadline: steady time after
-            which no more are planned [s].
+        start: (joints,) pose at time 0; duration: of all motions [s].
 
     Raises:
         InvalidData: no motion from the start pose is within the limits.
     """
-    still, rng = np.zeros((1, len(start))), np.random.default_rng(0)
-    motion = Trajectory(np.zeros(1), start[None], still, still)
-    while len(motion.stamps) == 1 or time.monotonic() < deadline:
+    chain, pose = planner.arm.index(planner.arm.chain), start.copy()
+    motion = planner.next_motion(pose, WANTED, duration)
+    while True:
+        pose[chain] = motion.positions[-1]
         try:
-            more = planner.next_motion(motion.positions[-1], goal, rng,
-                                       longest=duration - motion.duration)
+            more = planner.next_motion(pose, WANTED, duration - motion.duration)
         except InvalidData:
-            if len(motion.stamps) == 1:
-                raise
-            break
-        goal = goal.after(more)
+            return motion
         later = more._replace(stamps=more.stamps + motion.duration)
         motion = Trajectory._make([*(np.concatenate([a, b[1:]]) for a, b in zip(
-            motion[:4], later[:4], strict=True)), (), ""])
-    return motion, goal
+            motion[:4], later[:4], strict=True)), motion.joint_names, ""])
 
 
-def box_corners(option: str, text: str) -> Array:
-    """Corners (2, 3) [m] of a box given by lengths and centre (raises InvalidSetting)."""
-    values = np.array(numbers(f"{option} {text}", text, "six numbers sx,sy,sz,cx,cy,cz", 6))
-    lengths, center = values[:3], values[3:]
-    if not (np.isfinite(values).all() and (lengths > 0.0).all()):
-        raise InvalidSetting(f"{option} {text}: the three lengths must be positive")
-    return np.stack([center - 0.5 * lengths, center + 0.5 * lengths])
+def robot_motion(arm: Arm, limits: MotionLimits, start: Array, duration: float
+                 ) -> tuple[Trajectory, float]:
+    """A motion from a pose (joints,) [rad or m] and back, in so many seconds, that maximises the
+    determinant of the information about the base parameters of a robot (Swevers et al. 1997); how
+    many times smaller it makes their deviations than the description's order of magnitude
+    (geometric mean) (raises InvalidData: none is within the limits)."""
+    model, chain = RobotModel.from_urdf(arm.urdf, NO_TERMS), arm.index(arm.chain)
+    base = structural_base_parameters(model)
+    across = base.matrix @ description_reference(model).unit
+    root = np.asarray(np.linalg.qr(across.T, mode="r")).T / TORQUE_NOISE
+    room = np.minimum(arm.upper - start, start - arm.lower)[chain] - SLACK
+    bounds = [np.clip(room, 1e-9, limits.range),
+              np.minimum(limits.joint_speed, limits.share * arm.speed[chain]),
+              np.full(len(chain), limits.joint_acceleration)]
+
+    def states(flat: Array, t: Array, share: float = 1.0) -> Array:
+        """Motion (3, n, joints) of coefficients, in a smaller way where it is beyond limits."""
+        out = np.zeros((3, len(t), len(start)))
+        out[:, :, chain] = _series(t, duration) @ flat.reshape(-1, len(chain))
+        out[:, :, chain] /= np.maximum(1.0, np.max([
+            np.abs(part[:, chain]).max(axis=0) / bound for part, bound in zip(
+                out, bounds, strict=True)], axis=0))
+        speed = arm.links(start + out[0], out[1])[0].max()
+        out *= share / max(1.0, speed / limits.link_speed)
+        out[0] += start
+        return out
+
+    def missing(flat: Array) -> float:
+        moved = states(flat, np.arange(0.5 * SPARSE, duration, SPARSE))
+        rows = model.regressor(*moved)[:, chain][:, :, base.independent].reshape(-1, len(root))
+        added = RATE * SPARSE * (rows @ root).T @ (rows @ root)
+        return -float(np.linalg.slogdet(np.eye(len(added)) + added)[1])
+
+    drawn = np.random.default_rng(0).normal(scale=FIRST, size=2 * HARMONICS * len(chain))
+    found = minimize(missing, drawn, method="L-BFGS-B", options={"maxiter": ROUNDS}).x
+    stamps = np.linspace(0.0, duration, int(np.ceil(duration / POINTS)) + 1)
+    for share in 0.97 ** np.arange(ROUNDS)**2:
+        q, dq, ddq = states(found, stamps, share)[:, :, chain]
+        motion = Trajectory(stamps, q, dq, ddq, arm.chain)
+        if not (problems := violations(arm, motion, start, limits)):
+            return motion, float(np.exp(-0.5 * missing(found) / root.shape[1]))
+    raise InvalidData(f"no motion about the start pose is within the limits: {problems[0]}")
+
+
+def _series(t: Array, duration: float) -> Array:
+    """Value, speed and acceleration (3, n, 2 k) at times (n,) [s] of sines and cosines that rise
+    from rest and fall to it."""
+    rise, side = RISE * duration, np.where(t < 0.5 * duration, 1.0, -1.0)[:, None]
+    x = np.minimum(np.minimum(t, duration - t) / rise, 1.0)[:, None]
+    w = [EDGE.deriv(order)(x) * (side / rise) ** order for order in range(3)]
+    pace = 2.0 * np.pi / duration * np.arange(1, HARMONICS + 1)
+    s = [np.hstack([np.sin(t[:, None] * pace + turn) for turn in (shift, shift + 0.5 * np.pi)])
+         * np.tile(pace**order, 2) for order, shift in enumerate(0.5 * np.pi * np.arange(3))]
+    return np.stack([w[0] * s[0], w[1] * s[0] + w[0] * s[1],
+                     w[2] * s[0] + 2.0 * w[1] * s[1] + w[0] * s[2]])
 
 
 def as_yaml(motion: Trajectory) -> str:

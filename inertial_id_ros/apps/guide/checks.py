@@ -1,7 +1,11 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""The checks of a set-up at rest, in the order in which a person corrects what they find.
+"""What is checked of a set-up at rest, in the order in which a person corrects what they find; and
+what motions decide: a small one of the wrist, sign and units of the wrench, axes of the sensor,
+direction of gravity and clocks; one that the estimate has not seen, whether the payload predicts
+its wrench.
 
-Sign, frame and gravity need a motion, see `motion_checks`.
+Errors of the set-up are those that the identification itself looks for, here in the small motion
+alone: of the set-up as stated and of all others the most probable counts.
 """
 
 from __future__ import annotations
@@ -12,8 +16,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...inertia import Array
-from ...kinds import KINDS, Finding
+from ...explain.contradictions import contradictions
+from ...explain.explain import explain
+from ...explain.fit import Region
+from ...identify.estimate import FEWEST
+from ...kinds import KINDS, Finding, finding_of
+from ...model.history import Window
+from ...model.newton_euler import GRAVITY, regressor
+from ...model.rows import stretches
+from ...model.setup import sheet_of
+from ...motion.motion import BIN
 from ...samples.wrenches import CHANNELS
 from ...settings import Settings
 
@@ -24,6 +36,19 @@ SHIFTED = 0.002  # m, of a TCP
 NEAR_RANGE = 0.9  # share of the range
 REST_SPEED = 0.02  # rad/s of the sensor
 PASSED, OPEN, FAILED = "ok", "open", "wrong"  # open: it could not be measured well enough
+LEAST_TILT, SECOND_TILT = 0.12, 0.04  # spread of the direction of gravity: at all, and across it
+CLEAR = 5.0  # deviations of a mass from zero, from which on it shows anything
+LEAST = 50  # bins of a proof: half a second
+TIMES = 2.0  # the errors of the sensor that may remain in a proof
+SIGN, FRAME, GRAVITY_ROW = "sign of the wrench", "axes of the sensor", "direction of gravity"
+CLOCKS = "clocks"
+EXPECTED = {SIGN: "the sign that wrench.convention names",
+            FRAME: "the force turns as a weight does",
+            GRAVITY_ROW: "gravity along the z axis of its frame",
+            CLOCKS: "the force follows the motion at once"}
+NAMES = {"sign_wrong": SIGN, "frame_wrong.gravity_elsewhere": GRAVITY_ROW,
+         "wrong_units.wrench": "units of the wrench",
+         "payload_not_added": "payload set on the robot"}  # of others: axes of the sensor
 
 
 class Row(NamedTuple):
@@ -57,10 +82,10 @@ class Driver(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """Everything that the checks read."""
+    """Everything that the checks at rest read."""
 
     seconds: float  # for which was listened
-    wrench: Array  # readings (n, 6) [N, N m]
+    wrench: np.ndarray  # readings (n, 6) [N, N m]
     joints: int  # number of joint states
     topics: dict[str, str]  # full names of both
     ages: dict[str, float] = field(default_factory=dict)  # median, from stamp to arrival [s]
@@ -93,7 +118,7 @@ Check = tuple[str, object, str, str, str, tuple[str, ...]]
 def check_at_rest(seen: Snapshot, settings: Settings, may_move: bool = True) -> tuple[Row, ...]:
     """The rows of all checks at rest; may_move: True if a program is to move the arm."""
     rows = []
-    for group in (_wrench, _motion, _clocks, _payload, _program)[:5 if may_move else 4]:
+    for group in (_wrench, _motion, _drivers, _program)[:4 if may_move else 3]:
         for name, is_wrong, measured, expected, advice, kinds in group(seen, settings):
             finding = next((f for f in seen.findings
                             if f.is_one_of(kinds) and f.level != "info"), None)
@@ -178,8 +203,13 @@ def _motion(seen: Snapshot, settings: Settings) -> Iterator[Check]:
                "Stop the program that moves the arm.", ())
 
 
-def _clocks(seen: Snapshot, settings: Settings) -> Iterator[Check]:
-    """Stamps, clocks, and who publishes."""
+def _drivers(seen: Snapshot, settings: Settings) -> Iterator[Check]:
+    """Stamps and clocks, who publishes, and the payload that the driver compensates."""
+    stated, compensated = seen.driver.payload, settings.precompensated
+    if stated is not None:
+        is_added = compensated.mass > 0.0 or compensated.source != "settings"
+        yield ("payload set on the robot", stated > 1e-3 and not is_added, f"{stated:.3f} kg",
+               "0 kg, or added by precompensated.*", "", ("payload_not_added",))
     if not seen.ages:
         return
     ages, limit = list(seen.ages.values()), 2.0 * settings.alignment.delay_sd
@@ -197,15 +227,6 @@ def _clocks(seen: Snapshot, settings: Settings) -> Iterator[Check]:
                for what, nodes in seen.publishers.items() if len(nodes) > 1]
     yield ("publishers", len(seen.publishers.get("wrench", ())) > 1, "; ".join(several) or
            "one each", "one for the wrench", "", ("streams_mixed",))
-
-
-def _payload(seen: Snapshot, settings: Settings) -> Iterator[Check]:
-    """The payload that the driver compensates."""
-    stated, compensated = seen.driver.payload, settings.precompensated
-    if stated is not None:
-        is_added = compensated.mass > 0.0 or compensated.source != "settings"
-        yield ("payload set on the robot", stated > 1e-3 and not is_added, f"{stated:.3f} kg",
-               "0 kg, or added by precompensated.*", "", ("payload_not_added",))
 
 
 def _program(seen: Snapshot, settings: Settings) -> Iterator[Check]:
@@ -236,3 +257,108 @@ def listed(names: Iterable[object], most: int = 6) -> str:
     words = [str(name) for name in names]
     more = f" and {len(words) - most} more" if len(words) > most else ""
     return ", ".join(words[:most]) + more
+
+
+# ---- by motion -----------------------------------------------------------------------------------
+
+
+def check_by_motion(window: Window, settings: Settings) -> tuple[Row, ...]:
+    """The rows of sign, axes, gravity and clocks, after a small motion; of what is wrong alone
+    where something is."""
+    def all_open(measured: str, advice: str) -> tuple[Row, ...]:
+        return tuple(Row(name, OPEN, measured, expected, advice)
+                     for name, expected in EXPECTED.items())
+
+    up = window.motion.rotation[window.used, 2]
+    if sum(stretch.n for stretch in stretches(window.used)) < FEWEST:
+        up = np.zeros((1, 3))
+    tilts = np.linalg.svd(up - up.mean(axis=0), compute_uv=False) / np.sqrt(len(up))
+    if tilts[0] < LEAST_TILT:
+        return all_open("the sensor has turned too little",
+                        "Tilt the wrist by 15° or more, about two axes.")
+    sheet, convention = sheet_of(settings), settings.wrench.convention
+    found = explain(window, sheet, Region(
+        np.zeros(3), np.full(3, 2.0 * settings.shape.max_reach)))
+    wrong = contradictions(found, sheet, settings.load.reference_mass)
+    if wrong:
+        other = "on_environment" if convention == "on_sensor" else "on_sensor"
+        return tuple(Row(
+            name := NAMES.get(kind, FRAME), FAILED, finding_of(kind, numbers).text,
+            EXPECTED.get(name, "as the settings say"),
+            f"Set wrench.convention to '{other}' (it is '{convention}')."
+            if kind == "sign_wrong" else KINDS[finding_of(kind, numbers).kind].remedy)
+            for kind, numbers in wrong)
+    delay, limit = found.setup.delay, 2.0 * settings.alignment.delay_sd
+    clocks = judged(CLOCKS, abs(delay) > limit, f"the force comes {1e3 * abs(delay):.0f} ms "
+                    f"{'after' if delay > 0.0 else 'before'} the motion",
+                    f"the force follows the motion within {1e3 * limit:g} ms",
+                    KINDS["clocks_differ"].remedy)
+    if clocks.verdict == FAILED:
+        return (clocks,)
+    mass, sd = found.wide_phi[0], float(np.sqrt(found.wide_covariance[0, 0]))
+    fits = f"the mass fits as {mass:.2f} ± {1.96 * sd:.2f} kg"
+    if mass < CLEAR * sd:
+        return all_open(f"{fits}, which shows nothing", "Grip something heavier, or tilt farther; "
+                        "the node will name a wrong sign or frame as soon as the motion shows it.")
+    gravity = Row(GRAVITY_ROW, PASSED, "as stated", EXPECTED[GRAVITY_ROW])
+    if tilts[1] < SECOND_TILT:
+        gravity = gravity._replace(verdict=OPEN, measured="the sensor has turned about one axis",
+                                   advice="Turn the sensor about two axes.")
+    return (Row(SIGN, PASSED, fits, EXPECTED[SIGN]),
+            Row(FRAME, PASSED, "no other axes fit better", EXPECTED[FRAME]), gravity, clocks)
+
+
+class Proof(NamedTuple):
+    """Wrenches (n, 6) of a motion, without the bias of the sensor [N, N m]."""
+
+    time: np.ndarray  # (n,) [s]
+    measured: np.ndarray
+    before: np.ndarray  # as predicted by the payload that the robot has
+    after: np.ndarray  # by the new one
+    allowed: tuple[float, ...]  # rms force and torque that the errors of the sensor explain
+
+    @property
+    def residuals(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
+        """Rms lengths of force [N] and torque [N m] that remain: before, and after."""
+        return _lengths(self.measured - self.before), _lengths(self.measured - self.after)
+
+    @property
+    def is_given(self) -> bool:
+        """True if the new payload leaves no more than the sensor explains, and no more than the
+        payload that the robot has."""
+        return all(after <= allowed and after <= max(before, allowed / TIMES)
+                   for before, after, allowed in zip(*self.residuals, self.allowed, strict=True))
+
+    def rows(self) -> list[tuple[str, float, float]]:
+        """What remains, force [N] and torque [N m], by payload."""
+        names = ("with what the robot has now", "with the new payload",
+                 "explained by the sensor's errors")
+        return [(name, force, torque) for name, (force, torque) in zip(
+            names, (*self.residuals, self.allowed), strict=True)]
+
+
+def prove(window: Window, bias: np.ndarray, present: np.ndarray, new: np.ndarray, settings: Settings
+          ) -> Proof | None:
+    """Compare two payloads with the wrench of a motion; None where it was too short.
+
+    Args:
+        bias: (6,) reading without load, sign of the topic [N, N m].
+        present, new: phi (10,) that the robot has, and that was found.
+    """
+    used, motion, wrench = window.used, window.motion, settings.wrench
+    if used.sum() < LEAST:
+        return None
+    proper = motion.acceleration - motion.rotation.transpose(0, 2, 1) @ GRAVITY
+    rows = regressor(proper, motion.omega, motion.alpha)[used]
+    measured = window.wrench[used] - wrench.sign * bias
+    noise, accuracy, drift = map(np.array, (wrench.noise, wrench.accuracy, wrench.drift))
+    channel = np.sqrt(3.0 * (noise**2 / window.samples + accuracy**2 + drift**2))
+    gain = np.hypot(wrench.gain_error, wrench.cross_talk) * np.array(_lengths(rows @ new))
+    return Proof(BIN * np.flatnonzero(used), measured, rows @ present, rows @ new,
+                 tuple((TIMES * np.hypot(channel, gain)).tolist()))
+
+
+def _lengths(wrench: np.ndarray) -> tuple[float, ...]:
+    """Root mean square lengths of force and torque of wrenches (n, 6)."""
+    squares = np.square(wrench).reshape(-1, 2, 3)
+    return tuple(np.sqrt(squares.sum(axis=2).mean(axis=0)).tolist())

@@ -1,38 +1,27 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""What a session shows, asks and reports: how near the payload is to the accuracy that was asked
-for, lines of text for a person or JSON for a program, and one HTML file."""
+"""What a session shows, asks and reports: lines of text for a person or JSON for a program, and one
+HTML file."""
 
 from __future__ import annotations
 
 import json
-import math
 import sys
 import textwrap
 import time
-from collections.abc import Iterator
-from pathlib import Path
 from shutil import get_terminal_size
 from typing import NamedTuple, TextIO
 
 import numpy as np
 
 from ...cli import OK
-from ...estimate import CONFIDENCE_95, UNOBSERVED, Estimate
-from ...inertia import Array
-from ...io.files import without_nonfinite, write_atomically
+from ...estimate import CONFIDENCE_95, Estimate
+from ...inertia import Array, report_from_phi
+from ...io.files import without_nonfinite
 from ..report.page import Section, render, wrench_charts
-from ..report.results import (
-    BAD,
-    GOOD,
-    Cell,
-    Diagnosis,
-    Table,
-    parameter_table,
-    two_digits,
-)
-from .checks import FAILED, OPEN, PASSED, Row, failed
-from .motion_checks import Proof
+from ..report.results import BAD, GOOD, Cell, Diagnosis, Table, parameter_table, two_digits
+from .checks import FAILED, OPEN, PASSED, Proof, Row, failed
 
+LONGEST_MOTION = 45.0  # s of motion, after which what is known is good enough
 PERIOD = 1.0  # s between two lines of progress
 NAME = 24  # characters of a name
 MARKS = {PASSED: "✓", OPEN: "?", FAILED: "✗", True: "✓", False: "✗", None: "·"}
@@ -44,72 +33,17 @@ class Wanted(NamedTuple):
     it; of each coordinate of the centre of mass [m]; of each entry of the inertia as a share of the
     mean principal moment, 0 where it is not asked for."""
 
-    mass: float
-    com: float
-    inertia: float = 0.0
+    mass_accuracy: float
+    com_accuracy: float
+    inertia_accuracy: float = 0.0
 
-    def widths(self, report: Array) -> Array:
-        """Half widths (10,) for a payload (10,); infinite for an inertia that is not asked for."""
+    def sigma(self, phi: Array) -> Array:
+        """Standard deviations (10,) of mass, centre of mass and inertia about it for a payload phi
+        (10,); infinite for an inertia that is not asked for."""
+        report = report_from_phi(phi)
         moment = abs(float(report[[4, 7, 9]].sum())) / 3.0
-        return np.repeat([self.mass * abs(float(report[0])), self.com,
-                          self.inertia * moment or np.inf], [1, 3, 6])
-
-
-class Part(NamedTuple):
-    """Mass, centre of mass or inertia."""
-
-    name: str
-    value: str  # in words, with units
-    width: float  # half of its 95 % interval, in `unit`
-    goal: float  # what was asked for, in `unit`; NaN: nothing
-    unit: str
-    is_known: bool  # its verdict is not unobserved, or its interval is as narrow as was asked
-
-    @property
-    def is_reached(self) -> bool:
-        """True if the interval is as narrow as was asked for, and the data identify the part."""
-        return self.is_known and not self.width > self.goal
-
-    def __str__(self) -> str:
-        width = f"± {two_digits(self.width)}" if self.is_known else "not known yet"
-        wanted = f" of {two_digits(self.goal)}" if self.goal > 0.0 else ""
-        return f"{self.name} {self.value} {width}{wanted} {self.unit}"
-
-
-class Progress(NamedTuple):
-    """What is known at a time."""
-
-    elapsed: float  # since identification began [s]
-    left: float  # until it is given up [s]
-    parts: tuple[Part, ...]  # mass, centre of mass, inertia; empty while there is no estimate
-    status: str = ""  # why there is none
-
-    @property
-    def is_known(self) -> bool:
-        """True if mass and centre of mass are known, as well as was asked or for the verdict."""
-        return bool(self.parts) and all(part.is_known for part in self.parts[:2])
-
-    @property
-    def missing(self) -> str:
-        """What is not reached, or why there is no estimate; empty where all is reached."""
-        return self.status or ", ".join(part.name for part in self.parts if not part.is_reached)
-
-
-def parts_of(found: Estimate, wanted: Wanted) -> tuple[Part, ...]:
-    """Mass, centre of mass and inertia of an estimate."""
-    report, width = found.report, CONFIDENCE_95 * found.sigma
-    goal, moments = wanted.widths(report), report[[4, 7, 9]]
-    # The verdict asks for more than somebody may, or than a sensor can give.
-    known = (np.array(found.verdict) != UNOBSERVED) | (width <= goal) & np.isfinite(goal)
-    share = 100.0 / max(float(moments.mean()), 1e-12)
-    com, inertia = (", ".join(f"{1e3 * v:{digits}}" for v in values)
-                    for values, digits in ((report[1:4], ".1f"), (moments, ".3g")))
-    return (
-        Part("mass", f"{report[0]:.3f} kg", float(width[0]), float(goal[0]), "kg", bool(known[0])),
-        Part("centre of mass", f"({com}) mm", 1e3 * float(width[1:4].max()), 1e3 * wanted.com,
-             "mm", bool(known[1:4].all())),
-        Part("inertia", f"({inertia}) g m²", share * float(width[4:].max()),
-             100.0 * wanted.inertia or math.nan, "%", bool(known[4:].all()) or not wanted.inertia))
+        return np.repeat([self.mass_accuracy * abs(float(report[0])), self.com_accuracy,
+                          self.inertia_accuracy * moment or np.inf], [1, 3, 6]) / CONFIDENCE_95
 
 
 class End(Exception):
@@ -158,19 +92,23 @@ class Show:
             lines.append(_line("→", row.advice))
         self._write("check", "\n".join(lines), **row._asdict())
 
-    def progress(self, progress: Progress) -> None:
-        """What is known now; written once a second."""
-        if 0.0 <= progress.elapsed - self._shown < PERIOD:
+    def progress(self, elapsed: float, left: float, found: Estimate | None, known: str,
+                 missing: str) -> None:
+        """What is known at a time since identification began [s], and so long before it is given
+        up; written once a second.
+
+        Args:
+            found: the estimate, None while there is none; known: the same in words; missing: what
+                was asked for and is not reached, or why there is no estimate.
+        """
+        if 0.0 <= elapsed - self._shown < PERIOD:
             return
-        self._shown = progress.elapsed
-        known = ", ".join(map(str, progress.parts)) or progress.missing
+        self._shown = elapsed
         self._write(
-            "progress", _line("·", known, f"{progress.elapsed:.0f} s, "
-                              f"{progress.left:.0f} s remain"),
-            elapsed=round(progress.elapsed, 2), left=round(progress.left, 2),
-            missing=progress.missing, **{
-                part.name: {**part._asdict(), "reached": part.is_reached}
-                for part in progress.parts})
+            "progress", _line("·", known or missing, f"{elapsed:.0f} s, {left:.0f} s remain"),
+            elapsed=round(elapsed, 2), left=round(left, 2), missing=missing, known=known,
+            values=[] if found is None else found.report.tolist(),
+            sigma=[] if found is None else found.sigma.tolist())
 
     def motion(self, words: str, seconds: float) -> None:
         """The arm is about to move, or is to be moved by hand (0 s)."""
@@ -215,38 +153,27 @@ def _line(mark: str, text: str, name: str = "") -> str:
                          subsequent_indent=" " * len(head))
 
 
-def write_page(folder: Path, show: Show, end: End) -> Path:
-    """Write the report into a folder; its path (raises OSError, MissingPackage)."""
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"identify_payload_{time.strftime('%Y%m%d-%H%M%S')}.html"
-    write_atomically(path, session_page(show, end))
-    return path
-
-
 def session_page(show: Show, end: End) -> str:
     """The report as HTML (raises MissingPackage)."""
     advice = [f"{row.check}: {row.advice}" for row in failed(show.rows.values())]
     tone, word = (GOOD, "Done") if end.status == OK else (BAD, "Not done")
-    return render(f"Payload session of {time.strftime('%Y-%m-%d %H:%M')}", Diagnosis(
-        tone, word, end.text, (), (*advice, *filter(None, [end.advice]))), list(_sections(show)))
-
-
-def _sections(show: Show) -> Iterator[Section]:
-    if show.found is not None:
-        yield Section("Payload", "payload", [*filter(None, [show.applied]),
-                                             f"In frame '{show.found.frame_id}', inertia about the "
-                                             "centre of mass.", parameter_table(show.found)])
-    if (proof := show.proof) is not None:
-        rows = [[label, f"{two_digits(force)} N", f"{two_digits(torque)} N m"]
-                for label, force, torque in proof.rows()]
-        yield Section("Proof", "proof", [
-            "A motion that the estimate has not seen. Solid: measured, without the bias of the "
-            "sensor. Dashed: predicted by the new payload.", Table(
-                "Residual wrench (rms)", ["", "force", "torque"], rows),
-            wrench_charts(proof.time, proof.measured, proof.after)])
-    yield Section("Checks", "checks", [Table(
+    sections = [Section("Checks", "checks", [Table(
         "What was measured, what was expected, what to do",
         ["check", "", "measured", "expected", "what to do"],
         [[row.check, Cell(row.verdict, TONES[row.verdict]),
           *(Cell(text, "text") for text in (row.measured, row.expected, row.advice))]
-         for row in show.rows.values()])])
+         for row in show.rows.values()])])]
+    if (proof := show.proof) is not None:
+        sections.insert(0, Section("Proof", "proof", [
+            "A motion that the estimate has not seen. Solid: measured, without the bias of the "
+            "sensor. Dashed: predicted by the new payload.", Table(
+                "Residual wrench (rms)", ["", "force", "torque"],
+                [[label, f"{two_digits(force)} N", f"{two_digits(torque)} N m"]
+                 for label, force, torque in proof.rows()]),
+            wrench_charts(proof.time, proof.measured, proof.after)]))
+    if show.found is not None:
+        sections.insert(0, Section("Payload", "payload", [
+            *filter(None, [show.applied]), f"In frame '{show.found.frame_id}', inertia about the "
+            "centre of mass.", parameter_table(show.found)]))
+    return render(f"Payload session of {time.strftime('%Y-%m-%d %H:%M')}", Diagnosis(
+        tone, word, end.text, (), (*advice, *filter(None, [end.advice]))), sections)

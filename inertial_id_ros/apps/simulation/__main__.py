@@ -6,8 +6,7 @@ from __future__ import annotations
 import sys
 
 from ...cli import OK, Parser, exit_status
-from .cobot import SimulatedCobot
-from .settings import parse
+from .cobot import SimulatedCobot, parse
 from .write import write_bag
 
 

@@ -28,7 +28,7 @@ class Transform(NamedTuple):
 
 
 class ArmDescription(NamedTuple):
-    """The arm as one chain from the base to the sensor.
+    """The packaged UR5-class arm as one chain from the base to the sensor.
 
     Attributes:
         joint_names: of the joints that move, in the order of every array of positions.
@@ -41,11 +41,6 @@ class ArmDescription(NamedTuple):
     moving: list[Transform]
     fixed: list[Transform]
 
-    @property
-    def sensor_frame(self) -> str:
-        """Name of the last link."""
-        return self.fixed[-1].child
-
     def joint_quaternions(self, q: Array) -> Array:
         """Rotations (n, k, 4), x, y, z, w, of moving links in their parents at positions (n, k)."""
         return np.stack([(Rotation.from_quat(joint.quaternion) * Rotation.from_euler(
@@ -54,18 +49,20 @@ class ArmDescription(NamedTuple):
 
 
 def load_description(prefix: str = "") -> ArmDescription:
-    """The packaged UR5-class arm, from base_link to ft_sensor, with a prefix before the names of
-    all joints and links."""
+    """The arm, with a prefix before the names of all joints and links."""
     file = resources.files("inertial_id_ros.apps.simulation").joinpath(MODEL_FILE)
-    out = ArmDescription(NAMED.sub(rf"\g<1>{prefix}", file.read_text(encoding="utf-8")), (), [], [])
-    names: list[str] = []
-    for joint in ElementTree.fromstring(out.urdf).iter("joint"):
-        place = {element.tag: element.attrib for element in joint}
-        xyz, rpy = (np.array(place["origin"].get(key, "0 0 0").split(), dtype=float)
-                    for key in ("xyz", "rpy"))
-        is_fixed = joint.get("type") == "fixed"
-        (out.fixed if is_fixed else out.moving).append(Transform(
-            place["parent"]["link"], place["child"]["link"], xyz,
-            Rotation.from_euler("xyz", rpy).as_quat()))
-        names += [] if is_fixed else [joint.get("name", "")]
-    return out._replace(joint_names=tuple(names))
+    urdf = NAMED.sub(rf"\g<1>{prefix}", file.read_text(encoding="utf-8"))
+    joints = list(ElementTree.fromstring(urdf).iter("joint"))
+    moving, fixed = ([_transform(joint) for joint in joints if (
+        joint.get("type") == "fixed") is is_fixed] for is_fixed in (False, True))
+    return ArmDescription(urdf, tuple(joint.get("name", "") for joint in joints if (
+        joint.get("type") != "fixed")), moving, fixed)
+
+
+def _transform(joint: ElementTree.Element) -> Transform:
+    """The pose of a joint's child in its parent at position 0."""
+    place = {element.tag: element.attrib for element in joint}
+    xyz, rpy = (np.array(place["origin"].get(key, "0 0 0").split(), dtype=float)
+                for key in ("xyz", "rpy"))
+    return Transform(place["parent"]["link"], place["child"]["link"], xyz,
+                     Rotation.from_euler("xyz", rpy).as_quat())

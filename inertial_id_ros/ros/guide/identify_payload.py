@@ -9,36 +9,27 @@ cannot harm a node that others use.
 from __future__ import annotations
 
 import argparse
-import math
 import os
 import sys
 import threading
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Sequence
 from itertools import takewhile
 from pathlib import Path
 
 import numpy as np
 
-from ...apps.excitation.collision import box_obstacle
-from ...apps.excitation.motions import COBOT_SPEED, MotionLimits
-from ...apps.excitation.plan_excitation import box_corners
-from ...apps.guide.show import End, Show, Wanted, write_page
+from ...apps.excitation.motions import MotionLimits
+from ...apps.excitation.plan_excitation import add_limits, within
+from ...apps.guide.show import End, Show, Wanted, session_page
 from ...cli import INTERRUPTED, Parser, exit_status, run_program
 from ...errors import InertialIdError, InvalidData
-from ...io.files import config_file
+from ...io.files import config_file, write_atomically
 from ...settings import SENSORS
 from ..motion_execution import SILENCE
 from ..program import Children, ignore_signals, stop_flag
 from .session import GuideNode, Session, Stopped
 
-DESCRIPTION = (
-    "Lead from an unknown load to a robot that knows it: check the set-up, move the arm, identify "
-    "the payload, prove it on another motion, hand it to the driver, write a report. Beside a node "
-    "that runs already, or with one of its own.")
-EPILOG = (
-    "Exit status: 0 identified, proved and applied (or as far as was asked for); 2 a mistake in "
-    "the command; 3 not identified; 4 a check failed, nothing was identified; 5 identified, but "
-    "not proved or not applied; 130 interrupted. Without a terminal each event is a line of JSON.")
 WINDOW = 90.0  # s: all motions of a session count, with the pauses between them
 # Corners of a box around the payload in the frame of the sensor [m], where nobody gave one.
 USUAL_BOX = np.array([[-0.1, -0.1, 0.0], [0.1, 0.1, 0.2]])
@@ -48,19 +39,17 @@ USUAL_BOX = np.array([[-0.1, -0.1, 0.0], [0.1, 0.1, 0.2]])
 LOOK, START = 7.0, 30.0
 
 
-def within(low: float, high: float) -> Callable[[str], float]:
-    """The type of an option that is a number of a range."""
-    def read(text: str) -> float:
-        value = float(text)
-        if not low <= value <= high:
-            raise argparse.ArgumentTypeError(f"{text} is not from {low:g} to {high:g}")
-        return value
-    return read
-
-
 def make_parser() -> argparse.ArgumentParser:
     """The command line."""
-    parser = Parser(prog="identify_payload", description=DESCRIPTION, epilog=EPILOG)
+    parser = Parser(
+        prog="identify_payload",
+        description="Lead from an unknown load to a robot that knows it: check the set-up, move "
+        "the arm, identify the payload, prove it on another motion, hand it to the driver, write a "
+        "report. Beside a node that runs already, or with one of its own.",
+        epilog="Exit status: 0 identified, proved and applied (or as far as was asked for); 2 a "
+        "mistake in the command; 3 not identified; 4 a check failed, nothing was identified; 5 "
+        "identified, but not proved or not applied; 130 interrupted. Without a terminal each event "
+        "is a line of JSON.")
     add = parser.add_argument_group("what is done").add_argument
     add("--check", action="store_true",
         help="only check the set-up: at rest, and by a small motion if you agree")
@@ -88,20 +77,11 @@ def make_parser() -> argparse.ArgumentParser:
     add("--target", default="",
         help="what the payload is handed to, such as universal_robots, which needs "
         "load.rated_payload (default: apply.target)")
-    add("--payload-box", metavar="SX,SY,SZ,CX,CY,CZ",
-        help="lengths and centre [m] of a box around the payload in the frame of the sensor, kept "
-        "clear of the arm (default: a cube of 0.2 m, before the sensor)")
     add("--controller", default="", help="the trajectory controller, where there are several")
-    add("--link-speed", type=within(0.01, 2.0), default=COBOT_SPEED, metavar="M/S",
-        help="of every link and the payload, 0.01 to 2 m/s (default: %(default)s)")
+    add_limits(add, 2.0)
     add("--silence", type=within(0.05, 1.0), default=SILENCE, metavar="S",
         help="longest time without joint states while the arm moves, after which it is stopped, "
         "0.05 to 1 s (default: %(default)s)")
-    add("--keep-out", metavar="SX,SY,SZ,CX,CY,CZ", action="append", default=[],
-        help="lengths and centre [m], in axes of the description's root, of a box (table, wall) "
-        "that nothing may touch; may be repeated")
-    add("--floor", type=within(-math.inf, 100.0), default=-math.inf, metavar="M",
-        help="least height of the arm and the payload above the description's root (default: none)")
     add = parser.add_argument_group("output").add_argument
     add("--report", type=Path, default=Path("reports"), metavar="FOLDER",
         help="where the report is written (default: reports)")
@@ -110,9 +90,8 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 def parse(words: Sequence[str], ros_words: Sequence[str] = ()) -> argparse.Namespace:
-    """Checked options (raises InvalidSetting): those of the command line, the payload's box as
-    corners (2, 3) [m], boxes to keep out of as obstacles, `limits` of motions, the accuracy as
-    `wanted`, and `arguments` of a node that is started.
+    """Checked options (raises InvalidSetting): those of the command line, `limits` of motions, the
+    accuracy as `wanted`, and `arguments` of a node that is started.
 
     Args:
         ros_words: the ROS arguments of the command line, which go to the node.
@@ -121,10 +100,7 @@ def parse(words: Sequence[str], ros_words: Sequence[str] = ()) -> argparse.Names
     args.wanted = Wanted(args.mass_accuracy / 100.0, args.com_accuracy / 1000.0,
                          args.inertia_accuracy / 100.0)
     args.limits = MotionLimits(link_speed=args.link_speed, floor=args.floor)
-    args.box = USUAL_BOX if args.payload_box is None else box_corners(
-        "--payload-box", args.payload_box)
-    args.keep_out = [box_obstacle(f"keep-out box {k + 1}", box_corners("--keep-out", text))
-                     for k, text in enumerate(args.keep_out)]
+    args.payload_box = USUAL_BOX if args.payload_box is None else args.payload_box
     args.node = f"/{args.node.removeprefix('/')}"
     namespace, name = args.node.rsplit("/", 1)
     args.arguments = [
@@ -140,22 +116,47 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a session; returns the exit status (see --help)."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     own = list(takewhile(lambda word: word != "--ros-args", words))
-    return exit_status(lambda: _run(parse(own, words[len(own) + 1:])))
+
+    def start() -> int:
+        options = parse(own, words[len(own) + 1:])
+        return run(options, stop_flag(), make_show(options)).status
+
+    return exit_status(start)
 
 
-def _run(options: argparse.Namespace) -> int:
-    show = Show(options.yes, options.json or not sys.stdout.isatty())
-    return run(options, stop_flag(), show).status
+def make_show(options: argparse.Namespace) -> Show:
+    """What is shown, in lines for a person or, without a terminal, in JSON."""
+    return Show(options.yes, options.json or not sys.stdout.isatty())
 
 
 def run(options: argparse.Namespace, stop: threading.Event, show: Show) -> End:
-    """Run a session; how it ended; stop: set when the user wants to end."""
+    """Find the node that identifies, or start one, and run a session; how it ended.
+
+    Args:
+        stop: set when the user wants to end.
+
+    Raises:
+        InertialIdError: the node has ended, or does not answer.
+    """
+    def answers() -> bool:
+        if text := children.describe_ended():
+            raise InvalidData(text)
+        return f"{options.node}/apply" in guide.client.services()
+
     try:
         with Children(dict(os.environ)) as children, GuideNode(stop) as guide:
-            _find_or_start(options, guide, children, show)
+            if not guide.wait(LOOK, answers):
+                show.say(f"no node '{options.node}' runs; one is started")
+                children.start("inertial_id_ros.ros.main", options.arguments)
+                if not guide.wait(START, answers):
+                    raise InertialIdError(f"node '{options.node}' does not answer within "
+                                          f"{START:g} s")
             end = Session(guide, options, show).run()
             show.step("report")
-            show.say(f"report: {write_page(options.report, show, end)}")
+            path = options.report / f"identify_payload_{time.strftime('%Y%m%d-%H%M%S')}.html"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(path, session_page(show, end))
+            show.say(f"report: {path}")
             show.end(end)
             return end
     except Stopped:
@@ -163,23 +164,6 @@ def run(options: argparse.Namespace, stop: threading.Event, show: Show) -> End:
     finally:
         if stop.is_set():
             ignore_signals()
-
-
-def _find_or_start(options: argparse.Namespace, guide: GuideNode, children: Children, show: Show
-                   ) -> None:
-    """Find the node that identifies, or start one (raises InertialIdError: it ended, or does not
-    answer)."""
-    def answers() -> bool:
-        if text := children.describe_ended():
-            raise InvalidData(text)
-        return f"{options.node}/apply" in guide.client.services()
-
-    if guide.wait_until(answers, LOOK):
-        return
-    show.say(f"no node '{options.node}' runs; one is started")
-    children.start("inertial_id_ros.ros.main", options.arguments)
-    if not guide.wait_until(answers, START):
-        raise InertialIdError(f"node '{options.node}' does not answer within {START:g} s")
 
 
 if __name__ == "__main__":

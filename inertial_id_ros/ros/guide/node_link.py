@@ -20,12 +20,11 @@ from inertial_id_ros.msg import InertialParameters
 from inertial_id_ros.srv import Apply, Save
 
 from ...errors import InvalidData
-from ...estimate import Estimate, ParameterVerdict
-from ...inertia import phi_from_body, report_jacobian, tensor_from_six
-from ...io.decoding import inertia_numbers
+from ...estimate import Estimate
+from ...inertia import phi_from_body, report_jacobian
 from ...kinds import STOPPING, Doubt
 from ...settings import Settings, iter_settings, settings_from_mapping
-from ..conversions import DEADLINE, LATCHED
+from ..conversions import DEADLINE, LATCHED, body_of, verdicts_of
 from ..motion_execution import MotionExecution
 from ..program import spin, start_ros
 from ..ros_client import NoAnswer, NoResponse, RosClient
@@ -81,8 +80,9 @@ class GuideNode:
         self.node.destroy_node()
         rclpy.try_shutdown()
 
-    def wait_until(self, condition: Callable[[], Any], seconds: float) -> bool:
-        """Wait for a condition; True if it holds within this time [s] (raises Stopped)."""
+    def wait(self, seconds: float, condition: Callable[[], Any] = lambda: False) -> bool:
+        """Let so much time pass, at most until a condition holds; True if it does (raises
+        Stopped)."""
         end = time.monotonic() + seconds
         while not condition():
             if self.stop.is_set():
@@ -91,10 +91,6 @@ class GuideNode:
                 return False
             self.stop.wait(POLL)
         return True
-
-    def wait(self, seconds: float) -> None:
-        """Let time pass (raises Stopped)."""
-        self.wait_until(lambda: False, seconds)
 
 
 class NodeLink:
@@ -126,9 +122,20 @@ class NodeLink:
 
     @property
     def estimate(self) -> Estimate | None:
-        """The newest estimate since `forget`; None before any."""
+        """The newest estimate since `forget`, NaN where its message says nothing; None before."""
         message = self.message
-        return estimate_of(message) if message.valid and self._heard > self.since else None
+        if not message.valid or self._heard <= self.since:
+            return None
+        phi, bias = phi_from_body(*body_of(message)), message.bias
+        back = np.linalg.inv(report_jacobian(phi))
+        required: dict[str, Any] = {one.name: getattr(message, one.name, np.nan)
+                                    for one in fields(Estimate) if one.default is MISSING}
+        return Estimate(**required | {
+            "frame_id": message.header.frame_id, "phi": phi, "stale": message.stale,
+            "phi_covariance": back @ message.covariance.reshape(10, 10) @ back.T,
+            "verdict": verdicts_of(message),
+            "bias": np.array([getattr(part, axis) for part in (bias.force, bias.torque)
+                              for axis in "xyz"])})
 
     def doubt(self) -> tuple[Doubt, str]:
         """The doubts of the node at this moment, and its sentence about them; all that must
@@ -143,51 +150,29 @@ class NodeLink:
         doubt, text = self.doubt()
         return text if doubt & STOPPING else ""
 
-    def _call(self, kind: Any, service: str, request: Any, refused: str, timeout: float) -> Any:
-        """The response of a service (raises NoAnswer; InvalidData, with what is refused)."""
-        answer = self._client.call(kind, f"{self.name}/{service}", request, timeout)
-        if not answer.success:
-            raise InvalidData(f"node '{self.name}' {refused}: {answer.message}")
-        return answer
-
     def forget(self) -> None:
-        """Have the node forget all samples: the time of the session begins."""
+        """Have the node forget all samples: the time of the session begins (raises NoAnswer;
+        InvalidData: it refuses)."""
         end = time.monotonic() + RESET
-        while True:
-            try:
-                self._call(Trigger, "reset", Trigger.Request(), "does not begin anew", RESET)
-                break
-            except InvalidData:  # it is busy
-                if time.monotonic() > end:
-                    raise
+        while not (answer := self._client.call(
+                Trigger, f"{self.name}/reset", {}, RESET)).success:  # it is busy
+            if time.monotonic() > end:
+                raise InvalidData(f"node '{self.name}' does not begin anew: {answer.message}")
         self.since = time.monotonic()
 
     def save(self, name: str) -> str:
-        """Save the last estimate under a name; where, in words."""
-        return str(self._call(Save, "save", Save.Request(name=name), "cannot save the estimate",
-                              RESET).message)
+        """Save the last estimate under a name; where, in words (raises NoAnswer; InvalidData: it
+        cannot be saved)."""
+        answer = self._client.call(Save, f"{self.name}/save", {"name": name}, RESET)
+        if not answer.success:
+            raise InvalidData(f"node '{self.name}' cannot save the estimate: {answer.message}")
+        return str(answer.message)
 
     def apply(self, target: str, estimate: str, send: bool) -> Apply.Response:
         """The answer of ~/apply; without any within `APPLY`, one that says whether the payload may
         have been sent."""
         try:
-            return self._client.call(
-                Apply, f"{self.name}/apply",
-                Apply.Request(target=target, estimate=estimate, send=send), APPLY)
+            return self._client.call(Apply, f"{self.name}/apply", {
+                "target": target, "estimate": estimate, "send": send}, APPLY)
         except NoAnswer as error:
             return Apply.Response(sent=send and isinstance(error, NoResponse), message=str(error))
-
-
-def estimate_of(message: InertialParameters) -> Estimate:
-    """The estimate of a message; what that does not carry is NaN."""
-    numbers, (force, torque) = inertia_numbers(message.inertia), (
-        message.bias.force, message.bias.torque)
-    phi = phi_from_body(numbers[0], numbers[1:4], tensor_from_six(numbers[4:]))
-    back = np.linalg.inv(report_jacobian(phi))
-    required: dict[str, Any] = {one.name: getattr(message, one.name, np.nan)
-                                for one in fields(Estimate) if one.default is MISSING}
-    return Estimate(**required | {
-        "frame_id": message.header.frame_id, "phi": phi, "stale": message.stale,
-        "phi_covariance": back @ message.covariance.reshape(10, 10) @ back.T,
-        "verdict": tuple(map(ParameterVerdict, message.verdict.tolist())),
-        "bias": np.array([force.x, force.y, force.z, torque.x, torque.y, torque.z])})

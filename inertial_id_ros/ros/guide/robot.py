@@ -13,10 +13,10 @@ import numpy as np
 from rclpy.qos import qos_profile_best_available
 
 from ...apps.excitation.arm import Arm
+from ...apps.excitation.information import Knowledge
+from ...apps.excitation.motions import MotionPlanner, Trajectory, violations
 from ...apps.guide.checks import Driver, Snapshot
-from ...apps.guide.motions import MotionSource
 from ...apps.guide.recorder import Recorder
-from ...apps.simulation.motion import Trajectory
 from ...io.decoding import interfaces_of, payload_among
 from ...io.inputs import JOINT_STATES, WRENCH, InputTopic
 from ..motion_execution import ENDING, Ended, MotionExecution, find_controllers
@@ -48,7 +48,8 @@ SOURCES: tuple[Source, ...] = (
      lambda m: {"stopped": FRANKA.get(m.robot_mode, ""),
                 "payload": float(m.inertia_load.inertia.m)}),
     ("std_msgs/msg/Float64", "/speed_scaling", lambda m: {"speed": m.data / 100.0}),
-    ("control_msgs/msg/DynamicJointState", "", lambda m: _stated_mass(m)))
+    ("control_msgs/msg/DynamicJointState", "",
+     lambda m: _stated_mass(m)))
 
 
 class Robot:
@@ -57,12 +58,12 @@ class Robot:
 
     Attributes:
         recorder: what arrives; scene: the planning scene, where one is published.
-        source: plans motions, after `prepare`.
+        planner: of motions, after `prepare`.
         is_small: True while motions go on where the node doubts frames and sign: small ones, which
             are made to find that out.
     """
 
-    source: MotionSource
+    planner: MotionPlanner
 
     def __init__(self, guide: GuideNode, link: NodeLink, options: argparse.Namespace) -> None:
         self._guide, self._link, self._options = guide, link, options
@@ -124,16 +125,23 @@ class Robot:
         """
         options, self._controller = self._options, seen.fitting[0]
         surroundings = self.scene.read(self.recorder.place_in_root)
-        arm = Arm(self.recorder.description, seen.frame, options.box,
+        arm = Arm(self.recorder.description, seen.frame, options.payload_box,
                   obstacles=[*options.keep_out, *self.scene.obstacles])
-        self.source = MotionSource(arm, options.limits, self.recorder.pose, self._link.settings)
+        self.planner = MotionPlanner(arm, options.limits, arm.positions(self.recorder.pose),
+                                     Knowledge.usual(self._link.settings))
         return surroundings
+
+    @property
+    def pose(self) -> np.ndarray:
+        """Where all joints are (raises InvalidData: it is not known of one)."""
+        return self.planner.arm.positions(self.recorder.pose)
 
     def move(self, motion: Trajectory, meanwhile: Callable[[], object]) -> Ended:
         """Make a motion; meanwhile: called now and then until it has ended."""
+        planner = self.planner
         execution = MotionExecution(
             self._guide.node, motion, f"{self._controller}{ENDING}", self._full_name(JOINT_STATES),
-            lambda: self.source.problems(motion, self.recorder.pose), self.find_fault,
+            lambda: violations(planner.arm, motion, self.pose, planner.limits), self.find_fault,
             self._options.silence, lambda: self.driver.speed or 1.0)
         with ThreadPoolExecutor(1, "motion") as watch:
             ended = watch.submit(execution.run)

@@ -13,15 +13,14 @@ import time
 
 import numpy as np
 
-from ...apps.guide.checks import Row, check_at_rest, failed
-from ...apps.guide.motion_checks import check_by_motion, prove
-from ...apps.guide.motions import LONGEST_MOTION
-from ...apps.guide.show import End, Progress, Show, parts_of
-from ...apps.report.results import TILT, TURN
+from ...apps.guide.checks import Row, check_at_rest, check_by_motion, failed, prove
+from ...apps.guide.show import LONGEST_MOTION, End, Show
 from ...cli import CHECK_FAILED, INTERRUPTED, NOT_APPLIED, NOT_IDENTIFIED, OK
 from ...errors import InertialIdError
-from ...estimate import Estimate
+from ...estimate import UNOBSERVED
 from ...kinds import Doubt
+from ..conversions import payload_text
+from ..identify_action import TILT, TURN, describe_missing
 from .node_link import LATEST, GuideNode, NodeLink, Stopped
 from .robot import Robot, Trajectory
 
@@ -71,11 +70,11 @@ class Session:
         """The checks at rest."""
         self.show.step("check", f"at rest, for {LISTENED:g} s")
         recorder = self.robot.recorder
-        self.guide.wait_until(lambda: recorder.pose and len(recorder.wrench()), ARRIVAL)
+        self.guide.wait(ARRIVAL, lambda: recorder.pose and len(recorder.wrench()))
         for _ in range(TRIES):
             self.robot.discover()
             recorder.begin()
-            self.guide.wait_until(recorder.update, LISTENED)
+            self.guide.wait(LISTENED, recorder.update)
             seen = self.robot.snapshot(LISTENED)
             rows = check_at_rest(seen, self.link.settings, self.options.motion)
             if not failed(rows):
@@ -97,16 +96,15 @@ class Session:
             self.link.forget()
             self._is_identifying = True
         self.robot.recorder.begin()
-        self.robot.is_small = True
+        self.robot.is_small, stopped = True, None
         try:
             if self.options.motion:
-                for motion in self.robot.source.wiggle(self.robot.recorder.pose):
+                for motion in self.robot.planner.wiggle(self.robot.pose):
                     self._move(motion)
             else:
                 self._have_moved("tilt the wrist by about 20° to either side, about two axes, and "
                                  "hold it still again")
             self.guide.wait(SETTLED)
-            stopped = None
         except End as end:
             if end.advice != AFTER_A_STOP:
                 raise
@@ -123,36 +121,35 @@ class Session:
             raise End(CHECK_FAILED, f"The node doubts the set-up: {text}. Nothing was applied.")
 
     def identify(self) -> None:
-        """Motions until the payload is known as well as was asked for, or as can be had."""
-        made = len(self.show.seconds)
+        """Motions until the payload is known as well as was asked for, or as can be had; the node
+        keeps the estimate in a file."""
+        made, box = len(self.show.seconds), self.options.payload_box
         self.show.step("identify", f"until the goal, at most {self.options.timeout:g} s")
         while True:
-            progress, known = self._wait(SETTLED), self.link.estimate
-            if known is not None and not known.stale and not progress.missing:
+            missing, known = self._wait(SETTLED), self.link.estimate
+            if known is not None and not missing:
                 break
-            if progress.is_known and (progress.left <= 0.0 or
-                                      sum(self.show.seconds[made:]) > LONGEST_MOTION):
+            is_late = time.monotonic() - self.link.since > self.options.timeout
+            if known is not None and UNOBSERVED not in known.verdict[:4] and (
+                    is_late or sum(self.show.seconds[made:]) > LONGEST_MOTION):
                 self.show.say("as good as this sensor, its mounting and the time allow")
                 break
-            if progress.left <= 0.0:
-                raise End(NOT_IDENTIFIED, f"Not identified in {progress.elapsed:.0f} s: "
-                          + (progress.missing or "the intervals are too wide"))
+            if is_late:
+                raise End(NOT_IDENTIFIED, f"Not identified in {self.options.timeout:.0f} s: "
+                          f"{missing}")
             if self.options.motion:
-                self._move(self.robot.source.next_motion(
-                    self.robot.recorder.pose, self.options.wanted, known))
+                planner = self.robot.planner
+                if known is not None:
+                    planner.known = planner.known.revised(known.phi, known.phi_covariance)
+                self._move(planner.next_motion(
+                    self.robot.pose, self.options.wanted.sigma(planner.known.phi)))
             else:
-                mass, com, *_ = [part.is_reached for part in progress.parts] or [False, False]
-                self._have_moved(TURN if mass and com else TILT)
-        self._is_identifying = False
+                self._have_moved(TURN if TURN in missing and TILT not in missing else TILT)
         assert known is not None  # as there is progress
-        self._keep(known)
-
-    def _keep(self, found: Estimate) -> None:
-        """Keep the estimate, as file of the node and in the record."""
-        self._saved, box = f"identify_payload_{time.strftime('%Y%m%d-%H%M%S')}", self.options.box
-        self.show.found = found
+        self._is_identifying, self.show.found = False, known
+        self._saved = f"identify_payload_{time.strftime('%Y%m%d-%H%M%S')}"
         self.show.say(self.link.save(self._saved), True)
-        outside = np.abs(found.report[1:4] - box.mean(axis=0)) - 2.0 * found.sigma[1:4]
+        outside = np.abs(known.report[1:4] - box.mean(axis=0)) - 2.0 * known.sigma[1:4]
         if (outside > 0.5 * np.ptp(box, axis=0)).any():
             self.show.say("the centre of mass lies outside the box around the payload that motions "
                           "are checked with: set --payload-box", False)
@@ -164,7 +161,7 @@ class Session:
         assert found is not None
         self.robot.recorder.begin()
         if self.options.motion:
-            self._move(self.robot.source.large_motion(self.robot.recorder.pose))
+            self._move(self.robot.planner.large_motion(self.robot.pose))
         else:
             self._have_moved("turn the wrist about other axes than before, for some seconds, and "
                              "hold it still again")
@@ -240,24 +237,25 @@ class Session:
             before = now
         raise End(NOT_IDENTIFIED, f"No one has moved the arm for {self.options.timeout:g} s.")
 
-    def _wait(self, seconds: float) -> Progress:
-        """Show what is known, for so long."""
+    def _wait(self, seconds: float) -> str:
+        """Show what is known, for so long; what is missing then."""
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0.0:
             self.guide.wait(min(left, SHOWN))
-            progress = self._progress()
-        return progress
+            missing = self._progress()
+        return missing
 
-    def _progress(self) -> Progress:
-        """What is known, which is shown."""
-        known, elapsed = self.link.estimate, time.monotonic() - self.link.since
-        progress = Progress(
-            elapsed, max(self.options.timeout - elapsed, 0.0),
-            () if known is None else parts_of(known, self.options.wanted),
-            str(self.link.message.status) if known is None else "")
+    def _progress(self) -> str:
+        """What the payload lacks to what was asked for, which is shown; empty: nothing."""
+        known, wanted, text = self.link.estimate, self.options.wanted, ""
+        elapsed, missing = time.monotonic() - self.link.since, str(self.link.message.status)
+        if known is not None:
+            text, missing = payload_text(known), describe_missing(known, wanted._replace(
+                mass_accuracy=wanted.mass_accuracy * float(known.phi[0])))
         if self._is_identifying:
-            self.show.progress(progress)
-        return progress
+            self.show.progress(elapsed, max(self.options.timeout - elapsed, 0.0), known, text,
+                               missing)
+        return missing
 
     def _note(self, rows: tuple[Row, ...], ending: str) -> None:
         """Show rows; wrong ones end the session."""

@@ -10,20 +10,18 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from ...apps.guide.show import Show
+from ...apps.simulation.cobot import CobotSettings
 from ...apps.simulation.payload import PAYLOADS, Payload
-from ...apps.simulation.settings import CobotSettings
 from ...cli import INTERRUPTED, Parser, exit_status, run_program
 from ...inertia import Array
 from ...settings import SENSORS, Settings
-from ..guide.identify_payload import parse, run
+from ..guide.identify_payload import make_show, parse, run
 from ..program import Children, ignore_signals, private_environment, stop_flag
 
 MASS_TOLERANCE, COM_TOLERANCE = 0.02, 0.005  # relative; m
@@ -71,7 +69,7 @@ def _run(options: argparse.Namespace) -> int:
         session = parse(
             [*WORDS, *([] if options.ask else ["--yes"]), "--report", str(options.report)],
             [word for name, value in node.items() for word in ("-p", f"{name}:={value}")])
-        show = Show(session.yes, session.json or not sys.stdout.isatty())
+        show = make_show(session)
         try:
             end = run(session, stop, show)
         finally:

@@ -32,9 +32,8 @@ from rclpy.node import Node
 from std_msgs.msg import Bool
 from std_srvs.srv import Trigger
 
-from ...apps.simulation.cobot import STATED_POINT, SimulatedCobot
+from ...apps.simulation.cobot import STATED_POINT, CobotSettings, SimulatedCobot, parse
 from ...apps.simulation.motion import CommandedMotion, Trajectory
-from ...apps.simulation.settings import CobotSettings, parse
 from ...apps.simulation.write import TOPICS, Messages, latched_messages, sample_messages
 from ...cli import Parser, exit_status, run_program
 from ...errors import InvalidData, MissingPackage
