@@ -22,7 +22,7 @@ from ..model.history import Window
 from ..model.newton_euler import GRAVITY, regressor, static_wrench, weight_columns
 from ..model.rows import FEWEST, Rows, is_enough
 from ..model.setup import Correction, Setup
-from ..motion.motion import BIN, Array
+from ..motion.motion import BIN, Array, Motion
 from .causes import CompensatedWeight, SensorFilter
 from .fit import VAGUE, Fit, Prior, Region, fit
 from .residual import surprise
@@ -165,10 +165,13 @@ class _Search:
         self.at = np.arange(BOX, len(window.used) - BOX, STEP)
         self.used = _smooth(window.used.astype(float))[self.at] > 0.999
         self.back = _smooth(window.motion.rotation.transpose(0, 2, 1))[self.at]
-        proper = window.motion.acceleration - window.motion.rotation.transpose(0, 2, 1) @ GRAVITY
-        self.A = _smooth(regressor(proper, window.motion.omega, window.motion.alpha))[self.at]
+        self.A = self._regressor(window.motion)
         self.wrench = _smooth(window.wrench)
         self.count = max(3.0 * self.used.sum() * STEP * BIN / INDEPENDENT, 6.0)
+
+    def _regressor(self, motion: Motion) -> Array:
+        proper = motion.acceleration - motion.rotation.transpose(0, 2, 1) @ GRAVITY
+        return _smooth(regressor(proper, motion.omega, motion.alpha))[self.at]
 
     def all(self) -> Iterator[SetupError]:
         """Every hypothesis; those of one variant share the odds of their kind."""
@@ -190,6 +193,10 @@ class _Search:
         removed = self._error("removed_payload", Correction(), weight, tuple(CompensatedWeight.sd))
         if removed.x[10] > 0.0:
             yield removed
+        if not self.window.motion.joints.shape[1]:  # poses that somebody gave
+            ordered = Correction(w_first=True)
+            yield self._error("quaternion_order", ordered,
+                              self._regressor(ordered.motion(self.window.motion)))
 
     def _best_clock(self, kind: str, late: Sequence[int]) -> SetupError:
         return max((self._error(kind, Correction(late=k)) for k in late), key=attrgetter("odds"))
