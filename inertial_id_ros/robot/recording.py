@@ -67,6 +67,14 @@ class JointRecording(NamedTuple):
                    np.concatenate([each.q for each in recordings]),
                    np.concatenate([each.effort for each in recordings]))
 
+    def turned(self, names: Sequence[str]) -> JointRecording:
+        """With the opposite sign of the efforts of these joints (raises RecordingError)."""
+        for name in set(names) - set(self.names):
+            raise RecordingError(f"the sign of the efforts of '{name}' cannot be turned; the "
+                                 f"recording has {', '.join(self.names) or 'joints without names'}")
+        return self._replace(effort=np.where(np.isin(self.names, names), -1.0, 1.0) * self.effort
+                             ) if names else self
+
     def of_joints(self, names: Sequence[str]) -> JointRecording:
         """The samples of these joints, in their order; repeated and late samples and those that are
         no numbers left out.

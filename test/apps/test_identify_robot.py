@@ -41,6 +41,25 @@ def folder(recorded: SimulatedTorques, tmp_path_factory: pytest.TempPathFactory)
     return out
 
 
+def test_efforts_of_joints_that_are_named_are_turned(
+        recorded: SimulatedTorques, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    turned = [NAMES[1], NAMES[4]]
+    np.savez(tmp_path / "a.npz", t=recorded.t, q=recorded.q, names=np.array(NAMES),
+             effort=recorded.effort * np.where(np.isin(NAMES, turned), -1.0, 1.0))
+    words = [str(tmp_path / "a.npz"), "--urdf", str(folder / "arm.urdf")]
+    assert main(words) == 2
+    said = capsys.readouterr()
+    assert all(name in said.err for name in turned) and NAMES[0] not in said.err
+    assert "kg" not in said.out  # no numbers of a robot that explains nothing
+    assert main([*words, "--quiet", "--effort-sign", "elbow"]) == 2
+    assert main([*words, "--quiet", "--effort-sign", ",".join(turned), "--json",
+                 str(tmp_path / "a.json")]) == 0
+    got, want = (json.loads(path.read_text())["error_rms"]
+                 for path in (tmp_path / "a.json", folder / "found.json"))
+    np.testing.assert_allclose(got, want, rtol=1e-6)
+
+
 @pytest.mark.slow
 def test_torques_are_predicted_to_their_noise(folder: Path):
     tree = json.loads((folder / "found.json").read_text())

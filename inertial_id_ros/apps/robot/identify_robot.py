@@ -36,6 +36,7 @@ _OPTIONS: tuple[tuple[str, type, str, str], ...] = (
     ("--payload-mass", float, "X", "mass of the payload of --loaded [kg]"),
     ("--gains", str, "A,B,...", "efforts are motor currents [A]; gains of the drives, in the order "
      "of the joints [N m/A]"),
+    ("--effort-sign", str, "A,B,...", "joints whose efforts have the opposite sign"),
     ("--joints", str, "A,B,...", "joints that move; others are locked at zero (default: all)"),
     ("--terms", str, "A,B,...", f"terms of every joint, out of {', '.join(TERMS)} (default: "
      "these, and friction in proportion to the load)"),
@@ -102,10 +103,11 @@ def run(args: argparse.Namespace, words: Sequence[str] = ()) -> int:
          "--report": args.report and files.report_file(args.report, args.recording[0])},
         {"the robot description": args.urdf, **{f"the recording {path}": path for path in paths}})
     topic, asked = _request(args)
+    turned = names(args.effort_sign or "")
     urdf = read_description(files.user_path(args.urdf)) if args.urdf else ""
     read = {}
     for path in paths:
-        read[path] = read_recording(path, args.columns, topic, bool(urdf))
+        read[path] = read_recording(path, args.columns, topic, bool(urdf)).turned(turned)
         urdf = urdf or read[path].urdf
     if not urdf:
         raise InvalidModel("there is no robot description: the recording holds none, and --urdf "
@@ -117,7 +119,8 @@ def run(args: argparse.Namespace, words: Sequence[str] = ()) -> int:
     if not args.quiet:
         for note in dict.fromkeys(note for path in args.recording for note in read[path].notes):
             print(f"note: {printable(note)}")
-        print_report(title, robot_sections(result), diagnose(result))
+        if result.unexplained is None:  # else the numbers are those of no robot
+            print_report(title, robot_sections(result), diagnose(result))
     if report_out is not None:
         files.write_atomically(report_out, robot_page(result, args.recording[0], words))
     if result.unexplained is None:
