@@ -312,7 +312,7 @@ def check_efforts(model: RobotModel, recording: JointRecording, low_pass: float,
     if turned.any():
         wrong = ", ".join(f"'{model.joint_names[j]}'" for j in np.flatnonzero(turned))
         return InvalidData(f"the efforts of {'all joints' if turned.all() else wrong} have the "
-                           "opposite sign of its torques; `identify_robot --effort-sign` turns them")
+                           "opposite sign of its torques; identify_robot --effort-sign turns them")
     share = float(np.linalg.norm(left) / np.linalg.norm(part.effort - part.effort.mean(axis=0)))
     return None if share <= _UNEXPLAINED else InvalidData(
         f"the robot description and friction leave {share:.0%} of the efforts unexplained: are "
