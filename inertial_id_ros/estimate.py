@@ -30,7 +30,8 @@ from .inertia import (
 )
 
 CONFIDENCE_95 = 1.96  # standard deviations on either side that hold 95 % of a normal distribution
-MASS_SHARE, COM_LENGTH, COM_SHARE, INERTIA_SHARE, DATA_SHARE = 0.05, 0.005, 0.05, 0.2, 0.5
+MASS_SHARE, COM_LENGTH, INERTIA_SHARE, DATA_SHARE = 0.05, 0.005, 0.2, 0.5
+COM_SHARE = MASS_SHARE  # of its distance
 REACH, MASS_SD = 1.0, 100.0  # m, kg: how vague a payload is known before the data
 NOTHING_CARRIED = "nothing is carried beside the tool"
 VERDICT_WORDS = ("unobserved", "prior-dominated", "identified")

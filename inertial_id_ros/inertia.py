@@ -84,16 +84,6 @@ def move_body(body: Body, rotation: ArrayLike, translation: ArrayLike) -> Body:
     return Body(body.mass, turn @ body.com + shift, 0.5 * (inertia + inertia.T))
 
 
-def _require_mass(phi: ArrayLike) -> Array:
-    """phi as a float vector (10,), finite and with a positive mass (raises InvalidData)."""
-    p = np.asarray(phi, dtype=float)
-    if p.shape != (10,) or not np.isfinite(p).all():
-        raise InvalidData(f"inertial parameters must be ten finite numbers, got {p.tolist()}")
-    if not p[0] > 0.0:
-        raise InvalidData(f"mass is {p[0]:g} kg; a centre of mass needs a positive mass")
-    return p
-
-
 def _to_pseudo(phi: Array) -> Array:
     out, tensor = np.zeros((4, 4)), tensor_from_six(phi[4:])
     out[:3, :3] = 0.5 * np.trace(tensor) * np.eye(3) - tensor
@@ -158,21 +148,27 @@ def is_consistent(phi: ArrayLike) -> bool:
 
 
 def report_from_phi(phi: ArrayLike) -> Array:
-    """The ten numbers (10,) a user reads: mass, com, tensor entries about the centre of mass."""
-    out = _require_mass(phi).copy()
-    mass = out[0]
-    out[1:4] /= mass
-    out[4:] -= mass * point_columns(out[1:4])[4:, 0]
+    """The ten numbers (10,) a user reads: mass, com, tensor entries about the centre of mass.
+
+    Raises:
+        InvalidData: no ten finite numbers, or a mass that is not positive.
+    """
+    out = np.array(phi, dtype=float)
+    if out.shape != (10,) or not np.isfinite(out).all():
+        raise InvalidData(f"inertial parameters must be ten finite numbers, got {out.tolist()}")
+    if not out[0] > 0.0:
+        raise InvalidData(f"mass is {out[0]:g} kg; a centre of mass needs a positive mass")
+    out[1:4] /= out[0]
+    out[4:] -= out[0] * point_columns(out[1:4])[4:, 0]
     return out
 
 
 def report_jacobian(phi: ArrayLike) -> Array:
     """Derivative (10, 10) of ``report_from_phi``; maps a covariance of phi to one of the report."""
-    p = _require_mass(phi)
-    c = p[1:4] / p[0]
-    out = np.eye(10)
-    out[1:4, 0] = -c / p[0]
-    out[[1, 2, 3], [1, 2, 3]] = 1.0 / p[0]
+    mass, *_ = report = report_from_phi(phi)
+    c, out = report[1:4], np.eye(10)
+    out[1:4, 0] = -c / mass
+    out[[1, 2, 3], [1, 2, 3]] = 1.0 / mass
     # I_com = I - (h'h 1 - h h') / m, of which central differences are exact.
     out[4:, 0] = point_columns(c)[4:, 0]
     out[4:, 1:4] = -0.5 * (point_columns(c + np.eye(3)) - point_columns(c - np.eye(3)))[4:]
@@ -192,9 +188,7 @@ def phi_to_pinocchio(phi: ArrayLike) -> Array:
     return np.asarray(phi, dtype=float)[[0, 1, 2, 3, 4, 5, 7, 6, 8, 9]]
 
 
-def phi_from_pinocchio(parameters: ArrayLike) -> Array:
-    """phi (10,) from Pinocchio's dynamic parameters: the same two change places."""
-    return phi_to_pinocchio(parameters)
+phi_from_pinocchio = phi_to_pinocchio  # the same two change places
 
 
 def principal_moments(inertia_com: ArrayLike) -> tuple[Array, Array]:

@@ -14,7 +14,7 @@ are made there. `docs/make_troubleshooting_page.py` prints the table.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Flag, auto
 from functools import reduce
 from operator import or_
@@ -46,10 +46,8 @@ STOPPING = PRESENT | FRAME  # no arm may go on moving by a program
 LEVELS = ("info", "warning", "error")
 
 
-@dataclass(frozen=True)
-class Finding:
-    """What the user should know: level is ``info``, ``warning`` or ``error``; text one sentence,
-    in which names from outside are fit to print.
+class Finding(NamedTuple):
+    """What the user should know: level is ``info``, ``warning`` or ``error``; text one sentence.
 
     Attributes:
         name: its kind, and after a dot what it is about, where that may be one of several.
@@ -59,17 +57,10 @@ class Finding:
     level: str
     text: str
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "text", printable(self.text))
-
     @property
     def kind(self) -> str:
         """The name without what it is about."""
         return self.name.partition(".")[0]
-
-    def is_one_of(self, names: Iterable[str]) -> bool:
-        """True if its name or its kind is among these."""
-        return any(name in (self.name, self.kind) for name in names)
 
 
 NONE_NEEDED = "nothing"
@@ -266,7 +257,8 @@ def made(name: str, level: str = "", **numbers: Any) -> Finding:
     kind, _, about = name.partition(".")
     row = KINDS[kind]
     assert not level or level in LEVELS, level
-    return Finding(name, level or row.level, row.text.format(**{"about": about, **numbers}))
+    text = row.text.format(**{"about": about, **numbers})
+    return Finding(name, level or row.level, printable(text))  # it may hold names from outside
 
 
 def finding_of(name: str, numbers: Mapping[str, float | str]) -> Finding:
@@ -282,10 +274,9 @@ def sort_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 def doubt_of(finding: Finding) -> Doubt:
     """What a finding puts in doubt."""
-    row = KINDS.get(finding.kind)
-    if finding.level == "info" or finding.name in _LEFT_OUT:
+    if finding.level == "info" or finding.name in _LEFT_OUT or finding.kind not in KINDS:
         return NOTHING
-    return row.doubt if row else NOTHING
+    return KINDS[finding.kind].doubt
 
 
 def doubt_in(findings: Iterable[Finding]) -> Doubt:

@@ -38,8 +38,7 @@ from ..inertia import (
     phi_from_body,
     pseudo_inertia,
 )
-from ..linalg import triangle
-from ..model.problem import Problem
+from ..model.problem import Problem, triangle
 from ..settings import Settings
 from . import Solution
 from .reference_body import regularise

@@ -65,10 +65,9 @@ class _Statement:
 
     def __init__(self, linear: int, union: Array) -> None:
         self.z, square = cp.Variable(_SIZE), (_SIZE, _SIZE)
-        self._given = {name: cp.Parameter(shape) for name, shape in (
-            ("offset", _SIZE), ("matrix", square), ("level", linear), ("normals", (linear, _SIZE)),
-            ("place", _SIZE), ("reach", square))}
-        offset, matrix, level, normals, place, reach = self._given.values()
+        self._given = [cp.Parameter(shape) for shape in (
+            _SIZE, square, linear, (linear, _SIZE), _SIZE, square)]
+        offset, matrix, level, normals, place, reach = self._given
         limits = [level + normals @ self.z >= 0]
         if len(union):
             parts = cp.Variable((len(union), _SIZE))
@@ -79,11 +78,11 @@ class _Statement:
             limits.append(_symmetric(offset + matrix @ self.z) >> 0)
         self._problem = cp.Problem(cp.Minimize(cp.sum_squares(self.z)), limits)
 
-    def solve(self, **given: Array) -> bool:
-        """Solve for offset, place (10,), matrix, reach (10, 10), level (k,) and normals (k, 10);
-        False where the optimum was not found."""
-        for name, parameter in self._given.items():
-            parameter.value = given[name]
+    def solve(self, *given: Array) -> bool:
+        """Solve for offset (10,), matrix (10, 10), level (k,), normals (k, 10), place (10,) and
+        reach (10, 10); False where the optimum was not found."""
+        for parameter, value in zip(self._given, given, strict=True):
+            parameter.value = value
         return solve(self._problem)
 
 
@@ -152,9 +151,8 @@ class Lmi:
         matrix, statement = svec(changes / np.sqrt(np.outer(size, size))).T, self._statement[1]
         for scale in unit * _SCALES:
             if statement.solve(
-                    offset=svec(np.diag(values / size)), matrix=matrix * scale,
-                    level=slack / unit_mass, normals=normals * scale / unit_mass,
-                    place=free / unit_mass, reach=root * scale / unit_mass):
+                    svec(np.diag(values / size)), matrix * scale, slack / unit_mass,
+                    normals * scale / unit_mass, free / unit_mass, root * scale / unit_mass):
                 x = _repair(free + root @ (scale * statement.z.value), rows, limits)
                 return (1.0 - _INWARDS) * x + _INWARDS * x[MASS] * UNIT if len(union) else x
         raise NotEnoughData("the data are too badly conditioned to find a consistent body")

@@ -21,7 +21,7 @@ from ..inertia import Array
 from ..model.problem import Problem
 from ..settings import Settings
 from . import Solution
-from .barrier import NEAR, BarrierFit
+from .entropic import NEAR, BarrierFit
 from .reference_body import MARGIN, MASS, MASS_FLOOR, no_load, regularise, smat, svec
 
 MAX_STEPS = 150  # after which the best body so far is the answer

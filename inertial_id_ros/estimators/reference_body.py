@@ -24,8 +24,7 @@ from scipy.linalg import solve_triangular
 from ..errors import InvalidSetting, NotEnoughData
 from ..geometry.shape import Shape
 from ..inertia import Array, is_consistent, phi_from_body, phi_from_pseudo_inertia, pseudo_inertia
-from ..linalg import triangle
-from ..model.problem import Problem
+from ..model.problem import Problem, triangle
 from ..settings import Settings
 from . import Solution
 

@@ -31,10 +31,10 @@ from ..inertia import (
 )
 from ..settings import ShapeSettings
 from .point_sets import directions, farthest_points, spiral, squared_distances
-from .shape import Shape
+from .shape import INTERIOR_POINTS, SURFACE_POINTS, Shape
 
 NODES, RANK = 250, 60
-LENGTH_SCALES = (0.1, 0.2, 0.4)  # of the box diagonal, averaged
+LENGTH_SCALES = 0.1 * 2.0 ** np.arange(3)  # of the box diagonal, averaged
 VOLUME_FLOOR = 0.02  # of the mean volume, so that no node is without mass
 MASS_SD = 3.0  # of the logarithm of the mass
 SIZE_ERROR = {True: 0.10, False: 0.03}  # relative, by Shape.bounding
@@ -176,8 +176,7 @@ def shape_covariance(shape: Shape, phi: Array, settings: ShapeSettings) -> Array
     return np.asarray(columns @ columns.T)
 
 
-_INTERIOR, _SURFACE = 4000, 1000
-_PLASTIC = np.array([0.8191725134, 0.6710436067, 0.5497004779])  # of the R3 low-discrepancy lattice
+_PLASTIC = 0.8191725133961645 ** np.array([1, 2, 3])  # of the R3 low-discrepancy lattice
 
 
 @lru_cache(maxsize=4)
@@ -190,10 +189,10 @@ def balls(reach: float) -> tuple[tuple[float, DensityPrior], ...]:
 @lru_cache(maxsize=1)
 def _unit_ball() -> Shape:
     """A ball of radius 1 m about the origin that bounds the object."""
-    lattice = (0.5 + np.arange(1, _INTERIOR + 1)[:, None] * _PLASTIC) % 1.0
+    lattice = (0.5 + np.arange(1, INTERIOR_POINTS + 1)[:, None] * _PLASTIC) % 1.0
     points = np.cbrt(lattice[:, :1]) * directions(lattice[:, 1], lattice[:, 2])
-    volumes = np.full(_INTERIOR, 4.0 / 3.0 * np.pi / _INTERIOR)
-    return Shape(points, volumes, spiral(_SURFACE),
+    volumes = np.full(INTERIOR_POINTS, 4.0 / 3.0 * np.pi / INTERIOR_POINTS)
+    return Shape(points, volumes, spiral(SURFACE_POINTS),
                  phi_from_body(1.0, np.zeros(3), 0.4 * np.eye(3)), True, "ball")
 
 

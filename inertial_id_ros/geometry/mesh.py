@@ -28,7 +28,7 @@ MAX_GRID = 100_000  # points tried for a mesh that fills little of its box
 _FARTHEST = 1e6  # units of a mesh file, which may be millimetres
 # Columns stand aside from the grid by this part of its pitch, since those of a symmetric mesh
 # would run along edges of its triangles.
-_ASIDE = np.array([1.7e-7, 2.3e-7])
+_ASIDE = 1e-7 * np.sqrt([2.0, 3.0])
 
 
 def load_mesh(path: Path, scale: float = 1.0) -> trimesh.Trimesh:

@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     import trimesh
 
 SIZES = {"box": 3, "cylinder": 2, "sphere": 1}
-INTERIOR_POINTS = 4000  # interior points asked for; enough for moments within a percent
+# Points asked for: inside, enough for moments within a percent, and spread over a surface.
+INTERIOR_POINTS, SURFACE_POINTS = 4000, 1000
 FEWEST = 50  # points in a mesh
 _SECTIONS = 96  # corners of a circle, for points on the surface
-_SCATTERED = 1000  # points spread over a surface
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,7 +193,7 @@ def shape_from_mesh(mesh: trimesh.Trimesh, pose: ArrayLike, bounding: bool = Fal
         raise InvalidShape(f"{name} is too thin to sample its inside ({len(points)} points "
                            "found); give a bounding box instead")
     surface = np.concatenate([outermost_points(np.asarray(mesh.vertices)),
-                              mesh.sample(_SCATTERED, seed=np.random.default_rng(0))])
+                              mesh.sample(SURFACE_POINTS, seed=np.random.default_rng(0))])
     volumes = np.full(len(points), mesh.volume / len(points))
     return Shape(points, volumes, surface, unit, bounding, name).place(pose)
 

@@ -14,7 +14,6 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from ..inertia import PARAMETERS, Array
-from ..linalg import triangle
 
 CHANNELS = 6  # of a wrench; joint torques have one a joint
 
@@ -75,6 +74,14 @@ class Problem:
                 row's noise, goes with the first model.
         """
         return list(map(triangle, _stacked(self.models, scale, self.noise, self.bias_sd)))
+
+
+def triangle(rows: Array) -> Array:
+    """Square upper triangular factors (..., k, k) of rows (..., n, k), filled with zeros where n is
+    less than k."""
+    missing = max(rows.shape[-1] - rows.shape[-2], 0)
+    padding = [(0, 0)] * (rows.ndim - 2) + [(0, missing), (0, 0)]
+    return np.asarray(np.linalg.qr(np.pad(rows, padding), mode="r"))
 
 
 def _stacked(models: tuple[Array, ...], scale: Array, noise: Array, bias_sd: Array) -> list[Array]:

@@ -21,7 +21,7 @@ import numpy as np
 from ..errors import InvalidSetting, NotEnoughData
 from ..extras import optional_packages
 from ..inertia import Array, phi_from_body
-from ..linalg import triangle
+from ..model.problem import triangle
 from .constraints import MARGIN, Limits, entries, numbers, require, robot_limits
 from .convex import AffineRobot, nearest_robot, solve
 from .least_squares import Reference, description_reference, make_reference

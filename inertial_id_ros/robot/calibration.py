@@ -21,7 +21,7 @@ from scipy.optimize import least_squares
 
 from ..errors import InvalidData, NotEnoughData
 from ..inertia import Array
-from ..linalg import triangle
+from ..model.problem import triangle
 from .base_parameters import structural_base_parameters
 from .least_squares import equivalent_white_noise, fit_unconstrained
 from .model import RobotModel

@@ -25,7 +25,7 @@ from scipy.linalg import block_diag
 from ..errors import InvalidData
 from ..extras import optional_packages
 from ..inertia import Array, point_columns, pseudo_inertia, transform_matrix
-from ..linalg import triangle
+from ..model.problem import triangle
 from .constraints import MARGIN, Limits
 from .least_squares import Reference
 from .model import BODY_SIZE, body_slices

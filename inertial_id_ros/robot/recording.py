@@ -19,7 +19,7 @@ from scipy.ndimage import binary_dilation
 from ..errors import InvalidData, NotEnoughData, RecordingError
 from ..inertia import Array
 from ..io.fields import as_rows
-from ..linalg import triangle
+from ..model.problem import triangle
 from ..motion.motion import BIN, BIN_NS
 from ..motion.track import fit_quartics, window_length
 from ..samples.ring import spacing_of

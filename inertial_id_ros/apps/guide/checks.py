@@ -121,7 +121,7 @@ def check_at_rest(seen: Snapshot, settings: Settings, may_move: bool = True) -> 
     for group in (_wrench, _motion, _drivers, _program)[:4 if may_move else 3]:
         for name, is_wrong, measured, expected, advice, kinds in group(seen, settings):
             finding = next((f for f in seen.findings
-                            if f.is_one_of(kinds) and f.level != "info"), None)
+                            if {f.name, f.kind} & {*kinds} and f.level != "info"), None)
             advice = advice or (KINDS[kinds[0]].remedy if kinds else "")
             if finding is not None and not is_wrong:
                 is_wrong, measured, advice = True, finding.text, KINDS[finding.kind].remedy
