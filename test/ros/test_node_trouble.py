@@ -128,7 +128,7 @@ def test_a_signal_ends_the_running_node_cleanly():
 def test_two_publishers_of_the_wrench_are_named_and_nothing_wrong_is_published():
     """Nobody has to reset the node afterwards."""
     with Stage() as stage:
-        node = stage.start_node(wrench__sensor="ideal")
+        stage.start_node(wrench__sensor="ideal")
         got = stage.client.listen(InertialParameters, PARAMETERS, 100)
         robot, other = Robot(stage.client), rclpy.create_node(
             "other_sensor", context=stage.client.context)
