@@ -15,6 +15,7 @@ from .fit import Fit
 
 USUAL = 2.0  # times the data sheet; what is more is unknown
 NAMED = (5.0, 0.1)  # times the data sheet, and share of the load
+UNTOLD = 0.075  # m: accelerations that no transform tells go with the weight as if so far out
 SECOND, FEWEST, ENOUGH = 1.0, 6, 3  # s, of a slice; rows in one; slices to compare with
 SLOW = 0.15  # share of the noise that is slow, on average over the modes
 CLEAR = 0.002  # noise of the accelerations, as share of the power of what they make
@@ -42,14 +43,19 @@ class Unknown(NamedTuple):
 
 
 def unknown(fit: Fit, sheet: Sheet) -> Unknown:
-    """What the terms of a fit leave, as slow noise that its data sheet does not expect."""
+    """What the terms of a fit leave, as slow noise that its data sheet does not expect; and, where
+    transforms turn the sensor and never move it, what its accelerations do."""
     if sheet.is_ideal:
         return Unknown(*np.zeros((3, 2)))
     least = np.square(sheet.accuracy) + np.square(sheet.drift) / 4.0
     walks = np.exp(fit.solution.log_noise[:, 2:]).sum(1)
     size = np.sqrt(np.maximum(walks - USUAL**2 * least, 0.0))
     load = np.square(fit.rows.A @ fit.phi).reshape(-1, 2, 3).sum((0, 2)) / fit.rows.n
-    return Unknown(size, np.sqrt(walks / least), size / np.sqrt(load + least))
+    share, motion = size / np.sqrt(load + least), fit.rows.window.motion
+    if not np.ptp(fit.rows.place, axis=0).any():
+        turns = np.linalg.norm(motion.alpha, axis=1) + np.square(motion.omega).sum(1)
+        share = np.maximum(share, UNTOLD / -GRAVITY[2] * np.sqrt(np.mean(turns**2)))
+    return Unknown(size, np.sqrt(walks / least), share)
 
 
 def surprise(fit: Fit, sheet: Sheet) -> float:
