@@ -238,10 +238,12 @@ def test_obstacles_are_kept_out_of_as_they_stand(meshes: None) -> None:
 
 
 @pytest.mark.parametrize("name", ["cut.stl", "nowhere.stl"])
-def test_an_arm_whose_meshes_are_missing_is_refused(meshes: None, name: str) -> None:
-    with pytest.raises(InvalidModel, match=name) as caught:
-        Arm(ROBOT.format(name), "arm")
-    assert "\n" not in str(caught.value)
+def test_without_meshes_nothing_is_checked_and_no_arm_is_driven(meshes: None, name: str) -> None:
+    found = Arm(ROBOT.format(name), "arm")
+    assert not found.pairs and name in found.unchecked and "\n" not in found.unchecked
+    for given in ({"is_driven": True}, {"obstacles": [Obstacle("ball", "sphere", (0.1,))]}):
+        with pytest.raises(InvalidModel, match=name):
+            Arm(ROBOT.format(name), "arm", **given)
 
 
 PERIOD = 8.0

@@ -106,7 +106,7 @@ class Arm:
         urdf: text of the robot description; frame: link that carries the payload.
         box: corners (2, 3) [m] of a box around the payload, in that frame; phi: (10,) of it.
         gravity: (3,) [m/s^2] in axes of the description's root.
-        obstacles: what no moving link may touch.
+        obstacles: what no moving link may touch; is_driven: True if a program moves the arm.
 
     Attributes:
         joint_names: of all joints that move; lower, upper: limits of position [rad or m], speed,
@@ -114,14 +114,17 @@ class Arm:
         chain: names of the joints that move the frame, root first.
         rises: (joints,) True where the height of the link on a joint depends on the pose.
         pairs: names of the shapes that may not come near each other.
+        unchecked: why collisions are not checked; empty: they are.
 
     Raises:
-        InvalidModel: not a usable description, or one without collision shapes.
+        InvalidModel: not a usable description, or without usable collision shapes beside obstacles
+            or where the arm is driven.
         UnknownFrame: it has no such link.
     """
 
     def __init__(self, urdf: str, frame: str, box: Array | None = None, phi: Array | None = None,
-                 gravity: ArrayLike = GRAVITY, obstacles: Sequence[Obstacle] = ()) -> None:
+                 gravity: ArrayLike = GRAVITY, obstacles: Sequence[Obstacle] = (),
+                 is_driven: bool = False) -> None:
         self._model = model = parse_urdf(urdf, dynamics=True)
         self.urdf, self.frame, joints = urdf, frame, list(model.joints)[1:]
         self.joint_names: tuple[str, ...] = tuple(list(model.names)[1:])
@@ -145,7 +148,9 @@ class Arm:
             np.where((limit > 0.0) & (limit < 1e12), limit, np.inf)
             for limit in (np.array(model.velocityLimit), np.array(model.effortLimit)))
         self._data, self._rest = model.createData(), pin.neutral(model)
-        self._shapes = shapes = read_shapes(model, urdf)
+        self._shapes, self.unchecked = shapes, reason = read_shapes(model, urdf)
+        if reason and (is_driven or obstacles):
+            raise InvalidModel(f"{reason}; no motion can be checked")
         if box is not None:
             low, high = np.asarray(box, dtype=float)
             shapes.addGeometryObject(pin.GeometryObject(
@@ -264,20 +269,16 @@ class Arm:
               if model.parents[k] == joint)])
 
 
-def read_shapes(model: pin.Model, urdf: str) -> pin.GeometryModel:
-    """Collision shapes of a robot's links (raises InvalidModel: there are none, or a mesh is not
-    there)."""
+def read_shapes(model: pin.Model, urdf: str) -> tuple[pin.GeometryModel, str]:
+    """Collision shapes of a robot's links, and why there are none; empty: there are."""
     try:
         shapes = pin.buildGeomFromUrdfString(
             model, urdf, pin.GeometryType.COLLISION,
             package_dirs=[str(root) for root in package_roots()])
     except ValueError as error:
         reason = " ".join(str(error).rpartition("message:")[2].split())
-        raise InvalidModel(f"no motion can be checked; collision shapes: {reason}") from error
-    if not shapes.ngeoms:
-        raise InvalidModel("no motion can be checked: the robot description has no collision "
-                           "shapes")
-    return shapes
+        return pin.GeometryModel(), f"collision shapes: {reason}"
+    return shapes, "" if shapes.ngeoms else "the robot description has no collision shapes"
 
 
 def corners_of(shape: pin.GeometryObject) -> Array:

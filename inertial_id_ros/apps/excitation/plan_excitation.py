@@ -7,6 +7,7 @@ from __future__ import annotations
 import argparse
 import math
 import sys
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from numpy.polynomial import Polynomial
 from scipy.optimize import minimize
 
 from ...cli import OK, Parser, exit_status, numbers
-from ...errors import InvalidData, InvalidSetting
+from ...errors import InvalidData, InvalidSetting, printable
 from ...inertia import Array
 from ...io.files import user_path, write_atomically
 from ...motion.robot import read_description
@@ -65,6 +66,9 @@ def make_parser() -> argparse.ArgumentParser:
     add("--gravity", metavar="X,Y,Z", default="0,0,-9.81",
         help="in axes of the URDF's root [m/s^2] (write --gravity=0,0,-9.81, the default)")
     add("--duration", type=within(0.5, math.inf), default=10.0, metavar="S", help="default: 10 s")
+    add("--budget", type=within(1.0, math.inf), default=math.inf, metavar="S",
+        help="longest time of planning for a payload, whose motion is shorter where that runs out "
+        "(default: no limit)")
     add("--payload-mass", type=within(1e-3, math.inf), default=1.0, metavar="KG",
         help="that is expected (default: %(default)s)")
     add_limits(add, math.inf)
@@ -123,6 +127,9 @@ def run(options: argparse.Namespace) -> int:
               known.phi if is_payload else None,
               numbers(f"--gravity {options.gravity}", options.gravity, "three numbers", 3),
               options.keep_out)
+    if arm.unchecked:
+        print(f"warning: {printable(arm.unchecked)}: self-collision is not checked",
+              file=sys.stderr)
     if not arm.chain:
         raise InvalidSetting(f"no joint moves --frame '{arm.frame}'")
     start = np.zeros(len(arm.joint_names))
@@ -132,7 +139,7 @@ def run(options: argparse.Namespace) -> int:
     limits = MotionLimits(link_speed=options.link_speed, range=np.inf, floor=options.floor)
     if is_payload:
         planner = MotionPlanner(arm, limits, start, known, 0)
-        motion = sequence(planner, start, options.duration)
+        motion = sequence(planner, start, options.duration, time.monotonic() + options.budget)
         shares = np.log(known.sigma(known.information) / known.sigma(planner.known.information))
         smaller = float(np.exp(shares @ WEIGHTS / WEIGHTS.sum()))
     else:
@@ -150,18 +157,20 @@ def run(options: argparse.Namespace) -> int:
     return OK
 
 
-def sequence(planner: MotionPlanner, start: Array, duration: float) -> Trajectory:
+def sequence(planner: MotionPlanner, start: Array, duration: float, end: float = math.inf
+             ) -> Trajectory:
     """Motions one after the other, each the best of its moment.
 
     Args:
-        start: (joints,) pose at time 0; duration: of all motions [s].
+        start: (joints,) pose at time 0; duration: of all motions [s]; end: steady time [s] at which
+            no further one is begun.
 
     Raises:
         InvalidData: no motion from the start pose is within the limits.
     """
     chain, pose = planner.arm.index(planner.arm.chain), start.copy()
     motion = planner.next_motion(pose, WANTED, duration)
-    while True:
+    while time.monotonic() < end:
         pose[chain] = motion.positions[-1]
         try:
             more = planner.next_motion(pose, WANTED, duration - motion.duration)
@@ -170,6 +179,7 @@ def sequence(planner: MotionPlanner, start: Array, duration: float) -> Trajector
         later = more._replace(stamps=more.stamps + motion.duration)
         motion = Trajectory._make([*(np.concatenate([a, b[1:]]) for a, b in zip(
             motion[:4], later[:4], strict=True)), motion.joint_names, ""])
+    return motion
 
 
 def robot_motion(arm: Arm, limits: MotionLimits, start: Array, duration: float

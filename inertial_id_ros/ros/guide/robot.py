@@ -126,7 +126,7 @@ class Robot:
         options, self._controller = self._options, seen.fitting[0]
         surroundings = self.scene.read(self.recorder.place_in_root)
         arm = Arm(self.recorder.description, seen.frame, options.payload_box,
-                  obstacles=[*options.keep_out, *self.scene.obstacles])
+                  obstacles=[*options.keep_out, *self.scene.obstacles], is_driven=True)
         self.planner = MotionPlanner(arm, options.limits, arm.positions(self.recorder.pose),
                                      Knowledge.usual(self._link.settings))
         return surroundings
