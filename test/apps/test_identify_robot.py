@@ -202,3 +202,20 @@ def test_torques_are_those_of_the_robot_that_was_found(factor: float) -> None:
         full[:], full[:, places] = 0.0, state
         np.testing.assert_allclose(mujoco_torque(simulated, full)[places], truth, rtol=0.0,
                                    atol=tolerance)
+
+
+@pytest.mark.parametrize("factor", [1.1, 0.05, 1e-6])
+def test_locked_joints_can_move_in_the_written_description(factor: float) -> None:
+    """Forward dynamics has numbers for fingers, too; their own inertials stay where they fit."""
+    model, phi = identified(factor)
+    written = set_inertias(URDF, model, phi)
+    read = pin.buildModelFromXML(written)
+    q, torque = pin.neutral(read), np.ones(read.nv)
+    acceleration = pin.aba(read, read.createData(), q, np.zeros(read.nv), torque)
+    assert np.isfinite(acceleration).all()
+    finger = read.getJointId("left_slide")
+    described = pin.buildModelFromXML(URDF).inertias[finger]
+    share = read.inertias[finger].mass / described.mass
+    assert share == 1.0 if factor == 1.1 else 0.0 < share < 1.0
+    np.testing.assert_allclose(read.inertias[finger].matrix(), share * described.matrix(),
+                               rtol=1e-12, atol=1e-15)

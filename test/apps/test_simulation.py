@@ -4,6 +4,9 @@
 import numpy as np
 import pinocchio as pin
 import pytest
+from rosbags.interfaces import QosDurability
+from rosbags.rosbag2 import Reader
+from rosbags.typesys import Stores, get_typestore
 from scipy.spatial.transform import Rotation
 
 from inertial_id_ros.apps.simulation.cobot import CobotSettings, SimulatedCobot
@@ -16,8 +19,11 @@ from inertial_id_ros.apps.simulation.motion import (
     Trajectory,
 )
 from inertial_id_ros.apps.simulation.payload import PAYLOADS, Part, Payload
+from inertial_id_ros.apps.simulation.write import write_bag
+from inertial_id_ros.errors import RecordingError
 
 G = np.array([0.0, 0.0, -9.81])
+SETTINGS = CobotSettings(payload="hammer", tilt=(5.0, -3.0), seed=4, bias=(1.0, 2, 3, 4, 5, 6))
 CLEAN = {"noise": (0.0, 0.0), "encoder_noise": 0.0}
 # 2 kg, centred at (0.03, -0.02, 0.1) m.
 BALL = Payload(
@@ -167,3 +173,38 @@ def test_masses_of_parts_and_their_places_make_up_mass_and_centre_of_a_payload()
 
 def xyz(v):
     return [v.x, v.y, v.z]
+
+
+def test_readings_and_stamps_in_the_bag_are_those_of_the_recording(tmp_path):
+    cobot, messages = SimulatedCobot(SETTINGS), {}
+    recording, store = cobot.run(2.0), get_typestore(Stores.ROS2_JAZZY)
+    write_bag(tmp_path / "bag", cobot, recording, start=1000.5)
+    with Reader(tmp_path / "bag") as reader:
+        latched = {c.topic for c in reader.connections if c.ext.offered_qos_profiles[
+            0].durability == QosDurability.TRANSIENT_LOCAL}
+        for connection, stamp, raw in reader.messages():
+            messages.setdefault(connection.topic, []).append(
+                (stamp, store.deserialize_cdr(raw, connection.msgtype)))
+    assert latched == {"/tf_static", "/robot_description", "/simulate_cobot/truth"}
+    stamps = 1_000_500_000_000 + np.arange(1000) * 2_000_000
+    for topic in ("/joint_states", "/wrench"):
+        assert [stamp for stamp, _ in messages[topic]] == stamps.tolist()
+        assert [m.header.stamp.sec * 10**9 + m.header.stamp.nanosec
+                for _, m in messages[topic]] == stamps.tolist()
+    assert [stamp for stamp, _ in messages["/tf"]] == stamps[::5].tolist()
+    joints = [m for _, m in messages["/joint_states"]]
+    assert tuple(joints[0].name) == cobot.joint_names
+    np.testing.assert_array_equal([m.position for m in joints], recording.q)
+    np.testing.assert_array_equal([m.velocity for m in joints], recording.dq)
+    wrenches = [m for _, m in messages["/wrench"]]
+    assert wrenches[0].header.frame_id == "ft_sensor"
+    np.testing.assert_array_equal(
+        [[*xyz(m.wrench.force), *xyz(m.wrench.torque)] for m in wrenches], recording.wrench)
+
+
+def test_an_existing_folder_is_not_touched(tmp_path):
+    cobot = SimulatedCobot()
+    (tmp_path / "kept").write_text("x")
+    with pytest.raises(RecordingError, match="exists"):
+        write_bag(tmp_path, cobot, cobot.run(0.1))
+    assert [p.name for p in tmp_path.iterdir()] == ["kept"]

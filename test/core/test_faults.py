@@ -34,7 +34,8 @@ Change = Callable[[Stream], Stream | list[Stream]]
 
 class Fault(NamedTuple):
     """Changes of the streams, the finding that names it, and how soon [s]; always: it is there from
-    the beginning, and no estimate is right."""
+    the beginning, and no estimate is right; end: of the recording [s], later where the scan has to
+    begin anew, and may hold an estimate for some seconds more."""
 
     finding: str
     changes: dict[str, Change] = {}
@@ -42,6 +43,7 @@ class Fault(NamedTuple):
     always: bool = False
     by_poses: bool = False
     other: Points | None = None  # carried from `AT` on
+    end: float = END
 
 
 def during(stream: Stream, lasts: float = 1.0) -> Array:
@@ -166,7 +168,7 @@ FAULTS = {
     "joints frozen": Fault("motion_frozen.joints", {"motion": frozen(3.0)}),
     "one joint frozen": Fault("motion_frozen.joints", {"motion": frozen(3.0, slice(4, 5))}),
     "poses frozen": Fault("motion_frozen.transforms", {"motion": frozen(2.0)}, by_poses=True),
-    "joints stamped ahead": Fault(MIXED, {"motion": stamped(0.4, 3.0)}, 4.0),
+    "joints stamped ahead": Fault(MIXED, {"motion": stamped(0.4, 3.0)}, 4.0, end=16.0),
     "joints stamped behind": Fault(MIXED, {"motion": stamped(-0.4, 3.0)}),
     "joints with others' stamps": Fault(MIXED, {"motion": rows(reordered)}, 1.75),
     "wrong sign": Fault("sign_wrong", {"wrench": scaled(*-np.ones(6))}, 3.0, always=True),
@@ -201,7 +203,7 @@ def is_wrong(outcome: Estimate, points: Points) -> bool:
 def recorded(name: str) -> Recording:
     """The recording with the fault."""
     fault = FAULTS[name]
-    samples = record(END, seed=7, noise=1.0, extra=BIAS, by_poses=fault.by_poses)
+    samples = record(fault.end, seed=7, noise=1.0, extra=BIAS, by_poses=fault.by_poses)
     if fault.other is not None:
         more = fault.other.wrench(samples.motion) - BODY.wrench(samples.motion)
         samples = samples.changed(wrench=lambda s: s._replace(

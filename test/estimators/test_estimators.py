@@ -22,7 +22,7 @@ from problems import (
     residuals,
 )
 
-from inertial_id_ros.errors import NotEnoughData
+from inertial_id_ros.errors import InvalidShape, NotEnoughData
 from inertial_id_ros.inertia import is_consistent, min_eigenvalue
 from inertial_id_ros.model.problem import Problem, blend, channel_triangles
 from inertial_id_ros.settings import ESTIMATORS
@@ -147,3 +147,10 @@ def test_a_problem_is_dense_least_squares_of_its_models(seed):
     known = Problem.from_models(models, NOISE, np.zeros(6))
     check(known, *dense_marginal([(full, one)], np.full(6, 1e-9)))
     assert known.rows(1.0 / NOISE)[0].shape == (11, 11)
+
+
+@pytest.mark.parametrize("name", ["entropic", "pmd"])
+def test_estimators_that_need_a_shape_say_so(name):
+    _, problem = random_case(0)
+    with pytest.raises(InvalidShape, match=name):
+        estimator(name).solve(problem, None)

@@ -5,6 +5,7 @@ may be exported of an estimate, and the command."""
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -376,3 +377,14 @@ def test_desk_gets_the_payload_in_the_frame_of_the_flange_that_is_named() -> Non
       <parent link="tool0"/><child link="fr3_link8"/><origin xyz="0 0 -0.04"/></joint></robot>""")
     found = franka_body(export(payload(), "franka_desk", "fr3_link8", urdf).text)
     np.testing.assert_allclose(found.com, BODY.com + [0.0, 0.0, 0.04], atol=1e-12)
+
+
+def test_the_command_of_the_page_works_as_it_stands(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "apply.md").read_text()
+    (command,) = re.findall(r"^export_payload (.*)$", page, re.M)
+    saved(tmp_path, estimate())
+    (tmp_path / "arm.urdf").write_text(URDF)
+    monkeypatch.chdir(tmp_path)
+    assert main(command.split()) == OK
+    assert_same(pinocchio_link((tmp_path / "arm_with_payload.urdf").read_text(), "payload"), BODY)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ import trimesh
 from scipy.spatial.transform import Rotation
 
 from inertial_id_ros.errors import InvalidShape
+from inertial_id_ros.geometry import mesh as mesh_module
 from inertial_id_ros.geometry.mesh import (
     grid_axes,
     grid_points,
@@ -203,3 +205,38 @@ def test_files_and_packages_are_read(place: Path) -> None:
     for resource in ("package://robot/x.stl", "package://linked/x.stl", f"{place}/folder/x.stl",
                      f"file://{place}/folder/x.stl"):
         assert len(load_mesh(resolve_resource(resource, roots)).faces) == 12
+
+
+def test_a_tube_and_a_cavity_stay_empty() -> None:
+    tube = trimesh.creation.annulus(r_min=0.02, r_max=0.05, height=0.08, sections=200)
+    points, inside = _filled(tube)
+    radius = np.hypot(points[:, 0], points[:, 1])
+    np.testing.assert_array_equal(inside, (radius > 0.02) & (radius < 0.05 * np.cos(np.pi / 200)))
+    hole = trimesh.creation.box(extents=(0.05, 0.05, 0.05))
+    hole.invert()
+    hollow = trimesh.util.concatenate([trimesh.creation.box(extents=(0.1, 0.1, 0.1)), hole])
+    points, inside = _filled(hollow)
+    np.testing.assert_array_equal(inside, np.abs(points).max(axis=1) > 0.025)
+
+
+@pytest.mark.parametrize("resource", [
+    "http://h/x.stl", "file://host{0}/folder/x.stl", "package://~root/x.stl",
+    "package://robot:1/x.stl", "package://robot/..", "FILE", "", "file://[x"])
+def test_other_addresses_are_refused(place: Path, resource: str) -> None:
+    with pytest.raises(InvalidShape):
+        load_mesh(resolve_resource(resource.format(place), (place / "share",)))
+
+
+def test_meshes_that_could_name_other_files_or_are_too_large_are_refused(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("x.dae", "x.gltf", "x.3mf", "x"):
+        (tmp_path / name).write_text("x")
+        with pytest.raises(InvalidShape, match="allowed: stl, ply, obj, off"):
+            mesh_module.load_mesh(tmp_path / name)
+    trimesh.creation.box((1, 1, 1)).export(tmp_path / "x.stl")
+    monkeypatch.setattr(mesh_module, "MAX_MESH_BYTES", 100)
+    with pytest.raises(InvalidShape, match="at most 100"):
+        mesh_module.load_mesh(tmp_path / "x.stl")
+    os.mkfifo(tmp_path / "pipe.stl")
+    with pytest.raises(InvalidShape, match="does not exist"):
+        mesh_module.load_mesh(tmp_path / "pipe.stl")
