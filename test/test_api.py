@@ -18,7 +18,9 @@ from inertial_id_ros.api import Estimate, Identifier, NoEstimate, Settings
 from inertial_id_ros.apps.bag.identify_bag import main as identify_bag
 from inertial_id_ros.apps.simulation.cobot import SimulatedCobot
 from inertial_id_ros.apps.simulation.write import write_bag
-from inertial_id_ros.errors import InvalidData, NotEnoughData, RecordingError
+from inertial_id_ros.errors import InvalidData, MissingPackage, NotEnoughData, RecordingError
+from inertial_id_ros.extras import optional_packages
+from inertial_id_ros.model.tool import Tool
 
 RATE = 250.0
 MOTION = moved(1, 8.0, RATE)
@@ -172,3 +174,32 @@ def test_wrong_motion_is_refused_by_name(name: str, wrong: Any, measured: dict[s
                                          ) -> None:
     with pytest.raises(InvalidData, match=name):
         api.identify_accelerations(**{**measured, name: wrong})
+
+
+def test_tare_and_tool_hold_until_they_are_taken_back() -> None:
+    made, count = make(), 500
+    with pytest.raises(NotEnoughData):
+        made.tare()
+    before = START - 3_000_000_000 + np.round(1e9 / RATE * np.arange(count)).astype(np.int64)
+    made.add_joint_states(before, JOINTS, np.tile(POSITIONS[:1], (count, 1)))
+    made.add_wrenches(before, FRAME, BIAS + NOISE * NOISY[0][:count])  # nothing is attached
+    made.tare()
+    add(made)
+    made.finish()
+    require_truth(made.solve())
+    assert np.abs(made.solve().bias - BIAS).max() < 0.1
+    part = 0.25 * BODY.phi()
+    apart = make()
+    apart.set_tool(Tool(FRAME, part, 1e-12 * np.eye(10), 1))
+    add(apart)
+    found = apart.solve()
+    assert abs(found.report[0] - 0.75 * TRUTH[0]) < 0.01 * TRUTH[0] and found.tool_apart
+    assert made.untare() != made.untare()  # there was one, and there is none
+
+
+def test_a_package_that_is_missing_is_named_with_its_extra() -> None:
+    with pytest.raises(MissingPackage, match=r"mujoco.*\[simulation\]"):
+        with optional_packages("a simulation"):
+            raise ModuleNotFoundError("no", name="mujoco.mjx")
+    with pytest.raises(ModuleNotFoundError), optional_packages("a simulation"):
+        raise ModuleNotFoundError("no", name="nothing_of_ours")
