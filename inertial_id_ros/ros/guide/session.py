@@ -24,7 +24,6 @@ from ..identify_action import TILT, TURN, describe_missing
 from .node_link import LATEST, GuideNode, NodeLink, Stopped
 from .robot import Robot, Trajectory
 
-PAUSE = 3.0  # s before a motion, in which what came while it was planned is taken in
 ARRIVAL = 6.0  # s until wrench and joint states have come once
 LISTENED, TRIES = 2.5, 3  # s of a check at rest; what is wrong must be so each time
 SETTLED = 0.7  # s after a motion until its last rows count
@@ -213,7 +212,6 @@ class Session:
     def _move(self, motion: Trajectory) -> None:
         """Make a motion to its end."""
         self.show.motion(motion.words, motion.duration)
-        self.guide.wait(PAUSE)
         ended = self.robot.move(motion, self._progress)
         if not ended.is_at_rest:
             raise End(INTERRUPTED if self.guide.stop.is_set() else self._status,
