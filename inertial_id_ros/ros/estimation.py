@@ -24,9 +24,9 @@ from rclpy.serialization import deserialize_message
 from ..errors import InertialIdError
 from ..estimate import Estimate, NoEstimate, Outcome
 from ..identify.beliefs import stated_by_driver
-from ..identify.identifier import Identifier
+from ..identify.identifier import BATCH, Identifier
 from ..io import decoding, inputs
-from ..io.inputs import Edges, InputTopic, JointStates, Samples, Wrenches
+from ..io.inputs import Edges, InputTopic, JointStates, Samples, Wrenches, split_by_time
 from ..kinds import Finding, doubt_in, made, withdraw_doubted
 from .conversions import Publishing, refuse_unphysical
 from .program import message_type
@@ -52,9 +52,10 @@ class Worker:
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="worker")
         self._next: Future[None] | None = None
 
-    def request(self, routine: Callable[[], None]) -> None:
-        """Have a routine run soon; nothing, where it was requested and has not ended."""
-        if self._next is None or self._next.done():
+    def request(self, routine: Callable[[], None], again: bool = False) -> None:
+        """Have a routine run soon; nothing, where it was requested and has not ended, unless it is
+        to run again: after what others have asked for."""
+        if again or self._next is None or self._next.done():
             self._next = self._pool.submit(routine)
 
     def call(self, job: Callable[[], T], timeout: float = PATIENCE) -> T:
@@ -137,6 +138,7 @@ class Estimation:
         self._stated: np.ndarray = np.array(())  # payload that the driver compensates
         self._seen: tuple[Any, ...] = ()  # of the identifier's newest outcome
         self._changes: list[str] = []  # findings of changes
+        self._parts: list[list[Samples]] = []  # that have arrived and are not used yet
         self._asked = 0  # stamp of an outcome that was not due, but asked for
         self._published = self._started = time.monotonic()
 
@@ -195,27 +197,36 @@ class Estimation:
     # ---- what comes in --------------------------------------------------------------------------
 
     def _advance(self) -> None:
-        """Take what has arrived, estimate, and publish."""
+        """Take what has arrived, estimate, and publish. Of much, as after a search on a busy
+        machine, a part each time: a service must not wait for all estimates that are due."""
         streams = self.streams
         if streams is None:
             return
         try:
-            arrived = streams.arrived[streams.load_topic]
-            samples: list[Samples] = []
-            for topic, messages in streams.take().items():
-                samples += self._take(streams, topic, messages)
-            self.freshness.note(self._newest, arrived)
-            outcomes = self.identifier.add_arrays(samples)
+            if not self._parts:
+                self._parts = list(split_by_time(self._collect(streams), BATCH)) or [[]]
+            outcomes = self.identifier.add_arrays(self._parts.pop(0))
             streams.compensation.update(self.identifier, self._frame)
             for outcome in outcomes:
                 self._show(outcome)
             self._show_changes()
             self.note("internal_error")
+            if self._parts:
+                self.worker.request(self._advance, again=True)
         except Exception as error:  # one bad round must not end the identification
             self._on_error(error)
             self.note("internal_error", f"{type(error).__name__}: {error}")
+            self._parts = []
             self.identifier.reset("an internal error")
             self._show_changes()
+
+    def _collect(self, streams: Subscriptions) -> list[Samples]:
+        """The samples that have arrived, once."""
+        arrived, samples = streams.arrived[streams.load_topic], list[Samples]()
+        for topic, messages in streams.take().items():
+            samples += self._take(streams, topic, messages)
+        self.freshness.note(self._newest, arrived)
+        return samples
 
     def _take(self, streams: Subscriptions, topic: InputTopic, messages: list[bytes]
               ) -> list[Samples]:
@@ -267,7 +278,10 @@ class Estimation:
     # ---- what is shown --------------------------------------------------------------------------
 
     def reset(self, reason: str) -> None:
-        """Forget all samples, and show that."""
+        """Forget all samples, those that wait to be used, too, and show that."""
+        if self.streams is not None:
+            self._collect(self.streams)
+        self._parts = []
         self.identifier.reset(reason)
         self.solve()
 
