@@ -102,17 +102,18 @@ def fit(rows: Rows, terms: Sequence[Term], prior: Prior, *, start: Fit | None = 
         np.zeros(10) if start is None else start.phi, *[values[t.name] for t in terms]]), prior)
     mean, spread = noise.strengths_before(prior.sheet, rows.time[-1] - rows.time[0])
     log = mean if start is None else start.solution.log_noise
-    solution = system.solve(log, scales)
+    solution, gained = system.solve(log, scales), np.inf
     for number in range(rounds):
         if number:
-            system = _stepped(system, solution.x, log, scales, prior)
+            system, gained = _stepped(system, solution.x, log, scales, prior)
             solution = system.solve(log, scales)
         log = solution.strengths(mean, spread)
         scales = system.learnt_scales(solution, scales)
         solution = system.solve(log, scales)
         step = solution.x[:10] - system.x[:10]
         moved = abs(step @ np.linalg.solve(solution.covariance[:10, :10], step))
-        if np.sqrt(moved) < (CLOSE if number else CLOSE_TO_START if is_near else 0.0):
+        near = CLOSE if number else CLOSE_TO_START if is_near else 0.0
+        if np.sqrt(moved) < near or gained < SETTLED:  # or a flat valley, as of an arm at rest
             break
     evidence = (solution.evidence - noise.cost_of_choice(
         log, mean, spread, system.spectrum, solution.freedom) - system.cost_of_scales(scales))
@@ -125,14 +126,16 @@ def fit(rows: Rows, terms: Sequence[Term], prior: Prior, *, start: Fit | None = 
 
 
 def _stepped(old: System, x: Array, log: Array, scales: Mapping[str, float], prior: Prior
-             ) -> System:
-    """The system at x, or part of the way where Gauss-Newton goes too far."""
-    most, share = old.cost(log, scales) + SETTLED, x - old.x
+             ) -> tuple[System, float]:
+    """The system at x, or part of the way where Gauss-Newton goes too far; what it gains in cost.
+    """
+    before, share = old.cost(log, scales), x - old.x
     for k in range(HALVINGS):
         new = System(old.rows, old.terms, old.x + 0.5**k * share, prior)
-        if new.cost(log, scales) < most:
+        gained = before - new.cost(log, scales)
+        if gained > -SETTLED:
             break
-    return new
+    return new, gained
 
 
 def split(terms: Sequence[Term], x: Array) -> Values:
