@@ -189,8 +189,8 @@ SETUP = {
         "warning", NOTHING, "a force of {force:.2g} N is constant in the room; the interval of the "
         "mass holds it", "look for a balancer or a hand; check the robot description"),
     "removed_payload": Kind(
-        "info", NOTHING, "the driver compensates {mass:.3f} kg{why}; what is published is the sum",
-        NONE_NEEDED),
+        "warning", NOTHING, "the driver compensates {mass:.3f} kg; what is published is the sum",
+        "remove the payload on the robot, or set precompensated.* to it: results are better then"),
     "payload_not_added": Kind(
         "warning", MASS | COM | INERTIA, "payload compensated by the driver: {why}",
         "set precompensated.*, or remove the payload on the robot"),

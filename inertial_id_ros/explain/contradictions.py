@@ -15,7 +15,8 @@ Reason = tuple[str, dict[str, float | str]]
 SIGNIFICANT = 5.0  # deviations
 UNEXPLAINED, SHARE = 5.0, 0.2  # residual in those of the data sheet; and in the load, less its mean
 HEAVIEST, FARTHEST = 150.0, 1.5  # kg, m: no robot carries more, or farther out
-LIGHT = 0.2  # kg, of less than nothing
+LIGHT, WIDE = 0.2, 0.3  # kg, of less than nothing; m, within which so light a body lies
+DIAGONAL = [4, 7, 9]  # of the inertia in phi
 AWAY = 0.1  # of a known mass, which gains and calibration may make
 FRAMES = {  # errors of frames, and what to enter
     "axes_mirrored": "{axes} have the opposite sign, as in axes of a left-handed frame; turn them "
@@ -44,7 +45,8 @@ def contradictions(explained: Explanation, sheet: Sheet, reference_mass: float =
         others = {other.kind for other in explained.alternatives} - {error.kind}
         likely = f" (as likely: {', '.join(sorted(others))})" if others else ""
         return [_of_setup(error, mass, likely)]
-    out = [*_of_body(explained.wide_phi, sd), *_of_frame(explained, sheet)]
+    out = [*_of_body(explained.wide_phi, explained.wide_covariance),
+           *_of_frame(explained, sheet)]
     if reference_mass and abs(mass - reference_mass) > SIGNIFICANT * sd + AWAY * reference_mass:
         out.append(("reference_contradicted", {"mass": mass, "reference": reference_mass,
                                                "ratio": mass / reference_mass, "why": ""}))
@@ -80,10 +82,12 @@ def _less_than_nothing(mass: float, likely: str = "") -> Reason:
                                         "compensates all that is carried"}
 
 
-def _of_body(phi: np.ndarray, sd: float) -> list[Reason]:
-    """A mass below zero, or one that no robot carries; sd: of the mass [kg]."""
-    mass = float(phi[0])
-    if mass < -SIGNIFICANT * sd:
+def _of_body(phi: np.ndarray, covariance: np.ndarray) -> list[Reason]:
+    """A mass below zero, or one that no robot carries; inertia without mass."""
+    mass, sds = float(phi[0]), np.sqrt(np.diag(covariance))
+    sd, least = float(sds[0]), (phi - SIGNIFICANT * sds)[DIAGONAL].max()
+    if mass < -SIGNIFICANT * sd or (
+            mass + SIGNIFICANT * sd < LIGHT and least > WIDE**2 * (max(mass, 0.0) + 2.0 * sd)):
         return [_less_than_nothing(mass)]
     centre = float(np.linalg.norm(phi[1:4]) / max(abs(mass), SIGNIFICANT * sd))
     if mass - SIGNIFICANT * sd < HEAVIEST and centre < FARTHEST:

@@ -86,7 +86,7 @@ class Explanation:
             out.append(("clock_offset", {"milliseconds": 1e3 * self.setup.delay}))
         if self.error is not None and self.error.kind == "removed_payload":
             weight = float(best.values["removed_payload"][0])
-            out.append(("removed_payload", {"mass": weight, "why": ""}))
+            out.append(("removed_payload", {"mass": weight}))
         for term in best.terms:
             if self.probability.get(term.name, 0.0) > NAMED and (
                     described := term.describe(best.rows, best.phi, best.values[term.name])):

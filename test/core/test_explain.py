@@ -5,6 +5,7 @@ which something acts, errors of the set-up among them."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -335,6 +336,15 @@ def test_what_is_right_stays_so_and_contradicts_nothing() -> None:
     assert found.error is None and not contradictions(found, SHEET, float(PHI[0]))
     (kind, numbers), = contradictions(found, SHEET, 2.0 * float(PHI[0]))
     assert kind == "reference_contradicted" and numbers["ratio"] == pytest.approx(0.5, abs=0.01)
+
+
+@pytest.mark.parametrize(("inertia", "kinds"), [(0.01, ["payload_not_added"]), (0.0005, [])])
+def test_inertia_without_weight_is_that_of_a_payload_that_the_driver_compensates(
+        inertia: float, kinds: list[str]) -> None:
+    phi, sd = np.zeros(10), np.r_[0.01, np.full(3, 1e-3), np.full(6, 1e-3)]
+    phi[[4, 7]] = inertia
+    found = replace(of_wrong(RIGHT), wide_phi=phi, wide_covariance=np.diag(sd**2))
+    assert [kind for kind, _ in contradictions(found, SHEET)] == kinds
 
 
 @pytest.mark.parametrize("late", [1.5, -0.8])

@@ -289,7 +289,9 @@ def diagnose(result: Identification) -> Diagnosis:
             mends.append(sentence(TILT))
         return Diagnosis(BAD, "No estimate", said, tuple(r for r in reasons if r != said),
                          tuple(mends))
-    if (unseen := result.prediction and result.prediction.residual()) is not None:
+    unseen = None if any(f.kind == "removed_payload" for f in found) else (  # it is not predicted
+        result.prediction and result.prediction.residual())
+    if unseen is not None:
         (without, with_), _ = unseen
         reasons.append("On data that it had not seen, the estimate leaves "
                        f"{two_digits(with_)} N of force; without it there are {without:.3g} N.")
