@@ -35,7 +35,7 @@ class Identifier:
     Examples:
         >>> identifier = Identifier(Settings())
         >>> identifier.solve().reason
-        "no wrench received on 'wrench'"
+        "no usable wrench received on 'wrench'"
     """
 
     def __init__(self, settings: Settings | None = None) -> None:

@@ -363,7 +363,7 @@ class Streams:
         """What is needed and not there, in words; empty: nothing is missing."""
         wrench, joints = self.settings.wrench.topic, self.settings.joint_states.topic
         if not len(self.wrenches.ring):
-            return f"no wrench received on '{wrench}'"
+            return f"no usable wrench received on '{wrench}'"
         if not self.frame:
             return f"the wrench on '{wrench}' names no frame; set wrench.sensor_frame"
         self._resolve()
@@ -387,7 +387,9 @@ class Streams:
                     ring.counts[kind.partition("_")[2]] for ring in rings))
             yield from counted(f"samples_invalid.{name}", invalid, why)
         yield from counted("samples_saturated.wrench", own["saturated"])
-        yield from counted("input_stuck.wrench", own["zero"])
+        if own["zero"]:
+            lasted = 1e-9 * (self.wrenches.ring.newest - self.wrenches.begin)
+            yield "input_stuck.wrench", {"seconds": lasted * own["zero"] / own["read"]}
         for channel in self.wrenches.dead:
             yield f"channel_dead.{channel}", {}
         yield from counted("joint_states_incomplete", self.joints.counts["others"],

@@ -66,7 +66,7 @@ def moving() -> np.ndarray:
 def test_joint_states_tell_the_motion() -> None:
     streams = with_arm()
     streams.add(JointStates(STAMPS, ("finger", *NAMES), np.hstack([Q[:, :1], Q])))
-    assert streams.missing().startswith("no wrench")
+    assert "wrench" in streams.missing()
     wrenches(streams)
     motion, stamps, rows = streams.advance(finished=True)
     check(motion)

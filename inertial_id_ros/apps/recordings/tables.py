@@ -228,7 +228,8 @@ def columns_from_file(path: Path) -> Columns:
             given[name] = tuple(map(str, value if isinstance(value, list) else [value]))
             if len(given[name]) not in (1, 2, SIZES[name]):
                 raise InvalidSetting(f"{name} is {value!s:.200}; it must be {SIZES[name]} names of "
-                                     "columns, or one that holds as many numbers")
+                                     "columns, or one that holds as many numbers (an orientation "
+                                     "of three is rotation_vector or rpy)")
         elif isinstance(value, dict):
             given[name] = {str(joint): str(column) for joint, column in value.items()}
         elif isinstance(usual[name], dict):
