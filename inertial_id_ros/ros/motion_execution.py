@@ -78,8 +78,9 @@ class MotionExecution:
         self._withdrawn, self._ended = False, Ended()
         self._settled = threading.Event()
         self._settled.set()  # as long as nothing was sent
-        self._states: dict[str, tuple[float, float]] = {}  # joint -> position, when it arrived
-        self._stamps: dict[tuple[str, ...], int] = {}
+        self._states: dict[str, tuple[float, float]] = {}  # joint -> position, since when
+        # Of each publisher: the last stamp [ns], and least time from a stamp to its arrival [s].
+        self._stamps: dict[tuple[str, ...], tuple[int, float]] = {}
         self._progress: float | None = None  # s of the trajectory; None: it does not move
         self._looked = time.monotonic()
         self._client = ActionClient(node, self._kind, action)
@@ -185,8 +186,8 @@ class MotionExecution:
         return self._find_deviation(now) or self._find_fault()
 
     def _find_deviation(self, now: float) -> str:
-        """Which joint is not where the trajectory has it, or had it up to `DELAY` before its state
-        arrived; the motion began before the controller's answer was noticed."""
+        """Which joint is not where the trajectory has it, or had it up to `DELAY` before; the
+        motion began before the controller's answer was noticed."""
         if self._progress is None:
             return ""
         actual, heard = np.array([self._states[name] for name in self._motion.joint_names]).T
@@ -201,15 +202,19 @@ class MotionExecution:
                 "joints in another order, or a computer that is too busy")
 
     def _take_joint_states(self, message: JointState) -> None:
-        """Note where joints are; a stamp that stands still is no news."""
-        names = tuple(message.name)
+        """Note where joints are; a stamp that stands still is no news. By stamps, a state that a
+        busy machine brings late is as old as it is."""
+        names, now = tuple(message.name), time.monotonic()
         stamp = message.header.stamp.sec * 1_000_000_000 + message.header.stamp.nanosec
-        if stamp and self._stamps.get(names) == stamp:
-            return
-        self._stamps[names] = stamp
+        last, least = self._stamps.get(names, (0, np.inf))
+        if stamp:
+            if stamp == last:
+                return
+            least = min(least, now - 1e-9 * stamp)
+            self._stamps[names], now = (stamp, least), 1e-9 * stamp + least
         for name, position in zip(names, message.position, strict=False):
             if np.isfinite(position):
-                self._states[name] = float(position), time.monotonic()
+                self._states[name] = float(position), now
 
 
 def find_controllers(node: Node, client: RosClient, only: str = "") -> dict[str, tuple[str, ...]]:
