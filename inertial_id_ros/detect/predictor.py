@@ -71,7 +71,7 @@ class Predictor:
         self.score, self.misfit = np.zeros(1), np.zeros((1, channels))
 
     def copy(self, number: int) -> Predictor:
-        """The same as of a bin, with nothing scored."""
+        """A copy, propagated to a bin, with its scores reset."""
         out = copy(self)
         out.mean, out.scale = self.mean.copy(), self.scale.copy()
         out.covariance = self.covariance + self.walk * self._age(number)
