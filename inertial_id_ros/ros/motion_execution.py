@@ -41,6 +41,7 @@ DELAY = 0.25  # s that a controller may be behind the trajectory
 READY = 3.0  # s until controller and joint states are there
 ANSWER = 2.0  # s that the controller may take to accept, or to stop
 LATE = 1.0  # s that a motion may take longer than planned
+SLOWER = 0.1  # by which stamps may run more slowly than the steady clock, as those of a simulation
 SLOWEST = 0.05  # of the programmed speed; a robot that is slower stands
 
 
@@ -210,7 +211,7 @@ class MotionExecution:
         if stamp:
             if stamp == last:
                 return
-            least = min(least, now - 1e-9 * stamp)
+            least = min(least + SLOWER * 1e-9 * (stamp - last), now - 1e-9 * stamp)
             self._stamps[names], now = (stamp, least), 1e-9 * stamp + least
         for name, position in zip(names, message.position, strict=False):
             if np.isfinite(position):
