@@ -4,10 +4,12 @@ for tests of estimators, and what they are judged by."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
 
+import cvxpy as cp
 import numpy as np
 from scipy.spatial.transform import Rotation
 
@@ -187,22 +189,6 @@ def estimator(name, **settings):
     return create(Settings().replace({k.replace("__", "."): v for k, v in settings.items()}), name)
 
 
-def objective(problem, phi):
-    """Sum of squares of a problem at phi (10,), with the biases that fit it best."""
-    return float(np.sum((problem.matrix @ phi - problem.target) ** 2) + problem.residual ** 2)
-
-
-def cost(rows, data, weighting, phi):
-    """Whitened sum of squares over all rows, with the bias prior, at the best bias."""
-    total, bias = 0.0, data.bias(phi, weighting)
-    for a, b, y in residuals(rows, weighting):
-        r = (a @ phi + b @ bias - y) / np.tile(data.noise, len(y) // 6)
-        total += r @ r
-    if data.has_bias:
-        total += np.sum(((bias - data.bias_mean) / data.bias_sd) ** 2)
-    return total
-
-
 def inside_box(rng, points):
     """phi of random point masses inside BOX; fewer than four: a singular body."""
     where = BOX.points[rng.choice(len(BOX.points), points)]
@@ -242,16 +228,29 @@ def hard_case(seed):
                           None if states else bias), box(tuple(size), tuple(center))
 
 
-def stacked(rows, problem, weighting, scale):
-    """All rows ``[B (6, or none if known) | A (10) | y]`` of each model, channels times a scale
-    (6,); the first with the prior of the biases."""
+def stacked(rows, problem, weighting, unit=1.0):
+    """Triangular factors ``[B (6, or none if known) | A (10) | y]`` of all rows of each model, each
+    divided by its noise and times a unit; the first with the prior of the biases."""
     out = []
     for a, b, y in residuals(rows, weighting):
-        weights = np.tile(scale, len(y) // 6)[:, None]
         known = np.zeros(6) if problem.has_bias else problem.bias_mean
         columns = [b, a] if problem.has_bias else [a]
-        out.append(np.hstack([*columns, (y - b @ known)[:, None]]) * weights)
+        out.append(np.hstack([*columns, (y - b @ known)[:, None]])
+                   / np.tile(problem.noise, len(y) // 6)[:, None])
     if problem.has_bias:
         prior = np.hstack([np.eye(6), np.zeros((6, 10)), problem.bias_mean[:, None]])
-        out[0] = np.vstack([out[0], prior * (scale * problem.noise / problem.bias_sd)[:, None]])
-    return out
+        out[0] = np.vstack([out[0], prior / problem.bias_sd[:, None]])
+    return [unit * np.linalg.qr(rows, mode="r") for rows in out]
+
+
+def squares(rows, problem, weighting):
+    """F (11, 11): ``|F [phi; -1]|^2`` is the sum of squares of all rows at the best biases."""
+    return np.linalg.qr(np.vstack(stacked(rows, problem, weighting)), mode="r")[-11:, -11:]
+
+
+def least(cost, limits=()):
+    """The least value of a convex expression."""
+    with warnings.catch_warnings():  # it is as exact as can be
+        warnings.filterwarnings("ignore", message="Solution may be inaccurate")
+        return float(cp.Problem(cp.Minimize(cost), list(limits)).solve(
+            solver=cp.CLARABEL, tol_gap_abs=1e-12, tol_gap_rel=1e-12, tol_feas=1e-10))
