@@ -12,14 +12,10 @@ import cvxpy as cp
 import numpy as np
 from robots import WAM_A, WAM_ALPHA, WAM_D, arm_bodies, standard_dh, urdf
 
-from inertial_id_ros.inertia import Array, phi_from_body, transform_matrix
+from inertial_id_ros.inertia import phi_from_body, transform_matrix
 from inertial_id_ros.robot.base_parameters import BaseParameters, find_base_parameters
 from inertial_id_ros.robot.constraints import FORMS, Limits, robot_limits
-from inertial_id_ros.robot.least_squares import (
-    Reference,
-    description_reference,
-    make_reference,
-)
+from inertial_id_ros.robot.least_squares import Reference, description_reference, make_reference
 from inertial_id_ros.robot.model import BODY_SIZE, JointTerms, RobotModel
 from inertial_id_ros.robot.recording import Rows
 
@@ -144,7 +140,7 @@ def wam() -> Wam:
     to_model = np.eye(model.size)
     for k, end in enumerate(ends):
         to_model[model.body_slice(k), model.body_slice(k)] = transform_matrix(
-            end.rotation.as_matrix(), end.translation)
+            end.rotation, end.translation)
     names = [f"{term}{k + 1}" for k in range(7) for term in _BODY]
     names += [f"{term}{k + 1}" for k in range(7) for term in _TERMS]
     rng = np.random.default_rng(0)
@@ -181,18 +177,3 @@ def wam_motion(arm: Wam, step: float = 0.01) -> Rows:
     ddq = np.sum(w * (_COSINES * cosine - _SINES * sine), axis=2)
     rows = arm.model.regressor(q, dq, ddq) @ arm.to_model
     return Rows(arm.model, t.ravel(), rows, rows[:, :, arm.base.independent] @ WAM_OLS)
-
-
-def mass_matrix(model: RobotModel, phi: Array, q: Array) -> Array:
-    """Mass matrices (n, nv, nv) at positions q (n, nv), drive inertia included."""
-    rest = np.zeros((len(q), model.nv))
-    still = model.regressor(q, rest, rest) @ phi
-    return np.stack([model.regressor(q, rest, rest + e) @ phi - still for e in np.eye(model.nv)],
-                    axis=-1)
-
-
-def indefinite(arm: Wam, phi: Array, positions: int = 500) -> float:
-    """Share of random positions at which the mass matrix of phi (98,) is not positive definite."""
-    q = np.random.default_rng(0).uniform(0.0, 1.0, (positions, 7))
-    return float(np.mean(np.linalg.eigvalsh(
-        mass_matrix(arm.model, arm.to_model @ phi, q))[:, 0] <= 0.0))

@@ -4,71 +4,49 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
+import pinocchio as pin
 from scipy.spatial.transform import Rotation
 
+from inertial_id_ros.inertia import Body, body_from_phi, point_columns, six_from_tensor
 from inertial_id_ros.robot.model import RobotModel
 from inertial_id_ros.robot.recording import JointRecording, Rows
 
 HALF = np.pi / 2
 
 
-@dataclass(frozen=True)
-class Body:
-    """A link about its centre of mass: mass [kg], com (3,) [m], inertia (3, 3) [kg m^2]."""
-
-    mass: float
-    com: np.ndarray
-    inertia: np.ndarray
-
-
-@dataclass(frozen=True)
-class Pose:
-    """Place of a frame in its parent: translation [m] and rotation."""
-
-    translation: np.ndarray = field(default_factory=lambda: np.zeros(3))
-    rotation: Rotation = field(default_factory=Rotation.identity)
-
-    def __matmul__(self, other: Pose) -> Pose:
-        return Pose(self.translation + self.rotation.apply(other.translation),
-                    self.rotation * other.rotation)
-
-
-@dataclass(frozen=True)
-class Joint:
+class Joint(NamedTuple):
     """A joint and the link below it. parent: number of the link above (-1: root)."""
 
     parent: int
-    pose: Pose
+    pose: pin.SE3
     kind: str = "revolute"
     axis: Sequence[float] = (0.0, 0.0, 1.0)
 
 
 def urdf(joints: Sequence[Joint], bodies: Sequence[Body | None], root: Body | None = None) -> str:
     """Text of a robot with links link1 ... below joint1 ..., and link0 as root."""
-    text = ['<?xml version="1.0"?>', '<robot name="benchmark">', _link(0, root)]
-    text += [_link(k + 1, body) for k, body in enumerate(bodies)]
+    text = ['<?xml version="1.0"?>', '<robot name="benchmark">']
+    for k, body in enumerate([root, *bodies]):
+        text.append(f'<link name="link{k}">')
+        if body is not None:
+            xx, xy, xz, yy, yz, zz = six_from_tensor(body.inertia_com).tolist()
+            text.append(
+                f'<inertial><origin xyz="{_words(body.com)}"/><mass value="{body.mass}"/>'
+                f'<inertia ixx="{xx}" ixy="{xy}" ixz="{xz}" iyy="{yy}" iyz="{yz}" izz="{zz}"/>'
+                '</inertial>')
+        text.append("</link>")
     for k, joint in enumerate(joints):
         text.append(
             f'<joint name="joint{k + 1}" type="{joint.kind}">'
             f'<parent link="link{joint.parent + 1}"/><child link="link{k + 1}"/>'
             f'<origin xyz="{_words(joint.pose.translation)}" '
-            f'rpy="{_words(joint.pose.rotation.as_euler("xyz"))}"/>'
+            f'rpy="{_words(pin.rpy.matrixToRpy(joint.pose.rotation))}"/>'
             f'<axis xyz="{_words(joint.axis)}"/>'
             '<limit lower="-3" upper="3" effort="100" velocity="10"/></joint>')
     return "\n".join([*text, "</robot>"])
-
-
-def _link(number: int, body: Body | None) -> str:
-    if body is None:
-        return f'<link name="link{number}"/>'
-    i = body.inertia
-    return (f'<link name="link{number}"><inertial><origin xyz="{_words(body.com)}"/>'
-            f'<mass value="{body.mass!r}"/><inertia ixx="{i[0, 0]!r}" ixy="{i[0, 1]!r}" '
-            f'ixz="{i[0, 2]!r}" iyy="{i[1, 1]!r}" iyz="{i[1, 2]!r}" izz="{i[2, 2]!r}"/>'
-            '</inertial></link>').replace("np.float64(", "").replace(")", "")
 
 
 def _words(values: Iterable[float]) -> str:
@@ -79,36 +57,29 @@ def random_body(rng: np.random.Generator, mass: float, size: Sequence[float],
                 centre: Sequence[float] = (0.0, 0.0, 0.0)) -> Body:
     """Ten point masses in a box of lengths `size` [m] about `centre`."""
     points = np.asarray(centre) + rng.uniform(-0.5, 0.5, (10, 3)) * np.asarray(size)
-    weights = rng.dirichlet(np.ones(10)) * mass
-    com = weights @ points / mass
-    arms = points - com
-    inertia = sum(w * (a @ a * np.eye(3) - np.outer(a, a)) for w, a in zip(weights, arms,
-                                                                           strict=True))
-    return Body(float(mass), com, np.asarray(inertia))
+    return body_from_phi(point_columns(points) @ (mass * rng.dirichlet(np.ones(10))))
+
+
+def turned(axis: str, angle: float, translation: Sequence[float]) -> pin.SE3:
+    """A pose that is turned about an axis."""
+    return pin.SE3(Rotation.from_euler(axis, angle).as_matrix(), np.array(translation))
 
 
 def standard_dh(alpha: Sequence[float], a: Sequence[float],
-                d: Sequence[float]) -> tuple[list[Joint], list[Pose]]:
+                d: Sequence[float]) -> tuple[list[Joint], list[pin.SE3]]:
     """Joints of standard Denavit-Hartenberg parameters, and each table frame in its URDF link.
 
     The frame of a URDF link stands on the joint that moves it; that of the table at its far end.
     """
-    joints, at_end = [], Pose()
-    ends = []
-    for k in range(len(a)):
-        joints.append(Joint(k - 1, at_end))
-        at_end = Pose(np.array([a[k], 0.0, d[k]]), Rotation.from_euler("x", alpha[k]))
-        ends.append(at_end)
-    return joints, ends
+    ends = [turned("x", angle, [x, 0.0, z]) for angle, x, z in zip(alpha, a, d, strict=True)]
+    starts = [pin.SE3.Identity(), *ends[:-1]]
+    return [Joint(k - 1, start) for k, start in enumerate(starts)], ends
 
 
 def modified_dh(alpha: Sequence[float], a: Sequence[float], d: Sequence[float]) -> list[Joint]:
     """Joints of modified (Craig) Denavit-Hartenberg parameters, whose frames are those of links."""
-    out = []
-    for k in range(len(a)):
-        turn = Rotation.from_euler("x", alpha[k])
-        out.append(Joint(k - 1, Pose(np.array([a[k], 0, 0]) + turn.apply([0, 0, d[k]]), turn)))
-    return out
+    return [Joint(k - 1, turned("x", angle, [x, 0.0, 0.0]) * turned("x", 0.0, [0.0, 0.0, z]))
+            for k, (angle, x, z) in enumerate(zip(alpha, a, d, strict=True))]
 
 
 # Barrett WAM, seven links (Sousa and Cortesao 2014, Table 2).
@@ -151,8 +122,8 @@ def data_sheet_ur10e() -> str:
                [0.0051] * 3, [0.0051] * 3, [0.0005] * 3)
     bodies = []
     for end, mass, centre, moment in zip(ends, masses, centres, moments, strict=True):
-        turn = end.rotation.as_matrix()
-        bodies.append(Body(mass, end.translation + turn @ centre, turn @ np.diag(moment) @ turn.T))
+        bodies.append(Body(mass, end * np.array(centre),
+                           end.rotation @ np.diag(moment) @ end.rotation.T))
     return urdf(joints, bodies)
 
 
@@ -167,7 +138,8 @@ def random_tree(rng: np.random.Generator, count: int, branch: float = 0.3,
     for k in range(count):
         parent = k - 1 if k == 0 or rng.uniform() > branch else int(rng.integers(-1, k))
         axis = rng.normal(size=3)
-        pose = Pose(rng.uniform(-0.3, 0.3, 3), Rotation.random(rng=rng))
+        place = rng.uniform(-0.3, 0.3, 3)
+        pose = pin.SE3(Rotation.random(rng=rng).as_matrix(), place)
         kind = str(rng.choice(list(kinds)))
         joints.append(Joint(parent, pose, kind, axis / np.linalg.norm(axis)))
         bodies.append(random_body(rng, rng.uniform(0.5, 3.0), rng.uniform(0.08, 0.3, 3),

@@ -75,7 +75,7 @@ def test_only_the_joint_that_rests_loses_weight() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("seed", "aligned"), [(0, False), (1, False), (2, False), (0, True)])
+@pytest.mark.parametrize(("seed", "aligned"), [(1, False), (0, True)])
 def test_motions_that_creep_at_their_ends_leave_friction_right(seed: int, aligned: bool) -> None:
     """MuJoCo's friction is a step; the model's fades below 0.01 rad/s. With full weight of all rows
     torques of another motion are wrong by 2 to 4 %, and with a tilt of the base by 20 %."""
