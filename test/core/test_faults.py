@@ -1,25 +1,15 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Faults of the inputs by whether they are named in time, never fresh and wrong, followed by
-the truth again, and the same whatever the blocks of samples."""
+the truth again, and the same live and offline."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 import pytest
-from scenes import (
-    BIAS,
-    BODY,
-    URDF,
-    Points,
-    Recording,
-    Stream,
-    body,
-    record,
-)
+from scenes import BIAS, BODY, URDF, Points, Recording, Stream, body, record
 
 from inertial_id_ros.estimate import Estimate, Outcome
 from inertial_id_ros.identify.identifier import make_identifier
@@ -178,7 +168,7 @@ FAULTS = {
     "two wrenches, always": Fault("streams_mixed.wrench", {"wrench": second(0.0, True)},
                                   always=True),
     "poses transposed": Fault("frame_wrong", {"motion": scaled(1, 1, 1, -1, -1, -1, 1)}, 8.0,
-                              always=True, by_poses=True)}
+                              always=True, by_poses=True, end=9.0)}
 
 
 class Run(NamedTuple):
@@ -199,10 +189,8 @@ def is_wrong(outcome: Estimate, points: Points) -> bool:
     return bool((beyond & (np.r_[1, outcome.verdict[1:4]] > 0)).any())
 
 
-@cache
-def recorded(name: str) -> Recording:
+def recorded(fault: Fault) -> Recording:
     """The recording with the fault."""
-    fault = FAULTS[name]
     samples = record(fault.end, seed=7, noise=1.0, extra=BIAS, by_poses=fault.by_poses)
     if fault.other is not None:
         more = fault.other.wrench(samples.motion) - BODY.wrench(samples.motion)
@@ -211,17 +199,15 @@ def recorded(name: str) -> Recording:
     return samples.changed(**fault.changes)
 
 
-@cache
-def run(name: str, every: float) -> Run:
+def run(fault: Fault, samples: Recording, every: float) -> Run:
     """The identification, with samples in blocks of some seconds."""
-    fault = FAULTS[name]
     made = make_identifier(Settings().replace({
         "buffer.window": 6.0, "wrench.range": (150.0, 0.0), "estimator.rate": RATE,
         **({"wrench.sensor": "ati_gamma"} if fault.always else {})}))
     if not fault.by_poses:
         made.set_robot_description(URDF)
     named, wrong, known = np.inf, 0.0, set()
-    for now, part in recorded(name).blocks(every):
+    for now, part in samples.blocks(every):
         for outcome in made.add_arrays(part):
             if isinstance(outcome, Estimate) and not outcome.stale and (fault.always or all(
                     is_wrong(outcome, BODY if fault.other is None or t < AT else fault.other)
@@ -238,23 +224,14 @@ def run(name: str, every: float) -> Run:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FAULTS)
-def test_it_is_named_in_time_and_never_fresh_and_wrong(name: str) -> None:
-    found, fault = run(name, 0.1), FAULTS[name]
+def test_it_is_named_in_time_never_fresh_and_wrong_and_the_truth_comes_back(name: str) -> None:
+    """And where it is over, at the end the same as of a recording that is read at once."""
+    fault, samples = FAULTS[name], recorded(FAULTS[name])
+    found = run(fault, samples, 0.1)
     assert found.named <= fault.within and found.wrong <= WRONG
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name, fault in FAULTS.items() if not fault.always])
-def test_the_truth_comes_back(name: str) -> None:
-    found, fault = run(name, 0.1), FAULTS[name]
-    assert isinstance(found.last, Estimate) and not found.last.stale
-    assert not is_wrong(found.last, fault.other or BODY)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", FAULTS)
-def test_blocks_do_not_matter(name: str) -> None:
-    usual, other = run(name, 0.1), run(name, 1.3)
-    assert type(usual.last) is type(other.last) and usual.kinds == other.kinds
-    if isinstance(usual.last, Estimate) and isinstance(other.last, Estimate):
-        np.testing.assert_allclose(usual.last.phi, other.last.phi, rtol=1e-9, atol=1e-12)
+    if not fault.always:
+        assert isinstance(found.last, Estimate) and not found.last.stale
+        assert not is_wrong(found.last, fault.other or BODY)
+        once = run(fault, samples, 0.0)
+        assert isinstance(once.last, Estimate) and once.kinds == found.kinds
+        np.testing.assert_allclose(once.last.phi, found.last.phi, rtol=1e-9, atol=1e-12)
