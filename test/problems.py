@@ -132,15 +132,6 @@ class Data:
     def has_bias(self) -> bool:
         return bool(np.all(self.bias_sd > 0.0))
 
-    def bias(self, phi: Array, weighting: str) -> Array:
-        """The most probable bias (6,) at phi (10,)."""
-        if not self.has_bias:
-            return self.bias_mean
-        rows = np.concatenate(self.problems[weighting].rows(1.0 / self.noise))
-        return self.bias_mean + np.linalg.lstsq(rows[:, :6], rows[:, -1] - rows[:, 6:-1] @ phi,
-                                                rcond=None)[0]
-
-
 def compress(rows: Rows, noise: Array = NOISE, bias_sd: Array | None = None,
              bias_mean: Array | None = None) -> Data:
     """The problems that stand for all rows; bias_sd None: a free bias, zeros: a known one."""
@@ -177,16 +168,14 @@ BOX = box()
 CONSISTENT = ("lmi", "pmd", "density", "entropic", "manifold")
 
 
-def create(settings, name=None):
-    """An estimator that is given the problem of its weighting."""
-    made = estimators.create(settings.replace({"estimator.method": name} if name else {}))
-    weighting = settings.estimator.weighting
+def estimator(name, **settings):
+    """An estimator with settings, which is given the problem of its weighting; keyword
+    ``pmd__form`` is ``pmd.form``."""
+    asked = Settings().replace({"estimator.method": name}
+                               | {k.replace("__", "."): v for k, v in settings.items()})
+    made, weighting = estimators.create(asked), asked.estimator.weighting
     return SimpleNamespace(
         made=made, solve=lambda data, shape: made.solve(data.problems[weighting], shape))
-
-
-def estimator(name, **settings):
-    return create(Settings().replace({k.replace("__", "."): v for k, v in settings.items()}), name)
 
 
 def inside_box(rng, points):

@@ -19,7 +19,7 @@ from inertial_id_ros.inertia import Array
 from inertial_id_ros.io.inputs import Edges, JointStates, Samples, Wrenches
 from inertial_id_ros.settings import Settings
 
-START, SECOND = 1_785_000_000_123_456_789, 10**9  # ns
+START = 1_785_000_000_123_456_789  # ns
 GRAVITY = np.array([0.0, 0.0, -9.81])
 URDF, NAMES, FRAME = load_description().urdf, load_description().joint_names, SENSOR_FRAME
 MIDDLE = np.radians([0.0, -90.0, 60.0, -90.0, -90.0, 0.0])
@@ -200,12 +200,7 @@ def settings(**changes: Any) -> Settings:
     ``wrench__topic`` is ``wrench.topic``."""
     base = {"wrench.sensor": "ideal", "alignment.orientation_sd": 0.0, "alignment.position_sd": 0.0,
             "estimator.method": "wls"}
-    return Settings().replace(base | dotted(changes))
-
-
-def dotted(changes: dict[str, Any]) -> dict[str, Any]:
-    """Names of settings with a dot in place of two underscores."""
-    return {name.replace("__", "."): value for name, value in changes.items()}
+    return Settings().replace(base | {k.replace("__", "."): v for k, v in changes.items()})
 
 
 def in_sensor(motion: Truth, room: Iterable[float] | Array) -> Array:

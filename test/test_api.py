@@ -192,6 +192,8 @@ def test_tare_and_tool_hold_until_they_are_taken_back() -> None:
     apart = make()
     apart.set_tool(Tool(FRAME, part, 1e-12 * np.eye(10), 1))
     add(apart)
+    with pytest.raises(NotEnoughData):
+        apart.tare()  # it moves
     found = apart.solve()
     assert abs(found.report[0] - 0.75 * TRUTH[0]) < 0.01 * TRUTH[0] and found.tool_apart
     assert made.untare() != made.untare()  # there was one, and there is none

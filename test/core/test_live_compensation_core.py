@@ -17,6 +17,7 @@ from inertial_id_ros.detect.bank import Kind
 from inertial_id_ros.detect.row import BIAS, PHI
 from inertial_id_ros.detect.scan import ALL, Disturbance, Event, Scan
 from inertial_id_ros.inertia import Array
+from inertial_id_ros.model.newton_euler import static_wrench
 from inertial_id_ros.model.setup import Setup, low_pass, sheet_of
 from inertial_id_ros.motion.frames import chain_of
 from inertial_id_ros.settings import Settings
@@ -79,20 +80,9 @@ def test_terms_that_are_left_out_stay_in_the_wrench() -> None:
     weight = rms(compensated(made(terms="gravity")))
     velocity = rms(compensated(made(terms="velocity")))
     assert rms(compensated(made())) < velocity < 1.1 * weight
-    gravity = LOAD.wrench(MOTION) - _weight(PHI_TRUE)
-    assert weight == pytest.approx(rms(gravity[100:]), rel=0.1)
-
-
-def _weight(phi: Array) -> Array:
-    """W (n, 6) at rest in each pose."""
     up = in_sensor(MOTION, [0.0, 0.0, 9.81])
-    return np.hstack([phi[0] * up, np.cross(phi[1:4], up)])
-
-
-def test_weight_that_the_driver_has_removed_is_not_removed_again() -> None:
-    driver = 0.5 * PHI_TRUE
-    out = compensated(made(true_load(weighed=driver)), CLEAN + _weight(driver))
-    assert rms(out) < 0.15
+    gravity = LOAD.wrench(MOTION) - static_wrench(PHI_TRUE, up)
+    assert weight == pytest.approx(rms(gravity[100:]), rel=0.1)
 
 
 def test_the_target_frame_moves_the_torque() -> None:

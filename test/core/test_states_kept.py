@@ -11,19 +11,9 @@ import pytest
 
 from inertial_id_ros.errors import DamagedFile
 from inertial_id_ros.identify.beliefs import Beliefs, Tare, tare_conditions
-from inertial_id_ros.identify.state import (
-    FORMAT,
-    VERSION,
-    load_state,
-    restored,
-    save_state,
-)
+from inertial_id_ros.identify.state import FORMAT, VERSION, load_state, restored, save_state
 from inertial_id_ros.inertia import is_consistent, phi_from_body
-from inertial_id_ros.io.files import (
-    parse_yaml,
-    read_document,
-    write_atomically,
-)
+from inertial_id_ros.io.files import parse_yaml, read_document, write_atomically
 from inertial_id_ros.model.tool import Tool, nothing_beside
 from inertial_id_ros.settings import Settings
 

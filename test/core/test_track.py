@@ -124,50 +124,30 @@ def test_an_arm_at_rest_without_noise_is_not_frozen() -> None:
     assert len(signal.number) > 740
 
 
-@pytest.mark.parametrize("change", ["none", "frozen", "still", "jitter", "slow", "back"])
+@pytest.mark.parametrize("change", ["still", "jitter", "slow"])
 def test_the_same_whatever_the_blocks(change: str) -> None:
     stamps, rows = samples(30.0 if change == "slow" else 200.0)
-    if change == "frozen":
-        rows = frozen(rows, slice(0, 1))
-    elif change == "still":
+    if change == "still":
         rows[700:1100] = rows[700]
         rows[700:1100, 1] += np.repeat([0.0, 1e-5], 200)
     elif change == "jitter":
         stamps = jittery(stamps)
-    elif change == "back":
-        stamps[900:] -= 10**9 // 4
-    answers = [tracked(stamps, rows, block) for block in (1, 7, 100, 10**6)]
-    for signal, faults in answers[1:]:
-        for a, b in zip(signal, answers[0][0], strict=True):
+    once, faults = tracked(stamps, rows)
+    for block in (1, 7, 100):
+        signal, others = tracked(stamps, rows, block)
+        for a, b in zip(signal, once, strict=True):
             np.testing.assert_allclose(a, b, rtol=0.0, atol=1e-10)
-        assert sorted(faults) == sorted(answers[0][1])
+        assert sorted(others) == sorted(faults)
 
 
 STEP = 2_000_000
 
 
-def filled(stamps: np.ndarray, block: int = 10**6) -> Ring:
+def filled(stamps: np.ndarray) -> Ring:
     """A ring of samples that tell their own number."""
-    ring, rows = Ring(1), np.arange(float(len(stamps)))[:, None]
-    for k in range(0, len(stamps), block):
-        ring.push(stamps[k:k + block], rows[k:k + block])
+    ring = Ring(1)
+    ring.push(stamps, np.arange(float(len(stamps)))[:, None])
     return ring
-
-
-@pytest.mark.parametrize("block", [1, 7, 10**6])
-def test_samples_are_the_same_whatever_the_blocks(block: int) -> None:
-    rng = np.random.default_rng(0)
-    stamps = START + STEP * np.arange(3000)
-    stamps += rng.integers(0, 8 * STEP, 3000) * (rng.random(3000) < 0.1)  # out of order, and late
-    stamps[rng.integers(0, 3000, 20)] += rng.choice([-1, 1], 20) * 100 * JUMP_NS
-    stamps[2000:] -= 30 * JUMP_NS
-    whole, other = filled(stamps), filled(stamps, block)
-    np.testing.assert_array_equal(whole.stamps, other.stamps)
-    np.testing.assert_array_equal(whole.rows, other.rows)
-    assert whole.counts == other.counts
-    assert (np.diff(whole.stamps) > 0).all()
-    assert whole.counts["restarted"] == 1
-    assert whole.counts["stray"] > 10
 
 
 def test_copies_and_late_samples_are_dropped() -> None:
@@ -243,14 +223,6 @@ def test_what_is_no_reading_is_left_out() -> None:
     count, wrenches = taken(rows, 150.0)
     assert (count, wrenches.counts["invalid"], wrenches.counts["saturated"]) == (318, 1, 1)
     assert not wrenches.are_of_other_units
-
-
-@pytest.mark.parametrize("other", [0.0, 5.0])
-def test_two_publishers_are_noticed(other: float) -> None:
-    rows = readings(32 * CHUNK) + 20.0
-    rows[1::2] = other
-    count, wrenches = taken(rows)
-    assert count == 0 and wrenches.counts["mixed"] > 20 * CHUNK
 
 
 def test_after_two_publishers_nothing_of_the_other_is_left() -> None:

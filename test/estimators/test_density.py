@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import trimesh
-from problems import Data, box, compress, create, make_rows, motion
+from problems import Data, box, compress, estimator, make_rows, motion
 from scipy.optimize import least_squares
 from scipy.spatial.transform import Rotation
 
@@ -177,12 +177,12 @@ def _problem(rng: np.random.Generator, phi: Array, seconds: float, speed: float)
 def answers() -> Answers:
     """Seconds, truth, phi of `density` and of `wls`, deviations, verdict; 120 bodies."""
     out = []
-    estimator, other = create(Settings()), create(Settings(), "wls")
+    made, other = estimator("density"), estimator("wls")
     for seed in range(120):
         rng = np.random.default_rng(seed)
         phi, seconds = _body(rng), (1.0, 3.0, 10.0)[seed % 3]
         problem = _problem(rng, phi, seconds, rng.uniform(0.3, 1.0))
-        solution = estimator.solve(problem, None)
+        solution = made.solve(problem, None)
         verdict = judge(solution.phi, solution.covariance, vague(solution.phi[0]))
         jacobian = report_jacobian(solution.phi)
         sd = np.sqrt(np.diag(jacobian @ solution.covariance @ jacobian.T))
@@ -243,8 +243,8 @@ def test_a_wrong_shape_keeps_the_truth_within_intervals() -> None:
         turn = Rotation.from_rotvec(np.deg2rad(2.0) * rng.normal(size=3)).as_matrix()
         truth = transform_phi(0.8 * shape.unit_phi, turn, 0.004 * rng.normal(size=3))
         data = compress(make_rows(rng, truth, motion(rng, 100, 2.0, 0.5)))
-        for name, changes in (("exact", {"shape.error": 0.0}), ("default", {})):
-            solution = create(Settings().replace(changes), "density").solve(data, shape)
+        for name, changes in (("exact", {"shape__error": 0.0}), ("default", {})):
+            solution = estimator("density", **changes).solve(data, shape)
             assert is_consistent(solution.phi)
             sd = np.sqrt(np.diag(solution.covariance))
             hits[name].append(np.abs(solution.phi - truth) <= 1.96 * sd)

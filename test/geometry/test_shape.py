@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 import numpy as np
+import pinocchio as pin
 import pytest
 import trimesh
 from scipy.spatial.transform import Rotation
@@ -26,7 +27,7 @@ from inertial_id_ros.geometry.shape import (
     shape_from_primitive,
     shape_from_settings,
 )
-from inertial_id_ros.inertia import body_from_phi, is_consistent, phi_from_body, transform_phi
+from inertial_id_ros.inertia import body_from_phi, is_consistent, phi_from_pinocchio
 from inertial_id_ros.settings import Settings
 
 POSE = np.eye(4)
@@ -34,23 +35,13 @@ POSE[:3, :3] = Rotation.from_euler("xyz", [0.3, -0.5, 1.1]).as_matrix()
 POSE[:3, 3] = [0.05, -0.02, 0.15]
 
 
-def closed_form(kind, size):
-    """Mass 1 kg, centre (3,) and tensor about it (3, 3) of a solid primitive, axis along z."""
-    if kind == "box":
-        x, y, z = np.square(size)
-        return 1.0, np.zeros(3), np.diag([y + z, x + z, x + y]) / 12.0
-    if kind == "sphere":
-        return 1.0, np.zeros(3), 0.4 * size[0] ** 2 * np.eye(3)
-    r, h = size
-    side = (3.0 * r * r + h * h) / 12.0
-    return 1.0, np.zeros(3), np.diag([side, side, 0.5 * r * r])
-
-
 @pytest.mark.parametrize(("kind", "size", "tolerance"), [
     ("box", (0.1, 0.06, 0.2), 1e-10), ("sphere", (0.07,), 5e-3), ("cylinder", (0.03, 0.2), 5e-3)])
 def test_a_filled_primitive_has_the_moments_of_its_closed_form(kind, size, tolerance):
     shape = shape_from_primitive(kind, size, POSE)
-    want = transform_phi(phi_from_body(*closed_form(kind, size)), POSE[:3, :3], POSE[:3, 3])
+    solid = {"box": pin.Inertia.FromBox, "sphere": pin.Inertia.FromSphere,
+             "cylinder": pin.Inertia.FromCylinder}[kind](1.0, *size)
+    want = phi_from_pinocchio(pin.SE3(POSE).act(solid).toDynamicParameters())
     scale = np.abs(want).max()
     np.testing.assert_allclose(shape.unit_phi, want, atol=tolerance * scale * 0.1, rtol=tolerance)
     assert is_consistent(shape.unit_phi)

@@ -12,10 +12,7 @@ from robots import Joint, random_body, random_tree, unfiltered, urdf
 
 from inertial_id_ros.errors import NotEnoughData
 from inertial_id_ros.inertia import phi_from_body
-from inertial_id_ros.robot.base_parameters import (
-    fit_base_parameters,
-    structural_base_parameters,
-)
+from inertial_id_ros.robot.base_parameters import fit_base_parameters, structural_base_parameters
 from inertial_id_ros.robot.model import NO_TERMS, JointTerms, RobotModel
 
 

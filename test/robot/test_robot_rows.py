@@ -11,7 +11,6 @@ import pytest
 from robots import panda, random_tree, recording, ur10e
 from torque_arm import COULOMB, URDF, VISCOUS, identify_arm, simulate, wide_motion
 
-from inertial_id_ros.inertia import phi_from_body
 from inertial_id_ros.robot import METHODS, RobotRequest
 from inertial_id_ros.robot.calibration import align_recording, gains_from_payload
 from inertial_id_ros.robot.identify import identify_described_robot
@@ -107,26 +106,6 @@ def test_tilt_and_delay_are_found(rng: np.random.Generator) -> None:
     assert delay == pytest.approx(DELAY, abs=0.3e-3)
     np.testing.assert_allclose(np.arcsin(found[:2] / 9.81), tilt, atol=2e-3)
     np.testing.assert_allclose(found, gravity, atol=0.02)
-
-
-def test_gains_and_payload_are_found_from_currents(rng: np.random.Generator) -> None:
-    model = RobotModel.from_urdf(ur10e(rng), JointTerms(drive_inertia=True))
-    payload = phi_from_body(2.5, np.array([0.03, -0.02, 0.1]), 0.01 * np.eye(3))
-    gain = np.array([11.0, 12.0, 10.0, 9.0, 10.5, 11.5])
-    truth = model.nominal
-    for j in range(6):
-        for term, value in zip(model.terms.names, (3.0, 5.0, 0.2, 1.0), strict=True):
-            truth[model.term_index(j, term)] = value
-    pair = []
-    for carried in (np.zeros(10), payload):
-        t, q, dq, ddq = moving(rng, 6, 20.0)
-        phi = truth.copy()
-        phi[model.body_slice(5)] += carried
-        current = model.regressor(q, dq, ddq) @ phi / gain + 0.02 * rng.normal(size=q.shape)
-        pair.append(RowFilter(recording(t, q, current)).rows(model))
-    found, spread, _ = gains_from_payload(*pair, 2.5)
-    np.testing.assert_allclose(found, gain, rtol=0.02)
-    assert (np.abs(found / gain - 1.0) < 4.0 * np.sqrt(np.diag(spread))).all()
 
 
 # Terms of the joints
