@@ -59,13 +59,12 @@ def simulate(motion: Motion, duration: float, payload: Payload | None = None,
                             effort + noise * TORQUE_NOISE * rng.normal(size=q.shape))
 
 
-def engine(payload: Payload | None, friction: bool = True) -> ArmEngine:
-    """The arm in MuJoCo, with or without friction in its joints."""
+def engine(payload: Payload | None) -> ArmEngine:
+    """The arm in MuJoCo, with friction in its joints."""
     out = ArmEngine(URDF, payload or NOTHING, GRAVITY)
     model = out.model
     model.opt.disableflags = mujoco.mjtDisableBit.mjDSBL_CONTACT
-    if friction:
-        model.dof_damping[:], model.dof_frictionloss[:] = VISCOUS, COULOMB
+    model.dof_damping[:], model.dof_frictionloss[:] = VISCOUS, COULOMB
     # MuJoCo's friction is soft: with its usual constants it never saturates in a light joint.
     model.opt.timestep = 1e-6
     model.dof_solref[:] = 2e-6, 1.0

@@ -4,14 +4,14 @@ data do not contradict it, body by body."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import cvxpy as cp
 import numpy as np
 import pytest
 from robots import random_tree, unfiltered
 
-from inertial_id_ros.inertia import Array, is_consistent, phi_from_body
+from inertial_id_ros.inertia import is_consistent, phi_from_body
 from inertial_id_ros.robot.base_parameters import (
     BaseParameters,
     fit_base_parameters,
@@ -141,9 +141,9 @@ def test_standard_deviations_cover_the_truth(rng: np.random.Generator) -> None:
 LOAD = phi_from_body(30.0, np.array([0.1, -0.2, 0.15]), 0.2 * np.eye(3))
 
 
-def loaded(rng: np.random.Generator, body: int | None = None, drive: float = 0.0,
-           terms: JointTerms | None = None) -> tuple[RobotModel, Array, Array, Array, Array]:
-    """A robot, one body of which carries what is not described, its motion and torques."""
+def fitted(rng: np.random.Generator, body: int | None = None, drive: float = 0.0,
+           terms: JointTerms | None = None) -> RobotFit:
+    """The fit of a robot, one body of which carries what is not described."""
     model = RobotModel.from_urdf(random_tree(rng, 4, branch=0.0), terms)
     truth = model.nominal
     if body is not None:
@@ -151,12 +151,6 @@ def loaded(rng: np.random.Generator, body: int | None = None, drive: float = 0.0
     q, dq, ddq = rng.normal(size=(3, 400, 4))
     torque = (model.regressor(q, dq, ddq) @ truth + 0.3 * dq + 0.2 * np.sign(dq) + drive * ddq
               + NOISE * rng.normal(size=(400, 4)))
-    return model, q, dq, ddq, torque
-
-
-def fitted(rng: np.random.Generator, body: int | None = None, **more: Any) -> RobotFit:
-    """The fit of such a robot, from its rows."""
-    model, q, dq, ddq, torque = loaded(rng, body, **more)
     return fit_robot(unfiltered(model, q, dq, ddq, torque), structural_base_parameters(model))
 
 
