@@ -151,17 +151,13 @@ def calm_scan(scale: float = 1.0) -> Scan:
     return scan
 
 
-def event(kind: Kind) -> Event:
-    return Event(kind, 100, 80, ALL)
-
-
 def test_a_known_payload_is_removed_and_kept_through_contact() -> None:
     latch, scan = Latch(), calm_scan()
     assert latch.load.mode is Mode.SILENT
     latch.update(scan)
     assert latch.load.mode is Mode.KNOWN
     scan.disturbance = Disturbance(100, np.zeros(3), np.zeros(6))
-    latch.update(scan, event(Kind.SUSPECT))
+    latch.update(scan, Event(Kind.SUSPECT, 100, 80, ALL))
     scan.predictor.mean[0, 0] = 3.0
     latch.update(scan)
     assert latch.load.mode is Mode.KNOWN
@@ -173,7 +169,7 @@ def test_a_known_payload_is_removed_and_kept_through_contact() -> None:
 def test_events_change_the_mode(kind: Kind, mode: Mode) -> None:
     latch, scan = Latch(), calm_scan()
     latch.update(scan)
-    latch.update(scan, event(kind))
+    latch.update(scan, Event(kind, 100, 80, ALL))
     assert latch.load.mode is mode
 
 

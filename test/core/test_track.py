@@ -4,14 +4,12 @@ faults in it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 
 from inertial_id_ros.motion.motion import BIN_NS
 from inertial_id_ros.motion.track import Fault, Signal, Track, joined_signals
-from inertial_id_ros.samples.ring import CONFIRMED, JUMP_NS, REORDER_NS, Ring, spacing_of
+from inertial_id_ros.samples.ring import REORDER_NS, Ring, spacing_of
 from inertial_id_ros.samples.wrenches import CHUNK, Wrenches
 
 START = 10**15
@@ -90,31 +88,6 @@ def test_whole_turns_and_pauses() -> None:
     assert not faults
 
 
-def frozen(rows: np.ndarray, column: slice) -> np.ndarray:
-    rows[600:900, column] = rows[600, column]
-    return rows
-
-
-def swapped(rows: np.ndarray, column: slice) -> np.ndarray:
-    rows[600:900:2] = 1.0 - rows[600:900:2]
-    return rows
-
-
-@pytest.mark.parametrize(("change", "kind", "column"), [
-    (frozen, "frozen", slice(None)), (frozen, "frozen", slice(1, 2)),
-    (swapped, "mixed", slice(None))])
-def test_wrong_positions_are_left_out(change: Callable[..., np.ndarray], kind: str, column: slice
-                                      ) -> None:
-    stamps, rows = samples(200.0)
-    signal, faults = tracked(stamps, change(rows.copy(), column))
-    t = 1e-2 * signal.number - 1e-9 * START
-    assert not ((t > 3.02) & (t < 4.45)).any()
-    assert ((t > 2.0) & (t < 2.9)).sum() > 85
-    assert ((t > 4.6) & (t < 5.0)).sum() > 35
-    assert kind in {fault.kind for fault in faults}
-    assert min(f.first for f in faults if f.kind == kind) < START + 3_100_000_000
-
-
 def test_an_arm_at_rest_without_noise_is_not_frozen() -> None:
     stamps = samples(200.0)[0]
     x = np.clip(1e-9 * (stamps - START) / 2.0, 0.0, 1.0)[:, None]
@@ -155,17 +128,6 @@ def test_copies_and_late_samples_are_dropped() -> None:
     ring = filled(np.r_[START + STEP * np.arange(500), START + 499 * STEP, late])
     assert len(ring) == 500
     assert ring.counts == {"repeated": 1, "late": 1}
-
-
-@pytest.mark.parametrize(("by", "kept"), [(30, 200), (-30, 100)])
-def test_a_clock_that_jumps_is_followed(by: int, kept: int) -> None:
-    stamps = START + STEP * np.arange(200)
-    stamps[100:] += by * JUMP_NS
-    ring = filled(stamps[:100 + CONFIRMED - 1])
-    assert len(ring) == 100
-    ring = filled(stamps)
-    assert len(ring) == kept
-    assert ring.counts["restarted"] == (by < 0)
 
 
 def test_spacing_of_bursts_pauses_and_lost_samples() -> None:

@@ -8,10 +8,9 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from published_robots import wam
-from robots import Joint, random_body, random_tree, unfiltered, urdf
+from robots import random_tree, unfiltered
 
 from inertial_id_ros.errors import NotEnoughData
-from inertial_id_ros.inertia import phi_from_body
 from inertial_id_ros.robot.base_parameters import fit_base_parameters, structural_base_parameters
 from inertial_id_ros.robot.model import NO_TERMS, JointTerms, RobotModel
 
@@ -46,16 +45,6 @@ def test_torques_of_a_random_tree_are_those_of_mujoco(rng: np.random.Generator) 
     want = mujoco_torque(text, q, dq, ddq)[:, number]
     got = robot.regressor(q[:, number], dq[:, number], ddq[:, number]) @ robot.nominal
     np.testing.assert_allclose(got, want, atol=1e-9 * np.abs(want).max())
-
-
-def test_nominal_parameters_are_about_the_link_frame(rng: np.random.Generator) -> None:
-    bodies = [random_body(rng, 2.0, (0.1, 0.2, 0.3), (0.1, 0.0, 0.2)) for _ in range(2)]
-    joints = [Joint(k - 1, pin.SE3(pin.rpy.rpyToMatrix(*rng.normal(size=3)), rng.normal(size=3)))
-              for k in range(2)]
-    robot = RobotModel.from_urdf(urdf(joints, bodies))
-    for k, body in enumerate(bodies):
-        np.testing.assert_allclose(robot.nominal[robot.body_slice(f"link{k + 1}")],
-                                   phi_from_body(*body), atol=1e-12)
 
 
 def test_friction_offset_and_drive_inertia_add_their_terms(rng: np.random.Generator) -> None:
