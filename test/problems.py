@@ -6,11 +6,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
 from types import SimpleNamespace
+from typing import NamedTuple
 
 import cvxpy as cp
 import numpy as np
+import pinocchio as pin
 from scipy.spatial.transform import Rotation
 
 from inertial_id_ros import estimators
@@ -29,8 +30,7 @@ NOISE = np.repeat([0.1, 0.005], 3)
 BIAS_SD = np.repeat([5.0, 0.5], 3)
 
 
-@dataclass(frozen=True)
-class Rows:
+class Rows(NamedTuple):
     """All rows of a window.
 
     Attributes:
@@ -93,36 +93,24 @@ def poses(rng: np.random.Generator, count: int, samples: int = 200) -> tuple[Arr
 
 
 def make_rows(rng: np.random.Generator, phi: Array, moving: tuple[Array, ...],
-              noise: Array | float = NOISE, bias: Array | float = 0.0, c1: float = 5.0) -> Rows:
+              noise: Array | float = NOISE, bias: Array | float = 0.0) -> Rows:
     """All rows of a recording: both regressors, the noisy wrench, the weight of the full model."""
     a_g, omega, alpha, gravity = moving
     full = regressor(a_g, omega, alpha)
     wrench = full @ phi + bias + rng.normal(size=(len(full), 6)) * noise
-    weight = dynamism_weight(a_g + gravity, omega, alpha, c1)
+    weight = dynamism_weight(a_g + gravity, omega, alpha, 5.0)
     return Rows(full, regressor(-gravity, 0.0 * omega, 0.0 * omega), wrench, weight)
 
 
-def residuals(rows: Rows, weighting: str) -> list[tuple[Array, Array, Array]]:
-    """Regressor (6n, 10), bias columns (6n, 6) and wrench (6n,) of each model of the weighting.
-
-    ``noise``: the full model, weight 1. ``dynamism``: full model times w, gravity-only model times
-    1 - w (Nadeau et al. 2022, eq. 8).
-    """
-    models = ([(rows.full, np.ones_like(rows.weight))] if weighting == "noise" else
-              [(rows.full, rows.weight), (rows.static, 1.0 - rows.weight)])
-    eye = np.tile(np.eye(6), (len(rows.wrench), 1))
-    return [((w[:, None, None] * a).reshape(-1, 10), np.repeat(w, 6)[:, None] * eye,
-             (w[:, None] * rows.wrench).ravel()) for a, w in models]
-
-
-@dataclass(frozen=True, eq=False)
-class Data:
-    """What estimators are tested with: the problem of either weighting, and what goes with it.
+class Data(NamedTuple):
+    """What estimators are tested with: all rows, and the problem of either weighting that stands
+    for them.
 
     Attributes:
         problems: by weighting; noise, bias_sd, bias_mean: (6,).
     """
 
+    rows: Rows
     problems: dict[str, Problem]
     noise: Array
     bias_sd: Array
@@ -132,6 +120,31 @@ class Data:
     def has_bias(self) -> bool:
         return bool(np.all(self.bias_sd > 0.0))
 
+    def factors(self, weighting: str, unit: float = 1.0) -> list[Array]:
+        """Triangular factors ``[B (6, or none if known) | A (10) | y]`` of all rows of each model,
+        each divided by its noise and times a unit; the first with the prior of the biases.
+
+        ``noise``: the full model, weight 1. ``dynamism``: full model times w, gravity-only model
+        times 1 - w (Nadeau et al. 2022, eq. 8).
+        """
+        rows, out = self.rows, []
+        bias = np.tile(np.eye(6), (len(rows.wrench), 1, 1))
+        whole = 1.0 if weighting == "noise" else rows.weight
+        for model, weight in ((rows.full, whole), (rows.static, 1.0 - whole)):
+            y = rows.wrench if self.has_bias else rows.wrench - self.bias_mean
+            columns = np.concatenate([*([bias] if self.has_bias else []), model, y[..., None]], 2)
+            columns = columns * np.broadcast_to(weight, len(y))[:, None, None]
+            out.append((columns / self.noise[:, None]).reshape(-1, columns.shape[2]))
+        if self.has_bias:
+            prior = np.hstack([np.eye(6), np.zeros((6, 10)), self.bias_mean[:, None]])
+            out[0] = np.vstack([out[0], prior / self.bias_sd[:, None]])
+        return [unit * np.linalg.qr(f, mode="r") for f in out[:1 if weighting == "noise" else 2]]
+
+    def squares(self, weighting: str) -> Array:
+        """F (11, 11): ``|F [phi; -1]|^2`` is the sum of squares of all rows at the best biases."""
+        return np.linalg.qr(np.vstack(self.factors(weighting)), mode="r")[-11:, -11:]
+
+
 def compress(rows: Rows, noise: Array = NOISE, bias_sd: Array | None = None,
              bias_mean: Array | None = None) -> Data:
     """The problems that stand for all rows; bias_sd None: a free bias, zeros: a known one."""
@@ -140,17 +153,20 @@ def compress(rows: Rows, noise: Array = NOISE, bias_sd: Array | None = None,
     y = (rows.wrench - bias_mean)[:, :, None]
     full, static = (np.concatenate([a, y], axis=2) for a in (rows.full, rows.static))
     models = (channel_triangles(full, np.ones(len(full))),)
-    return Data({"noise": Problem.from_models(models, noise, bias_sd),
-                 "dynamism": blend(full, static, rows.weight, noise, bias_sd)},
+    return Data(rows, {"noise": Problem.from_models(models, noise, bias_sd),
+                       "dynamism": blend(full, static, rows.weight, noise, bias_sd)},
                 noise, bias_sd, bias_mean)
 
 
 def box(size: tuple[float, float, float] = (0.1, 0.06, 0.2),
         center: tuple[float, float, float] = (0.02, 0.0, 0.12)) -> Shape:
     """A box in the sensor frame."""
-    pose = np.eye(4)
-    pose[:3, 3] = center
-    return shape_from_primitive("box", size, pose)
+    return shape_from_primitive("box", size, pose_at(center))
+
+
+def pose_at(center: Sequence[float]) -> Array:
+    """The transform (4, 4) to a place without turning."""
+    return pin.SE3(np.eye(3), np.array(center)).homogeneous
 
 
 def motion_from_arrays(urdf: str, frame: str, names: Sequence[str], at: np.ndarray,
@@ -185,18 +201,18 @@ def inside_box(rng, points):
 
 
 def random_case(seed, samples=60):
-    """Rows and problem: with and without bias states, fast and slow, full and singular bodies."""
+    """Problem and shape: with and without bias states, fast and slow, full and singular bodies."""
     rng = np.random.default_rng(seed)
     phi = inside_box(rng, int(rng.choice([2, 3, 4, 20])))
     states = seed % 2 == 0
     bias = rng.normal(size=6) * np.repeat([2.0, 0.2], 3)
     rows = make_rows(rng, phi, motion(rng, samples, 3.0, 10 ** rng.uniform(-1.3, 0.5)), bias=bias)
-    return rows, compress(rows, bias_sd=None if states else np.zeros(6),
-                          bias_mean=None if states else bias)
+    return compress(rows, bias_sd=None if states else np.zeros(6),
+                    bias_mean=None if states else bias), BOX
 
 
 def hard_case(seed):
-    """Rows, problem and shape: thin and large boxes, grams and tens of kilograms, precise and poor
+    """Problem and shape: thin and large boxes, grams and tens of kilograms, precise and poor
     sensors, still poses and fast motion, loads that lie partly beside the shape."""
     rng = np.random.default_rng(seed)
     size = 0.3 * 10.0 ** rng.uniform(-2.0, 0.0, 3)
@@ -213,28 +229,8 @@ def hard_case(seed):
     bias = rng.normal(size=6) * np.repeat([2.0, 0.2], 3)
     rows = make_rows(rng, phi, moving, noise, bias=bias)
     states = seed % 2 == 0
-    return rows, compress(rows, noise, None if states else np.zeros(6),
-                          None if states else bias), box(tuple(size), tuple(center))
-
-
-def stacked(rows, problem, weighting, unit=1.0):
-    """Triangular factors ``[B (6, or none if known) | A (10) | y]`` of all rows of each model, each
-    divided by its noise and times a unit; the first with the prior of the biases."""
-    out = []
-    for a, b, y in residuals(rows, weighting):
-        known = np.zeros(6) if problem.has_bias else problem.bias_mean
-        columns = [b, a] if problem.has_bias else [a]
-        out.append(np.hstack([*columns, (y - b @ known)[:, None]])
-                   / np.tile(problem.noise, len(y) // 6)[:, None])
-    if problem.has_bias:
-        prior = np.hstack([np.eye(6), np.zeros((6, 10)), problem.bias_mean[:, None]])
-        out[0] = np.vstack([out[0], prior / problem.bias_sd[:, None]])
-    return [unit * np.linalg.qr(rows, mode="r") for rows in out]
-
-
-def squares(rows, problem, weighting):
-    """F (11, 11): ``|F [phi; -1]|^2`` is the sum of squares of all rows at the best biases."""
-    return np.linalg.qr(np.vstack(stacked(rows, problem, weighting)), mode="r")[-11:, -11:]
+    return compress(rows, noise, None if states else np.zeros(6), None if states else bias), box(
+        tuple(size), tuple(center))
 
 
 def least(cost, limits=()):

@@ -156,23 +156,15 @@ def times(seconds: float, rate: float) -> Array:
     return np.arange(round(seconds * rate)) / rate
 
 
-def wrenches(rows: Array, seconds: float, frame: str = FRAME) -> Stream:
-    """Readings (n, 6), evenly in some seconds."""
+def stream(kind: type, labels: tuple[Any, ...], rows: Array, seconds: float) -> Stream:
+    """Rows (n, k), evenly in some seconds."""
     t = times(seconds, len(rows) / seconds)
-    return Stream(Wrenches, (frame,), t, t, rows)
+    return Stream(kind, labels, t, t, rows)
 
 
-def joints(q: Array, seconds: float) -> Stream:
-    """Positions (n, 6), evenly in some seconds."""
-    t = times(seconds, len(q) / seconds)
-    return Stream(JointStates, (NAMES,), t, t, q)
-
-
-def poses(motion: Truth, seconds: float, child: str = FRAME) -> Stream:
-    """Transforms of the sensor in the base."""
-    t = times(seconds, len(motion.q) / seconds)
-    return Stream(Edges, ("base_link", child), t, t, np.hstack(
-        [motion.position, Rotation.from_matrix(motion.rotation).as_quat()]))
+def poses(motion: Truth) -> Array:
+    """Transforms (n, 7) of the sensor in the base."""
+    return np.hstack([motion.position, Rotation.from_matrix(motion.rotation).as_quat()])
 
 
 def record(seconds: float = 6.0, points: Points = BODY, *, seed: int = 1, rate: float = 200.0,
@@ -187,12 +179,12 @@ def record(seconds: float = 6.0, points: Points = BODY, *, seed: int = 1, rate: 
     rng = np.random.default_rng(100 + seed)
     motion = moved(seed, seconds, rate, **motion_of)
     readings = sign * points.wrench(motion) + extra
-    other = motion if not joint_rate else moved(
-        seed, seconds, joint_rate, **motion_of)
+    other = moved(seed, seconds, joint_rate, **motion_of) if joint_rate else motion
     q = other.q + noise * ENCODER_NOISE * rng.normal(size=other.q.shape)
-    return Recording(motion, points, [
-        poses(other, seconds) if by_poses else joints(q, seconds),
-        wrenches(readings + noise * NOISE * rng.normal(size=readings.shape), seconds)])
+    y = readings + noise * NOISE * rng.normal(size=readings.shape)
+    moving = (stream(Edges, ("base_link", FRAME), poses(other), seconds) if by_poses else
+              stream(JointStates, (NAMES,), q, seconds))
+    return Recording(motion, points, [moving, stream(Wrenches, (FRAME,), y, seconds)])
 
 
 def settings(**changes: Any) -> Settings:

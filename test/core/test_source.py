@@ -60,7 +60,7 @@ def check(motion: Motion, off: float = 0.02) -> None:
 def moving() -> np.ndarray:
     """Poses of the sensor in the base (n, 7); either sign of a quaternion is the same."""
     sign = np.where(np.arange(len(T)) // 31 % 2, 1.0, -1.0)
-    return poses(TRUTH, SECONDS).rows * np.c_[np.ones((len(T), 3)), np.tile(sign[:, None], 4)]
+    return poses(TRUTH) * np.c_[np.ones((len(T), 3)), np.tile(sign[:, None], 4)]
 
 
 def test_joint_states_tell_the_motion() -> None:

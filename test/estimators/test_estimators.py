@@ -17,7 +17,6 @@ from problems import (
     poses,
     random_case,
     random_phi,
-    squares,
 )
 
 from inertial_id_ros.errors import InvalidShape, NotEnoughData
@@ -29,9 +28,9 @@ from inertial_id_ros.settings import ESTIMATORS
 @pytest.mark.parametrize("weighting", ["noise", "dynamism"])
 def test_wls_is_the_least_squares_solution_of_all_rows(weighting):
     for seed in range(24):
-        rows, problem = random_case(seed, samples=100)
+        problem, _ = random_case(seed, samples=100)
         got = estimator("wls", estimator__weighting=weighting).solve(problem, None)
-        upper = squares(rows, problem, weighting)
+        upper = problem.squares(weighting)
         best = upper[10, 10] ** 2
         assert problem.problems[weighting].residual ** 2 == pytest.approx(best, rel=1e-8)
         assert np.sum((upper @ np.r_[got.phi, -1.0]) ** 2) <= best * (1.0 + 1e-6)
@@ -107,6 +106,6 @@ def test_the_wrong_sign_gives_a_reason_and_no_body(name):
 
 @pytest.mark.parametrize("name", ["entropic", "pmd"])
 def test_estimators_that_need_a_shape_say_so(name):
-    _, problem = random_case(0)
+    problem, _ = random_case(0)
     with pytest.raises(InvalidShape, match=name):
         estimator(name).solve(problem, None)

@@ -19,9 +19,8 @@ from problems import (
     least,
     make_rows,
     motion,
+    pose_at,
     random_case,
-    squares,
-    stacked,
 )
 from scipy.optimize import nnls
 
@@ -57,7 +56,7 @@ def test_no_body_is_better_than_that_of_lmi_and_manifold(make, methods):
     """In a hundred problems each; also where constraints of the shape hold."""
     solved, active, linear = 0, 0, 0
     for seed in range(100):
-        rows, problem, shape = (*make(seed), BOX)[:3]
+        problem, shape = make(seed)
         weighting = ("noise", "dynamism")[(seed // 2) % 2]
         support = ("none", "box", "ellipsoid")[seed % 3]
         told = None if support == "none" and seed % 4 else shape
@@ -71,7 +70,7 @@ def test_no_body_is_better_than_that_of_lmi_and_manifold(make, methods):
         body, data = reference_body(told), regularise(problem.problems[weighting], told)
         limits = constraints(body, told, support)
 
-        whole = squares(rows, problem, weighting)
+        whole = problem.squares(weighting)
         prior = np.column_stack([np.eye(10), data.compact])[:MASS] / (
             WEAK_PRIOR_SD * data.mass_scale)
         whole[:, :10] = whole[:, :10] @ body.to_phi
@@ -100,7 +99,7 @@ def test_pmd_reaches_the_optimum_over_point_masses(form, make, monkeypatch):
     solved = 0
     monkeypatch.setattr(pmd, "POINTS", 24)
     for seed in range(50):
-        rows, problem, shape = (*make(seed), BOX)[:3]
+        problem, shape = make(seed)
         weighting = ("noise", "dynamism")[(seed // 2) % 2]
         weight = (0.1, 1.0, 1e-2)[seed % 3]
         monkeypatch.setattr(pmd, "LAMBDA", weight)
@@ -117,7 +116,7 @@ def test_pmd_reaches_the_optimum_over_point_masses(form, make, monkeypatch):
         unit = problem.noise[:3].mean()
         least(weight * measure(masses) + sum(
             measure(f[:, :-11] @ bias + f[:, -11:-1] @ columns @ masses - f[:, -1])
-            for f in stacked(rows, problem, weighting, unit)))
+            for f in problem.factors(weighting, unit)))
         # A body of few points gets a millionth of its mass elsewhere, which a precise sensor sees.
         best = reference_body(shape).make_consistent(columns @ masses.value)
         assert is_consistent(phi)
@@ -139,12 +138,8 @@ def points_of(form: Array, rng: np.random.Generator) -> Array:
 def test_lmi_in_a_union_is_the_optimum_of_point_masses_that_fill_it(rng) -> None:
     """From inside: point masses never fit better, but nearly as well. One ellipsoid alone fits
     worse."""
-    parts = []
-    for kind, size, center in (("sphere", [0.05], [-0.1, 0.0, 0.1]),
-                               ("box", [0.04, 0.1, 0.06], [0.08, 0.02, 0.1])):
-        pose = np.eye(4)
-        pose[:3, 3] = center
-        parts.append(shape_from_primitive(kind, size, pose))
+    parts = [shape_from_primitive("sphere", [0.05], pose_at([-0.1, 0.0, 0.1])),
+             shape_from_primitive("box", [0.04, 0.1, 0.06], pose_at([0.08, 0.02, 0.1]))]
     union, made = join_shapes(parts), estimator("lmi", lmi__support="ellipsoids")
     columns = point_columns(np.concatenate([points_of(form, rng) for form in union.ellipsoids]))
     for _ in range(3):  # bodies partly outside of both
@@ -165,13 +160,12 @@ def test_entropic_is_the_optimum_with_its_divergence_from_the_shape(
         rng, gamma, weighting, monkeypatch) -> None:
     """Lee, Wensing, Park 2020: ``gamma (tr Z - log det Z)``, ``Z = L^-1 J(phi) L^-T``, about the
     body ``J = L L'`` of the measured mass; in other units solvers fail."""
-    rows = make_rows(rng, inside_box(rng, 6), motion(rng, 60, speed=0.7), bias=0.05)
-    problem = compress(rows)
+    problem = compress(make_rows(rng, inside_box(rng, 6), motion(rng, 60, speed=0.7), bias=0.05))
     prior = regularise(problem.problems[weighting], BOX).mass * BOX.unit_phi
     unit = np.linalg.inv(np.linalg.cholesky(pseudo_inertia(prior)))
     phi = cp.Variable(10)
     Z = sum(phi[k] * (unit @ pseudo_inertia(e) @ unit.T) for k, e in enumerate(np.eye(10)))
-    upper = squares(rows, problem, weighting)
+    upper = problem.squares(weighting)
     wanted = least(cp.sum_squares(upper[:, :10] @ phi - upper[:, 10])
                    + gamma * (cp.trace(Z) - cp.log_det(Z)))
     best = phi.value

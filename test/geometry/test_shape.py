@@ -10,6 +10,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 import trimesh
+from problems import pose_at
 from scipy.spatial.transform import Rotation
 
 from inertial_id_ros.errors import InvalidShape
@@ -106,10 +107,8 @@ def test_an_open_mesh_has_no_inside():
     ((0.2, 615045.0, 0.3), 0.0), ((1e17, 1.0, 1.0), 0.0), ((1e-10, 0.2, 0.2), 0.0),
     ((0.1, 0.1, 0.1), 1e6), ((0.1, 0.1, 0.1), 1e200)])
 def test_shapes_that_no_robot_carries_are_refused(size: tuple[float, ...], center: float) -> None:
-    pose = np.eye(4)
-    pose[0, 3] = center
     with pytest.raises(InvalidShape, match="allowed: "):
-        shape_from_primitive("box", size, pose)
+        shape_from_primitive("box", size, pose_at([center, 0.0, 0.0]))
 
 
 def _filled(mesh: trimesh.Trimesh) -> tuple[np.ndarray, np.ndarray]:
@@ -132,12 +131,6 @@ def test_touching_and_overlapping_bodies_are_filled() -> None:
     without = (np.linalg.norm(points, axis=1) > 0.05) & (
         (points < [0.0, 0.0, 0.0]) | (points > [0.2, 0.1, 0.03])).any(axis=1)
     assert inside[within].all() and not inside[without].any()
-
-
-def pose_at(center: list[float]) -> np.ndarray:
-    pose = np.eye(4)
-    pose[:3, 3] = center
-    return pose
 
 
 def test_several_primitives_of_the_settings_are_one_shape() -> None:
