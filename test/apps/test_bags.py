@@ -41,7 +41,7 @@ def test_messages_come_in_the_order_of_recording_with_what_was_written(bag: Path
         assert times == sorted(times) and len(times) == 150
         first = next(data for topic, _, data in messages if topic == "/tf")
         edge = reader.decode(first, TRANSFORMS.type).transforms[0]
-        assert edge.transform.translation.z == pytest.approx(bags.OFFSET[2])
+        assert edge.transform.translation.z == pytest.approx(bags.motion(0.1, 100.0).position[0, 2])
 
 
 @pytest.mark.parametrize("metadata", [
@@ -72,7 +72,7 @@ def test_a_bag_of_ros_1_holds_the_same_samples(tmp_path: Path) -> None:
     store = get_typestore(Stores.ROS1_NOETIC)
     store.register(get_types_from_msg("geometry_msgs/TransformStamped[] transforms",
                                       "tf/msg/tfMessage"))
-    streams, found = [bags.wrench_stream(0.1, bags.Payload()), bags.tf_stream(0.1)], []
+    streams, found = [bags.wrench_stream(0.1), bags.tf_stream(0.1)], []
     new = bags.write_bag(tmp_path / "bag", streams)
     with Writer(tmp_path / "a.bag") as writer:
         for stream, kind in zip(streams, (WRENCH.type, "tf/msg/tfMessage"), strict=True):
@@ -122,7 +122,7 @@ def selected(tmp_path: Path, streams: list[bags.Stream], asked: tuple[str, ...] 
 
 
 def test_topics_of_the_settings_or_the_only_ones_are_used(tmp_path: Path) -> None:
-    streams = [bags.wrench_stream(0.1, bags.Payload(), topic="/arm/ft"),
+    streams = [bags.wrench_stream(0.1, topic="/arm/ft"),
                bags.joint_stream(0.1, topic="/arm/joint_states"),
                bags.text_stream("/arm/robot_description", bags.URDF), bags.tf_stream(0.1)]
     topics, notes = selected(tmp_path, streams, wrench__topic="arm/ft")
@@ -131,13 +131,12 @@ def test_topics_of_the_settings_or_the_only_ones_are_used(tmp_path: Path) -> Non
     assert len(notes) == 2
 
 
-WRENCHES = bags.wrench_stream(0.1, bags.Payload())
+WRENCHES = bags.wrench_stream(0.1)
 JOINTS, DESCRIPTION = bags.joint_stream(0.1), bags.text_stream("/robot_description", bags.URDF)
 
 
 def wrenches(*topics: str) -> list[bags.Stream]:
-    return [bags.tf_stream(0.1), *(bags.wrench_stream(0.1, bags.Payload(), topic=name)
-                                   for name in topics)]
+    return [bags.tf_stream(0.1), *(bags.wrench_stream(0.1, topic=name) for name in topics)]
 
 
 @pytest.mark.parametrize(("streams", "asked", "changes", "named"), [

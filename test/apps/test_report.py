@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 import bags
 import numpy as np
 import pytest
+from scenes import BODY, GRAVITY
 from scipy.spatial.transform import Rotation
 
 from inertial_id_ros.apps.bag.identify_bag import main
@@ -28,13 +29,13 @@ from inertial_id_ros.apps.report.results import (
 )
 from inertial_id_ros.cli import OK
 from inertial_id_ros.estimate import IDENTIFIED, UNOBSERVED, Estimate, NoEstimate
-from inertial_id_ros.inertia import phi_from_body, point_columns
+from inertial_id_ros.inertia import point_columns
 from inertial_id_ros.kinds import KINDS, Finding, made
 from inertial_id_ros.model.history import Window
 from inertial_id_ros.motion.motion import BIN_NS, Motion
 
 pytest.importorskip("jinja2")
-PHI = phi_from_body(1.3, (0.02, -0.03, 0.08), bags.Payload().inertia)
+PHI = BODY.phi()
 
 
 def estimate(stamp: int = 0, **changes: object) -> Estimate:
@@ -96,7 +97,7 @@ def test_the_true_payload_predicts_what_comes_after_it(sign: float) -> None:
     points, masses = rng.normal(size=(4, 3)), rng.uniform(0.1, 1.0, 4)
     wrench = np.zeros((n, 6))
     for r, mass in zip(points, masses, strict=True):
-        force = mass * (moved.acceleration - turn.transpose(0, 2, 1) @ bags.GRAVITY
+        force = mass * (moved.acceleration - turn.transpose(0, 2, 1) @ GRAVITY
                         + np.cross(moved.alpha, r)
                         + np.cross(moved.omega, np.cross(moved.omega, r)))
         wrench += np.hstack([force, np.cross(r, force)])

@@ -11,6 +11,7 @@ from typing import Any
 import bags
 import numpy as np
 import pytest
+from scenes import GRAVITY
 from scipy.spatial.transform import Rotation
 
 from inertial_id_ros.apps.bag.identify_bag import main
@@ -24,9 +25,10 @@ from inertial_id_ros.settings import Settings
 
 N = 40
 TIME = bags.times(N / 100.0, 100.0)
-LOAD = bags.wrench(TIME, bags.Payload())
-TURN, PLACE = bags.pose(TIME)
+LOAD, MOTION = bags.wrench(N / 100.0, 100.0), bags.motion(N / 100.0, 100.0)
+TURN, PLACE = MOTION.rotation, MOTION.position
 QUATERNION = Rotation.from_matrix(TURN).as_quat()
+JOINTS = list(bags.NAMES)
 NAMES = ["time", "fx", "fy", "fz", "tx", "ty", "tz", "x", "y", "z", "qx", "qy", "qz", "qw"]
 ROWS = np.column_stack([TIME, LOAD, PLACE, QUATERNION])
 AXES = ["fx", "fy", "fz", "tx", "ty", "tz"]
@@ -110,7 +112,7 @@ def test_vectors_in_npz_and_parquet(tmp_path: Path) -> None:
         wrench=("f", "m"), position=("p",), quaternion=("q",))))
 
 
-@pytest.mark.parametrize("names", [bags.JOINT_NAMES, {"motors": bags.JOINT_NAMES}, None])
+@pytest.mark.parametrize("names", [JOINTS, {"motors": JOINTS}, None])
 def test_an_episode_of_a_dataset(tmp_path: Path, names: Any) -> None:
     arrow = pytest.importorskip("pyarrow")
     from pyarrow.parquet import write_table
@@ -118,24 +120,24 @@ def test_an_episode_of_a_dataset(tmp_path: Path, names: Any) -> None:
     (tmp_path / "data").mkdir()
     (tmp_path / "meta" / "info.json").write_text(json.dumps({"total_episodes": 2, "features": {
         "wrench": {"names": AXES}, "state": {"names": names}}}))
-    q = bags.angles(TIME)
     twice = np.r_[0:10, 0:N]
     write_table(arrow.table({
         "timestamp": TIME[twice], "episode_index": [0] * 10 + [1] * N, "task": ["a"] * (10 + N),
-        "wrench": list(LOAD[twice]), "state": list(q[twice])}), tmp_path / "data" / "a.parquet")
+        "wrench": list(LOAD[twice]), "state": list(MOTION.q[twice])}),
+        tmp_path / "data" / "a.parquet")
     urdf = tmp_path / "arm.urdf"
     urdf.write_text(bags.URDF)
-    ways = [{joint: f"state[{k}]" for k, joint in enumerate(bags.JOINT_NAMES)}]
+    ways = [{joint: f"state[{k}]" for k, joint in enumerate(JOINTS)}]
     if names is not None:
-        ways.append({joint: f"state/{joint}" for joint in bags.JOINT_NAMES})
+        ways.append({joint: f"state/{joint}" for joint in JOINTS})
     for joints in ways:
         settings = Settings().replace({"robot_description.file": str(urdf)})
         got = read_motion(tmp_path, Columns(wrench=("wrench",), joints=joints), settings, episode=1)
         assert isinstance(got, Recording)
         motion = next(some for part in got.parts for some in part
                       if isinstance(some, JointStates))
-        assert motion.names == tuple(bags.JOINT_NAMES)
-        np.testing.assert_allclose(motion.positions, q)
+        assert motion.names == bags.NAMES
+        np.testing.assert_allclose(motion.positions, MOTION.q)
 
 
 @pytest.mark.parametrize(("change", "named"), [
@@ -186,22 +188,22 @@ def test_a_bad_file_of_columns_is_refused_by_name(tmp_path: Path, text: str, nam
 
 def poses_at_rest(path: Path, count: int, seed: int = 3, **options: Any) -> Path:
     rng = np.random.default_rng(seed)
-    turn, payload = Rotation.random(count, rng=rng), bags.Payload()
-    force = payload.mass * turn.inv().apply(bags.GRAVITY)
-    rows = np.hstack([force, np.cross(payload.com, force)]) + payload.bias
+    turn = Rotation.random(count, rng=rng)
+    force = bags.MASS * turn.inv().apply(GRAVITY)
+    rows = np.hstack([force, np.cross(bags.COM, force)]) + bags.BIAS
     rows += rng.normal(size=rows.shape) * np.repeat([0.02, 0.001], 3)
     return csv(path, [*AXES, "qx", "qy", "qz", "qw"], np.column_stack([rows, turn.as_quat()]),
                **options)
 
 
 def test_rows_without_a_time_are_poses_at_rest(tmp_path: Path) -> None:
-    path, truth = poses_at_rest(tmp_path / "a.csv", 20), bags.Payload()
+    path = poses_at_rest(tmp_path / "a.csv", 20)
     assert isinstance(read_motion(path, Columns(), Settings()), PosesAtRest)
     out = tmp_path / "out.json"
     assert main([str(path), "--sensor", "ati_gamma", "--quiet", "--json", str(out)]) == OK
     tree = json.loads(out.read_text())
-    assert tree["mass"] == pytest.approx(truth.mass, rel=0.01)
-    assert tree["com"] == pytest.approx(truth.com, abs=0.002)
+    assert tree["mass"] == pytest.approx(bags.MASS, rel=0.01)
+    assert tree["com"] == pytest.approx(bags.COM, abs=0.002)
     assert tree["verdict"][4:] == ["unobserved"] * 6
 
 
@@ -220,17 +222,17 @@ def test_the_real_poses_of_an_arm_hold_its_payload(data_folder: Path, tmp_path: 
     ("position.{}", "effort.{}", ";"), ("q_{}", "tau_{}", ","), ("pos {}", "load {}", "\t")])
 def test_joints_of_robots_are_read_by_the_same_rules(tmp_path: Path, q: str, effort: str,
                                                      cell: str) -> None:
-    joints = ["0", "1", "2"] if q == "q_{}" else bags.JOINT_NAMES
+    joints = [str(k) for k in range(6)] if q == "q_{}" else JOINTS
     names = [f.format(joint) for f in (q, effort) for joint in joints]
-    rows = np.column_stack([bags.angles(TIME), LOAD[:, :3]])
+    rows = np.column_stack([MOTION.q, LOAD])
     named = {"joints": {joint: q.format(joint) for joint in joints},
              "efforts": {joint: effort.format(joint) for joint in joints}} if " " in q else {}
     columns = tmp_path / "columns.yaml"
     columns.write_text(json.dumps({"rate": 100.0, **named}))
     got = read_recording(csv(tmp_path / "a.csv", names, rows, cell), columns)
     assert got.names == (() if q == "q_{}" else tuple(joints))
-    np.testing.assert_allclose(got.q, rows[:, :3])
-    np.testing.assert_allclose(got.effort, rows[:, 3:])
+    np.testing.assert_allclose(got.q, MOTION.q)
+    np.testing.assert_allclose(got.effort, LOAD)
     assert np.diff(got.stamps).tolist() == [10_000_000] * (N - 1)
     for rate in ({}, {"rate": 0.01}):  # no time; another unit of it
         columns.write_text(json.dumps({**rate, **named}))

@@ -4,15 +4,15 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-import cdr_messages
+import bags
 import numpy as np
 import pytest
-from cdr_messages import STORE
+from bags import STORE
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from rosbags.typesys import get_types_from_msg
 
 from inertial_id_ros.io.decoding import Decoded, decode, payload_among, read_interfaces, text
 from inertial_id_ros.io.inputs import (
@@ -30,22 +30,29 @@ from inertial_id_ros.settings import Settings
 
 STAMP = 1_785_000_000_123_456_789
 ORDERS = pytest.mark.parametrize("little_endian", [True, False])
-DYNAMIC = "control_msgs/msg/DynamicJointState"
-for _name, _text in {
-        "control_msgs/msg/InterfaceValue": "string[] interface_names\nfloat64[] values\n",
-        DYNAMIC: "std_msgs/Header header\nstring[] joint_names\n"
-                 "control_msgs/InterfaceValue[] interface_values\n"}.items():
-    if _name not in STORE.types:
-        STORE.register(get_types_from_msg(_text, _name))
 
 
-def dynamic(stamp: int, values: dict[str, dict[str, float]]) -> bytes:
-    T = STORE.types
-    header = T["std_msgs/msg/Header"](
-        T["builtin_interfaces/msg/Time"](*divmod(stamp, 10**9)), "")
-    held = [T["control_msgs/msg/InterfaceValue"](list(v), np.array(list(v.values())))
-            for v in values.values()]
-    return bytes(STORE.serialize_cdr(T[DYNAMIC](header, list(values), held), DYNAMIC))
+def written(message: Any, little_endian: bool = True) -> bytes:
+    """A message as the middleware hands it over, by an independent library."""
+    return bytes(STORE.serialize_cdr(message, message.__msgtype__, little_endian=little_endian))
+
+
+def wrenches(rows: np.ndarray, frames: Sequence[str], orders: Sequence[bool]) -> list[bytes]:
+    """A geometry_msgs/WrenchStamped of each row (n, 6), stamped a nanosecond after each other."""
+    return [written(bags.wrench_messages([STAMP + k], row[None], frame)[0][1], order)
+            for k, (row, frame, order) in enumerate(zip(rows, frames, orders, strict=True))]
+
+
+def joint_state(names: Sequence[str], *parts: Sequence[float], little_endian: bool = True) -> bytes:
+    """A sensor_msgs/JointState of positions, velocities and efforts."""
+    return written(bags.make("sensor_msgs/JointState", bags.header(STAMP, "base"), list(names), *(
+        np.asarray(part, dtype=float) for part in parts)), little_endian)
+
+
+def transforms(edges: Iterable[tuple[Any, ...]], little_endian: bool = True) -> bytes:
+    """A tf2_msgs/TFMessage of stamp [ns], parent, child, translation and quaternion x, y, z, w."""
+    return written(bags.make("tf2_msgs/TFMessage", [bags.transform(*edge) for edge in edges]),
+                   little_endian)
 
 
 def listed(decoded: Decoded) -> list[Any]:
@@ -59,8 +66,7 @@ def listed(decoded: Decoded) -> list[Any]:
 def test_a_wrench_is_read_whatever_the_length_of_its_frame(little_endian: bool, frame: str,
                                                            rng: np.random.Generator) -> None:
     rows = rng.normal(size=(3, 6))
-    data = [cdr_messages.wrench(STAMP + k, frame, row[:3], row[3:], little_endian)
-            for k, row in enumerate(rows)]
+    data = wrenches(rows, [frame] * 3, [little_endian] * 3)
     assert listed(decode(WRENCH, data)) == [
         ([STAMP, STAMP + 1, STAMP + 2], frame, rows.tolist())]
 
@@ -73,7 +79,7 @@ def test_a_joint_state_is_read_with_and_without_its_parts(little_endian: bool, n
     none = np.empty(0)
     for given_ in ((positions, velocities, efforts), (positions, none, efforts),
                    (none, velocities, none), (none, none, none), (positions, none, efforts[:2])):
-        data = cdr_messages.joint_state(STAMP, names, *given_, little_endian=little_endian)
+        data = joint_state(names, *given_, little_endian=little_endian)
         q, _, effort = (part.tolist() for part in given_)
         expected = [effort] * 2 if len(effort) == len(names) else None
         assert listed(decode(JOINT_STATES, [data] * 2)) == [
@@ -87,10 +93,10 @@ def test_each_edge_of_transforms_is_a_stream(little_endian: bool, rng: np.random
     edges = [(STAMP + k, f"p{'x' * k}", f"child{'y' * (2 * k)}", tuple(row[:3]), tuple(row[3:]))
              for k, row in enumerate(rows)]
     for count in (5, 0, 2, 5):
-        got = decode(TRANSFORMS, [cdr_messages.transforms(edges[:count], little_endian)])
+        got = decode(TRANSFORMS, [transforms(edges[:count], little_endian)])
         assert listed(got) == [([edge[0]], *edge[1:3], [row.tolist()])
                                for edge, row in zip(edges[:count], rows, strict=False)]
-    got = decode(TRANSFORMS, [cdr_messages.transforms(edges[:1 + k % 2], little_endian)
+    got = decode(TRANSFORMS, [transforms(edges[:1 + k % 2], little_endian)
                               for k in range(6)])
     assert [len(some.stamps) for some in got.samples] == [6, 3]
 
@@ -99,8 +105,7 @@ def test_frames_and_byte_orders_are_streams_in_the_order_of_their_messages(
         rng: np.random.Generator) -> None:
     rows, times = rng.normal(size=(40, 6)), rng.integers(1, 10**9, 40)
     frames = rng.choice(["a", "b", "tool0"], 40)
-    data = [cdr_messages.wrench(STAMP + k, frames[k], row[:3], row[3:], bool(k % 3))
-            for k, row in enumerate(rows)]
+    data = wrenches(rows, frames.tolist(), (np.arange(40) % 3 > 0).tolist())
     for got, stamps in ((decode(WRENCH, data), STAMP + np.arange(40)),
                         (decode(WRENCH, data, times.tolist()), times)):
         assert got.damaged == 0 and len(got.samples) == 3
@@ -111,7 +116,7 @@ def test_frames_and_byte_orders_are_streams_in_the_order_of_their_messages(
             assert np.array_equal(wrench.stamps, stamps[of_frame])
 
 
-WHOLE = cdr_messages.joint_state(STAMP, ["a", "b"], [0.5, -0.5])
+WHOLE = joint_state(["a", "b"], [0.5, -0.5], [], [])
 
 
 @pytest.mark.parametrize("change", [
@@ -140,9 +145,9 @@ def test_cut_and_lengthened_messages_are_not_used() -> None:
 @example(JOINT_STATES, [], 400)
 def test_a_mutated_message_is_read_or_damaged(
         topic: Any, changes: list[tuple[int, int]], length: int) -> None:
-    whole = {WRENCH: cdr_messages.wrench(STAMP, "tool0", (1.0, 2.0, 3.0), (4.0, 5.0, 6.0)),
-             JOINT_STATES: cdr_messages.joint_state(STAMP, ["a", "bcd"], [1.0, 2.0], [3.0, 4.0]),
-             TRANSFORMS: cdr_messages.transforms([
+    whole = {WRENCH: wrenches(np.arange(6.0)[None], ["tool0"], [True])[0],
+             JOINT_STATES: joint_state(["a", "bcd"], [1.0, 2.0], [3.0, 4.0], []),
+             TRANSFORMS: transforms([
                  (STAMP, "base", f"link_{k}", (1.0, 2.0, 3.0), (0.0, 0.0, 0.0, 1.0))
                  for k in range(2)])}[topic]
     mutated = bytearray(whole)
@@ -155,7 +160,10 @@ def test_a_mutated_message_is_read_or_damaged(
 def test_a_dynamic_joint_state_states_a_payload_under_its_name() -> None:
     values = {"j": {"velocity": 0.0, "position": 1.0}, "io": {"output": 1.0},
               "arm_payload": {"cog.y": 0.2, "mass": 1.5, "cog.x": 0.1, "cog.z": 0.3}}
-    data = dynamic(STAMP, values)
+    held = [bags.make("control_msgs/InterfaceValue", list(some), np.array(list(some.values())))
+            for some in values.values()]
+    data = written(bags.make(
+        "control_msgs/DynamicJointState", bags.header(STAMP, ""), list(values), held))
     got = read_interfaces(data)
     assert got == {(name, kind): value for name, some in values.items()
                    for kind, value in some.items()}
@@ -168,8 +176,7 @@ def test_a_dynamic_joint_state_states_a_payload_under_its_name() -> None:
 
 
 def test_a_robot_description_is_read_and_refused_where_it_is_cut_off() -> None:
-    kind = "std_msgs/msg/String"
-    data = bytes(STORE.serialize_cdr(STORE.types[kind]("<robot/>"), kind))
+    data = written(bags.make("std_msgs/String", "<robot/>"))
     assert text(data) == "<robot/>"
     with pytest.raises(ValueError):
         text(data[:-2])
