@@ -3,12 +3,10 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
 from collections.abc import Collection
-from pathlib import Path
 from types import ModuleType
 
 import conftest
@@ -20,30 +18,25 @@ from inertial_id_ros.errors import InvalidSetting, NotEnoughData
 from inertial_id_ros.extras import EXTRAS
 from inertial_id_ros.ros.guide.identify_payload import parse
 
-_TESTS = Path(__file__).resolve().parent
-# Looked at before all other finders: what it refuses is missing, wherever it is installed.
-_REFUSE = """
-import sys
-class Refuse:
-    def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in {modules!r} and path is None:
-            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
-sys.meta_path.insert(0, Refuse())
-"""
+
+def run(code: str, without: Collection[str] = ()) -> subprocess.CompletedProcess[str]:
+    """Run code in a process of its own in which none of some top-level modules can be imported."""
+    hidden = f"import sys\nsys.modules.update(dict.fromkeys({list(without)!r}))\n"
+    return subprocess.run([sys.executable, "-c", hidden + code], cwd=conftest.ROOT,
+                          capture_output=True, text=True, timeout=120.0)
 
 
-def code_without(modules: Collection[str], code: str) -> str:
-    """Code in which none of the top-level modules can be imported."""
-    return _REFUSE.format(modules=set(modules)) + code
-
-
-def run_without(modules: Collection[str], code: str,
-                *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run code in a process of its own in which none of the modules can be imported."""
-    paths = [str(_TESTS.parent), str(_TESTS), os.environ.get("PYTHONPATH", "")]
-    return subprocess.run(
-        [sys.executable, "-c", code_without(modules, code), *arguments], capture_output=True,
-        text=True, timeout=120.0, env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)})
+@pytest.mark.slow
+@pytest.mark.parametrize("name", cli.PROGRAMS)
+def test_each_program_starts_and_prints_its_help(name: str) -> None:
+    """Those beside the node without ROS."""
+    is_ros = cli.PROGRAMS[name].startswith("ros.")
+    if is_ros:
+        pytest.importorskip("rclpy")
+    done = run(f"sys.argv = ['{name}', '--help']\n"
+               "from inertial_id_ros.cli import main; raise SystemExit(main())",
+               () if is_ros else {"rclpy"})
+    assert done.returncode == 0 and f"usage: {name}" in done.stdout, done.stderr
 
 
 # Importing this module takes a while, and says when it begins.
@@ -145,28 +138,25 @@ LIBRARY = """
 import inertial_id_ros.api, inertial_id_ros.export, inertial_id_ros.targets.target
 print("imported")
 """
-FEATURES = [
-    ("rosbags", "bags", "import inertial_id_ros.cli, sys\nsys.argv = ['identify_bag', 'x']\n"
+
+
+@pytest.mark.slow
+def test_the_library_and_the_node_need_none_of_them() -> None:
+    done = run(conftest.is_installed("rclpy") * NODE + LIBRARY, OPTIONAL)
+    assert done.stdout == "imported\n", done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("module", "extra", "use"), [
+    ("rosbags", "bags", "import inertial_id_ros.cli\nsys.argv = ['identify_bag', 'x']\n"
      "raise SystemExit(inertial_id_ros.cli.main())"),
     ("trimesh", "shapes", "import numpy\nfrom inertial_id_ros.geometry.shape import "
      "shape_from_primitive\nshape_from_primitive('box', [.1, .1, .1], numpy.eye(4))"),
     ("cvxpy", "methods", "from inertial_id_ros.api import Settings\n"
      "from inertial_id_ros.estimators import create\n"
      "create(Settings().replace({'estimator.method': 'pmd'}))"),
-    ("mujoco", "simulation", "from inertial_id_ros.apps.simulation.cobot import SimulatedCobot"),
-]
-
-
-@pytest.mark.slow
-def test_the_library_and_the_node_need_none_of_them() -> None:
-    done = run_without(OPTIONAL, conftest.is_installed("rclpy") * NODE + LIBRARY)
-    assert done.stdout == "imported\n", done.stderr
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("module", "extra", "use"), FEATURES)
+    ("mujoco", "simulation", "from inertial_id_ros.apps.simulation.cobot import SimulatedCobot")])
 def test_a_feature_says_which_package_it_misses_and_how_to_get_it(
         module: str, extra: str, use: str) -> None:
-    done = run_without({module}, use)
-    said = done.stderr.strip().splitlines()[-1]
+    said = run(use, {module}).stderr.strip().splitlines()[-1]
     assert module in said and f'pip install "inertial-id-ros[{extra}]"' in said
