@@ -1,23 +1,28 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""A running node with an estimate and an arm at rest, to which payloads can be applied."""
+"""A running node with an estimate and an arm at rest, to which payloads can be applied, and
+stand-ins of the drivers and controllers that take them."""
 
 from __future__ import annotations
 
-import json
-import sys
 import threading
 import time
-from pathlib import Path
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
-from node_client import NODE, PARAMETERS, wait_for_valid
-from ros_process import LATCHED, PATIENCE, Robot, RosProcess, Stage, wait_until
+from control_msgs.msg import DynamicJointState, InterfaceValue
+from node_client import NODE, PARAMETERS, is_known, wait_for_valid
+from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
+from rclpy.node import Node
+from ros_process import LATCHED, PATIENCE, Robot, Stage, spinning
 from scipy.spatial.transform import Rotation
 from std_msgs.msg import String
+from ur_msgs.srv import SetPayload
 
 from inertial_id_ros.apps.simulation.payload import PAYLOADS
 from inertial_id_ros.msg import InertialParameters
-from inertial_id_ros.srv import Apply, Save
+from inertial_id_ros.srv import Apply
 
 # Pose of a frame 'tilted' on the flange: what is told in it is told neither along the axes of the
 # sensor nor about its origin, which lies 40 mm in front of the flange.
@@ -28,22 +33,98 @@ _FRAME = """<joint name="tilted_joint" type="fixed"><parent link="tool0"/><child
 <origin xyz="{}" rpy="{}"/></joint><link name="tilted"/></robot>"""
 
 
+HELD = {"gravity_compensation.frame.id": "tilted",
+        "gravity_compensation.CoG.pos": [0.1, 0.2, 0.3],
+        "gravity_compensation.CoG.force": 7.0,
+        "enable_parameter_update_without_reactivation": True}
+BEFORE = {"mass": 0.4, "com": [0.01, 0.02, 0.03], "inertia": [0.001, 0.0, 0.0, 0.001, 0.0, 0.002]}
+ENTRIES = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+
+
+class StandIn(Node):
+    """A node that keeps what it is sent.
+
+    Attributes:
+        sent: in order; released: set when it may answer what it keeps back.
+    """
+
+    def __init__(self, name: str, **options: Any) -> None:
+        super().__init__(name, **options)
+        self.sent: list[dict[str, Any]] = []
+        self.released = threading.Event()
+
+
+class Controller(StandIn):
+    """The admittance controller of ros2_control, as its public definition has it. With the name
+    ``read_only`` (its weight), ``refuses`` (every change) or ``falls_silent`` (answers nothing any
+    more after a change) it does that."""
+
+    def __init__(self, name: str = "admittance_controller", **options: Any) -> None:
+        super().__init__(name, **options)
+        for parameter, value in HELD.items():
+            self.declare_parameter(parameter, value, ParameterDescriptor(
+                read_only=name == "read_only" and parameter.endswith("force")))
+        self.add_on_set_parameters_callback(self._check)
+
+    def _check(self, parameters: list) -> SetParametersResult:
+        if self.get_name() == "refuses":
+            return SetParametersResult(successful=False, reason="not while I run")
+        self.sent.append({p.name: list(p.value) if hasattr(p.value, "__len__") else p.value
+                          for p in parameters})
+        if self.get_name() == "falls_silent":
+            self.create_timer(0.0, self.released.wait)
+        return SetParametersResult(successful=True)
+
+
+class Driver(StandIn):
+    """ur_robot_driver, with its service and its topic.
+
+    Args:
+        behaviour: ``mistake`` (takes another mass than is sent); ``refuse``; ``silent`` (does not
+            answer); ``late`` (answers after a second).
+        before: it has had a payload.
+    """
+
+    def __init__(self, behaviour: str = "", before: bool = True, **options: Any) -> None:
+        super().__init__("driver", **options)
+        self._behaviour, self.has_answered = behaviour, False
+        self._now = dict(BEFORE) if before else {"mass": 0.0, "com": [0.0] * 3,
+                                                 "inertia": [0.0] * 6}
+        self.create_service(SetPayload, "io_and_status_controller/set_payload", self._answer)
+        self._states = self.create_publisher(DynamicJointState, "dynamic_joint_states", 10)
+        self.create_timer(0.05, self._publish)
+
+    def _answer(self, request: Any, response: Any) -> Any:
+        com = request.center_of_gravity
+        got = {"mass": request.mass, "com": [com.x, com.y, com.z],
+               "inertia": [getattr(request, name) for name in ENTRIES]}
+        self.sent.append(got)
+        if self._behaviour in ("silent", "late"):
+            self.released.wait(None if self._behaviour == "silent" else 1.0)
+        response.success = self._behaviour != "refuse"
+        if response.success:
+            self._now = {**got, "mass": request.mass + 0.1 * (self._behaviour == "mistake")}
+            self.has_answered = True
+        return response
+
+    def _publish(self) -> None:
+        names = ["mass", "cog.x", "cog.y", "cog.z", *(f"inertia.{name}" for name in ENTRIES)]
+        values = [float(x) for x in (self._now["mass"], *self._now["com"], *self._now["inertia"])]
+        self._states.publish(DynamicJointState(
+            joint_names=["payload"],
+            interface_values=[InterfaceValue(interface_names=names, values=values)]))
+
+
 class ApplyStage(Stage):
     """A stage with a node, and a robot that carries a hammer.
 
     Attributes:
-        contact: (6,) what is read beside the weight [N, N m]; share: of the weight that is read;
-            frame: of the wrench, where it is not that of the sensor.
+        contact: (6,) what is read beside the weight [N, N m]; share: of the weight that is read.
     """
 
     contact = np.zeros(6)
     share = 1.0
-    frame: str | None = None
     _rng = np.random.default_rng(5)
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.refusals: list[str] = []
 
     def begin(self, **settings: object) -> None:
         """Start the node, move the arm until there is an estimate, and let it rest."""
@@ -64,13 +145,7 @@ class ApplyStage(Stage):
         self.begin_rest()
         heard = self.client.listen(InertialParameters, PARAMETERS)
         count = len(heard) + 4
-        self.client.spin_until(lambda: len(heard) >= count and heard[-1].valid and all(
-            v == InertialParameters.IDENTIFIED for v in heard[-1].verdict[:4]))
-
-    def save(self, name: str) -> None:
-        """Save the estimate under a name."""
-        answer = self.client.call(Save, f"{NODE}/save", Save.Request(name=name))
-        assert answer.success, answer.message
+        self.client.spin_until(lambda: len(heard) >= count and is_known(heard[-1]))
 
     def begin_rest(self) -> None:
         """Have a thread publish the arm at rest."""
@@ -89,7 +164,7 @@ class ApplyStage(Stage):
         reading = zero - still
         while not self._ended.is_set():
             noise = _NOISE * self._rng.normal(size=6)  # or the window is known too well
-            self.robot.play(0.04, self.share * reading + self.contact + noise, self.frame,
+            self.robot.play(0.04, self.share * reading + self.contact + noise,
                             rest=True, speed=1.0)
 
     def end_rest(self) -> None:
@@ -97,13 +172,15 @@ class ApplyStage(Stage):
         self._ended.set()
         self._rest.join()
 
-    def stand_in(self, name: str, *words: str) -> RosProcess:
-        """Start a stand-in of a driver or controller (`stand_in`)."""
-        process = RosProcess(self.domain, sys.executable,
-                             str(Path(__file__).with_name("stand_in.py")), name, *words)
-        self.processes.append(process)
-        process.wait_for_text("ready")
-        return process
+    @contextmanager
+    def with_stand_in(self, kind: type[StandIn], *options: Any) -> Iterator[Any]:
+        """A stand-in that runs in a thread of its own, and ends."""
+        node = kind(*options, context=self.client.context)
+        with spinning(node):
+            try:
+                yield node
+            finally:
+                node.released.set()
 
     def apply(self, target: str, **fields: object) -> Apply.Response:
         """What ~/apply answers; asked again while a busy machine has the node busy."""
@@ -114,34 +191,13 @@ class ApplyStage(Stage):
             if not answer.message.startswith("busy with") or time.monotonic() > end:
                 return answer
 
-    def apply_once_known(self, target: str, **fields: object) -> Apply.Response:
-        """What ~/apply answers when it succeeds, with more motion after each refusal.
-
-        A busy machine loses samples, or takes so long that the window holds nothing but rest.
-        """
-        while not (answer := self.apply(target, **fields)).success:
-            assert len(self.refusals) < 8, self.refusals
-            self.refusals.append(answer.message)
-            self.move_again()
-        return answer
-
     def move_again(self) -> None:
         """Move the resting arm for a while."""
         self.end_rest()
-        self.robot.play_to_rest(4.0, frame=self.frame)
+        self.robot.play_to_rest(4.0)
         self.begin_rest()
 
     def __exit__(self, *error: object) -> None:
         if hasattr(self, "_rest"):
             self.end_rest()
         super().__exit__(*error)
-
-
-def told(process: RosProcess, least: int = 0) -> list[dict]:
-    """What a stand-in was told, in order; waits for so many calls, as its answer may come before
-    what it prints."""
-    def lines() -> list[str]:
-        return [line for line in process.text.splitlines() if line.startswith("{")]
-
-    wait_until(lambda: len(lines()) >= least)
-    return [json.loads(line) for line in lines()]

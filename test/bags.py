@@ -149,7 +149,7 @@ def tf_bag(path: Path, duration: float, storage: Literal["mcap", "sqlite3"] = "m
                             static_tf_stream()], storage)
 
 
-def joint_bag(path: Path, duration: float, storage: Literal["mcap", "sqlite3"] = "mcap") -> Path:
+def joint_bag(path: Path, duration: float) -> Path:
     """A recording with wrench, joint states and robot description."""
     return write_bag(path, [wrench_stream(duration), joint_stream(duration),
-                            text_stream("/robot_description", URDF)], storage)
+                            text_stream("/robot_description", URDF)])

@@ -33,6 +33,11 @@ def is_physical(inertia):
     return inertia.m > 0.0 and a > 0.0 and a + b > c
 
 
+def is_known(message):
+    """True if a message tells mass and centre of mass."""
+    return message.valid and all(v == InertialParameters.IDENTIFIED for v in message.verdict[:4])
+
+
 def all_numbers_nan(m):
     numbers = [m.inertia.m, *com_of(m.inertia), *tensor_of(m.inertia).ravel(), *m.covariance,
                *m.data_share, m.bias.force.x, m.bias.torque.z, *m.residual_rms, m.window,
@@ -45,22 +50,6 @@ def wait_for_valid(stage, after=0):
     got = stage.client.listen(InertialParameters, PARAMETERS)
     count = len(got) + after
     stage.client.spin_until(lambda: len(got) >= max(count, 1) and got[-1].valid)
-    return got[-1]
-
-
-def play_until_valid(stage, robot):
-    """Publish a robot's motion until there is a valid estimate, and give that: a node that has just
-    been found may lose the first samples."""
-    got = stage.client.listen(InertialParameters, PARAMETERS)
-
-    def is_valid():
-        if got and got[-1].valid:
-            return True
-        robot.play(0.5)
-        return False
-
-    robot.play(3.0)
-    stage.client.spin_until(is_valid)
     return got[-1]
 
 

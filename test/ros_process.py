@@ -14,12 +14,15 @@ import tempfile
 import threading
 import time
 from array import array
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import rclpy
 from geometry_msgs.msg import TransformStamped, WrenchStamped
-from rclpy.executors import SingleThreadedExecutor
+from rclpy.executors import MultiThreadedExecutor, SingleThreadedExecutor
+from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
@@ -29,6 +32,7 @@ from tf2_msgs.msg import TFMessage
 from inertial_id_ros.apps.simulation.cobot import CobotSettings, SimulatedCobot
 from inertial_id_ros.apps.simulation.motion import START_POSE, Trajectory
 from inertial_id_ros.ros.conversions import LATCHED, time_message
+from inertial_id_ros.ros.motion_execution import Ended, MotionExecution
 
 ROOT = Path(__file__).resolve().parent.parent
 NODE = (sys.executable, "-m", "inertial_id_ros.ros.main")
@@ -137,6 +141,13 @@ class Client:
             self.node.create_subscription(kind, topic, self.received[topic].append, qos)
         return self.received[topic]
 
+    def listen_with_times(self, kind: type, topic: str) -> list:
+        """The same with the steady time of each [s]."""
+        got: list = []
+        self.node.create_subscription(
+            kind, topic, lambda message: got.append((time.monotonic(), message)), 5000)
+        return got
+
     def publish(self, topic: str, message: object, qos: QoSProfile | int = 100) -> None:
         """Publish on a topic; waits for the first subscriber when the topic is new."""
         if topic not in self._publishers:
@@ -171,51 +182,67 @@ class Client:
         rclpy.shutdown(context=self.context)
 
 
-class Listener(Client):
-    """Receives topics with the time of arrival, as fast as they come.
+@contextlib.contextmanager
+def spinning(*nodes: Node, threads: int = 2) -> Iterator[None]:
+    """Nodes whose callbacks run in threads of their own, and which leave the ROS graph."""
+    executor = MultiThreadedExecutor(threads, context=nodes[0].context)
+    for node in nodes:
+        executor.add_node(node)
+    thread = threading.Thread(target=executor.spin, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        executor.shutdown()
+        thread.join(10.0)
+        for node in nodes:
+            node.destroy_node()
+
+
+class Executions:
+    """Motions that a client has a controller carry out.
 
     Attributes:
-        got: pairs of time [s] and message by topic.
+        made: all of them.
     """
 
-    def __init__(self, domain: int) -> None:
-        super().__init__(domain)
-        self.got: dict[str, list] = {}
+    def __init__(self, client: Client, action: str, joint_states: str = "joint_states") -> None:
+        self._client, self._names = client, (action, joint_states)
+        self._threads = ThreadPoolExecutor(2)
+        self.made: list[MotionExecution] = []
 
-    def subscribe(self, topic: str, kind: type, qos: QoSProfile | int = 5000) -> None:
-        """Keep what comes on a topic."""
-        self.got[topic] = []
-        self.node.create_subscription(
-            kind, topic, lambda m: self.got[topic].append((time.monotonic(), m)), qos)
+    def run(self, motion: Trajectory, *options) -> Future[Ended]:
+        """A motion on its way; the options are those of `MotionExecution`."""
+        self.made.append(MotionExecution(self._client.node, motion, *self._names, *options))
+        return self._threads.submit(self.made[-1].run)
 
-    def spin(self, condition, timeout: float = PATIENCE) -> bool:
-        """Run callbacks until the condition holds or the time [s] is over; whether it holds."""
-        end = time.monotonic() + timeout
-        while not condition() and time.monotonic() < end:
-            self.executor.spin_once(timeout_sec=0.05)
-        return condition()
+    def end(self, ended: Future[Ended]) -> Ended:
+        """How it ends."""
+        self._client.spin_until(ended.done)
+        return ended.result()
+
+    def close(self) -> None:
+        """Release what belongs to the node."""
+        self._threads.shutdown()
+        for execution in self.made:
+            execution.close()
 
 
 class Robot:
-    """A simulated cobot whose samples the test's client publishes, faster than real time."""
+    """A simulated cobot whose samples the test's client publishes, faster than real time.
+
+    Attributes:
+        newest_ns: stamp of the newest sample [ns]; next_sample: number of the sample of the motion
+            that comes next, and at which the arm rests.
+    """
 
     def __init__(self, client: Client, start_ns: int | None = None, **settings) -> None:
         defaults = {"payload": "hammer", "rate": 250.0, "speed": 1.5}
         self.cobot = SimulatedCobot(CobotSettings(**{**defaults, **settings}))
         self.client = client
-        self._stamp = time.time_ns() if start_ns is None else start_ns
-        self._next = 0  # sample of the motion
+        self.newest_ns = time.time_ns() if start_ns is None else start_ns
+        self.next_sample = 0
         self._rng = np.random.default_rng(8)
-
-    @property
-    def next_sample(self) -> int:
-        """Number of the sample of the motion that comes next, and at which the arm rests."""
-        return self._next
-
-    @property
-    def newest_ns(self) -> int:
-        """Stamp of the newest sample [ns]."""
-        return self._stamp
 
     def publish_description(self) -> None:
         """Publish the robot description and the fixed transforms."""
@@ -230,60 +257,52 @@ class Robot:
             message.transforms.append(t)
         self.client.publish("/tf_static", message, LATCHED)
 
-    def play(self, seconds: float, wrench: np.ndarray | None = None, frame: str | None = None,
-             rest: bool = False, speed: float = 2.0, each=None) -> None:
+    def play(self, seconds: float, wrench: np.ndarray | None = None, rest: bool = False,
+             speed: float = 2.0, each=None) -> None:
         """Publish the next seconds of motion.
 
         Args:
             wrench: (6,) reading to publish in place of the simulated one, with last digits that
                 change, as those of every sensor do.
-            frame: frame_id in place of the cobot's; rest: the arm stands still where it is, but
-                for noise of its encoders.
+            rest: the arm stands still where it is, but for noise of its encoders.
             speed: times real time; each: called with the stamp [ns] before each sample.
         """
         count = round(seconds * self.cobot.settings.rate)
-        block = self.cobot.samples(self._next, 1 if rest else count)
+        block = self.cobot.samples(self.next_sample, 1 if rest else count)
         begin, step = time.monotonic(), 1.0 / self.cobot.settings.rate
         for i in range(count):
             k = 0 if rest else i
-            self._stamp += round(step * 1e9)
+            self.newest_ns += round(step * 1e9)
             if each is not None:
-                each(self._stamp)
+                each(self.newest_ns)
             q = block.q[k]
             if rest:
                 q = q + _SHAKE * self._rng.normal(size=len(q))
             joints = JointState(name=list(self.cobot.joint_names), position=array("d", q.tolist()))
-            joints.header.stamp = time_message(self._stamp)
+            joints.header.stamp = time_message(self.newest_ns)
             self.client.publish("/joint_states", joints, 1000)
             self.client.publish("/wrench", wrench_message(
-                self._stamp, frame or self.cobot.sensor_frame,
+                self.newest_ns, self.cobot.sensor_frame,
                 block.wrench[k] if wrench is None else wrench + 1e-6 * self._rng.normal(size=6)),
                 1000)
             time.sleep(max(0.0, begin + i * step / speed - time.monotonic()))
         self.truth = block.truth
-        self._next += 0 if rest else count
+        self.next_sample += 0 if rest else count
 
-    def play_to_rest(self, seconds: float, wrench: np.ndarray | None = None,
-                     frame: str | None = None) -> None:
+    def play_to_rest(self, seconds: float, wrench: np.ndarray | None = None) -> None:
         """Publish moves of a commanded arm from pose to pose until it rests again: one that stopped
         at once would be an impact."""
         rate, moves = self.cobot.settings.rate, round(0.5 * seconds)
-        now = self.cobot.motion(self._next / rate).q
+        now = self.cobot.motion(self.next_sample / rate).q
         poses = np.concatenate([now, START_POSE + self._rng.uniform(-0.8, 0.8, (moves, 6))])
         rest = np.zeros_like(poses)
         begin = self.cobot.motion.follow(
             Trajectory(2.0 * np.arange(moves + 1), poses, rest, rest))
-        self.play(begin + 2.0 * moves + 0.1 - self._next / rate, wrench, frame)
+        self.play(begin + 2.0 * moves + 0.1 - self.next_sample / rate, wrench)
 
 
 class Stage:
-    """One ROS domain with a client and any number of processes; a context manager.
-
-    Attributes:
-        command: words that start the node.
-    """
-
-    command = NODE
+    """One ROS domain with a client and any number of processes; a context manager."""
 
     def __init__(self) -> None:
         self._folder = tempfile.TemporaryDirectory()
@@ -299,10 +318,14 @@ class Stage:
                           **parameters}
         for name, value in parameters.items():
             words += ["-p", f"{name.replace('__', '.')}:={value}"]
-        process = RosProcess(self.domain, *self.command, "--ros-args", *words)
-        self.processes.append(process)
+        process = self.start(*NODE, "--ros-args", *words)
         process.wait_for_text("[inertial_id_node]")
         return process
+
+    def start(self, *command: str) -> RosProcess:
+        """Start a process."""
+        self.processes.append(RosProcess(self.domain, *command))
+        return self.processes[-1]
 
     def __enter__(self) -> Stage:
         return self

@@ -189,19 +189,6 @@ def test_a_recording_may_be_the_test(folder: Path, tmp_path: Path) -> None:
     assert sums[0] < sums[1]
 
 
-TABLE_7 = {**SPATIAL, "masses": [{"max": paper.WAM_MASS}],
-           "links": {f"link{k + 1}": {"box": box.tolist()}
-                     for k, box in enumerate(paper.WAM_BOXES)}}
-
-
-def test_table_6_by_the_command(tmp_path: Path) -> None:
-    base = paper.wam().base
-    status, free = check(tmp_path, document(base, paper.WAM_OLS), SPATIAL)
-    assert status == 1 and free["distance"] == pytest.approx(paper.WAM_DISTANCE, rel=1e-3)
-    status, known = check(tmp_path, document(base, paper.WAM_CONSTRAINED), TABLE_7)
-    assert known["margin"] > -1e-5 and known["distance"] < 1e-5
-
-
 @pytest.mark.slow
 def test_what_identify_robot_writes_is_feasible(recorded: dict[str, Any], tmp_path: Path) -> None:
     (tmp_path / "arm.urdf").write_text(recorded["urdf"])

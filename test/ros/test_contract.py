@@ -10,11 +10,12 @@ from functools import partial
 
 import numpy as np
 import pytest
-from node_client import PARAMETERS, set_parameter
+from apply_stage import ApplyStage
+from node_client import PARAMETERS, set_parameter, use
 from rclpy.duration import Duration
 from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.qos import DurabilityPolicy, LivelinessPolicy, QoSProfile, ReliabilityPolicy
-from ros_process import LATCHED, Listener, Robot, Stage, play_until, queued, wait_until
+from ros_process import LATCHED, Client, Robot, Stage, play_until, queued, wait_until
 
 from inertial_id_ros.client import Payload, PayloadClient
 from inertial_id_ros.msg import InertialParameters
@@ -38,7 +39,7 @@ def stage():
 
 def test_subscribers_of_every_usual_kind_receive_and_one_that_asks_too_much_does_not(stage):
     stage.start_node(estimator__rate=0.1)  # the heartbeat alone
-    watcher, got = Listener(stage.domain), {}
+    watcher, got = Client(stage.domain), {}
     kinds = {"default": 10, "latched": LATCHED, "deadline and lease": DEMANDING,
              "best effort": QoSProfile(depth=5, reliability=ReliabilityPolicy.BEST_EFFORT),
              "automatic": QoSProfile(depth=1, liveliness=LivelinessPolicy.AUTOMATIC,
@@ -51,7 +52,7 @@ def test_subscribers_of_every_usual_kind_receive_and_one_that_asks_too_much_does
                 InertialParameters, PARAMETERS,
                 lambda m, info, to=got[name]: to.append((1e-9 * info["source_timestamp"], m)), qos)
         good = [got[name] for name in kinds if name != "too short"]
-        assert watcher.spin(lambda: all(len(x) >= 6 for x in good), 20.0)
+        watcher.spin_until(lambda: all(len(x) >= 6 for x in good))
         assert not got["too short"]
         gaps = np.diff([published for published, _ in got["default"]])  # s
         assert HEARTBEAT - LOOK < np.median(gaps) < HEARTBEAT + LOOK + NOISE
@@ -59,28 +60,27 @@ def test_subscribers_of_every_usual_kind_receive_and_one_that_asks_too_much_does
         watcher.close()
 
 
-@pytest.mark.parametrize("number", [signal.SIGSTOP, signal.SIGKILL])
-def test_a_subscriber_is_told_of_a_node_that_hangs_or_dies(stage, number):
+def test_a_subscriber_is_told_of_a_node_that_hangs_or_dies(stage):
     node = stage.start_node()
-    watcher, alive, missed, got = Listener(stage.domain), [], [], []
+    watcher, alive, missed, got = Client(stage.domain), [], [], []
     events = SubscriptionEventCallbacks(
         deadline=lambda e: missed.append(time.monotonic()),
         liveliness=lambda e: alive.append((time.monotonic(), e.alive_count)))
     try:
         watcher.node.create_subscription(InertialParameters, PARAMETERS, got.append, DEMANDING,
                                          event_callbacks=events)
-        assert watcher.spin(lambda: len(got) > 3 and alive and alive[-1][1] == 1)
-        begun, waits = time.monotonic(), queued()
-        node.process.send_signal(number)
-        assert watcher.spin(lambda: alive[-1][1] == 0 and missed and missed[-1] > begun)
-        busy = BUSY + queued() - waits
-        assert alive[-1][0] - begun < LEASE + busy
-        assert next(t for t in missed if t > begun) - begun < DEADLINE + busy
-        if number == signal.SIGSTOP:
+        for number in (signal.SIGSTOP, signal.SIGKILL):
+            got.clear()
+            watcher.spin_until(lambda: len(got) > 3 and alive and alive[-1][1] == 1)
+            missed.clear()
+            begun, waits = time.monotonic(), queued()
+            node.process.send_signal(number)
+            watcher.spin_until(lambda: alive[-1][1] == 0 and missed)
+            busy = BUSY + queued() - waits
+            assert alive[-1][0] - begun < LEASE + busy
+            assert missed[0] - begun < DEADLINE + busy
             node.process.send_signal(signal.SIGCONT)
-            assert watcher.spin(lambda: alive[-1][1] == 1)
     finally:
-        node.process.send_signal(signal.SIGCONT)
         watcher.close()
 
 
@@ -88,12 +88,13 @@ class Consumer:
     """A program of its own thread that asks for the payload a hundred times a second.
 
     Attributes:
-        answers: (steady time [s], answer).
+        answers, heard: (steady time [s], answer or message).
     """
 
     def __init__(self, domain: int, max_age: float) -> None:
-        self.listener = Listener(domain)
-        self.client = PayloadClient(self.listener.node, PARAMETERS, max_age=max_age)
+        self.ros = Client(domain)
+        self.heard = self.ros.listen_with_times(InertialParameters, PARAMETERS)
+        self.client = PayloadClient(self.ros.node, PARAMETERS, max_age=max_age)
         self.answers: list = []
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run)
@@ -101,7 +102,7 @@ class Consumer:
 
     def _run(self) -> None:
         while not self._stop.is_set():
-            self.listener.executor.spin_once(timeout_sec=0.01)
+            self.ros.executor.spin_once(timeout_sec=0.01)
             self.answers.append((time.monotonic(), self.client.newest()))
 
     def has_payload(self) -> bool:
@@ -114,7 +115,7 @@ class Consumer:
         self._stop.set()
         self._thread.join()
         self.client.close()
-        self.listener.close()
+        self.ros.close()
 
 
 def test_a_payload_that_changes_is_withdrawn_within_its_bound_at_any_rate(stage):
@@ -122,8 +123,7 @@ def test_a_payload_that_changes_is_withdrawn_within_its_bound_at_any_rate(stage)
     robot = Robot(stage.client)
     robot.publish_description()
     consumer = Consumer(stage.domain, max_age=1.6)
-    consumer.listener.subscribe(PARAMETERS, InertialParameters)
-    got = consumer.listener.got[PARAMETERS]
+    got = consumer.heard
     try:
         robot.play(4.0, speed=1.0)
         wait_until(lambda: got[-1][1].valid)
@@ -177,3 +177,26 @@ def test_the_client_of_a_node_that_hangs_dies_and_restarts_never_gives_an_old_pa
         assert all(t - a.arrived <= max_age + 0.05 for t, a in consumer.payloads())
     finally:
         consumer.close()
+
+
+@pytest.mark.alone
+def test_a_contact_is_doubted_at_once_at_any_rate_and_not_when_it_is_over(tmp_path):
+    """Arms stop by it, and the next estimate is up to ten seconds away: at any rate as fast as the
+    contract asks at 2 Hz."""
+    def is_doubted() -> bool:
+        return bool(got[-1][1].doubt & InertialParameters.DOUBT_PRESENT)
+
+    with ApplyStage() as stage:
+        stage.begin(state__directory=str(tmp_path), motion__execute=True)
+        got = stage.client.listen_with_times(InertialParameters, PARAMETERS)
+        use(stage, "estimator.rate", 0.1)
+        count = len(got) + 6
+        stage.client.spin_until(lambda: len(got) > count)
+        assert not is_doubted(), got[-1][1].diagnostics
+        touched, waits = time.monotonic(), queued(stage.node.process.pid)
+        stage.contact = np.array([15.0, 0.0, -15.0, 0.0, 0.0, 0.0])
+        stage.client.spin_until(is_doubted)
+        noticed, waits = got[-1][0] - touched, queued(stage.node.process.pid) - waits
+        assert noticed < 0.8 + waits and got[-1][1].diagnostics, (noticed, waits)
+        stage.contact = np.zeros(6)
+        stage.client.spin_until(lambda: not is_doubted())

@@ -4,10 +4,13 @@
 import importlib.util
 import os
 import signal
+from contextlib import contextmanager
 
 import pytest
 import yaml
 from conftest import ROOT
+from rcl_interfaces.srv import GetParameters
+from ros_process import Stage
 
 from inertial_id_ros.estimators import create
 from inertial_id_ros.settings import flatten, iter_settings, settings_from_mapping
@@ -37,7 +40,9 @@ def test_signs_are_those_of_the_drivers():
     assert convention("ur") == convention("simulation") == "on_sensor"
 
 
-def _needs_launch():
+@contextmanager
+def launched(stage, *words):
+    """A launch file as a process, which ends with all that it has started."""
     for module in ("launch", "launch_ros", "ros2launch"):
         if importlib.util.find_spec(module) is None:
             pytest.skip(f"{module} is not installed (it is no part of the PyPI wheels of ROS 2)")
@@ -46,6 +51,12 @@ def _needs_launch():
         ament.get_package_prefix("inertial_id_ros")
     except (LookupError, OSError):
         pytest.skip("inertial_id_ros is not in AMENT_PREFIX_PATH")
+    process = stage.start("ros2", "launch", *words)
+    try:
+        yield process
+    finally:
+        os.killpg(process.process.pid, signal.SIGINT)  # as Ctrl-C in a terminal: to all of them
+        process.finish()
 
 
 @pytest.mark.parametrize(("words", "said"), [
@@ -54,38 +65,23 @@ def _needs_launch():
      "from /my/ft"),
 ])
 def test_ros2_launch_starts_and_stops_cleanly(words, said):
-    _needs_launch()
-    ros_process = pytest.importorskip("ros_process")
-    process = ros_process.RosProcess(
-        ros_process.own_domain(), "ros2", "launch", "inertial_id_ros", *words)
-    try:
-        process.wait_for_text(said)
-    finally:
-        os.killpg(process.process.pid, signal.SIGINT)  # as Ctrl-C in a terminal: to all of them
-    status, text = process.finish()
-    assert "has died" not in text and "Traceback" not in text, text
-    assert text.count("finished cleanly") == (2 if words[0].startswith("demo") else 1)
+    with Stage() as stage:
+        with launched(stage, "inertial_id_ros", *words) as process:
+            process.wait_for_text(said)
+        assert "has died" not in process.text and "Traceback" not in process.text, process.text
+        assert process.text.count("finished cleanly") == 1 + words[0].startswith("demo")
 
 
 def test_a_prefix_stands_before_the_frames_and_sensors_of_the_parameter_file():
-    _needs_launch()
-    import ros_process
-    from rcl_interfaces.srv import GetParameters
-
     wanted = {
         "wrench.topic": "force_torque_sensor_broadcaster/wrench",
         "wrench.sensor_frame": "left_tool0", "precompensated.frame": "left_tool0",
         "apply.frame": "left_tool0",
         "precompensated.name": "left_payload", "gravity.frame": ""}
-    with ros_process.Stage() as stage:
-        process = ros_process.RosProcess(
-            stage.domain, "ros2", "launch", str(ROOT / "launch" / "identify.launch.py"),
-            f"config:={ROOT / 'config' / 'ur.yaml'}", "namespace:=left", "prefix:=left_")
-        try:
-            process.wait_for_text("from /left/force_torque_sensor_broadcaster/wrench")
-            answer = stage.client.call(GetParameters, "/left/inertial_id_node/get_parameters",
-                                       GetParameters.Request(names=list(wanted)))
-            assert [v.string_value for v in answer.values] == list(wanted.values())
-        finally:
-            os.killpg(process.process.pid, signal.SIGINT)
-        process.finish()
+    with Stage() as stage, launched(
+            stage, str(ROOT / "launch" / "identify.launch.py"), "namespace:=left", "prefix:=left_",
+            f"config:={ROOT / 'config' / 'ur.yaml'}") as process:
+        process.wait_for_text("from /left/force_torque_sensor_broadcaster/wrench")
+        answer = stage.client.call(GetParameters, "/left/inertial_id_node/get_parameters",
+                                   GetParameters.Request(names=list(wanted)))
+        assert [v.string_value for v in answer.values] == list(wanted.values())

@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 
 import numpy as np
 import pytest
@@ -13,14 +12,12 @@ import rclpy
 from control_msgs.action import FollowJointTrajectory
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.callback_groups import ReentrantCallbackGroup
-from rclpy.executors import MultiThreadedExecutor
-from rclpy.signals import SignalHandlerOptions
-from ros_process import Client, own_domain
+from ros_process import Client, Executions, own_domain
 from sensor_msgs.msg import JointState
 
 from inertial_id_ros.apps.simulation.motion import Trajectory
 from inertial_id_ros.ros import motion_execution
-from inertial_id_ros.ros.motion_execution import Ended, MotionExecution
+from inertial_id_ros.ros.motion_execution import Ended
 
 ACTION, JOINT_STATES = "arm_controller/follow_joint_trajectory", "arm_joint_states"
 _PERIOD = 0.01  # s
@@ -32,7 +29,7 @@ class StandInController:
     def __init__(self, node, names: tuple[str, ...], positions: np.ndarray) -> None:
         self.answers = True  # whether a cancelled goal ends
         self.published = self.moving_stamps = self.follows = True  # joint states, stamps, positions
-        self.answers_after = 0.0  # s until a goal is accepted, see `SlowController`
+        self.answers_after = 0.0  # s until a goal is accepted
         self.fails, self.speed = "", 1.0  # words with which a goal is aborted; share of the speed
         self.cancelled, self.ended, self.goals = 0, 0, []
         self._node, self._names = node, names
@@ -49,8 +46,11 @@ class StandInController:
         """Withdraw the action, as a controller that is unloaded."""
         self._server.destroy()
 
-    def _take(self, goal) -> GoalResponse:
-        time.sleep(self.answers_after)
+    async def _take(self, goal) -> GoalResponse:
+        if self.answers_after:  # it goes on meanwhile
+            due = rclpy.task.Future()
+            self._node.create_timer(self.answers_after, lambda: due.set_result(None))
+            await due
         return GoalResponse.ACCEPT
 
     def _cancel(self, handle) -> CancelResponse:
@@ -92,32 +92,6 @@ class StandInController:
             self._publisher.publish(message)
 
 
-class SlowController(StandInController):
-    """One with a node of its own in a ROS domain, which goes on while it takes its time [s] to
-    accept a goal."""
-
-    def __init__(self, domain: int, names: tuple[str, ...], positions: np.ndarray, seconds: float
-                 ) -> None:
-        self.context = rclpy.Context()
-        rclpy.init(context=self.context, domain_id=domain,
-                   signal_handler_options=SignalHandlerOptions.NO)
-        self.node = rclpy.create_node("slow_controller", context=self.context)
-        super().__init__(self.node, names, positions)
-        self.answers_after = seconds
-        self._executor = MultiThreadedExecutor(2, context=self.context)
-        self._executor.add_node(self.node)
-        self._thread = threading.Thread(target=self._executor.spin, daemon=True)
-        self._thread.start()
-
-    def close(self) -> None:
-        """Leave the ROS graph: the action outlives a context that is shut down before it."""
-        self._executor.shutdown()
-        self._thread.join(10.0)
-        self.vanish()
-        self.node.destroy_node()
-        rclpy.shutdown(context=self.context)
-
-
 NAMES = ("shoulder", "elbow", "wrist")
 DURATION, LENGTH = 1.2, 0.6  # s, rad
 BUSY, SILENCE = 3.0, 0.4  # s without joint states: of a busy machine, and to be noticed
@@ -137,24 +111,18 @@ def make_motion(length: float = LENGTH, begin: float = 0.0) -> Trajectory:
 class Scene:
     """A controller and executions in one process."""
 
-    def __init__(self, slow: float = 0.0) -> None:
-        domain = own_domain()
-        self.client = Client(domain)
-        self.controller = (SlowController(domain, NAMES, np.zeros(3), slow) if slow else
-                           StandInController(self.client.node, NAMES, np.zeros(3)))
+    def __init__(self) -> None:
+        self.client = Client(own_domain())
+        self.controller = StandInController(self.client.node, NAMES, np.zeros(3))
         self.fault, self.problems, self.speed = "", (), 1.0
-        self.executions: list[MotionExecution] = []
-        self._threads = ThreadPoolExecutor(2)
+        self.executions = Executions(self.client, ACTION, JOINT_STATES)
+        self.end = self.executions.end
 
     def run(self, motion: Trajectory | None = None, find_fault=None, silence: float = BUSY
             ) -> Future[Ended]:
         """A motion on its way."""
-        execution = MotionExecution(
-            self.client.node, motion or make_motion(), ACTION, JOINT_STATES,
-            lambda *_: self.problems, find_fault or (lambda: self.fault), silence,
-            lambda: self.speed)
-        self.executions.append(execution)
-        return self._threads.submit(execution.run)
+        return self.executions.run(motion or make_motion(), lambda *_: self.problems,
+                                   find_fault or (lambda: self.fault), silence, lambda: self.speed)
 
     def moving(self, **options) -> Future[Ended]:
         """A motion that is well under way."""
@@ -163,24 +131,13 @@ class Scene:
         assert not ended.done()
         return ended
 
-    def end(self, ended: Future[Ended]) -> Ended:
-        self.client.spin_until(ended.done)
-        return ended.result()
-
-    def close(self) -> None:
-        self._threads.shutdown()
-        for execution in self.executions:
-            execution.close()
-        self.client.close()
-        if isinstance(self.controller, SlowController):
-            self.controller.close()
-
 
 @pytest.fixture
 def scene():
     made = Scene()
     yield made
-    made.close()
+    made.executions.close()
+    made.client.close()
 
 
 @pytest.mark.slow
@@ -203,7 +160,7 @@ def test_nothing_is_sent_where_something_is_wrong_before(scene, monkeypatch, lac
         scene.controller.vanish()
     ended = scene.end(scene.run())
     assert ended.reason and ended.is_at_rest
-    assert not scene.controller.goals and scene.executions[0].is_settled
+    assert not scene.controller.goals and scene.executions.made[0].is_settled
 
 
 @pytest.mark.slow
@@ -248,23 +205,20 @@ def test_a_controller_that_confirms_nothing_leaves_it_open_whether_the_arm_rests
         scene.controller.vanish()
     scene.fault = "enough"
     assert not scene.end(ended).is_at_rest
-    assert scene.executions[0].is_settled == vanishes
+    assert scene.executions.made[0].is_settled == vanishes
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seconds", [3.0, 7.0])
-def test_a_goal_that_is_accepted_late_is_cancelled_at_once(seconds):
+def test_a_goal_that_is_accepted_late_is_cancelled_at_once(scene, seconds):
     """Also after its end was reported: sending and withdrawing last 2 s and 4 s at most."""
-    scene = Scene(seconds)
-    try:
-        found = scene.end(scene.run())
-        assert found.reason and found.is_at_rest == (seconds < 6.0)
-        scene.client.spin_until(lambda: scene.controller.ended)
-        assert scene.controller.cancelled == 1 and len(scene.controller.goals) == 1
-        assert scene.controller.positions[2] < 0.1 * LENGTH
-        scene.client.spin_until(lambda: scene.executions[0].is_settled)
-    finally:
-        scene.close()
+    scene.controller.answers_after = seconds
+    found = scene.end(scene.run())
+    assert found.reason and found.is_at_rest == (seconds < 6.0)
+    scene.client.spin_until(lambda: scene.controller.ended)
+    assert scene.controller.cancelled == 1 and len(scene.controller.goals) == 1
+    assert scene.controller.positions[2] < 0.1 * LENGTH
+    scene.client.spin_until(lambda: scene.executions.made[0].is_settled)
 
 
 def test_a_controller_that_aborts_is_believed(scene):

@@ -15,11 +15,12 @@ from node_client import (
     NODE,
     PARAMETERS,
     com_of,
+    is_known,
     is_physical,
     wait_for_valid,
     wait_until_all_is_used,
 )
-from ros_process import LATCHED, RosProcess, Stage, time_message
+from ros_process import LATCHED, Stage, time_message
 from ros_process import NODE as PROGRAM
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
@@ -54,29 +55,17 @@ def test_the_payload_is_found_from_efforts(tmp_path):
     np.testing.assert_allclose(com_of(message.inertia), truth.com, atol=0.010)
 
 
-def start(stage: Stage, *command: str) -> RosProcess:
-    """A process of the stage."""
-    stage.processes.append(RosProcess(stage.domain, *command))
-    return stage.processes[-1]
-
-
 def start_arm(stage: Stage, name: str, payload: str, folder: str, prefix: str = "") -> None:
     """A simulated cobot and its node in a namespace; the joint states of all arms come on one
     topic."""
     own = ("--ros-args", "-r", f"__ns:=/{name}")
-    start(stage, sys.executable, "-m", "inertial_id_ros.ros.tools.simulate_cobot",
+    stage.start(sys.executable, "-m", "inertial_id_ros.ros.tools.simulate_cobot",
           *(("--prefix", prefix) if prefix else ()), "--payload", payload, "--rate", "100",
           "--speed", "1.5", "--seed", str(len(stage.processes)), *own,
           "-r", "joint_states:=/joint_states")
-    start(stage, *PROGRAM, *own, "--params-file", str(ROOT / "config" / "simulation.yaml"),
+    stage.start(*PROGRAM, *own, "--params-file", str(ROOT / "config" / "simulation.yaml"),
           "-p", f"wrench.sensor_frame:={prefix}ft_sensor", "-p",
           "joint_states.topic:=/joint_states", "-p", f"state.directory:={folder}")
-
-
-def known(messages: list[InertialParameters]) -> bool:
-    """True if the newest message tells mass and centre of mass."""
-    return bool(messages) and messages[-1].valid and bool(
-        (messages[-1].verdict[:4] == InertialParameters.IDENTIFIED).all())
 
 
 @pytest.mark.slow
@@ -87,7 +76,7 @@ def test_each_of_two_arms_gets_its_own_payload_and_files(tmp_path):
         statuses = client.listen(DiagnosticArray, "/diagnostics", 100)
         for name, payload in CARRIED.items():
             start_arm(stage, name, payload, str(tmp_path), f"{name}_")
-        client.spin_until(lambda: all(map(known, got.values())))
+        client.spin_until(lambda: all(heard and is_known(heard[-1]) for heard in got.values()))
         for name, payload in CARRIED.items():
             message, truth = got[name][-1], PAYLOADS[payload]
             assert message.header.frame_id == f"{name}_ft_sensor"

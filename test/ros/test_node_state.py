@@ -78,17 +78,6 @@ def test_clearing_gives_all_there_is_again(lived):
     assert lived["all"].inertia.m == pytest.approx(lived["last"].inertia.m, rel=0.02)
 
 
-def test_the_next_run_begins_with_the_tool(lived, folder):
-    with Stage() as stage:
-        node = stage.start_node(state__directory=str(folder))
-        robot = Robot(stage.client)
-        robot.publish_description()
-        robot.play(4.0)
-        assert wait_for(stage, lambda m: m.valid).tool_apart
-        assert set_tool(stage, action=SetTool.Request.CLEAR).success
-        node.stop()
-
-
 class Goals:
     """An action client, and the robot whose samples it publishes meanwhile."""
 
@@ -125,12 +114,18 @@ class Goals:
 
 
 @pytest.fixture(scope="module")
-def goals():
+def goals(lived, folder):
+    """The next run."""
     with Stage() as stage:
-        stage.node = stage.start_node(wrench__sensor="ideal")
-        goals = Goals(stage)
-        goals.robot.publish_description()
-        yield goals
+        stage.node = stage.start_node(state__directory=str(folder), wrench__sensor="ideal")
+        yield Goals(stage)
+
+
+def test_the_next_run_begins_with_the_tool(goals):
+    goals.robot.publish_description()
+    goals.robot.play(4.0)
+    assert wait_for(goals.stage, lambda m: m.valid).tool_apart
+    assert set_tool(goals.stage, action=SetTool.Request.CLEAR).success
 
 
 def test_a_goal_succeeds_when_the_wanted_accuracy_is_reached(goals):

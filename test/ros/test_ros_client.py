@@ -9,8 +9,7 @@ import time
 import pytest
 import rclpy
 from rclpy.callback_groups import ReentrantCallbackGroup
-from rclpy.executors import MultiThreadedExecutor
-from ros_process import LATCHED, own_domain
+from ros_process import LATCHED, own_domain, spinning
 from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
 
@@ -34,17 +33,9 @@ def client():
         return response
 
     other.create_service(SetBool, "switch", answer, callback_group=ReentrantCallbackGroup())
-    executor = MultiThreadedExecutor(4, context=context)
-    for one in (node, other):
-        executor.add_node(one)
-    thread = threading.Thread(target=executor.spin, daemon=True)
-    thread.start()
-    yield RosClient(node)
-    released.set()
-    executor.shutdown()
-    thread.join(10.0)
-    for one in (node, other):
-        one.destroy_node()
+    with spinning(node, other, threads=4):
+        yield RosClient(node)
+        released.set()
     rclpy.shutdown(context=context)
 
 

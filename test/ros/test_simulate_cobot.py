@@ -6,18 +6,13 @@ from __future__ import annotations
 
 import signal
 import sys
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 
 import numpy as np
 import pytest
 from control_msgs.msg import DynamicJointState
 from geometry_msgs.msg import InertiaStamped, Vector3, Wrench, WrenchStamped
-from ros_process import (
-    LATCHED,
-    Client,
-    RosProcess,
-    own_domain,
-)
+from ros_process import LATCHED, Client, Executions, RosProcess, own_domain
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
@@ -29,7 +24,7 @@ from inertial_id_ros.apps.simulation.motion import Trajectory
 from inertial_id_ros.apps.simulation.payload import PAYLOADS
 from inertial_id_ros.inertia import transform_phi
 from inertial_id_ros.ros import motion_execution
-from inertial_id_ros.ros.motion_execution import Ended, MotionExecution
+from inertial_id_ros.ros.motion_execution import Ended
 
 NODE = (sys.executable, "-m", "inertial_id_ros.ros.tools.simulate_cobot")
 ACTION = "joint_trajectory_controller/follow_joint_trajectory"
@@ -61,8 +56,8 @@ class Cobot:
         self.wrenches = self.client.listen(WrenchStamped, "wrench", 10)
         self.stops = self.client.listen(Bool, "/simulate_cobot/protective_stop", LATCHED)
         self.client.spin_until(lambda: self.joints and self.wrenches and self.stops)
-        self.fault, self.threads = "", ThreadPoolExecutor(1)
-        self.executions: list[MotionExecution] = []
+        self.fault, self.executions = "", Executions(self.client, ACTION)
+        self.end = self.executions.end
 
     @property
     def pose(self) -> np.ndarray:
@@ -93,14 +88,7 @@ class Cobot:
 
     def run(self, motion: Trajectory) -> Future[Ended]:
         """A motion on its way."""
-        execution = MotionExecution(self.client.node, motion, ACTION, "joint_states",
-                                    lambda: (), lambda: self.fault, silence=1.0)
-        self.executions.append(execution)
-        return self.threads.submit(execution.run)
-
-    def end(self, ended: Future[Ended]) -> Ended:
-        self.client.spin_until(ended.done)
-        return ended.result()
+        return self.executions.run(motion, lambda: (), lambda: self.fault, 1.0)
 
 
 @pytest.fixture(scope="module")
@@ -109,9 +97,7 @@ def cobot():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(motion_execution, "DELAY", 1.0)  # it may be late where the machine is busy
         yield made
-    made.threads.shutdown()
-    for execution in made.executions:
-        execution.close()
+    made.executions.close()
     made.client.close()
     status, text = made.process.stop(signal.SIGTERM)
     assert status == 0 and "Traceback" not in text
