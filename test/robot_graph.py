@@ -10,10 +10,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from scenes import Points
 from scipy.spatial.transform import Rotation
 
 from inertial_id_ros.estimate import IDENTIFIED, Estimate
-from inertial_id_ros.inertia import phi_from_body
 from inertial_id_ros.settings import Settings
 from inertial_id_ros.targets.drivers import load_target
 from inertial_id_ros.targets.target import Target
@@ -21,19 +21,15 @@ from inertial_id_ros.targets.target import Target
 TURN, SHIFT = Rotation.from_euler("xyz", [0.4, -0.7, 1.1]).as_matrix(), np.array([0.02, -0.05, 0.1])
 BIAS = np.array([1.0, -2.0, 3.0, 0.1, -0.2, 0.3])
 ENTRIES = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
-_POINTS = np.random.default_rng(3).uniform(-0.1, 0.1, (12, 3))  # of the payload, in sensor axes
-_MASSES = np.random.default_rng(4).uniform(0.05, 0.3, 12)
+POINTS = Points(np.random.default_rng(4).uniform(0.05, 0.3, 12),  # of the payload, in sensor axes
+                np.random.default_rng(3).uniform(-0.1, 0.1, (12, 3)))
 
 
 def body(turn: np.ndarray = TURN, shift: np.ndarray = SHIFT) -> tuple[float, list[float],
                                                                     dict[str, float]]:
     """Mass, centre of mass and moments and products of inertia about it, in a frame."""
-    points = _POINTS @ turn.T + shift
-    com = (_MASSES[:, None] * points).sum(0) / _MASSES.sum()
-    x, y, z = (points - com).T
-    sums = [y * y + z * z, -x * y, -x * z, x * x + z * z, -y * z, x * x + y * y]
-    return float(_MASSES.sum()), com.tolist(), {
-        name: float(_MASSES @ some) for name, some in zip(ENTRIES, sums, strict=True)}
+    mass, x, y, z, *six = POINTS._replace(places=POINTS.places @ turn.T + shift).report().tolist()
+    return mass, [x, y, z], dict(zip(ENTRIES, six, strict=True))
 
 
 def matrix(six: Mapping[str, float]) -> np.ndarray:
@@ -43,10 +39,9 @@ def matrix(six: Mapping[str, float]) -> np.ndarray:
 
 def in_sensor(bias: np.ndarray = BIAS, **changes: Any) -> Estimate:
     """The payload in the frame of the sensor."""
-    mass, com, six = body(np.eye(3), np.zeros(3))
-    made = Estimate(5, "sensor", phi_from_body(mass, com, matrix(six)), 1e-10 * np.eye(10), bias,
-                    "lmi", "none", np.ones(10), (IDENTIFIED,) * 10, np.zeros(6), np.zeros(6),
-                    np.zeros(6), 500, 5.0, 10.0, 1e-4, 0.01)
+    made = Estimate(5, "sensor", POINTS.phi(), 1e-10 * np.eye(10), bias, "lmi", "none", np.ones(10),
+                    (IDENTIFIED,) * 10, np.zeros(6), np.zeros(6), np.zeros(6), 500, 5.0, 10.0, 1e-4,
+                    0.01)
     return replace(made, **changes)
 
 

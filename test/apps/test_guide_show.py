@@ -9,24 +9,23 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from robot_graph import in_sensor
 from wiggled import BIAS, record, wiggle
 
 from inertial_id_ros.apps.guide.checks import FAILED, Proof, Row, prove
 from inertial_id_ros.apps.guide.show import End, Show, Wanted, session_page
 from inertial_id_ros.apps.simulation.payload import PAYLOADS
-from inertial_id_ros.estimate import Estimate, ParameterVerdict
+from inertial_id_ros.estimate import Estimate
 from inertial_id_ros.inertia import report_jacobian
 from inertial_id_ros.settings import Settings
 
 PHI = PAYLOADS["drill"].phi
 
 
-def found(sigma, verdict=2) -> Estimate:
+def found(sigma) -> Estimate:
     """The true payload as an estimate with deviations (10,) of the report."""
-    back, six = np.linalg.inv(report_jacobian(PHI)), np.zeros(6)
-    return Estimate(
-        1, "ft_sensor", PHI, back @ np.diag(np.square(sigma)) @ back.T, six, "density", "", six,
-        (ParameterVerdict(verdict),) * 10, six, six, six, 100, 1.0, 1.0, 1e-4, 0.01)
+    back = np.linalg.inv(report_jacobian(PHI))
+    return in_sensor(phi=PHI, phi_covariance=back @ np.diag(np.square(sigma)) @ back.T)
 
 
 WRONG = Row("clocks", FAILED, "0.30 s apart", "less than 0.1 s", "Synchronise <both>.")

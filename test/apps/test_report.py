@@ -6,12 +6,13 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
+from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import bags
 import numpy as np
 import pytest
+from robot_graph import BIAS, in_sensor
 from scenes import BODY, GRAVITY
 from scipy.spatial.transform import Rotation
 
@@ -29,7 +30,6 @@ from inertial_id_ros.apps.report.results import (
 )
 from inertial_id_ros.cli import OK
 from inertial_id_ros.estimate import IDENTIFIED, UNOBSERVED, Estimate, NoEstimate
-from inertial_id_ros.inertia import point_columns
 from inertial_id_ros.kinds import KINDS, Finding, made
 from inertial_id_ros.model.history import Window
 from inertial_id_ros.motion.motion import BIN_NS, Motion
@@ -39,13 +39,8 @@ PHI = BODY.phi()
 
 
 def estimate(stamp: int = 0, **changes: object) -> Estimate:
-    made_of = Estimate(
-        stamp_ns=stamp, frame_id="sensor", phi=PHI, phi_covariance=1e-8 * np.eye(10),
-        bias=np.arange(6.0), method="density", weighting="noise", data_share=np.ones(10),
-        verdict=(IDENTIFIED,) * 10, alignment=np.zeros(6), alignment_sigma=np.ones(6),
-        residual_rms=np.ones(6), samples=100, window=5.0, condition_number=3.0,
-        min_eigenvalue=1e-3, solve_time=0.01)
-    return replace(made_of, **changes)  # type: ignore[arg-type]
+    return in_sensor(**{"stamp_ns": stamp, "phi": PHI, "phi_covariance": 1e-8 * np.eye(10),
+                        **changes})
 
 
 def result(outcome: Estimate | NoEstimate, *findings: Finding) -> Identification:
@@ -89,21 +84,16 @@ def test_the_page_holds_the_numbers_of_the_estimate(page: tuple[str, dict[str, o
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_the_true_payload_predicts_what_comes_after_it(sign: float) -> None:
-    rng, n, bias = np.random.default_rng(0), 300, np.arange(6.0)
+    rng, n = np.random.default_rng(0), 300
     turn = Rotation.random(n, rng=rng).as_matrix()
     moved = Motion(np.arange(n), turn, *rng.normal(size=(4, n, 3)), np.empty((n, 0, 3, 3)),
                    np.empty((n, 0, 6)))
-    # Newton and Euler about the sensor's origin, for a body of four points.
-    points, masses = rng.normal(size=(4, 3)), rng.uniform(0.1, 1.0, 4)
-    wrench = np.zeros((n, 6))
-    for r, mass in zip(points, masses, strict=True):
-        force = mass * (moved.acceleration - turn.transpose(0, 2, 1) @ GRAVITY
-                        + np.cross(moved.alpha, r)
-                        + np.cross(moved.omega, np.cross(moved.omega, r)))
-        wrench += np.hstack([force, np.cross(r, force)])
-    window = Window(moved, np.ones(n, bool), wrench + sign * bias, np.ones(n))
-    got = predict(window, np.arange(n) < 250, [NoEstimate(0, "", "none"), estimate(
-        100 * BIN_NS, phi=point_columns(points) @ masses)], sign, np.zeros(10), 0)
+    wrench = BODY.wrench(SimpleNamespace(
+        q=turn, omega=moved.omega, alpha=moved.alpha,
+        a_g=moved.acceleration - turn.transpose(0, 2, 1) @ GRAVITY))
+    window = Window(moved, np.ones(n, bool), wrench + sign * BIAS, np.ones(n))
+    got = predict(window, np.arange(n) < 250, [NoEstimate(0, "", "none"), estimate(100 * BIN_NS)],
+                  sign, np.zeros(10), 0)
     assert not np.isfinite(got.model[:101]).any()
     assert not np.isfinite(got.model[250:]).any()
     np.testing.assert_allclose(got.model[101:250], got.measured[101:250], atol=1e-9)
