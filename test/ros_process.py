@@ -314,7 +314,7 @@ class Stage:
         """Start inertial_id_node with parameters; ``wrench__topic`` stands for ``wrench.topic``."""
         words = []
         if "state__directory" not in parameters:  # what another test has kept is not for this one
-            parameters = {"state__directory": self._folder.name, "state__restore": False,
+            parameters = {"state__directory": tempfile.mkdtemp(dir=self._folder.name),
                           **parameters}
         for name, value in parameters.items():
             words += ["-p", f"{name.replace('__', '.')}:={value}"]

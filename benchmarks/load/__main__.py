@@ -17,6 +17,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from typing import Any
@@ -59,7 +60,8 @@ def _run(rates: tuple[int, ...], options: argparse.Namespace) -> None:
     seconds = options.seconds
     core = max(os.sched_getaffinity(0))
     node = _start(core, "inertial_id_ros.ros.main", "--ros-args", "-p",
-                  f"estimator.method:={options.method}", "-p", "state.restore:=false")
+                  f"estimator.method:={options.method}", "-p",
+                  f"state.directory:={tempfile.mkdtemp()}")
     bare = _start(core, "benchmarks.load.bare")
     talker = _start(min(os.sched_getaffinity(0)), "benchmarks.load.talker", *map(str, rates),
                     str(seconds + _WARM_UP), str(_BEFORE))

@@ -22,7 +22,7 @@ class InputTopic:
     """A topic that the identification reads.
 
     Attributes:
-        setting: dotted name of the setting that names the topic.
+        setting: dotted name of the setting that names the topic; without a dot: its name.
         type: of its messages; content: what they carry, in words.
         latched: True if its publishers give what they last published to who subscribes later.
     """
@@ -35,13 +35,13 @@ class InputTopic:
     def name(self, settings: Settings) -> str:
         """The topic's name in the settings."""
         group, _, name = self.setting.partition(".")
-        return str(getattr(getattr(settings, group), name))
+        return str(getattr(getattr(settings, group), name)) if name else f"/{group}"
 
 
 WRENCH = InputTopic("wrench.topic", "geometry_msgs/msg/WrenchStamped", "wrench")
 JOINT_STATES = InputTopic("joint_states.topic", "sensor_msgs/msg/JointState", "joint state")
-TRANSFORMS = InputTopic("tf.topic", "tf2_msgs/msg/TFMessage", "transform")
-STATIC_TRANSFORMS = InputTopic("tf.static_topic", "tf2_msgs/msg/TFMessage", "transform", True)
+TRANSFORMS = InputTopic("tf", "tf2_msgs/msg/TFMessage", "transform")
+STATIC_TRANSFORMS = InputTopic("tf_static", "tf2_msgs/msg/TFMessage", "transform", True)
 ROBOT_DESCRIPTION = InputTopic("robot_description.topic", "std_msgs/msg/String",
                                "robot description", True)
 # The payload that the driver compensates, as it states it, by precompensated.source.

@@ -88,7 +88,7 @@ class Files:
         why the tare is not used; both empty: nothing (raises InertialIdError where a setting, or a
         file that one names, cannot be used)."""
         identifier = make_identifier(settings)
-        kept, wrong = load_state(self._state) if settings.state.restore else (Beliefs(), "")
+        kept, wrong = load_state(self._state)
         beliefs, unused = restored(identifier.beliefs, settings, kept)
         identifier.believe(replace(beliefs, tool=identifier.beliefs.tool or beliefs.tool))
         if name := settings.robot_description.file:

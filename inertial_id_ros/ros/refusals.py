@@ -89,7 +89,7 @@ def compensated_otherwise(case: Case) -> str:
         return ""
     if not case.before and target.topic:
         return (f"nothing is received on '{target.topic}' (or its type is not installed here), so "
-                "that it is not known which payload the driver compensates; set apply.topic, or "
+                "that it is not known which payload the driver compensates; remap it, or set "
                 "precompensated.source 'none' for a sensor of its own")
     known = case.before or (case.last or {}).get("values")
     mass = has.mass if not known else float(known.get(MASS) or 0.0)

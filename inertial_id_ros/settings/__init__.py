@@ -74,7 +74,6 @@ class Settings:
     load: groups.LoadSettings = groups.LoadSettings()
     joint_states: groups.JointStatesSettings = groups.JointStatesSettings()
     robot_description: groups.RobotDescriptionSettings = groups.RobotDescriptionSettings()
-    tf: groups.TfSettings = groups.TfSettings()
     gravity: groups.GravitySettings = groups.GravitySettings()
     buffer: groups.BufferSettings = groups.BufferSettings()
     alignment: groups.AlignmentSettings = groups.AlignmentSettings()

@@ -118,18 +118,6 @@ class RobotDescriptionSettings:
 
 
 @dataclass(frozen=True)
-class TfSettings:
-    topic: str = setting(
-        "/tf", "Transforms (tf2_msgs/TFMessage); static ones are read from the same name with "
-        "_static behind it.")
-
-    @property
-    def static_topic(self) -> str:
-        """Topic of static transforms (transient local)."""
-        return f"{self.topic}_static"
-
-
-@dataclass(frozen=True)
 class WrenchSettings:
     topic: str = setting("wrench", "Wrench topic (geometry_msgs/WrenchStamped).")
     convention: str = setting(
@@ -293,8 +281,6 @@ class LmiSettings:
 class StateSettings:
     directory: str = setting(
         "~/.ros/inertial_id_ros", "The only folder in which files are written.")
-    restore: bool = setting(
-        True, "Begin with the tool and the tare that an earlier run kept in state.directory.")
 
 
 @dataclass(frozen=True)
@@ -323,8 +309,6 @@ class ApplySettings:
     service: str = setting(
         "", "Its service, or the node whose parameters it sets (ros2_control); empty: the usual "
         "one.", runtime=True)
-    topic: str = setting(
-        "", "Topic on which it tells its payload; empty: the usual one.", runtime=True)
     frame: str = setting(
         "", "Frame in which it wants the payload; empty: that of the target.", runtime=True)
     tool: str = setting(

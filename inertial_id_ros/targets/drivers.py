@@ -61,7 +61,7 @@ class UniversalRobots(Target):
     """
 
     changes_wrench = True
-    publishes = "dynamic_joint_states"
+    topic = "dynamic_joint_states"
     default, flange = "io_and_status_controller/set_payload", "tool0"
     kinds = ("ur_msgs/srv/SetPayload",)
     # Models by their whole name, as ur_rsp.launch.py gives it: only those whose manual was read.
@@ -72,10 +72,6 @@ class UniversalRobots(Target):
         "ur5e": (5.0, "UR5e Hardware Manual (2022), 9"),
         # 10 kg or 12.5 kg, by the label on the arm.
         "ur10e": (10.0, "UR10e User Manual SW 10.6, Maximum Payload")}
-
-    @property
-    def topic(self) -> str:
-        return self.settings.apply.topic or self.publishes
 
     def read(self) -> Values:
         interfaces, name = self._interfaces(), self.settings.precompensated.name
@@ -122,7 +118,7 @@ class Franka(Target):
 
     takes_tool = False
     changes_wrench = takes_inertia = True
-    publishes = "franka_robot_state_broadcaster/robot_state"
+    topic = "franka_robot_state_broadcaster/robot_state"
     default, flange = "service_server/set_load", "fr3_link8"
     kinds = ("franka_msgs/srv/SetLoad",)
     idle = 1  # of FrankaRobotState.robot_mode

@@ -84,7 +84,7 @@ class Target:
             must be known.
         changes_wrench: the wrench that the node receives changes with it.
         axes_only: it wants the payload about the origin of the sensor, along the axes of `frame`.
-        publishes: topic on which it publishes its payload; empty: none.
+        topic: on which it publishes its payload; empty: none.
         confirms: what it reads back shows that it has accepted a payload.
         ratings: rated payload [kg] and its source by the model in the robot description.
         default: name of the service; kinds: types of which it has one; flange: frame.
@@ -94,7 +94,7 @@ class Target:
 
     takes_tool = confirms = needs_limits = True
     changes_wrench = axes_only = takes_inertia = False
-    publishes = default = flange = ""
+    topic = default = flange = ""
     ratings: Mapping[str, tuple[float, str]] = {}
     kinds: tuple[str, ...] = ()
     success: tuple[str, Any] = ("success", True)
@@ -108,11 +108,6 @@ class Target:
     def service(self) -> str:
         """Name of the service."""
         return self.settings.apply.service or self.default
-
-    @property
-    def topic(self) -> str:
-        """Name of the topic on which it publishes its payload; empty: none."""
-        return self.publishes and (self.settings.apply.topic or self.publishes)
 
     def services(self) -> Mapping[str, tuple[str, ...]]:
         """Services that will be called, with the types of which one is expected."""

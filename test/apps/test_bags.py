@@ -145,7 +145,6 @@ def wrenches(*topics: str) -> list[bags.Stream]:
     ([bags.joint_stream(0.1, topic="/wrench"), bags.tf_stream(0.1)], (), {}, JOINT_STATES.type),
     ([WRENCHES], (), {}, "/joint_states.*/tf"),
     ([WRENCHES, JOINTS], (), {}, "/robot_description.*--urdf"),
-    (wrenches("/wrench"), (), {"tf__topic": "/wrench"}, "/wrench"),
     ([WRENCHES, JOINTS, DESCRIPTION], (), {"precompensated__source": "inertia",
                                            "precompensated__topic": "/payload"}, "/payload")])
 def test_what_a_recording_lacks_is_named(

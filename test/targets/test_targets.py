@@ -335,8 +335,6 @@ def test_what_the_user_names_goes_before_the_default_of_the_driver() -> None:
     own = load("xarm", apply__service="/left/set", apply__frame="tilted")
     assert list(own.services()) == ["/left/set"] and own.frame({}) == "tilted"
     assert load("xarm").frame({}) == "link_eef"
-    for name in ("universal_robots", "franka"):
-        assert load(name, apply__topic="/mine").topic == "/mine" != load(name).topic
 
 
 def test_a_wrench_of_no_broadcaster_names_no_node() -> None:

@@ -140,14 +140,14 @@ def select_topics(bag: Bag, settings: Settings, asked: Collection[str], notes: l
     joints, by_torque = JOINT_STATES in kinds, settings.load.source == "joint_torque"
     if joints and (settings.robot_description.file or ROBOT_DESCRIPTION in kinds):
         return chosen
-    described, states, tree = ("/" + group.topic.lstrip("/") for group in (
-        settings.robot_description, settings.joint_states, settings.tf))
+    described, states = ("/" + group.topic.lstrip("/") for group in (
+        settings.robot_description, settings.joint_states))
     if by_torque and not joints or inputs.TRANSFORMS not in kinds:
         raise RecordingError(
             f"the recording does not tell the motion: joint states ({states}, {JOINT_STATES.type}) "
             f"with a robot description ({described}, or a file by --urdf)"
-            + ("" if by_torque else f" or transforms ({tree})") + " are needed; record them, or "
-            f"name their topics by joint_states.topic or tf.topic; it holds {_held(bag)}")
+            + ("" if by_torque else " or transforms (/tf)") + " are needed; record them, or "
+            f"name theirs by joint_states.topic; it holds {_held(bag)}")
     if joints:
         notes.append(f"without a robot description ({described}, --urdf) the motion is taken from "
                      "the transforms")
