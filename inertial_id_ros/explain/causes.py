@@ -15,7 +15,7 @@ from ..motion.motion import BIN, Array
 from .fit import Fit
 from .laws import Cable, Pouring, Swing
 from .residual import is_explained
-from .terms import DIFFERENCE, STRENGTH, Effect, Term, Values
+from .terms import DIFFERENCE, STRENGTH, Effect, Place, Term, Values, linear
 
 STILL, LEAST_PATH, DRIFTS = 1e-6, 1e-3, 10.0  # m/s^2, m; s, in which a drift counts
 
@@ -47,13 +47,13 @@ class BiasDrift(Term):
 
     NAMED = (3.0, 0.5)  # N, N m
 
-    name, place, odds = "bias_drifts", 9, -6.0
+    name, place, odds = "bias_drifts", Place.ZERO, -6.0
     sd, mean = np.repeat((5.0, 0.3), 3), np.zeros(6)
 
-    def slopes(self, rows: Rows, phi: Array) -> Array:
+    def effect(self, rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
         # The bias is that of the middle of the window.
         since = (rows.time - rows.time[[0, -1]].mean()) / 60.0
-        return np.asarray(rows.modes(since)[:, None, None] * np.eye(6))
+        return linear(rows.modes(since)[:, None, None] * np.eye(6), values)
 
     def describe(self, rows: Rows, phi: Array, values: Array) -> Mapping[str, float]:
         force, torque = (float(np.linalg.norm(v)) for v in np.split(values, 2))
@@ -71,11 +71,11 @@ class RoomForce(Term):
 
     NAMED = (1.0, 0.05)  # N, and of the weight
 
-    name, place, takes_inertia, odds = "constant_force", -1, True, -8.0
+    name, place, takes_inertia, odds = "constant_force", Place.ROOM, True, -8.0
     sd, mean = np.repeat((5.0, 0.5), (1, 3)), np.zeros(4)
 
-    def slopes(self, rows: Rows, phi: Array) -> Array:
-        return weight_columns(rows.level[:, :, 2])
+    def effect(self, rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
+        return linear(weight_columns(rows.level[:, :, 2]), values)
 
     def describe(self, rows: Rows, phi: Array, values: Array) -> Mapping[str, float]:
         weight = -phi[0] * GRAVITY[2]
@@ -86,11 +86,11 @@ class RoomForce(Term):
 class CompensatedWeight(Term):
     """A payload whose weight the driver takes off, though nobody said so: mass and first moment."""
 
-    name, place = "removed_payload", 8
+    name, place = "removed_payload", Place.DRIVER
     sd, mean = np.array([10.0, 1.0, 1.0, 1.0]), np.zeros(4)  # kg, kg m
 
-    def slopes(self, rows: Rows, phi: Array) -> Array:
-        return -weight_columns(rows.level @ -GRAVITY)
+    def effect(self, rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
+        return linear(-weight_columns(rows.level @ -GRAVITY), values)
 
 
 class MovingBase(Term):
@@ -106,7 +106,7 @@ class MovingBase(Term):
     BAND, SD, NAMED = 2.0, 0.1, 0.06  # Hz; m/s^2, and root mean square of it
     SHARE = 0.6  # of the residual
 
-    name, place, strength, odds = "base_moves", -2, STRENGTH, -6.0
+    name, place, strength, odds = "base_moves", Place.MOVES, STRENGTH, -6.0
     is_screened = True
 
     def __init__(self, rows: int) -> None:
@@ -126,12 +126,12 @@ class MovingBase(Term):
     def on(self, rows: Rows) -> MovingBase:
         return MovingBase(rows.n)
 
-    def slopes(self, rows: Rows, phi: Array) -> Array:
+    def effect(self, rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
         at = np.outer(np.arange(rows.n) + 0.5, np.arange(self.count)) / rows.n
         across = rows.rotation[:, :2]  # (n, 2, 3) axes of the base in sensor axes
         pulls = static_wrench(phi, across).transpose(0, 2, 1)  # (n, 6, 2)
         slopes = pulls[..., None] * np.cos(np.pi * at)[:, None, None]
-        return rows.modes(slopes.reshape(rows.n, 6, -1))
+        return linear(rows.modes(slopes.reshape(rows.n, 6, -1)), values)
 
     def describe(self, rows: Rows, phi: Array, values: Array) -> Mapping[str, float]:
         x, y = values.reshape(2, -1)[:, 1:]
@@ -153,7 +153,7 @@ class Hysteresis(Term):
     SD, TIMES = 0.15, 2.0  # of a weight at most; lag, of what the data sheet calls accuracy
     NAMED = 0.01  # share of the load
 
-    name, place, is_inexact, odds = "hysteresis", 3, True, -1.0
+    name, place, is_inexact, odds = "hysteresis", Place.LAG, True, -1.0
 
     def __init__(self, rows: Rows, accuracy: tuple[float, ...]) -> None:
         half = np.outer(self.SHARES, np.ptp(rows.back(rows.y), axis=0))
@@ -211,7 +211,7 @@ class SensorFilter(Term):
     DAMPINGS, DAMPING = (0.3, 1.5), 0.8
     SEEN = 0.012  # s of delay, from which on one is looked for
 
-    place, is_screened, odds = 4, True, -2.0
+    place, is_screened, odds = Place.FILTER, True, -2.0
 
     def __init__(self, order: int) -> None:
         self.name, self.order = f"sensor_filter{order}", order

@@ -14,7 +14,7 @@ from ..model.newton_euler import skew
 from ..model.rows import Rows
 from ..motion.motion import BIN, Array
 from .fit import LIGHTEST, Fit
-from .terms import Law, Values
+from .terms import Law, Place, Values
 
 INEXACT = 0.03  # of a tension: cables sag, bend and rub; of what swings: it does so far
 MOST = 2  # values of a term that are worth a try
@@ -50,7 +50,7 @@ class Cable(Law):
     POINTS = ABOVE * np.array([(0, 0, 1), (0, 0, 2), (1, 0, 1), (-1, 0, 1), (0, 1, 1), (0, -1, 1)])
     REACH, NEAREST, NAMED = 0.35, 0.05, 0.3  # m, of where it is fastened; m, its length; N
 
-    name, place, is_inexact, odds = "cable", -1, True, -2.0
+    name, place, is_inexact, odds = "cable", Place.ROOM, True, -2.0
     sd = np.r_[np.full(3, 0.5), 3.0, 6.0, np.full(3, 0.1)]
     mean = np.r_[0.0, 0.0, ABOVE, EXCESS, np.zeros(4)]
 
@@ -102,7 +102,7 @@ class Pouring(Law):
     AGES = 1.5 ** np.arange(9)  # s: at which climbs begin
     NAMED, UNSURE = (0.03, 0.003), 0.2  # of the mass; m; s, of when now is
 
-    name, place, odds = "payload_walks", -2, -4.0
+    name, place, odds = "payload_walks", Place.MOVES, -4.0
 
     def __init__(self, is_over: bool) -> None:
         self.ages = 1 + is_over
@@ -189,7 +189,7 @@ class Swing(Law):
     BOUNDS, DAMPINGS = (np.log(0.3), np.log(4.0)), (0.005, 0.4)
     LEVER, NAMED = 0.1, 0.08  # m; of the mass
 
-    name, place, takes_inertia, odds = "not_rigid", -2, True, -8.0
+    name, place, takes_inertia, odds = "not_rigid", Place.MOVES, True, -8.0
     sd = np.r_[0.5, 0.06, 0.5, np.ones(3)]
     mean = np.r_[np.log(1.5), 0.06, np.zeros(4)]
 

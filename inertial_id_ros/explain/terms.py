@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from enum import IntEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -21,6 +23,8 @@ Values = dict[str, Array]
 # sensor. The latter may be smaller, hardly larger: it would take what is looked for.
 STRENGTH, FIRM = 8.0, 1000.0
 DIFFERENCE = 1e-5  # of a prior deviation, by which slopes are found
+# The wrench passes the terms in this order.
+Place = IntEnum("Place", "MOVES ROOM ARM MOUNT CALIBRATION LAG FILTER STAMPS DRIVER ZERO")
 
 
 class Effect(NamedTuple):
@@ -38,12 +42,16 @@ class Effect(NamedTuple):
     through: Callable[[Array], Array] | None = None
 
 
-class Term:
-    """Base of all terms; values (q,) have a Gaussian prior of `mean` and `sd`. It is linear in them
-    by `slopes`, or has another `effect`.
+def linear(slopes: Array, values: Array) -> Effect:
+    """The effect of slopes that do not depend on the values."""
+    return Effect(slopes, slopes @ values)
+
+
+class Term(ABC):
+    """Base of all terms; values (q,) have a Gaussian prior of `mean` and `sd`.
 
     Attributes:
-        name: kind of its finding; place: the wrench passes the terms in this order.
+        name: kind of its finding; place: in the order in which the wrench passes the terms.
         strength: pseudo-observations that hold the scale of the prior at the data sheet's; inf: the
             scale is never learnt.
         is_inexact: True if no sensor or cable follows the law exactly.
@@ -52,19 +60,14 @@ class Term:
         odds: logarithm, before the data, of terms that must earn their place.
     """
 
-    name, place, odds, strength = "", 0, 0.0, np.inf
+    name, place, odds, strength = "", Place.MOVES, 0.0, np.inf
     is_inexact = is_screened = takes_inertia = False
     sd: Array
     mean: Array
 
-    def slopes(self, rows: Rows, phi: Array) -> Array:
-        """Slopes (k, 6, q) of the reading by the values, where these do not depend on the load."""
-        raise NotImplementedError
-
+    @abstractmethod
     def effect(self, rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
         """The effect at values (q,) on a load (k, 6) that passes through it."""
-        slopes = self.slopes(rows, phi)
-        return Effect(slopes, slopes @ values)
 
     def on(self, rows: Rows) -> Term:
         """The same term on the rows of another window."""
@@ -94,9 +97,9 @@ class Term:
 class Law(Term):
     """A term that is not linear; its slopes are found by differences."""
 
+    @abstractmethod
     def wrench(self, rows: Rows, phi: Array, values: Array) -> Array:
         """What it adds to the reading (n, 6) of each row, at values (q,)."""
-        raise NotImplementedError
 
     def effect(self, rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
         step = DIFFERENCE * self.sd
@@ -112,7 +115,7 @@ class Usual(Term):
         effect: of rows, phi, values and load.
     """
 
-    def __init__(self, name: str, sd: Array | list[float], place: int, strength: float,
+    def __init__(self, name: str, sd: Array | list[float], place: Place, strength: float,
                  effect: Callable[[Rows, Array, Array, Array], Effect], mean: Array | None = None
                  ) -> None:
         self.sd = np.asarray(sd, float)
@@ -123,7 +126,7 @@ class Usual(Term):
         return self._effect(rows, phi, values, load)
 
 
-def mixing(name: str, sd: Array, basis: Array, place: int, strength: float) -> Usual:
+def mixing(name: str, sd: Array, basis: Array, place: Place, strength: float) -> Usual:
     """The reading is the wrench times one and a matrix (6, 6) that is linear in the values, by its
     change (q, 6, 6) with each."""
     def effect(rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
@@ -139,8 +142,7 @@ def usual_terms(sheet: Sheet, joints: int) -> list[Term]:
     joints but the last that are turned about their three axes, and joints that give way to the
     weight of the payload [rad/(N m)]."""
     def zero(rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
-        slopes = rows.constant[:, None, None] * np.eye(6)
-        return Effect(slopes, slopes @ values)
+        return linear(rows.constant[:, None, None] * np.eye(6), values)
 
     def turn(rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
         both = np.kron(np.eye(2), rotation(values))
@@ -155,12 +157,10 @@ def usual_terms(sheet: Sheet, joints: int) -> list[Term]:
         return Effect(-rows.modes(rows.rates(rows.back(load)))[..., None], None)
 
     def arm(rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
-        slopes = static_wrench(phi, rows.turned[:, 2:]).transpose(0, 2, 1)
-        return Effect(slopes, slopes @ values)
+        return linear(static_wrench(phi, rows.turned[:, 2:]).transpose(0, 2, 1), values)
 
     def flex(rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
-        slopes = static_wrench(phi, rows.bend @ phi[:4]).transpose(0, 2, 1)
-        return Effect(slopes, slopes @ values)
+        return linear(static_wrench(phi, rows.bend @ phi[:4]).transpose(0, 2, 1), values)
 
     moved = np.zeros((3, 6, 6))
     moved[:, 3:, :3] = -skew(np.eye(3))  # -d x f
@@ -168,14 +168,15 @@ def usual_terms(sheet: Sheet, joints: int) -> list[Term]:
     crossed = np.zeros((30, 36))
     crossed[np.arange(30), np.flatnonzero(others)] = 1.0
     terms = (
-        Usual("rotation", [sheet.rotation] * 3, 1, STRENGTH, turn),
-        Usual("tilt", [sheet.tilt] * 2, 0, STRENGTH, tilt),
-        Usual("delay", [sheet.delay], 5, np.inf, late),
-        mixing("origin", np.full(3, sheet.origin), moved, 1, FIRM),
-        mixing("gain", np.full(6, sheet.gain), np.eye(6)[:, None] * np.eye(6)[:, :, None], 2, FIRM),
+        Usual("rotation", [sheet.rotation] * 3, Place.MOUNT, STRENGTH, turn),
+        Usual("tilt", [sheet.tilt] * 2, Place.ARM, STRENGTH, tilt),
+        Usual("delay", [sheet.delay], Place.STAMPS, np.inf, late),
+        mixing("origin", np.full(3, sheet.origin), moved, Place.MOUNT, FIRM),
+        mixing("gain", np.full(6, sheet.gain), np.eye(6)[:, None] * np.eye(6)[:, :, None],
+               Place.CALIBRATION, FIRM),
         mixing("cross_talk", (sheet.cross_talk * both[:, None] / both)[others],
-               crossed.reshape(30, 6, 6), 2, FIRM),
-        Usual("arm", [sheet.arm] * 3 * max(joints - 1, 0), 0, STRENGTH, arm),
-        Usual("flex", [sheet.flex if sheet.arm else 0.0] * joints, 0, STRENGTH, flex))
-    return [Usual("bias", sheet.bias_sd, 9, np.inf, zero, sheet.bias_mean),
+               crossed.reshape(30, 6, 6), Place.CALIBRATION, FIRM),
+        Usual("arm", [sheet.arm] * 3 * max(joints - 1, 0), Place.ARM, STRENGTH, arm),
+        Usual("flex", [sheet.flex if sheet.arm else 0.0] * joints, Place.ARM, STRENGTH, flex))
+    return [Usual("bias", sheet.bias_sd, Place.ZERO, np.inf, zero, sheet.bias_mean),
             *(term for term in terms if term.sd.any())]
