@@ -24,31 +24,11 @@ from .model.tool import Tool, load_tool, save_tool, tool_from_estimate
 from .robot import JointRecording, RobotRequest, check_base_parameters, identify_robot, save_robot
 from .settings import Settings, settings_from_mapping
 
-__all__ = [
-    "PARAMETER_NAMES",
-    "Body",
-    "ExportedPayload",
-    "Estimate",
-    "Finding",
-    "Identifier",
-    "InertialIdError",
-    "JointRecording",
-    "NoEstimate",
-    "ParameterVerdict",
-    "RobotRequest",
-    "Settings",
-    "Tool",
-    "check_base_parameters",
-    "export_payload",
-    "identify_accelerations",
-    "identify_recording",
-    "identify_robot",
-    "load_tool",
-    "save_robot",
-    "save_tool",
-    "settings_from_mapping",
-    "tool_from_estimate",
-]
+__all__ = ["PARAMETER_NAMES", "Body", "ExportedPayload", "Estimate", "Finding", "Identifier",
+           "InertialIdError", "JointRecording", "NoEstimate", "ParameterVerdict", "RobotRequest",
+           "Settings", "Tool", "check_base_parameters", "export_payload", "identify_accelerations",
+           "identify_recording", "identify_robot", "load_tool", "save_robot", "save_tool",
+           "settings_from_mapping", "tool_from_estimate"]
 
 
 def identify_recording(path: str | Path, settings: Settings | None = None
@@ -83,5 +63,4 @@ def export_payload(estimate: Estimate | NoEstimate | str | Path, format: str,
         NotEnoughData: there is no estimate, or its data do not tell mass or centre of mass;
             InertialIdError: a name is not allowed, or the file or the description cannot be used.
     """
-    urdf = robot_description if robot_description else ""
-    return export_estimate(estimate, format, urdf, parent, link)
+    return export_estimate(estimate, format, robot_description, parent, link)

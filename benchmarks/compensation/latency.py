@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from typing import NamedTuple
 
@@ -43,8 +42,7 @@ def measure(seconds: float) -> None:
 
 
 def _measure(rates: tuple[int, ...], seconds: float) -> None:
-    node = _start("inertial_id_ros.ros.main", "--ros-args", "-p",
-                  f"state.directory:={tempfile.mkdtemp()}")
+    node = _start("inertial_id_ros.ros.main", "--ros-args", "-p", "state.directory:=/tmp/load")
     bare, echo = _start("benchmarks.load.bare"), _start("benchmarks.compensation.echo")
     listener = _start("benchmarks.compensation.listener")
     talker = _start("benchmarks.load.talker", *map(str, rates), str(seconds + _WARM_UP),

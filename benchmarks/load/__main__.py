@@ -17,7 +17,6 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from typing import Any
@@ -60,8 +59,7 @@ def _run(rates: tuple[int, ...], options: argparse.Namespace) -> None:
     seconds = options.seconds
     core = max(os.sched_getaffinity(0))
     node = _start(core, "inertial_id_ros.ros.main", "--ros-args", "-p",
-                  f"estimator.method:={options.method}", "-p",
-                  f"state.directory:={tempfile.mkdtemp()}")
+                  f"estimator.method:={options.method}", "-p", "state.directory:=/tmp/load")
     bare = _start(core, "benchmarks.load.bare")
     talker = _start(min(os.sched_getaffinity(0)), "benchmarks.load.talker", *map(str, rates),
                     str(seconds + _WARM_UP), str(_BEFORE))

@@ -12,13 +12,12 @@ from ..model.newton_euler import GRAVITY, regressor, rotation, static_wrench
 from ..motion.causal import MotionNow, Now
 from ..motion.motion import Array
 from ..motion.robot import Chain
+from ..samples.ring import GAP_NS, JUMP_NS, SECOND
 from ..settings import CompensationSettings
 from .latch import LoadInUse, Mode
 
-STUCK = 100_000_000  # ns for which a slow sensor may repeat a wrench
-BACK = 1_000_000_000  # ns; stamps that go back by more are of a clock that jumped
 BLEND = 0.06  # s, time constant by which the wrench goes over to another load
-PAUSE = 0.1  # s without a compensated wrench, after which nothing is blended
+PAUSE = GAP_NS / SECOND  # s without a compensated wrench, after which nothing is blended
 
 
 class Compensation:
@@ -79,12 +78,12 @@ class Compensation:
 
     def _compensate(self, stamp: int, frame: str, wrench: list[float]) -> list[float] | str:
         """As `compensate`, with the reason where there is nothing to publish."""
-        if stamp <= 0 or 0 <= self._newest - stamp < BACK:
+        if stamp <= 0 or 0 <= self._newest - stamp < JUMP_NS:
             return "stamps_repeated"
         step, self._newest = 1e-9 * (stamp - self._newest), stamp
         if wrench != self._last:
             self._last, self._since = wrench, stamp
-        elif stamp - self._since >= STUCK:
+        elif stamp - self._since >= GAP_NS:
             return "wrench_stuck"
         elif self._out:
             return self._out  # a slow sensor repeats itself

@@ -7,7 +7,7 @@ does the same to the wrench, but does not follow the motion (its shadow).
 
 from __future__ import annotations
 
-from enum import Enum, auto
+from enum import Enum
 
 import numpy as np
 
@@ -25,22 +25,8 @@ SINGULAR = 0.1  # singular value, over the largest, of joints that feel a force
 SMALLEST, LEVER = 0.5, 0.2  # N of a disturbance; m, of its torque over its force
 PAYLOAD = np.r_[2.0, np.full(3, 0.3), np.full(6, 0.02)]  # of phi, for each N / g that is seen
 
-
-class Kind(Enum):
-    """Kinds of events."""
-
-    SUSPECT = auto()
-    CALM = auto()
-    PAYLOAD = auto()
-    RELEASED = auto()
-    ZEROED = auto()
-    RETURNED = auto()
-    OFFSET = auto()
-    POURS = auto()
-    SETTLED = auto()
-    LOST = auto()
-
-
+# Kinds of events.
+Kind = Enum("Kind", "SUSPECT CALM PAYLOAD RELEASED ZEROED RETURNED OFFSET POURS SETTLED LOST")
 _CHANGED, _SHADOW, _STILL = range(3)  # first filters of a bank; others of contact follow
 
 

@@ -175,9 +175,9 @@ class Predictor:
     def _age(self, number: int) -> float:
         return 0.0 if self.number is None else min(max(number - self.number, 0), LONGEST) * BIN
 
-    def is_known(self, share: float = 0.1) -> bool:
-        """True if mass and first moment are known to a share, or as a sample weighs them."""
+    def is_known(self) -> bool:
+        """True if mass and first moment are known to a tenth, or as a sample weighs them."""
         sd = np.sqrt(np.diag(self.covariance[0])[:4])
         size = np.r_[abs(self.mean[0, 0]), np.full(3, np.linalg.norm(self.mean[0, 1:4]))]
         weighed = 3.0 * np.repeat(self.sheet.noise, (1, 3)) / 9.81
-        return bool((sd < np.maximum(share * size, weighed)).all())
+        return bool((sd < np.maximum(0.1 * size, weighed)).all())

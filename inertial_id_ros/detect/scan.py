@@ -17,9 +17,10 @@ import numpy as np
 
 from ..model.history import History, Span
 from ..model.setup import Setup, Sheet
-from ..motion.motion import Array
+from ..motion.motion import BIN_NS, Array
 from ..motion.robot import Chain
 from ..robot.robot_file import TorqueLoad
+from ..samples.ring import SILENT_NS
 from .bank import TURN, Bank, Kind, has_moved
 from .predictor import Forecast, Predictor
 from .row import ALL, APART, BIAS, HALF, PHI, SETUP, STEP, Row, Rows, TorqueRows
@@ -37,7 +38,7 @@ VISIBLE = 8.0  # deviations: so large a contact would show in so few rows
 READINGS = 50  # rows of which a driver may take the mean as zero
 LONGEST, DOUBTED, RIPE = 6000, 150, 40  # bins of a disturbance in motion after which a fit, or one
 # to so few rows, is given up
-SILENT = 50  # bins without rows: the driver may have started anew
+SILENT = SILENT_NS // BIN_NS  # bins without rows: the driver may have started anew
 POUR = np.diag(np.r_[0.03, np.full(3, 0.005), np.full(6, 0.0005)] ** 2)  # of phi, in a second
 EMPTY = (np.zeros(10), np.r_[0.005, np.full(3, 0.001), np.full(6, 1e-4)])
 ANOTHER = np.array([0.015, 0.015, 0.006])  # rad, rad, s: from which rows are made anew

@@ -24,14 +24,13 @@ from ..model.rows import FEWEST, Rows, is_enough
 from ..model.setup import Correction, Setup
 from ..motion.motion import BIN, Array, Motion
 from .causes import CompensatedWeight, SensorFilter
-from .fit import VAGUE, Fit, Prior, Region, fit
+from .fit import ROUNDS, VAGUE, Fit, Prior, Region, fit
 from .residual import surprise
 from .terms import Term, Values, usual_terms
 
 SURPRISING, STRETCHED, LATE = 0.4, 2.5, 0.1  # of the data sheet; scale of a prior; s
 UNBELIEVABLE = -2.0  # logarithm
 EXPLAINED = 0.6  # of the data sheet, by all errors but that of a clock: nothing else is wrong then
-ROUNDS = 12  # of Gauss-Newton
 STEP, BOX = 12, 9  # bins from row to row, and of a moving mean that is taken twice
 INDEPENDENT = 0.4  # s, between residuals that do not repeat one another
 USUAL = 0.01  # of the wrench, which usual terms may leave
@@ -115,7 +114,7 @@ def _model(error: SetupError | None, window: Window, prior: Prior, more: Term | 
            given: Values | None = None) -> Model:
     """A fit of a corrected window: of usual terms, and one more, which begins at given values."""
     terms = [*usual_terms(prior.sheet, window.motion.joints.shape[1]), *filter(None, [more])]
-    new = fit(Rows(window, Setup()), terms, prior, given=given, rounds=ROUNDS)
+    new = fit(Rows(window, Setup()), terms, prior, given=given, rounds=2 * ROUNDS)
     odds = new.evidence + sum(term.odds for term in terms) + _belief_in_body(
         new.phi, new.covariance, prior.region)
     if error is not None:  # the density is that of readings as they came

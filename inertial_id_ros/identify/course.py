@@ -16,6 +16,7 @@ from ..detect.bank import Kind
 from ..detect.row import HALF
 from ..detect.scan import Event, Scan, torque_scan
 from ..explain.explain import Explanation
+from ..explain.setup_errors import SURPRISING
 from ..explain.torques import Torques
 from ..model.history import History, Window
 from ..motion.motion import BIN, BIN_NS, Array, IntArray, Motion
@@ -32,7 +33,6 @@ EVERY, PACE = 50, 10  # bins between estimates that scan and latch read; from ju
 AROUND = int(0.5 * WINDOW / BIN)  # bins about a fault that its samples reach
 LATER = 1000  # bins after a search, after which is searched anew
 GROWN = 1.25  # of the bins that count, or of what the models left, from which on is searched anew
-SURPRISING = 0.4  # of the data sheet: less is no reason to search anew
 
 
 class Known(NamedTuple):

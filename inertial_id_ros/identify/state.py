@@ -1,5 +1,5 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""What is kept from run to run: tool and tare. An estimate is saved for export and report alone.
+"""What is kept from run to run: tool and tare; no estimate.
 
 A restored tool is used unchanged. A restored tare counts less, since a sensor drifts and may have
 been zeroed between the runs; it is used only in the frame and under the conditions in which it was
@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import DamagedFile
-from ..estimate import Estimate
 from ..io import fields
-from ..io.files import read_document, write_document, write_json
+from ..io.files import read_document, write_document
 from ..model.tool import tool_from_content
 from ..settings import Settings
 from .beliefs import Beliefs, Tare, tare_conditions
@@ -30,11 +29,6 @@ def restored(beliefs: Beliefs, settings: Settings, kept: Beliefs) -> tuple[Belie
                         for name, value in tare_conditions(settings).items()
                         if kept.tare is not None and before.get(name) != value)
     return replace(beliefs, tool=kept.tool, tare=None if changes else kept.tare), changes
-
-
-def save_estimate(path: Path, estimate: Estimate) -> None:
-    """Write an estimate for export and report (raises OSError)."""
-    write_json(path, estimate.to_json())
 
 
 def save_state(path: Path, beliefs: Beliefs) -> None:

@@ -13,7 +13,7 @@ from ..motion.motion import BIN, Array
 from .rows import STEP, Rows
 from .setup import Sheet
 
-TIMES = (1.5, 6.0, 24.0)  # s, of the walks
+TIMES = 6.0 * 4.0 ** np.arange(-1, 2)  # s, of the walks
 SPREAD = (0.7, 2.0, *3 * (2.5,))  # of the logarithms of the strengths before the data
 SHORT = 2.0  # s: so short a window tells nothing of the walks; a longer one more and more
 _STEPS, _LONGEST, _SETTLED = 4, 2.0, 1e-2  # of Newton's method

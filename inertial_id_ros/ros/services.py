@@ -20,7 +20,7 @@ from ..estimate import Estimate, NoEstimate
 from ..extras import optional_packages
 from ..geometry.mesh import load_mesh, package_roots, resolve_resource
 from ..geometry.shape import Shape, shape_from_mesh, shape_from_points, shape_from_primitive
-from ..identify.state import save_estimate
+from ..io.files import write_json
 from ..model.tool import load_tool, save_tool, tool_from_estimate
 from .conversions import PRIMITIVES, coordinates, mesh_arrays, parameters_message, pose_matrix
 from .files import SAVES, TOOLS, CannotSave
@@ -91,7 +91,7 @@ class Services:
         if not isinstance(outcome, Estimate):
             raise NotEnoughData(f"nothing to save: {outcome.reason}")
         path = self._files.path(SAVES, request.name or self._files.own(DEFAULT_NAME).name)
-        self._files.write(path, lambda path: save_estimate(path, outcome))
+        self._files.write(path, lambda path: write_json(path, outcome.to_json()))
         response.path = str(path)
         return f"saved to {path}"
 

@@ -30,11 +30,13 @@ class Sensor(NamedTuple):
 
 # A limit in a data sheet is taken as two standard deviations. Ranges are those of the axis with the
 # smallest. "Not verified": written down from memory, without the data sheet at hand.
+UNKNOWN = Sensor(
+    "a strain-gauge sensor of medium quality", (0.1, 0.005), (0.2, 0.01), cross_talk=0.01)
+_SENSONE = Sensor("not verified", (0.15, 0.004), (0.5, 0.02), (500.0, 12.0))
 SENSORS = {
-    "unknown": Sensor(
-        "a strain-gauge sensor of medium quality", (0.1, 0.005), (0.2, 0.01), cross_talk=0.01),
+    "unknown": UNKNOWN,
     "ideal": Sensor(
-        "a simulated sensor: white noise and a constant bias", (0.1, 0.005), (0.0, 0.0),
+        "a simulated sensor: white noise and a constant bias", UNKNOWN.noise, (0.0, 0.0),
         cross_talk=0.0, gain_error=0.0, drift=(0.0, 0.0)),
     "ati_gamma": Sensor(
         "calibration SI-130-10: ranges 130 N (z: 400 N), 10 N m; uncertainty 1 % of full scale "
@@ -54,9 +56,9 @@ SENSORS = {
         "HEX-E: ranges 200 N, 10 N m (z: 6.5 N m); non-linearity 2 %, hysteresis 2 %, cross-talk "
         "5 % (not verified); what hysteresis takes off the gain is estimated, not part of it",
         (0.1, 0.004), (1.5, 0.07), (200.0, 6.5), 0.025),
-    "bota_sensone": Sensor("not verified", (0.15, 0.004), (0.5, 0.02), (500.0, 12.0)),
-    "bota_rokubi": Sensor(
-        "as SensONE; not verified, and its ranges are not known", (0.15, 0.004), (0.5, 0.02)),
+    "bota_sensone": _SENSONE,
+    "bota_rokubi": _SENSONE._replace(
+        source="as SensONE; not verified, and its ranges are not known", range=(0.0, 0.0)),
     "ufactory": Sensor(
         "six-axis sensor of the xArm: ranges 150 N (z: 200 N), 4 N m; resolution 0.1 N (z: 0.15 "
         "N), 0.005 N m; hysteresis 2.5 % (z and torque: 1 %), cross-talk 3 % (UFACTORY user "
@@ -79,7 +81,6 @@ SENSORS = {
         "external wrench, from torque sensors in the joints, 2 % of their largest torque (not "
         "verified)", (1.0, 0.1), (2.0, 0.2), cross_talk=0.0, gain_error=0.02, drift=(0.5, 0.05)),
 }
-UNKNOWN = SENSORS["unknown"]
 ESTIMATORS = ("density", "entropic", "lmi", "manifold", "ols", "pmd", "wls")
 EACH_OF_EIGHT = tuple(range(3, 27, 3))  # primitives: three numbers for each
 
