@@ -245,26 +245,19 @@ _MILD = ("sensor_frame.replaced", "robot_wrong.residual")  # as asked for; it do
 _LEFT_OUT = ("streams_mixed.joints", "streams_mixed.transforms")
 
 
-def made(name: str, level: str = "", **numbers: Any) -> Finding:
-    """The finding of a name with these numbers in its sentence.
-
-    Args:
-        level: in place of that of its kind, as of an event that is over.
+def made(name: str, known: Mapping[str, Any] | None = None, **numbers: Any) -> Finding:
+    """The finding of a name, or of a cause that has another one, with these numbers in its
+    sentence; usual ones may be lacking.
 
     Raises:
         KeyError: there is no such kind, or its sentence needs another number.
     """
+    name = _RENAMED.get(name, name)
     kind, _, about = name.partition(".")
-    row = KINDS[kind]
-    assert not level or level in LEVELS, level
-    text = row.text.format(**{"about": about, **numbers})
-    return Finding(name, level or row.level, printable(text))  # it may hold names from outside
-
-
-def finding_of(name: str, numbers: Mapping[str, float | str]) -> Finding:
-    """As `made`, where numbers may lack the usual ones, and a cause may have another name."""
-    given: dict[str, Any] = {"why": "", "where": "", "seconds": 0.0, **numbers}
-    return made(_RENAMED.get(name, name), "info" if name in _MILD else "", **given)
+    row, usual = KINDS[kind], {"about": about, "why": "", "where": "", "seconds": 0.0}
+    text = row.text.format(**{**usual, **(known or {}), **numbers})
+    level = "info" if name in _MILD else row.level
+    return Finding(name, level, printable(text))  # it may hold names from outside
 
 
 def sort_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:

@@ -19,7 +19,6 @@ from inertial_id_ros.kinds import (
     Doubt,
     Finding,
     doubt_of,
-    finding_of,
     made,
     withdraw_doubted,
 )
@@ -86,5 +85,5 @@ def test_each_kind_has_a_remedy_and_a_sentence_that_can_be_written_from_its_numb
 
 
 def test_a_robot_that_fits_but_roughly_is_no_wrong_one() -> None:
-    finding = finding_of("robot_wrong.residual", {"why": " exactly"})
+    finding = made("robot_wrong.residual", {"why": " exactly"})
     assert finding.kind == "robot_wrong" and doubt_of(finding) == NOTHING

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -302,16 +302,10 @@ def _lag(sensor: tuple[float, ...]) -> float:
     return sum(sensor[:1]) * (2.0 * sensor[1] if len(sensor) > 1 else 1.0)
 
 
-class TorqueSheet(Sheet):
-    """What is known of the joints of an identified robot, as `Sheet` has it of a sensor."""
-
-    floor: ClassVar[tuple[float, ...]] = (0.0,)
-
-
 def torque_scan(load: TorqueLoad, chain: Chain) -> Scan:
     """The scan of rows of a robot. Noise is that of its low-passed rows; what nothing explains is
     as large, and so is what offsets drift in a minute."""
     noise = tuple(load.robot.noise.tolist())
-    sheet = TorqueSheet(noise, noise, noise, 0.0, 0.0, (0.0, 0.0), np.zeros(load.joints),
-                        load.typical + load.robot.noise, 0.0, 0.0, 0.0, 0.0, 0.0)
+    sheet = Sheet(noise, noise, noise, 0.0, 0.0, (0.0, 0.0), np.zeros(load.joints),
+                        load.typical + load.robot.noise, 0.0, 0.0, 0.0, 0.0, 0.0, (0.0,))
     return Scan(sheet, rows=TorqueRows(load, chain))

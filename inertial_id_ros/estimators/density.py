@@ -102,21 +102,12 @@ class Density:
         pilot = phi + covariance @ np.linalg.solve(_EYE + information @ covariance,
                                                    vector - information @ phi)
         error = shape_covariance(shape, _at_center_of(pilot / pilot[0], even), self._settings)
-        return posterior(information, vector, prior, error)
-
-
-def posterior(information: Array, vector: Array, prior: DensityPrior, error: Array) -> Solution:
-    """phi and its covariance from the information matrix (10, 10) and vector (10,) of the data.
-
-    Args:
-        error: (10, 10) covariance of phi per kg^2 by a shape that may be wrong.
-    """
-    loose = replace(prior, slack=prior.wide_slack + error, widths=(LOOSE_WIDTH,))
-    wide = find_modes(information, vector, loose)[0]
-    wide = wide._replace(evidence=wide.evidence - LOG_ODDS)
-    phi, _ = average_modes([wide, *find_modes(information, vector, prior, wide.evidence)])
-    gap = wide.phi - phi
-    return Solution(phi, _symmetric(wide.covariance + np.outer(gap, gap)))
+        loose = replace(prior, slack=prior.wide_slack + error, widths=(LOOSE_WIDTH,))
+        wide = find_modes(information, vector, loose)[0]
+        wide = wide._replace(evidence=wide.evidence - LOG_ODDS)
+        phi, _ = average_modes([wide, *find_modes(information, vector, prior, wide.evidence)])
+        gap = wide.phi - phi
+        return Solution(phi, _symmetric(wide.covariance + np.outer(gap, gap)))
 
 
 def posterior_over_sizes(information: Array, vector: Array, reach: float) -> Solution:

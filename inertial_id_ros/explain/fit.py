@@ -115,8 +115,11 @@ def fit(rows: Rows, terms: Sequence[Term], prior: Prior, *, start: Fit | None = 
         near = CLOSE if number else CLOSE_TO_START if is_near else 0.0
         if np.sqrt(moved) < near or gained < SETTLED:  # or a flat valley, as of an arm at rest
             break
+    stretched = ((t.strength, scales[t.name] ** 2) for t in terms
+                 if np.isfinite(t.strength) and scales[t.name] > 1.0)
     evidence = (solution.evidence - noise.cost_of_choice(
-        log, mean, spread, system.spectrum, solution.freedom) - system.cost_of_scales(scales))
+        log, mean, spread, system.spectrum, solution.freedom) - sum(
+            0.5 * held * (np.log(square) + 1.0 / square - 1.0) for held, square in stretched))
     least = np.maximum(log, noise.least_strengths(mean, rows.time[-1] - rows.time[0]))
     wide = system.solve(least, {k: max(scale, 1.0) for k, scale in scales.items()})
     return Fit(terms, solution.x[:10], solution.covariance[:10, :10],
@@ -206,11 +209,6 @@ class System:
                 new = math.sqrt((held + square) / (held + known + 1e-9))
                 out[term.name] = min(max(new, scale / CHANGE, LEAST_SCALE), scale * CHANGE)
         return out
-
-    def cost_of_scales(self, scales: Mapping[str, float]) -> float:
-        """What stretched priors take off the evidence."""
-        return sum(0.5 * t.strength * (np.log(scales[t.name] ** 2) + scales[t.name] ** -2 - 1.0)
-                   for t in self.terms if np.isfinite(t.strength) and scales[t.name] > 1.0)
 
 
 class Solution:

@@ -8,7 +8,7 @@ import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import unquote, urlparse
+from urllib.parse import unquote
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -85,26 +85,19 @@ def resolve_resource(resource: str, roots: tuple[Path, ...] = ()) -> Path:
     """The file behind a plain path, a ``file://`` or a ``package://`` resource.
 
     Raises:
-        InvalidShape: another scheme, or a package that is not under the given roots.
+        InvalidShape: empty, another scheme, or a package that is not under the given roots.
     """
-    if not resource:
-        raise InvalidShape("shape.mesh is empty; give a mesh file")
-    try:
-        parsed = urlparse(resource)
-    except ValueError as error:
-        raise InvalidShape(f"mesh resource '{resource[:200]}' is no address: {error}") from None
-    if parsed.scheme == "":
+    scheme, divider, rest = resource.partition("://")
+    if resource and not divider:
         return user_path(resource)
-    if parsed.scheme == "file" and parsed.netloc == "":
-        return user_path(unquote(parsed.path))
-    if parsed.scheme != "package":
-        raise InvalidShape(f"mesh resource '{resource[:200]}' has scheme '{parsed.scheme}'; "
-                           "allowed: file, package")
-    for root in roots:
-        path = root / parsed.netloc / unquote(parsed.path).lstrip("/")
+    if scheme == "file" and rest.startswith("/"):
+        return user_path(unquote(rest))
+    for root in roots if scheme == "package" else ():
+        path = root / unquote(rest).lstrip("/")
         if os.path.isfile(path):
             return path
-    raise InvalidShape(f"{resource[:200]} was not found in the installed packages")
+    raise InvalidShape(f"shape.mesh is '{resource[:200]}'; allowed: a path, file:///..., or "
+                       "package://... of an installed package")
 
 
 def package_roots() -> tuple[Path, ...]:

@@ -14,7 +14,7 @@ from ..explain.contradictions import Reason, contradictions
 from ..explain.explain import Explanation, explain
 from ..explain.torques import Torques, explain_torques
 from ..inertia import is_consistent, min_eigenvalue
-from ..kinds import finding_of
+from ..kinds import made
 from ..model.history import Window
 from ..model.rows import FEWEST, STEP, is_enough
 from ..motion.motion import BIN, BIN_NS, Array
@@ -90,7 +90,7 @@ def estimate(window: Window, end: int, basis: Basis, known: Explanation | None =
         refused, surprise = explained.refused, 1.0
     outcome: Outcome
     if refused:
-        outcome = NoEstimate(stamp, basis.frame, finding_of(*refused[0]).text, is_finding=True)
+        outcome = NoEstimate(stamp, basis.frame, made(*refused[0]).text, is_finding=True)
     else:
         outcome = _outcome(explained, window, stamp, basis, begun)
     return Conclusion(outcome, explained, refused, surprise)

@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import InvalidShape, NotEnoughData
 from ..estimate import Estimate, NoEstimate, Outcome
 from ..io.inputs import Samples, split_by_time
-from ..kinds import Finding, finding_of, sort_findings, with_findings
+from ..kinds import Finding, made, sort_findings, with_findings
 from ..motion.frames import place_of
 from ..motion.motion import BIN_NS, SECOND
 from ..motion.source import Streams
@@ -161,7 +161,7 @@ class Identifier:
         given = [*self.streams.findings(), *self.course.findings()]
         if self._reset:
             given.append(("reset", {"why": self._reset}))
-        found = [finding_of(*one) for one in (*given, *(said.findings if said else ()))]
+        found = [made(*one) for one in (*given, *(said.findings if said else ()))]
         return sort_findings({one.name: one for one in found}.values())
 
     # ---- commands -------------------------------------------------------------------------------

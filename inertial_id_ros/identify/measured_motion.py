@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation
 from ..estimate import NoEstimate, Outcome
 from ..geometry.shape import Shape
 from ..io.fields import as_finite_rows, as_rotations, as_stamps
-from ..kinds import finding_of, with_findings
+from ..kinds import made, with_findings
 from ..model.history import History
 from ..motion.frames import quaternions_of
 from ..motion.motion import Motion
@@ -66,4 +66,4 @@ def identify_accelerations(stamps: ArrayLike, rotation: ArrayLike, acceleration:
                     basis_of(settings, replace(beliefs, tool=None, shape=shape or beliefs.shape),
                              frame))
     return with_findings(replace(said.outcome, stamp_ns=int(times[-1])),
-                         (finding_of(*given) for given in said.findings))
+                         (made(*given) for given in said.findings))

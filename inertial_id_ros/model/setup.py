@@ -30,7 +30,8 @@ class Sheet:
         gain: of each channel; cross_talk: of each on each other, relative to `scale` [N, N m].
         bias_mean, bias_sd: (6,) of the zero [N, N m], sign of W.
         rotation, tilt, arm: of the sensor, of gravity, of each joint's axes [rad].
-        origin: of the sensor's origin [m]; delay: of the stamps of the wrench [s].
+        origin: of the sensor's origin [m]; delay: of the stamps of the wrench [s]; floor: [N, N m],
+            no row of the scan is better.
     """
 
     noise: tuple[float, ...]
@@ -46,9 +47,9 @@ class Sheet:
     arm: float
     origin: float
     delay: float
+    floor: tuple[float, ...] = (0.03, 0.0015)
 
     flex: ClassVar[float] = 1e-4  # rad/(N m), of each joint
-    floor: ClassVar[tuple[float, ...]] = 0.03, 0.0015  # N, N m: no row of the scan is better
 
     @property
     def lever(self) -> float:

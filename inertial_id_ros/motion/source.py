@@ -410,7 +410,14 @@ class Streams:
         else:
             yield from _of_motion("joints", self.joints.tracks.values())
         if self._said not in ("", self.frame) and self._place.place is None:
-            yield _other_frame(self._said, self.frame)
+            if self._said.endswith("tool0_controller"):
+                yield "sensor_frame.unknown", {"why": f"the wrench is expressed in '{self._said}', "
+                                               "the TCP of the robot, and no transform tells where "
+                                               f"that lies in '{self.frame}'"}
+            else:
+                yield "sensor_frame.replaced", {
+                    "why": f"its messages name '{self._said}', wrench.sensor_frame '{self.frame}' "
+                           "is used instead"}
         for name, rings in (("wrench", [self.wrenches.ring]), ("motion", joints + poses)):
             last = _newest(rings)  # it has stopped, or its clock is behind
             if last and self.newest - last > SILENT_NS:
@@ -424,16 +431,6 @@ def _tracks_of(transforms: Chain, frames: Frames) -> list[Track]:
 def _motion_of(transforms: Chain, frames: Frames, finished: bool) -> Motion:
     signal = advance_together(_tracks_of(transforms, frames), finished)
     return transforms.motion(signal.number, (), *signal[1:])
-
-
-def _other_frame(said: str, frame: str) -> tuple[str, Numbers]:
-    """The finding of wrenches in a frame that lies nobody knows where."""
-    if said.endswith("tool0_controller"):
-        return "sensor_frame.unknown", {"why": f"the wrench is expressed in '{said}', the TCP of "
-                                        "the robot, and no transform tells where that lies in "
-                                        f"'{frame}'"}
-    return "sensor_frame.replaced", {"why": f"its messages name '{said}', wrench.sensor_frame "
-                                     f"'{frame}' is used instead"}
 
 
 def _of_motion(name: str, tracks: Iterable[Track]) -> Iterator[tuple[str, Numbers]]:

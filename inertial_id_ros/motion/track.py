@@ -224,8 +224,10 @@ class Track:
         centres = number * BIN_NS + BIN_NS // 2
         fit = fit_quartics(stamps, rows, centres, window, self._origin, end)
         if not even and len(stamps) >= 2 * GROUP:
-            fit = _better(fit, fit_quartics(on_line(stamps), rows, centres, window, self._origin,
-                                            end))
+            other = fit_quartics(on_line(stamps), rows, centres, window, self._origin, end)
+            better = other.known & (other.missed.sum(1) < fit.missed.sum(1))
+            fit = Fit(*(np.where(better.reshape(-1, *[1] * (b.ndim - 1)), b, a)
+                        for a, b in zip(fit, other, strict=True)))
         reach = int(0.5 * SECOND * window) + 1
         off = self._are_positions * np.sqrt(fit.missed.max(axis=1)) / (window / WINDOW) ** 3
         for k in np.flatnonzero(fit.known & (off > OFF)).tolist():
@@ -252,13 +254,6 @@ def advance_together(tracks: Sequence[Track], finished: bool) -> Signal:
 def _group_of(stamp: int) -> int:
     """First bin of the group of a stamp [ns]."""
     return int(stamp) // BIN_NS // GROUP * GROUP
-
-
-def _better(one: Fit, other: Fit) -> Fit:
-    """Of each bin the fit that misses less."""
-    better = other.known & (other.missed.sum(1) < one.missed.sum(1))
-    return Fit(*(np.where(better if b.ndim == 1 else better[:, None], b, a)
-                 for a, b in zip(one, other, strict=True)))
 
 
 # ---- faults -------------------------------------------------------------------------------------

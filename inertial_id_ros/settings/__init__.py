@@ -14,19 +14,10 @@ from typing import Any
 
 from ..errors import InvalidSetting
 from . import groups
-from .groups import (
-    ESTIMATORS,
-    SENSORS,
-    ApplySettings,
-    CompensationSettings,
-    PrecompensatedSettings,
-    ShapeSettings,
-    WrenchSettings,
-)
+from .groups import ESTIMATORS, SENSORS, CompensationSettings, ShapeSettings
 from .spec import Spec, check, coerce, iter_group, unknown_setting
 
-__all__ = ["ESTIMATORS", "SENSORS", "ApplySettings", "CompensationSettings",
-           "PrecompensatedSettings", "Settings", "ShapeSettings", "WrenchSettings", "flatten",
+__all__ = ["ESTIMATORS", "SENSORS", "CompensationSettings", "Settings", "ShapeSettings", "flatten",
            "iter_settings", "settings_from_mapping"]
 
 

@@ -12,7 +12,7 @@ from ...estimate import Estimate, Outcome
 from ...identify.beliefs import basis_of, named_beliefs, stated_by_driver
 from ...identify.estimate import estimate
 from ...identify.identifier import make_identifier
-from ...kinds import Finding, finding_of, made, sort_findings, withdraw_doubted
+from ...kinds import Finding, made, sort_findings, withdraw_doubted
 from ...motion.robot import read_description
 from ...settings import Settings
 from ..recordings import PosesAtRest, Recording, StatedPayload, bags, tables
@@ -114,7 +114,7 @@ def identify_poses(poses: PosesAtRest, settings: Settings) -> Identification:
     settings = settings.replace({"buffer.window": poses.seconds})
     said = estimate(history.window(history.end, poses.seconds), history.end,
                     basis_of(settings, beliefs, poses.frame))
-    findings = tuple(finding_of(*given) for given in said.findings)
+    findings = tuple(made(*given) for given in said.findings)
     outcome = withdraw_doubted(said.outcome, findings)
     note = "each row is taken for a pose at rest, as there is no time, or rows are far apart"
     return Identification(outcome, (Snapshot(0.0, outcome, findings),), findings, 0.0,

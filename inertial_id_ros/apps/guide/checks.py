@@ -20,7 +20,7 @@ from ...explain.contradictions import contradictions
 from ...explain.explain import explain
 from ...explain.fit import Region
 from ...identify.estimate import FEWEST
-from ...kinds import KINDS, Finding, finding_of
+from ...kinds import KINDS, Finding, made
 from ...model.history import Window
 from ...model.newton_euler import GRAVITY, regressor
 from ...model.rows import stretches
@@ -283,10 +283,10 @@ def check_by_motion(window: Window, settings: Settings) -> tuple[Row, ...]:
     if wrong:
         other = "on_environment" if convention == "on_sensor" else "on_sensor"
         return tuple(Row(
-            name := NAMES.get(kind, FRAME), FAILED, finding_of(kind, numbers).text,
+            name := NAMES.get(kind, FRAME), FAILED, made(kind, numbers).text,
             EXPECTED.get(name, "as the settings say"),
             f"Set wrench.convention to '{other}' (it is '{convention}')."
-            if kind == "sign_wrong" else KINDS[finding_of(kind, numbers).kind].remedy)
+            if kind == "sign_wrong" else KINDS[made(kind, numbers).kind].remedy)
             for kind, numbers in wrong)
     delay, limit = found.setup.delay, 2.0 * settings.alignment.delay_sd
     clocks = judged(CLOCKS, abs(delay) > limit, f"the force comes {1e3 * abs(delay):.0f} ms "

@@ -22,7 +22,7 @@ from ...io.inputs import (
     Wrenches,
     input_topics,
 )
-from ...kinds import finding_of
+from ...kinds import made
 from ...model.history import LONGEST, History, Window
 from ...motion.frames import place_of
 from ...motion.robot import link_names, parse_urdf, read_description
@@ -132,7 +132,7 @@ class Recorder:
         with self._lock:
             streams, kept, problem = self._streams, list(self._kept), self._problem
             missing, chain = streams.missing(), streams.chain.names if streams.chain else ()
-            findings = tuple(finding_of(*some) for some in streams.findings())
+            findings = tuple(made(*some) for some in streams.findings())
             tcp = _distance_of_tcp(streams)
         counts = Counter[tuple[str, ...]]()
         for _, some in kept:
