@@ -2,13 +2,11 @@
 """Findings: what went wrong or deserves attention; and the table of their kinds.
 
 Code names a kind and numbers, `made` writes the sentence; node, report, guide and docs read the
-table: how serious each kind is, what it puts in doubt, its sentence, its remedy. A finding of level
-``info`` puts nothing in doubt. A name is a kind, and after a dot what it is about, where that may
-be one of several (`samples_late.wrench`).
+table. A finding of level ``info`` puts nothing in doubt. A name is a kind, and after a dot what it
+is about, where that may be one of several (`samples_late.wrench`).
 
-`withdraw_doubted` is the one rule for all who pass an estimate on: messages, parameters, goals,
-`~/apply`, exports, the client, the report and exit statuses follow `valid` and the verdict, which
-are made there. `docs/make_troubleshooting_page.py` prints the table.
+`withdraw_doubted` is the one rule for all who pass an estimate on: they follow `valid` and the
+verdict, which are made there. `docs/make_troubleshooting_page.py` prints the table.
 """
 
 from __future__ import annotations

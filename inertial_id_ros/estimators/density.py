@@ -3,20 +3,15 @@
 
     max  log p(t | phi(rho)) + log p(log rho),
 
-with a Gaussian process as the prior of log rho (`geometry/density_prior.py`). For each of several
-widths of that process
+with a Gaussian process as the prior of log rho (`geometry/density_prior.py`), for each of several
+widths ``min  phi'H phi/2 - g'phi + w'w/2,  phi = M (v exp(log m0 + D w))``, by Newton steps.
+Rich data fix phi almost exactly, and phi is a curved function of w: its curvature is weighted by
+what pulls at phi after a Gauss-Newton step, and a step that the objective refuses is first taken
+back along the valley (second-order correction: Nocedal, Wright 2006, section 18.3), then halved.
 
-    min  phi'H phi/2 - g'phi + w'w/2,    phi = M (v exp(log m0 + D w)),
-
-by damped Newton steps. Rich data fix phi almost exactly, and phi is a curved function of w: its
-curvature is weighted by what pulls at phi after a Gauss-Newton step (a Lagrange multiplier), and a
-step that the objective refuses is taken back along the valley by what phi moved beyond its linear
-change (a second-order correction: Nocedal, Wright 2006, section 18.3), before it is halved.
-
-The widths, and the shape as it is given against one that is wrong as far as the settings admit, are
-averaged by their evidence (Laplace's approximation). Errors of the shape, and what nodes cannot
-represent, are a Gaussian slack beside the density. Intervals are those of the widest prior, with
-what lies between it and the average. Where no shape is given, balls of several sizes are averaged.
+Widths, and the shape as given against one that is wrong as far as the settings admit, are averaged
+by their evidence (Laplace); without a shape, balls of several sizes. Errors of the shape are a
+Gaussian slack beside the density. Intervals are those of the widest prior.
 """
 
 from __future__ import annotations

@@ -2,19 +2,15 @@
 """`entropic`: least squares with the log-determinant prior of Lee, Wensing, Park 2020 (their GEO).
 
 ``min |R phi - t|^2 + gamma (-log det J(phi) + tr(J0^-1 J(phi)))`` (entropic divergence, eq. 19),
-with J0 the evenly filled shape of the measured mass. The barrier keeps ``J > 0``.
+with J0 the evenly filled shape of the measured mass; the barrier keeps ``J > 0``. In coordinates in
+which J0 is one, ``exp(-gamma/2 (...))`` is a Wishart density with its mode at J0: gamma = 4
+says that the body resembles the evenly filled shape to 50 % of itself. Its constant is known, so
+that the evidence of the data chooses gamma (Laplace). Intervals do not follow gamma above a weight:
+little data agree with every one.
 
-In the coordinates of the reference body and per measured mass, J0 is the identity. There
-``exp(-gamma/2 (...))`` is a Wishart density with its mode at J0, in which an entry has a standard
-deviation of about ``1 / sqrt(gamma)``: gamma = 4 says that the body resembles the evenly filled
-shape to 50 % of itself. The density's constant is known, so that the data can choose the weight by
-their evidence (Laplace's approximation): heavy where the shape is filled evenly, light where not.
-Intervals do not follow it above a weight: little data agree with every one.
-
-`BarrierFit` minimises ``|A svec(Z) - t|^2 + w (tr Z - log det Z)`` by Newton steps in the frame of
-a factor ``Z = P P'``, where the Hessian of the barrier is the identity. Over w the function is
-self-concordant, so that damped steps converge from anywhere (Boyd, Vandenberghe 2004, section
-9.6); few are needed where w falls in stages from a weight at which ``Z = 1`` is almost the optimum.
+`BarrierFit` minimises ``|A svec(Z) - t|^2 + w (tr Z - log det Z)`` by damped Newton steps in the
+frame of a factor ``Z = P P'``, where the Hessian of the barrier is the identity; they converge from
+anywhere (self-concordant: Boyd, Vandenberghe 2004, section 9.6), fast where w falls in stages.
 """
 
 from __future__ import annotations

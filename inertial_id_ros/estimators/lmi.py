@@ -1,17 +1,13 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """`lmi`: least squares over all physically consistent bodies (Wensing, Kim, Slotine 2017).
 
-``min |R phi - t|^2  s.t.  J(phi) >= epsilon m J(reference body)``, Theorem 3. The margin is linear
-in phi, scales with the mass, and does not depend on the axes. Optional: the centre of mass in the
-shape's bounding box; a density realisable on the shape's bounding ellipsoid (eq. 23, which implies
-eq. 22 for the centre of mass), or on the union of the ellipsoids of its primitives (Corollary 2: a
-sum of bodies, one in each).
+``min |R phi - t|^2  s.t.  J(phi) >= epsilon m J(reference body)``, Theorem 3; the margin is linear
+in phi. Optional: the centre of mass in the shape's bounding box; a density realisable on its
+bounding ellipsoid (eq. 23), or on the union of those of its primitives (Corollary 2).
 
 `_Statement` is that in cvxpy, for Clarabel, with ``phi = phi0 + R^-1 z`` and phi0 the unconstrained
-optimum: the least distance from the origin to a cone. There the Hessian is 1 however badly
-conditioned the data are, and the objective holds no large constant. The margin is seen along its
-own axes at phi0, each in its unit, which changes no sign. Where phi0 is feasible it is the optimum,
-and no solver is called.
+optimum: the Hessian is 1 however badly conditioned the data are. The margin is seen along its own
+axes at phi0, each in its unit, which changes no sign. A feasible phi0 needs no solver.
 """
 
 from __future__ import annotations

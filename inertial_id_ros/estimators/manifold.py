@@ -2,12 +2,10 @@
 """`manifold`: physically consistent least squares on R x R3 x SO(3) x R3 (Traversaro et al. 2016).
 
 The body is (m, c, Q, L): mass, centre of mass, principal axes, second moments of mass along them
-(eqs 15, 22); ``m > 0, L > 0`` is all that full physical consistency asks (Theorem 1). A Newton step
-moves, in the frame of the body, its mass (dm), centre (m dc), axes ((L_j - L_i) dw_k) and moments
-(dL): the chart of eq. 26, scaled so that coinciding moments are no special case. A barrier
-``-w (log m + sum log L)`` keeps every iterate a body, also the one at which the steps run out; w
-falls to nothing, and the optimum is that of `lmi`: the same data, weak prior and margin
-``J >= epsilon m J(reference body)``, all in the coordinates of the reference body.
+(eqs 15, 22); ``m > 0, L > 0`` is all that consistency asks (Theorem 1). A Newton step moves them in
+the frame of the body: the chart of eq. 26, scaled so that coinciding moments are no special case. A
+barrier ``-w (log m + sum log L)``, which falls to nothing, keeps every iterate a body; the optimum
+is that of `lmi`: the same data, weak prior and margin, in coordinates of the reference body.
 """
 
 from __future__ import annotations

@@ -2,15 +2,13 @@
 """`pmd`: point-mass discretization (Nadeau, Giamou, Kelly 2022, eqs 8 and 9).
 
 ``min |F_static [b; P m; -1]| + |F_full [b; P m; -1]| + lambda |m|,  m >= 0``: masses at fixed
-points of the shape, P maps them to phi, b is the bias. The norms are not squared (form ``norm``);
-the prior of the bias, where it has one, is part of the full model's norm, one sample's noise being
-one unit. With the weighting ``noise`` there is one data norm, of the full model, in which the bias
-is eliminated already.
+points of the shape, P maps them to phi, b is the bias, its prior part of the full model's norm.
+The norms are not squared (form ``norm``). With the weighting ``noise`` there is one data norm, of
+the full model without the bias.
 
-`_Statement` is that in cvxpy, on the triangular factors of the data, for Clarabel; ``squared`` is a
-quadratic program, of which OSQP solves nine of ten within 20 ms, Clarabel the rest. The rows are in
-N: each is divided by its noise and multiplied by the force noise, so that lambda keeps the paper's
-unit.
+`_Statement` is that in cvxpy, on triangular factors, for Clarabel; ``squared`` is a quadratic
+program, of which OSQP solves nine of ten within 20 ms, Clarabel the rest. Rows are divided by their
+noise and multiplied by the force noise [N], so that lambda keeps the paper's unit.
 """
 
 from __future__ import annotations

@@ -4,12 +4,9 @@ squares with it: `wls`, whitened, and `ols`, with N and N m as they are (Atkeson
 1986). Nothing keeps the answers of these two physical.
 
 With ``J(unit_phi) = L L'`` (L upper block triangular, that is an affine map of space), the
-coordinates are ``x = svec(L^-1 J(phi) L^-T)``. There the reference body is ``svec(1)``, lengths are
-multiples of its radius of gyration, and "small" means the same along a thin and along a long axis.
-
-The weak prior decides only what the data leave open (still poses, turning about one axis, a load
-that hardly moves): there the answer is as large as the reference body, with its centre of mass
-where the data put it. Its standard deviation is 10000 times that body; the mass has no prior.
+coordinates are ``x = svec(L^-1 J(phi) L^-T)``: lengths are multiples of its radius of gyration. The
+weak prior decides only what the data leave open: there the answer is as large as the reference body
+with its centre of mass where the data put it, to 10000 times that body; the mass has no prior.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Errors of the set-up: which explain a window far better than the set-up as stated does.
 
-All are tried by least squares on thinned rows, by one likelihood and prior; the best are fitted.
-The noise of forces and of torques is unknown, and at least what usual terms may leave. Bodies that
-cannot be cost evidence: a negative mass, or a centre of mass out of reach.
+All are tried by least squares on thinned rows, by one prior and likelihood, whose noise is at least
+what usual terms may leave; the best are fitted. Bodies that cannot be cost evidence: a negative
+mass, or a centre of mass out of reach.
 """
 
 from __future__ import annotations

@@ -1,16 +1,13 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""What a shape says about where its mass sits: the prior of the estimator `density`, over positive
-densities.
+"""What a shape says about where its mass sits: the prior of the estimator `density`.
 
 Nodes fill the shape, corners included; the logarithm of the density at the nodes is a Gaussian
-process, so that every density is positive and every body drawn from the prior is physically
-consistent. A slack covers what nodes and a slightly wrong size leave open; that of intervals also
-covers sections in which mass may sit at any depth. `shape_covariance` is what the errors of its
-pose and size add that a user admits.
+process, so that every body drawn from the prior is physically consistent. A slack covers what nodes
+and a slightly wrong size leave open; that of intervals also sections in which mass may sit at any
+depth. `shape_covariance` is what the errors of pose and size add that a user admits.
 
-Where no shape is given, it is one of several balls about the sensor, equally probable on a
-logarithmic scale: all that is known is how far an object reaches at most, and a single ball of that
-size would claim that the mass is spread over all of it.
+Without a shape, it is one of several balls about the sensor, equally probable on a logarithmic
+scale: one ball as large as an object may be would claim that the mass is spread over all of it.
 """
 
 from __future__ import annotations
