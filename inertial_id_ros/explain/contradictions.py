@@ -8,12 +8,13 @@ from scipy.spatial.transform import Rotation
 
 from ..model.setup import Sheet
 from .explain import Explanation
+from .residual import LARGE
 from .setup_errors import SMALLEST, SetupError
 
 Reason = tuple[str, dict[str, float | str]]
 
 SIGNIFICANT = 5.0  # deviations
-UNEXPLAINED, SHARE = 5.0, 0.2  # residual in those of the data sheet; and in the load, less its mean
+SHARE = 0.2  # of the residual in the load, less its mean
 HEAVIEST, FARTHEST = 150.0, 1.5  # kg, m: no robot carries more, or farther out
 LIGHT, WIDE = 0.2, 0.3  # kg, of less than nothing; m, within which so light a body lies
 DIAGONAL = [4, 7, 9]  # of the inertia in phi
@@ -102,6 +103,6 @@ def _of_frame(explained: Explanation, sheet: Sheet) -> list[Reason]:
     moving = fit.rows.y - np.outer(fit.rows.constant, fit.values["bias"])
     forces, left = np.linalg.norm(moving[:, :3]), np.linalg.norm(fit.solution.left[:, :3])
     share = float(left / np.maximum(forces, 1e-6))
-    if sheet.is_ideal or explained.surprise < UNEXPLAINED or share < SHARE:
+    if sheet.is_ideal or explained.surprise < LARGE or share < SHARE:
         return []
     return [("frame_wrong", {"why": f": {share:.0%} of the force remain"})]

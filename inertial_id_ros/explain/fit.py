@@ -21,7 +21,7 @@ VAGUE = np.r_[30.0, np.full(3, 5.0), np.full(6, 3.0)]  # deviations of phi befor
 LIGHTEST = 0.05  # kg: what is relative to the mass takes at least this
 ROUNDS, CLOSE = 6, 0.3  # a change of phi, in deviations, which ends them
 CLOSE_TO_START = 1.0  # the same of the first round, where that began near the answer
-FIRST_SCALE, LEAST_SCALE, CHANGE = 0.3, 0.03, 10.0  # of a prior; change in a round
+FIRST_SCALE, CHANGE = 0.3, 10.0  # of a prior; in a round, and from the first to the least one
 LATEST = 0.3  # s
 EPS = float(np.finfo(float).eps)
 HALVINGS = 4  # of a step
@@ -207,7 +207,7 @@ class System:
                 square = float(np.square(x[term.name] / term.sd).sum())
                 held = term.strength if square > known else 0.0
                 new = math.sqrt((held + square) / (held + known + 1e-9))
-                out[term.name] = min(max(new, scale / CHANGE, LEAST_SCALE), scale * CHANGE)
+                out[term.name] = min(max(new, scale / CHANGE, FIRST_SCALE / CHANGE), scale * CHANGE)
         return out
 
 

@@ -52,7 +52,7 @@ class Cable(Law):
 
     name, place, is_inexact, odds = "cable", Place.ROOM, True, -2.0
     sd = np.r_[np.full(3, 0.5), 3.0, 6.0, np.full(3, 0.1)]
-    mean = np.r_[0.0, 0.0, ABOVE, EXCESS, np.zeros(4)]
+    mean = np.r_[0.0, 0.0, ABOVE, EXCESS, 0.0, np.zeros(3)]
 
     def starts(self, fit: Fit) -> list[Values]:
         return [{self.name: np.r_[point, self.EXCESS, 0.5 * self.sd[4], np.zeros(3)]}
@@ -100,7 +100,7 @@ class Pouring(Law):
     SHORTEST, BOUNDS = 0.4, (-3.0, 4.5)  # s, of the stretch; of these logarithms
     RADIUS = 0.1  # m, of gyration
     AGES = 1.5 ** np.arange(9)  # s: at which climbs begin
-    NAMED, UNSURE = (0.03, 0.003), 0.2  # of the mass; m; s, of when now is
+    NAMED, UNSURE = 0.1, 0.2  # of these deviations; s, of when now is
 
     name, place, odds = "payload_walks", Place.MOVES, -4.0
 
@@ -169,7 +169,8 @@ class Pouring(Law):
 
     def describe(self, rows: Rows, phi: Array, values: Array) -> Mapping[str, float]:
         change, rate = values[self.ages:], self._rate(phi, values)
-        if abs(change[0]) < self.NAMED[0] and np.linalg.norm(change[1:4]) < self.NAMED[1]:
+        if abs(change[0]) < self.NAMED * self.SHARE and (
+                np.linalg.norm(change[1:4]) < self.NAMED * self.WAY):
             return {}
         speed = float(np.linalg.norm((report_jacobian(phi) @ rate)[1:4]))
         return {"mass_rate": float(rate[0]), "speed": speed}
@@ -187,11 +188,11 @@ class Swing(Law):
 
     RATES = 0.6 * 1.2 ** np.arange(11)  # Hz, at which climbs begin
     BOUNDS, DAMPINGS = (np.log(0.3), np.log(4.0)), (0.005, 0.4)
-    LEVER, NAMED = 0.1, 0.08  # m; of the mass
+    LEVER, NAMED, DAMPING = 0.1, 0.08, 0.06  # m; of the mass
 
     name, place, takes_inertia, odds = "not_rigid", Place.MOVES, True, -8.0
-    sd = np.r_[0.5, 0.06, 0.5, np.ones(3)]
-    mean = np.r_[np.log(1.5), 0.06, np.zeros(4)]
+    sd = np.r_[0.5, DAMPING, 0.5, np.ones(3)]
+    mean = np.r_[np.log(1.5), DAMPING, 0.0, np.zeros(3)]
 
     def starts(self, fit: Fit) -> list[Values]:
         at = [np.r_[np.log(rate), self.mean[1]] for rate in self.RATES]

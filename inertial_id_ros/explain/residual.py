@@ -14,7 +14,7 @@ from ..motion.motion import Array
 from .fit import Fit
 
 USUAL = 2.0  # times the data sheet; what is more is unknown
-NAMED = (5.0, 0.1)  # times the data sheet, and share of the load
+LARGE, SHARE = 5.0, 0.1  # times the data sheet, and share of the load
 UNTOLD = 0.075  # m: accelerations that no transform tells go with the weight as if so far out
 SECOND, FEWEST, ENOUGH = 1.0, 6, 3  # s, of a slice; rows in one; slices to compare with
 SLOW = 0.15  # share of the noise that is slow, on average over the modes
@@ -32,7 +32,7 @@ class Unknown(NamedTuple):
     @property
     def is_large(self) -> bool:
         """True if it is worth a finding."""
-        return bool(np.any((self.times > NAMED[0]) & (self.share > NAMED[1])))
+        return bool(np.any((self.times > LARGE) & (self.share > SHARE)))
 
     def covariance(self, phi: Array) -> Array:
         """Of phi (10, 10): intervals widen as if it looked like that share of any of its parts."""

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..model.history import Window
-from ..model.rows import stretches
+from ..model.rows import HALF, stretches
 from ..model.setup import Setup
 from ..motion.motion import Array
 from ..robot.least_squares import equivalent_white_noise, friction_weight
@@ -21,10 +21,10 @@ from ..robot.robot_file import LoadColumns, TorqueLoad
 from .contradictions import SIGNIFICANT, Reason
 from .fit import VAGUE
 
-KERNEL = np.hanning(23) / np.hanning(23).sum()  # bins, as long as that of a wrench
+KERNEL = np.hanning(2 * HALF + 3) / (HALF + 1)  # bins, as long as that of a wrench
 ZERO_SD = 1000.0  # N m: a zero that has moved may be anywhere
 ROUNDS, LEAST = 3, 1e-3  # of the noise; of the robot's own: what rows leave at least
-MISFIT = 4.0  # times the robot's noise, from which a residual is named
+MISFIT = 4.0  # times the noise of robot or sensor, from which a residual is large
 UNEXPLAINED = 0.3  # share of the payload's torques that the right robot may leave
 OPPOSITE, LOADED = -0.5, 10.0  # of the robot's own torque; noises that this must reach to be judged
 

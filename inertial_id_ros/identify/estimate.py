@@ -12,7 +12,7 @@ from scipy.special import log_ndtr
 from ..estimate import IDENTIFIED, UNOBSERVED, Estimate, NoEstimate, Outcome, judge, vague
 from ..explain.contradictions import Reason, contradictions
 from ..explain.explain import Explanation, explain
-from ..explain.torques import Torques, explain_torques
+from ..explain.torques import MISFIT, Torques, explain_torques
 from ..inertia import is_consistent, min_eigenvalue
 from ..kinds import made
 from ..model.history import Window
@@ -22,7 +22,6 @@ from .beliefs import Basis
 from .solving import Explained, solve
 
 HARDLY = 2.0  # deviations of a mass from zero
-UNEXPLAINED = 4.0  # deviations of what nothing explains, over those of the data sheet
 SILENCING = ("cable", "base_moves", "constant_force", "not_rigid")  # causes beside the payload
 
 
@@ -56,7 +55,7 @@ class Conclusion(NamedTuple):
         named = [kind for kind, _ in self.findings if kind in SILENCING]
         if named:
             return named[0]
-        return "load_unexplained" if self.refused or self.surprise > UNEXPLAINED else ""
+        return "load_unexplained" if self.refused or self.surprise > MISFIT else ""
 
 
 def walk_of(explained: Explained | None) -> tuple[float, float]:

@@ -13,10 +13,10 @@ from scipy.signal import bilinear, lfilter, lfilter_zi
 from scipy.spatial.transform import Rotation
 
 from ..motion.motion import BIN, Array, Motion
-from ..settings import Settings
+from ..settings import SENSORS, Settings
 from .history import Window
 
-RANGE = (130.0, 10.0)  # N, N m, where the range is not known
+RANGE = SENSORS["ati_gamma"].range  # where it is not known
 LEVER = 0.001  # m
 _UP = np.array([0.0, 0.0, 1.0])
 
