@@ -66,7 +66,7 @@ def bounds(parts: Sequence[Part]) -> tuple[Array, Array]:
 
 def _scaled(parts: list[Part], mass: float) -> Payload:
     """The body of that mass [kg], by its size; densities stay."""
-    factor = (mass / sum(part.mass for part in parts)) ** (1.0 / 3.0)
+    factor = (mass / sum(part.inertia.mass for part in parts)) ** (1.0 / 3.0)
     return Payload("composite", tuple(
         Part(p.shape, tuple(factor * s for s in p.size), p.density,
              _vector(factor * np.array(p.center)), p.rpy) for p in parts))

@@ -40,27 +40,22 @@ def export_estimate(estimate: Estimate | NoEstimate | str | Path, name: str, urd
     """An estimate as a document.
 
     Args:
-        estimate: or the path of a saved one; name: of the format.
-        urdf: text of the robot description; empty: there is none.
-        parent: link that shall carry the payload; empty: the frame of the estimate.
-        link: name of the payload in the document.
+        estimate: or the path of a saved one; link: name of the payload in the document.
+        name, parent, urdf: as of `export`, whose errors it raises, too.
 
     Raises:
         NotEnoughData: there is no estimate, or it does not determine mass or centre of mass.
-        InvalidData: the file holds no estimate. InvalidSetting, InvalidModel, UnknownFrame: as of
-            `export`.
+        InvalidData: the file holds no estimate.
     """
-    if isinstance(estimate, Estimate | NoEstimate):
-        return export(payload_of(estimate.to_json(), link), name, parent, urdf)
-    path = user_path(estimate)
     try:
-        payload = payload_of(read_report(path), link)
+        report = estimate.to_json() if isinstance(estimate, Estimate | NoEstimate) else (
+            read_report(user_path(estimate)))
+        return export(payload_of(report, link), name, parent, urdf)
     except OSError as error:
         raise errors.InvalidSetting(
-            f"saved estimate {path} cannot be read: {error.strerror}") from error
+            f"saved estimate {estimate} cannot be read: {error.strerror}") from error
     except errors.DamagedFile as error:
-        raise errors.InvalidData(f"saved estimate {path} cannot be used: {error}") from None
-    return export(payload, name, parent, urdf)
+        raise errors.InvalidData(f"saved estimate {estimate} cannot be used: {error}") from None
 
 
 def estimate_of(report: dict[str, Any]) -> Estimate:
@@ -98,8 +93,8 @@ def payload_of(report: dict[str, Any], link: str = DEFAULT_LINK) -> PayloadOnLin
     """The payload of a report, as `Estimate.to_json` gives it, on the frame of the sensor.
 
     Raises:
-        DamagedFile: it is no such report. NotEnoughData: there was no estimate, it is in doubt, or
-            its data do not determine mass or centre of mass.
+        DamagedFile, NotEnoughData: as of `estimate_of`; NotEnoughData: it is in doubt, or does not
+            determine mass or centre of mass.
     """
     found = estimate_of(report)
     if found.doubted:
@@ -149,15 +144,15 @@ def export(payload: PayloadOnLink, name: str, parent: str, urdf: str) -> Exporte
         payload = move_to_link(payload, parent, parse_urdf(urdf))
     if name == ROBOT:
         return ExportedPayload(add_payload(urdf, payload), payload.notes)
-    if name == DESK:
-        payload = payload.with_note(
-            f"Desk takes the numbers in the frame of the flange, here '{parent}'; the "
-            "transformation is that of the flange, set the tool centre point in Desk")
     size = float(np.linalg.norm(inertia.principal_moments(payload.body.inertia_com)[0]))
-    if name == "usd" and size < NEARLY_ZERO:
-        payload = payload.with_note(
-            f"its moments are {size:.1e} kg m^2 in all; OpenUSD takes less than {NEARLY_ZERO:g} "
-            "kg m^2 for none, and computes those of a small sphere instead")
+    notes = {
+        f"Desk takes the numbers in the frame of the flange, here '{parent}'; the transformation "
+        "is that of the flange, set the tool centre point in Desk": name == DESK,
+        f"its moments are {size:.1e} kg m^2 in all; OpenUSD takes less than {NEARLY_ZERO:g} kg m^2 "
+        "for none, and computes those of a small sphere instead":
+            name == "usd" and size < NEARLY_ZERO}
+    payload = replace(payload, notes=(
+        *payload.notes, *(note for note, holds in notes.items() if holds)))
     return ExportedPayload(documents.document(payload, name), payload.notes)
 
 
@@ -167,13 +162,11 @@ def move_to_link(payload: PayloadOnLink, parent: str, model: pin.Model) -> Paylo
     Raises:
         UnknownFrame: one of them is no link. InvalidModel: a joint can move between them.
     """
-    frames = []
-    for link in (payload.parent, parent):
-        if not model.existFrame(link, pin.FrameType.BODY):
-            raise errors.UnknownFrame(f"'{link}' is no link of the robot description; links: "
-                                      f"{', '.join(link_names(model))}")
-        frames.append(model.frames[model.getFrameId(link, pin.FrameType.BODY)])
-    old, new = frames
+    for link in {payload.parent, parent} - set(link_names(model)):
+        raise errors.UnknownFrame(f"'{link}' is no link of the robot description; links: "
+                                  f"{', '.join(link_names(model))}")
+    old, new = (model.frames[model.getFrameId(link, pin.FrameType.BODY)]
+                for link in (payload.parent, parent))
     if old.parentJoint != new.parentJoint:
         between = set(model.supports[old.parentJoint]) ^ set(model.supports[new.parentJoint])
         raise errors.InvalidModel(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
@@ -116,11 +116,6 @@ class PayloadOnLink:
             raise InvalidSetting(f"link '{self.link}' is the parent itself, or the world; the "
                                  "payload needs another name")
 
-    def with_note(self, note: str) -> PayloadOnLink:
-        """The same with one more note."""
-        return replace(self, notes=(*self.notes, note))
-
-
 def number(value: float) -> str:
     """The shortest text from which exactly this number is read back."""
     return repr(float(value))
@@ -151,15 +146,15 @@ def fill(template: str, payload: PayloadOnLink) -> str:
     lines = (f"Payload in '{payload.parent}' by inertial_id_ros: {payload.source}", *payload.notes)
     return template.format(
         link=quoteattr(payload.link), joint=quoteattr(f"{payload.link}_joint"),
-        parent=quoteattr(payload.parent), inertial=urdf_inertial(body),
+        parent=quoteattr(payload.parent), inertial=urdf_inertial(body), usd_notes=", ".join(
+            map(_usd_text, payload.notes)), usd_source=_usd_text(payload.source),
+        usd_parent=_usd_text(payload.parent), usd_link=_usd_text(payload.link),
         comments="\n".join(f"<!-- {re.sub('-(?=-)', '- ', printable(x))} -->" for x in lines),
         mass=number(body.mass), com=numbers(body.com), moments=numbers(moments),
         quaternion=numbers(turn), elements="".join(
             f"<{name}>{number(value)}</{name}>" for name, value in entries(body).items()),
         # A name that every version takes for a prim.
         prim=re.sub("^(?=[0-9])", "_", re.sub("[^A-Za-z0-9_]", "_", payload.link)),
-        usd_source=_usd_text(payload.source), usd_parent=_usd_text(payload.parent),
-        usd_link=_usd_text(payload.link), usd_notes=", ".join(map(_usd_text, payload.notes)),
         usd_com=numbers(body.com, ", "), usd_moments=numbers(moments, ", "),
         usd_quaternion=numbers(turn, ", "))
 
@@ -171,11 +166,9 @@ def _usd_text(text: str) -> str:
 def document(payload: PayloadOnLink, name: str) -> str:
     """A payload in one of FORMATS (raises InvalidSetting: a name that SDF keeps for itself).
 
-    YAML has the inertia also as principal moments about axes that are the columns of a rotation.
-    Franka Desk: the end-effector configuration that it imports, SI units, in the flange's frame.
-    Fields and their order are those of endeffector-config.json in "End effector commissioning" of
-    Franka RIDE 1.1.1: `transformation` of the end effector in the flange and `inertia` are
-    column-major. No estimate knows the end effector's frame: it is written as that of the flange.
+    Franka Desk: fields and their order are those of endeffector-config.json in "End effector
+    commissioning" of Franka RIDE 1.1.1, matrices column-major. No estimate knows the end effector's
+    frame: its `transformation` is written as that of the flange.
     """
     body = payload.body
     if name == "franka_desk":

@@ -92,14 +92,12 @@ def identify_robot(urdf: str, recorded: Sequence[JointRecording],
     Args:
         urdf: text of the robot description.
         recorded: one recording or several, of all joints that the request says to move.
-        tests: recordings that the robot is tested on and not identified from; none is held back
-            then.
+        tests: that the robot is tested on and not identified from; none is held back then.
 
     Raises:
         InvalidData: an array of the wrong shape, type or unit, or efforts that are no torques.
-        RecordingError: a recording lacks a joint.
+        RecordingError, InvalidModel: a recording, or the robot description, lacks a joint.
         InvalidSetting: what the request asks for cannot be.
-        InvalidModel: the robot description cannot be used, or lacks a joint.
         NotEnoughData: too short a motion, or torques that the robot does not explain.
     """
     from .identify import identify_described_robot
@@ -113,7 +111,7 @@ def identify_robot(urdf: str, recorded: Sequence[JointRecording],
 def check_base_parameters(document: Mapping[str, Any], urdf: str = "",
                           constraints: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Check whether a robot can have base parameters, and find the nearest that one can have: BPFT
-    and BPFC of Sousa and Cortesao 2014.
+    and BPFC of Sousa and Cortesao 2014 (raises InvalidSetting: something is not understood).
 
     Returns what `identify_robot --check-feasibility --json` writes: ``feasible``, ``margin``; where
     it is not, ``certificate`` and ``multipliers`` (see `base_parameters.Feasibility`); ``distance``
@@ -121,14 +119,10 @@ def check_base_parameters(document: Mapping[str, Any], urdf: str = "",
 
     Args:
         document: ``base_parameters``, a list of ``combination``, such as "Iyy(a) + m(b)" about the
-            origins of the links' frames, and ``value`` in SI units; as `identify_robot --json`
-            writes.
+            origins of the links' frames, and ``value`` in SI units.
         urdf: text of the robot description, for the size of the bodies; empty: 1 kg, 1 kg m^2.
         constraints: as of `RobotRequest`.
-
-    Raises:
-        InvalidSetting: the document or the constraints are not understood.
     """
     from .base_parameters import check_base_parameters as check
 
-    return check(document, urdf if urdf else "", constraints or {})
+    return check(document, urdf, constraints or {})

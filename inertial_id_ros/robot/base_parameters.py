@@ -2,11 +2,8 @@
 """Base parameters: what joint torques can tell about a robot's parameters, and no more.
 
 ``Y(q, dq, ddq) phi = Y_b beta`` with ``beta = K phi``, for every motion (Gautier 1991; Sousa and
-Cortesao 2014, Section 4.1). K comes from the regressor at random motions, column by column from the
-left: a column that those before it do not span becomes a base column.
-
-beta is feasible if parameters phi within the limits have it (eq. 41). Their null-space values are
-arbitrary: a witness shows that such a robot exists, and identifies none.
+Cortesao 2014, Section 4.1). beta is feasible if parameters phi within the limits have it (eq. 41).
+Their null-space values are arbitrary: a witness shows that such a robot exists.
 """
 
 from __future__ import annotations
@@ -18,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import InvalidSetting, NotEnoughData
+from ..errors import NotEnoughData
 from ..extras import optional_packages
 from ..inertia import Array, phi_from_body
 from ..model.problem import triangle
@@ -76,8 +73,8 @@ class BaseParameters(NamedTuple):
 
 
 def find_base_parameters(rows: Array, names: Sequence[str]) -> BaseParameters:
-    """Base parameters of regressor rows (n, p) without noise, n >= p; columns are tried from the
-    left."""
+    """Base parameters of regressor rows (n, p) without noise, n >= p; from the left, a column that
+    those before it do not span becomes a base column."""
     norms = np.linalg.norm(rows, axis=0)
     there = np.flatnonzero(norms > NOISE_COLUMN * norms.max())
     unit = np.asarray(np.linalg.qr(rows[:, there] / norms[there], mode="r"))
@@ -135,9 +132,8 @@ class Feasibility(NamedTuple):
     null-space values of phi.
 
     Attributes:
-        margin: how far inside the limits the best such robot is, the reference being at 1 (where
-            the search ends); negative: none is inside.
-        witness: (p,) that robot.
+        margin: how far inside the limits the best such robot, witness (p,), is, the reference being
+            at 1 (where the search ends); negative: none is inside.
         certificate: the negative sum, None if feasible; multipliers: Z, empty if feasible.
     """
 
@@ -246,9 +242,9 @@ def _base_parameters(texts: Sequence[str]) -> tuple[BaseParameters, list[str]]:
             *(key for key in used if key[0] not in BODY_TERMS)]
     matrix = np.array([[row.get(key, 0.0) for key in keys] for row in rows])
     independent = np.array([keys.index(next(iter(row))) for row in rows])
-    for k in np.flatnonzero(np.any(matrix[:, independent] != np.eye(len(rows)), axis=0)).tolist():
-        raise InvalidSetting(f"combination '{texts[k]}' must begin with a parameter that no other "
-                             "combination holds, without a factor")
+    alone = (matrix[:, independent] == np.eye(len(rows))).all(axis=0)
+    require(alone.all(), "a combination", texts[int(np.argmin(alone))],
+            "it begins with a parameter that no other one holds, without a factor")
     return BaseParameters(tuple(f"{term}({owner})" for term, owner in keys), independent,
                           matrix), bodies
 
@@ -256,12 +252,10 @@ def _base_parameters(texts: Sequence[str]) -> tuple[BaseParameters, list[str]]:
 def _combination(text: str) -> dict[tuple[str, str], float]:
     """Coefficients of a linear combination by term and owner (raises InvalidSetting)."""
     found, of_joint = _TERM.findall(text), (*NOT_NEGATIVE, OFFSET)
-    if not found or _TERM.sub("", text):
-        raise InvalidSetting(f"combination '{text}' is not understood; expected one like 'Ixx(arm) "
-                             "- Iyy(arm) + 0.3 m(hand)'")
+    require(found and not _TERM.sub("", text), "a combination", text,
+            "one like 'Ixx(arm) - Iyy(arm) + 0.3 m(hand)'")
     for _, _, term, owner in found:
-        if term not in (*BODY_TERMS, *of_joint):
-            raise InvalidSetting(f"there is no parameter '{term}({owner})'; allowed: of a link "
-                                 f"{', '.join(BODY_TERMS)}; of a joint {', '.join(of_joint)}")
+        require(term in (*BODY_TERMS, *of_joint), "a parameter", f"{term}({owner})",
+                f"of a link {', '.join(BODY_TERMS)}; of a joint {', '.join(of_joint)}")
     return {(term, owner): float(factor or 1.0) * (-1.0 if sign == "-" else 1.0)
             for sign, factor, term, owner in found}

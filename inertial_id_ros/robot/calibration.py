@@ -2,16 +2,14 @@
 """What a recording says of the robot beside its bodies: tilt of the base, delay of the efforts, and
 gains of the drives.
 
-A base that is not level by a third of a degree, or efforts stamped some milliseconds late, cost
-more torque error than all noise. Gravity enters the regressor linearly, and a delay shifts the
-efforts by their rate: for given tilt and delay the base parameters are those of least squares, and
-what these leave depends on three unknowns alone (variable projection; Golub and Pereyra 1973).
+Gravity enters the regressor linearly, and a delay shifts the efforts by their rate: for given tilt
+and delay the base parameters are those of least squares, and the residual depends on three unknowns
+alone (variable projection; Golub and Pereyra 1973).
 
-Motor currents: ``current_j = (Y_j phi) / k_j`` with the gain k_j [N m/A] of joint j. Torque models
-are homogeneous: without a known mass every gain and every mass could be doubled. A recording
-without and one with a payload of known mass fix the scale (Gautier and Briot 2014: total least
-squares on both; here the errors are in the currents alone). Friction is each recording's own, as it
-changes with load and temperature; inertia and, but for its mass, the payload are unknown.
+Motor currents: ``current_j = (Y_j phi) / k_j`` with the gain k_j [N m/A] of joint j. Without a
+known mass every gain and every mass could be doubled; recordings without and with a payload of
+known mass fix the scale (Gautier and Briot 2014: total least squares on both; here the errors are
+in the currents alone). Friction is each recording's own, as it changes with load and temperature.
 """
 
 from __future__ import annotations

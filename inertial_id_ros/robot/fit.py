@@ -17,21 +17,10 @@ import numpy as np
 from scipy.stats import chi2
 
 from ..inertia import Array, is_consistent
-from .base_parameters import (
-    BaseParameters,
-    correct_to_feasible,
-    fit_base_parameters,
-    fit_feasible,
-)
+from . import base_parameters, convex, least_squares
+from .base_parameters import BaseParameters
 from .constraints import Limits, robot_limits
-from .convex import Box, box_reference, fit_mass_points, nearest_robot, uniform_box
-from .least_squares import (
-    FreeFit,
-    Reference,
-    description_reference,
-    fit_unconstrained,
-    rest_weights,
-)
+from .least_squares import FreeFit, Reference
 from .model import BODY_SIZE, RobotModel, body_slices
 from .recording import Rows
 
@@ -97,7 +86,7 @@ class RobotFit:
         """How well the robot predicts a recording; rows count less where a joint rests or creeps.
         """
         error = rows.effort - rows.regressor @ self.phi
-        w = rest_weights(rows, self.free.phi, self.free.rms)
+        w = least_squares.rest_weights(rows, self.free.phi, self.free.rms)
         torque, rms = (np.sqrt(np.sum((w * each)**2, axis=0) / np.sum(w**2, axis=0))
                        for each in (rows.effort, error))
         return Prediction(torque, rms, rows.time, rows.effort, error)
@@ -121,8 +110,8 @@ def fit_robot(rows: Rows, base: BaseParameters, method: str = "lmi",
         InvalidData: numbers beyond those of a robot. InfeasibleProblem: no robot can have them.
         InvalidSetting: constraints that are not understood.
     """
-    model, free = rows.model, fit_unconstrained(rows)
-    design, bodies = description_reference(model), len(model.bodies)
+    model, free = rows.model, least_squares.fit_unconstrained(rows)
+    design, bodies = least_squares.description_reference(model), len(model.bodies)
     rows, data = free.rows, free.rows.factor(free.noise)
     limits = robot_limits(model.parameter_names, design, constraints)
     prior = design.scaled(np.append(np.ones(model.inertial), term_sizes(rows)))
@@ -131,13 +120,14 @@ def fit_robot(rows: Rows, base: BaseParameters, method: str = "lmi",
     contradicted = _contradicted(phi, covariance, design, bodies)
     if method == "mass-points":
         given = (constraints or {}).get("links") or {}
-        boxes = [Box(*np.array(given[body]["box"], dtype=float)) if "box" in given.get(body, ())
-                 else uniform_box(design.phi[where])
+        boxes = [convex.Box(*np.array(given[body]["box"], dtype=float))
+                 if "box" in given.get(body, ()) else convex.uniform_box(design.phi[where])
                  for body, where in zip(model.bodies, body_slices(bodies), strict=True)]
-        phi = fit_mass_points(*data, limits, boxes, box_reference(boxes, design))
+        phi = convex.fit_mass_points(*data, limits, boxes, convex.box_reference(boxes, design))
     elif method != "lmi":
-        phi = fit_feasible(rows, base, limits, design) if method == "fbpe" else (
-            correct_to_feasible(base, fit_base_parameters(rows, base), limits, design))
+        phi = base_parameters.fit_feasible(rows, base, limits, design) if method == "fbpe" else (
+            base_parameters.correct_to_feasible(
+                base, base_parameters.fit_base_parameters(rows, base), limits, design))
         # The robot nearest to the design with these base parameters.
         phi = identify(base.matrix / _CLOSE, base.matrix @ phi / _CLOSE, limits, design)
     phi = _without_tolerance(phi, design, bodies)
@@ -174,8 +164,8 @@ def fit_described(rows: Array, target: Array, limits: Limits, prior: Reference, 
 def identify(rows: Array, target: Array, limits: Limits, prior: Reference) -> Array:
     """The robot (p,) that fits whitened rows and a prior, one standard deviation a unit, best
     within the limits; errors as of `nearest_robot`."""
-    return nearest_robot(np.concatenate([rows, prior.inverse]),
-                         np.append(target, prior.inverse @ prior.phi), limits, prior)
+    return convex.nearest_robot(np.concatenate([rows, prior.inverse]),
+                                np.append(target, prior.inverse @ prior.phi), limits, prior)
 
 
 def covariance_and_share(rows: Array, prior: Reference, eased: float = 1.0) -> tuple[Array, Array]:

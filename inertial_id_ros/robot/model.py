@@ -9,7 +9,6 @@ to the root.
 Terms: ``tau_k = fv_k dq_k + fc_k sgn(dq_k) + fo_k + Ia_k ddq_k`` (Sousa and Cortesao 2014, eq. 27,
 and its text on drive chains; ``Ia`` is seen from the joint: gear ratio squared times the rotor's),
 and friction of gears under load, ``fl_k sgn(dq_k) |tau_b|`` with the torque tau_b of the bodies.
-The offset makes Coulomb friction differ between the directions.
 """
 
 from __future__ import annotations
@@ -40,14 +39,13 @@ class JointTerms:
     """Which terms the torque of every joint has besides rigid bodies.
 
     Attributes:
-        viscous: viscous friction [N m s/rad].
-        coulomb: Coulomb friction [N m].
-        offset: offset of friction, or of the torque sensor [N m].
+        viscous, coulomb, offset: friction [N m s/rad], [N m]; its offset, or that of the torque
+            sensor [N m], which makes Coulomb friction differ between the directions.
         drive_inertia: inertia of motor and gear, seen from the joint [kg m^2].
         coulomb_velocity: speed [rad/s] below which Coulomb friction fades, as tanh(dq / speed);
             0: a step, which the noise of dq throws from side to side around rest.
-        load: friction in proportion to the torque of the bodies [-].
-        load_bodies: parameters (10 bodies,) whose torque loads the joints; needed with `load`.
+        load: friction in proportion to the torque of the bodies [-], whose parameters are
+            load_bodies (10 bodies,).
     """
 
     viscous: bool = True
@@ -121,9 +119,9 @@ class RobotModel:
         self._joints = joints[self.floating_base:]
         if not self._joints:
             raise InvalidModel("the robot description has no moving joint")
-        for name in (name for name, joint in zip(self.joint_names, self._joints, strict=True)
-                     if joint.nv != 1):
-            raise InvalidModel(f"joint '{name}' has several degrees of freedom; one is allowed")
+        for name, joint in zip(self.joint_names, self._joints, strict=True):
+            if joint.nv != 1:
+                raise InvalidModel(f"joint '{name}' has several degrees of freedom; one is allowed")
         self.links = {frame.name: frame.parentJoint - 1 for frame in description.frames
                       if frame.type == pin.FrameType.BODY}
         first = {body: link for link, body in reversed(self.links.items())}
@@ -174,8 +172,8 @@ class RobotModel:
 
     def body_slice(self, body: str | int) -> slice:
         """Where the ten parameters of a body are."""
-        return body_slices(len(self.bodies))[
-            body if isinstance(body, int) else self.bodies.index(body)]
+        k = body if isinstance(body, int) else self.bodies.index(body)
+        return slice(BODY_SIZE * k, BODY_SIZE * (k + 1))
 
     def term_index(self, joint: str | int, term: str) -> int:
         """Index in phi of a joint's term (`VISCOUS`, ...)."""
@@ -245,8 +243,8 @@ class RobotModel:
         """Random positions (n, nv), with a floating base (n, nv + 1)."""
         q = rng.uniform(-np.pi, np.pi, (n, self.nv + int(self.floating_base)))
         if self.floating_base:
-            q[:, 3:7] = rng.normal(size=(n, 4))
-            q[:, 3:7] /= np.linalg.norm(q[:, 3:7], axis=1, keepdims=True)
+            turns = rng.normal(size=(n, 4))
+            q[:, 3:7] = turns / np.linalg.norm(turns, axis=1, keepdims=True)
         return q
 
     def regressor(self, q: Array, dq: Array, ddq: Array, span: float = 0.0) -> Array:
@@ -282,9 +280,9 @@ class RobotModel:
                          for state in zip(self._configuration(q), dq, ddq, strict=True)])
 
     def _configuration(self, q: Array) -> Array:
-        """Pinocchio's configuration (n, nq) of positions q: the floating base as it is, joints
-        without limits as cosine and sine, all others unchanged."""
-        head = BASE_SIZE + 1 if self.floating_base else 0
+        """Pinocchio's configuration (n, nq) of positions q: joints without limits as cosine and
+        sine."""
+        head = q.shape[1] - len(self._joints)  # of a floating base
         columns = [q[:, :head]]
         for position, joint in zip(q[:, head:].T[..., None], self._joints, strict=True):
             columns += [np.cos(position), np.sin(position)] if joint.nq == 2 else [position]

@@ -91,8 +91,7 @@ class UniversalRobots(Target):
         return {} if message is None else interfaces_of(message)
 
     def plan(self, payload: Estimate, before: Values) -> Plan:
-        names = self.robot.request_fields(self.service)
-        why = ""
+        names, why = self.robot.request_fields(self.service), ""
         if names and not {"ixx", "payload"} & set(names):
             why = "ur_msgs of this driver has no field for it"
         elif INERTIA not in before:

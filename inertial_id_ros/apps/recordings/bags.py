@@ -2,8 +2,7 @@
 """Bags as recordings: rosbag2 (mcap, sqlite3) and ROS 1, read without ROS.
 
 The storage files themselves are read, so that a metadata.yaml that is missing, or of another tool,
-hides no message; only of a compressed bag it is needed. Of the definitions of messages in a file,
-only that of a driver's state is used, so that no other one can make the file unreadable.
+hides no message; only of a compressed bag it is needed.
 """
 
 from __future__ import annotations
@@ -23,15 +22,7 @@ from ...errors import RecordingError
 from ...extras import optional_packages
 from ...io import decoding, inputs
 from ...io.files import user_path
-from ...io.inputs import (
-    JOINT_STATES,
-    PAYLOADS,
-    ROBOT_DESCRIPTION,
-    WRENCH,
-    Edges,
-    InputTopic,
-    Samples,
-)
+from ...io.inputs import JOINT_STATES, PAYLOADS, ROBOT_DESCRIPTION, WRENCH, InputTopic, Samples
 from ...kinds import Finding, made
 from ...settings import Settings
 from . import Recording, StatedPayload
@@ -40,8 +31,6 @@ SUFFIXES = (".mcap", ".db3", ".bag")
 SECOND = 1_000_000_000  # ns, of a part
 FIRST = 20  # messages that tell the payload of a driver: the first may still hold NaN
 LEAST = 1e-3  # kg; less is no payload
-# Without these there is nothing to read, and no other topic can be meant.
-REQUIRED = tuple(PAYLOADS.values())
 OLD_TYPES = {"tf/msg/tfMessage": inputs.TRANSFORMS.type}  # of ROS 1
 Message = tuple[str, int, bytes]  # topic, time of recording [ns], CDR
 
@@ -91,15 +80,18 @@ class Bag(ExitStack):
             yield from merge(*map(of_file, self._readers), key=lambda message: message[1])
 
     def decode(self, data: bytes, kind: str) -> Any:
-        """The fields of a message of a type that is usual, or that the file defines (raises
-        RecordingError)."""
+        """The fields of a message of a type that is usual, or that the file defines."""
         from rosbags.typesys import get_types_from_msg
 
-        with _one_error(f"a message of type {kind} cannot be decoded"):
-            if kind not in self._store.types:
-                self._store.register(get_types_from_msg(next(
-                    c.msgdef.data for c in self._connections if c.msgtype == kind), kind))
-            return self._store.deserialize_cdr(data, kind)
+        if kind not in self._store.types:
+            self._store.register(get_types_from_msg(next(
+                c.msgdef.data for c in self._connections if c.msgtype == kind), kind))
+        return self._store.deserialize_cdr(data, kind)
+
+    def stated_payload(self, topic: InputTopic, data: bytes, name: str) -> StatedPayload | None:
+        """The payload that a message states (raises RecordingError); None: it states none."""
+        with _one_error(f"a message of type {topic.type} cannot be decoded"):
+            return decoding.stated_payload(topic, data, name, self.decode)
 
 
 @contextmanager
@@ -163,7 +155,7 @@ def _names(bag: Bag, wanted: InputTopic, settings: Settings, asked: Collection[s
     found = [topic for (topic, kind), count in bag.topics.items() if kind == wanted.type and count]
     if name in found or (name, wanted.type) in bag.topics and wanted is not WRENCH:
         return [name]
-    if wanted.setting in asked or wanted in REQUIRED or name in dict(bag.topics) or (
+    if wanted.setting in asked or wanted in PAYLOADS.values() or name in dict(bag.topics) or (
             wanted is WRENCH and not found):
         raise RecordingError(f"{wanted.content} topic {name} holds no {wanted.type}; the recording "
                              f"holds {_held(bag)}")
@@ -189,12 +181,12 @@ class _Reader:
 
     def __init__(self, bag: Bag, settings: Settings, topics: Mapping[str, InputTopic],
                  recorded_stamps: bool) -> None:
-        self._bag, self._settings, self._topics = bag, settings, topics
+        self._bag, self._name, self._topics = bag, settings.precompensated.name, topics
         self._recorded_stamps = recorded_stamps
         self.counts = dict.fromkeys(topics, 0)
         self.damaged: dict[str, tuple[int, str]] = {}
 
-    def latched(self) -> tuple[str, tuple[Edges, ...]]:
+    def latched(self) -> tuple[str, tuple[inputs.Edges, ...]]:
         """The newest robot description, and the frames that stay (raises RecordingError)."""
         description, fixed = "", list[Any]()
         for name, _, data in self._messages(latched=True):
@@ -203,7 +195,7 @@ class _Reader:
                 with _one_error(f"the robot description on {name} cannot be read"):
                     description = decoding.text(data)
             else:
-                fixed += self._decode(name, [data], None).samples
+                fixed += self._decode(name, [data], None)
         return description, tuple(fixed)
 
     def parts(self) -> Iterator[list[Samples | StatedPayload]]:
@@ -215,11 +207,10 @@ class _Reader:
                 times, data = zip(*(m[1:] for m in messages if m[0] == name), strict=True)
                 if self._topics[name] in PAYLOADS.values():
                     self.counts[name] += len(data)
-                    stated = _stated_payload(self._bag, self._topics[name], data[-1],
-                                             self._settings)
+                    stated = self._bag.stated_payload(self._topics[name], data[-1], self._name)
                     part += [] if stated is None else [stated]
-                    continue
-                part += self._decode(name, data, times).samples
+                else:
+                    part += self._decode(name, data, times)
             yield part
 
     def _messages(self, latched: bool) -> Iterator[Message]:
@@ -227,24 +218,14 @@ class _Reader:
                                    if topic.latched == latched})
 
     def _decode(self, name: str, data: Sequence[bytes], times: Sequence[int] | None
-                ) -> decoding.Decoded:
+                ) -> Sequence[Samples]:
         decoded = decoding.decode(self._topics[name], data,
                                   times if self._recorded_stamps else None)
         self.counts[name] += len(data)
         if decoded.damaged:
             self.damaged[name] = (self.damaged.get(name, (0, ""))[0] + decoded.damaged,
                                   decoded.why)
-        return decoded
-
-
-def _stated_payload(bag: Bag, topic: InputTopic, data: bytes, settings: Settings
-                    ) -> StatedPayload | None:
-    """The payload that a message of the driver states; None: it states none (raises
-    RecordingError)."""
-    try:
-        return decoding.stated_payload(topic, data, settings.precompensated.name, bag.decode)
-    except ValueError as error:
-        raise RecordingError(f"a message of type {topic.type}: {error}") from error
+        return decoded.samples
 
 
 def _payload_not_added(bag: Bag, settings: Settings) -> tuple[Finding, ...]:
@@ -257,7 +238,7 @@ def _payload_not_added(bag: Bag, settings: Settings) -> tuple[Finding, ...]:
         for name in (name for name, kind in bag.topics if kind == PAYLOADS[source].type):
             stated: list[Any] = []
             with suppress(RecordingError):  # the type is not defined in the file
-                stated = [_stated_payload(bag, PAYLOADS[source], data, settings) for _, _, data in
+                stated = [bag.stated_payload(PAYLOADS[source], data, driver.name) for _, _, data in
                           islice(bag.messages({name: PAYLOADS[source].type}), FIRST)]
             for mass in (some.values[0] for some in stated if some is not None):
                 if LEAST < mass < np.inf:

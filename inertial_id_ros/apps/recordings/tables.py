@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import StringIO
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,9 @@ FORMS = [(cell, point) for point in ".," for cell in (",", ";", "\t", None) if c
 NUMBER = r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?|[-+]?(nan|inf)"
 MOST_ABOVE = 1000  # lines among which the first row of numbers is
 TIMES = ("time", "t", "stamp", "timestamp")
+# Beginnings of names of columns, followed by the name of the joint, its number or nothing.
+POSITIONS = ("position", "positions", "q", "qpos")
+EFFORTS = ("effort", "efforts", "tau", "torque")
 SECONDS, METRES = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}, {"m": 1.0, "mm": 1e-3}
 # Ways to give an orientation: the usual names of their columns, what makes a rotation of a row, and
 # the length that a row must have.
@@ -189,8 +193,8 @@ class Columns:
         quaternion, rotation, rotation_vector, rpy: its orientation: x, y, z, w; the matrix row by
             row; axis times angle, or roll, pitch, yaw [rad]. One of them; empty: that whose usual
             names are there.
-        joints: column by name of joint [rad], in place of a pose; needs a robot description.
-        efforts: column by name of joint [N m], in place of the wrench.
+        joints, efforts: columns by name of joint [rad], [N m], in place of a pose, and of the
+            wrench; empty: those that begin with one of `POSITIONS` and of `EFFORTS`.
         frame: name of the sensor's frame.
         rate: of the rows [Hz], where no column holds the time; 0: rows are poses at rest then.
         time_unit: s, ms, us or ns; position_unit: m or mm.
@@ -284,13 +288,36 @@ class Table:
                               f"{self.what}: not a number")
         return rows
 
-    def joints(self, named: Mapping[str, str]) -> Array:
-        """Columns (n, joints) of what is named for each joint; joints that name one vector are its
-        first numbers (raises InvalidData)."""
-        names = list(named.values())
+    def joint_states(self, stamps: np.ndarray | None, by_efforts: bool) -> JointStates:
+        """Joint positions at stamps (n,) [ns], and efforts where they are asked for; joints that
+        have numbers for names, and none in an array `names`, have none (raises InvalidData)."""
+        times = self.require_rate(stamps)
+        positions = self.columns.joints or self._beginning(POSITIONS)
+        efforts = (self.columns.efforts or self._beginning(EFFORTS)) if by_efforts else positions
+        if set(efforts) != set(positions):
+            raise InvalidData(f"{self.what} must hold position and torque of each joint; it has "
+                              f"joints {', '.join(positions)}; efforts {', '.join(efforts)}")
+        q, effort = (self._joints([named[joint] for joint in positions])
+                     for named in (positions, efforts))
+        names = np.ravel(self.content.get("names", ())) if (
+            all(joint.isdecimal() for joint in positions)) else positions
+        return JointStates(times, tuple(map(str, names)), q, effort if by_efforts else None)
+
+    def _joints(self, names: list[str]) -> Array:
+        """Rows (n, joints) of columns; joints that name one vector are its first numbers."""
         if len(names) > 1 == len(set(names)):
-            names = [f"{name}[{k}]" for k, name in enumerate(names)]
-        return self.rows(names, len(named))
+            return self.rows([f"{name}[{k}]" for k, name in enumerate(names)], len(names))
+        return self.rows(names, len(names))
+
+    def _beginning(self, words: Sequence[str]) -> dict[str, str]:
+        """Columns that begin with one of these words, by what follows in their names."""
+        for word, mark in product(words, ("[", ".", "_")):
+            if named := {name.removeprefix(word + mark).rstrip("]"): name for name in self.content
+                         if name.startswith(word + mark)}:
+                return named
+        raise InvalidData(f"{self.what} needs columns position.<joint>, and effort.<joint> for the "
+                          "torque of each, or arrays q and effort (or tau, torque); --columns "
+                          f"names others. It has {self.present}")
 
     def orientation(self) -> Rotation:
         """The rotation of each row (raises InvalidData)."""
@@ -336,6 +363,23 @@ class Table:
         first = round(1e9 * float(seconds[0])) + (START if seconds[0] < EARLIEST else 0)
         return first + np.round(1e9 * (seconds - seconds[0])).astype(np.int64)  # no digit is lost
 
+    def require_rate(self, stamps: np.ndarray | None) -> np.ndarray:
+        """The stamps (n,) [ns] of a motion (raises InvalidData: there are none, or rows are farther
+        apart than measurements ever are)."""
+        if stamps is None:
+            raise InvalidData(f"{self.what} has no column of the time ({', '.join(TIMES)}); "
+                              f"--columns names it, or the rate of the rows; it has {self.present}")
+        if (period := _period(stamps)) > SLOWEST:
+            raise InvalidData(f"the rows of {self.what} are {period:.4g} s apart, by time_unit "
+                              f"'{self.columns.time_unit}'; nothing is measured so slowly: set "
+                              "time_unit to ms, us or ns in the file of --columns")
+        return stamps
+
+
+def _period(stamps: np.ndarray) -> float:
+    """The usual time between rows [s]."""
+    return 1e-9 * float(np.median(np.diff(stamps)))
+
 
 # ---- recordings ----------------------------------------------------------------------------------
 
@@ -350,56 +394,29 @@ def read_motion(path: Path, columns: Columns, settings: Settings, episode: int =
         RecordingError, InvalidData, InvalidSetting: it cannot be read as such a table.
     """
     table = Table(path, columns, episode)
-    by_efforts = settings.load.source == "joint_torque"
-    by_pose = not columns.joints and not by_efforts
-    stamps = table.stamps()
-    if stamps is None and not by_pose:
-        raise InvalidData(f"{table.what} has no column of the time (--columns names it, or a rate "
-                          f"of its rows in Hz); it has {table.present}")
-    if stamps is None:
-        return _poses_at_rest(table)
-    period = 1e-9 * float(np.median(np.diff(stamps)))
-    if period > SLOWEST and by_pose and columns.time_unit == "s":
-        turn = table.orientation()
-        if np.median((turn[1:] * turn[:-1].inv()).magnitude()) >= STEEP:  # else it is a motion
-            return _poses_at_rest(table)
-    require_rate(table, period)
+    stamps, by_efforts = table.stamps(), settings.load.source == "joint_torque"
     samples: dict[str, Samples] = {}
-    if by_pose:
+    if by_efforts or columns.joints:
+        if not (by_efforts or settings.robot_description.file):
+            raise InvalidSetting(f"{table.what} holds joint positions: name the robot description "
+                                 "with --urdf")
+        samples["joint states"] = table.joint_states(stamps, by_efforts)
+    elif stamps is None:
+        return _poses_at_rest(table)
+    else:
+        turn = table.orientation()
+        if (_period(stamps) > SLOWEST and columns.time_unit == "s" and np.median(
+                (turn[1:] * turn[:-1].inv()).magnitude()) >= STEEP):  # else it is a motion
+            return _poses_at_rest(table)
         place = table.rows(columns.position, 3) if (
             table.content.keys() & set(columns.position)) else np.zeros((len(stamps), 3))
         samples["poses"] = Edges(stamps, WORLD, columns.frame, np.hstack([
-            METRES[columns.position_unit] * place, table.orientation().as_quat()]))
-    else:
-        samples["joint states"] = _joint_states(table, stamps, settings)
+            METRES[columns.position_unit] * place, turn.as_quat()]))
+    times = table.require_rate(stamps)
     if not by_efforts:
-        samples["wrench"] = Wrenches(stamps, columns.frame, table.rows(columns.wrench, 6))
+        samples["wrench"] = Wrenches(times, columns.frame, table.rows(columns.wrench, 6))
     return Recording(split_by_time(list(samples.values()), TOGETHER),
-                     1e-9 * float(stamps[-1] - stamps[0]), dict.fromkeys(samples, len(stamps)))
-
-
-def require_rate(table: Table, period: float) -> None:
-    """Raise InvalidData where rows are farther apart [s] than measurements ever are."""
-    if period > SLOWEST:
-        raise InvalidData(f"the rows of {table.what} are {period:.4g} s apart, by time_unit "
-                          f"'{table.columns.time_unit}'; nothing is measured so slowly: set "
-                          "time_unit to ms, us or ns in the file of --columns")
-
-
-def _joint_states(table: Table, stamps: np.ndarray, settings: Settings) -> JointStates:
-    """Joint positions, with efforts where these tell the load (raises InvalidData,
-    InvalidSetting)."""
-    columns, efforts = table.columns, None
-    if settings.load.source == "joint_torque":
-        if set(columns.efforts) != set(columns.joints):
-            raise InvalidData(f"{table.what}: load.robot needs position and torque of each "
-                              f"joint; --columns names joints {', '.join(columns.joints)}; efforts "
-                              f"{', '.join(columns.efforts) or 'none'}")
-        efforts = table.joints({name: columns.efforts[name] for name in columns.joints})
-    elif not settings.robot_description.file:
-        raise InvalidSetting(f"{table.what} holds joint positions: name the robot description "
-                             "with --urdf")
-    return JointStates(stamps, tuple(columns.joints), table.joints(columns.joints), efforts)
+                     1e-9 * float(times[-1] - times[0]), dict.fromkeys(samples, len(times)))
 
 
 def _poses_at_rest(table: Table) -> PosesAtRest:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import product
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -22,11 +21,7 @@ from ...robot.model import COULOMB, VISCOUS, RobotModel
 from ...robot.recording import JointRecording
 from ...settings import Settings
 from ..recordings.bags import open_recording
-from ..recordings.tables import TIMES, Columns, Table, columns_from_file, is_table, require_rate
-
-# Beginnings of names of columns, followed by the name of the joint, its number or nothing.
-POSITIONS = ("position", "positions", "q", "qpos")
-EFFORTS = ("effort", "efforts", "tau", "torque")
+from ..recordings.tables import Columns, Table, columns_from_file, is_table
 
 
 def read_recording(path: Path, columns: Path | None = None, topic: str | None = None,
@@ -46,7 +41,9 @@ def read_recording(path: Path, columns: Path | None = None, topic: str | None = 
     """
     path = user_path(path)
     if is_table(path):
-        return _read_table(path, columns_from_file(user_path(columns)) if columns else Columns())
+        table = Table(path, columns_from_file(user_path(columns)) if columns else Columns())
+        states = table.joint_states(table.stamps(), True)
+        return JointRecording(states.names, states.stamps, states.positions, states.efforts)
     # Joint states with efforts are what payloads from joint torques need, too.
     used = Settings().replace({
         "load.robot": "-", "wrench.sensor_frame": "-",
@@ -83,40 +80,6 @@ def _of_blocks(blocks: Sequence[JointStates]) -> JointRecording:
     note = f"left out, as no message brings them with an effort: {', '.join(without)}"
     return JointRecording(names, stamps[order], q[order], effort[order],
                           notes=(note,) if without else ())
-
-
-def _read_table(path: Path, columns: Columns) -> JointRecording:
-    """The joints of a table (raises RecordingError, InvalidData)."""
-    table = Table(path, columns)
-    named = [dict(each) or _with_beginning(table, words) for each, words in (
-        (columns.joints, POSITIONS), (columns.efforts, EFFORTS))]
-    names = tuple(named[0])
-    if set(names) != set(named[1]):
-        raise RecordingError(f"{table.what} holds positions of {', '.join(names)}, and efforts of "
-                             f"{', '.join(named[1])}, which are not the same joints")
-    q, effort = (table.joints({name: each[name] for name in names}) for each in named)
-    if all(name.isdecimal() for name in names):  # numbers
-        names = tuple(map(str, np.ravel(table.content.get("names", ()))))
-    stamps = table.stamps()
-    if stamps is None or len(stamps) != len(q):
-        raise RecordingError(f"{table.what} has no column of the time ({', '.join(TIMES)}) for"
-                             " its rows; name it with --columns, or give the rate of the rows there"
-                             " (rate: 100)")
-    require_rate(table, 1e-9 * float(np.median(np.diff(stamps))))
-    return JointRecording(names, stamps, q, effort)
-
-
-def _with_beginning(table: Table, words: Sequence[str]) -> dict[str, str]:
-    """Columns that begin with one of these words, by what follows in their names (raises
-    RecordingError)."""
-    for word, mark in product(words, ("[", ".", "_")):
-        named = {name.removeprefix(word + mark).rstrip("]"): name for name in table.content
-                 if name.startswith(word + mark)}
-        if named:
-            return named
-    raise RecordingError(f"{table.what} needs columns position.<joint> and effort.<joint>, or "
-                         "arrays q and effort (or tau, torque); --columns names others. It has "
-                         f"{table.present}")
 
 
 def set_inertias(urdf: str, model: RobotModel, phi: Array) -> str:

@@ -36,19 +36,13 @@ class Part(NamedTuple):
         return np.asarray(pin.rpy.rpyToMatrix(*self.rpy))
 
     @property
-    def mass(self) -> float:
-        """Mass [kg]."""
-        volume = {"box": math.prod(self.size),
-                  "cylinder": math.pi * self.size[0] ** 2 * self.size[-1],
-                  "sphere": 4.0 / 3.0 * math.pi * self.size[0] ** 3}[self.shape]
-        return self.density * volume
-
-    @property
     def inertia(self) -> pin.Inertia:
         """Mass, centre of mass and inertia, in the sensor frame."""
-        of_shape = {"box": pin.Inertia.FromBox, "cylinder": pin.Inertia.FromCylinder,
-                    "sphere": pin.Inertia.FromSphere}[self.shape]
-        return of_shape(self.mass, *self.size).se3Action(
+        make, volume = {
+            "box": (pin.Inertia.FromBox, math.prod(self.size)),
+            "cylinder": (pin.Inertia.FromCylinder, math.pi * self.size[0]**2 * self.size[-1]),
+            "sphere": (pin.Inertia.FromSphere, 4.0 / 3.0 * math.pi * self.size[0]**3)}[self.shape]
+        return make(self.density * volume, *self.size).se3Action(
             pin.SE3(self.rotation, np.array(self.center)))
 
 

@@ -1,9 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""The messages of a simulated cobot, and recordings of them, by ``rosbags`` and without ROS.
-
-They are what a driver with robot_state_publisher would publish: ``joint_states``, ``wrench``,
-``/tf`` (from the measured joint positions), and the latched ``/tf_static`` and
-``robot_description``; besides these the true payload, latched, on ``~/truth``."""
+"""The messages of a simulated cobot, and recordings of them, by ``rosbags`` and without ROS: those
+of a driver with robot_state_publisher, and the true payload, latched, on ``~/truth``."""
 
 from __future__ import annotations
 
@@ -19,14 +16,7 @@ from .cobot import Recording, SimulatedCobot
 from .description import Transform
 
 with optional_packages("writing a recording"):
-    from rosbags.interfaces import (
-        Qos,
-        QosDurability,
-        QosHistory,
-        QosLiveliness,
-        QosReliability,
-        QosTime,
-    )
+    from rosbags import interfaces
     from rosbags.rosbag2 import StoragePlugin, Writer
     from rosbags.rosbag2.errors import WriterError
     from rosbags.typesys import Stores, get_typestore
@@ -116,9 +106,10 @@ def _transforms(stamp: int, edges: Iterable[Transform]) -> Any:
             make("geometry_msgs/Quaternion", *edge.quaternion.tolist()))) for edge in edges])
 
 
-def quality_of_service(latched: bool) -> Qos:
+def quality_of_service(latched: bool) -> interfaces.Qos:
     """Reliable, kept for late subscribers where latched; times of 0 s mean no limit."""
-    zero = QosTime(0, 0)
-    return Qos(QosHistory.KEEP_LAST, 1 if latched else 10, QosReliability.RELIABLE,
-               QosDurability.TRANSIENT_LOCAL if latched else QosDurability.VOLATILE, zero, zero,
-               QosLiveliness.AUTOMATIC, zero, False)
+    zero, durability = interfaces.QosTime(0, 0), interfaces.QosDurability
+    return interfaces.Qos(
+        interfaces.QosHistory.KEEP_LAST, 1 if latched else 10, interfaces.QosReliability.RELIABLE,
+        durability.TRANSIENT_LOCAL if latched else durability.VOLATILE, zero, zero,
+        interfaces.QosLiveliness.AUTOMATIC, zero, False)
