@@ -39,14 +39,11 @@ def main() -> int:
 
 
 def run_program(name: str) -> int:
-    """Load a program and run its `main`; returns the exit status.
+    """Load one of `PROGRAMS` and run its `main`; returns the exit status.
 
     A signal while it loads ends the process at once: nothing is open yet. Later an interrupt of a
     tool is a KeyboardInterrupt; ROS programs take over the signals themselves, and to stop them
     early is no failure.
-
-    Args:
-        name: one of `PROGRAMS`.
     """
     module = PROGRAMS[name]
     is_ros = module.startswith("ros.")
@@ -113,15 +110,8 @@ def names(text: str) -> tuple[str, ...]:
 
 
 def numbers(what: str, text: str, wanted: str, count: int | None = None) -> tuple[float, ...]:
-    """Numbers separated by commas.
-
-    Args:
-        what: option and value, for the message; wanted: what is expected, in words.
-        count: how many there must be; None: any number.
-
-    Raises:
-        InvalidSetting: other text, or another number of them.
-    """
+    """Numbers separated by commas, so many (None: any number); what: option and value, and wanted:
+    what is expected, for the message (raises InvalidSetting)."""
     try:
         values = tuple(float(part) for part in text.split(","))
     except ValueError as error:

@@ -88,24 +88,14 @@ def Xform "{prim}" (
 
 @dataclass(frozen=True)
 class PayloadOnLink:
-    """A payload that may be exported.
+    """A payload that may be exported (raises InvalidSetting: a name cannot stand in a document of
+    any format)."""
 
-    Attributes:
-        link: its name in the document.
-        parent: link of the robot, or other frame, that carries it.
-        body: mass [kg], centre of mass [m] and inertia about it [kg m^2], in `parent`.
-        source: where the numbers come from.
-        notes: what its user must know, one sentence each.
-
-    Raises:
-        InvalidSetting: a name cannot stand in a document of any format.
-    """
-
-    link: str
-    parent: str
-    body: Body
-    source: str
-    notes: tuple[str, ...] = ()
+    link: str  # its name in the document
+    parent: str  # link of the robot, or other frame, that carries it
+    body: Body  # in `parent`
+    source: str  # where the numbers come from
+    notes: tuple[str, ...] = ()  # what its user must know, one sentence each
 
     def __post_init__(self) -> None:
         for what, name in (("link", self.link), ("parent", self.parent)):

@@ -39,18 +39,11 @@ _TERM = re.compile(r"\s*([+-]?)\s*(?:([0-9.]+(?:e[+-]?[0-9]+)?)\s*\*?\s*)?"
 
 
 class BaseParameters(NamedTuple):
-    """Base columns and how the other columns depend on them.
+    """Base columns and how the other columns depend on them."""
 
-    Attributes:
-        names: (p,) names of the parameters.
-        independent: (nb,) indices of the base columns, in the order in which they were tried.
-        matrix: K (nb, p) with ``beta = K phi`` (Sousa and Cortesao 2014, eq. 39); base columns are
-            those of the unit matrix.
-    """
-
-    names: tuple[str, ...]
-    independent: np.ndarray
-    matrix: Array
+    names: tuple[str, ...]  # (p,) of the parameters
+    independent: np.ndarray  # (nb,) indices of the base columns, in the order of trying them
+    matrix: Array  # K (nb, p) with beta = K phi (eq. 39); of base columns the unit matrix
 
     @property
     def null_space(self) -> Array:
@@ -131,16 +124,14 @@ class Feasibility(NamedTuple):
     within the limits, the sum of ``<Z, limit(phi)>`` cannot be negative; but it is, whatever the
     null-space values of phi.
 
-    Attributes:
-        margin: how far inside the limits the best such robot, witness (p,), is, the reference being
-            at 1 (where the search ends); negative: none is inside.
-        certificate: the negative sum, None if feasible; multipliers: Z, empty if feasible.
     """
 
+    # How far inside the limits the best such robot is, the reference being at 1 (where the search
+    # ends); negative: none is inside.
     margin: float
-    witness: Array
-    certificate: float | None = None
-    multipliers: tuple[Array, ...] = ()
+    witness: Array  # (p,) that robot
+    certificate: float | None = None  # the negative sum; None if feasible
+    multipliers: tuple[Array, ...] = ()  # Z; empty if feasible
 
     @property
     def feasible(self) -> bool:

@@ -2,9 +2,8 @@
 """From filtered rows to a robot that can exist, by the methods of the papers.
 
 A prior says what joint torques cannot tell (Wensing et al. 2017, eq. 25): a body is expected to be
-as described, with a standard deviation of 100 % of itself. A gripper that the description lacks is
-many times the described wrist, and friction that the model lacks moves bodies, too: such a prior
-would pull on what the data know. It is made weaker until it costs hardly any residual.
+as described, with a standard deviation of 100 % of itself. Where a gripper or friction is missing
+there, it would pull on what the data know: it is made weaker until it costs hardly any residual.
 """
 
 from __future__ import annotations
@@ -36,18 +35,13 @@ _TINY = 1e-12  # N m
 
 @dataclass(frozen=True)
 class Prediction:
-    """Torques of a recording against those of a robot, per joint (joints,) [N m].
+    """Torques of a recording against those of a robot [N m]."""
 
-    Attributes:
-        torque: root mean square of the measured torque; error: of measured less predicted.
-        time: (r,) [s]; measured: (r, joints) low-passed; residual: (r, joints).
-    """
-
-    torque: Array
-    error: Array
-    time: Array
-    measured: Array
-    residual: Array
+    torque: Array  # (joints,) root mean square of the measured torque
+    error: Array  # (joints,) the same of measured less predicted
+    time: Array  # (r,) [s]
+    measured: Array  # (r, joints) low-passed
+    residual: Array  # (r, joints)
 
     @property
     def relative(self) -> float:
@@ -62,25 +56,17 @@ class Prediction:
 
 @dataclass(frozen=True)
 class RobotFit:
-    """The robot of filtered rows.
-
-    Attributes:
-        model: its regressor; base: the base parameters of the level robot; phi: (p,).
-        eased: by how much the prior was made weaker, 1: it was not.
-        contradicted: (bodies,) True where the data contradict the description by far.
-        covariance: (p, p); data_share: (p,) part of each parameter that the data know.
-        free: the fit without constraints; follow: see `Drives`.
-    """
+    """The robot of filtered rows."""
 
     model: RobotModel
-    base: BaseParameters
-    phi: Array
-    eased: float
-    contradicted: np.ndarray
-    covariance: Array
-    data_share: Array
-    free: FreeFit
-    follow: Array
+    base: BaseParameters  # of the level robot
+    phi: Array  # (p,)
+    eased: float  # by how much the prior was made weaker, 1: it was not
+    contradicted: np.ndarray  # (bodies,) True where the data contradict the description by far
+    covariance: Array  # (p, p)
+    data_share: Array  # (p,) part of each parameter that the data know
+    free: FreeFit  # without constraints
+    follow: Array  # see `Drives`
 
     def predict(self, rows: Rows) -> Prediction:
         """How well the robot predicts a recording; rows count less where a joint rests or creeps.
@@ -100,11 +86,9 @@ def fit_robot(rows: Rows, base: BaseParameters, method: str = "lmi",
 
     Args:
         base: base parameters of the model under gravity along an axis of its root.
-        method: one of `METHODS`. Standard deviations are those of data and description, whatever
-            the method.
-        constraints: as of `RobotRequest`.
-        gain_spread: (joints, joints) covariance of the relative errors of the drives' gains, with
-            which torques were computed from currents; None: torques were measured.
+        method, constraints: as of `RobotRequest`; standard deviations are those of data and
+            description, whatever the method.
+        gain_spread: `Drives.spread`; None: torques were measured.
 
     Raises:
         InvalidData: numbers beyond those of a robot. InfeasibleProblem: no robot can have them.

@@ -48,24 +48,16 @@ _HALF = 0.5  # the same of a joint that bears bodies; part of a torque that is t
 
 @dataclass(frozen=True)
 class RobotResult:
-    """What a recording says about a robot.
+    """What a recording says about a robot."""
 
-    Attributes:
-        fit: parameters, and what the data say of the description.
-        prediction: on all the recording; validation: on a test, or on the last part by a robot
-            identified from the rest; None if there was none.
-        delay: how much later than the positions the efforts are stamped [s].
-        drives: gains with which currents became torques; None: efforts are torques.
-        notes: what a person should know; unexplained: why this is no robot; None: it is one.
-    """
-
-    fit: RobotFit
-    prediction: Prediction
+    fit: RobotFit  # parameters, and what the data say of the description
+    prediction: Prediction  # on all the recording
+    # On a test, or on the last part by a robot identified from the rest; None: there is none.
     validation: Prediction | None
-    delay: float
-    drives: Drives | None
-    notes: tuple[str, ...]
-    unexplained: InvalidData | NotEnoughData | None
+    delay: float  # how much later than the positions the efforts are stamped [s]
+    drives: Drives | None  # gains with which currents became torques; None: efforts are torques
+    notes: tuple[str, ...]  # what a person should know
+    unexplained: InvalidData | NotEnoughData | None  # why this is no robot; None: it is one
 
     @property
     def model(self) -> RobotModel:
@@ -95,15 +87,14 @@ class RobotResult:
     @property
     def consistent(self) -> np.ndarray:
         """True (bodies,) for bodies that can exist."""
-        return np.array([is_consistent(self.fit.phi[self.model.body_slice(name)])
-                         for name in self.model.bodies])
+        return np.array([is_consistent(own) for own in self.model.split(self.fit.phi)])
 
     @property
     def bodies(self) -> dict[str, Body]:
         """Mass [kg], centre of mass [m] and inertia about it [kg m^2] of each body, in the frame of
         its link. Joint torques tell base parameters only; the description says the rest."""
-        return {name: body_from_phi(self.fit.phi[self.model.body_slice(name)])
-                for name in self.model.bodies}
+        return dict(zip(self.model.bodies, map(body_from_phi, self.model.split(self.fit.phi)),
+                        strict=True))
 
 
 def identify_described_robot(urdf: str, recorded: Sequence[JointRecording], asked: RobotRequest,
@@ -223,8 +214,7 @@ def check_motion(model: RobotModel, filtered: RowFilter) -> list[str]:
 def check_description(model: RobotModel) -> list[str]:
     """Notes on bodies of the description that cannot exist, with link and values."""
     notes = []
-    for body in model.bodies:
-        phi = model.nominal[model.body_slice(body)]
+    for body, phi in zip(model.bodies, model.split(model.nominal), strict=True):
         if phi[0] <= 0.0:
             notes.append(f"{body} has a mass of {phi[0]:g} kg in the robot description, which is "
                          "not used")
@@ -321,13 +311,9 @@ def check_efforts(model: RobotModel, recording: JointRecording, low_pass: float,
 
 def explain_failure(model: RobotModel, suspicion: InvalidData | None, tests: Sequence[Prediction],
                     expected: Array) -> InvalidData | NotEnoughData | None:
-    """Why much of the torque is not explained; None where it is.
-
-    Args:
-        suspicion: see `check_efforts`.
-        tests: of the robot that was found, that on the recording first.
-        expected: (joints,) by how much the description's own torques vary, rms [N m].
-    """
+    """Why much of the torque is not explained; None where it is: by what `check_efforts` suspects,
+    tests of the robot that was found, that on the recording first, and by how much the
+    description's own torques vary (joints,), rms [N m]."""
     if suspicion is not None and tests[0].shares.max() > _SUSPECT:
         return suspicion
     share = max(test.relative for test in tests)
@@ -346,14 +332,12 @@ def explain_failure(model: RobotModel, suspicion: InvalidData | None, tests: Seq
 def compare_with_description(fit: RobotFit, found: Prediction) -> list[str]:
     """Where the data contradict the description, and on which bodies; which joints are not
     explained."""
-    model, notes = fit.model, []
-    for body in (model.bodies[k] for k in np.flatnonzero(fit.contradicted)):
-        where = model.body_slice(body)
-        if is_consistent(model.nominal[where]):
-            notes.append(
-                f"the recording contradicts the description of {body} by far (mass "
-                f"{fit.phi[where][0]:.3g} kg, described {model.nominal[where][0]:.3g} kg): is "
-                "there a load or gripper that the description lacks?")
+    model = fit.model
+    notes = [f"the recording contradicts the description of {body} by far (mass {phi[0]:.3g} kg, "
+             f"described {described[0]:.3g} kg): is there a load or gripper that the description "
+             "lacks?" for body, phi, described, is_far in zip(
+                 model.bodies, model.split(fit.phi), model.split(model.nominal), fit.contradicted,
+                 strict=True) if is_far and is_consistent(described)]
     if fit.eased < 1.0 and not fit.contradicted.any():
         notes.append("no robot like the description explains the torques as well as they can be "
                      "explained, so that it was trusted less; a term of the joints may be missing "

@@ -2,14 +2,12 @@
 """Least squares on rows of a recording: their scale, noise, and weights near rest.
 
 A reference robot is the scale of every problem and, where asked, its prior. In coordinates u with
-``phi = unit u`` its bodies are unit matrices (`estimators.reference_body`, one body after the
-other, in units of its mass) and joint terms are in SI units. A standard deviation of 1 in u means:
-a body like the reference, to 100 % of it, whatever axes and units.
+``phi = unit u`` its bodies are unit matrices (`estimators.reference_body`), and joint terms are in
+SI units. A standard deviation of 1 in u means: a body like the reference, to 100 % of it.
 
 Where a joint hardly moves, its friction is anything between the two directions'. The model holds
-``c fc`` with ``|c| < 1`` there, ``c`` the low-passed (fading) sign of the velocity. A motion that
-begins and ends smoothly creeps for a second; rows of full weight would then have the other
-parameters make up for friction that is there, and that the model lacks.
+``c fc`` with ``|c| < 1`` there, ``c`` the low-passed (fading) sign of the velocity; with full
+weight the other parameters would make up for friction that the model lacks.
 """
 
 from __future__ import annotations
@@ -107,17 +105,12 @@ def friction_weight(sign: Array, ratio: float | Array) -> Array:
 
 @dataclass(frozen=True)
 class FreeFit:
-    """Least squares without constraints.
+    """Least squares without constraints."""
 
-    Attributes:
-        phi: (p,); rows: with weights; rms: (joints,) of the residual [N m].
-        noise: (joints,) of independent rows that say as much [N m], larger than a fit leaves it.
-    """
-
-    phi: Array
-    rows: Rows
-    rms: Array
-    noise: Array
+    phi: Array  # (p,)
+    rows: Rows  # with weights
+    rms: Array  # (joints,) of the residual [N m]
+    noise: Array  # (joints,) of independent rows that say as much [N m]
 
 
 def rest_weights(rows: Rows, phi: Array, rms: Array) -> Array:

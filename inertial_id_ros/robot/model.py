@@ -175,6 +175,10 @@ class RobotModel:
         k = body if isinstance(body, int) else self.bodies.index(body)
         return slice(BODY_SIZE * k, BODY_SIZE * (k + 1))
 
+    def split(self, phi: Array) -> Array:
+        """The parameters (bodies, 10) of the bodies in phi (p,)."""
+        return phi[:self.inertial].reshape(-1, BODY_SIZE)
+
     def term_index(self, joint: str | int, term: str) -> int:
         """Index in phi of a joint's term (`VISCOUS`, ...)."""
         j = joint if isinstance(joint, int) else self.joint_names.index(joint)

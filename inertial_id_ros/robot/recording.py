@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -108,19 +108,13 @@ class JointRecording(NamedTuple):
 
 @dataclass(frozen=True)
 class Rows:
-    """Low-passed rows of a recording, in order of time.
-
-    Attributes:
-        model: of the regressor.
-        time: (r,) [s] since the epoch of the stamps, in the middle of each filter.
-        regressor: (r, nv, p); effort: (r, nv); weights: (r, nv), or of all.
-    """
+    """Low-passed rows of a recording, in order of time."""
 
     model: RobotModel
-    time: Array
-    regressor: Array
-    effort: Array
-    weights: Array | float = 1.0
+    time: Array  # (r,) [s] since the epoch of the stamps, in the middle of each filter
+    regressor: Array  # (r, nv, p)
+    effort: Array  # (r, nv)
+    weights: Array | float = 1.0  # (r, nv), or of all
 
     def __getitem__(self, some: slice) -> Rows:
         return Rows(self.model, self.time[some], self.regressor[some], self.effort[some])
@@ -195,12 +189,12 @@ class RowFilter:
 
     def mean(self, regressor: Regressor) -> Array:
         """Low-passed rows (r, joints, p) of a regressor (n, joints, p) of the motion."""
-        total: Array = np.zeros(())
+        total: Any = 0.0
         for k in range(0, len(self.number), _AT_ONCE):
             some = slice(k, k + _AT_ONCE)
             rows = regressor(*self.motion[:, some])
-            total = total + self._mean[:, some] @ rows.reshape(len(rows), -1)
-        return total.reshape(len(self.time), *rows.shape[1:])
+            total += self._mean[:, some] @ rows.reshape(len(rows), -1)
+        return np.reshape(total, (len(self.time), *rows.shape[1:]))
 
     def rows(self, model: RobotModel) -> Rows:
         """Low-passed rows of a model."""

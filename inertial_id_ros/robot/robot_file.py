@@ -31,41 +31,27 @@ _TRIALS = 100  # random motions that tell how much each moves them
 
 
 class Drives(NamedTuple):
-    """How the motor currents that a robot sends as efforts become torques.
+    """How the motor currents that a robot sends as efforts become torques."""
 
-    Attributes:
-        gain: (joints,) [N m/A]; spread: (joints, joints) covariance of their relative errors.
-        follow: (p, joints) by how much identified parameters grow with each gain, relative; None:
-            nothing is identified yet.
-    """
-
-    gain: Array
-    spread: Array
+    gain: Array  # (joints,) [N m/A]
+    spread: Array  # (joints, joints) covariance of their relative errors
+    # (p, joints) by how much parameters grow with each gain, relative; None: none are identified
     follow: Array | None = None
 
 
 @dataclass(frozen=True)
 class IdentifiedRobot:
-    """A robot without payload, as joint torques showed it.
+    """A robot without payload, as joint torques showed it."""
 
-    Attributes:
-        joints: names, in the order of phi's joint terms; bodies: names.
-        terms: of the joints; gravity: (3,) [m/s^2] in root axes; delay: by which efforts are
-            stamped late [s].
-        phi: (p,) parameters; covariance: (p, p), of what data and prior know.
-        noise: (joints,) of one low-passed row, taken as independent [N m].
-        currents: None if efforts are torques.
-    """
-
-    joints: tuple[str, ...]
-    bodies: tuple[str, ...]
+    joints: tuple[str, ...]  # names, in the order of phi's joint terms
+    bodies: tuple[str, ...]  # names
     terms: JointTerms
-    gravity: Array
-    delay: float
-    phi: Array
-    covariance: Array
-    noise: Array
-    currents: Drives | None = None
+    gravity: Array  # (3,) [m/s^2] in root axes
+    delay: float  # by which efforts are stamped late [s]
+    phi: Array  # (p,)
+    covariance: Array  # (p, p), of what data and prior know
+    noise: Array  # (joints,) of one low-passed row, taken as independent [N m]
+    currents: Drives | None = None  # None: efforts are torques
 
     def model(self, urdf: str) -> RobotModel:
         """The regressor that phi belongs to, from the same robot's description (raises
@@ -90,8 +76,7 @@ def save_robot(path: str | Path, robot: IdentifiedRobot) -> None:
 
 
 def load_robot(path: str | Path) -> IdentifiedRobot:
-    """Read a robot file (raises InvalidSetting: not readable; InvalidData: not one, or damaged).
-    """
+    """Read a robot file (raises InvalidSetting: not readable; InvalidData: damaged, or none)."""
     try:
         tree = read_document(user_path(path), _KIND, _VERSION, limit=MAX_ROBOT_BYTES)
         p, n, terms, given = len(tree["phi"]), len(tree["joints"]), tree["terms"], tree["currents"]
@@ -113,27 +98,17 @@ def load_robot(path: str | Path) -> IdentifiedRobot:
 
 
 class LoadColumns(NamedTuple):
-    """What n rows of j joints hold; any weighted mean of rows holds the same means.
+    """What n rows of j joints hold; any weighted mean of rows holds the same means."""
 
-    Attributes:
-        torque, own: (n, j) of the payload, that is measured less that of the robot; of the robot.
-        sign: (n, j) of the velocity of joints with Coulomb friction: between -1 and 1 where it is
-            not known, 1 without friction.
-        A: (n, j, 10); errors: (n, j, e) columns E without those in proportion to the torque.
-    """
-
-    torque: Array
-    own: Array
-    sign: Array
-    A: Array
-    errors: Array
+    torque: Array  # (n, j) of the payload: measured less that of the robot
+    own: Array  # (n, j) of the robot
+    sign: Array  # (n, j) of the velocity, as of `RobotModel.signs`
+    A: Array  # (n, j, 10)
+    errors: Array  # (n, j, e) columns E without those in proportion to the torque
 
 
 class TorqueLoad:
-    """Makes rows of one robot and one frame of the payload.
-
-    Args:
-        urdf: description of the robot; frame: link, moved by a joint of it.
+    """Makes rows of one robot, of a description, and one frame of the payload, a link.
 
     Attributes:
         model: its regressor; robot: as identified; joints: j.

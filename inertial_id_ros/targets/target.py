@@ -57,18 +57,12 @@ def values_of(payload: Estimate, inertia: bool = False) -> Values:
 
 
 class Plan(NamedTuple):
-    """What is to be sent to a target.
+    """What is to be sent to a target."""
 
-    Attributes:
-        values: argument of `Target.send`.
-        left_out: what is not sent, and why; notes: what the user must know, a sentence each.
-        what: is sent, in words; empty: the payload.
-    """
-
-    values: Values
-    left_out: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    what: str = ""
+    values: Values  # argument of `Target.send`
+    left_out: tuple[str, ...] = ()  # what is not sent, and why
+    notes: tuple[str, ...] = ()  # what the user must know, a sentence each
+    what: str = ""  # that is sent, in words; empty: the payload
 
 
 class Target:
@@ -76,29 +70,20 @@ class Target:
 
     Args:
         robot: client of other nodes, as `ros.ros_client.RosClient` is.
-
-    Attributes:
-        takes_tool: it takes all that hangs on the flange, not the load beside a tool that is
-            configured elsewhere.
-        needs_limits: it moves the arm by the payload, so that the mass that the robot may carry
-            must be known.
-        changes_wrench: the wrench that the node receives changes with it.
-        axes_only: it wants the payload about the origin of the sensor, along the axes of `frame`.
-        topic: on which it publishes its payload; empty: none.
-        confirms: what it reads back shows that it has accepted a payload.
-        ratings: rated payload [kg] and its source by the model in the robot description.
-        default: name of the service; kinds: types of which it has one; flange: frame.
-        success: field of the response, and its value where the call has succeeded.
-        takes_inertia: its request needs one; left_out, notes: of every plan.
     """
 
-    takes_tool = confirms = needs_limits = True
-    changes_wrench = axes_only = takes_inertia = False
-    topic = default = flange = ""
-    ratings: Mapping[str, tuple[float, str]] = {}
-    kinds: tuple[str, ...] = ()
-    success: tuple[str, Any] = ("success", True)
-    left_out: tuple[str, ...] = ()
+    takes_tool = True  # all that hangs on the flange, not the load beside a tool configured there
+    needs_limits = True  # it moves the arm by the payload: its largest mass must be known
+    confirms = True  # what it reads back shows that it has accepted a payload
+    changes_wrench = False  # that the node receives
+    axes_only = False  # it wants the payload about the origin of the sensor, in axes of `frame`
+    takes_inertia = False  # its request needs one
+    topic = ""  # on which it publishes its payload; empty: none
+    ratings: Mapping[str, tuple[float, str]] = {}  # payload [kg], source, by model in the URDF
+    default = flange = ""  # name of the service; frame
+    kinds: tuple[str, ...] = ()  # types of which the service has one
+    success: tuple[str, Any] = ("success", True)  # field of the response, and its value
+    left_out: tuple[str, ...] = ()  # of every plan; notes, too
     notes: tuple[str, ...] = ()
 
     def __init__(self, robot: Any, settings: Settings) -> None:

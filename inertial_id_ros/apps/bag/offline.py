@@ -24,16 +24,11 @@ UNUSED = 1.0  # s of a recording; more than that is worth a note
 def identify_recording(path: Path, settings: Settings, columns: tables.Columns | None = None,
                        episode: int = 0, recorded_stamps: bool = False,
                        asked: Collection[str] = ()) -> Identification:
-    """Identify the payload of a recording.
+    """Identify the payload of a bag or a table (raises RecordingError, InvalidData: it cannot be
+    read, or lacks something; InertialIdError: a setting, or what it names, cannot be used).
 
     Args:
-        path: of a bag or a table; columns, episode: of a table.
-        recorded_stamps: use the times of recording in place of the header stamps.
-        asked: names of the settings that the user gave for this very recording.
-
-    Raises:
-        RecordingError, InvalidData: the recording cannot be read, or lacks something.
-        InertialIdError: a setting, or what it names, cannot be used.
+        columns, episode: of a table; recorded_stamps, asked: of a bag, as of `open_recording`.
     """
     if not tables.is_table(path):
         with bags.open_recording(path, settings, asked, recorded_stamps) as recording:

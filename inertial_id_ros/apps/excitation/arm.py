@@ -1,11 +1,7 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """A robot description as a planner sees it: sensor motion, torques, speeds and distances of links
-and of what stands around.
-
-Motions are computed for many joint states at once, as a planner asks for thousands. For its speed a
-link is the corners of what bounds its collision shapes, so that no speed is too low; distances are
-those of the shapes themselves.
-"""
+and of what stands around. For its speed a link is the corners of what bounds its collision shapes,
+so that no speed is too low; distances are those of the shapes themselves."""
 
 from __future__ import annotations
 
@@ -35,23 +31,14 @@ POSES = 100  # random ones
 
 @dataclass(frozen=True, eq=False)
 class Obstacle:
-    """A solid that no moving link may touch.
+    """A solid that no moving link may touch (raises InvalidShape: sizes that are not positive, a
+    pose or a mesh that is none)."""
 
-    Attributes:
-        name: for messages; shape: box, sphere, cylinder (along its z axis) or mesh.
-        size: full lengths x, y, z; radius; height and radius; empty for a mesh [m].
-        pose: (4, 4) from its axes to those of the description's root.
-        vertices: (n, 3) [m] and triangles: (m, 3), of a mesh.
-
-    Raises:
-        InvalidShape: sizes that are not positive, a pose or a mesh that is none.
-    """
-
-    name: str
-    shape: str
-    size: tuple[float, ...]
-    pose: Array = field(default_factory=lambda: np.eye(4))
-    vertices: Array = field(default_factory=lambda: np.empty((0, 3)))
+    name: str  # for messages
+    shape: str  # box, sphere, cylinder (along its z axis) or mesh
+    size: tuple[float, ...]  # as of `SIZES` [m]
+    pose: Array = field(default_factory=lambda: np.eye(4))  # to axes of the description's root
+    vertices: Array = field(default_factory=lambda: np.empty((0, 3)))  # of a mesh [m]
     triangles: np.ndarray = field(default_factory=lambda: np.empty((0, 3), dtype=int))
 
     def __post_init__(self) -> None:
@@ -109,17 +96,15 @@ class Arm:
         obstacles: what no moving link may touch; is_driven: True if a program moves the arm.
 
     Attributes:
-        joint_names: of all joints that move; lower, upper: limits of position [rad or m], speed,
-            effort: limits; infinite where there is none.
-        chain: names of the joints that move the frame, root first.
+        joint_names: of all joints that move; lower, upper, speed, effort: their limits, infinite
+            where there is none; chain: of the joints that move the frame, root first.
         rises: (joints,) True where the height of the link on a joint depends on the pose.
         pairs: names of the shapes that may not come near each other.
         unchecked: why collisions are not checked; empty: they are.
 
     Raises:
         InvalidModel: not a usable description, or without usable collision shapes beside obstacles
-            or where the arm is driven.
-        UnknownFrame: it has no such link.
+            or where the arm is driven. UnknownFrame: it has no such link.
     """
 
     def __init__(self, urdf: str, frame: str, box: Array | None = None, phi: Array | None = None,
@@ -144,9 +129,8 @@ class Arm:
         turns = np.where([joint.nq == 2 for joint in joints], np.inf, 0.0)  # continuous: cos, sin
         self.lower = model.lowerPositionLimit[first] - turns
         self.upper = model.upperPositionLimit[first] + turns
-        self.speed, self.effort = (
-            np.where((limit > 0.0) & (limit < 1e12), limit, np.inf)
-            for limit in (np.array(model.velocityLimit), np.array(model.effortLimit)))
+        self.speed, self.effort = (np.where((limit > 0.0) & (limit < 1e12), limit, np.inf)
+                                   for limit in (model.velocityLimit, model.effortLimit))
         self._data, self._rest = model.createData(), pin.neutral(model)
         self._shapes, self.unchecked = shapes, reason = read_shapes(model, urdf)
         if reason and (is_driven or obstacles):
@@ -189,9 +173,8 @@ class Arm:
     def positions(self, pose: Mapping[str, float]) -> Array:
         """Positions (joints,) in this order of all joints by name (raises InvalidData: one is not
         known)."""
-        for name in self.joint_names:
-            if name not in pose:
-                raise InvalidData(f"it is not known where joint '{name}' is")
+        for name in set(self.joint_names) - set(pose):
+            raise InvalidData(f"it is not known where joint '{name}' is")
         return np.array([pose[name] for name in self.joint_names])
 
     def motion(self, q: Array, dq: Array, ddq: Array) -> FrameMotion:

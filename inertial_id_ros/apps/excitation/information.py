@@ -35,19 +35,14 @@ ENOUGH = 0.8  # of the wanted standard deviation: beyond that nothing is gained
 
 
 class Knowledge(NamedTuple):
-    """What is known of a payload, as a Gaussian about phi.
+    """What is known of a payload, as a Gaussian about phi, and standard deviations of the sensor
+    for forces [N] and torques [N m]."""
 
-    Attributes:
-        phi: (10,) most probable; information: (10, 10) about it.
-        noise, walk, bias: standard deviations of the sensor for forces [N] and torques [N m]: of a
-            sample, of the bias that drifts, of the bias before any data.
-    """
-
-    phi: Array
-    information: Array
-    noise: tuple[float, ...]
-    walk: tuple[float, ...]
-    bias: tuple[float, ...]
+    phi: Array  # (10,) most probable
+    information: Array  # (10, 10)
+    noise: tuple[float, ...]  # of a sample
+    walk: tuple[float, ...]  # of the bias that drifts
+    bias: tuple[float, ...]  # of the bias before any data
 
     @classmethod
     def usual(cls, settings: Settings, mass: float = 0.5) -> Knowledge:

@@ -2,15 +2,13 @@
 """Moves from rest to rest: their limits, what a trajectory violates, and the next motion.
 
 Between two poses the path is straight in joint space. The speed on it rises in a ramp, stays, and
-falls: information grows with the square of the speed, and a move that reaches the allowed speed
-only for an instant takes twice as long. No ramp is shorter than the low-pass of the pipeline, which
-would remove what faster swings identify.
+falls. No ramp is shorter than the low-pass of the pipeline, which would remove what faster swings
+identify.
 
 The next motion is that of many candidates which gains most information per second: random moves
 around the present pose, single ones; a few to and fro; and swings, which first go to a pose and
-then there to and fro, where the first move pays only with those that follow. Wrist joints come
-first: the other joints move only where no motion of the wrist helps. Of a long plan only the first
-seconds are made before the next is planned.
+then there to and fro. Wrist joints come first: the other joints move only where no motion of the
+wrist helps. Of a long plan only the first seconds are made before the next is planned.
 """
 
 from __future__ import annotations
@@ -58,24 +56,16 @@ Plan = tuple[float, Trajectory]  # gain [nats/s], and what may be too long to be
 
 
 class MotionLimits(NamedTuple):
-    """Limits of a motion, beside those of the robot description.
+    """Limits of a motion, beside those of the robot description."""
 
-    Attributes:
-        link_speed: of every point of every link and of the payload [m/s].
-        joint_speed, joint_acceleration: of every joint [rad/s, rad/s^2, or m].
-        share: part of the description's limits of speed and effort that may be used.
-        range: largest distance of a joint from where the motion starts [rad or m].
-        clearance: least distance between shapes [m].
-        floor: least height of every link that rises and falls, and of the payload, above the
-            description's root, against gravity [m]; minus infinity: none.
-    """
-
-    link_speed: float = COBOT_SPEED
-    joint_speed: float = 2.0
-    joint_acceleration: float = 5.0
-    share: float = 0.8
-    range: float = 1.5
-    clearance: float = 0.01
+    link_speed: float = COBOT_SPEED  # m/s, of every point of every link and of the payload
+    joint_speed: float = 2.0  # rad/s or m/s
+    joint_acceleration: float = 5.0  # rad/s^2 or m/s^2
+    share: float = 0.8  # of the description's limits of speed and effort that may be used
+    range: float = 1.5  # rad or m, of a joint from where the motion starts
+    clearance: float = 0.01  # m, between shapes, at least
+    # m, least height of every link that rises and falls, and of the payload, above the
+    # description's root, against gravity
     floor: float = -math.inf
 
 
@@ -195,18 +185,9 @@ def violations(arm: Arm, motion: Trajectory, pose: Array, limits: MotionLimits) 
 
 
 class MotionPlanner:
-    """Plans motions of a robot from rest to rest. Poses are (joints,) [rad or m].
-
-    Args:
-        arm: the robot with payload and surroundings; limits: of every motion.
-        home: pose around which all motions stay; seed: of all that is drawn at random.
-
-    Attributes:
-        known: of the payload, by all that was planned.
-
-    Raises:
-        InvalidData: the pose itself is beyond the limits.
-    """
+    """Plans motions of a robot from rest to rest, around a pose `home`. Poses are (joints,) [rad or
+    m]; `known` is what is known of the payload by all that was planned (raises InvalidData: the
+    pose itself is beyond the limits)."""
 
     def __init__(self, arm: Arm, limits: MotionLimits, home: Array, known: Knowledge,
                  seed: int | None = None) -> None:
@@ -264,26 +245,27 @@ class MotionPlanner:
         """The motion, of at most so many seconds, that tells most of a payload to be known to
         deviations (10,), and violates no limit; it counts as made (raises InvalidData: there is
         none)."""
-        best: Plan | None = None
+        most, best = -math.inf, list[Trajectory]()  # gain; moves, and points of a controller
         for active in (self._chain[-WRIST:], self._chain):
             pool = [plan for kind in KINDS
                     for plan in self._candidates(start, active, kind, wanted)]
             for gain, plan in sorted(pool, key=lambda plan: -plan[0]):
-                if best is not None and gain <= best[0]:
+                if gain <= most:
                     break
                 ends = max(1, int(np.searchsorted(plan.stamps[3::3], longest, side="right")))
                 motion = Trajectory._make([*(part[:3 * ends + 1] for part in plan[:4]), (), ""])
+                points = points_for_controller(self.arm, motion)
                 if motion.duration <= longest and not violations(
-                        self.arm, points_for_controller(self.arm, motion), start, self.limits):
-                    best = gain, motion
+                        self.arm, points, start, self.limits):
+                    most, best = gain, [motion, points]
                     break
-            if best is not None and best[0] > LEAST_GAIN:
+            if most > LEAST_GAIN:
                 break
-        if best is None:
+        if not best:
             raise InvalidData("no motion from this pose is within the limits: move the arm to "
                               "where it has more room")
-        self.known = self.known.after(self.arm, best[1])
-        return points_for_controller(self.arm, best[1])
+        self.known = self.known.after(self.arm, best[0])
+        return best[1]
 
     def _candidates(self, start: Array, active: np.ndarray, kind: tuple[int, int], wanted: Array
                     ) -> list[Plan]:

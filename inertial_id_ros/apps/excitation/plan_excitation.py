@@ -1,6 +1,5 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Command line: plan a motion that identifies inertial parameters well, and write it as a
-JointTrajectory in YAML."""
+"""Command line: plan a motion that identifies inertial parameters well."""
 
 from __future__ import annotations
 
@@ -25,17 +24,10 @@ from ...robot.base_parameters import structural_base_parameters
 from ...robot.least_squares import description_reference
 from ...robot.model import NO_TERMS, RobotModel
 from ...settings import Settings
+from . import motions
 from .arm import Arm, Obstacle, box_obstacle
 from .information import RATE, WEIGHTS, Knowledge
-from .motions import (
-    COBOT_SPEED,
-    POINTS,
-    SLACK,
-    MotionLimits,
-    MotionPlanner,
-    Trajectory,
-    violations,
-)
+from .motions import MotionLimits, MotionPlanner, Trajectory
 
 WANTED = np.full(10, 1e-9)  # of a payload: all that can be known
 DIGITS = 9  # of numbers in files
@@ -79,7 +71,7 @@ def make_parser() -> argparse.ArgumentParser:
 
 def add_limits(add: Callable[..., object], fastest: float) -> None:
     """Options about what every motion keeps; fastest: highest speed that may be asked for [m/s]."""
-    add("--link-speed", type=within(0.01, fastest), default=COBOT_SPEED, metavar="M/S",
+    add("--link-speed", type=within(0.01, fastest), default=motions.COBOT_SPEED, metavar="M/S",
         help="of every point of every link and the payload (default: %(default)s)")
     add("--payload-box", metavar="SX,SY,SZ,CX,CY,CZ", type=box_corners,
         help="lengths and centre [m] of a box around the payload in the frame of the sensor, kept "
@@ -159,15 +151,9 @@ def run(options: argparse.Namespace) -> int:
 
 def sequence(planner: MotionPlanner, start: Array, duration: float, end: float = math.inf
              ) -> Trajectory:
-    """Motions one after the other, each the best of its moment.
-
-    Args:
-        start: (joints,) pose at time 0; duration: of all motions [s]; end: steady time [s] at which
-            no further one is begun.
-
-    Raises:
-        InvalidData: no motion from the start pose is within the limits.
-    """
+    """Motions one after the other, each the best of its moment, from a pose (joints,), of a
+    duration of all [s]; end: steady time [s] at which no further one is begun (raises InvalidData:
+    no motion from the start pose is within the limits)."""
     chain, pose = planner.arm.index(planner.arm.chain), start.copy()
     motion = planner.next_motion(pose, WANTED, duration)
     while time.monotonic() < end:
@@ -192,7 +178,7 @@ def robot_motion(arm: Arm, limits: MotionLimits, start: Array, duration: float
     base = structural_base_parameters(model)
     across = base.matrix @ description_reference(model).unit
     root = np.asarray(np.linalg.qr(across.T, mode="r")).T / TORQUE_NOISE
-    room = np.minimum(arm.upper - start, start - arm.lower)[chain] - SLACK
+    room = np.minimum(arm.upper - start, start - arm.lower)[chain] - motions.SLACK
     bounds = [np.clip(room, 1e-9, limits.range),
               np.minimum(limits.joint_speed, limits.share * arm.speed[chain]),
               np.full(len(chain), limits.joint_acceleration)]
@@ -217,11 +203,11 @@ def robot_motion(arm: Arm, limits: MotionLimits, start: Array, duration: float
 
     drawn = np.random.default_rng(0).normal(scale=FIRST, size=2 * HARMONICS * len(chain))
     found = minimize(missing, drawn, method="L-BFGS-B", options={"maxiter": ROUNDS}).x
-    stamps = np.linspace(0.0, duration, int(np.ceil(duration / POINTS)) + 1)
+    stamps = np.linspace(0.0, duration, int(np.ceil(duration / motions.POINTS)) + 1)
     for share in 0.97 ** np.arange(ROUNDS)**2:
         q, dq, ddq = states(found, stamps, share)[:, :, chain]
         motion = Trajectory(stamps, q, dq, ddq, arm.chain)
-        if not (problems := violations(arm, motion, start, limits)):
+        if not (problems := motions.violations(arm, motion, start, limits)):
             return motion, float(np.exp(-0.5 * missing(found) / root.shape[1]))
     raise InvalidData(f"no motion about the start pose is within the limits: {problems[0]}")
 

@@ -1,11 +1,8 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """What is checked of a set-up at rest, in the order in which a person corrects what they find; and
-what motions decide: a small one of the wrist, sign and units of the wrench, axes of the sensor,
-direction of gravity and clocks; one that the estimate has not seen, whether the payload predicts
-its wrench.
-
-Errors of the set-up are those that the identification itself looks for, here in the small motion
-alone: of the set-up as stated and of all others the most probable counts.
+what motions decide. A small one of the wrist: sign and units of the wrench, axes of the sensor,
+direction of gravity and clocks, by the hypotheses of the identification itself. One that the
+estimate has not seen: whether the payload predicts its wrench.
 """
 
 from __future__ import annotations
@@ -339,12 +336,8 @@ class Proof(NamedTuple):
 
 def prove(window: Window, bias: np.ndarray, present: np.ndarray, new: np.ndarray, settings: Settings
           ) -> Proof | None:
-    """Compare two payloads with the wrench of a motion; None where it was too short.
-
-    Args:
-        bias: (6,) reading without load, sign of the topic [N, N m].
-        present, new: phi (10,) that the robot has, and that was found.
-    """
+    """Compare the payload (10,) that the robot has, and a new one, with the wrench of a motion;
+    None where it was too short; bias: (6,) reading without load, sign of the topic [N, N m]."""
     used, motion, wrench = window.used, window.motion, settings.wrench
     if used.sum() < LEAST:
         return None

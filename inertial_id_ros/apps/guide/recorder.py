@@ -10,18 +10,10 @@ from typing import Any
 import numpy as np
 
 from ...errors import InertialIdError
+from ...io import inputs
 from ...io.decoding import READERS, decode, text
 from ...io.files import user_path
-from ...io.inputs import (
-    PAYLOADS,
-    STATIC_TRANSFORMS,
-    Edges,
-    InputTopic,
-    JointStates,
-    Samples,
-    Wrenches,
-    input_topics,
-)
+from ...io.inputs import Edges, InputTopic, JointStates, Samples, Wrenches
 from ...kinds import made
 from ...model.history import LONGEST, History, Window
 from ...motion.frames import place_of
@@ -33,22 +25,16 @@ MOST = 100_000  # messages of a topic, and blocks of samples, that are kept
 
 
 class Recorder:
-    """The inputs of the identification since `begin`.
+    """The inputs of the identification since `begin`, by the settings of the node.
 
-    For any thread: one adds messages to `waiting`, whoever asks has them decoded.
-
-    Args:
-        settings: of the node, which name topics, frames, sensor and gravity.
-
-    Attributes:
-        waiting: by topic, times of arrival, by the clock that stamps are of [ns], and serialised
-            messages.
+    For any thread: one adds messages to `waiting`, by topic with the time of arrival by the clock
+    that stamps are of [ns]; whoever asks has them decoded.
     """
 
     def __init__(self, settings: Settings) -> None:
         self._settings, self._problem, self._lock = settings, "", threading.Lock()
-        topics = [topic for topic in input_topics(settings) if topic not in PAYLOADS.values()]
-        self.waiting = {topic: deque[tuple[int, bytes]](maxlen=MOST) for topic in topics}
+        self.waiting = {topic: deque[tuple[int, bytes]](maxlen=MOST) for topic in (
+            inputs.input_topics(settings)) if topic not in inputs.PAYLOADS.values()}
         self._pose: dict[str, float] = {}
         self._kept: deque[tuple[float, Samples]] = deque(maxlen=MOST)  # with their ages [s]
         self._streams, self._history = Streams(settings), History()
@@ -84,7 +70,7 @@ class Recorder:
                 self._problem = str(error)
             return
         for some in decode(topic, messages).samples:
-            if topic is STATIC_TRANSFORMS and isinstance(some, Edges):
+            if topic is inputs.STATIC_TRANSFORMS and isinstance(some, Edges):
                 for row in some.rows.tolist():
                     self._streams.frames.fix(some.parent, some.child, place_of(row[:3], row[3:]))
                 continue
@@ -133,7 +119,10 @@ class Recorder:
             streams, kept, problem = self._streams, list(self._kept), self._problem
             missing, chain = streams.missing(), streams.chain.names if streams.chain else ()
             findings = tuple(made(*some) for some in streams.findings())
-            tcp = _distance_of_tcp(streams)
+            # A driver of Universal Robots expresses its wrench about the TCP, and publishes that.
+            tree, tcp, far = streams.tree(), f"{streams.frame}_controller", 0.0
+            if streams.frame.endswith("tool0") and tcp in tree:
+                far = float(np.linalg.norm(tree.place(streams.frame, tcp)[0].translation))
         counts = Counter[tuple[str, ...]]()
         for _, some in kept:
             if isinstance(some, JointStates):
@@ -146,17 +135,8 @@ class Recorder:
                 ("wrench", Wrenches), ("joint states", JointStates))
                 if (ages := [age for age, some in kept if isinstance(some, kind)])},
             "chain": chain, "beyond": _joints_beyond(streams.urdf, chain) if chain else (),
-            "frame": streams.frame, "tcp": tcp, "findings": findings,
+            "frame": streams.frame, "tcp": far, "findings": findings,
             "missing": problem or missing}
-
-
-def _distance_of_tcp(streams: Streams) -> float:
-    """How far the TCP lies from the frame of the wrench [m], where a driver of Universal Robots,
-    which expresses its wrench about the TCP, publishes it; else 0."""
-    tree, tcp = streams.tree(), f"{streams.frame}_controller"
-    if not streams.frame.endswith("tool0") or tcp not in tree:
-        return 0.0
-    return float(np.linalg.norm(tree.place(streams.frame, tcp)[0].translation))
 
 
 def _joints_beyond(urdf: str, chain: tuple[str, ...]) -> tuple[str, ...]:

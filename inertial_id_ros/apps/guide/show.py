@@ -1,6 +1,5 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""What a session shows, asks and reports: lines of text for a person or JSON for a program, and one
-HTML file."""
+"""What a session shows, asks and reports."""
 
 from __future__ import annotations
 
@@ -56,12 +55,8 @@ class End(Exception):
 
 
 class Show:
-    """A line for each event, and the record of what happened.
-
-    Args:
-        yes: answer of every question; else a person is asked, and nobody where lines are JSON.
-        as_json: lines of JSON.
-    """
+    """A line for each event, as text or JSON, and the record of what happened; yes: answer of every
+    question; else a person is asked, and nobody where lines are JSON."""
 
     def __init__(self, yes: bool, as_json: bool, out: TextIO = sys.stdout) -> None:
         self._yes, self._as_json, self._out = yes, as_json, out
@@ -94,13 +89,9 @@ class Show:
 
     def progress(self, elapsed: float, left: float, found: Estimate | None, known: str,
                  missing: str) -> None:
-        """What is known at a time since identification began [s], and so long before it is given
-        up; written once a second.
-
-        Args:
-            found: the estimate, None while there is none; known: the same in words; missing: what
-                was asked for and is not reached, or why there is no estimate.
-        """
+        """The estimate, and the same in words, at a time since identification began [s], and so
+        long before it is given up; what was asked for and is missing, or why there is no estimate.
+        Written once a second."""
         if 0.0 <= elapsed - self._shown < PERIOD:
             return
         self._shown = elapsed

@@ -49,26 +49,17 @@ class PosesAtRest(NamedTuple):
 
 @dataclass(frozen=True)
 class Recording:
-    """A recording that is read once.
+    """A recording that is read once."""
 
-    Attributes:
-        parts: samples that were recorded one after the other, and what the driver stated last
-            meanwhile; duration: of all [s].
-        counts: messages or rows, by topic or column; filled while the parts are read.
-        description: the robot description as URDF, empty where there is none; fixed: poses of
-            frames that stay.
-        notes: choices that were made for the user; lacks: findings on what the recording lacks.
-        damaged: number of messages that could not be used and why the last could not, by topic;
-            filled meanwhile, too.
-    """
-
+    # Samples that were recorded one after the other, and what the driver stated last meanwhile.
     parts: Iterable[Sequence[Samples | StatedPayload]]
-    duration: float
-    counts: dict[str, int]
-    description: str = ""
-    fixed: tuple[Edges, ...] = ()
-    notes: tuple[str, ...] = ()
-    lacks: tuple[Finding, ...] = ()
+    duration: float  # of all [s]
+    counts: dict[str, int]  # messages or rows, by topic or column; filled while parts are read
+    description: str = ""  # URDF; empty: there is none
+    fixed: tuple[Edges, ...] = ()  # poses of frames that stay
+    notes: tuple[str, ...] = ()  # choices that were made for the user
+    lacks: tuple[Finding, ...] = ()  # what the recording lacks
+    # By topic, how many messages could not be used, and why the last could not; filled meanwhile.
     damaged: dict[str, tuple[int, str]] = field(default_factory=dict)
 
     def findings(self) -> tuple[Finding, ...]:

@@ -36,17 +36,11 @@ Message = tuple[str, int, bytes]  # topic, time of recording [ns], CDR
 
 
 class Bag(ExitStack):
-    """A bag opened for reading; use as a context manager.
-
-    Args:
-        path: folder of a rosbag2, or one .mcap, .db3 or (ROS 1) .bag file.
+    """A bag opened for reading, as a context manager: folder of a rosbag2, or one .mcap, .db3 or
+    (ROS 1) .bag file (raises RecordingError: missing, cut off, or not a recording).
 
     Attributes:
-        topics: number of messages by name and type, sorted.
-        duration: from the first message to the last one [s].
-
-    Raises:
-        RecordingError: missing, cut off, or not a recording; the text says which.
+        topics: number of messages by name and type, sorted; duration: of all messages [s].
     """
 
     def __init__(self, path: Path) -> None:
@@ -97,15 +91,12 @@ class Bag(ExitStack):
 @contextmanager
 def open_recording(path: Path, settings: Settings, asked: Collection[str] = (),
                    recorded_stamps: bool = False) -> Iterator[Recording]:
-    """Open a bag as a recording.
+    """Open a bag as a recording (raises RecordingError: it cannot be read, or lacks a topic).
 
     Args:
         asked: names of settings that the user chose for this very recording: no other topic is
             taken in place of those that they name.
         recorded_stamps: use the times of recording in place of the header stamps.
-
-    Raises:
-        RecordingError: it cannot be read, or lacks a topic that is needed.
     """
     with Bag(path) as bag:
         notes: list[str] = []

@@ -71,13 +71,8 @@ def is_dataset(path: Path) -> bool:
 
 
 def _read(path: Path, episode: int) -> Mapping[str, np.ndarray]:
-    """Columns (n,) or (n, k) of numbers by name; of an NPZ also words.
-
-    Raises:
-        RecordingError: it cannot be read as a table; the text says why.
-        InvalidSetting: there is no such episode.
-        MissingPackage: pandas, or for Parquet pyarrow, is not installed.
-    """
+    """Columns (n,) or (n, k) of numbers by name, of an NPZ also words; raises as `Table` does, and
+    MissingPackage: pandas, or for Parquet pyarrow, is not installed."""
     try:
         if is_dataset(path):
             return _read_episode(path, episode)
@@ -132,7 +127,12 @@ def _read_csv(path: Path) -> dict[str, np.ndarray]:
     """Columns of numbers below a line of names; what is no number becomes NaN."""
     with optional_packages("reading a table"):
         import pandas as pd
-    lines = [line for line in _text(path).splitlines() if line.strip()]
+    data = path.read_bytes()
+    try:
+        text = data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
+    except UnicodeDecodeError:  # as Excel writes it
+        text = data.decode("cp1252", errors="replace")
+    lines = [line for line in text.splitlines() if line.strip()]
     # Of separators and decimal points, those that make most numbers of a row.
     middle = lines[len(lines) // 2] if lines else ""
     cell, point = max(FORMS, key=lambda form: _numbers(_cells(middle, form[0]), form[1]))
@@ -155,16 +155,6 @@ def _read_csv(path: Path) -> dict[str, np.ndarray]:
             for k, name in enumerate(names) if name}
 
 
-def _text(path: Path) -> str:
-    """The text of a file, as Excel and its like write it."""
-    data = path.read_bytes()
-    is_wide = data.startswith((b"\xff\xfe", b"\xfe\xff"))
-    try:
-        return data.decode("utf-16" if is_wide else "utf-8-sig")
-    except UnicodeDecodeError:
-        return data.decode("cp1252", errors="replace")
-
-
 def _cells(line: str, cell: str | None) -> list[str]:
     return [text.strip(' "') for text in line.lstrip("# ").split(cell)]
 
@@ -184,33 +174,22 @@ READERS: dict[str, Callable[[Path], dict[str, np.ndarray]]] = {
 @dataclass(frozen=True)
 class Columns:
     """Names of columns. A single name stands for a column that holds a vector in each row, and
-    ``name[2]`` for the third number of a vector.
+    ``name[2]`` for the third number of a vector."""
 
-    Attributes:
-        time: of the stamps; empty: the first of time, t, stamp, timestamp that is there.
-        wrench: force and torque [N, N m], in the frame and with the sign of the settings.
-        position: of the sensor in the world [m]; may be missing.
-        quaternion, rotation, rotation_vector, rpy: its orientation: x, y, z, w; the matrix row by
-            row; axis times angle, or roll, pitch, yaw [rad]. One of them; empty: that whose usual
-            names are there.
-        joints, efforts: columns by name of joint [rad], [N m], in place of a pose, and of the
-            wrench; empty: those that begin with one of `POSITIONS` and of `EFFORTS`.
-        frame: name of the sensor's frame.
-        rate: of the rows [Hz], where no column holds the time; 0: rows are poses at rest then.
-        time_unit: s, ms, us or ns; position_unit: m or mm.
-    """
-
-    time: str = ""
-    wrench: tuple[str, ...] = CHANNELS
-    position: tuple[str, ...] = ("x", "y", "z")
-    quaternion: tuple[str, ...] = ()
-    rotation: tuple[str, ...] = ()
-    rotation_vector: tuple[str, ...] = ()
-    rpy: tuple[str, ...] = ()
+    time: str = ""  # empty: the first of `TIMES` that is there
+    wrench: tuple[str, ...] = CHANNELS  # N, N m, in the frame and with the sign of the settings
+    position: tuple[str, ...] = ("x", "y", "z")  # of the sensor in the world; may be missing
+    # One orientation of the sensor; empty: that of `ORIENTATIONS` whose usual names are there.
+    quaternion: tuple[str, ...] = ()  # x, y, z, w
+    rotation: tuple[str, ...] = ()  # the matrix, row by row
+    rotation_vector: tuple[str, ...] = ()  # axis times angle [rad]
+    rpy: tuple[str, ...] = ()  # rad
+    # By name of joint [rad], [N m], in place of a pose, and of the wrench; empty: columns that
+    # begin with one of `POSITIONS` and of `EFFORTS`.
     joints: Mapping[str, str] = field(default_factory=dict)
     efforts: Mapping[str, str] = field(default_factory=dict)
-    frame: str = "sensor"
-    rate: float = 0.0
+    frame: str = "sensor"  # name
+    rate: float = 0.0  # Hz, where no column holds the time; 0: rows are poses at rest then
     time_unit: str = "s"
     position_unit: str = "m"
 
@@ -248,15 +227,9 @@ def columns_from_file(path: Path) -> Columns:
 
 
 class Table:
-    """The columns of a table, read by their names.
-
-    Attributes:
-        columns: names; what: the table, and present: what it holds, for messages.
-        content: columns (n,) or (n, k) by name, vectors also as ``name[2]``.
-
-    Raises:
-        RecordingError: it cannot be read. InvalidSetting: there is no such episode.
-    """
+    """The columns (n,) or (n, k) of a table by their names, vectors also as ``name[2]``; what: the
+    table, and present: what it holds, for messages (raises RecordingError: it cannot be read;
+    InvalidSetting: there is no such episode)."""
 
     def __init__(self, path: Path, columns: Columns, episode: int = 0) -> None:
         self.columns, self.what = columns, f"table {path}"
@@ -385,14 +358,8 @@ def _period(stamps: np.ndarray) -> float:
 
 def read_motion(path: Path, columns: Columns, settings: Settings, episode: int = 0
                 ) -> Recording | PosesAtRest:
-    """The motion and load in a table.
-
-    Args:
-        episode: of a dataset of several.
-
-    Raises:
-        RecordingError, InvalidData, InvalidSetting: it cannot be read as such a table.
-    """
+    """The motion and load in a table; episode: of a dataset of several (raises RecordingError,
+    InvalidData, InvalidSetting: it cannot be read as such a table)."""
     table = Table(path, columns, episode)
     stamps, by_efforts = table.stamps(), settings.load.source == "joint_torque"
     samples: dict[str, Samples] = {}

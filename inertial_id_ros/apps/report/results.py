@@ -46,26 +46,16 @@ class Snapshot(NamedTuple):
 
 @dataclass(frozen=True)
 class Identification:
-    """The result of a run over a recording.
+    """The result of a run over a recording."""
 
-    Attributes:
-        outcome: the last estimate, or why there is none.
-        history: the outcomes in between, oldest first.
-        findings: of the recording, and of the identifier at the end.
-        duration: length of the recording [s]; counts: messages read, by topic.
-        notes: choices that were made for the user.
-        tool: that was taken out of the estimate; None: none.
-        prediction: of the wrench at the end of the recording; None: there is none.
-    """
-
-    outcome: Outcome
-    history: tuple[Snapshot, ...]
-    findings: tuple[Finding, ...]
-    duration: float
-    counts: dict[str, int]
-    notes: tuple[str, ...] = ()
-    tool: Tool | None = None
-    prediction: Prediction | None = None
+    outcome: Outcome  # the last estimate, or why there is none
+    history: tuple[Snapshot, ...]  # in between, oldest first
+    findings: tuple[Finding, ...]  # of the recording, and of the identifier at the end
+    duration: float  # of the recording [s]
+    counts: dict[str, int]  # messages read, by topic
+    notes: tuple[str, ...] = ()  # choices that were made for the user
+    tool: Tool | None = None  # that was taken out of the estimate
+    prediction: Prediction | None = None  # of the wrench at the end of the recording
 
 
 def summary(outcome: Estimate) -> str:
@@ -183,19 +173,12 @@ def sensor_table(estimate: Estimate) -> Table:
 # ---- predictions of unseen data ------------------------------------------------------------------
 
 class Prediction(NamedTuple):
-    """The wrench in bins of 10 ms, and what the newest estimate before each makes of it.
+    """The wrench in bins of 10 ms, and what the newest estimate before each makes of it."""
 
-    Attributes:
-        time: (n,) since the start of the recording [s]; measured: (n, 6) [N, N m].
-        model: (n, 6); NaN where no estimate was there before, nothing was measured, or something
-            was touched.
-        bias: (n, 6) of that estimate.
-    """
-
-    time: Array
-    measured: Array
-    model: Array
-    bias: Array
+    time: Array  # (n,) since the start of the recording [s]
+    measured: Array  # (n, 6) [N, N m]
+    model: Array  # (n, 6); NaN: no estimate before, nothing measured, or something touched
+    bias: Array  # (n, 6) of that estimate
 
     def part(self, which: slice | np.ndarray) -> Prediction:
         """The prediction in some bins."""
@@ -264,18 +247,13 @@ def predict(window: Window, free: np.ndarray, estimates: Sequence[Outcome], sign
 # ---- the verdict: what came out, why, and what to do ---------------------------------------------
 
 class Diagnosis(NamedTuple):
-    """The verdict.
+    """The verdict."""
 
-    Attributes:
-        tone: GOOD, FAIR or BAD; word: for those who do not see colours.
-        said: what came out, in one sentence; reasons: why; mends: what to do.
-    """
-
-    tone: str
-    word: str
-    said: str
+    tone: str  # GOOD, FAIR or BAD
+    word: str  # for those who do not see colours
+    said: str  # what came out, in one sentence
     reasons: tuple[str, ...]
-    mends: tuple[str, ...]
+    mends: tuple[str, ...]  # what to do
 
 
 def diagnose(result: Identification) -> Diagnosis:

@@ -26,24 +26,20 @@ from ..recordings.tables import Columns, Table, columns_from_file, is_table
 
 def read_recording(path: Path, columns: Path | None = None, topic: str | None = None,
                    described: bool = False) -> JointRecording:
-    """Read joint positions and efforts from a bag or a table.
+    """Read joint positions and efforts from a bag or a table (raises RecordingError, InvalidData,
+    InvalidSetting).
 
     Args:
-        columns: YAML file with the columns of a table; None: columns ``time`` (or ``t``),
-            ``position.<joint>`` and ``effort.<joint>``, or arrays ``q`` and ``effort`` (or tau,
-            torque) (n, joints), also as ``q_0``, ``q_1``, ...
+        columns: YAML file with the columns of a table; None: their usual names.
         topic: of the joint states in a bag; None: the only one.
         described: True if a bag needs no robot description.
-
-    Raises:
-        RecordingError, InvalidData: it cannot be read, or lacks times, positions or efforts.
-        InvalidSetting: a column that cannot be.
     """
     path = user_path(path)
     if is_table(path):
         table = Table(path, columns_from_file(user_path(columns)) if columns else Columns())
         states = table.joint_states(table.stamps(), True)
-        return JointRecording(states.names, states.stamps, states.positions, states.efforts)
+        return JointRecording(states.names, states.stamps, states.positions,
+                              np.asarray(states.efforts))
     # Joint states with efforts are what payloads from joint torques need, too.
     used = Settings().replace({
         "load.robot": "-", "wrench.sensor_frame": "-",

@@ -1,10 +1,8 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The simulated cobot: motion, physics and sensors put together, as arrays of samples.
 
-Positions, velocities and accelerations of a given joint motion are written to MuJoCo's ``qpos``,
-``qvel`` and ``qacc``, and ``mj_inverse`` runs the inverse dynamics. Nothing is integrated, so that
-the wrench belongs to exactly the motion that was asked for. Contacts, limits and other constraints
-are disabled.
+``mj_inverse`` runs the inverse dynamics of a given joint motion. Nothing is integrated, so that the
+wrench belongs to exactly the motion that was asked for. Constraints are disabled.
 
 Facts of MuJoCo that this relies on, each held by a test: ``force`` and ``torque`` at a site of the
 payload's body read the wrench that the *sensor exerts on the payload*, about the site, along its
@@ -106,38 +104,24 @@ class CobotSettings:
 
 
 class Truth(NamedTuple):
-    """What really happens at n instants; vectors in the declared sensor axes.
+    """What really happens at n instants; vectors in the declared sensor axes. Poses of a cobot are
+    in the world, whose z axis is exactly vertical, those of the engine in the base."""
 
-    Attributes:
-        q, dq, ddq: (n, k) joint motion [rad, rad/s, rad/s^2].
-        wrench: (n, 6) force and torque of the sensor on the payload [N, N m].
-        position: (n, 3) of the sensor [m]; rotation: (n, 3, 3) from its axes. Those of a cobot are
-            in the world, whose z axis is exactly vertical, those of the engine in the base.
-        omega, alpha: (n, 3) angular velocity and acceleration [rad/s, rad/s^2].
-        a_g: (n, 3) acceleration less gravity, ``R'(p'' - g)`` [m/s^2].
-        effort: (n, k) torques of the joints [N m].
-    """
-
-    q: Array
+    q: Array  # (n, k) joint motion [rad, rad/s, rad/s^2]
     dq: Array
     ddq: Array
-    wrench: Array
-    position: Array
-    rotation: Array
-    omega: Array
-    alpha: Array
-    a_g: Array
-    effort: Array
+    wrench: Array  # (n, 6) of the sensor on the payload [N, N m]
+    position: Array  # (n, 3) of the sensor [m]
+    rotation: Array  # (n, 3, 3) from its axes
+    omega: Array  # (n, 3) [rad/s]
+    alpha: Array  # (n, 3) [rad/s^2]
+    a_g: Array  # (n, 3) acceleration less gravity, R'(p'' - g) [m/s^2]
+    effort: Array  # (n, k) torques of the joints [N m]
 
 
 class ArmEngine:
-    """An arm with a payload welded to its sensor frame, compiled by MuJoCo.
-
-    Args:
-        urdf: robot description with a link ``ft_sensor``.
-        payload: what the sensor carries, in the sensor frame.
-        gravity: (3,) in base axes, towards the Earth [m/s^2].
-    """
+    """An arm (a robot description with a link ``ft_sensor``), with a payload welded to that frame,
+    compiled by MuJoCo; gravity (3,) in base axes, towards the Earth [m/s^2]."""
 
     def __init__(self, urdf: str, payload: Payload, gravity: Array) -> None:
         spec = mujoco.MjSpec.from_string(urdf)
@@ -175,34 +159,24 @@ class ArmEngine:
 
 
 class Recording(NamedTuple):
-    """Samples as the cobot publishes them, and the truth behind them.
+    """Samples as the cobot publishes them, and the truth behind them."""
 
-    Attributes:
-        t: (n,) stamps, from 0 [s].
-        q, dq: (n, 6) measured joint positions [rad] and velocities [rad/s].
-        wrench: (n, 6) readings in the chosen convention [N, N m].
-        effort: (n, 6) measured torques of the joints [N m].
-        truth: what really happened at the stamps; with a clock offset, its wrench is the one at
-            the stamps, too, while the readings are older.
-    """
-
-    t: Array
-    q: Array
+    t: Array  # (n,) stamps, from 0 [s]
+    q: Array  # (n, 6) measured joint positions [rad] and velocities [rad/s]
     dq: Array
-    wrench: Array
-    effort: Array
-    truth: Truth
+    wrench: Array  # (n, 6) readings in the chosen convention [N, N m]
+    effort: Array  # (n, 6) measured torques of the joints [N m]
+    truth: Truth  # at the stamps; with a clock offset the readings are older
 
 
 class WristSensor:
     """Turns true wrenches into published readings.
 
-    The sensor's axes are turned by ``sensor_rotation_error`` against the declared frame, about the
-    same origin. With R that rotation and ``w`` the wrench of the sensor on the payload in the
-    declared frame, the reading is ``bias + noise - R' w`` (convention on_sensor), or its opposite
-    (on_environment). With a sensor named in the settings, every channel has an error of its gain,
-    reads a share of the others, and its bias drifts (an Ornstein-Uhlenbeck process), each as its
-    data sheet says of one standard deviation.
+    With R the rotation of ``sensor_rotation_error`` and ``w`` the wrench of the sensor on the
+    payload in the declared frame, the reading is ``bias + noise - R' w`` (convention on_sensor), or
+    its opposite. With a sensor named in the settings, every channel has an error of its gain, reads
+    a share of the others, and its bias drifts (an Ornstein-Uhlenbeck process), each as its data
+    sheet says of one standard deviation.
     """
 
     def __init__(self, settings: CobotSettings) -> None:
@@ -236,15 +210,12 @@ class SimulatedCobot:
     """A UR5-class arm that carries a payload on a wrist sensor along a given motion.
 
     Args:
-        settings: what it carries, how it moves, what its sensors add.
-        payload: carried instead of the one that the settings name.
-        motion: followed instead of the one that the settings name.
+        payload, motion: in place of those that the settings name.
 
     Attributes:
         urdf: the robot description, from base_link to ft_sensor; description: read from it.
         joint_names: in the order of every array; sensor_frame: of the wrench.
         tf_step: samples from one publication of the transforms to the next.
-        motion: a `CommandedMotion` where the arm is told how to move.
         stated_phi: (10,) of the payload that the driver knows and subtracts from the wrench, about
             the sensor; may be replaced at any time.
     """

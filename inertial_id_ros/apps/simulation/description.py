@@ -28,18 +28,12 @@ class Transform(NamedTuple):
 
 
 class ArmDescription(NamedTuple):
-    """The packaged UR5-class arm as one chain from the base to the sensor.
-
-    Attributes:
-        joint_names: of the joints that move, in the order of every array of positions.
-        moving: their transforms at position 0; each turns about the z axis of its child.
-        fixed: the transforms that never change, that of the sensor last.
-    """
+    """The packaged UR5-class arm as one chain from the base to the sensor."""
 
     urdf: str
-    joint_names: tuple[str, ...]
-    moving: list[Transform]
-    fixed: list[Transform]
+    joint_names: tuple[str, ...]  # that move, in the order of every array of positions
+    moving: list[Transform]  # at position 0; each turns about the z axis of its child
+    fixed: list[Transform]  # that of the sensor last
 
     def joint_quaternions(self, q: Array) -> Array:
         """Rotations (n, k, 4), x, y, z, w, of moving links in their parents at positions (n, k)."""
@@ -52,17 +46,14 @@ def load_description(prefix: str = "") -> ArmDescription:
     """The arm, with a prefix before the names of all joints and links."""
     file = resources.files("inertial_id_ros.apps.simulation").joinpath(MODEL_FILE)
     urdf = NAMED.sub(rf"\g<1>{prefix}", file.read_text(encoding="utf-8"))
-    joints = list(ElementTree.fromstring(urdf).iter("joint"))
-    moving, fixed = ([_transform(joint) for joint in joints if (
-        joint.get("type") == "fixed") is is_fixed] for is_fixed in (False, True))
-    return ArmDescription(urdf, tuple(joint.get("name", "") for joint in joints if (
-        joint.get("type") != "fixed")), moving, fixed)
-
-
-def _transform(joint: ElementTree.Element) -> Transform:
-    """The pose of a joint's child in its parent at position 0."""
-    place = {element.tag: element.attrib for element in joint}
-    xyz, rpy = (np.array(place["origin"].get(key, "0 0 0").split(), dtype=float)
-                for key in ("xyz", "rpy"))
-    return Transform(place["parent"]["link"], place["child"]["link"], xyz,
-                     Rotation.from_euler("xyz", rpy).as_quat())
+    names, moving, fixed = list[str](), list[Transform](), list[Transform]()
+    for joint in ElementTree.fromstring(urdf).iter("joint"):
+        place = {element.tag: element.attrib for element in joint}
+        xyz, rpy = (np.array(place["origin"].get(key, "0 0 0").split(), dtype=float)
+                    for key in ("xyz", "rpy"))
+        is_fixed = joint.get("type") == "fixed"
+        (fixed if is_fixed else moving).append(Transform(
+            place["parent"]["link"], place["child"]["link"], xyz,
+            Rotation.from_euler("xyz", rpy).as_quat()))
+        names += [] if is_fixed else [joint.get("name", "")]
+    return ArmDescription(urdf, tuple(names), moving, fixed)

@@ -40,20 +40,14 @@ Motion = Callable[[ArrayLike], JointMotion]  # of times (n,) [s]
 
 
 class Trajectory(NamedTuple):
-    """Points of joint motion, with quintics between them, as joint_trajectory_controller has it.
+    """Points of joint motion, with quintics between them, as joint_trajectory_controller has it."""
 
-    Attributes:
-        stamps: (n,) from 0 [s]; positions, velocities, accelerations: (n, k) [rad, rad/s, rad/s^2,
-            or m for sliding joints].
-        joint_names: of the k joints, where others are told them; words: what turns, in words.
-    """
-
-    stamps: Array
-    positions: Array
+    stamps: Array  # (n,) from 0 [s]
+    positions: Array  # (n, k) [rad, or m for sliding joints]; their derivatives
     velocities: Array
     accelerations: Array
-    joint_names: tuple[str, ...] = ()
-    words: str = ""
+    joint_names: tuple[str, ...] = ()  # of the k joints, where others are told them
+    words: str = ""  # what turns
 
     @property
     def duration(self) -> float:
@@ -76,13 +70,10 @@ class Trajectory(NamedTuple):
 
 
 class CommandedMotion:
-    """A motion that rests until it is told to follow a trajectory, or to stop.
+    """A motion that rests in a pose (k,) [rad] until it is told to follow a trajectory, or to stop.
 
     What it is told holds from the newest time on that it was asked for: what a sensor has seen does
     not change any more. Calls from several threads are safe.
-
-    Args:
-        pose: (k,) where it rests at first [rad].
     """
 
     def __init__(self, pose: ArrayLike) -> None:

@@ -15,20 +15,13 @@ Vector3 = tuple[float, float, float]
 
 
 class Part(NamedTuple):
-    """A homogeneous primitive, placed in the sensor frame.
+    """A homogeneous primitive, placed in the sensor frame."""
 
-    Attributes:
-        shape: box, cylinder (along its z axis) or sphere.
-        size: full lengths x, y, z; radius and height; or radius [m].
-        density: [kg/m^3]; center: in the sensor frame [m].
-        rpy: roll, pitch, yaw [rad] of its axes (URDF order: R = Rz(yaw) Ry(pitch) Rx(roll)).
-    """
-
-    shape: str
-    size: tuple[float, ...]
-    density: float
-    center: Vector3 = (0.0, 0.0, 0.0)
-    rpy: Vector3 = (0.0, 0.0, 0.0)
+    shape: str  # box, cylinder (along its z axis) or sphere
+    size: tuple[float, ...]  # full lengths x, y, z; radius and height; or radius [m]
+    density: float  # kg/m^3
+    center: Vector3 = (0.0, 0.0, 0.0)  # m
+    rpy: Vector3 = (0.0, 0.0, 0.0)  # rad, in the order of a URDF
 
     @property
     def rotation(self) -> Array:
@@ -47,14 +40,8 @@ class Part(NamedTuple):
 
 
 class Payload:
-    """Rigidly joined parts; where parts overlap, their masses add.
-
-    Attributes:
-        name: of the payload; parts: as they were given.
-        mass: [kg]; com: centre of mass (3,) in the sensor frame [m].
-        inertia_com: tensor (3, 3) about the centre of mass, along the sensor's axes [kg m^2].
-        phi: (10,) about the sensor frame's origin, in the order of `inertia`.
-    """
+    """Rigidly joined parts, whose masses add where they overlap: mass [kg], com (3,) [m] and
+    inertia_com (3, 3) about it [kg m^2], in the sensor frame, and phi (10,)."""
 
     def __init__(self, name: str, parts: tuple[Part, ...]) -> None:
         self.name, self.parts = name, parts
