@@ -23,7 +23,7 @@ ACCELERATION = np.array([0.01, 0.02])  # m/s^2, rad/s^2, of a row
 DYNAMIC = 0.03  # share of the wrench by acceleration
 GAIN = 0.01  # share of a change of the load by which the zero drifts
 MEMORY, YOUNG = 100, 5  # rows of the noise's scale; for which that of a new fit counts
-UNCONFIRMED = 3.0**2  # that scale
+UNCONFIRMED = 9.0  # that scale
 LONGEST = 500  # bins after which what was learnt becomes no older
 OF_EACH = ("mean", "covariance", "walk", "scale", "louder", "score", "misfit")  # of h filters
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from functools import lru_cache
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -19,11 +18,10 @@ from ..motion.motion import BIN, BIN_NS, Array
 from ..motion.robot import Chain
 from ..robot.robot_file import TorqueLoad
 
-HALF, STEP = 10, 4  # bins: half of the kernel, from row to row
-APART = 3 * STEP  # of independent rows
+HALF, STEP, APART = 10, 4, 12  # bins: half of the kernel, from row to row, of independent rows
 SETTLING = 100  # bins, of the impulse response of a sensor's own filter
 LONGEST_GAP = 50_000_000  # ns between samples that a row bridges
-PHI, SETUP, PUSH, BIAS = (slice(*part) for part in pairwise((0, 10, 16, 20, None)))
+PHI, SETUP, PUSH, BIAS = slice(0, 10), slice(10, 16), slice(16, 20), slice(20, None)
 ALL = sys.maxsize  # later than any bin
 CHANGED = np.cross(GRAVITY, np.eye(3)[:2])  # of the acceleration less gravity by a tilt, base axes
 

@@ -44,8 +44,8 @@ LOG_ODDS = np.log(10.0)  # of the shape being as given, before the data
 _OUTSIDE = 4.0  # standard deviations of a centre of mass that a ball cannot hold
 _LARGEST_STEP = 8.0  # of the log-density in one step
 _STEPS, _SHORTEST = 60, 1e-6  # of a search; part of a step
-# Squared Newton decrement: squared distance in standard deviations; of what the slope promises.
-_SETTLED = _DESCENT = 1e-4
+_SETTLED = 1e-4  # squared Newton decrement: squared distance in standard deviations
+_DESCENT = 1e-4  # of what the slope promises
 _WEIGHTLESS = 18.0  # by which a log evidence is too small to matter
 _EYE = np.eye(PARAMETERS)
 

@@ -148,7 +148,7 @@ class Hysteresis(Term):
         rows, accuracy: of a force and of a torque [N, N m]: they tell how large weights may be.
     """
 
-    SHARES = 0.1 * np.arange(1, 5)  # half widths of the plays, of the range of a channel
+    SHARES = (0.1, 0.2, 0.3, 0.4)  # half widths of the plays, of the range of a channel
     INEXACT = 0.04  # of what the plays take from the gains
     SD, TIMES = 0.15, 2.0  # of a weight at most; lag, of what the data sheet calls accuracy
     NAMED = 0.01  # share of the load

@@ -26,7 +26,7 @@ from .terms import Term, Values
 # exact.
 CERTAIN, WORTH_IT, DOUBT, TEMPER = 3.0, -8.0, -12.0, 2.0
 AHEAD = 60.0  # of set-ups: no cable or change wins this back
-SWINGS = AHEAD / 2.0  # of a part that swings: a base that moves is not asked for then
+SWINGS = 30.0  # of a part that swings: a base that moves is not asked for then
 MISFIT = 3.5  # of the newest second, over the root mean square of those before
 NAMED = 0.9  # probability
 

@@ -13,8 +13,7 @@ import numpy as np
 
 from ..compensation.latch import Latch, LoadInUse
 from ..detect.bank import Kind
-from ..detect.row import HALF
-from ..detect.scan import Event, Scan, torque_scan
+from ..detect.scan import HALF, Event, Scan, torque_scan
 from ..explain.explain import Explanation
 from ..explain.setup_errors import SURPRISING
 from ..explain.torques import Torques

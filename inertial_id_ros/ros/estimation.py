@@ -140,7 +140,7 @@ class Estimation:
         self._changes: list[str] = []  # findings of changes
         self._parts: list[list[Samples]] = []  # that have arrived and are not used yet
         self._asked = 0  # stamp of an outcome that was not due, but asked for
-        self._published = self._started = time.monotonic()
+        self._published = time.monotonic()
 
     # ---- from any thread ------------------------------------------------------------------------
 
@@ -316,9 +316,8 @@ class Estimation:
         self._seen = _key(outcome)
         why = ""
         if isinstance(outcome, NoEstimate) and not outcome.is_finding and (
-                time.monotonic() - self._started > SILENCE):
-            hint = self.streams.other_topics() if self.streams is not None else ""
-            why = f"no estimate: {outcome.reason}{hint}"
+                self.streams is not None and time.monotonic() - self.streams.begun > SILENCE):
+            why = f"no estimate: {outcome.reason}{self.streams.other_topics()}"
         self.note("no_estimate", why)
         notes = tuple(self.notes.copy().values())
         outcome = withdraw_doubted(refuse_unphysical(outcome), notes)

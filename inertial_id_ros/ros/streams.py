@@ -46,7 +46,7 @@ class Subscriptions:
 
     Attributes:
         counts, damaged: messages of each topic so far, and those that cannot be used; arrived:
-            steady time of the last one [s].
+            steady time of the last one [s]; begun: of the subscriptions.
         compensation: what is published at once.
         load_topic: wrench, or joint states where there is none; load_name: its full name.
 
@@ -60,7 +60,8 @@ class Subscriptions:
         topics = input_topics(settings)
         self._waiting = {topic: deque[bytes](maxlen=MOST) for topic in topics}
         self.counts, self.damaged = dict.fromkeys(topics, 0), dict.fromkeys(topics, 0)
-        self.arrived = dict.fromkeys(topics, time.monotonic())
+        self.begun = time.monotonic()
+        self.arrived = dict.fromkeys(topics, self.begun)
         self.load_topic = WRENCH if WRENCH in topics else JOINT_STATES
         self.node = Node(
             f"_{owner.get_name()}_io", context=owner.context, namespace=owner.get_namespace(),

@@ -18,9 +18,9 @@ from ..inertia import Array
 
 IntArray = npt.NDArray[np.int64]
 SECOND = 1_000_000_000  # ns
-REORDER_NS = SECOND // 50  # a sample may be overtaken by others by this much
-GAP_NS = SECOND // 10  # so long, samples may be missing, or the same, without being noticed
-SILENT_NS = SECOND // 2  # after which a stream is missing
+REORDER_NS = 20_000_000  # a sample may be overtaken by others by this much
+GAP_NS = 100_000_000  # so long, samples may be missing, or the same, without being noticed
+SILENT_NS = 500_000_000  # after which a stream is missing
 JUMP_NS = SECOND  # stamps so far apart are strays, or the clock has jumped or is another one
 LINE_NS = 3 * SECOND  # before samples, by which their stamps are evened out
 CONFIRMED = 10  # samples that follow one another by another clock: it has jumped
