@@ -57,11 +57,13 @@ unit: setup ## pytest (TESTS=… for some files)
 	  $(if $(TESTS),python -m pytest $(TESTS),python -m pytest $(PARALLEL) -m "not alone" && \
 	  python -m pytest $(ALONE))
 
+COV := -p pytest_cov.plugin --cov
 coverage: setup ## pytest, with the lines and branches that all tests run
 	@source ./activate && export ROS_DOMAIN_ID=$${ROS_DOMAIN_ID:-$$((RANDOM % 100 + 1))} && \
 	  ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST ROS_PYTHON_CHECK_FIELDS=1 \
-	  python -m pytest $(PARALLEL) -m "not alone" -p pytest_cov.plugin --cov \
-	  --cov-report=term:skip-covered && python -m pytest $(ALONE)
+	  COVERAGE_FILE=$(CURDIR)/.coverage && export COVERAGE_FILE && \
+	  python -m pytest $(PARALLEL) -m "not alone" $(COV) --cov-report= --cov-fail-under=0 && \
+	  python -m pytest $(ALONE) $(COV) --cov-append --cov-report=term:skip-covered
 
 # Sphinx wants another docutils than ROS 2: its environment sees the packages of .venv after its own.
 DOCS := .venv/docs

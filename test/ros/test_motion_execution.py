@@ -30,6 +30,7 @@ class StandInController:
         self.answers = True  # whether a cancelled goal ends
         self.published = self.moving_stamps = self.follows = True  # joint states, stamps, positions
         self.answers_after = 0.0  # s until a goal is accepted
+        self.late, self._waiting = 0.0, []  # s by which joint states are late; those that wait
         self.fails, self.speed = "", 1.0  # words with which a goal is aborted; share of the speed
         self.cancelled, self.ended, self.goals = 0, 0, []
         self._node, self._names = node, names
@@ -89,7 +90,9 @@ class StandInController:
             message.header.stamp.sec = 1
             if self.moving_stamps:
                 message.header.stamp = self._node.get_clock().now().to_msg()
-            self._publisher.publish(message)
+            self._waiting.append((time.monotonic() + self.late, message))
+        while self._waiting and self._waiting[0][0] <= time.monotonic():
+            self._publisher.publish(self._waiting.pop(0)[1])
 
 
 NAMES = ("shoulder", "elbow", "wrist")
@@ -183,6 +186,13 @@ def test_what_is_found_on_the_way_cancels_the_goal(scene, cause):
     assert scene.controller.positions[2] < 0.95 * LENGTH
     wanted = {"fault": "fault", "program": "broken", "follows": "wrist"}.get(cause, NAMES[0])
     assert wanted in found.reason
+
+
+@pytest.mark.slow
+def test_joint_states_that_come_late_are_compared_at_their_stamps(scene):
+    ended = scene.moving()
+    scene.controller.late = 0.5
+    assert scene.end(ended) == Ended()
 
 
 @pytest.mark.slow
