@@ -6,8 +6,9 @@ The one named ``lmi`` is the class `Lmi` in ``lmi.py``; `Wls` and `Ols` are in `
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from importlib import import_module
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from ..geometry.shape import Shape
 from ..inertia import Array
@@ -23,19 +24,20 @@ class Solution(NamedTuple):
     covariance: Array
 
 
-class Estimator(Protocol):
-    """An estimator: what it needs, and `solve`.
+class Estimator(ABC):
+    """An estimator, made of settings: what it needs, and `solve`.
 
     Attributes:
-        name: as in ``estimator.method``.
-        needs_shape: True if it cannot answer without a shape.
+        settings: in use; needs_shape: True if it cannot answer without a shape.
         needs_wrench: True if it needs to know what a sample of the wrench is, not phi alone.
     """
 
-    name: str
-    needs_shape: bool
-    needs_wrench: bool
+    needs_shape = needs_wrench = False
 
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+
+    @abstractmethod
     def solve(self, problem: Problem, shape: Shape | None) -> Solution:
         """The most plausible body.
 
@@ -43,7 +45,6 @@ class Estimator(Protocol):
             NotEnoughData: the data do not determine an answer, or no positive mass fits them.
             InvalidShape: a shape is needed and missing.
         """
-        ...
 
 
 def create(settings: Settings) -> Estimator:

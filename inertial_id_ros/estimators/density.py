@@ -35,7 +35,7 @@ from ..inertia import (
 )
 from ..model.problem import Problem, triangle
 from ..settings import Settings
-from . import Solution
+from . import Estimator, Solution
 from .reference_body import regularise
 
 UNKNOWN_WIDTH = 5.0  # of an object of unknown shape, whose sizes are weighted by evidence
@@ -64,22 +64,19 @@ class Mode(NamedTuple):
     evidence: float
 
 
-class Density:
+class Density(Estimator):
     """Log-density Gaussian process over the shape, four widths weighted by evidence.
 
     Without a shape: over balls about the sensor. Guarantees a physically consistent body.
     """
-
-    name = "density"
-    needs_shape = needs_wrench = False
 
     def __init__(self, settings: Settings) -> None:
         if settings.estimator.weighting != "noise":
             raise InvalidSetting(
                 f"estimator.weighting is '{settings.estimator.weighting}'; with estimator.method "
                 "'density' it must be 'noise' (its evidence needs every sample at its own noise)")
-        self._settings = settings.shape
-        balls(self._settings.max_reach)  # made once in a process, and now: no estimate waits
+        super().__init__(settings)
+        balls(settings.shape.max_reach)  # made once in a process, and now: no estimate waits
 
     def solve(self, problem: Problem, shape: Shape | None) -> Solution:
         """The body of the most probable densities, averaged over widths or sizes by evidence; see
@@ -87,16 +84,16 @@ class Density:
         regularise(problem, shape)  # raises NotEnoughData
         information, vector = problem.information, problem.matrix.T @ problem.target
         if shape is None:
-            return posterior_over_sizes(information, vector, self._settings.max_reach)
+            return posterior_over_sizes(information, vector, self.settings.shape.max_reach)
         prior, even = density_prior(shape), shape.unit_phi
-        error = shape_covariance(shape, even, self._settings)
+        error = shape_covariance(shape, even, self.settings.shape)
         # Linearised about the even body in the middle of the shape, then where the data have it:
         # pilot is the even body with its most probable error.
         phi = _rough_mass(information, vector) * even
         covariance = phi[0]**2 * (prior.wide_slack + error)
         pilot = phi + covariance @ np.linalg.solve(_EYE + information @ covariance,
                                                    vector - information @ phi)
-        error = shape_covariance(shape, _at_center_of(pilot / pilot[0], even), self._settings)
+        error = shape_covariance(shape, _at_center_of(pilot / pilot[0], even), self.settings.shape)
         loose = replace(prior, slack=prior.wide_slack + error, widths=(LOOSE_WIDTH,))
         wide = find_modes(information, vector, loose)[0]
         wide = wide._replace(evidence=wide.evidence - LOG_ODDS)

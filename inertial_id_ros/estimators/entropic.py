@@ -26,8 +26,7 @@ from ..geometry.density_prior import shape_covariance
 from ..geometry.shape import Shape
 from ..inertia import Array
 from ..model.problem import Problem
-from ..settings import Settings
-from . import Solution
+from . import Estimator, Solution
 from .reference_body import SIDE, UNIT, covariance_of, no_load, regularise, smat, svec
 
 SMALLEST = 1e-9  # second moment added, in units of J0, so that rounding cannot spoil J > 0
@@ -99,14 +98,10 @@ class BarrierFit:
         return step
 
 
-class Entropic:
+class Entropic(Estimator):
     """Least squares with a prior that the body resembles the evenly filled shape."""
 
-    name = "entropic"
-    needs_shape, needs_wrench = True, False
-
-    def __init__(self, settings: Settings) -> None:
-        self._shape_settings = settings.shape
+    needs_shape = True
 
     def solve(self, problem: Problem, shape: Shape | None) -> Solution:
         """The body of least sum of squares and divergence; see `Estimator.solve`.
@@ -129,7 +124,7 @@ class Entropic:
         inverse = np.linalg.inv(mode.factor)
         root = np.sqrt(0.5 * min(gamma, LARGEST)) * svec(
             inverse @ smat(body.from_phi.T / mass) @ inverse.T)
-        error = shape_covariance(shape, phi, self._shape_settings)
+        error = shape_covariance(shape, phi, self.settings.shape)
         # Of a prior with this error added, neither of full rank: root (1 + root' C root)^-1 root'.
         larger, axes = np.linalg.eigh(np.eye(len(root)) + root.T @ error @ root)
         root = root @ axes / np.sqrt(np.maximum(larger, 1.0))  # 1, but for rounding

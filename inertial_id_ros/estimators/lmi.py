@@ -21,7 +21,7 @@ from ..geometry.shape import Shape
 from ..inertia import Array, pseudo_inertia
 from ..model.problem import Problem
 from ..settings import Settings
-from . import Solution
+from . import Estimator, Solution
 from .reference_body import (
     MARGIN,
     MASS,
@@ -87,13 +87,11 @@ def _symmetric(vector: cp.Expression) -> cp.Expression:
     return cp.reshape(_AS_MATRIX @ vector, (SIDE, SIDE), order="C")
 
 
-class Lmi:
+class Lmi(Estimator):
     """Least squares under the linear matrix inequality of physical consistency."""
 
-    name = "lmi"
-    needs_wrench = False
-
     def __init__(self, settings: Settings) -> None:
+        super().__init__(settings)
         self._support = settings.lmi.support
         self.needs_shape = self._support != "none"
         self._statement: tuple[Shape | None, _Statement] | None = None

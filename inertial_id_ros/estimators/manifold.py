@@ -17,8 +17,7 @@ import numpy as np
 from ..geometry.shape import Shape
 from ..inertia import Array
 from ..model.problem import Problem
-from ..settings import Settings
-from . import Solution
+from . import Estimator, Solution
 from .entropic import NEAR, BarrierFit
 from .reference_body import MARGIN, MASS, MASS_FLOOR, no_load, regularise, smat, svec
 
@@ -61,14 +60,8 @@ class Point(NamedTuple):
         return Point(self.mass * unit.mass, center, axes, np.maximum(sizes, _THINNEST)**2)
 
 
-class Manifold:
+class Manifold(Estimator):
     """Least squares over bodies by mass, centre, principal axes and second moments."""
-
-    name = "manifold"
-    needs_shape = needs_wrench = False
-
-    def __init__(self, settings: Settings) -> None:
-        """There is nothing to set."""
 
     def solve(self, problem: Problem, shape: Shape | None) -> Solution:
         """The consistent body nearest to the data, or the best one after `MAX_STEPS`; see

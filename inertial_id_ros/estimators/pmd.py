@@ -23,7 +23,7 @@ from ..geometry.shape import Shape
 from ..inertia import PARAMETERS, Array, point_columns
 from ..model.problem import Problem
 from ..settings import Settings
-from . import Solution
+from . import Estimator, Solution
 from .reference_body import ReferenceBody, covariance_of, reference_body, regularise
 
 with optional_packages("the estimator 'pmd'"):
@@ -64,13 +64,13 @@ class _Statement:
         return (self._is_squared and solve(self._problem, solver=cp.OSQP)) or solve(self._problem)
 
 
-class Pmd:
+class Pmd(Estimator):
     """Nonnegative point masses at points of the shape."""
 
-    name = "pmd"
     needs_shape = needs_wrench = True
 
     def __init__(self, settings: Settings) -> None:
+        super().__init__(settings)
         self._is_squared = settings.pmd.form == "squared"
         self._statement = lru_cache(maxsize=2)(self._stated)  # of the shape in use, and its factors
 

@@ -23,7 +23,7 @@ from ..geometry.shape import Shape
 from ..inertia import Array, is_consistent, phi_from_body, phi_from_pseudo_inertia, pseudo_inertia
 from ..model.problem import Problem, triangle
 from ..settings import Settings
-from . import Solution
+from . import Estimator, Solution
 
 SIDE = 4  # of a pseudo-inertia
 _COLS, _ROWS = np.tril_indices(SIDE)
@@ -195,15 +195,8 @@ def _compact_body(gram: Array, vector: Array, scale: float) -> Array:
     return pilot[MASS] * svec(place[:, None] * place + _EXTENT)
 
 
-class Wls:
+class Wls(Estimator):
     """Least squares, every row by its noise."""
-
-    name = "wls"
-    needs_shape = needs_wrench = False
-
-    def __init__(self, settings: Settings) -> None:
-        if self.name == "ols" and settings.estimator.weighting != "noise":
-            raise InvalidSetting("estimator.method 'ols' needs estimator.weighting 'noise'")
 
     def solve(self, problem: Problem, shape: Shape | None) -> Solution:
         """The unconstrained optimum; see `Estimator.solve`."""
@@ -214,8 +207,12 @@ class Wls:
 class Ols(Wls):
     """Least squares, every row alike, with a free bias (or the known one)."""
 
-    name = "ols"
     needs_wrench = True
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__(settings)
+        if settings.estimator.weighting != "noise":
+            raise InvalidSetting("estimator.method 'ols' needs estimator.weighting 'noise'")
 
     def solve(self, problem: Problem, shape: Shape | None) -> Solution:
         """The unconstrained optimum of all rows; its covariance is not that of noise."""

@@ -186,7 +186,9 @@ def _search(best: Model, prior: Prior) -> list[Model]:
     """A model, and those with candidates, one more at a time beside the best terms so far."""
     models, least = [best], -np.inf
     while best.odds > least and not prior.sheet.is_ideal:
-        clean = _clean(best.fit, prior)
+        clean = best.fit  # with the noise as it is, but no prior stretched by what is looked for
+        if max(clean.scales.values()) > STRETCHED or any(term.is_inexact for term in clean.terms):
+            clean = fit(clean.rows, clean.terms, prior, start=clean, rounds=0)
         tried = [Model(new, best.odds - best.fit.evidence + new.evidence + term.odds, best.error)
                  for term in candidates(clean, prior.sheet) for given in _promising(clean, term)
                  if is_believable(new := fit(clean.rows, [*clean.terms, term], prior,
@@ -199,13 +201,6 @@ def _search(best: Model, prior: Prior) -> list[Model]:
         models += tried
         least, best = best.odds + CERTAIN, max(tried, key=lambda m: m.odds)
     return _likely(models)
-
-
-def _clean(best: Fit, prior: Prior) -> Fit:
-    """The fit with the noise as it is, but no prior stretched by what is looked for."""
-    if max(best.scales.values()) > STRETCHED or any(term.is_inexact for term in best.terms):
-        return fit(best.rows, best.terms, prior, start=best, rounds=0)
-    return best
 
 
 def _promising(clean: Fit, term: Term) -> list[Values]:

@@ -60,14 +60,6 @@ def plain_rows(fit: Fit, apart: Array) -> PlainRows:
                      float(np.linalg.norm(solution.residual)))
 
 
-def _torque_rows(explained: TorqueExplanation, apart: Array) -> PlainRows:
-    """Rows of joints; no two models are blended."""
-    rows, (n, j) = explained.rows.copy(), explained.rows.shape[:2]
-    rows[..., 10] -= rows[..., :10] @ apart
-    return PlainRows(rows, rows, np.ones(n), np.maximum(explained.residual, 1e-9), np.zeros(j),
-                     float(np.sqrt(n * j)))
-
-
 def solve(explained: Explained, basis: Basis) -> tuple[Array | None, Array]:
     """The payload of the estimator: answer (10,) at the scales that the data tell, None where there
     is none, and covariance (10, 10) at the data sheet's."""
@@ -103,8 +95,13 @@ def _with_rows(problem: Problem, explained: Explained, basis: Basis, apart: Arra
     is_blend = basis.settings.estimator.weighting == "dynamism"
     if not is_blend and not basis.estimator.needs_wrench:
         return problem
-    rows = (plain_rows(explained.best, apart) if isinstance(explained, Explanation)
-            else _torque_rows(explained, apart))
+    if isinstance(explained, Explanation):
+        rows = plain_rows(explained.best, apart)
+    else:  # of joints; no two models are blended
+        both, (n, j) = explained.rows.copy(), explained.rows.shape[:2]
+        both[..., 10] -= both[..., :10] @ apart
+        rows = PlainRows(both, both, np.ones(n), np.maximum(explained.residual, 1e-9), np.zeros(j),
+                         float(np.sqrt(n * j)))
     if is_blend:
         return blend(rows.full, rows.static, rows.weight, rows.noise, rows.bias_sd)
     models = (channel_triangles(rows.full, np.ones(len(rows.full))),)
