@@ -138,9 +138,6 @@ INPUTS = {
         "warning", PLACE, "frame of the wrench: {why}",
         "set wrench.sensor_frame to the frame in which the wrench is given, and publish or record "
         "the transforms that place it; or set the TCP of the robot to zero"),
-    "clock_stopped": Kind(
-        "error", NOTHING, "no time passes: {why}",
-        "start or unpause the simulator, or use_sim_time:=false"),
 }
 
 SETUP = {

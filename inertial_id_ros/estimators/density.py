@@ -25,14 +25,7 @@ from scipy.linalg import cho_factor, cho_solve, eigh, solve_triangular
 from ..errors import InvalidSetting
 from ..geometry.density_prior import MASS_SD, DensityPrior, balls, density_prior, shape_covariance
 from ..geometry.shape import Shape
-from ..inertia import (
-    PARAMETERS,
-    Array,
-    body_from_phi,
-    is_consistent,
-    phi_from_body,
-    pseudo_inertia,
-)
+from ..inertia import PARAMETERS, Array, body_from_phi, is_consistent, phi_from_body, pseudo_inertia
 from ..model.problem import Problem, triangle
 from ..settings import Settings
 from . import Estimator, Solution

@@ -18,14 +18,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 from scipy.linalg.lapack import dpstrf
 
-from ..inertia import (
-    Array,
-    phi_from_body,
-    phi_from_pseudo_inertia,
-    point_columns,
-    pseudo_inertia,
-    skew,
-)
+from ..inertia import Array, phi_from_pseudo_inertia, point_columns, pseudo_inertia, skew
 from ..settings import ShapeSettings
 from .point_sets import directions, farthest_points, spiral, squared_distances
 from .shape import INTERIOR_POINTS, SURFACE_POINTS, Shape
@@ -190,7 +183,7 @@ def _unit_ball() -> Shape:
     points = np.cbrt(lattice[:, :1]) * directions(lattice[:, 1], lattice[:, 2])
     volumes = np.full(INTERIOR_POINTS, 4.0 / 3.0 * np.pi / INTERIOR_POINTS)
     return Shape(points, volumes, spiral(SURFACE_POINTS),
-                 phi_from_body(1.0, np.zeros(3), 0.4 * np.eye(3)), True, "ball")
+                 phi_from_pseudo_inertia(np.diag([0.2, 0.2, 0.2, 1.0])), True, "ball")
 
 
 def _scale_prior(prior: DensityPrior, scale: float) -> DensityPrior:

@@ -24,12 +24,7 @@ from ..inertia import Array, phi_from_body, point_columns, pseudo_inertia, trans
 from ..limits import FARTHEST, MAX_FACES, MAX_POINTS, THINNEST
 from ..settings import ShapeSettings
 from .mesh import grid_axes, grid_points, is_interior, load_mesh, resolve_resource
-from .point_sets import (
-    enclosing_ellipsoid,
-    farthest_points,
-    has_volume,
-    outermost_points,
-)
+from .point_sets import enclosing_ellipsoid, farthest_points, has_volume, outermost_points
 
 if TYPE_CHECKING:
     import trimesh

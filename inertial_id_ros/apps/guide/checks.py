@@ -214,7 +214,7 @@ def _drivers(seen: Snapshot, settings: Settings) -> Iterator[Check]:
         f"{what} {age:.3f} s" for what, age in seen.ages.items()),
            f"stamps other than 0 that go on, at most {LATEST:g} s old when they arrive",
            "Have the driver stamp when it measures; synchronise both machines (chrony, NTP); in "
-           "simulation set use_sim_time for all or for none.", ("stamp_stray", "clock_stopped"))
+           "simulation set use_sim_time for all or for none.", ("stamp_stray",))
     if len(ages) == 2:
         apart = ages[0] - ages[1]
         yield ("clocks", abs(apart) > limit, f"the wrench is stamped {1e3 * abs(apart):.0f} ms "
