@@ -180,8 +180,6 @@ def _likely(models: Sequence[Model]) -> list[Model]:
     return [m for m in ranked if m.odds > ranked[0].odds + DOUBT]
 
 
-# ---- the search ----------------------------------------------------------------------------------
-
 def _search(best: Model, prior: Prior) -> list[Model]:
     """A model, and those with candidates, one more at a time beside the best terms so far."""
     models, least = [best], -np.inf

@@ -64,8 +64,6 @@ class Identifier:
         """What was said."""
         return self._basis.beliefs
 
-    # ---- samples --------------------------------------------------------------------------------
-
     def set_robot_description(self, urdf: str) -> None:
         """Take another robot description (raises InvalidModel)."""
         self.streams.set_robot_description(urdf)
@@ -104,8 +102,6 @@ class Identifier:
             self._basis = self.course.basis = replace(self._basis, frame=self.streams.frame)
         self.course.append(motion, stamps, self.streams.sign * rows, self.streams.take_faults())
         return [self._due(said) for said in self.course.advance()]
-
-    # ---- answers --------------------------------------------------------------------------------
 
     def _due(self, said: Conclusion) -> Outcome:
         """The outcome of a conclusion that is due; it never uses older samples than the one
@@ -163,8 +159,6 @@ class Identifier:
             given.append(("reset", {"why": self._reset}))
         found = [made(*one) for one in (*given, *(said.findings if said else ()))]
         return sort_findings({one.name: one for one in found}.values())
-
-    # ---- commands -------------------------------------------------------------------------------
 
     def believe(self, beliefs: Beliefs) -> None:
         """Estimates from now on are by other beliefs; where the driver compensates another

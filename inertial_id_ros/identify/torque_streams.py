@@ -105,8 +105,6 @@ class TorqueStreams(Streams):
     def _rings(self) -> list[Ring]:
         return [*super()._rings(), self._efforts.ring]
 
-    # ---- what is wrong --------------------------------------------------------------------------
-
     def missing(self) -> str:
         """As `Streams.missing`."""
         if self.load is None:

@@ -210,8 +210,6 @@ class Streams:
         out.urdf, out.chain = self.urdf, self.chain
         return out
 
-    # ---- samples --------------------------------------------------------------------------------
-
     def add(self, samples: inputs.Samples) -> None:
         """Add samples of a stream; positions of joints that are not needed, and efforts, are left
         out."""
@@ -236,8 +234,6 @@ class Streams:
         where a link lies, the description counts."""
         return Frames(self.frames | (
             links_of(self.urdf, self.joints.newest()) if self.urdf else {}))
-
-    # ---- what follows ---------------------------------------------------------------------------
 
     def advance(self, finished: bool = False) -> tuple[Motion, IntArray, Array]:
         """Motion of the bins that have settled since the last call, and readings (m, 6) at stamps
@@ -308,8 +304,6 @@ class Streams:
                     motion, _motion_of(there, self.frames, finished), stands) and is_known
                 return
 
-    # ---- chains ---------------------------------------------------------------------------------
-
     def _resolve(self) -> None:
         """Find what moves the frame of the wrench: the description, or transforms."""
         made_of = self.frame, self.urdf, self.frames.version
@@ -348,8 +342,6 @@ class Streams:
             if ring.newest > newest + JUMP_NS:
                 ring.clear()
         self._trouble.begin_anew()
-
-    # ---- what is wrong --------------------------------------------------------------------------
 
     @property
     def newest(self) -> int:

@@ -256,9 +256,6 @@ def _group_of(stamp: int) -> int:
     return int(stamp) // BIN_NS // GROUP * GROUP
 
 
-# ---- faults -------------------------------------------------------------------------------------
-
-
 class Fault(NamedTuple):
     """Positions that count for nothing.
 
