@@ -12,7 +12,7 @@ import numpy as np
 from ..inertia import report_jacobian
 from ..model.history import Window
 from ..model.rows import Rows
-from ..model.setup import Setup, Sheet
+from ..model.setup import LEVER, Setup, Sheet
 from ..motion.motion import BIN, Array
 from .causes import candidates
 from .fit import Fit, Prior, Region, fit, promise, setup_of
@@ -160,9 +160,9 @@ def _averaged(models: Sequence[Model], sheet: Sheet, alternatives: tuple[SetupEr
         wide.append((one.wide[0], covariance + unknown(one, sheet).covariance(one.phi)))
     phi, covariance = _mixture(weights, parts)
     wide_phi, wide_covariance = _mixture(weights, wide)
-    if phi[0] > 0.0:  # no motion tells the centre of mass better
+    if phi[0] > 0.0 and not sheet.is_ideal:  # no motion tells the centre of mass better
         moved = np.linalg.inv(report_jacobian(phi))[:, 1:4]
-        wide_covariance = wide_covariance + sheet.lever**2 * moved @ moved.T
+        wide_covariance = wide_covariance + LEVER**2 * moved @ moved.T
     return Explanation(phi, covariance, wide_phi, wide_covariance, tuple(models), probability,
                        alternatives, unknown(best, sheet), surprise(best, sheet))
 

@@ -17,7 +17,7 @@ from ..settings import SENSORS, Settings
 from .history import Window
 
 RANGE = SENSORS["ati_gamma"].range  # where it is not known
-LEVER = 0.001  # m
+LEVER = 0.001  # m: no motion tells the centre of mass better
 _UP = np.array([0.0, 0.0, 1.0])
 
 
@@ -50,11 +50,6 @@ class Sheet:
     floor: tuple[float, ...] = (0.03, 0.0015)
 
     flex: ClassVar[float] = 1e-4  # rad/(N m), of each joint
-
-    @property
-    def lever(self) -> float:
-        """No motion tells the centre of mass better [m]."""
-        return 0.0 if self.is_ideal else LEVER
 
     @property
     def is_ideal(self) -> bool:

@@ -193,7 +193,9 @@ def links_of(urdf: str, at: Mapping[str, tuple[int, float]]) -> dict[str, Edge]:
             place, (stamp, position) = None, at.get(joint.name, (0, 0.0))
             joint = joint._replace(place=above.placement.inverse() * joint.place)
             if stamp and joint.axis is not None:
-                place = joint.place * joint.moved(position) * link.placement
+                way = (joint.scale * position + joint.shift) * joint.axis
+                place = joint.place * (pin.SE3(pin.exp3(way), np.zeros(3)) if joint.turns else
+                                       pin.SE3(np.eye(3), way)) * link.placement
             out[link.name] = Edge(above.name, place, stamp, joint=joint, tip=link.placement)
     return out
 

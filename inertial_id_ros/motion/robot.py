@@ -47,12 +47,6 @@ class Joint(NamedTuple):
     shift: float = 0.0
     farthest: float = math.inf
 
-    def moved(self, position: float) -> pin.SE3:
-        """How a position [rad or m] moves what is behind the joint."""
-        assert self.axis is not None
-        way = (self.scale * position + self.shift) * self.axis
-        return pin.SE3(pin.exp3(way), np.zeros(3)) if self.turns else pin.SE3(np.eye(3), way)
-
 
 @dataclass(frozen=True, eq=False)
 class Chain:
