@@ -172,8 +172,13 @@ _PLASTIC = 0.8191725133961645 ** np.array([1, 2, 3])  # of the R3 low-discrepanc
 @lru_cache(maxsize=4)
 def balls(reach: float) -> tuple[tuple[float, DensityPrior], ...]:
     """Radius [m] and prior of each ball about the sensor, from `reach` [m] downwards."""
-    radii = (reach * np.array([1.0, 0.5, 0.25, 0.125])).tolist()
-    return tuple((radius, _scale_prior(density_prior(_unit_ball()), radius)) for radius in radii)
+    out, prior = list[tuple[float, DensityPrior]](), density_prior(_unit_ball())
+    for radius in (reach * np.array([1.0, 0.5, 0.25, 0.125])).tolist():
+        powers = radius ** np.array([0, 1, 1, 1, 2, 2, 2, 2, 2, 2])
+        both = np.outer(powers, powers)
+        out.append((radius, replace(prior, columns=prior.columns * powers[:, None],
+                                    slack=prior.slack * both, wide_slack=prior.wide_slack * both)))
+    return tuple(out)
 
 
 @lru_cache(maxsize=1)
@@ -184,11 +189,3 @@ def _unit_ball() -> Shape:
     volumes = np.full(INTERIOR_POINTS, 4.0 / 3.0 * np.pi / INTERIOR_POINTS)
     return Shape(points, volumes, spiral(SURFACE_POINTS),
                  phi_from_pseudo_inertia(np.diag([0.2, 0.2, 0.2, 1.0])), True, "ball")
-
-
-def _scale_prior(prior: DensityPrior, scale: float) -> DensityPrior:
-    """The prior of a region that is larger by a factor, about the origin."""
-    powers = scale ** np.array([0, 1, 1, 1, 2, 2, 2, 2, 2, 2])
-    return replace(prior, columns=prior.columns * powers[:, None],
-                   slack=prior.slack * np.outer(powers, powers),
-                   wide_slack=prior.wide_slack * np.outer(powers, powers))
