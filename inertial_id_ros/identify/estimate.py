@@ -30,32 +30,20 @@ class Conclusion(NamedTuple):
 
     Attributes:
         outcome: for whoever asks; explained: the wrench of the window, None where that is too
-        short; refused: why the explanation cannot be true; surprise: deviation of what no term
-        explains, over that of the data sheet.
+        short; findings: kinds and numbers; refused: True if the explanation cannot be true.
+        doubt: kind of the finding by which no load may be removed from the wrench; empty: none.
     """
 
     outcome: Outcome
     explained: Explained | None = None
-    refused: tuple[Reason, ...] = ()
-    surprise: float = 1.0
+    findings: tuple[Reason, ...] = ()
+    refused: bool = False
+    doubt: str = ""
 
     @property
     def is_outdated(self) -> bool:
         """True if the newest samples do not fit what the outcome was made of."""
         return self.explained is not None and self.explained.is_outdated
-
-    @property
-    def findings(self) -> tuple[Reason, ...]:
-        """Kinds and numbers of findings about the window."""
-        return (*self.explained.named, *self.refused) if self.explained else ()
-
-    @property
-    def doubt(self) -> str:
-        """Kind of the finding by which no load may be removed from the wrench; empty: none."""
-        named = [kind for kind, _ in self.findings if kind in SILENCING]
-        if named:
-            return named[0]
-        return "load_unexplained" if self.refused or self.surprise > MISFIT else ""
 
 
 def walk_of(explained: Explained | None) -> tuple[float, float]:
@@ -79,6 +67,7 @@ def estimate(window: Window, end: int, basis: Basis, known: Explanation | None =
         return Conclusion(NoEstimate(stamp, basis.frame, f"{seconds:.1f} s of usable samples; "
                                      f"{BIN * STEP * FEWEST:.1f} s in a row are needed"))
     explained: Explained
+    surprise = 0.0
     if torques is None:
         sheet = basis.beliefs.sheet(basis.settings, stamp)
         explained = explain(window, sheet, basis.beliefs.region(basis.settings), known)
@@ -86,13 +75,15 @@ def estimate(window: Window, end: int, basis: Basis, known: Explanation | None =
         surprise = float(explained.unknown.times.max())
     else:
         explained = explain_torques(window, torques)
-        refused, surprise = explained.refused, 1.0
+        refused = explained.refused
     outcome: Outcome
     if refused:
         outcome = NoEstimate(stamp, basis.frame, made(*refused[0]).text, is_finding=True)
     else:
         outcome = _outcome(explained, window, stamp, basis, begun)
-    return Conclusion(outcome, explained, refused, surprise)
+    doubt = "load_unexplained" if refused or surprise > MISFIT else ""
+    doubt = next((kind for kind, _ in explained.named if kind in SILENCING), doubt)
+    return Conclusion(outcome, explained, (*explained.named, *refused), bool(refused), doubt)
 
 
 def _outcome(explained: Explained, window: Window, stamp: int, basis: Basis, begun: float
