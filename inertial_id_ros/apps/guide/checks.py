@@ -256,12 +256,8 @@ def listed(names: Iterable[object], most: int = 6) -> str:
     return ", ".join(words[:most]) + more
 
 
-# ---- by motion -----------------------------------------------------------------------------------
-
-
 def check_by_motion(window: Window, settings: Settings) -> tuple[Row, ...]:
-    """The rows of sign, axes, gravity and clocks, after a small motion; of what is wrong alone
-    where something is."""
+    """The rows of sign, axes, gravity and clocks after a small motion, or those that are wrong."""
     def all_open(measured: str, advice: str) -> tuple[Row, ...]:
         return tuple(Row(name, OPEN, measured, expected, advice)
                      for name, expected in EXPECTED.items())
@@ -274,8 +270,7 @@ def check_by_motion(window: Window, settings: Settings) -> tuple[Row, ...]:
         return all_open("the sensor has turned too little",
                         "Tilt the wrist by 15° or more, about two axes.")
     sheet, convention = sheet_of(settings), settings.wrench.convention
-    found = explain(window, sheet, Region(
-        np.zeros(3), np.full(3, 2.0 * settings.shape.max_reach)))
+    found = explain(window, sheet, Region(np.zeros(3), np.full(3, 2.0 * settings.shape.max_reach)))
     wrong = contradictions(found, sheet, settings.load.reference_mass)
     if wrong:
         other = "on_environment" if convention == "on_sensor" else "on_sensor"
@@ -321,8 +316,7 @@ class Proof(NamedTuple):
 
     @property
     def is_given(self) -> bool:
-        """True if the new payload leaves no more than the sensor explains, and no more than the
-        payload that the robot has."""
+        """True if the new payload leaves no more than the sensor explains, nor than the present."""
         return all(after <= allowed and after <= max(before, allowed / TIMES)
                    for before, after, allowed in zip(*self.residuals, self.allowed, strict=True))
 

@@ -46,8 +46,7 @@ class Wanted(NamedTuple):
 
 
 class End(Exception):
-    """How a session ends, with an exit status, a sentence, and what to do then; empty: nothing, or
-    what the checks advise. A step raises it."""
+    """How a session ends: exit status, sentence, and what to do beyond what the checks advise."""
 
     def __init__(self, status: int, text: str, advice: str = "") -> None:
         super().__init__(text)

@@ -22,13 +22,13 @@ import numpy as np
 from ...apps.excitation.motions import MotionLimits
 from ...apps.excitation.plan_excitation import add_limits, within
 from ...apps.guide.show import End, Show, Wanted, session_page
-from ...cli import INTERRUPTED, Parser, exit_status, run_program
+from ...cli import Parser, exit_status, run_program
 from ...errors import InertialIdError, InvalidData
 from ...io.files import config_file, write_atomically
 from ...settings import SENSORS
 from ..motion_execution import SILENCE
 from ..program import Children, ignore_signals, stop_flag
-from .session import GuideNode, Session, Stopped
+from .session import GuideNode, Session
 
 WINDOW = 90.0  # s: all motions of a session count, with the pauses between them
 # Corners of a box around the payload in the frame of the sensor [m], where nobody gave one.
@@ -91,11 +91,7 @@ def make_parser() -> argparse.ArgumentParser:
 
 def parse(words: Sequence[str], ros_words: Sequence[str] = ()) -> argparse.Namespace:
     """Checked options (raises InvalidSetting): those of the command line, `limits` of motions, the
-    accuracy as `wanted`, and `arguments` of a node that is started.
-
-    Args:
-        ros_words: the ROS arguments of the command line, which go to the node.
-    """
+    accuracy as `wanted`, and `arguments` of a node that is started, to which `ros_words` go."""
     args = make_parser().parse_args(words)
     args.wanted = Wanted(args.mass_accuracy / 100.0, args.com_accuracy / 1000.0,
                          args.inertia_accuracy / 100.0)
@@ -116,33 +112,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a session; returns the exit status (see --help)."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     own = list(takewhile(lambda word: word != "--ros-args", words))
-
-    def start() -> int:
-        options = parse(own, words[len(own) + 1:])
-        return run(options, stop_flag(), make_show(options)).status
-
-    return exit_status(start)
+    return exit_status(lambda: run(parse(own, words[len(own) + 1:]), stop_flag())[0].status)
 
 
-def make_show(options: argparse.Namespace) -> Show:
-    """What is shown, in lines for a person or, without a terminal, in JSON."""
-    return Show(options.yes, options.json or not sys.stdout.isatty())
-
-
-def run(options: argparse.Namespace, stop: threading.Event, show: Show) -> End:
-    """Find the node that identifies, or start one, and run a session; how it ended.
-
-    Args:
-        stop: set when the user wants to end.
-
-    Raises:
-        InertialIdError: the node has ended, or does not answer.
-    """
+def run(options: argparse.Namespace, stop: threading.Event) -> tuple[End, Show]:
+    """Find or start the node that identifies, and run a session until `stop` is set; how it ended,
+    and what was shown (raises InertialIdError: the node has ended, or does not answer)."""
     def answers() -> bool:
         if text := children.describe_ended():
             raise InvalidData(text)
         return f"{options.node}/apply" in guide.client.services()
 
+    show = Show(options.yes, options.json or not sys.stdout.isatty())
     try:
         with Children(dict(os.environ)) as children, GuideNode(stop) as guide:
             if not guide.wait(LOOK, answers):
@@ -158,9 +139,9 @@ def run(options: argparse.Namespace, stop: threading.Event, show: Show) -> End:
             write_atomically(path, session_page(show, end))
             show.say(f"report: {path}")
             show.end(end)
-            return end
-    except Stopped:
-        return End(INTERRUPTED, "interrupted; nothing was applied")
+            return end, show
+    except End as end:  # interrupted before the session
+        return end, show
     finally:
         if stop.is_set():
             ignore_signals()

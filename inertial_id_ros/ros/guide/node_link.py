@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 import rclpy
 from rclpy.experimental import EventsExecutor
-from std_srvs.srv import Trigger
 
 from inertial_id_ros.msg import InertialParameters
-from inertial_id_ros.srv import Apply, Save
+from inertial_id_ros.srv import Apply
 
+from ...apps.guide.show import End
+from ...cli import INTERRUPTED
 from ...errors import InvalidData
 from ...estimate import Estimate
 from ...inertia import phi_from_body, report_jacobian
@@ -29,14 +30,10 @@ from ..motion_execution import MotionExecution
 from ..program import spin, start_ros
 from ..ros_client import NoAnswer, NoResponse, RosClient
 
-RESET = 60.0  # s: an estimate that runs is waited for
+ANSWER = 60.0  # s: an estimate that runs is waited for
 APPLY = 100.0  # s: longer than the node takes, which waits for up to three services and reads back
 POLL = 0.02  # s
 LATEST = 60.0  # s after a session for which a controller may answer late
-
-
-class Stopped(Exception):
-    """The user wants to end."""
 
 
 class GuideNode:
@@ -81,12 +78,11 @@ class GuideNode:
         rclpy.try_shutdown()
 
     def wait(self, seconds: float, condition: Callable[[], Any] = lambda: False) -> bool:
-        """Let so much time pass, at most until a condition holds; True if it does (raises
-        Stopped)."""
+        """Wait until a condition holds, at most so long; True if it does (raises End: stopped)."""
         end = time.monotonic() + seconds
         while not condition():
             if self.stop.is_set():
-                raise Stopped
+                raise End(INTERRUPTED, "interrupted; nothing was applied")
             if time.monotonic() >= end:
                 return False
             self.stop.wait(POLL)
@@ -100,7 +96,8 @@ class NodeLink:
         name: full name of the node.
 
     Attributes:
-        settings: of the node; message: the newest one; since: steady time of `forget` [s].
+        settings: of the node; message: the newest one; since: steady time before which it counts
+            for nothing [s].
 
     Raises:
         NoAnswer: there is no such node.
@@ -122,7 +119,7 @@ class NodeLink:
 
     @property
     def estimate(self) -> Estimate | None:
-        """The newest estimate since `forget`, NaN where its message says nothing; None before."""
+        """The newest estimate, NaN where its message says nothing; None: none since `since`."""
         message = self.message
         if not message.valid or self._heard <= self.since:
             return None
@@ -137,35 +134,19 @@ class NodeLink:
             "bias": np.array([getattr(part, axis) for part in (bias.force, bias.torque)
                               for axis in "xyz"])})
 
-    def doubt(self) -> tuple[Doubt, str]:
-        """The doubts of the node at this moment, and its sentence about them; all that must
-        stop an arm where the node is silent."""
+    def doubt(self, which: Doubt = STOPPING) -> str:
+        """The node's sentence about doubts, of these, that it has, or its silence; empty: none."""
         message = self.message
         if time.monotonic() - self._heard > DEADLINE:
-            return STOPPING, f"node '{self.name}' has sent nothing for {DEADLINE:g} s"
-        return Doubt(message.doubt), next(iter(message.diagnostics), message.status)
+            return f"node '{self.name}' has sent nothing for {DEADLINE:g} s"
+        return next(iter(message.diagnostics), message.status) if (
+            Doubt(message.doubt) & which) else ""
 
-    def why_stop(self) -> str:
-        """The node's sentence about what must stop an arm; empty: nothing must."""
-        doubt, text = self.doubt()
-        return text if doubt & STOPPING else ""
-
-    def forget(self) -> None:
-        """Have the node forget all samples: the time of the session begins (raises NoAnswer;
-        InvalidData: it refuses)."""
-        end = time.monotonic() + RESET
-        while not (answer := self._client.call(
-                Trigger, f"{self.name}/reset", {}, RESET)).success:  # it is busy
-            if time.monotonic() > end:
-                raise InvalidData(f"node '{self.name}' does not begin anew: {answer.message}")
-        self.since = time.monotonic()
-
-    def save(self, name: str) -> str:
-        """Save the last estimate under a name; where, in words (raises NoAnswer; InvalidData: it
-        cannot be saved)."""
-        answer = self._client.call(Save, f"{self.name}/save", {"name": name}, RESET)
+    def call(self, kind: Any, service: str, **request: Any) -> str:
+        """The message of a service's answer (raises NoAnswer; InvalidData: it refuses)."""
+        answer = self._client.call(kind, f"{self.name}/{service}", request, ANSWER)
         if not answer.success:
-            raise InvalidData(f"node '{self.name}' cannot save the estimate: {answer.message}")
+            raise InvalidData(f"~/{service} of node '{self.name}': {answer.message}")
         return str(answer.message)
 
     def apply(self, target: str, estimate: str, send: bool) -> Apply.Response:

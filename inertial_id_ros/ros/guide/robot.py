@@ -49,7 +49,9 @@ SOURCES: tuple[Source, ...] = (
                 "payload": float(m.inertia_load.inertia.m)}),
     ("std_msgs/msg/Float64", "/speed_scaling", lambda m: {"speed": m.data / 100.0}),
     ("control_msgs/msg/DynamicJointState", "",
-     lambda m: _stated_mass(m)))
+     lambda m: dict(("payload", float(stated[0])) for name in m.joint_names
+                    if name.endswith("payload")
+                    and (stated := payload_among(interfaces_of(m), name)) is not None)))
 
 
 class Robot:
@@ -83,8 +85,7 @@ class Robot:
         return name if name.startswith("/") else f"{self._link.name.rpartition('/')[0]}/{name}"
 
     def discover(self) -> None:
-        """Subscribe to what drivers and planning scenes say, as far as it is there by now, and its
-        type is installed."""
+        """Subscribe to drivers and planning scenes that are there, of types that are installed."""
         scenes: Source = SCENE, "", self.scene.take
         for name, type_name in self._guide.client.topics().items():
             for wanted, ending, read in (*SOURCES, scenes):
@@ -117,12 +118,8 @@ class Robot:
                                 and not name.endswith("/wrench_compensated")))
 
     def prepare(self, seen: Snapshot) -> str:
-        """Plan motions of the sensor that was seen, to be made by the controller that fits, around
-        the pose that the arm has now (raises InertialIdError: none can be made).
-
-        Returns:
-            What motions keep clear of, in words; empty: there is no planning scene.
-        """
+        """Make the planner of motions around the pose of now (raises InertialIdError: none can be
+        made); what they keep clear of, in words; empty: there is no planning scene."""
         options, self._controller = self._options, seen.fitting[0]
         surroundings = self.scene.read(self.recorder.place_in_root)
         arm = Arm(self.recorder.description, seen.frame, options.payload_box,
@@ -162,16 +159,8 @@ class Robot:
         if self.scene.has_changed:
             return "the planning scene has changed since it was read"
         if not self.is_small:
-            return self._link.why_stop()
+            return self._link.doubt()
         # A weight whose frames or sign are wrong looks like a contact: only a jump of the force is.
         first, _, last = np.array_split(self.recorder.wrench(JUMP_TIME)[:, :3], 3)
         jump = float(np.linalg.norm(last.mean(axis=0) - first.mean(axis=0))) if len(last) else 0.0
         return f"contact: the force has jumped by {jump:.0f} N" if jump > JUMP else ""
-
-
-def _stated_mass(message: Any) -> dict[str, Any]:
-    """The mass of the payload that a control_msgs/DynamicJointState states, if it does."""
-    values = interfaces_of(message)
-    stated = [payload for name in message.joint_names if name.endswith("payload")
-              and (payload := payload_among(values, name)) is not None]
-    return {"payload": float(stated[0][0])} if stated else {}

@@ -12,6 +12,9 @@ import argparse
 import time
 
 import numpy as np
+from std_srvs.srv import Trigger
+
+from inertial_id_ros.srv import Save
 
 from ...apps.guide.checks import Row, check_at_rest, check_by_motion, failed, prove
 from ...apps.guide.show import LONGEST_MOTION, End, Show
@@ -21,7 +24,7 @@ from ...estimate import UNOBSERVED
 from ...kinds import Doubt
 from ..conversions import payload_text
 from ..identify_action import TILT, TURN, describe_missing
-from .node_link import LATEST, GuideNode, NodeLink, Stopped
+from .node_link import LATEST, GuideNode, NodeLink
 from .robot import Robot, Trajectory
 
 ARRIVAL = 6.0  # s until wrench and joint states have come once
@@ -37,10 +40,7 @@ NO_ANSWER = (f"The controller has not answered. This program stays for up to {LA
 
 
 class Session:
-    """An arm with a payload, the node that identifies it, and whoever moves the arm.
-
-    Each step raises End where the session ends with it, and Stopped where the user wants it.
-    """
+    """An arm with a payload, and the node that identifies it; a step that ends it raises End."""
 
     def __init__(self, guide: GuideNode, options: argparse.Namespace, show: Show) -> None:
         self.guide, self.options, self.show = guide, options, show
@@ -62,9 +62,6 @@ class Session:
             return end
         except InertialIdError as error:
             return End(self._status, f"{error}. Nothing was applied.")
-        except Stopped:
-            stopped = "the arm has stopped; " if self.options.motion and self.show.seconds else ""
-            return End(INTERRUPTED, f"interrupted; {stopped}nothing was applied")
 
     def check(self) -> None:
         """The checks at rest."""
@@ -93,8 +90,8 @@ class Session:
             raise done if self.options.check else End(
                 INTERRUPTED, "not agreed to; nothing has moved")
         if not self.options.check:
-            self.link.forget()
-            self._is_identifying = True
+            self.link.call(Trigger, "reset")
+            self.link.since, self._is_identifying = time.monotonic(), True
         self.robot.recorder.begin()
         self.robot.is_small, stopped = True, None
         try:
@@ -116,13 +113,11 @@ class Session:
             raise stopped
         if self.options.check:
             raise done
-        doubt, text = self.link.doubt()
-        if doubt & (Doubt.MASS | Doubt.FRAME):
+        if text := self.link.doubt(Doubt.MASS | Doubt.FRAME):
             raise End(CHECK_FAILED, f"The node doubts the set-up: {text}. Nothing was applied.")
 
     def identify(self) -> None:
-        """Motions until the payload is known as well as was asked for, or as can be had; the node
-        keeps the estimate in a file."""
+        """Motions until the payload is known as wanted, or as can be had; the node saves it."""
         made, box = len(self.show.seconds), self.options.payload_box
         self.show.step("identify", f"until the goal, at most {self.options.timeout:g} s")
         while True:
@@ -148,7 +143,7 @@ class Session:
         assert known is not None  # as there is progress
         self._is_identifying, self.show.found = False, known
         self._saved = f"identify_payload_{time.strftime('%Y%m%d-%H%M%S')}"
-        self.show.say(self.link.save(self._saved), True)
+        self.show.say(self.link.call(Save, "save", name=self._saved), True)
         outside = np.abs(known.report[1:4] - box.mean(axis=0)) - 2.0 * known.sigma[1:4]
         if (outside > 0.5 * np.ptp(box, axis=0)).any():
             self.show.say("the centre of mass lies outside the box around the payload that motions "
@@ -173,10 +168,8 @@ class Session:
             raise End(NOT_APPLIED, "The motion for the proof was not recorded.")
         self.show.prove(proof)
         if not proof.is_given:
-            remains = ", ".join(f"{force:.2g} N and {torque:.2g} N m {name}"
-                                for name, force, torque in proof.rows())
-            raise End(NOT_APPLIED, f"Not proved: of the wrench of another motion remain {remains}. "
-                      "Nothing was applied.")
+            raise End(NOT_APPLIED, "Not proved: the payload leaves more of the wrench of another "
+                      "motion than the errors of the sensor explain. Nothing was applied.")
         self.show.say("proved", True)
 
     def apply(self) -> End:
@@ -203,10 +196,8 @@ class Session:
             return End(OK, "Identified, proved and applied; the robot knows its payload.")
         if not answer.sent:
             return End(NOT_APPLIED, f"Identified and proved, not applied: {answer.message}")
-        stated = self.robot.driver.payload
-        said = "" if stated is None else f" The driver states {stated:.3f} kg at this moment."
         return End(NOT_APPLIED, "Identified and proved. The payload was sent or may have been, and "
-                   f"it is not known whether {target} has it: {answer.message}.{said}",
+                   f"it is not known whether {target} has it: {answer.message}.",
                    f"Read the payload of the robot, or ask ~/apply of {self.link.name} with undo.")
 
     def _move(self, motion: Trajectory) -> None:
@@ -218,7 +209,7 @@ class Session:
                       f"It is not known whether the arm has stopped ({ended.reason}): use the "
                       "emergency stop. Nothing was applied.", NO_ANSWER)
         if self.guide.stop.is_set():
-            raise Stopped
+            raise End(INTERRUPTED, "interrupted; the arm has stopped; nothing was applied")
         if ended.reason:
             raise End(self._status, f"The arm has stopped: {ended.reason}. Nothing was applied.",
                       AFTER_A_STOP)

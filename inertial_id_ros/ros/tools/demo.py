@@ -21,8 +21,8 @@ from ...apps.simulation.payload import PAYLOADS, Payload
 from ...cli import INTERRUPTED, Parser, exit_status, run_program
 from ...inertia import Array
 from ...settings import SENSORS, Settings
-from ..guide.identify_payload import make_show, parse, run
-from ..program import Children, ignore_signals, private_environment, stop_flag
+from ..guide.identify_payload import parse, run
+from ..program import Children, private_environment, stop_flag
 
 MASS_TOLERANCE, COM_TOLERANCE = 0.02, 0.005  # relative; m
 WORDS = ("--mass-accuracy", "3", "--com-accuracy", "5", "--inertia-accuracy", "0",
@@ -72,12 +72,7 @@ def _run(options: argparse.Namespace) -> int:
         session = parse(
             [*WORDS, *([] if options.ask else ["--yes"]), "--report", str(options.report)],
             [word for name, value in node.items() for word in ("-p", f"{name}:={value}")])
-        show = make_show(session)
-        try:
-            end = run(session, stop, show)
-        finally:
-            if stop.is_set():
-                ignore_signals()
+        end, show = run(session, stop)
     if end.status == INTERRUPTED or show.found is None:
         return end.status
     judged = _judge(payload, show.found.report, show.found.sigma)
