@@ -32,21 +32,15 @@ from rclpy.node import Node
 from std_msgs.msg import Bool
 from std_srvs.srv import Trigger
 
-from ...apps.simulation.cobot import STATED_POINT, CobotSettings, SimulatedCobot, parse
+from ...apps.simulation.cobot import COMMANDED, STATED_POINT, CobotSettings, SimulatedCobot, parse
 from ...apps.simulation.motion import CommandedMotion, Trajectory
 from ...apps.simulation.write import TOPICS, Messages, latched_messages, sample_messages
 from ...cli import Parser, exit_status, run_program
 from ...errors import InvalidData, MissingPackage
-from ...inertia import PARAMETER_NAMES, Array, Body, phi_from_body, tensor_from_six, transform_phi
+from ...inertia import Body, move_body, phi_from_body, six_from_tensor, tensor_from_six
+from ...io.decoding import ENTRIES, INERTIA, PAYLOAD
 from ..conversions import LATCHED, time_message
-from ..program import (
-    find_type,
-    ignore_signals,
-    message_type,
-    spin,
-    start_ros,
-    stop_flag,
-)
+from ..program import find_type, ignore_signals, message_type, spin, start_ros, stop_flag
 
 NAME = "simulate_cobot"
 ACTION = "joint_trajectory_controller/follow_joint_trajectory"
@@ -65,6 +59,8 @@ TOOL0_Z = -0.04  # m, of the flange in the sensor's frame
 class SimulateCobotNode(Node):
     """Publishes a simulated cobot in real time."""
 
+    ahead = AHEAD
+
     def __init__(self, settings: CobotSettings) -> None:
         super().__init__(NAME)
         self.cobot = SimulatedCobot(settings)
@@ -72,9 +68,6 @@ class SimulateCobotNode(Node):
             topic: self.create_publisher(message_type(kind), topic,
                                          LATCHED if latched else DEPTH)
             for topic, (kind, latched) in TOPICS.items()}
-        motion = self.cobot.motion
-        self._driver = (_Driver(self, self.cobot, motion) if isinstance(motion, CommandedMotion)
-                        else None)
         self._push = np.zeros(6)  # of what touches the payload, with the sign of the readings
         self.create_subscription(Wrench, "~/push", self._take_push, 1)
 
@@ -83,6 +76,9 @@ class SimulateCobotNode(Node):
         f, t = message.force, message.torque
         self._push = sign * np.array([f.x, f.y, f.z, t.x, t.y, t.z])
 
+    def _feel(self) -> None:
+        """Do what the arm does where it is pushed: nothing."""
+
     def run(self, stop: threading.Event) -> None:
         """Publish what is latched, then each sample when it is due, until stopped."""
         start, stamp = time.monotonic(), time.time_ns()  # of sample 0
@@ -90,17 +86,15 @@ class SimulateCobotNode(Node):
         settings, payload = self.cobot.settings, self.cobot.payload
         self.get_logger().info(f"{settings.motion} with payload '{payload.name}' "
                                f"({payload.mass:.3f} kg) at {settings.rate:g} Hz")
-        total = round(settings.duration * settings.rate) or sys.maxsize
-        number, ahead = 0, AHEAD if self._driver is None else AHEAD_COMMANDED
+        total, number = round(settings.duration * settings.rate) or sys.maxsize, 0
         while not stop.is_set() and number < total:
             late = time.monotonic() - start - number / settings.rate
             if late > MAX_LAG:
                 start, stamp = start + late, stamp + round(late * 1e9)
                 self.get_logger().warning("behind schedule; the arm stood still meanwhile")
-            count = min(max(1, round(ahead * settings.rate)), total - number)
+            count = min(max(1, round(self.ahead * settings.rate)), total - number)
             block = self.cobot.samples(number, count)
-            if self._driver is not None:
-                self._driver.watch(self._push)
+            self._feel()
             self._publish(sample_messages(self.cobot, block._replace(
                 wrench=block.wrench + self._push), stamp), start, stamp, stop)
             number += count
@@ -108,12 +102,8 @@ class SimulateCobotNode(Node):
             self._publishers_by_topic[topic].wait_for_all_acked(Duration(seconds=1))
 
     def _publish(self, messages: Messages, start: float, first: int, stop: threading.Event) -> None:
-        """Publish each message when its stamp is due; stamps are times of the schedule, not of
-        publication, which jitters.
-
-        Args:
-            start: steady time [s] of the stamp `first` [ns].
-        """
+        """Publish each message when its stamp is due; start: steady time [s] of the stamp `first`
+        [ns]. Stamps are times of the schedule, not of publication, which jitters."""
         for stamp, topic, data in messages:
             due = start + 1e-9 * (stamp - first)
             if stop.wait(max(due - time.monotonic(), 0.0)):
@@ -121,36 +111,39 @@ class SimulateCobotNode(Node):
             self._publishers_by_topic[topic].publish(data)
 
 
-class _Driver:
-    """What the driver of a commanded cobot offers (raises MissingPackage: no control_msgs)."""
+class CommandedCobotNode(SimulateCobotNode):
+    """A simulated cobot with what its driver offers (raises MissingPackage: no control_msgs)."""
 
-    def __init__(self, node: Node, cobot: SimulatedCobot, motion: CommandedMotion) -> None:
-        kind: Any = find_type("control_msgs/action/FollowJointTrajectory")
-        if kind is None:
+    ahead = AHEAD_COMMANDED
+
+    def __init__(self, settings: CobotSettings) -> None:
+        super().__init__(settings)
+        action: Any = find_type("control_msgs/action/FollowJointTrajectory")
+        if action is None:
             raise MissingPackage("control_msgs is not installed, which a commanded arm needs; "
                                  "choose another motion")
-        self._node, self._cobot, self._motion, self._result = node, cobot, motion, kind.Result
-        self._is_busy = False
+        assert isinstance(self.cobot.motion, CommandedMotion)
+        self._result, self._motion = action.Result, self.cobot.motion
+        self._goal: Trajectory | None = None
         self._stopped = ""  # why a protective stop holds
-        self._stated = Body(cobot.settings.stated_mass,  # about the flange
+        self._stated = Body(settings.stated_mass,  # about the flange
                             np.array([0.0, 0.0, STATED_POINT - TOOL0_Z]), np.zeros((3, 3)))
         self._server = ActionServer(
-            node, kind, ACTION, self._follow, goal_callback=self._take_goal,
+            self, action, ACTION, self._follow, goal_callback=self._take_goal,
             cancel_callback=lambda _: CancelResponse.ACCEPT,
             callback_group=ReentrantCallbackGroup())
-        self._stop_publisher = node.create_publisher(Bool, "~/protective_stop", LATCHED)
+        self._stop_publisher = self.create_publisher(Bool, "~/protective_stop", LATCHED)
         self._stop_publisher.publish(Bool(data=False))
-        node.create_service(Trigger, "~/unlock", self._unlock)
+        self.create_service(Trigger, "~/unlock", self._unlock)
         if (service := find_type("ur_msgs/srv/SetPayload")) is not None:
-            node.create_service(
-                service, "io_and_status_controller/set_payload", self._set_payload)
-        self._payload_publisher = node.create_publisher(
+            self.create_service(service, "io_and_status_controller/set_payload", self._set_payload)
+        self._payload_publisher = self.create_publisher(
             message_type("control_msgs/msg/DynamicJointState"), "dynamic_joint_states", 10)
-        node.create_timer(STATED_PERIOD, self._state_payload)
+        self.create_timer(STATED_PERIOD, self._state_payload)
 
-    def watch(self, push: Array) -> None:
-        """Come to rest where a push (6,) is too large, and refuse motions until unlocked."""
-        force = float(np.linalg.norm(push[:3]))
+    def _feel(self) -> None:
+        """Come to rest where a push is too large, and refuse motions until unlocked."""
+        force = float(np.linalg.norm(self._push[:3]))
         if force > STOP_FORCE and not self._stopped:
             self._stopped = f"protective stop: a push of {force:.0f} N"
             self._motion.stop()
@@ -164,31 +157,27 @@ class _Driver:
     def _take_goal(self, request: Any) -> GoalResponse:
         """Accept what a controller would: one goal at a time, of this arm, from where it is."""
         try:
-            if self._is_busy or self._stopped:
+            if self._goal is not None or self._stopped:
                 raise InvalidData(self._stopped or "a trajectory is being followed")
-            self._read(request.trajectory)
-        except InvalidData as error:
-            self._node.get_logger().warning(f"trajectory rejected: {error}")
+            self._goal = self._read(request.trajectory)
+        except (InvalidData, ValueError) as error:
+            self.get_logger().warning(f"trajectory rejected: {error}")
             return GoalResponse.REJECT
-        self._is_busy = True
         return GoalResponse.ACCEPT
 
     def _read(self, message: Any) -> Trajectory:
-        """The trajectory of a message, joints in the order of the arm (raises InvalidData: not of
-        this arm, or not from where it is)."""
-        names = self._cobot.joint_names
-        if sorted(message.joint_names) != sorted(names):
-            raise InvalidData(f"joints are {', '.join(message.joint_names)}; those of this arm are "
-                              + ", ".join(names))
-        order = [message.joint_names.index(name) for name in names]
+        """The trajectory of a message, joints in the order of the arm (raises InvalidData,
+        ValueError: not of this arm, not whole, or not from where it is)."""
+        names = self.cobot.joint_names
+        order = [list(message.joint_names).index(name) for name in names]
         stamps = np.array([p.time_from_start.sec + 1e-9 * p.time_from_start.nanosec
                            for p in message.points])
-        parts = [np.array([getattr(point, name) for point in message.points], dtype=float)
-                 for name in ("positions", "velocities", "accelerations")]
-        if (len(stamps) < 2 or any(part.shape != (len(stamps), len(names)) for part in parts)
+        parts = np.array([[getattr(point, name) for point in message.points]
+                          for name in ("positions", "velocities", "accelerations")])
+        if (len(stamps) < 2 or parts.shape != (3, len(stamps), len(names))
                 or not (np.diff(stamps) > 0.0).all() or not np.isfinite(parts).all()):
             raise InvalidData("positions, velocities, accelerations or growing times are missing")
-        q, dq, ddq = (part[:, order] for part in parts)
+        q, dq, ddq = parts[:, :, order]
         off = np.abs(q[0] - self._motion(self._motion.newest).q[0])
         if off.max() > START:
             raise InvalidData(f"it starts {off.max():.3f} rad from where {names[off.argmax()]} is")
@@ -196,43 +185,41 @@ class _Driver:
 
     def _follow(self, handle: Any) -> Any:
         """Follow an accepted goal to its end, in a thread of the executor; gives its result."""
-        trajectory = self._read(handle.request.trajectory)
-        end = self._motion.follow(trajectory) + trajectory.duration
-        while self._motion.newest < end and not self._stopped and self._node.context.ok() and (
+        assert self._goal is not None
+        end = self._motion.follow(self._goal) + self._goal.duration
+        while self._motion.newest < end and not self._stopped and self.context.ok() and (
                 not handle.is_cancel_requested):
             time.sleep(PERIOD)
         if handle.is_cancel_requested:
             rest = self._motion.stop()
-            while self._motion.newest < rest and self._node.context.ok():
+            while self._motion.newest < rest and self.context.ok():
                 time.sleep(PERIOD)
             handle.canceled()
         elif self._stopped:
             handle.abort()
         else:
             handle.succeed()
-        self._is_busy = False
+        self._goal = None
         code = self._result.PATH_TOLERANCE_VIOLATED if self._stopped else self._result.SUCCESSFUL
         return self._result(error_code=code, error_string=self._stopped)
 
     def _set_payload(self, request: Any, response: Any) -> Any:
         """Subtract this payload, given about the flange, from now on."""
         com = request.center_of_gravity
-        inertia = tensor_from_six([getattr(request, name) for name in PARAMETER_NAMES[4:]])
-        self._stated = Body(float(request.mass), np.array([com.x, com.y, com.z]), inertia)
-        self._cobot.stated_phi = np.zeros(10) if request.mass <= 0.0 else transform_phi(
-            phi_from_body(*self._stated), np.eye(3), np.array([0.0, 0.0, TOOL0_Z]))
+        self._stated = Body(float(request.mass), np.array([com.x, com.y, com.z]), tensor_from_six(
+            [getattr(request, name) for name in ENTRIES]))
+        self.cobot.stated_phi = phi_from_body(*move_body(
+            self._stated, np.eye(3), np.array([0.0, 0.0, TOOL0_Z])))
         response.success = True
         return response
 
     def _state_payload(self) -> None:
         """Publish what is subtracted, as ur_robot_driver does."""
         body, message = self._stated, self._payload_publisher.msg_type(joint_names=["payload"])
-        message.header.stamp = time_message(self._node.get_clock().now().nanoseconds)
+        message.header.stamp = time_message(self.get_clock().now().nanoseconds)
         message.interface_values = [message_type("control_msgs/msg/InterfaceValue")(
-            interface_names=["mass", "cog.x", "cog.y", "cog.z",
-                             *(f"inertia.{name}" for name in PARAMETER_NAMES[4:])],
-            values=[float(body.mass), *body.com.tolist(),
-                    *body.inertia_com[np.triu_indices(3)].tolist()])]
+            interface_names=[*PAYLOAD, *INERTIA],
+            values=[body.mass, *body.com.tolist(), *six_from_tensor(body.inertia_com).tolist()])]
         self._payload_publisher.publish(message)
 
 
@@ -249,7 +236,7 @@ def _run(arguments: list[str]) -> int:
     executor = MultiThreadedExecutor(4)
     spinning = threading.Thread(target=spin, args=(executor, ended), name="executor")
     try:
-        node = SimulateCobotNode(settings)
+        node = (CommandedCobotNode if settings.motion == COMMANDED else SimulateCobotNode)(settings)
         executor.add_node(node)
         spinning.start()
         node.run(stop)
