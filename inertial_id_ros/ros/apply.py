@@ -8,16 +8,14 @@ on. Then no compensated wrench is published while it is sent, and the data from 
 from __future__ import annotations
 
 import json
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime, timezone
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 
 from inertial_id_ros.srv import Apply
 
@@ -51,18 +49,9 @@ class ApplyService:
         self._robot = RosClient(node, node.settings.apply.timeout)
         # That of this node alone: an undo must not reach another arm.
         self._file = node.files.own(FILE)
-        self._running = threading.Lock()
-        offer(node, Apply, "apply", self._answer, ReentrantCallbackGroup())
+        offer(node, Apply, "apply", self._answer, MutuallyExclusiveCallbackGroup())
 
     def _answer(self, request: Any, response: Any) -> str:
-        if not self._running.acquire(blocking=False):
-            raise InvalidData("another application is under way; try again later")
-        try:
-            return self._carry_out(request, response)
-        finally:
-            self._running.release()
-
-    def _carry_out(self, request: Any, response: Any) -> str:
         """Plan, and if wanted send; what was or would be sent (raises InertialIdError)."""
         settings = self._node.settings
         name = request.target or settings.apply.target
@@ -92,10 +81,7 @@ class ApplyService:
             raise InvalidData(text)
         return text
 
-    # ---- the payload ----------------------------------------------------------------------------
-
-    def _planned(self, saved: str, target: Target, before: Values
-                 ) -> tuple[Plan, Estimate, Record]:
+    def _planned(self, saved: str, target: Target, before: Values) -> tuple[Plan, Estimate, Record]:
         """What is to be sent of a saved estimate, or of the newest one (raises InertialIdError)."""
         payload, evidence = self._saved(saved, target) if saved else self._newest(target)
         frame = target.frame(before).lstrip("/")
@@ -136,8 +122,6 @@ class ApplyService:
                               "target takes both")
         return payload, {**report, "saved_as": name}
 
-    # ---- sending --------------------------------------------------------------------------------
-
     def _send(self, target: Target, plan: Plan, record: Record, response: Any) -> tuple[str, str]:
         """Send, read back, and record; a sentence on all of it, and what failed."""
         name, changes = record["target"], refusals.changes_wrench(target)
@@ -169,14 +153,14 @@ class ApplyService:
             "time": datetime.now(timezone.utc).isoformat(timespec="milliseconds"),
             "sent": response.sent, "failure": failure, "after": got, **record}))
         try:
-            self._node.files.write(self._file, lambda path: append(path, line))
+            with self._node.files.writing(self._file), self._file.open("a") as file:
+                file.write(f"{line}\n")
         except CannotSave as error:
             text += f"; that is not recorded, so that undo does not know of it: {error}"
         return text, failure
 
     def _read_back(self, target: Target, sent: Values, before: Values) -> tuple[Values, str, str]:
-        """What the target has once that is what was sent, or when the time for it is over; a
-        sentence on it, and why it is another."""
+        """What the target has, at the latest after a time; a sentence, and how it differs."""
         got: Values = {}
         end, differs = time.monotonic() + self._robot.timeout, "nothing was read"
         while differs and time.monotonic() < end and self._node.context.ok():
@@ -208,8 +192,7 @@ class ApplyService:
         self._withhold("")
 
     def _last(self, target: str) -> Record | None:
-        """The last application to a target that was sent and not undone since; None: none. An undo
-        that failed leaves it to be undone again."""
+        """The last application to a target that was sent, and not undone since; None: none."""
         last = None
         text = (self._file.read_text(encoding="utf-8", errors="replace")
                 if self._file.is_file() else "")
@@ -220,12 +203,6 @@ class ApplyService:
                         record.get("undo_of") and record.get("failure")):
                     last = None if record.get("undo_of") else record
         return last
-
-
-def append(path: Path, line: str) -> None:
-    """Add a line to a file (raises OSError)."""
-    with path.open("a", encoding="utf-8") as file:
-        file.write(f"{line}\n")
 
 
 def _undo(last: Record | None, target: str) -> tuple[Plan, None, Record]:

@@ -28,8 +28,6 @@ class Diagnostics:
         self._publisher = node.create_publisher(DiagnosticArray, "/diagnostics", 10)
         self._counted, self._counts = time.monotonic(), dict[str, int]()
         self._logged: dict[str, tuple[int, float]] = {}  # level, and time of the last report
-        self._verdict: tuple[int, ...] = ()  # of the payload that was logged
-        self._verdict_at = -LOG_PERIOD
 
     def report(self) -> None:
         """Publish what is found now, and log what is new."""
@@ -42,21 +40,23 @@ class Diagnostics:
         clock = (self._node if streams is None else streams.node).get_clock()
         message.header.stamp = clock.now().to_msg()
         self._publisher.publish(message)
-        self._log_findings(findings)
-        self._log_payload(estimation.outcome)
+        news = list(findings)
+        if isinstance(outcome := estimation.outcome, Estimate):
+            news.append(Finding(f"payload.{outcome.verdict}", "info", payload_text(outcome)))
+        self._log_findings(news)
 
     def _inputs(self) -> tuple[dict[str, str], bool, str]:
         """Numbers on what arrives, whether that is well, and a text."""
         streams, before, period = self._estimation.streams, self._counts, -self._counted
         self._counted = time.monotonic()
-        self._counts = {} if streams is None else {
-            topic.setting.removesuffix(".topic"): n for topic, n in streams.counts.items()}
+        if streams is None:
+            return {}, False, "no message arrives: the node is inactive"
+        self._counts = {topic.setting.removesuffix(".topic"): n
+                        for topic, n in streams.counts.items()}
+        values = {f"{name} [messages]": str(count) for name, count in self._counts.items()}
         rates = {name: max(count - before.get(name, 0), 0) / (period + self._counted)
                  for name, count in self._counts.items()}
-        values = ({f"{name} [Hz]": f"{rate:.1f}" for name, rate in rates.items()}
-                  | {f"{name} [messages]": str(count) for name, count in self._counts.items()})
-        if streams is None:
-            return values, False, "no message arrives: the node is inactive"
+        values |= {f"{name} [Hz]": f"{rate:.1f}" for name, rate in rates.items()}
         load = streams.load_topic.setting.removesuffix(".topic")
         values[f"{load} is published by"] = ", ".join(
             publishing_nodes(streams.node, streams.load_name))
@@ -76,10 +76,8 @@ class Diagnostics:
             status.message, status.level = worst.text, STATUS[LEVELS.index(worst.level)]
         return status
 
-    # ---- log ------------------------------------------------------------------------------------
-
     def _log_findings(self, findings: Iterable[Finding]) -> None:
-        """Log each finding when it comes up or gets worse."""
+        """Log each finding when it comes up or gets worse; the payload when its verdict changes."""
         now = time.monotonic()
         for finding in findings:
             level, worst = LEVELS.index(finding.level), self._logged.get(finding.name, (-1, 0.0))[0]
@@ -93,14 +91,6 @@ class Diagnostics:
                 self._log.info(finding.text)
         self._logged = {name: entry for name, entry in self._logged.items()
                         if now - entry[1] < LOG_PERIOD}
-
-    def _log_payload(self, outcome: Outcome) -> None:
-        """Log mass and centre of mass when what is known of them changes."""
-        now = time.monotonic()
-        if isinstance(outcome, Estimate) and outcome.verdict != self._verdict and (
-                now - self._verdict_at >= LOG_PERIOD):
-            self._verdict, self._verdict_at = outcome.verdict, now
-            self._log.info(payload_text(outcome))
 
 
 def _numbers(outcome: Outcome) -> tuple[dict[str, str], bool, str]:

@@ -8,7 +8,8 @@ changes the state is written before it is used, so that a full disk leaves the s
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -29,8 +30,7 @@ class CannotSave(InertialIdError):
 
 
 class Files:
-    """The files of a node, by its name with its namespace (raises InvalidSetting where
-    state.directory cannot be used)."""
+    """Files of a node of a full name (raises InvalidSetting: state.directory cannot be used)."""
 
     def __init__(self, settings: Settings, node: str) -> None:
         self._directory, (_, *spaces, name) = settings.state.directory, node.split("/")
@@ -48,16 +48,14 @@ class Files:
         return self._folder / ".".join([*self._spaces, name])
 
     def why_not_writable(self) -> str:
-        """Why files cannot be written now in the folder, which need not be there yet; empty where
-        they can."""
+        """Why files cannot be written now in the folder, which may be missing; empty: they can."""
         there = next(f for f in (self._folder, *self._folder.parents) if os.path.lexists(f))
         return "" if there.is_dir() and os.access(there, os.W_OK | os.X_OK) else (
             f"state.directory is '{self._directory}', but {there} is no folder in which this "
             "process may write")
 
     def path(self, kind: str, name: str) -> Path:
-        """That of a file in one of the folders, which a service names with or without its ending
-        (raises CannotSave: no plain file name)."""
+        """That of a file of a kind, named with or without ending (raises CannotSave: no name)."""
         if Path(name).name != name or not name or name.startswith(".") or not name.isprintable():
             raise CannotSave(f"name is {name!r}; it must be a plain file name without folder, not "
                              "beginning with a dot")
@@ -73,20 +71,18 @@ class Files:
         return path
 
     @staticmethod
-    def write(path: Path, how: Callable[[Path], object]) -> None:
-        """Write a file, whose folder need not be there yet (raises CannotSave)."""
+    @contextmanager
+    def writing(path: Path) -> Iterator[None]:
+        """While a file is written, whose folder need not be there yet (raises CannotSave)."""
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            how(path)
+            yield
         except OSError as error:
             raise CannotSave(f"cannot write {path}: {error.strerror or error}") from error
 
-    # ---- tool and tare --------------------------------------------------------------------------
-
     def make_identifier(self, settings: Settings) -> tuple[Identifier, str, str]:
-        """A fresh identifier with tool and tare of an earlier run; what was wrong with these, and
-        why the tare is not used; both empty: nothing (raises InertialIdError where a setting, or a
-        file that one names, cannot be used)."""
+        """An identifier with tool and tare of an earlier run; what was wrong with these, and why
+        the tare is not used; empty: nothing (raises InertialIdError: a bad setting, or file)."""
         identifier = make_identifier(settings)
         kept, wrong = load_state(self._state)
         beliefs, unused = restored(identifier.beliefs, settings, kept)
@@ -103,5 +99,6 @@ class Files:
         service that changed them (raises CannotSave; the file holds what it held before)."""
         if self._why_not:
             return f"; the next run will not know, because {self._why_not}"
-        self.write(self._state, lambda path: save_state(path, beliefs))
+        with self.writing(self._state):
+            save_state(self._state, beliefs)
         return ""

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from .node import InertialIdNode
 
 TIMEOUT = 60.0  # s
-BETWEEN_FEEDBACK = 1.0  # s
 POLL = 0.1  # s between two looks for a request to cancel
 TILT = "tilt the sensor by 20 to 30 degrees about two axes"
 TURN = "turn the sensor faster, to and fro, about all its axes"
@@ -43,11 +42,6 @@ class IdentifyAction:
             cancel_callback=lambda _: CancelResponse.ACCEPT,
             callback_group=ReentrantCallbackGroup())
         self.close = self._server.destroy
-
-    @property
-    def is_running(self) -> bool:
-        """True while a goal runs."""
-        return self._running.locked()
 
     def _on_request(self, request: Any) -> GoalResponse:
         """Accept a goal, or reject it; the log says why, as rclpy has no word for its client."""
@@ -83,15 +77,14 @@ class IdentifyAction:
     def _wait(self, handle: Any, began: float, outcome: Outcome
               ) -> tuple[Outcome, str, Callable[[], None]]:
         """The last outcome, a sentence, and the method of the handle that ends it."""
-        goal, fed_back, last = handle.request, -math.inf, self._estimation.outcome
+        goal, last = handle.request, self._estimation.outcome
         timeout = goal.timeout or TIMEOUT
         while True:
             newest = self._estimation.wait_for(partial(is_not, last), POLL)
             is_new, last = newest is not last, newest
             outcome = newest if is_new else outcome
             missing, elapsed = describe_missing(outcome, goal), time.monotonic() - began
-            if is_new and (elapsed - fed_back >= BETWEEN_FEEDBACK or not missing):
-                fed_back = elapsed
+            if is_new:
                 handle.publish_feedback(Identify.Feedback(
                     summary=summary_message(outcome), elapsed=elapsed, missing=missing))
             because = f": {missing}" if missing else ""

@@ -19,7 +19,7 @@ from .node import NAME, InertialIdNode
 from .program import WAKE, start_ros, stop_flag
 
 THREADS = 10  # more than callbacks that may wait at once: with all of them waiting, rclpy spins
-RESULT_TIME = 0.3  # s to deliver the result of a goal that is aborted because the node stops
+RESULT_TIME = 0.3  # s to deliver what the node says at its end, as the result of an aborted goal
 DESCRIPTION = """\
 Identify online the mass, centre of mass and inertia of what a robot arm carries, from the wrench at
 its wrist (or its joint torques), its joint states or TF, and its description.
@@ -62,7 +62,8 @@ def _run(words: list[str]) -> int:
         node.autostart()
         spin_until(stop.is_set)
     finally:
-        end = RESULT_TIME * node.close() + time.monotonic()
+        node.close()
+        end = time.monotonic() + RESULT_TIME
         spin_until(lambda: time.monotonic() > end)
         rclpy.try_shutdown()
     sys.stdout.flush()

@@ -35,15 +35,10 @@ STOP_TIME = 1.5  # s that the last estimate may take
 
 
 class InertialIdNode(LifecycleNode):
-    """The identification node (raises InertialIdError where a setting is not allowed).
+    """The identification node (raises InertialIdError where a setting is not allowed)."""
 
-    Attributes:
-        estimation: the worker and what it shows; files: that it writes. Both only while the node is
-            configured.
-    """
-
-    estimation: Estimation
-    files: Files
+    estimation: Estimation  # the worker and what it shows, while the node is configured
+    files: Files  # that it writes, while it is
 
     def __init__(self, name: str = NAME, **options: Any) -> None:
         super().__init__(name, automatically_declare_parameters_from_overrides=True, **options)
@@ -83,8 +78,6 @@ class InertialIdNode(LifecycleNode):
             if self.estimation.streams is not None:
                 self.estimation.solve()
         self.estimation.worker.call(use)
-
-    # ---- transitions ----------------------------------------------------------------------------
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Make the identifier, the thread that owns it, and what clients and listeners see."""
@@ -158,19 +151,13 @@ class InertialIdNode(LifecycleNode):
         self._action = None
         self.estimation.worker.stop(STOP_TIME)
 
-    def close(self) -> bool:
-        """End the threads, in any state; True if a goal ran, whose result is still to be sent."""
-        if self._action is None:
-            return False
-        had_goal = self._action.is_running
+    def close(self) -> None:
+        """End the threads, in any state."""
         try:
-            if self.estimation.streams is not None:
+            if self._action is not None:
                 self.estimation.end("the node stops", STOP_TIME)
         except InertialIdError as error:  # the worker takes longer
             self.get_logger().warning(str(error))
-        return had_goal
-
-    # ---- for services ---------------------------------------------------------------------------
 
     def require_active(self) -> None:
         """Raise InertialIdError where the node is not active."""

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rclpy.callback_groups import CallbackGroup, MutuallyExclusiveCallbackGroup
-from shape_msgs.msg import SolidPrimitive
 from std_srvs.srv import Trigger
 
 from inertial_id_ros.srv import GetInertialParameters, Save, SetShape, SetTool
@@ -33,8 +32,7 @@ DEFAULT_NAME = "inertial_parameters.json"
 
 def offer(node: InertialIdNode, kind: Any, name: str, answer: Callable[[Any, Any], str],
           group: CallbackGroup) -> None:
-    """Offer a service: the response holds the sentence of its handler, or the error that it
-    raised."""
+    """Offer a service, whose response holds what its handler returns, or the error it raised."""
     def handle(request: Any, response: Any) -> Any:
         try:
             if kind is not GetInertialParameters:
@@ -65,8 +63,6 @@ class Services:
                 (Save, "save", self._save)):
             offer(node, kind, name, answer, changing)
 
-    # ---- what is known --------------------------------------------------------------------------
-
     def _get_parameters(self, request: Any, response: Any) -> str:
         estimation, target = self._estimation, request.target_frame.lstrip("/")
         outcome, findings = estimation.outcome, estimation.findings_now
@@ -91,15 +87,13 @@ class Services:
         if not isinstance(outcome, Estimate):
             raise NotEnoughData(f"nothing to save: {outcome.reason}")
         path = self._files.path(SAVES, request.name or self._files.own(DEFAULT_NAME).name)
-        self._files.write(path, lambda path: write_json(path, outcome.to_json()))
+        with self._files.writing(path):
+            write_json(path, outcome.to_json())
         response.path = str(path)
         return f"saved to {path}"
 
-    # ---- what is changed ------------------------------------------------------------------------
-
     def _change(self, change: Callable[[], str]) -> str:
-        """Have the worker make a change and solve; returns what it says. What cannot be written is
-        not used (raises CannotSave)."""
+        """Change in the worker, and solve (raises CannotSave: not written, and so not used)."""
         def change_and_solve() -> str:
             before = self._identifier.beliefs
             try:
@@ -112,8 +106,7 @@ class Services:
         return self._estimation.worker.call(change_and_solve)
 
     def _reset(self, request: Any, response: Any) -> str:
-        self._estimation.worker.call(
-            lambda: self._estimation.reset("the reset service was called"))
+        self._estimation.worker.call(lambda: self._estimation.reset("the reset service was called"))
         return "buffer and estimate are forgotten"
 
     def _set_shape(self, request: Any, response: Any) -> str:
@@ -131,8 +124,7 @@ class Services:
         return self._estimation.worker.call(use)
 
     def _in_sensor(self, shape: Shape, frame: str) -> Shape:
-        """A shape that is given in a frame (empty: the sensor's) in the sensor frame (raises
-        UnknownFrame, InvalidData)."""
+        """A shape of a frame (empty: the sensor's) in that of the sensor (raises UnknownFrame)."""
         sensor = self._identifier.streams.frame
         if not frame:
             return shape
@@ -153,11 +145,11 @@ class Services:
             if not isinstance(outcome, Estimate) or outcome.doubted:
                 raise NotEnoughData("there is no estimate to store as the tool: " + (
                     outcome.doubted if isinstance(outcome, Estimate) else outcome.reason))
-            tool = stored = tool_from_estimate(outcome, self._identifier.beliefs.tool)
+            tool = tool_from_estimate(outcome, self._identifier.beliefs.tool)
             text = f"stored a {tool.describe()}"
             if name:
-                self._files.write(path := self._files.path(TOOLS, name),
-                                  lambda path: save_tool(path, stored))
+                with self._files.writing(path := self._files.path(TOOLS, name)):
+                    save_tool(path, tool)
                 text += f" in {path}"
             text += "; what is carried beside it"
         else:
@@ -167,53 +159,36 @@ class Services:
         return f"{text} is estimated from now on"
 
 
-# ---- the shape that a request of ~/set_shape describes -------------------------------------------
-
-
 def read_shape(request: Any) -> Shape | None:
     """The shape that a request describes, about the origin of its frame_id; None where it asks to
     forget the shape. May take seconds (raises InvalidShape; InvalidData where the pose is bad)."""
-    given = {name: make for name, make, is_there in (
-        ("primitive", _primitive, request.primitive.type),
-        ("mesh", _mesh, len(request.mesh.triangles) or len(request.mesh.vertices)),
-        ("mesh_resource", _file, request.mesh_resource),
-        ("points", _points, len(request.points))) if is_there}
+    mesh, primitive = request.mesh, request.primitive
+    given = [name for name, is_there in (
+        ("primitive", primitive.type), ("mesh", len(mesh.triangles) or len(mesh.vertices)),
+        ("mesh_resource", request.mesh_resource), ("points", len(request.points))) if is_there]
     if not given:
         return None
     if len(given) > 1:
         raise InvalidShape(f"the request gives {' and '.join(given)}; give exactly one")
-    (make,) = given.values()
-    return make(request).place(pose_matrix(request.pose), bool(request.bounding))
-
-
-def _primitive(request: Any) -> Shape:
-    kind, sizes = request.primitive.type, [float(d) for d in request.primitive.dimensions]
-    if kind not in PRIMITIVES:
-        raise InvalidShape(f"primitive.type is {kind}; allowed: " + ", ".join(
-            f"{number} ({name})" for number, name in PRIMITIVES.items()))
-    # Messages give the height of a cylinder first.
-    return shape_from_primitive(PRIMITIVES[kind], sizes[::-1] if kind == SolidPrimitive.CYLINDER
-                                else sizes, np.eye(4))
-
-
-def _mesh(request: Any) -> Shape:
-    with optional_packages("a shape from a mesh"):
-        import trimesh
-
-    vertices, faces = mesh_arrays(request.mesh)
-    if not np.isfinite(vertices).all() or not 0 <= faces.max(initial=-1) < len(vertices):
-        raise InvalidShape("mesh.vertices must be finite, and mesh.triangles name some of them (it "
-                           f"has {len(vertices)})")
-    return shape_from_mesh(trimesh.Trimesh(vertices, faces), np.eye(4))
-
-
-def _file(request: Any) -> Shape:
-    scale = request.mesh_scale or 1.0
-    if not 0.0 < scale < np.inf:
-        raise InvalidShape(f"mesh_scale is {scale:g}; allowed: above 0, or 0 for 1")
-    path = resolve_resource(request.mesh_resource, package_roots())
-    return shape_from_mesh(load_mesh(path, scale), np.eye(4), False, path.name)
-
-
-def _points(request: Any) -> Shape:
-    return shape_from_points(coordinates(request.points))
+    if given == ["primitive"]:
+        kind = PRIMITIVES.get(primitive.type, f"primitive of type {primitive.type}")
+        # Messages give the height of a cylinder first.
+        sizes = primitive.dimensions[::-1] if kind == "cylinder" else primitive.dimensions
+        shape = shape_from_primitive(kind, sizes, np.eye(4))
+    elif given == ["mesh"]:
+        vertices, faces = mesh_arrays(mesh)
+        if not np.isfinite(vertices).all() or not 0 <= faces.max(initial=-1) < len(vertices):
+            raise InvalidShape("mesh.vertices must be finite, and mesh.triangles name some of them "
+                               f"(it has {len(vertices)})")
+        with optional_packages("a shape from a mesh"):
+            import trimesh
+        shape = shape_from_mesh(trimesh.Trimesh(vertices, faces), np.eye(4))
+    elif given == ["mesh_resource"]:
+        scale = request.mesh_scale or 1.0
+        if not 0.0 < scale < np.inf:
+            raise InvalidShape(f"mesh_scale is {scale:g}; allowed: above 0, or 0 for 1")
+        path = resolve_resource(request.mesh_resource, package_roots())
+        shape = shape_from_mesh(load_mesh(path, scale), np.eye(4), False, path.name)
+    else:
+        shape = shape_from_points(coordinates(request.points))
+    return shape.place(pose_matrix(request.pose), bool(request.bounding))
