@@ -136,53 +136,39 @@ class PayloadClient:
         self._received, self._taken = (message, arrived), now
 
     def newest(self) -> Payload | NoPayload:
-        """The newest payload, if it may be used now, or the reason why there is none.
-
-        The newest message alone decides: what came before may be of another payload.
-        """
+        """The newest payload, if it may be used now, or the reason why there is none. The newest
+        message alone decides: what came before may be of another payload."""
         if self._received is None:
             return NoPayload(f"no message has arrived on '{self.topic}'")
         message, arrived = self._received
-        now, frame = time.monotonic(), message.header.frame_id.lstrip("/")
-        if self._node.count_publishers(self.topic) > 1:
-            return NoPayload(f"more than one program publishes on '{self.topic}'")
-        if reason := why_unusable(message, self.require):
-            return NoPayload(reason)
-        if self._frame_id and frame != self._frame_id:
-            return NoPayload(f"the numbers are given in '{frame}', and not in '{self._frame_id}'")
-        if arrived is None:
-            return NoPayload("the first message of a run has arrived, and how long it waited is "
-                             "not known before the next")
+        body, verdict, frame = body_of(message), verdicts_of(message), (
+            message.header.frame_id.lstrip("/"))
+        age = math.inf if arrived is None else time.monotonic() - arrived
+        needed = list(GROUPS)[:list(GROUPS).index(self.require) + 1]
+        unknown = [name for name in needed if UNOBSERVED in verdict[GROUPS[name]]]
+        for is_wrong, why in (
+                (self._node.count_publishers(self.topic) > 1,
+                 f"more than one program publishes on '{self.topic}'"),
+                (not message.valid, f"the node has no estimate: {message.status}"),
+                (message.stale, f"the node holds an old estimate: {message.status}"),
+                (Doubt(message.doubt) & STOPPING,
+                 f"the node is in doubt: {next(iter(message.diagnostics), message.status)}"),
+                (not 0.0 <= message.age < math.inf, f"the message has no age ({message.age:g} s)"),
+                (unknown, f"the motion so far does not determine the {', '.join(unknown)}"),
+                (not all(np.isfinite(part).all() for part in (*body, message.covariance))
+                 or not is_consistent(phi_from_body(*body)),
+                 "no rigid body has the numbers of the message"),
+                (self._frame_id not in ("", frame),
+                 f"the numbers are given in '{frame}', and not in '{self._frame_id}'"),
+                (arrived is None, "the first message of a run has arrived, and how long it waited "
+                                  "is not known before the next"),
+                (age > self.max_age, f"the newest sample used is {age:.2f} s old; max_age is "
+                                     f"{self.max_age:g} s")):
+            if is_wrong:
+                return NoPayload(why)
+        assert arrived is not None  # as the age is finite
         self._frame_id = frame
-        if now - arrived > self.max_age:
-            return NoPayload(f"the newest sample used is {now - arrived:.2f} s old; max_age is "
-                             f"{self.max_age:g} s")
         return Payload(
-            *body_of(message), message.covariance.reshape(10, 10).copy(), verdicts_of(message),
-            message.header.frame_id, message.tool_apart,
-            Time.from_msg(message.header.stamp).nanoseconds,
-            message.sequence, arrived, arrived + self.max_age)
-
-
-def why_unusable(message: InertialParameters, require: str) -> str:
-    """Why a message must not be used, in words; empty where it may be.
-
-    Args:
-        require: which of `GROUPS` must be known; each includes those before.
-    """
-    body, verdict = body_of(message), verdicts_of(message)
-    needed = list(GROUPS)[:list(GROUPS).index(require) + 1]
-    unknown = [name for name in needed if UNOBSERVED in verdict[GROUPS[name]]]
-    for is_wrong, why in (
-            (not message.valid, f"the node has no estimate: {message.status}"),
-            (message.stale, f"the node holds an old estimate: {message.status}"),
-            (Doubt(message.doubt) & STOPPING,
-             f"the node is in doubt: {next(iter(message.diagnostics), message.status)}"),
-            (not 0.0 <= message.age < math.inf, f"the message has no age ({message.age:g} s)"),
-            (not all(np.isfinite(part).all() for part in (*body, message.covariance)),
-             "the message holds numbers that are not finite"),
-            (unknown, f"the motion so far does not determine the {', '.join(unknown)}")):
-        if is_wrong:
-            return why
-    return "" if is_consistent(phi_from_body(*body)) else (
-        "no rigid body has the mass and inertia of the message")
+            *body, message.covariance.reshape(10, 10).copy(), verdict, message.header.frame_id,
+            message.tool_apart, Time.from_msg(message.header.stamp).nanoseconds, message.sequence,
+            arrived, arrived + self.max_age)

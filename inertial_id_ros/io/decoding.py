@@ -14,19 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..inertia import PARAMETER_NAMES, Array
-from .inputs import (
-    DYNAMIC_PAYLOAD,
-    FRANKA_PAYLOAD,
-    JOINT_STATES,
-    STATIC_TRANSFORMS,
-    TRANSFORMS,
-    WRENCH,
-    Edges,
-    InputTopic,
-    JointStates,
-    Samples,
-    Wrenches,
-)
+from . import inputs
+from .inputs import Edges, InputTopic, JointStates, Samples, Wrenches
 
 START = 4
 LONGEST = 100_000  # bytes of a name, and elements of a sequence: more is damage
@@ -98,9 +87,6 @@ def text(data: bytes) -> str:
     return Reader(data).text(longest=len(data))
 
 
-# ---- samples -------------------------------------------------------------------------------------
-
-
 class Sample(NamedTuple):
     """One sample: kind of `Samples`, stamp [ns], and their fields: labels, and rows of arrays."""
 
@@ -126,8 +112,8 @@ def _transforms(reader: Reader) -> list[Sample]:
             for _ in range(reader.count())]
 
 
-READERS = {WRENCH: _wrench, JOINT_STATES: _joint_state, TRANSFORMS: _transforms,
-           STATIC_TRANSFORMS: _transforms}
+READERS = {inputs.WRENCH: _wrench, inputs.JOINT_STATES: _joint_state,
+           inputs.TRANSFORMS: _transforms, inputs.STATIC_TRANSFORMS: _transforms}
 
 
 def read(topic: InputTopic, data: bytes) -> list[Sample]:
@@ -139,16 +125,11 @@ def read(topic: InputTopic, data: bytes) -> list[Sample]:
 
 
 class Decoded(NamedTuple):
-    """What messages of a topic hold.
+    """What messages of a topic hold."""
 
-    Attributes:
-        samples: of each stream one block, in the order of the messages.
-        damaged: number of messages that cannot be used; why: of the last of them.
-    """
-
-    samples: list[Samples]
-    damaged: int
-    why: str
+    samples: list[Samples]  # of each stream one block, in the order of the messages
+    damaged: int  # number of messages that cannot be used
+    why: str  # of the last of them
 
 
 def decode(topic: InputTopic, messages: Sequence[bytes], times: Sequence[int] | None = None
@@ -171,13 +152,9 @@ def decode(topic: InputTopic, messages: Sequence[bytes], times: Sequence[int] | 
         for some in streams.values()], damaged, why)
 
 
-# ---- payloads that a driver states ---------------------------------------------------------------
-
-
 class StatedPayload(NamedTuple):
-    """The payload that the driver says it compensates: the frame in which it is given (empty: that
-    of the sensor), and values (10,): mass [kg], centre of mass [m], inertia about it xx, xy, xz,
-    yy, yz, zz."""
+    """The payload that the driver says it compensates: its frame (empty: that of the sensor), and
+    values (10,): mass [kg], centre of mass [m], inertia about it xx, xy, xz, yy, yz, zz."""
 
     frame: str
     values: Array
@@ -185,19 +162,14 @@ class StatedPayload(NamedTuple):
 
 def stated_payload(topic: InputTopic, data: bytes, name: str, decode: Callable[[bytes, str], Any]
                    ) -> StatedPayload | None:
-    """The payload that a serialised message of one of `PAYLOADS` states; None: it states none.
-
-    Args:
-        name: of the payload among interfaces; decode: makes a message of bytes and a type.
-
-    Raises:
-        ValueError: the message is damaged; and what decode raises.
+    """The payload that a serialised message of one of `PAYLOADS` states; None: none (raises
+    ValueError: damaged). name: of the payload among interfaces; decode: bytes and type to message.
     """
-    if topic is DYNAMIC_PAYLOAD:
+    if topic is inputs.DYNAMIC_PAYLOAD:
         values = payload_among(read_interfaces(data), name)
         return None if values is None else StatedPayload("", values)
     message = decode(data, topic.type)
-    message = message.inertia_load if topic is FRANKA_PAYLOAD else message
+    message = message.inertia_load if topic is inputs.FRANKA_PAYLOAD else message
     return StatedPayload(message.header.frame_id.lstrip("/"), inertia_numbers(message.inertia))
 
 
@@ -215,9 +187,9 @@ def read_interfaces(data: bytes) -> Interfaces:
 
 
 def payload_among(values: Interfaces, name: str) -> Array | None:
-    """Mass, centre of mass and inertia about it (10,) of the payload that a driver states under a
-    name: as ``payload/mass``, ``payload/cog.x``, ... and, newer ones, ``payload/inertia.ixx``, ...;
-    None where it states none."""
+    """Mass, centre of mass and inertia about it (10,) that a driver states under a name: as
+    ``payload/mass``, ``payload/cog.x`` and, newer ones, ``payload/inertia.ixx``; None: it does not.
+    """
     if any((name, kind) not in values for kind in PAYLOAD):
         return None
     # A driver that publishes no inertia does not compensate that of the payload.

@@ -21,8 +21,6 @@ _FEW = 10  # steps: so few, of samples that arrive together, tell no unit
 _ORTHOGONAL = 1e-3  # largest error of a rotation matrix that is accepted
 _ASYMMETRY = 1e-6  # of a covariance, relative to its largest entry
 
-# ---- arrays that a caller gives ------------------------------------------------------------------
-
 
 def as_stamps(what: str, stamps: ArrayLike) -> Stamps:
     """Stamps (n,) [ns] as a copy (raises InvalidData where they are not whole numbers, not
@@ -92,9 +90,6 @@ def check_name(what: str, name: str) -> None:
     """Raise InvalidData where the name of a frame is no text."""
     if not isinstance(name, str):
         raise InvalidData(f"{what} is {name!r:.200}; it must be the name of a frame")
-
-
-# ---- content of a file ---------------------------------------------------------------------------
 
 
 def text(content: Mapping[str, Any], name: str) -> str:

@@ -14,7 +14,7 @@ import secrets
 from collections.abc import Mapping
 from itertools import chain, count
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import yaml
 
@@ -75,9 +75,6 @@ def read_text(path: Path, limit: int) -> str:
         raise DamagedFile("it is not text") from None
 
 
-# ---- files that programs write -------------------------------------------------------------------
-
-
 def check_outputs(wanted: Mapping[str, Path | None],
                   read: Mapping[str, Path | None]) -> list[Path | None]:
     """Check the files to write before a long run; returns their paths in the same order.
@@ -124,17 +121,13 @@ def print_written(*paths: Path | None) -> None:
         print(f"wrote {printable(str(path))}")
 
 
-# ---- JSON ----------------------------------------------------------------------------------------
-
-
 def write_document(path: Path, kind: str, version: int, content: Content) -> None:
     """Write a document with this content, whole or not at all (raises OSError)."""
     write_json(path, {"format": kind, "version": version, "content": content})
 
 
 def write_json(path: Path, tree: Any) -> None:
-    """Write a tree as JSON, with null in place of numbers that JSON cannot hold, whole or not at
-    all (raises OSError)."""
+    """Write a tree as JSON, null in place of NaN, whole or not at all (raises OSError)."""
     write_atomically(path, json.dumps(without_nonfinite(tree), indent=1, allow_nan=False) + "\n")
 
 
@@ -153,18 +146,15 @@ def read_document(path: Path, kind: str, version: int, limit: int = MAX_JSON_BYT
 
 
 def read_report(path: Path, limit: int = MAX_REPORT_BYTES) -> Content:
-    """The mapping in a JSON file of any kind (raises DamagedFile, OSError)."""
+    """The mapping in a JSON file of any kind, None in place of NaN (raises DamagedFile, OSError).
+    """
     try:
-        tree = json.loads(read_text(path, limit), parse_constant=_refuse)
+        tree = json.loads(read_text(path, limit), parse_constant=lambda word: None)
     except (ValueError, RecursionError) as error:
         raise DamagedFile(f"it is not valid JSON ({' '.join(str(error).split())})") from None
     if not isinstance(tree, dict):
         raise DamagedFile("it holds no mapping")
     return tree
-
-
-def _refuse(word: str) -> NoReturn:
-    raise ValueError(f"{word} is no number")
 
 
 def without_nonfinite(value: Any) -> Any:
@@ -174,9 +164,6 @@ def without_nonfinite(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [without_nonfinite(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-# ---- YAML ----------------------------------------------------------------------------------------
 
 
 class _Loader(yaml.SafeLoader):

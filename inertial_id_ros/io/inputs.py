@@ -19,18 +19,12 @@ from ..settings import Settings
 
 @dataclass(frozen=True, eq=False)
 class InputTopic:
-    """A topic that the identification reads.
+    """A topic that the identification reads."""
 
-    Attributes:
-        setting: dotted name of the setting that names the topic; without a dot: its name.
-        type: of its messages; content: what they carry, in words.
-        latched: True if its publishers give what they last published to who subscribes later.
-    """
-
-    setting: str
-    type: str
-    content: str
-    latched: bool = False
+    setting: str  # dotted name of the setting that names it; without a dot: its name
+    type: str  # of its messages
+    content: str  # what they carry, in words
+    latched: bool = False  # True if who subscribes later gets what was last published
 
     def name(self, settings: Settings) -> str:
         """The topic's name in the settings."""
@@ -62,9 +56,6 @@ def input_topics(settings: Settings) -> list[InputTopic]:
     if not settings.robot_description.file:
         topics.append(ROBOT_DESCRIPTION)
     return topics
-
-
-# ---- samples -------------------------------------------------------------------------------------
 
 
 class Wrenches(NamedTuple):

@@ -40,11 +40,9 @@ REASONS = {
 
 
 class CompensatedWrench:
-    """Publishes compensated wrenches while anybody subscribes.
-
-    `update` and `withhold` are called from other threads, all else from that of the streams.
-    `resolve` gives full names of topics, `age` the time since the sample of a stamp [ns] came [s].
-    """
+    """Publishes compensated wrenches while anybody subscribes; `update` and `withhold` are called
+    from other threads, all else from that of the streams. `resolve` gives full names of topics,
+    `age` the time since the sample of a stamp [ns] came [s]."""
 
     def __init__(self, node: Node, resolve: Callable[[str], str], settings: Settings,
                  age: Callable[[int], float]) -> None:
@@ -63,8 +61,6 @@ class CompensatedWrench:
         self._said: tuple[object, ...] = ()
         self._due = 0.0
         self.is_used = False
-
-    # ---- from other threads ---------------------------------------------------------------------
 
     def update(self, identifier: Identifier, frame: str) -> None:
         """Use the motion and the load that an identifier knows now, in the thread of the worker;
@@ -99,8 +95,6 @@ class CompensatedWrench:
         self._withheld = reason
         if reason:
             self._live.use(LoadInUse(reason=reason))
-
-    # ---- from the thread of the streams ---------------------------------------------------------
 
     def receive(self, topic: InputTopic, data: bytes) -> None:
         """Take a serialised message, and publish what follows from it; nothing for damaged bytes,
@@ -137,8 +131,7 @@ class CompensatedWrench:
         self.publish_state()
 
     def publish_state(self, end: str = "") -> None:
-        """Publish what is removed, if that has changed, or once a second; end: why nothing is
-        published any more."""
+        """Publish what is removed: when it changes and once a second; end: why it is the last."""
         load, now = self._load, time.monotonic()
         silence = self._live.silence if self.is_used else ""
         reason = end or self._withheld or load.reason or silence

@@ -22,27 +22,12 @@ from visualization_msgs.msg import Marker, MarkerArray
 
 from inertial_id_ros.msg import InertialParameters, InertialSummary
 
+from .. import estimate as estimates
+from .. import inertia as bodies
 from ..errors import InvalidData
-from ..estimate import (
-    CONFIDENCE_95,
-    NOTHING_CARRIED,
-    UNOBSERVED,
-    VERDICT_WORDS,
-    Estimate,
-    NoEstimate,
-    Outcome,
-    ParameterVerdict,
-)
-from ..inertia import (
-    GROUPS,
-    PARAMETER_NAMES,
-    Array,
-    Body,
-    is_consistent,
-    principal_moments,
-    tensor_from_six,
-)
-from ..io.decoding import inertia_numbers
+from ..estimate import CONFIDENCE_95, UNOBSERVED, VERDICT_WORDS, Estimate, NoEstimate, Outcome
+from ..inertia import Array, Body
+from ..io.decoding import ENTRIES, inertia_numbers
 from ..kinds import Doubt, Finding, doubt_in, doubting_first, without_doubted
 
 TOPIC = "/inertial_id_node/inertial_parameters"
@@ -53,7 +38,7 @@ NOBODY = Body(NAN, np.full(3, NAN), np.full((3, 3), NAN))
 # Numbers of an estimate that a message holds under the same names, and how many.
 NUMBERS = {"covariance": 100, "data_share": 10, "residual_rms": 6, "window": 1,
            "condition_number": 1, "min_eigenvalue": 1}
-_COM = GROUPS["com"]
+_COM = bodies.GROUPS["com"]
 ELLIPSOID, BOX, TEXT, HELD = (ColorRGBA(r=r, g=g, b=b, a=a) for r, g, b, a in (
     (0.9, 0.3, 0.1, 0.8), (0.1, 0.5, 0.9, 0.35), (0.2, 0.2, 0.2, 1.0), (0.5, 0.5, 0.5, 0.35)))
 PRIMITIVES = {SolidPrimitive.BOX: "box", SolidPrimitive.SPHERE: "sphere",
@@ -94,14 +79,8 @@ def mesh_arrays(mesh: Any) -> tuple[Array, np.ndarray]:
         [t.vertex_indices for t in mesh.triangles], dtype=np.int64).reshape(-1, 3)
 
 
-def wrench_message(values: Sequence[float] | Array) -> Wrench:
-    """Wrench message of force and torque (6,) [N, N m]."""
-    return Wrench(force=vector(values[:3]), torque=vector(values[3:]))
-
-
 def pose_matrix(pose: Pose) -> Array:
-    """Homogeneous matrix (4, 4) of a pose (raises InvalidData where its numbers are not finite, or
-    the orientation not of unit length)."""
+    """Homogeneous matrix (4, 4) of a pose (raises InvalidData: not finite, or no orientation)."""
     q, p = pose.orientation, pose.position
     turn, place = np.array([q.x, q.y, q.z, q.w]), np.array([p.x, p.y, p.z])
     if not np.isfinite(place).all():
@@ -117,28 +96,27 @@ def pose_matrix(pose: Pose) -> Array:
 def body_of(message: InertialParameters) -> Body:
     """The body of a message, in its frame."""
     numbers = inertia_numbers(message.inertia)
-    return Body(message.inertia.m, numbers[1:4], tensor_from_six(numbers[4:]))
+    return Body(message.inertia.m, numbers[1:4], bodies.tensor_from_six(numbers[4:]))
 
 
-def verdicts_of(message: InertialParameters) -> tuple[ParameterVerdict, ...]:
+def verdicts_of(message: InertialParameters) -> tuple[estimates.ParameterVerdict, ...]:
     """The verdicts (10,) of a message; those that do not exist, or are in doubt, are UNOBSERVED."""
-    return without_doubted([ParameterVerdict(v) if v < len(ParameterVerdict) else UNOBSERVED
+    kind = estimates.ParameterVerdict
+    return without_doubted([kind(v) if v < len(kind) else UNOBSERVED
                             for v in message.verdict.tolist()], Doubt(message.doubt))
 
 
 def inertia_message(body: Body) -> Inertia:
     """Inertia message: tensor about the centre of mass."""
-    i = body.inertia_com
-    return Inertia(m=float(body.mass), com=vector(body.com), ixx=float(i[0, 0]),
-                   ixy=float(i[0, 1]), ixz=float(i[0, 2]), iyy=float(i[1, 1]),
-                   iyz=float(i[1, 2]), izz=float(i[2, 2]))
+    return Inertia(m=float(body.mass), com=vector(body.com), **dict(
+        zip(ENTRIES, bodies.six_from_tensor(body.inertia_com).tolist(), strict=True)))
 
 
 def summary_message(outcome: Outcome, sequence: int = 0) -> InertialSummary:
     """The message of `~/summary`; without an estimate all its numbers are NaN. `sequence`: of the
     `InertialParameters` that it sums up; 0 in feedback."""
     message = InertialSummary(header=header(outcome), sequence=sequence,
-                              names=list(PARAMETER_NAMES))
+                              names=list(bodies.PARAMETER_NAMES))
     if isinstance(outcome, NoEstimate):
         message.text, message.values, message.sigma = outcome.reason, [NAN] * 10, [NAN] * 10
         message.mass_rate = message.com_speed = NAN
@@ -152,19 +130,16 @@ def summary_message(outcome: Outcome, sequence: int = 0) -> InertialSummary:
 
 def parameters_message(outcome: Outcome, findings: Iterable[Finding], sequence: int = 0,
                        age: float = NAN) -> InertialParameters:
-    """The message of an outcome; without an estimate all its numbers are NaN.
-
-    Args:
-        findings: of this moment.
-        sequence: number of the publication; 0 in an answer.
-        age: time since the newest sample used has arrived [s].
+    """The message of an outcome, with findings of this moment; without an estimate all its numbers
+    are NaN. `sequence`: of the publication, 0 in an answer; `age`: of the newest sample used [s].
     """
     doubting, known = doubting_first(findings), isinstance(outcome, Estimate)
     body, bias = ((outcome.body, outcome.bias) if isinstance(outcome, Estimate) else
                   (NOBODY, np.full(6, NAN)))
     message = InertialParameters(
         header=header(outcome), sequence=sequence, age=age, doubt=doubt_in(doubting).value,
-        inertia=inertia_message(body), bias=wrench_message(bias),
+        inertia=inertia_message(body),
+        bias=Wrench(force=vector(bias[:3]), torque=vector(bias[3:])),
         diagnostics=list(dict.fromkeys([*(f.text for f in doubting), *outcome.findings])))
     for name, count in NUMBERS.items():
         values = np.ravel(getattr(outcome, name) if known else [NAN] * count).astype(float)
@@ -181,10 +156,9 @@ def parameters_message(outcome: Outcome, findings: Iterable[Finding], sequence: 
 
 
 def payload_text(estimate: Estimate) -> str:
-    """Mass and, where it is observed, the centre of mass with their 95 % intervals; and how far to
-    trust them."""
+    """Mass and observed centre of mass with 95 % intervals, and how far to trust them."""
     mass, com, spread = estimate.body.mass, 1e3 * estimate.body.com, CONFIDENCE_95 * estimate.sigma
-    text = NOTHING_CARRIED + ": " if estimate.carries_nothing else ""
+    text = estimates.NOTHING_CARRIED + ": " if estimate.carries_nothing else ""
     text += f"mass {mass:.3f} ± {spread[0]:.2g} kg"
     if UNOBSERVED not in estimate.verdict[_COM] and not estimate.carries_nothing:
         text += (f", centre of mass ({com[0]:.1f}, {com[1]:.1f}, {com[2]:.1f}) ± "
@@ -193,9 +167,6 @@ def payload_text(estimate: Estimate) -> str:
         f"{text} (95 %)", estimate.walk and f"now {estimate.walk}",
         estimate.doubted and f"in doubt: {estimate.doubted}",
         f"held: {estimate.stale_reason or 'nothing new comes'}" if estimate.stale else "")))
-
-
-# ---- what the node publishes ---------------------------------------------------------------------
 
 
 def latched(depth: int = 1, **more: Any) -> QoSProfile:
@@ -213,8 +184,7 @@ PROMISED = latched(deadline=rclpy.duration.Duration(seconds=DEADLINE),
 
 
 class Publishing:
-    """Publishers of a node, silent while it is inactive; `write` sets the parameters
-    ``payload.*``."""
+    """Publishers of a node, silent while it is inactive; `write` sets ``payload.*``."""
 
     def __init__(self, node: LifecycleNode, write: Callable[[Outcome], None]) -> None:
         self._write, self._is_written = write, False
@@ -227,10 +197,9 @@ class Publishing:
         self._sequence = 0  # of the last message with parameters
 
     def publish_outcome(self, outcome: Outcome, findings: Sequence[Finding], age: float) -> None:
-        """Publish parameters and summary, and markers where anybody listens, as they take longer
-        than all the rest; the plain inertia, which carries neither verdict nor stale mark, only
-        where all of it is known, and fresh. One call at a time; arguments as of
-        `parameters_message`."""
+        """Publish parameters and summary; markers, which take longer, where anybody listens; the
+        plain inertia, without verdict and stale mark, where all of it is known, and fresh. One call
+        at a time; arguments as of `parameters_message`."""
         self._sequence += 1
         self._parameters.publish(parameters_message(outcome, findings, self._sequence, age))
         self._summary.publish(summary_message(outcome, self._sequence))
@@ -245,18 +214,17 @@ class Publishing:
 
 
 def payload_markers(outcome: Outcome) -> MarkerArray:
-    """Ellipsoid of the centre of mass, box of the same inertia and text of an estimate; what is
-    unobserved is deleted."""
+    """Ellipsoid of the centre of mass, box of the same inertia, and text; unobserved: deleted."""
     markers = ellipsoid, box, text = [
         Marker(header=header(outcome), ns="payload", id=number, action=Marker.DELETE,
                frame_locked=True) for number in range(3)]
     if isinstance(outcome, Estimate):
         if UNOBSERVED not in outcome.verdict[_COM]:
-            variances, axes = principal_moments(outcome.covariance[_COM, _COM])
+            variances, axes = bodies.principal_moments(outcome.covariance[_COM, _COM])
             half = np.maximum(SD * np.sqrt(np.maximum(variances, 0.0)), LEAST)
             _draw(ellipsoid, Marker.SPHERE, outcome, ELLIPSOID, 2.0 * half, axes)
         if UNOBSERVED not in outcome.verdict:
-            moments, axes = principal_moments(outcome.body.inertia_com)
+            moments, axes = bodies.principal_moments(outcome.body.inertia_com)
             squares = 12.0 / outcome.body.mass * (0.5 * moments.sum() - moments)
             _draw(box, Marker.CUBE, outcome, BOX, np.sqrt(np.maximum(squares, 0.0)), axes)
         _draw(text, Marker.TEXT_VIEW_FACING, outcome, TEXT, np.full(3, LETTERS), np.eye(3))
@@ -277,11 +245,10 @@ def _draw(marker: Marker, kind: int, estimate: Estimate, colour: ColorRGBA, size
 
 
 def refuse_unphysical(outcome: Outcome) -> Outcome:
-    """The outcome, if a rigid body has it and the data tell its mass; else why not: what is valid
-    may be used."""
+    """The outcome, if a rigid body has it and its mass is identified; else why not."""
     if not isinstance(outcome, Estimate):
         return outcome
-    if not is_consistent(outcome.phi):
+    if not bodies.is_consistent(outcome.phi):
         reason = f"{outcome.method} gave parameters that no rigid body has"
     elif outcome.verdict[0] == UNOBSERVED and not outcome.doubted:
         reason = "the mass is not identified yet: move more"

@@ -14,12 +14,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from rcl_interfaces.msg import (
-    FloatingPointRange,
-    IntegerRange,
-    ParameterDescriptor,
-    SetParametersResult,
-)
+from rcl_interfaces import msg
+from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
@@ -46,12 +42,8 @@ PAYLOAD = {
 
 class Parameters:
     """The parameters of a node that declares them from overrides; `settings`: their values (raises
-    InvalidSetting where a given value is not allowed, or a name is misspelt).
-
-    Args:
-        change: called with other settings before they are in use (raises InertialIdError where
-            they cannot be used).
-    """
+    InvalidSetting: a given value is not allowed, or a name is misspelt). `change` is called with
+    other settings before they are in use, and raises InertialIdError where they cannot be used."""
 
     def __init__(self, node: Node, change: Callable[[Settings], None]) -> None:
         self._node, self._change = node, change
@@ -130,10 +122,10 @@ def describe(name: str, value: Any, spec: Spec) -> ParameterDescriptor:
         additional_constraints="; ".join(parts))
     if math.isfinite(spec.low) and math.isfinite(spec.high):
         if kind == Parameter.Type.DOUBLE:
-            out.floating_point_range = [FloatingPointRange(from_value=float(spec.low),
+            out.floating_point_range = [msg.FloatingPointRange(from_value=float(spec.low),
                                                            to_value=float(spec.high))]
         elif kind == Parameter.Type.INTEGER:
-            out.integer_range = [IntegerRange(from_value=int(spec.low), to_value=int(spec.high),
+            out.integer_range = [msg.IntegerRange(from_value=int(spec.low), to_value=int(spec.high),
                                               step=1)]
     return out
 

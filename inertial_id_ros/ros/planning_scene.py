@@ -23,12 +23,8 @@ REMOVED = b"\x01"  # CollisionObject.REMOVE
 
 
 class SceneWatch:
-    """Reads the planning scene where there is one, and notices when its objects change.
-
-    Attributes:
-        obstacles: its objects; has_changed: True if they are others by now than when they were
-            read.
-    """
+    """Reads the planning scene where there is one: `obstacles`; `has_changed` is True as soon as
+    its objects are others than when they were read."""
 
     def __init__(self, client: RosClient) -> None:
         self._client = client
@@ -47,11 +43,8 @@ class SceneWatch:
             self.has_changed = True
 
     def read(self, find_frame: Callable[[str], Array]) -> str:
-        """Read the scene as it is now; find_frame: as for `read_obstacles`, whose errors it raises.
-
-        Returns:
-            What is kept clear of, in words; empty without a scene.
-        """
+        """Read the scene as it is now, by `read_obstacles`; what is kept clear of, in words; empty:
+        there is no scene."""
         self.obstacles, self._read, self.has_changed = [], None, False
         service = next((name for name, kind in self._client.services().items()
                         if kind == SERVICE), "")
@@ -72,12 +65,9 @@ class SceneWatch:
 
 
 def read_obstacles(scene: Any, find_frame: Callable[[str], Array]) -> list[Obstacle]:
-    """All objects of a whole scene's world; find_frame: (4, 4) from axes of a frame to those of the
-    robot description's root.
-
-    Raises:
-        InvalidShape: an octomap, a plane, a cone, or a shape that is none; InvalidData: a pose.
-    """
+    """All objects of a whole scene's world (raises InvalidShape: an octomap, a plane, a cone, or no
+    shape; InvalidData: a pose). find_frame: (4, 4) from axes of a frame to those of the root of the
+    robot description."""
     if scene.is_diff:
         raise InvalidShape("the planning scene is a difference; ask for the whole scene")
     if len(scene.world.octomap.octomap.data):

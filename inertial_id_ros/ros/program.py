@@ -53,8 +53,7 @@ def stop_flag() -> threading.Event:
 
 
 def ignore_signals() -> None:
-    """Have signals do nothing any more: while Python ends, it puts the default actions back, and a
-    launch file sends SIGINT twice."""
+    """Ignore signals from now on: a launch file sends SIGINT twice, also while Python ends."""
     for number in _SIGNALS:
         signal.signal(number, signal.SIG_IGN)
 
@@ -64,9 +63,6 @@ def private_environment() -> dict[str, str]:
     own = {"ROS_DOMAIN_ID": str(random.SystemRandom().randint(1, 100)),
            "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}
     return {**({} if "ROS_DOMAIN_ID" in os.environ else own), **os.environ}
-
-
-# ---- executors and types -------------------------------------------------------------------------
 
 
 def spin(executor: Any, stop: threading.Event) -> None:
@@ -81,8 +77,7 @@ def spin(executor: Any, stop: threading.Event) -> None:
 
 
 def find_type(name: str) -> Any:
-    """The Python class of a type such as ``std_msgs/msg/String``; None where it is not installed.
-    """
+    """The Python class of a type such as ``std_msgs/msg/String``; None: it is not installed."""
     package, kind, message = name.split("/")
     try:
         return getattr(importlib.import_module(f"{package}.{kind}"), message)
@@ -91,16 +86,14 @@ def find_type(name: str) -> Any:
 
 
 def message_type(name: str, required_by: str = "a program") -> Any:
-    """The Python class of a type (raises InvalidSetting, with what requires it, where it is not
-    installed)."""
+    """The Python class of a type (raises InvalidSetting with what requires it: not installed)."""
     if (found := find_type(name)) is None:
         raise InvalidSetting(f"{required_by} needs {name}, which is not installed")
     return found
 
 
 class Children:
-    """Python modules run as processes; a context manager that ends them, and what they have
-    started, on every way out."""
+    """Python modules as processes; a context manager that ends them and what they started."""
 
     def __init__(self, environment: dict[str, str]) -> None:
         self._environment = environment
@@ -114,8 +107,7 @@ class Children:
             stdin=subprocess.DEVNULL, stderr=subprocess.STDOUT, start_new_session=True), output))
 
     def describe_ended(self) -> str:
-        """Name, exit status and last line of output of the first process that has ended by itself;
-        empty while all run."""
+        """Name, status and last line of the first process that ended by itself; empty: none."""
         for name, process, output in self._running:
             if process.poll() is not None:
                 output.seek(0)

@@ -102,8 +102,7 @@ def compensated_otherwise(case: Case) -> str:
 
 
 def in_doubt(case: Case) -> str:
-    """A finding puts the payload, its frame or the present wrench in doubt; a saved estimate was
-    measured with the same set-up."""
+    """A finding puts payload, frame or present wrench in doubt, whichever estimate is sent."""
     findings = case.estimation.findings_now
     first = first_doubt(findings, Doubt.MASS | Doubt.COM | Doubt.FRAME | Doubt.PRESENT) or next(
         (f for f in findings if f.name == "zero_or_contact"), None)

@@ -69,8 +69,7 @@ class RosClient:
                 if self._node.count_publishers(name)}
 
     def request_fields(self, service: str) -> dict[str, str]:
-        """Types of the fields of a service's request; empty where that is not there, or its type is
-        not installed."""
+        """Types of the fields of a service's request; empty: no service, or type not installed."""
         kind = find_type(self.services().get(self.resolve(service), "none/srv/None"))
         return dict(kind.Request.get_fields_and_field_types()) if kind is not None else {}
 
@@ -123,8 +122,8 @@ class RosClient:
         return found
 
     def set_parameters(self, node: str, values: Mapping[str, Any]) -> None:
-        """Set parameters of a node, all or none (raises InvalidData: it refuses; NoAnswer: there is
-        no such node; NoResponse: it was asked)."""
+        """Set parameters of a node, all or none (raises InvalidData: refused; NoAnswer: no node;
+        NoResponse: it was asked)."""
         parameters = [Parameter(name, value=value).to_parameter_msg()
                       for name, value in values.items()]
         result = self._ask(SetParametersAtomically, node, "set_parameters_atomically", 1,
@@ -182,8 +181,7 @@ class Rehearsal:
 
 
 def fill(message: Any, fields: Mapping[str, Any]) -> Any:
-    """The message, with its fields set; numbers have the type that the field wants (raises
-    InvalidData: it has no such field)."""
+    """The message with fields set, numbers as their fields want (raises InvalidData: no field)."""
     for name, value in fields.items():
         if name not in message.get_fields_and_field_types():
             raise InvalidData(f"{type(message).__name__} has no field '{name}'")

@@ -121,16 +121,13 @@ class Subscriptions:
         self._executor.shutdown()
         self.node.destroy_node()
 
-    # ---- what comes in --------------------------------------------------------------------------
-
     def take(self) -> dict[InputTopic, list[bytes]]:
         """The messages of each topic that wait for the worker, once."""
         return {topic: [some.popleft() for _ in range(len(some))]
                 for topic, some in self._waiting.items() if some}
 
     def other_topics(self) -> str:
-        """Topics of wrenches there are in place of one that is silent, as the end of a sentence;
-        empty where it speaks."""
+        """Other topics of wrenches, as the end of a sentence; empty: the load is not silent."""
         if self.counts[self.load_topic]:
             return ""
         own = self._owner.get_fully_qualified_name()
