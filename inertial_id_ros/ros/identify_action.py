@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 TIMEOUT = 60.0  # s
 POLL = 0.1  # s between two looks for a request to cancel
+NOTHING: Outcome = NoEstimate(0, "", "no estimate since the goal began")
 TILT = "tilt the sensor by 20 to 30 degrees about two axes"
 TURN = "turn the sensor faster, to and fro, about all its axes"
 
@@ -57,15 +58,10 @@ class IdentifyAction:
 
     def _execute(self, handle: Any) -> Identify.Result:
         """Wait in a thread of the pool until a goal is reached, cancelled, or out of time."""
-        outcome: Outcome = NoEstimate(0, "", "no estimate since the goal began")
-        began = time.monotonic()
         try:
-            if not handle.request.keep_data:
-                self._estimation.worker.call(
-                    lambda: self._estimation.reset("a goal of ~/identify began"))
-            outcome, message, end = self._wait(handle, began, outcome)
+            outcome, message, end = self._wait(handle)
         except Exception as error:  # its client is told
-            message, end = self._node.explain(error), handle.abort
+            outcome, message, end = NOTHING, self._node.explain(error), handle.abort
         finally:
             self._running.release()
         if self._node.context.ok():
@@ -74,11 +70,13 @@ class IdentifyAction:
                                parameters=parameters_message(
                                    outcome, self._estimation.findings_now))
 
-    def _wait(self, handle: Any, began: float, outcome: Outcome
-              ) -> tuple[Outcome, str, Callable[[], None]]:
+    def _wait(self, handle: Any) -> tuple[Outcome, str, Callable[[], None]]:
         """The last outcome, a sentence, and the method of the handle that ends it."""
-        goal, last = handle.request, self._estimation.outcome
-        timeout = goal.timeout or TIMEOUT
+        goal, outcome, began = handle.request, NOTHING, time.monotonic()
+        if not goal.keep_data:
+            self._estimation.worker.call(
+                lambda: self._estimation.reset("a goal of ~/identify began"))
+        last, timeout = self._estimation.outcome, goal.timeout or TIMEOUT
         while True:
             newest = self._estimation.wait_for(partial(is_not, last), POLL)
             is_new, last = newest is not last, newest

@@ -112,9 +112,7 @@ class InertialIdNode(LifecycleNode):
             action()
         except Exception as error:
             self._failure = error
-            words = str(error) if isinstance(error, InertialIdError) else repr(error)
-            self.get_logger().error(f"cannot {name}: {words}")
-            self.get_logger().debug("".join(traceback.format_exception(error)))
+            self.get_logger().error(f"cannot {name}: {self.explain(error)}")
             return TransitionCallbackReturn.FAILURE
         return TransitionCallbackReturn.SUCCESS
 

@@ -58,12 +58,6 @@ class Row(NamedTuple):
     advice: str = ""  # what to do where it is wrong or open; empty: nothing
 
 
-def judged(check: str, is_wrong: object, measured: str, expected: str, advice: str) -> Row:
-    """A row that is wrong or right."""
-    return Row(check, FAILED, measured, expected, advice) if is_wrong else Row(
-        check, PASSED, measured, expected)
-
-
 def failed(rows: Iterable[Row]) -> tuple[Row, ...]:
     """The rows that are wrong."""
     return tuple(row for row in rows if row.verdict == FAILED)
@@ -122,7 +116,8 @@ def check_at_rest(seen: Snapshot, settings: Settings, may_move: bool = True) -> 
             advice = advice or (KINDS[kinds[0]].remedy if kinds else "")
             if finding is not None and not is_wrong:
                 is_wrong, measured, advice = True, finding.text, KINDS[finding.kind].remedy
-            rows.append(judged(name, is_wrong, measured, expected, advice))
+            rows.append(Row(name, FAILED, measured, expected, advice) if is_wrong else
+                        Row(name, PASSED, measured, expected))
     return tuple(rows)
 
 
@@ -269,24 +264,19 @@ def check_by_motion(window: Window, settings: Settings) -> tuple[Row, ...]:
     if tilts[0] < LEAST_TILT:
         return all_open("the sensor has turned too little",
                         "Tilt the wrist by 15° or more, about two axes.")
-    sheet, convention = sheet_of(settings), settings.wrench.convention
+    sheet = sheet_of(settings)
     found = explain(window, sheet, Region(np.zeros(3), np.full(3, 2.0 * settings.shape.max_reach)))
-    wrong = contradictions(found, sheet, settings.load.reference_mass)
-    if wrong:
-        other = "on_environment" if convention == "on_sensor" else "on_sensor"
+    if wrong := contradictions(found, sheet, settings.load.reference_mass):
         return tuple(Row(
-            name := NAMES.get(kind, FRAME), FAILED, made(kind, numbers).text,
-            EXPECTED.get(name, "as the settings say"),
-            f"Set wrench.convention to '{other}' (it is '{convention}')."
-            if kind == "sign_wrong" else KINDS[made(kind, numbers).kind].remedy)
+            name := NAMES.get(kind, FRAME), FAILED, (said := made(kind, numbers)).text,
+            EXPECTED.get(name, "as the settings say"), KINDS[said.kind].remedy)
             for kind, numbers in wrong)
     delay, limit = found.setup.delay, 2.0 * settings.alignment.delay_sd
-    clocks = judged(CLOCKS, abs(delay) > limit, f"the force comes {1e3 * abs(delay):.0f} ms "
-                    f"{'after' if delay > 0.0 else 'before'} the motion",
-                    f"the force follows the motion within {1e3 * limit:g} ms",
-                    KINDS["clocks_differ"].remedy)
-    if clocks.verdict == FAILED:
-        return (clocks,)
+    clocks = Row(CLOCKS, PASSED, f"the force comes {1e3 * abs(delay):.0f} ms "
+                 f"{'after' if delay > 0.0 else 'before'} the motion",
+                 f"the force follows the motion within {1e3 * limit:g} ms")
+    if abs(delay) > limit:
+        return (clocks._replace(verdict=FAILED, advice=KINDS["clocks_differ"].remedy),)
     mass, sd = found.wide_phi[0], float(np.sqrt(found.wide_covariance[0, 0]))
     fits = f"the mass fits as {mass:.2f} ± {1.96 * sd:.2f} kg"
     if mass < CLEAR * sd:

@@ -83,8 +83,7 @@ class Recorder:
     def pose(self) -> dict[str, float]:
         """Where each joint is now [rad or m]."""
         self.update()
-        with self._lock:
-            return self._pose.copy()
+        return self._pose.copy()
 
     @property
     def description(self) -> str:

@@ -17,9 +17,8 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from ...apps.simulation.cobot import CobotSettings
-from ...apps.simulation.payload import PAYLOADS, Payload
+from ...apps.simulation.payload import PAYLOADS
 from ...cli import INTERRUPTED, Parser, exit_status, run_program
-from ...inertia import Array
 from ...settings import SENSORS, Settings
 from ..guide.identify_payload import parse, run
 from ..program import Children, private_environment, stop_flag
@@ -75,21 +74,15 @@ def _run(options: argparse.Namespace) -> int:
         end, show = run(session, stop)
     if end.status == INTERRUPTED or show.found is None:
         return end.status
-    judged = _judge(payload, show.found.report, show.found.sigma)
-    for text, holds in judged:
-        show.say(text, holds)
-    return end.status or int(not all(holds for _, holds in judged))
-
-
-def _judge(payload: Payload, report: Array, sigma: Array) -> list[tuple[str, bool]]:
-    """How far mass and centre of mass of a result (10,) with deviations (10,) are off, and whether
-    that is allowed; a poor sensor is allowed its interval."""
+    report, sigma = show.found.report, show.found.sigma
     mass, com = abs(report[0] / payload.mass - 1.0), np.linalg.norm(report[1:4] - payload.com)
+    # A poor sensor is allowed its interval.
     for_mass = max(MASS_TOLERANCE, 2.0 * float(sigma[0]) / payload.mass)
     for_com = max(COM_TOLERANCE, 2.0 * float(np.linalg.norm(sigma[1:4])))
-    return [(f"mass off by {mass:.2%} (allowed {for_mass:.1%})", bool(mass <= for_mass)),
-            (f"centre of mass off by {com * 1e3:.2f} mm (allowed {for_com * 1e3:.1f} mm)",
-             bool(com <= for_com))]
+    show.say(f"mass off by {mass:.2%} (allowed {for_mass:.1%})", bool(mass <= for_mass))
+    show.say(f"centre of mass off by {com * 1e3:.2f} mm (allowed {for_com * 1e3:.1f} mm)",
+             bool(com <= for_com))
+    return end.status or int(not (mass <= for_mass and com <= for_com))
 
 
 if __name__ == "__main__":
