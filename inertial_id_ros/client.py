@@ -28,30 +28,19 @@ __all__ = ["NoPayload", "Payload", "PayloadClient"]
 
 @dataclass(frozen=True, eq=False)
 class Payload:
-    """A payload that is physically possible, and was young enough when it was returned.
+    """A payload that is physically possible, and was young enough when it was returned."""
 
-    Attributes:
-        mass: [kg]; com: centre of mass (3,) [m]; inertia: about it (3, 3) [kg m^2], all in the axes
-            and about the origin of `frame_id`.
-        covariance: (10, 10), SI units, of mass, com and the inertia's xx, xy, xz, yy, yz, zz.
-        verdict: for each of these ten (10,); what is UNOBSERVED must not be used.
-        tool_apart: True if a stored tool is no part of it.
-        stamp_ns: stamp of the newest sample used [ns]; sequence: number of the message.
-        arrived: steady time at which that sample arrived at the latest [s]; expires: steady time
-            from which on the payload is too old.
-    """
-
-    mass: float
-    com: Array
-    inertia: Array
-    covariance: Array
-    verdict: tuple[ParameterVerdict, ...]
+    mass: float  # [kg]
+    com: Array  # centre of mass (3,) [m], in the axes and about the origin of frame_id
+    inertia: Array  # about the centre of mass (3, 3) [kg m^2], in the same axes
+    covariance: Array  # (10, 10), SI units, of mass, com, and inertia xx, xy, xz, yy, yz, zz
+    verdict: tuple[ParameterVerdict, ...]  # on these ten; what is UNOBSERVED must not be used
     frame_id: str
-    tool_apart: bool
-    stamp_ns: int
-    sequence: int
-    arrived: float
-    expires: float
+    tool_apart: bool  # True if a stored tool is no part of it
+    stamp_ns: int  # stamp of the newest sample used [ns]
+    sequence: int  # number of the message
+    arrived: float  # steady time at which that sample arrived at the latest [s]
+    expires: float  # steady time from which on the payload is too old [s]
 
     @property
     def age(self) -> float:

@@ -1,9 +1,7 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Serialised messages as samples, without building message objects, which takes much longer.
-
-CDR (XCDR1) as ROS 2 writes it: four bytes of encapsulation, the second of which tells the byte
-order, then fields aligned to their own size, counted from after the encapsulation.
-"""
+"""Serialised messages as samples, without building message objects, which takes much longer. CDR
+(XCDR1) as ROS 2 writes it: four bytes of encapsulation, the second of which tells the byte order,
+then fields aligned to their own size, counted from after the encapsulation."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Small files: of limited size, written completely or not at all, and one line for every error.
-
-A document is JSON with a format name, a version and a content.
-"""
+"""Small files: of limited size, written completely or not at all, and one line for every error. A
+document is JSON with a format name, a version and a content."""
 
 from __future__ import annotations
 
@@ -77,14 +75,8 @@ def read_text(path: Path, limit: int) -> str:
 
 def check_outputs(wanted: Mapping[str, Path | None],
                   read: Mapping[str, Path | None]) -> list[Path | None]:
-    """Check the files to write before a long run; returns their paths in the same order.
-
-    Args:
-        wanted: path by option; read: files and folders that are read, by what they are.
-
-    Raises:
-        InvalidSetting: one cannot be written, or would replace what is read.
-    """
+    """Check the files to write, by option, before a long run; returns their paths in the same order
+    (raises InvalidSetting: one cannot be written, or would replace what is read)."""
     out = {option: path and user_path(path) for option, path in wanted.items()}
     for option, path in out.items():
         if path is None:

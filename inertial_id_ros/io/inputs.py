@@ -1,9 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The topics that the identification reads, live and from recordings, and their samples as arrays.
-
-Where nothing is wrong with samples, each is only appended to its own stream, so that their order
-between the streams does not matter and all may be taken at once.
-"""
+The order of samples of different streams does not matter."""
 
 from __future__ import annotations
 

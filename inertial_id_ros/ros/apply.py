@@ -1,9 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""The service ~/apply: plan, refuse or send, read back, record.
-
-An application may change what the node itself receives: its wrench may lack the payload from then
-on. Then no compensated wrench is published while it is sent, and the data from before are dropped.
-"""
+"""The service ~/apply: plan, refuse or send, read back, record. Where the wrench of the node lacks
+the payload from then on, nothing compensated is published meanwhile, and older data are dropped."""
 
 from __future__ import annotations
 

@@ -1,9 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Files that a node writes: only in state.directory, and never in part; tool and tare among them.
-
-Tools and saved estimates have folders of their own in it, so that none replaces another. What
-changes the state is written before it is used, so that a full disk leaves the state before.
-"""
+"""Files that a node writes: only in state.directory, and never in part. Tool and tare are written
+before they are used, so that a full disk leaves the state before."""
 
 from __future__ import annotations
 

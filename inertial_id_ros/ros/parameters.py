@@ -1,10 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Settings as parameters, and the last estimate as ``payload.*``.
-
-Every setting is declared from the table of `settings`, with description, unit, type and range; the
-table also serves tools without ROS, so that no generator of parameter code is used. Those that it
-marks as `runtime` may change while the node runs; ``payload.*`` is written by the node alone.
-"""
+"""Settings as parameters, declared from the table of `settings`, which also serves tools without
+ROS, so that no generator of parameter code is used; and the last estimate as ``payload.*``."""
 
 from __future__ import annotations
 

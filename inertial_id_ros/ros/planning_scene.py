@@ -1,9 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""The objects of MoveIt's planning scene (moveit_msgs/PlanningScene) as obstacles.
-
-Messages are read by their fields, so that moveit_msgs is needed only where a scene is published.
-What cannot be represented is an error: an obstacle that is left out would be driven through.
-"""
+"""The objects of MoveIt's planning scene (moveit_msgs/PlanningScene) as obstacles. What cannot be
+represented is an error: an obstacle that is left out would be driven through."""
 
 from __future__ import annotations
 

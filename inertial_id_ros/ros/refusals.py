@@ -27,19 +27,14 @@ REST_TIME = 0.3  # s for which joints are watched
 
 
 class Case(NamedTuple):
-    """What is to be sent, and what is known.
-
-    Attributes:
-        payload: in the frame of the target; None: what the target had before is sent back.
-        before: what the target has now; last: record of the application before, None: none.
-    """
+    """What is to be sent, and what is known."""
 
     target: Target
     robot: RosClient
     estimation: Estimation
-    payload: Estimate | None
-    before: Values
-    last: Mapping[str, Any] | None
+    payload: Estimate | None  # in its frame; None: what the target had before is sent back
+    before: Values  # what the target has now
+    last: Mapping[str, Any] | None  # record of the application before; None: there is none
 
 
 def unknown(case: Case) -> str:

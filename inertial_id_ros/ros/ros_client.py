@@ -37,12 +37,8 @@ class NoResponse(NoAnswer):
 
 
 class RosClient:
-    """Clients of other nodes that last as long as the node by which they are made.
-
-    Args:
-        node: spun by an executor in another thread.
-        timeout: longest wait for one answer, where none is given [s].
-    """
+    """Clients of other nodes, which last as long as their node, which is spun in another thread;
+    timeout: longest wait for one answer, where none is given [s]."""
 
     def __init__(self, node: Node, timeout: float = 10.0) -> None:
         self._node, self.timeout = node, timeout

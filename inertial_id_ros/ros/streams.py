@@ -1,9 +1,7 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The thread of the streams: messages in, as they are serialised, and the compensated wrench out.
-
-It never waits. It has an executor, and so a node, of its own: rclpy adds whole nodes to an
-executor, and one that serves many threads loses messages at these rates.
-"""
+It never waits. An executor of many threads loses messages at these rates; so it has an executor,
+to which rclpy adds whole nodes, and a node of its own."""
 
 from __future__ import annotations
 
@@ -38,20 +36,17 @@ MOST = 50_000  # messages of a topic that may wait for the worker; the oldest on
 
 
 class Subscriptions:
-    """Subscriptions of a node, and the serialised messages between their thread and the worker.
+    """Subscriptions of a node, and the serialised messages between their thread and the worker
+    (raises InvalidSetting: a topic name that is none, or a type that is not installed).
 
     Args:
         owner: node by whose names, remappings and namespace topics are named; sim_time: True if
             /clock counts; age: as `CompensatedWrench` takes it.
 
     Attributes:
-        counts, damaged: messages of each topic so far, and those that cannot be used; arrived:
-            steady time of the last one [s]; begun: of the subscriptions.
-        compensation: what is published at once.
+        counts, damaged: messages of each topic so far, and those that cannot be used.
+        begun, arrived: steady times of the beginning, and of the last message of each topic [s].
         load_topic: wrench, or joint states where there is none; load_name: its full name.
-
-    Raises:
-        InvalidSetting: a topic name that is none, or a type that is not installed.
     """
 
     def __init__(self, owner: Node, settings: Settings, sim_time: bool,

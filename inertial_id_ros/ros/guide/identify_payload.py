@@ -1,10 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""``identify_payload``: from an unknown load to a robot that knows it, in one command.
-
-Where no node identifies already, one is started as a process of its own: what a session finds is
-then what the node would find, by the same topics and services, and whatever becomes of the command
-cannot harm a node that others use.
-"""
+"""``identify_payload``: from an unknown load to a robot that knows it, in one command, by topics
+and services of a node; where none identifies already, one is started as a process of its own."""
 
 from __future__ import annotations
 

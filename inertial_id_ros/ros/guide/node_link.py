@@ -38,16 +38,7 @@ LATEST = 60.0  # s after a session for which a controller may answer late
 
 class GuideNode:
     """A node whose executor runs in a thread, so that the session can wait for answers one after
-    the other; a context manager that starts and ends ROS.
-
-    Args:
-        stop: set when the user wants to end.
-
-    Attributes:
-        node: of rclpy; client: of other nodes.
-        unsettled: motions whose goal the controller has neither rejected nor ended. Until this node
-            leaves, and up to `LATEST` after that, a goal that is accepted late is cancelled.
-    """
+    the other; a context manager that starts and ends ROS. stop: set when the user wants to end."""
 
     def __init__(self, stop: threading.Event) -> None:
         self.stop = stop
@@ -55,6 +46,8 @@ class GuideNode:
         self.node = rclpy.create_node(f"identify_payload_{os.getpid()}",
                                       start_parameter_services=False, enable_rosout=False)
         self.client = RosClient(self.node)
+        # Motions whose goal the controller has neither rejected nor ended. Until this node leaves,
+        # and up to `LATEST` after that, a goal that is accepted late is cancelled.
         self.unsettled: list[MotionExecution] = []
         executor = EventsExecutor()
         executor.add_node(self.node)
@@ -90,18 +83,7 @@ class GuideNode:
 
 
 class NodeLink:
-    """The topics and services of a node.
-
-    Args:
-        name: full name of the node.
-
-    Attributes:
-        settings: of the node; message: the newest one; since: steady time before which it counts
-            for nothing [s].
-
-    Raises:
-        NoAnswer: there is no such node.
-    """
+    """Settings, topics and services of a node of a full name (raises NoAnswer: there is none)."""
 
     def __init__(self, guide: GuideNode, name: str) -> None:
         self._client, self.name = guide.client, name
@@ -109,8 +91,8 @@ class NodeLink:
         values = self._client.parameters(name, groups)
         self.settings = settings_from_mapping({
             name: value for name, value in values.items() if value is not None})
-        self.message, self._heard = InertialParameters(), -DEADLINE  # and its steady time [s]
-        self.since = 0.0
+        # The newest message, its steady time, and that before which it counts for nothing [s].
+        self.message, self._heard, self.since = InertialParameters(), -DEADLINE, 0.0
         guide.node.create_subscription(
             InertialParameters, f"{name}/inertial_parameters", self._keep, LATCHED)
 

@@ -56,22 +56,16 @@ SOURCES: tuple[Source, ...] = (
 
 class Robot:
     """Subscriptions to all inputs of a node and to what drivers say, and motions around the pose
-    that the arm has first.
+    that the arm has first."""
 
-    Attributes:
-        recorder: what arrives; scene: the planning scene, where one is published.
-        planner: of motions, after `prepare`.
-        is_small: True while motions go on where the node doubts frames and sign: small ones, which
-            are made to find that out.
-    """
-
-    planner: MotionPlanner
+    planner: MotionPlanner  # after `prepare`
+    is_small = False  # True for motions that go on where the node doubts frames and sign
 
     def __init__(self, guide: GuideNode, link: NodeLink, options: argparse.Namespace) -> None:
         self._guide, self._link, self._options = guide, link, options
         self.recorder, self.scene = Recorder(link.settings), SceneWatch(guide.client)
         self._said: dict[str, dict[str, Any]] = {}  # by the driver, by topic
-        self._controller, self.is_small = "", False
+        self._controller = ""
         now = guide.node.get_clock().now
         for topic, waiting in self.recorder.waiting.items():
             guide.node.create_subscription(

@@ -1,10 +1,7 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """A session from an unknown payload to a robot that knows it: check, move, identify, prove, apply.
-
-Each step may end the session, with an exit status of its own. Nothing moves before the checks at
-rest have passed; only a small motion of the wrist, which decides sign and frame, goes before the
-rest of the checks; nothing is applied that was not proved.
-"""
+Nothing moves before the checks at rest have passed, nor far before those by a small motion of the
+wrist have; nothing is applied that was not proved."""
 
 from __future__ import annotations
 

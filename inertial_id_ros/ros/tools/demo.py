@@ -1,10 +1,7 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""``inertial_id_demo``: identify_payload on a simulated cobot, from check to report.
-
-The cobot and the node run as processes of their own in a private ROS domain. The sensor has the
-errors of its data sheet, and a bias that nobody tared away. The session knows nothing of the truth,
-with which the demo compares its result.
-"""
+"""``inertial_id_demo``: identify_payload on a simulated cobot, in a private ROS domain. Its sensor
+has the errors of its data sheet, and a bias that nobody tared away; the session knows nothing of
+the truth, with which its result is compared."""
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Node ``simulate_cobot``: a simulated cobot that publishes what a driver would publish.
-
-Its topics are those of `apps.simulation.write`. A wrench published on ``~/push`` acts on the
-payload, in the axes and about the origin of the sensor, until the next one comes. With
-``--motion commanded`` it also offers, under the names of ur_robot_driver:
+"""Node ``simulate_cobot``: a simulated cobot with the topics of `apps.simulation.write`. A wrench
+on ``~/push`` acts on the payload, in axes and about the origin of the sensor, until the next one
+comes. With ``--motion commanded`` it also offers, under the names of ur_robot_driver:
 
 - ``joint_trajectory_controller/follow_joint_trajectory``, as that controller has it. A cancelled
   goal comes to rest within 0.2 s.
