@@ -132,8 +132,7 @@ class Decoded(NamedTuple):
 
 def decode(topic: InputTopic, messages: Sequence[bytes], times: Sequence[int] | None = None
            ) -> Decoded:
-    """What serialised messages of a topic of `READERS` hold; times: (messages,) stamps in place of
-    those in their headers [ns]."""
+    """What messages of a topic of `READERS` hold; times: other stamps than they have [ns]."""
     streams: dict[tuple[Any, ...], list[Sample]] = {}
     damaged, why = 0, ""
     for k, data in enumerate(messages):
@@ -172,8 +171,7 @@ def stated_payload(topic: InputTopic, data: bytes, name: str, decode: Callable[[
 
 
 def read_interfaces(data: bytes) -> Interfaces:
-    """Values by joint or sensor, and interface, of a serialised control_msgs/DynamicJointState
-    (raises ValueError), whose type need not be installed."""
+    """As `interfaces_of` a serialised message, whose type need not be installed (ValueError)."""
     reader = Reader(data)
     reader.stamp()
     reader.text()
@@ -185,9 +183,8 @@ def read_interfaces(data: bytes) -> Interfaces:
 
 
 def payload_among(values: Interfaces, name: str) -> Array | None:
-    """Mass, centre of mass and inertia about it (10,) that a driver states under a name: as
-    ``payload/mass``, ``payload/cog.x`` and, newer ones, ``payload/inertia.ixx``; None: it does not.
-    """
+    """Mass, centre of mass and inertia about it (10,), zero where it is not stated, of the payload
+    that a driver states under a name; None: it states none."""
     if any((name, kind) not in values for kind in PAYLOAD):
         return None
     # A driver that publishes no inertia does not compensate that of the payload.

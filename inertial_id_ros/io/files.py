@@ -28,8 +28,7 @@ def user_path(path: str | Path) -> Path:
 
 
 def config_file(name: str) -> Path:
-    """A settings file by its path, or by its name in the package's folder `config` (raises
-    InvalidSetting: there is none of that name)."""
+    """A settings file by its path, or its name in the folder `config` (raises InvalidSetting)."""
     path = user_path(name)
     if path.exists() or path.suffix or len(path.parts) > 1:
         return path
@@ -59,8 +58,7 @@ def write_atomically(path: Path, text: str) -> None:
 
 
 def read_text(path: Path, limit: int) -> str:
-    """The text of a regular file of at most `limit` bytes (raises DamagedFile where it is something
-    else, or not UTF-8; OSError where it is not readable)."""
+    """The text of a file of at most `limit` bytes (raises DamagedFile; OSError: not readable)."""
     if path.is_fifo():  # which would keep the caller waiting
         raise DamagedFile("it is no regular file")
     with path.open("rb") as file:
@@ -94,8 +92,8 @@ def check_outputs(wanted: Mapping[str, Path | None],
 
 
 def report_file(folder: Path, recording: Path) -> Path:
-    """A new file for a recording's report in a folder, which is made if missing; numbered where one
-    of that name is there (raises InvalidSetting)."""
+    """A new file for a recording's report in a folder, numbered if need be (raises InvalidSetting).
+    """
     path = user_path(folder)
     try:
         path.mkdir(parents=True, exist_ok=True)
@@ -124,8 +122,7 @@ def write_json(path: Path, tree: Any) -> None:
 
 
 def read_document(path: Path, kind: str, version: int, limit: int = MAX_JSON_BYTES) -> Content:
-    """The content of a document of at most `limit` bytes (raises DamagedFile where it is none of
-    this kind and version; OSError where it is not readable)."""
+    """The content of a document of a kind and version (raises DamagedFile; OSError: unreadable)."""
     tree = read_report(path, limit)
     if tree.get("format") != kind:
         raise DamagedFile(f"it is no '{kind}' file")
@@ -179,8 +176,7 @@ def parse_yaml(text: str) -> Any:
 
 
 def read_yaml(path: Path, what: str) -> Any:
-    """The values in a YAML file, which errors call `what` (raises InvalidSetting where it is not
-    readable, no YAML, not accepted, or too large)."""
+    """The values in a YAML file, which errors call `what` (raises InvalidSetting: unusable)."""
     try:
         return parse_yaml(read_text(path, MAX_YAML_BYTES))
     except OSError as error:

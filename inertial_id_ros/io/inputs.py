@@ -74,8 +74,7 @@ class JointStates(NamedTuple):
 
 
 class Edges(NamedTuple):
-    """Poses of one child in one parent: stamps (n,) [ns], rows (n, 7) of translation [m] and
-    quaternion x, y, z, w."""
+    """Poses of a child in a parent: stamps (n,) [ns], rows (n, 7): x, y, z [m], quaternion xyzw."""
 
     stamps: np.ndarray
     parent: str

@@ -178,8 +178,7 @@ class ApplyService:
             self._estimation.streams.compensation.withhold(reason)
 
     def _forget(self, name: str) -> None:
-        """Drop the data, and the tare, which was of the zero before: UR zeroes its sensor, too.
-        Then publish the compensated wrench again, once there is an estimate. In the worker."""
+        """Drop the data, and the tare, as UR zeroes its sensor; withhold the wrench no more."""
         self._estimation.identifier.untare()
         try:
             self._node.files.keep(self._estimation.identifier.beliefs)

@@ -63,8 +63,7 @@ class CompensatedWrench:
         self.is_used = False
 
     def update(self, identifier: Identifier, frame: str) -> None:
-        """Use the motion and the load that an identifier knows now, in the thread of the worker;
-        frame: of the readings; empty: that of the sensor."""
+        """Use motion and load of an identifier; frame: of the readings; empty: of the sensor."""
         known = identifier.streams
         if known.moved_by is not self._moved_by and known.moved_by is not None:
             self._moved_by = known.moved_by
@@ -90,15 +89,13 @@ class CompensatedWrench:
                        target=np.array(place.toDualActionMatrix()))
 
     def withhold(self, reason: str) -> None:
-        """Publish nothing from now on for this reason, whatever load is given, as the wrench is
-        about to change; empty: publish again by the load that is given next."""
+        """Publish nothing for this reason, whatever load is given; empty: publish the next load."""
         self._withheld = reason
         if reason:
             self._live.use(LoadInUse(reason=reason))
 
     def receive(self, topic: InputTopic, data: bytes) -> None:
-        """Take a serialised message, and publish what follows from it; nothing for damaged bytes,
-        which whoever owns the identifier reports, or where no load is known."""
+        """Publish what follows from a serialised message; the worker reports damaged ones."""
         if topic not in READERS:
             return
         try:

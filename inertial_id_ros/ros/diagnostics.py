@@ -65,8 +65,7 @@ class Diagnostics:
 
     def _status(self, name: str, findings: list[Finding], values: dict[str, str], fine: bool,
                 otherwise: str) -> DiagnosticStatus:
-        """A status at the level of its worst finding, with that one's text; where none is worse
-        than info, fine or a warning with another text."""
+        """A status as its worst finding, if worse than info; else fine or a warning, otherwise."""
         status = DiagnosticStatus(
             name=f"{self._node.get_fully_qualified_name().lstrip('/')}: {name}", message=otherwise,
             level=STATUS[not fine], values=[KeyValue(key=key, value=value) for key, value in (

@@ -40,8 +40,7 @@ class Files:
             raise InvalidSetting(self._why_not)
 
     def own(self, name: str) -> Path:
-        """The path of a file of this node alone: behind its namespace, so that nodes of several
-        arms that share state.directory do not replace each other's files."""
+        """A file of this node alone, also where those of several arms share state.directory."""
         return self._folder / ".".join([*self._spaces, name])
 
     def why_not_writable(self) -> str:
@@ -92,8 +91,7 @@ class Files:
         return identifier, wrong or self._why_not, unused
 
     def keep(self, beliefs: Beliefs) -> str:
-        """Write tool and tare that are about to be used; returns what to add to the answer of the
-        service that changed them (raises CannotSave; the file holds what it held before)."""
+        """Write tool and tare before they are used; what an answer must add (raises CannotSave)."""
         if self._why_not:
             return f"; the next run will not know, because {self._why_not}"
         with self.writing(self._state):

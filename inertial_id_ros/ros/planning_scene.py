@@ -20,8 +20,7 @@ REMOVED = b"\x01"  # CollisionObject.REMOVE
 
 
 class SceneWatch:
-    """Reads the planning scene where there is one: `obstacles`; `has_changed` is True as soon as
-    its objects are others than when they were read."""
+    """`obstacles` of the planning scene; `has_changed`: True where it has others than were read."""
 
     def __init__(self, client: RosClient) -> None:
         self._client = client
@@ -40,8 +39,7 @@ class SceneWatch:
             self.has_changed = True
 
     def read(self, find_frame: Callable[[str], Array]) -> str:
-        """Read the scene as it is now, by `read_obstacles`; what is kept clear of, in words; empty:
-        there is no scene."""
+        """Read the scene of now as `read_obstacles`; in words; empty: there is no scene."""
         self.obstacles, self._read, self.has_changed = [], None, False
         service = next((name for name, kind in self._client.services().items()
                         if kind == SERVICE), "")

@@ -76,8 +76,7 @@ def too_far(case: Case) -> str:
 
 
 def compensated_otherwise(case: Case) -> str:
-    """The driver compensates another payload in its wrench than the settings say, so that the
-    estimate is not of all that hangs on the arm."""
+    """The driver compensates another payload than the settings say: the estimate lacks a part."""
     target, has = case.target, case.target.settings.precompensated
     if case.payload is None or has.source != "settings" or not (
             target.needs_limits and changes_wrench(target)):
@@ -105,8 +104,7 @@ def in_doubt(case: Case) -> str:
 
 
 def moves(case: Case) -> str:
-    """A joint that moves the sensor moves now, or that is not known. Asked of the topic itself: the
-    worker may be busy with an estimate."""
+    """A joint that moves the sensor moves, or that is not known; the worker may be busy now."""
     settings, chain = case.target.settings, case.estimation.identifier.streams.chain
     topic = settings.joint_states.topic
     seen: dict[str, list[tuple[float, float]]] = {}  # steady times [s] and positions

@@ -54,8 +54,7 @@ class RosClient:
                                  f"{' '.join(str(error).split())}") from None
 
     def services(self) -> dict[str, str]:
-        """The type of each service in the graph that somebody offers, by its full name: clients
-        alone, such as those of this node, make a name known, too."""
+        """The type of each service that somebody offers, by its full name, not only asks for."""
         return {name: types[0] for name, types in self._node.get_service_names_and_types()
                 if self._node.count_services(name)}
 
@@ -71,15 +70,12 @@ class RosClient:
 
     def call(self, kind: Any, service: str, request: Any, timeout: float | None = None,
              times: int = 1) -> Any:
-        """The response of a service.
+        """The response of a service (raises NoAnswer: it is not there; NoResponse: it does not
+        answer; InvalidData: the request has no such field).
 
         Args:
             kind: its type, as a class or by name; request: message, or its fields by name.
             timeout: [s]; times: that the request is sent at most, if it changes nothing.
-
-        Raises:
-            NoAnswer: the service is not there; NoResponse: it does not answer.
-            InvalidData: the request has no such field.
         """
         kind = message_type(kind) if isinstance(kind, str) else kind
         timeout = self.timeout if timeout is None else timeout
@@ -107,8 +103,7 @@ class RosClient:
         return True
 
     def parameters(self, node: str, prefixes: Sequence[str]) -> dict[str, Any]:
-        """Values of a node's parameters whose names are or begin so; None: without a value (raises
-        NoAnswer: there is no such node)."""
+        """Values, or None, of a node's parameters whose names are or begin so (raises NoAnswer)."""
         listed = self._ask(ListParameters, node, "list_parameters", prefixes=list(prefixes))
         found = {}
         for name in listed.result.names:  # one without a value would leave out all others
@@ -118,8 +113,7 @@ class RosClient:
         return found
 
     def set_parameters(self, node: str, values: Mapping[str, Any]) -> None:
-        """Set parameters of a node, all or none (raises InvalidData: refused; NoAnswer: no node;
-        NoResponse: it was asked)."""
+        """Set parameters of a node, all or none (raises InvalidData, NoAnswer, NoResponse)."""
         parameters = [Parameter(name, value=value).to_parameter_msg()
                       for name, value in values.items()]
         result = self._ask(SetParametersAtomically, node, "set_parameters_atomically", 1,

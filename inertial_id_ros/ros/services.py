@@ -160,8 +160,7 @@ class Services:
 
 
 def read_shape(request: Any) -> Shape | None:
-    """The shape that a request describes, about the origin of its frame_id; None where it asks to
-    forget the shape. May take seconds (raises InvalidShape; InvalidData where the pose is bad)."""
+    """The shape of a request, in its frame_id; None: forget it (InvalidShape, InvalidData)."""
     mesh, primitive = request.mesh, request.primitive
     given = [name for name, is_there in (
         ("primitive", primitive.type), ("mesh", len(mesh.triangles) or len(mesh.vertices)),

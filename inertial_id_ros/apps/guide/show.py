@@ -37,8 +37,7 @@ class Wanted(NamedTuple):
     inertia_accuracy: float = 0.0
 
     def sigma(self, phi: Array) -> Array:
-        """Standard deviations (10,) of mass, centre of mass and inertia about it for a payload phi
-        (10,); infinite for an inertia that is not asked for."""
+        """Standard deviations (10,) of the report of a payload phi (10,); inf: not asked for."""
         report = report_from_phi(phi)
         moment = abs(float(report[[4, 7, 9]].sum())) / 3.0
         return np.repeat([self.mass_accuracy * abs(float(report[0])), self.com_accuracy,

@@ -132,8 +132,7 @@ class NodeLink:
         return str(answer.message)
 
     def apply(self, target: str, estimate: str, send: bool) -> Apply.Response:
-        """The answer of ~/apply; without any within `APPLY`, one that says whether the payload may
-        have been sent."""
+        """The answer of ~/apply, or, without any, whether the payload may have been sent."""
         try:
             return self._client.call(Apply, f"{self.name}/apply", {
                 "target": target, "estimate": estimate, "send": send}, APPLY)

@@ -52,8 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    """Run cobot and session, and judge the result (raises InertialIdError: what cobot or node would
-    refuse, before they are started)."""
+    """Run cobot and session, and judge the result (raises InertialIdError: a bad option)."""
     payload = PAYLOADS[CobotSettings(payload=options.payload, seed=options.seed).payload]
     Settings().replace({"estimator.method": options.method})
     stop, environment = stop_flag(), private_environment()

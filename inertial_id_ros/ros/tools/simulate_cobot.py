@@ -164,8 +164,7 @@ class CommandedCobotNode(SimulateCobotNode):
         return GoalResponse.ACCEPT
 
     def _read(self, message: Any) -> Trajectory:
-        """The trajectory of a message, joints in the order of the arm (raises InvalidData,
-        ValueError: not of this arm, not whole, or not from where it is)."""
+        """The trajectory of a message, in the order of the arm (raises InvalidData, ValueError)."""
         names = self.cobot.joint_names
         order = [list(message.joint_names).index(name) for name in names]
         stamps = np.array([p.time_from_start.sec + 1e-9 * p.time_from_start.nanosec
