@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import InvalidData, InvalidSetting
 from ..estimate import Estimate, NoEstimate
-from ..io.fields import as_names, as_rows, as_stamps, check_name
+from ..io.fields import as_names, as_rows, as_stamps
 from ..io.inputs import Edges, JointStates, Samples, Wrenches
 from ..kinds import Finding
 from ..model.tool import Tool
@@ -68,7 +68,7 @@ class Identifier:
         if self.settings.load.source == "joint_torque":
             raise InvalidSetting("load.robot names a robot file, which uses no wrenches; add joint "
                                  "states with efforts, or leave load.robot empty")
-        check_name("frame_id", frame_id)
+        as_names("frame_id", [frame_id])
         times = as_stamps("wrenches", stamps)
         self._add(("wrenches",), Wrenches(
             times, frame_id, as_rows("wrench", wrench, (len(times), 6))))
@@ -76,8 +76,7 @@ class Identifier:
     def add_transforms(self, stamps: ArrayLike, parent: str, child: str, poses: ArrayLike) -> None:
         """Add poses (n, 7) of a frame in its parent, as TF gives them: translation [m], quaternion
         x, y, z, w; instead of joint states."""
-        check_name("parent", parent)
-        check_name("child", child)
+        as_names("parent and child", [parent, child])
         times = as_stamps("transforms", stamps)
         self._add(("transforms", parent, child), Edges(
             times, parent, child, as_rows("poses", poses, (len(times), 7))))
@@ -86,8 +85,7 @@ class Identifier:
                              quaternion: ArrayLike) -> None:
         """Add a fixed pose of a frame in its parent: translation (3,) [m], quaternion x, y, z, w.
         """
-        check_name("parent", parent)
-        check_name("child", child)
+        as_names("parent and child", [parent, child])
         self._core.add_static_transform(
             parent, child, as_rows("translation", translation, (3,)).tolist(),
             as_rows("quaternion", quaternion, (4,)).tolist())

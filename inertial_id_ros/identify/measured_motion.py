@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 
 from ..estimate import NoEstimate, Outcome
 from ..geometry.shape import Shape
-from ..io.fields import as_finite_rows, as_rotations, as_stamps
+from ..io.fields import as_rotations, as_rows, as_stamps
 from ..kinds import made, with_findings
 from ..model.history import History
 from ..motion.frames import quaternions_of
@@ -46,10 +46,10 @@ def identify_accelerations(stamps: ArrayLike, rotation: ArrayLike, acceleration:
     times, frame = as_stamps("the motion", stamps), settings.wrench.sensor_frame
     n, beliefs = len(times), named_beliefs(settings)
     axes = as_rotations("rotation", rotation, n)
-    moving = [as_finite_rows(name, values, (n, 3)) for name, values in (
+    moving = [as_rows(name, values, (n, 3), finite=True) for name, values in (
         ("acceleration", acceleration), ("omega", omega),
         ("alpha", omega if alpha is None else alpha))]
-    readings = settings.wrench.sign * as_finite_rows("wrench", wrench, (n, 6))
+    readings = settings.wrench.sign * as_rows("wrench", wrench, (n, 6), finite=True)
     if n < FEW:
         return NoEstimate(int(times[-1]) if n else 0, frame, f"the motion holds {n} samples; at "
                           f"least {FEW} are needed")

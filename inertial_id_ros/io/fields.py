@@ -45,8 +45,8 @@ def as_stamps(what: str, stamps: ArrayLike) -> Stamps:
     return times
 
 
-def as_rows(what: str, values: ArrayLike, shape: tuple[int, ...]) -> Array:
-    """Values of a shape as a copy of floats, which may be NaN or infinite (raises InvalidData)."""
+def as_rows(what: str, values: ArrayLike, shape: tuple[int, ...], finite: bool = False) -> Array:
+    """Values of a shape as a copy of floats, perhaps NaN or infinite (raises InvalidData)."""
     try:
         given = np.asarray(values)
     except ValueError as error:  # rows of different lengths
@@ -54,20 +54,14 @@ def as_rows(what: str, values: ArrayLike, shape: tuple[int, ...]) -> Array:
     if given.shape != shape or given.dtype.kind not in "iuf":
         raise InvalidData(f"{what} has shape {given.shape} and type {given.dtype}; real numbers "
                           f"of shape {shape} are needed")
-    return given.astype(float)
-
-
-def as_finite_rows(what: str, values: ArrayLike, shape: tuple[int, ...]) -> Array:
-    """As `as_rows`, and finite (raises InvalidData)."""
-    rows = as_rows(what, values, shape)
-    if not np.isfinite(rows).all():
+    if finite and not np.isfinite(given).all():
         raise InvalidData(f"{what} holds numbers that are not finite")
-    return rows
+    return given.astype(float)
 
 
 def as_rotations(what: str, values: ArrayLike, count: int) -> Array:
     """Rotation matrices (count, 3, 3) as a copy (raises InvalidData where they are none)."""
-    matrices = as_finite_rows(what, values, (count, 3, 3))
+    matrices = as_rows(what, values, (count, 3, 3), finite=True)
     off = np.abs(matrices @ matrices.transpose(0, 2, 1) - np.eye(3)).max(axis=(1, 2), initial=0.0)
     wrong = (off > _ORTHOGONAL) | (np.linalg.det(matrices) < 0.0)
     if wrong.any():
@@ -84,12 +78,6 @@ def as_names(what: str, names: Sequence[str]) -> tuple[str, ...]:
     if not given or len(set(given)) < len(given):
         raise InvalidData(f"{what} must be different names, at least one; got {list(given)}")
     return given
-
-
-def check_name(what: str, name: str) -> None:
-    """Raise InvalidData where the name of a frame is no text."""
-    if not isinstance(name, str):
-        raise InvalidData(f"{what} is {name!r:.200}; it must be the name of a frame")
 
 
 def text(content: Mapping[str, Any], name: str) -> str:
