@@ -139,12 +139,11 @@ class InertialIdNode(LifecycleNode):
 
     def _clean_up(self) -> None:
         assert self._action is not None
-        for timer in {*self.timers} - self._lasting:
-            self.destroy_timer(timer)
-        for service in {*self.services} - self._lasting:
-            self.destroy_service(service)
-        for publisher in {*self.publishers} - self._lasting:
-            self.destroy_lifecycle_publisher(publisher)
+        for made, destroy in ((self.timers, self.destroy_timer),
+                              (self.services, self.destroy_service),
+                              (self.publishers, self.destroy_lifecycle_publisher)):
+            for one in {*made} - self._lasting:
+                destroy(one)
         self._action.close()
         self._action = None
         self.estimation.worker.stop(STOP_TIME)

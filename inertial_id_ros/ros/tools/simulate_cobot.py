@@ -74,9 +74,6 @@ class SimulateCobotNode(Node):
         f, t = message.force, message.torque
         self._push = sign * np.array([f.x, f.y, f.z, t.x, t.y, t.z])
 
-    def _feel(self) -> None:
-        """Do what the arm does where it is pushed: nothing."""
-
     def run(self, stop: threading.Event) -> None:
         """Publish what is latched, then each sample when it is due, until stopped."""
         start, stamp = time.monotonic(), time.time_ns()  # of sample 0
@@ -92,7 +89,6 @@ class SimulateCobotNode(Node):
                 self.get_logger().warning("behind schedule; the arm stood still meanwhile")
             count = min(max(1, round(self.ahead * settings.rate)), total - number)
             block = self.cobot.samples(number, count)
-            self._feel()
             self._publish(sample_messages(self.cobot, block._replace(
                 wrench=block.wrench + self._push), stamp), start, stamp, stop)
             number += count
@@ -139,8 +135,9 @@ class CommandedCobotNode(SimulateCobotNode):
             message_type("control_msgs/msg/DynamicJointState"), "dynamic_joint_states", 10)
         self.create_timer(STATED_PERIOD, self._state_payload)
 
-    def _feel(self) -> None:
+    def _take_push(self, message: Wrench) -> None:
         """Come to rest where a push is too large, and refuse motions until unlocked."""
+        super()._take_push(message)
         force = float(np.linalg.norm(self._push[:3]))
         if force > STOP_FORCE and not self._stopped:
             self._stopped = f"protective stop: a push of {force:.0f} N"
