@@ -150,18 +150,16 @@ def decode(topic: InputTopic, messages: Sequence[bytes], times: Sequence[int] | 
 
 
 class StatedPayload(NamedTuple):
-    """The payload that the driver says it compensates: its frame (empty: that of the sensor), and
-    values (10,): mass [kg], centre of mass [m], inertia about it xx, xy, xz, yy, yz, zz."""
+    """The payload that the driver says it compensates."""
 
-    frame: str
-    values: Array
+    frame: str  # empty: that of the sensor
+    values: Array  # (10,) mass [kg], centre of mass [m], inertia about it xx, xy, xz, yy, yz, zz
 
 
 def stated_payload(topic: InputTopic, data: bytes, name: str, decode: Callable[[bytes, str], Any]
                    ) -> StatedPayload | None:
-    """The payload that a serialised message of one of `PAYLOADS` states; None: none (raises
-    ValueError: damaged). name: of the payload among interfaces; decode: bytes and type to message.
-    """
+    """The payload that a message of one of `PAYLOADS` states (raises ValueError: damaged); name: of
+    it among interfaces; decode: makes a message of bytes and a type."""
     if topic is inputs.DYNAMIC_PAYLOAD:
         values = payload_among(read_interfaces(data), name)
         return None if values is None else StatedPayload("", values)

@@ -43,8 +43,7 @@ def config_file(name: str) -> Path:
 
 
 def write_atomically(path: Path, text: str) -> None:
-    """Replace a file in one step: even a loss of power leaves the old file or the new one, whole
-    (raises OSError). It has the rights that the umask and the folder give to any new file."""
+    """Replace a file in one step, whole even after a loss of power (raises OSError)."""
     temporary = path.with_name(f".partial-{secrets.token_hex(8)}{path.suffix}")
     try:
         with temporary.open("x", encoding="utf-8") as file:
@@ -92,8 +91,7 @@ def check_outputs(wanted: Mapping[str, Path | None],
 
 
 def report_file(folder: Path, recording: Path) -> Path:
-    """A new file for a recording's report in a folder, numbered if need be (raises InvalidSetting).
-    """
+    """A new file for a recording's report in a folder, perhaps numbered (raises InvalidSetting)."""
     path = user_path(folder)
     try:
         path.mkdir(parents=True, exist_ok=True)
@@ -135,8 +133,7 @@ def read_document(path: Path, kind: str, version: int, limit: int = MAX_JSON_BYT
 
 
 def read_report(path: Path, limit: int = MAX_REPORT_BYTES) -> Content:
-    """The mapping in a JSON file of any kind, None in place of NaN (raises DamagedFile, OSError).
-    """
+    """The mapping in a JSON file, None in place of NaN (raises DamagedFile, OSError)."""
     try:
         tree = json.loads(read_text(path, limit), parse_constant=lambda word: None)
     except (ValueError, RecursionError) as error:

@@ -40,9 +40,9 @@ REASONS = {
 
 
 class CompensatedWrench:
-    """Publishes compensated wrenches while anybody subscribes; `update` and `withhold` are called
-    from other threads, all else from that of the streams. `resolve` gives full names of topics,
-    `age` the time since the sample of a stamp [ns] came [s]."""
+    """Publishes compensated wrenches while anybody subscribes; other threads may call `update` and
+    `withhold`. `resolve`: full names of topics; `age`: since the sample of a stamp [ns] came [s].
+    """
 
     def __init__(self, node: Node, resolve: Callable[[str], str], settings: Settings,
                  age: Callable[[int], float]) -> None:

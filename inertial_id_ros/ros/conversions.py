@@ -113,8 +113,7 @@ def inertia_message(body: Body) -> Inertia:
 
 
 def summary_message(outcome: Outcome, sequence: int = 0) -> InertialSummary:
-    """The message of `~/summary`; without an estimate all its numbers are NaN. `sequence`: of the
-    `InertialParameters` that it sums up; 0 in feedback."""
+    """The message of `~/summary`, of the `InertialParameters` of that number; 0 in feedback."""
     message = InertialSummary(header=header(outcome), sequence=sequence,
                               names=list(bodies.PARAMETER_NAMES))
     if isinstance(outcome, NoEstimate):
@@ -130,9 +129,8 @@ def summary_message(outcome: Outcome, sequence: int = 0) -> InertialSummary:
 
 def parameters_message(outcome: Outcome, findings: Iterable[Finding], sequence: int = 0,
                        age: float = NAN) -> InertialParameters:
-    """The message of an outcome, with findings of this moment; without an estimate all its numbers
-    are NaN. `sequence`: of the publication, 0 in an answer; `age`: of the newest sample used [s].
-    """
+    """The message of an outcome, with findings of now, number of the publication (0 in an answer),
+    and age of the newest sample used [s]; without an estimate all its numbers are NaN."""
     doubting, known = doubting_first(findings), isinstance(outcome, Estimate)
     body, bias = ((outcome.body, outcome.bias) if isinstance(outcome, Estimate) else
                   (NOBODY, np.full(6, NAN)))
@@ -197,9 +195,8 @@ class Publishing:
         self._sequence = 0  # of the last message with parameters
 
     def publish_outcome(self, outcome: Outcome, findings: Sequence[Finding], age: float) -> None:
-        """Publish parameters and summary; markers, which take longer, where anybody listens; the
-        plain inertia, without verdict and stale mark, where all of it is known, and fresh. One call
-        at a time; arguments as of `parameters_message`."""
+        """Publish parameters and summary; markers where anybody listens, as they take longer; the
+        plain inertia, without verdict and stale mark, where all is known and fresh."""
         self._sequence += 1
         self._parameters.publish(parameters_message(outcome, findings, self._sequence, age))
         self._summary.publish(summary_message(outcome, self._sequence))

@@ -38,8 +38,7 @@ PAYLOAD = {
 
 class Parameters:
     """The parameters of a node that declares them from overrides; `settings`: their values (raises
-    InvalidSetting: a given value is not allowed, or a name is misspelt). `change` is called with
-    other settings before they are in use, and raises InertialIdError where they cannot be used."""
+    InvalidSetting). `change` gets other settings first, and raises InertialIdError to refuse."""
 
     def __init__(self, node: Node, change: Callable[[Settings], None]) -> None:
         self._node, self._change = node, change

@@ -60,9 +60,8 @@ class SceneWatch:
 
 
 def read_obstacles(scene: Any, find_frame: Callable[[str], Array]) -> list[Obstacle]:
-    """All objects of a whole scene's world (raises InvalidShape: an octomap, a plane, a cone, or no
-    shape; InvalidData: a pose). find_frame: (4, 4) from axes of a frame to those of the root of the
-    robot description."""
+    """All objects of a whole scene (raises InvalidShape: an octomap, a plane, a cone; InvalidData:
+    a pose). find_frame: (4, 4) from axes of a frame to those of the description's root."""
     if scene.is_diff:
         raise InvalidShape("the planning scene is a difference; ask for the whole scene")
     if len(scene.world.octomap.octomap.data):

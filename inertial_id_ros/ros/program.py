@@ -33,9 +33,8 @@ WAKE = 0.2  # s until a request to stop is seen when nothing else happens
 
 
 def start_ros(program: str, words: Sequence[str]) -> list[str]:
-    """Start rclpy with the ROS arguments among the words that follow the program's name, without
-    its signal handlers, in place of which there is `stop_flag`; returns the other words (raises
-    InvalidSetting where ROS does not understand its own)."""
+    """Start rclpy with the ROS arguments among these words, without signal handlers, for which
+    there is `stop_flag`; returns the other words (raises InvalidSetting: bad ROS arguments)."""
     try:
         rclpy.init(args=[program, *words], signal_handler_options=SignalHandlerOptions.NO)
         return remove_ros_args([program, *words])[1:]

@@ -28,13 +28,11 @@ TONES = {PASSED: "good", OPEN: "fair", FAILED: "bad"}
 
 
 class Wanted(NamedTuple):
-    """The accuracy that was asked for, as half widths of 95 % intervals: of the mass as a share of
-    it; of each coordinate of the centre of mass [m]; of each entry of the inertia as a share of the
-    mean principal moment, 0 where it is not asked for."""
+    """The accuracy that was asked for, as half widths of 95 % intervals."""
 
-    mass_accuracy: float
-    com_accuracy: float
-    inertia_accuracy: float = 0.0
+    mass_accuracy: float  # as a share of the mass
+    com_accuracy: float  # of each coordinate of the centre of mass [m]
+    inertia_accuracy: float = 0.0  # as a share of the mean principal moment; 0: not asked for
 
     def sigma(self, phi: Array) -> Array:
         """Standard deviations (10,) of the report of a payload phi (10,); inf: not asked for."""
