@@ -12,7 +12,7 @@ from typing import NamedTuple, TextIO
 
 import numpy as np
 
-from ...cli import OK
+from ...cli import INTERRUPTED, OK
 from ...estimate import CONFIDENCE_95, Estimate
 from ...inertia import Array, report_from_phi
 from ...io.files import without_nonfinite
@@ -48,6 +48,11 @@ class End(Exception):
     def __init__(self, status: int, text: str, advice: str = "") -> None:
         super().__init__(text)
         self.status, self.text, self.advice = status, text, advice
+
+
+def interrupted(stopped: str = "") -> End:
+    """The end that the user wants."""
+    return End(INTERRUPTED, f"interrupted; {stopped}nothing was applied")
 
 
 class Show:

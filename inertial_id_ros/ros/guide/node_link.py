@@ -18,8 +18,7 @@ from rclpy.experimental import EventsExecutor
 from inertial_id_ros.msg import InertialParameters
 from inertial_id_ros.srv import Apply
 
-from ...apps.guide.show import End
-from ...cli import INTERRUPTED
+from ...apps.guide.show import interrupted
 from ...errors import InvalidData
 from ...estimate import Estimate
 from ...inertia import phi_from_body, report_jacobian
@@ -75,7 +74,7 @@ class GuideNode:
         end = time.monotonic() + seconds
         while not condition():
             if self.stop.is_set():
-                raise End(INTERRUPTED, "interrupted; nothing was applied")
+                raise interrupted()
             if time.monotonic() >= end:
                 return False
             self.stop.wait(POLL)

@@ -14,7 +14,7 @@ from std_srvs.srv import Trigger
 from inertial_id_ros.srv import Save
 
 from ...apps.guide.checks import Row, check_at_rest, check_by_motion, failed, prove
-from ...apps.guide.show import LONGEST_MOTION, End, Show
+from ...apps.guide.show import LONGEST_MOTION, End, Show, interrupted
 from ...cli import CHECK_FAILED, INTERRUPTED, NOT_APPLIED, NOT_IDENTIFIED, OK
 from ...errors import InertialIdError
 from ...estimate import UNOBSERVED
@@ -206,7 +206,7 @@ class Session:
                       f"It is not known whether the arm has stopped ({ended.reason}): use the "
                       "emergency stop. Nothing was applied.", NO_ANSWER)
         if self.guide.stop.is_set():
-            raise End(INTERRUPTED, "interrupted; the arm has stopped; nothing was applied")
+            raise interrupted("the arm has stopped; ")
         if ended.reason:
             raise End(self._status, f"The arm has stopped: {ended.reason}. Nothing was applied.",
                       AFTER_A_STOP)
