@@ -5,6 +5,7 @@ the payload from then on, nothing compensated is published meanwhile, and older 
 from __future__ import annotations
 
 import json
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -12,7 +13,7 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
+from rclpy.callback_groups import ReentrantCallbackGroup
 
 from inertial_id_ros.srv import Apply
 
@@ -46,9 +47,19 @@ class ApplyService:
         self._robot = RosClient(node, node.settings.apply.timeout)
         # That of this node alone: an undo must not reach another arm.
         self._file = node.files.own(FILE)
-        offer(node, Apply, "apply", self._answer, MutuallyExclusiveCallbackGroup())
+        self._running = threading.Lock()
+        offer(node, Apply, "apply", self._answer, ReentrantCallbackGroup())
 
     def _answer(self, request: Any, response: Any) -> str:
+        """An application that waited for another one would be sent when nobody expects it."""
+        if not self._running.acquire(blocking=False):
+            raise InvalidData("another application is under way; try again later")
+        try:
+            return self._carry_out(request, response)
+        finally:
+            self._running.release()
+
+    def _carry_out(self, request: Any, response: Any) -> str:
         """Plan, and if wanted send; what was or would be sent (raises InertialIdError)."""
         settings = self._node.settings
         name = request.target or settings.apply.target
