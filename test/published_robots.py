@@ -59,15 +59,10 @@ def three_links() -> ThreeLinks:
                       tuple(slice(BODY_SIZE * k, BODY_SIZE * (k + 1)) for k in range(3)))
 
 
-def strict(robot: ThreeLinks, form: str, margin: float = STRICT) -> Limits:
-    """``M(body) - margin 1 >= 0`` of each body (eq. 21), in SI units."""
-    def limits(phi: cp.Expression) -> list[cp.Expression]:
-        side = {"pseudo": 4, "spatial": 6}[form]
-        matrices = [cp.reshape(FORMS[form] @ phi[where], (side, side), order="C")
-                    for where in robot.bodies]
-        return [matrix - margin * np.eye(matrix.shape[0]) for matrix in matrices]
-
-    return limits
+def strict(robot: ThreeLinks) -> Limits:
+    """Spatial inertia of each body, less a margin, ``>= 0`` (eq. 21), in SI units."""
+    return lambda phi: [cp.reshape(FORMS["spatial"] @ phi[where], (6, 6), order="C")
+                        - STRICT * np.eye(6) for where in robot.bodies]
 
 
 # Table 6, in the order of the base parameters: ordinary least squares, and FBPE-OLS within the

@@ -107,10 +107,8 @@ def test_wrong_stamps_are_refused(wrong: Any) -> None:
 def test_a_wrong_array_is_refused_by_name_and_leaves_no_trace(name: str, wrong: Any) -> None:
     made, given = make(), {**GOOD, name: wrong}
     with pytest.raises(InvalidData, match=name):
-        if name == "wrench":
-            made.add_wrenches(given["stamps"], FRAME, given["wrench"])
-        else:
-            made.add_joint_states(given["stamps"], given["names"], given["positions"])
+        made.add_wrenches(given["stamps"], FRAME, given["wrench"])
+        made.add_joint_states(given["stamps"], given["names"], given["positions"])
     assert not made.solve().valid
 
 

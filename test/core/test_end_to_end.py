@@ -32,6 +32,7 @@ from inertial_id_ros.estimate import Estimate, NoEstimate, Outcome
 from inertial_id_ros.identify.identifier import Identifier, make_identifier
 from inertial_id_ros.inertia import body_from_phi, six_from_tensor
 from inertial_id_ros.io.inputs import JointStates, Wrenches
+from inertial_id_ros.motion.frames import chain_of
 from inertial_id_ros.settings import Settings
 
 MOUNT = pin.SE3(pin.rpy.rpyToMatrix(0.4, -0.9, 2.0), np.array([0.03, -0.02, 0.08]))
@@ -239,15 +240,15 @@ def test_blocks_rate_and_questions_do_not_matter() -> None:
 # ---- what happens to the payload, and the load to remove -----------------------------------------
 
 
-def compensated(live: Compensation, part: list[Any]) -> list[tuple[int, np.ndarray]]:
-    """Stamps and compensated wrenches of blocks of joint states and wrenches."""
-    by_type = {type(some): some for some in part}
+def compensated(live: Compensation, part: list[Any]) -> list[float]:
+    """Sizes of the forces [N] that are left of a block of joint states and one of wrenches."""
+    by_type, out = {type(some): some for some in part}, []
     q, y = by_type[JointStates], by_type[Wrenches]
-    out = []
-    for k, stamp in enumerate(y.stamps.tolist()):
-        live.add_joint_state(stamp, NAMES, q.positions[k].tolist())
-        got = live.compensate(stamp, FRAME, y.rows[k].tolist())
-        out += [] if got is None else [(stamp, np.asarray(got))]
+    for stamp, positions, row in zip(y.stamps.tolist(), q.positions.tolist(), y.rows.tolist(),
+                                     strict=True):
+        live.add_joint_state(stamp, NAMES, positions)
+        got = live.compensate(stamp, FRAME, row)
+        out += [] if got is None else [float(np.linalg.norm(got[:3]))]
     return out
 
 
@@ -255,16 +256,12 @@ def test_a_grip_and_a_release_in_motion_are_named_and_the_load_follows() -> None
     made = make_identifier(Settings())
     made.set_robot_description(URDF)
     live = Compensation(made.settings.compensation, -1.0)
+    live.use_chain(chain_of(URDF, FRAME))
     changes: list[float] = []
     late: list[float] = []
     before: set[str] = set()
-    for k, (now, part) in enumerate(gripped().blocks(0.1)):
-        if k == 10:
-            chain = made.streams.chain
-            assert chain is not None
-            live.use_chain(chain)
-        late += [float(np.linalg.norm(wrench[:3])) for _, wrench in compensated(live, part)
-                 if now > RELEASE + 3.0]
+    for now, part in gripped().blocks(0.1):
+        late += [size for size in compensated(live, part) if now > RELEASE + 3.0]
         made.add_arrays(part)
         live.use(made.course.load)
         names = {finding.name for finding in made.findings()}
@@ -325,10 +322,7 @@ def test_a_payload_that_the_driver_compensates_is_part_of_the_sum(terms: str) ->
     gap = np.abs(outcome.report - truth)
     assert gap[0] < 0.01 * truth[0] and (gap[:4] < 3.0 * outcome.sigma[:4]).all()
     live = Compensation(made.settings.compensation, -1.0)
-    chain = made.streams.chain
-    assert chain is not None
-    live.use_chain(chain)
+    live.use_chain(chain_of(URDF, FRAME))
     live.use(made.course.load)
-    off = [np.linalg.norm(out[:3]) for _, block in samples.blocks() for _, out in compensated(
-        live, block)]
+    off = [size for _, part in samples.blocks() for size in compensated(live, part)]
     assert len(off) > 1000 and np.median(off) < 0.5

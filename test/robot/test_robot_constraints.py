@@ -131,7 +131,7 @@ def test_a_body_near_its_design_is_as_far_from_it_as_allowed() -> None:
 
 
 ROBOT = paper.three_links()
-SPATIAL = paper.strict(ROBOT, "spatial")
+SPATIAL = paper.strict(ROBOT)
 
 
 def test_the_second_vector_of_table_1_is_infeasible_with_a_proof_and_the_first_feasible(
