@@ -194,9 +194,9 @@ def estimator(name, **settings):
         made=made, solve=lambda data, shape: made.solve(data.problems[weighting], shape))
 
 
-def inside_box(rng, points):
-    """phi of random point masses inside BOX; fewer than four: a singular body."""
-    where = BOX.points[rng.choice(len(BOX.points), points)]
+def inside_box(rng, points, shape=BOX):
+    """phi of random point masses inside a shape; fewer than four: a singular body."""
+    where = shape.points[rng.choice(len(shape.points), points)]
     return point_columns(where) @ (rng.uniform(0.2, 2.0, points) / points)
 
 

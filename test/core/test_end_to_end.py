@@ -52,8 +52,8 @@ def make(*fixed: Any, urdf: str = URDF, **changes: Any) -> Identifier:
     return made
 
 
-def result(made: Identifier, samples: Recording, every: float = 0.0) -> Outcome:
-    samples.outcomes(made, every)
+def result(made: Identifier, samples: Recording) -> Outcome:
+    samples.outcomes(made)
     return made.solve()
 
 
@@ -118,21 +118,6 @@ def test_with_noise_the_truth_lies_within_the_intervals(method: str) -> None:
     assert error.max() < 4.0 and error.mean() < 1.6
     assert outcome.min_eigenvalue > 0.0 and outcome.verdict[0] == 2
     assert outcome.samples == pytest.approx(10.0 * 500.0, rel=0.1)
-
-
-def test_live_and_recorded_data_give_the_same_numbers_whatever_arrives_late() -> None:
-    rng = np.random.default_rng(7)
-    samples = record(noise=1.0, extra=BIAS).changed(
-        wrench=lambda s: s.part(s.at % 4.0 > 0.3), motion=lambda s: s.part(s.at % 5.0 > 0.9))
-    once = result(make(), samples)
-
-    def late(stream: Stream) -> Stream:
-        return stream._replace(at=stream.at + rng.uniform(0.0, 0.015, len(stream.at)))
-    live = result(make(), samples.changed(wrench=late, motion=late), 0.013)
-    assert isinstance(once, Estimate) and isinstance(live, Estimate)
-    np.testing.assert_allclose(live.report, once.report, rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(live.sigma, once.sigma, rtol=1e-9)
-    assert live.samples == once.samples and live.stamp_ns == once.stamp_ns
 
 
 def test_a_still_arm_gives_no_numbers_that_look_known() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from inertial_id_ros.motion.motion import BIN_NS
 from inertial_id_ros.motion.track import Fault, Signal, Track, joined_signals
-from inertial_id_ros.samples.ring import REORDER_NS, Ring, spacing_of
+from inertial_id_ros.samples.ring import JUMP_NS, REORDER_NS, Ring, spacing_of
 from inertial_id_ros.samples.wrenches import CHUNK, Wrenches
 
 START = 10**15
@@ -128,6 +128,13 @@ def test_copies_and_late_samples_are_dropped() -> None:
     ring = filled(np.r_[START + STEP * np.arange(500), START + 499 * STEP, late])
     assert len(ring) == 500
     assert ring.counts == {"repeated": 1, "late": 1}
+
+
+@pytest.mark.parametrize(("by", "kept"), [(30, 110), (-30, 10)])
+def test_a_clock_that_jumps_is_followed_after_ten_samples(by: int, kept: int) -> None:
+    stamps = START + STEP * np.arange(110)
+    stamps[100:] += by * JUMP_NS
+    assert len(filled(stamps[:-1])) == 100 and len(filled(stamps)) == kept
 
 
 def test_spacing_of_bursts_pauses_and_lost_samples() -> None:

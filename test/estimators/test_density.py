@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import trimesh
-from problems import Data, box, compress, estimator, make_rows, motion
+from problems import BOX, compress, estimator, inside_box, make_rows, motion
 from scipy.optimize import least_squares
 from scipy.spatial.transform import Rotation
 
@@ -34,8 +34,6 @@ from inertial_id_ros.inertia import (
 )
 from inertial_id_ros.settings import Settings
 
-BOX = box()
-
 
 def _mesh() -> Shape:
     """A filled cone, tilted."""
@@ -49,19 +47,11 @@ SHAPES = {"box": BOX, "mesh": _mesh(),
 PRIORS = {name: density_prior(shape) for name, shape in SHAPES.items()}
 
 
-def _inside(rng: np.random.Generator, count: int = 6, shape: Shape = BOX) -> np.ndarray:
-    where = shape.points[rng.choice(len(shape.points), count)]
-    return point_columns(where) @ (rng.uniform(0.2, 2.0, count) / count)
-
-
-def _data(seed: int, samples: int = 200, speed: float = 1.0,
-          phi: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, Data]:
-    """Information matrix and vector of noisy data of a body in the box, and the problem."""
+def _data(seed: int, phi: np.ndarray, samples: int = 200) -> tuple[np.ndarray, np.ndarray]:
+    """Information matrix and vector of noisy data of a body."""
     rng = np.random.default_rng(seed)
-    phi = _inside(rng) if phi is None else phi
-    problem = compress(make_rows(rng, phi, motion(rng, samples, 3.0, speed)))
-    marginal = problem.problems["noise"]
-    return marginal.information, marginal.matrix.T @ marginal.target, problem
+    marginal = compress(make_rows(rng, phi, motion(rng, samples))).problems["noise"]
+    return marginal.information, marginal.matrix.T @ marginal.target
 
 
 class BruteForce:
@@ -117,8 +107,8 @@ def test_the_mode_is_the_optimum_of_an_independent_search(name: str, width: floa
                                                           ) -> None:
     """Wide densities and rich data make narrow, curved valleys."""
     prior = {"ball": balls(0.4)[0][1], "far ball": balls(1.0)[0][1], **PRIORS}[name]
-    phi = _inside(np.random.default_rng(seed), 6, SHAPES.get(name, BOX))
-    information, vector, _ = _data(seed + 10, samples=(60, 400, 2000)[seed], phi=phi)
+    phi = inside_box(np.random.default_rng(seed), 6, SHAPES.get(name, BOX))
+    information, vector = _data(seed + 10, phi, samples=(60, 400, 2000)[seed])
     mass = vector[0] / information[0, 0]
     brute = BruteForce(information, vector, prior, width, mass, slack=False)
     mode = find_mode(information, vector, prior, width, mass)
@@ -131,8 +121,8 @@ def test_the_mode_is_the_optimum_of_an_independent_search(name: str, width: floa
 @pytest.mark.parametrize("seed", range(3))
 def test_with_slack_the_posterior_is_the_joint_optimum_and_its_covariance(
         shape: str, seed: int) -> None:
-    phi = _inside(np.random.default_rng(seed), 20, SHAPES[shape])
-    information, vector, _ = _data(seed, phi=phi)
+    phi = inside_box(np.random.default_rng(seed), 20, SHAPES[shape])
+    information, vector = _data(seed, phi)
     mass = vector[0] / information[0, 0]
     prior = PRIORS[shape]
     brute = BruteForce(information, vector, prior, 1.0, mass, slack=True)

@@ -11,7 +11,6 @@ import pytest
 from problems import (
     BOX,
     NOISE,
-    box,
     compress,
     estimator,
     hard_case,
@@ -183,7 +182,7 @@ def test_the_prior_of_entropic_is_half_the_hessian_of_the_regulariser(rng, monke
     monkeypatch.setattr(entropic, "GAMMAS", (gamma,))
     noise = 100.0 * NOISE  # which leave the prior a part of the covariance
     problem = compress(make_rows(rng, inside_box(rng, 6), motion(rng, speed=2.0), noise), noise)
-    found = estimator("entropic", shape__error=0.0).solve(problem, box())
+    found = estimator("entropic", shape__error=0.0).solve(problem, BOX)
     prior = np.linalg.inv(found.covariance) - problem.problems["noise"].information
     steps = np.linalg.cholesky(np.linalg.inv(prior))
     steps = steps @ np.linalg.qr(rng.normal(size=(10, 10)))[0]  # one standard deviation each
