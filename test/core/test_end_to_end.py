@@ -14,7 +14,10 @@ from scenes import (
     BIAS,
     BODY,
     FRAME,
+    GRAVITY,
     NAMES,
+    NOISE,
+    NOTHING,
     START,
     URDF,
     Points,
@@ -23,9 +26,13 @@ from scenes import (
     body,
     record,
     settings,
+    stream,
+    times,
+    wide_motion,
 )
 from scipy.spatial.transform import Rotation
 
+from inertial_id_ros.apps.simulation.cobot import ArmEngine
 from inertial_id_ros.compensation.live import Compensation
 from inertial_id_ros.errors import InvalidShape
 from inertial_id_ros.estimate import Estimate, NoEstimate, Outcome
@@ -118,6 +125,16 @@ def test_with_noise_the_truth_lies_within_the_intervals(method: str) -> None:
     assert error.max() < 4.0 and error.mean() < 1.6
     assert outcome.min_eigenvalue > 0.0 and outcome.verdict[0] == 2
     assert outcome.samples == pytest.approx(10.0 * 500.0, rel=0.1)
+
+
+def test_small_errors_of_clock_and_base_are_estimated_with_their_signs() -> None:
+    """Stamps of the wrench that are late, and a base that leans the other way than gravity."""
+    made = make_identifier(Settings())
+    made.set_robot_description(URDF)
+    outcome = result(made, record(12.0, tilt=0.01, noise=1.0, extra=BIAS).changed(
+        wrench=lambda s: s._replace(stamp=s.stamp + 0.008)))
+    assert isinstance(outcome, Estimate)
+    np.testing.assert_allclose(outcome.alignment[3:], [-0.01, -0.01, -0.008], atol=1e-3)
 
 
 def test_a_still_arm_gives_no_numbers_that_look_known() -> None:
@@ -255,6 +272,26 @@ def test_a_grip_and_a_release_in_motion_are_named_and_the_load_follows() -> None
     for at in (GRIP, RELEASE):
         assert any(at < t < at + 2.0 for t in changes), changes
     assert len(late) > 200 and np.mean(late) < 1.0
+
+
+def test_what_is_put_on_at_rest_is_no_payload_before_the_arm_moves() -> None:
+    """Until then it may as well be a contact, or another zero."""
+    t = times(16.0, 200.0)
+    phase = np.where(t < 11.0, np.minimum(t, 7.0), t - 11.0)  # it rests from 7 to 11 s
+    motion = ArmEngine(URDF, NOTHING, GRAVITY).evaluate(*wide_motion(7.0, 2)(phase))
+    both = Points(np.concatenate([np.tile(BODY.masses, (len(t), 1)),
+                                  (t > 8.5)[:, None] * body(5, 1.2).masses], 1),
+                  np.concatenate([BODY.places, body(5, 1.2).places]))
+    noise = NOISE * np.random.default_rng(1).normal(size=(len(t), 6))
+    samples = Recording(motion, both, [
+        stream(JointStates, (NAMES,), motion.q, 16.0),
+        stream(Wrenches, (FRAME,), BIAS + noise - both.wrench(motion), 16.0)])
+    made, named = make_identifier(Settings()), []
+    made.set_robot_description(URDF)
+    for now, part in samples.blocks(0.25):
+        made.add_arrays(part)
+        named += [now] if "payload_changed" in {f.name for f in made.findings()} else []
+    assert 11.0 < named[0] < 13.5
 
 
 def test_a_payload_that_pours_is_followed_and_not_taken_for_another() -> None:

@@ -110,6 +110,11 @@ def test_slopes_are_those_of_the_effect(made: Callable[[Rows], Term]) -> None:
         slope = (ahead - behind) / (2.0 * step)
         np.testing.assert_allclose(here.slopes[..., k], slope,
                                    atol=0.03 * max(float(np.abs(slope).max()), 1e-3))
+    if here.through is not None:  # a load that is a little larger
+        more = rows.A @ (1e-4 * phi)
+        ahead = term.effect(rows, phi, at, load + more).wrench
+        moved = here.through(more[..., None])[..., 0]
+        np.testing.assert_allclose(moved, ahead - here.wrench, atol=0.03 * np.abs(moved).max())
 
 
 # ---- a fit ---------------------------------------------------------------------------------------
@@ -263,6 +268,14 @@ def test_what_acts_is_named_and_the_intervals_hold_the_load_as_it_is_now(
     assert covers(found, points.phi(min(round(RATE * until), len(T)) - 1)).mean() > 0.9
     if what is drifts:
         assert dict(found.named)["bias_drifts"]["force_rate"] == pytest.approx(15.0, rel=0.05)
+
+
+def test_a_slow_motion_by_poor_encoders_makes_no_moment_of_inertia_smaller() -> None:
+    slow, rng = moved(1, SECONDS, RATE, 0.5, harmonics=4), np.random.default_rng(1)
+    motion = motion_from_arrays(URDF, FRAME, NAMES, STAMPS,
+                                slow.q + 1e-3 * rng.normal(size=slow.q.shape))
+    wrench = BODY.wrench(slow) + ZERO + NOISE * rng.normal(size=(len(T), 6))
+    assert covers(explain(window_of(motion, STAMPS, wrench), SHEET, REGION), BODY.phi()).all()
 
 
 def test_what_nothing_explains_widens_the_intervals_and_is_named() -> None:

@@ -12,7 +12,7 @@ from scenes import BODY, FRAME, NAMES, URDF, record
 
 from inertial_id_ros.detect import predictor as module
 from inertial_id_ros.detect.predictor import Predictor
-from inertial_id_ros.detect.row import PHI, SETUP, Row, Rows
+from inertial_id_ros.detect.row import BIAS, PHI, SETUP, Row, Rows
 from inertial_id_ros.io.inputs import JointStates, Wrenches
 from inertial_id_ros.model.history import History
 from inertial_id_ros.model.setup import Setup, low_pass, sheet_of
@@ -92,6 +92,16 @@ def test_no_row_spans_a_hole() -> None:
     assert not ((at > 3.97) & (at < 4.33)).any()
     assert not ((at > 5.95) & (at < 6.55)).any()
     assert (at > 6.7).any()
+
+
+def test_the_zero_moves_by_a_share_of_each_change_of_the_load() -> None:
+    one, *_, other = rows_of(*measured(1.0))[100:150]
+    made = Predictor(replace(sheet_of(Settings()), drift=(0.0, 0.0), gain=0.02))
+    made.mean[:, PHI] = BODY.phi()
+    made.learn(one)
+    change = ((other.A - one.A) @ made.mean[0, PHI]).reshape(2, 3)
+    grown = np.diag(made.predict(other, made.noise(other)).before[0] - made.covariance[0])[BIAS]
+    np.testing.assert_allclose(grown, np.repeat(0.02**2 * (change**2).sum(1), 3), rtol=1e-6)
 
 
 def test_a_filter_is_least_squares(monkeypatch: pytest.MonkeyPatch) -> None:
