@@ -33,7 +33,7 @@ from scipy.spatial.transform import Rotation
 
 from inertial_id_ros.explain.causes import Hysteresis
 from inertial_id_ros.explain.contradictions import contradictions
-from inertial_id_ros.explain.explain import Explanation, explain
+from inertial_id_ros.explain.explain import TEMPER, Explanation, explain
 from inertial_id_ros.explain.fit import VAGUE, Prior, Region, System
 from inertial_id_ros.explain.laws import Cable, Pouring, Swing
 from inertial_id_ros.explain.terms import Term, usual_terms
@@ -268,6 +268,18 @@ def test_what_acts_is_named_and_the_intervals_hold_the_load_as_it_is_now(
     assert covers(found, points.phi(min(round(RATE * until), len(T)) - 1)).mean() > 0.9
     if what is drifts:
         assert dict(found.named)["bias_drifts"]["force_rate"] == pytest.approx(15.0, rel=0.05)
+
+
+def test_the_average_has_the_variance_within_and_between_its_models() -> None:
+    found, _ = explained(tugs, 6.0)
+    odds, phi, within = (np.array(each) for each in zip(*(
+        (m.odds, m.fit.phi, m.fit.covariance) for m in found.models), strict=True))
+    weights = np.exp((odds - odds[0]) / TEMPER)
+    weights /= weights.sum()
+    off = phi - weights @ phi
+    assert weights.max() < 0.9
+    np.testing.assert_allclose(found.covariance, np.tensordot(weights, within, 1)
+                               + (off.T * weights) @ off, rtol=1e-6, atol=1e-15)
 
 
 def test_a_slow_motion_by_poor_encoders_makes_no_moment_of_inertia_smaller() -> None:
