@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import mujoco
 import numpy as np
 import pinocchio as pin
 from scenes import GRAVITY, Points, body, in_sensor, moved
@@ -28,25 +27,14 @@ def test_phi_and_its_moves_to_other_frames_are_those_of_pinocchio():
                                    rtol=1e-12, atol=1e-15)
         np.testing.assert_array_equal(
             inertia.phi_from_pinocchio(inertia.phi_to_pinocchio(phi)), phi)
+        np.testing.assert_array_equal(
+            inertia.tensor_from_six(inertia.six_from_tensor(body.inertia_com)), body.inertia_com)
         moved = inertia.transform_phi(phi, there.rotation, there.translation)
         np.testing.assert_allclose(
             inertia.phi_to_pinocchio(moved), there.act(expected).toDynamicParameters(),
             rtol=1e-10, atol=1e-13)
         matrix = inertia.transform_matrix(there.rotation, there.translation)
         np.testing.assert_allclose(matrix @ phi, moved, rtol=1e-12, atol=1e-14)
-
-
-def test_off_diagonals_are_tensor_entries_as_in_mujocos_fullinertia():
-    mass, com, tensor = random_body(np.random.default_rng(2))
-    six = inertia.six_from_tensor(tensor)
-    full = " ".join(f"{v:.17g}" for v in six[[0, 3, 5, 1, 2, 4]])
-    model = mujoco.MjModel.from_xml_string(
-        f'<mujoco><worldbody><body name="b"><freejoint/><inertial mass="{mass:.17g}" '
-        f'pos="{com[0]:.17g} {com[1]:.17g} {com[2]:.17g}" fullinertia="{full}"/>'
-        "</body></worldbody></mujoco>")
-    axes = Rotation.from_quat(model.body("b").iquat, scalar_first=True).as_matrix()
-    np.testing.assert_allclose(axes @ np.diag(model.body("b").inertia) @ axes.T, tensor, atol=1e-9)
-    np.testing.assert_array_equal(inertia.tensor_from_six(six), tensor)
 
 
 def test_consistency_is_positive_mass_and_the_triangle_inequalities():

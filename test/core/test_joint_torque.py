@@ -18,7 +18,6 @@ from inertial_id_ros.estimate import UNOBSERVED, Estimate, NoEstimate, Outcome
 from inertial_id_ros.identify.identifier import Identifier, make_identifier
 from inertial_id_ros.inertia import Array, is_consistent, phi_to_pinocchio, report_from_phi
 from inertial_id_ros.io.inputs import JointStates
-from inertial_id_ros.model.tool import Tool
 from inertial_id_ros.robot.model import NO_TERMS, RobotModel
 from inertial_id_ros.robot.robot_file import Drives, IdentifiedRobot, load_robot, save_robot
 from inertial_id_ros.settings import Settings
@@ -80,15 +79,6 @@ def test_intervals_cover_the_truth_and_are_not_far_too_wide(identified: Path) ->
     z = np.array([(one.report[:4] - truth) / one.sigma[:4] for one in found])
     assert 0.3 < np.sqrt(np.mean(np.square(z))) < 1.5
     assert np.mean(np.abs(z) < 1.96) > 0.85
-
-
-def test_a_tool_is_taken_out(identified: Path) -> None:
-    made = identifier(identified)
-    tool = Tool(FRAME, 0.5 * block(2.0).phi, 1e-8 * np.eye(10), 0)
-    made.believe(replace(made.beliefs, tool=tool))
-    found = estimate(made, 2.0, 3)
-    assert isinstance(found, Estimate) and found.tool_apart
-    assert found.report[0] == pytest.approx(1.0, rel=0.03)
 
 
 def test_gains_of_currents_and_their_errors_count(identified: Path, tmp_path: Path) -> None:
