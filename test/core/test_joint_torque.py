@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pinocchio as pin
 import pytest
-from torque_arm import FRAME, NAMES, URDF, block, loaded, wide_motion, write_robot
+from torque_arm import FRAME, NAMES, TORQUE_NOISE, URDF, block, loaded, wide_motion, write_robot
 
 from inertial_id_ros.errors import InvalidModel, NotEnoughData, UnknownFrame
 from inertial_id_ros.estimate import UNOBSERVED, Estimate, NoEstimate, Outcome
@@ -22,9 +22,8 @@ from inertial_id_ros.robot.model import NO_TERMS, RobotModel
 from inertial_id_ros.robot.robot_file import Drives, IdentifiedRobot, load_robot, save_robot
 from inertial_id_ros.settings import Settings
 
-START, SECOND = 1_700_000_000_000_000_000, 1_000_000_000
+START = 1_700_000_000_000_000_000  # ns
 RATE = 125.0  # Hz
-NOISE = np.array([0.5, 0.5, 0.5, 0.1, 0.1, 0.1])  # N m of one sample
 AT, LASTS, DURATION = 5.6, 1.0, 9.6  # s
 MASS = 2.0  # kg
 MODEL = RobotModel.from_urdf(URDF, NO_TERMS)
@@ -134,7 +133,7 @@ def exact(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path, phi = tmp_path_factory.mktemp("robot") / "arm.robot", MODEL.nominal
     sd = 1e-3 * np.maximum(np.abs(phi), 1e-2)
     save_robot(path, IdentifiedRobot(NAMES, MODEL.bodies, MODEL.terms, MODEL.gravity, 0.0,
-                                     phi, np.diag(sd**2), 0.25 * NOISE))
+                                     phi, np.diag(sd**2), 0.25 * TORQUE_NOISE))
     return path
 
 
@@ -159,7 +158,7 @@ def play(robot_file: Path, efforts: Array, change: Callable[[JointStates], list[
     fault."""
     made = identifier(robot_file, **settings)
     own = MODEL.regressor(*PATH) @ MODEL.nominal
-    noisy = own + efforts + NOISE * np.random.default_rng(4).normal(size=own.shape)
+    noisy = own + efforts + TORQUE_NOISE * np.random.default_rng(4).normal(size=own.shape)
     first: dict[str, float] = {}
     outcomes = []
     for k in range(0, len(TIMES), block_size):
@@ -228,7 +227,7 @@ def clipped(s: JointStates) -> list[JointStates]:
         s.stamps, NAMES[1:], s.positions[:, 1:], s.efforts[:, 1:])]),
     ("samples_missing.motion", lambda s: []),
     ("samples_repeated.joints", lambda s: [s, s]),
-    ("stamp_stray.joints", lambda s: [s, s._replace(stamps=s.stamps[:1] + 100 * SECOND,
+    ("stamp_stray.joints", lambda s: [s, s._replace(stamps=s.stamps[:1] + 100 * 10**9,
                                                     positions=s.positions[:1],
                                                     efforts=s.efforts[:1])])])
 def test_samples_that_cannot_be_used_are_named_and_do_no_harm(

@@ -22,21 +22,15 @@ RATE = 200  # Hz
 DELAY = 0.012  # s
 
 
-def moving(rng: np.random.Generator, joints: int, seconds: float
-           ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Times with jitter and a sum of sines: t (n,), q, dq, ddq (n, joints)."""
+def moving(rng: np.random.Generator, seconds: float) -> tuple[np.ndarray, ...]:
+    """Times with jitter (n,), and q, dq, ddq (n, 4) of a sum of sines."""
     t = np.arange(0.0, seconds, 1.0 / RATE) + rng.uniform(0.0, 0.2 / RATE, int(seconds * RATE))
-    w = rng.uniform(0.5, 4.0, (4, joints))
-    phase, size = rng.uniform(0.0, 6.3, (2, 4, joints))
-    angle = t[:, None, None] * w + phase
-    scale = 0.1 * size
-    return (t, np.sum(scale * np.sin(angle), axis=1), np.sum(scale * w * np.cos(angle), axis=1),
-            -np.sum(scale * w**2 * np.sin(angle), axis=1))
+    return t, *(rows[:, :4] for rows in wide_motion(seconds, 1, round(0.6 * seconds), 1.2)(t))
 
 
 def test_filtered_rows_still_satisfy_the_equations_of_motion(rng: np.random.Generator) -> None:
     model = RobotModel.from_urdf(random_tree(rng, 4), NO_TERMS)
-    t, q, dq, ddq = moving(rng, 4, 8.0)
+    t, q, dq, ddq = moving(rng, 8.0)
     torque = model.regressor(q, dq, ddq) @ model.nominal
     filtered = RowFilter(recording(1e6 + t, q, torque))
     rows = filtered.rows(model)
@@ -97,7 +91,7 @@ def test_tilt_and_delay_are_found(rng: np.random.Generator) -> None:
     model = RobotModel.from_urdf(random_tree(rng, 4))
     tilt = np.array([0.02, -0.03])
     gravity = 9.81 * np.array([*np.sin(tilt), -np.sqrt(1.0 - np.sum(np.sin(tilt)**2))])
-    t, q, dq, ddq = moving(rng, 4, 15.0)
+    t, q, dq, ddq = moving(rng, 15.0)
     leaning = model.with_gravity(gravity)
     late = leaning.regressor(q, dq, ddq) @ model.nominal
     late += 0.02 * rng.normal(size=late.shape)
