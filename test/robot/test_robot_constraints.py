@@ -38,11 +38,6 @@ def known(phi: Any, like: np.ndarray = BALL.phi, **bounds: Any) -> list[cp.Expre
     return link_limits(phi, "a", bounds, like)
 
 
-def body(phi: np.ndarray) -> cp.Expression:
-    """Parameters as an expression."""
-    return cp.Constant(phi)
-
-
 def bodies(rng: np.random.Generator, count: int) -> list[np.ndarray]:
     """Random parameter vectors, about half of which exist."""
     return [phi_from_body(rng.uniform(0.5, 2.0), rng.normal(size=3),
@@ -51,21 +46,21 @@ def bodies(rng: np.random.Generator, count: int) -> list[np.ndarray]:
 
 def test_pseudo_inertia_asks_for_all_of_consistency_and_spatial_inertia_for_less(
         rng: np.random.Generator) -> None:
-    verdicts = [(is_consistent(phi), *(allows(consistent(body(phi), BALL.phi, form, 0.0))
+    verdicts = [(is_consistent(phi), *(allows(consistent(cp.Constant(phi), BALL.phi, form, 0.0))
                                        for form in ("pseudo", "spatial")))
                 for phi in bodies(rng, 60)]
     assert all(want == got for want, got, _ in verdicts)
     assert all(semi for _, _, semi in verdicts)  # all tensors about the centre are positive
     assert 10 < sum(want for want, _, _ in verdicts) < 50
     negative = phi_from_body(1.0, np.zeros(3), np.diag([1.0, 1.0, -0.1]))
-    assert not allows(consistent(body(negative), BALL.phi, "spatial", 0.0))
+    assert not allows(consistent(cp.Constant(negative), BALL.phi, "spatial", 0.0))
     assert np.linalg.eigvalsh(spatial_inertia(negative))[0] < 0.0
 
 
 def test_centres_of_mass_stay_in_boxes_and_ellipsoids(rng: np.random.Generator) -> None:
     for _ in range(200):
         com = CENTER + rng.uniform(-1.5, 1.5, 3) * HALF
-        phi = body(phi_from_body(rng.uniform(0.1, 9.0), com, np.eye(3)))
+        phi = cp.Constant(phi_from_body(rng.uniform(0.1, 9.0), com, np.eye(3)))
         off = (com - CENTER) / HALF
         inside = allows(*known(phi, box=[CENTER - HALF, CENTER + HALF]))
         assert inside == (np.abs(off).max() <= 1.0)
@@ -80,16 +75,16 @@ def test_a_density_in_an_ellipsoid_is_one_of_points_in_it(rng: np.random.Generat
         directions /= np.linalg.norm(directions, axis=1, keepdims=True)
         points = CENTER + HALF * directions
         phi = point_columns(points) @ rng.uniform(0.1, 1.0, 6)
-        _, border = known(body(phi), ellipsoids=[EGG])
+        _, border = known(cp.Constant(phi), ellipsoids=[EGG])
         assert abs(border.value) < 1e-9  # all on the border
-        assert not allows(*known(body(phi + point_columns(CENTER + 1.1 * HALF)[:, 0]),
+        assert not allows(*known(cp.Constant(phi + point_columns(CENTER + 1.1 * HALF)[:, 0]),
                                  ellipsoids=[EGG]))
     # The centre of mass of this one is inside all the same: eq. 22 is weaker than eq. 23.
-    wide = body(phi_from_body(1.0, CENTER, np.eye(3)))
+    wide = cp.Constant(phi_from_body(1.0, CENTER, np.eye(3)))
     assert allows(*known(wide, com_ellipsoid=EGG)) and not allows(*known(wide, ellipsoids=[EGG]))
     uniform = phi_from_pseudo_inertia(np.diag(np.r_[HALF**2 / 5.0, 0.0])) + point_columns(
         CENTER)[:, 0]
-    _, border = known(body(uniform), ellipsoids=[EGG])
+    _, border = known(cp.Constant(uniform), ellipsoids=[EGG])
     assert border.value == pytest.approx(0.4)  # 1 - 3/5
 
 
@@ -123,8 +118,8 @@ def test_a_union_of_ellipsoids_has_the_optimum_of_points_that_fill_it(
 
 def test_a_body_near_its_design_is_as_far_from_it_as_allowed() -> None:
     off = BALL.phi + BALL.unit @ np.eye(10)[4] * 0.3
-    assert allows(*known(body(off), near_design=0.31))
-    assert not allows(*known(body(off), near_design=0.29))
+    assert allows(*known(cp.Constant(off), near_design=0.31))
+    assert not allows(*known(cp.Constant(off), near_design=0.29))
     near = nearest_robot(BALL.inverse, BALL.inverse @ off,
                          lambda phi: known(phi[0:10], near_design=0.1), BALL)
     assert np.linalg.norm(BALL.inverse @ (near - off)) == pytest.approx(0.2, rel=1e-5)
