@@ -22,7 +22,7 @@ from node_client import (
     get_parameters,
     hears,
     is_physical,
-    set_parameter,
+    use,
     wait_for_finding,
     wait_for_valid,
     wait_until_cleared,
@@ -35,47 +35,103 @@ from visualization_msgs.msg import MarkerArray
 
 from inertial_id_ros.msg import InertialParameters
 
+BIAS = np.array([3.0, -2.0, 1.0, 0.1, 0.05, -0.02])
 
-def test_tare_takes_the_reading_at_rest_as_the_bias():
-    bias = np.array([3.0, -2.0, 1.0, 0.1, 0.05, -0.02])
+
+@pytest.fixture(scope="module")
+def running():
+    """A node, and the robot whose samples it reads."""
     with Stage() as stage:
-        stage.start_node()
-        robot = Robot(stage.client, bias=tuple(bias))
-        early = stage.client.call(Trigger, f"{NODE}/tare")
-        assert not early.success and "tare needs" in early.message
-        robot.publish_description()
-        robot.play(1.5, wrench=bias, rest=True)
-        response = stage.client.call(Trigger, f"{NODE}/tare")
-        assert response.success and "3.000" in response.message
-        robot.play(4.0)
-        message = wait_for_valid(stage, 2)
-        f, t = message.bias.force, message.bias.torque
-        np.testing.assert_allclose([f.x, f.y, f.z], bias[:3], atol=0.1)
-        np.testing.assert_allclose([t.x, t.y, t.z], bias[3:], atol=0.01)
-        assert message.inertia.m == pytest.approx(robot.cobot.payload.mass, rel=0.02)
-        for said in ("the tare is dropped", "there was no tare"):
-            answer = stage.client.call(Trigger, f"{NODE}/untare")
-            assert answer.success and said in answer.message
+        stage.node = stage.start_node(wrench__sensor="ideal")
+        stage.robot = Robot(stage.client, bias=tuple(BIAS))
+        stage.got = stage.client.listen(InertialParameters, PARAMETERS, 100)
+        yield stage
 
 
-def test_bad_messages_are_named_and_nothing_wrong_is_published():
-    with Stage() as stage:
-        node = stage.start_node()
-        got = stage.client.listen(InertialParameters, PARAMETERS, 100)
-        robot = Robot(stage.client)
+@pytest.fixture
+def stage(running):
+    """The same, which has forgotten all."""
+    assert running.client.call(Trigger, f"{NODE}/reset").success
+    running.client.spin_until(lambda: running.got and not running.got[-1].valid)
+    running.got.clear()
+    return running
+
+
+def test_tare_takes_the_reading_at_rest_as_the_bias(stage):
+    early = stage.client.call(Trigger, f"{NODE}/tare")
+    assert not early.success and "tare needs" in early.message
+    stage.robot.publish_description()
+    stage.robot.play(1.5, wrench=BIAS, rest=True)
+    response = stage.client.call(Trigger, f"{NODE}/tare")
+    assert response.success and "3.000" in response.message
+    stage.robot.play(4.0)
+    message = wait_for_valid(stage, 2)
+    f, t = message.bias.force, message.bias.torque
+    np.testing.assert_allclose([f.x, f.y, f.z], BIAS[:3], atol=0.1)
+    np.testing.assert_allclose([t.x, t.y, t.z], BIAS[3:], atol=0.01)
+    assert message.inertia.m == pytest.approx(stage.robot.cobot.payload.mass, rel=0.02)
+    for said in ("the tare is dropped", "there was no tare"):
+        answer = stage.client.call(Trigger, f"{NODE}/untare")
+        assert answer.success and said in answer.message
+
+
+def test_bad_messages_are_named_and_nothing_wrong_is_published(stage):
+    plays, seen = [], set()
+
+    def play(seconds):
+        plays.append(seconds)
         stage.client.publish("/robot_description", String(data="<robot name='x'><link"), LATCHED)
-        nan = np.full(6, np.nan)
-        robot.play(1.0, wrench=nan)
-        wanted = {"robot_description_invalid", "samples_invalid.wrench"}
-        stage.client.spin_until(lambda: wanted <= current_findings(stage).keys())
-        assert got and all(not m.valid and all_numbers_nan(m) for m in got)
-        assert node.text.count("not usable") <= 2  # not a line for each sample
-        robot.publish_description()
-        robot.play(4.0)
-        assert is_physical(wait_for_valid(stage).inertia)
-        wait_until_cleared(stage, "robot_description_invalid")
-        status, text = node.stop()
-        assert status == 0 and "Traceback" not in text
+        stage.robot.play(seconds, wrench=np.full(6, np.nan))
+        seen.update(current_findings(stage))
+        stage.robot.publish_description()
+
+    def are_named():
+        seen.update(current_findings(stage))
+        return {"robot_description_invalid", "samples_invalid.wrench"} <= seen
+
+    play_until(play, are_named)
+    assert stage.got and all(not m.valid and all_numbers_nan(m) for m in stage.got)
+    assert stage.node.text.count("not usable") <= 2 * len(plays)  # not a line for each sample
+    stage.robot.play(4.0)
+    assert is_physical(wait_for_valid(stage).inertia)
+    wait_until_cleared(stage, "robot_description_invalid")
+
+
+def test_two_publishers_of_the_wrench_are_named_and_nothing_wrong_is_published(stage):
+    """Nobody has to reset the node afterwards."""
+    robot, got = stage.robot, stage.got
+    other = rclpy.create_node("other_sensor", context=stage.client.context)
+    publisher = other.create_publisher(WrenchStamped, "/wrench", 100)
+    wait_until(lambda: publisher.get_subscription_count() > 0)
+    robot.play(4.0, each=lambda stamp: publisher.publish(
+        wrench_message(stamp + 1_000_000, "ft_sensor", np.zeros(6))))
+    wait_for_finding(stage, "streams_mixed.wrench")
+    wait_for_finding(stage, "wrench is published by", "/client, /other_sensor")
+    assert not any(m.valid for m in got)
+    other.destroy_node()
+    truth = robot.cobot.payload.mass
+    play_until(robot.play, lambda: hears(
+        stage, lambda: got[-1].valid and abs(got[-1].inertia.m - truth) < 0.02))
+    assert all(abs(m.inertia.m - truth) < 0.05 * truth for m in got if m.valid)
+
+
+def test_signals_end_the_running_node_cleanly(stage):
+    node = stage.node
+    stage.robot.play(1.5)
+    node.process.send_signal(signal.SIGINT)
+    time.sleep(0.02)
+    node.process.send_signal(signal.SIGINT)  # launch sends two
+    started, waits = time.monotonic(), [queued(node.process.pid)]
+
+    def has_ended():
+        waits.append(queued(node.process.pid))
+        return node.process.poll() is not None
+
+    wait_until(has_ended)
+    took = time.monotonic() - started
+    status, text = node.finish()
+    assert status == 0 and "Traceback" not in text, text
+    assert took < 1.0 + max(waits) - waits[0]
 
 
 def test_stamps_of_a_simulation_decide_and_a_clock_of_a_kilohertz_does_no_harm():
@@ -100,51 +156,6 @@ def test_stamps_of_a_simulation_decide_and_a_clock_of_a_kilohertz_does_no_harm()
         diagnostics = stage.client.listen(DiagnosticArray, "/diagnostics", 10)
         stage.client.spin_until(lambda: diagnostics)
         assert diagnostics[-1].header.stamp.sec < 200  # by the clock of the simulation
-
-
-def test_a_signal_ends_the_running_node_cleanly():
-    number = signal.SIGINT
-    with Stage() as stage:
-        node = stage.start_node()
-        robot = Robot(stage.client)
-        robot.publish_description()
-        robot.play(1.5)
-        node.process.send_signal(number)
-        time.sleep(0.02)
-        node.process.send_signal(number)  # launch sends two
-        started, waits = time.monotonic(), [queued(node.process.pid)]
-
-        def has_ended():
-            waits.append(queued(node.process.pid))
-            return node.process.poll() is not None
-
-        wait_until(has_ended)
-        took = time.monotonic() - started
-        status, text = node.finish()
-        assert status == 0 and "Traceback" not in text, text
-        assert took < 1.0 + max(waits) - waits[0]
-
-
-def test_two_publishers_of_the_wrench_are_named_and_nothing_wrong_is_published():
-    """Nobody has to reset the node afterwards."""
-    with Stage() as stage:
-        stage.start_node(wrench__sensor="ideal")
-        got = stage.client.listen(InertialParameters, PARAMETERS, 100)
-        robot, other = Robot(stage.client), rclpy.create_node(
-            "other_sensor", context=stage.client.context)
-        publisher = other.create_publisher(WrenchStamped, "/wrench", 100)
-        wait_until(lambda: publisher.get_subscription_count() > 0)
-        robot.publish_description()
-        robot.play(4.0, each=lambda stamp: publisher.publish(
-            wrench_message(stamp + 1_000_000, "ft_sensor", np.zeros(6))))
-        wait_for_finding(stage, "streams_mixed.wrench")
-        wait_for_finding(stage, "wrench is published by", "/client, /other_sensor")
-        assert not any(m.valid for m in got)
-        other.destroy_node()
-        truth = robot.cobot.payload.mass
-        play_until(robot.play, lambda: hears(
-            stage, lambda: got[-1].valid and abs(got[-1].inertia.m - truth) < 0.02))
-        assert all(abs(m.inertia.m - truth) < 0.05 * truth for m in got if m.valid)
 
 
 CONFIGURE, CLEAN_UP = Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_CLEANUP
@@ -175,66 +186,71 @@ def publishers(stage):
             and "_action" not in name}
 
 
-def test_each_state_has_what_it_needs_and_no_more():
+@pytest.fixture(scope="module")
+def managed():
+    """A node that a lifecycle manager leads."""
     with Stage() as stage:
-        node = stage.start_node(lifecycle__autostart=False)
-        node.wait_for_text("waiting for a lifecycle manager")
-        assert state(stage) == State.PRIMARY_STATE_UNCONFIGURED
-        assert not publishers(stage) and not subscribed(stage)
-        for _ in range(2):
-            assert change(stage, CONFIGURE) and state(stage) == State.PRIMARY_STATE_INACTIVE
-            stage.client.spin_until(lambda: f"{NODE}/inertial_parameters" in publishers(stage))
-            assert not subscribed(stage)
-            assert change(stage, ACTIVATE) and state(stage) == State.PRIMARY_STATE_ACTIVE
-            stage.client.spin_until(lambda: subscribed(stage))
-            assert change(stage, DEACTIVATE) and state(stage) == State.PRIMARY_STATE_INACTIVE
-            stage.client.spin_until(lambda: not subscribed(stage))
-            assert change(stage, CLEAN_UP) and state(stage) == State.PRIMARY_STATE_UNCONFIGURED
-            stage.client.spin_until(lambda: not publishers(stage))
-        assert change(stage, Transition.TRANSITION_UNCONFIGURED_SHUTDOWN)
-        assert state(stage) == State.PRIMARY_STATE_FINALIZED
-        status, text = node.stop()
-        assert status == 0 and "Traceback" not in text and "ERROR" not in text, text
+        stage.node = stage.start_node(lifecycle__autostart=False)
+        yield stage
 
 
-def test_an_inactive_node_is_silent_and_shows_no_old_estimate():
-    with Stage() as stage:
-        node = stage.start_node(lifecycle__autostart=False)
-        assert change(stage, CONFIGURE)
-        robot = Robot(stage.client)
-        refused = stage.client.call(Trigger, f"{NODE}/tare")
-        assert not refused.success and "the node is inactive; activate it" in refused.message
-        answer = get_estimate(stage)
-        assert not answer.success and answer.message == "the node is inactive"
-        assert answer.parameters.status == "the node is inactive"
-        assert change(stage, ACTIVATE)
-        robot.publish_description()
-        robot.play(4.0)
-        first = wait_for_valid(stage)
-        got = stage.client.listen(InertialParameters, PARAMETERS)
-        others = [stage.client.listen(kind, f"{NODE}/{name}", 10) for kind, name in (
-            (InertiaStamped, "inertia"), (MarkerArray, "markers"),
-            (WrenchStamped, "wrench_compensated"))]
-        assert change(stage, DEACTIVATE)
-        stage.client.spin_until(lambda: got and not got[-1].valid)
-        assert "the node is inactive" in got[-1].status
-        wait_until(lambda: not get_parameters(stage, "payload.valid")[0].bool_value)
-        answer = get_estimate(stage)
-        assert not answer.success and not answer.parameters.valid
-        current_findings(stage)  # what was on its way has arrived
-        counts = [len(x) for x in (got, *others)]
-        assert set_parameter(stage, "estimator.method", "lmi").successful
-        for _ in range(2):  # diagnostics go on, and show that time has passed
-            current_findings(stage)
-        assert [len(x) for x in (got, *others)] == counts and not got[-1].valid
-        assert change(stage, ACTIVATE)
-        stage.client.spin_until(lambda: len(got) > counts[0])
-        assert "inactive" not in got[-1].status
-        assert not any(m.valid for m in got[counts[0]:])  # all of it was forgotten
-        robot.play(4.0)
-        again = wait_for_valid(stage)
-        assert again.method == "lmi"
-        play_until(robot.play, lambda: hears(stage, lambda: len(others[2]) > counts[3]))
-        assert again.inertia.m == pytest.approx(first.inertia.m, rel=0.03)
-        status, text = node.stop()
-        assert status == 0 and "Traceback" not in text
+def test_each_state_has_what_it_needs_and_no_more(managed):
+    managed.node.wait_for_text("waiting for a lifecycle manager")
+    assert state(managed) == State.PRIMARY_STATE_UNCONFIGURED
+    assert not publishers(managed) and not subscribed(managed)
+    for _ in range(2):
+        assert change(managed, CONFIGURE) and state(managed) == State.PRIMARY_STATE_INACTIVE
+        managed.client.spin_until(lambda: f"{NODE}/inertial_parameters" in publishers(managed))
+        assert not subscribed(managed)
+        assert change(managed, ACTIVATE) and state(managed) == State.PRIMARY_STATE_ACTIVE
+        managed.client.spin_until(lambda: subscribed(managed))
+        assert change(managed, DEACTIVATE) and state(managed) == State.PRIMARY_STATE_INACTIVE
+        managed.client.spin_until(lambda: not subscribed(managed))
+        assert change(managed, CLEAN_UP) and state(managed) == State.PRIMARY_STATE_UNCONFIGURED
+        managed.client.spin_until(lambda: not publishers(managed))
+
+
+def test_an_inactive_node_is_silent_and_shows_no_old_estimate(managed):
+    client, robot = managed.client, Robot(managed.client)
+    assert change(managed, CONFIGURE)
+    refused = client.call(Trigger, f"{NODE}/tare")
+    assert not refused.success and "the node is inactive; activate it" in refused.message
+    answer = get_estimate(managed)
+    assert not answer.success and answer.message == "the node is inactive"
+    assert answer.parameters.status == "the node is inactive"
+    assert change(managed, ACTIVATE)
+    robot.publish_description()
+    robot.play(4.0)
+    first = wait_for_valid(managed)
+    got = client.listen(InertialParameters, PARAMETERS)
+    others = [client.listen(kind, f"{NODE}/{name}", 10) for kind, name in (
+        (InertiaStamped, "inertia"), (MarkerArray, "markers"),
+        (WrenchStamped, "wrench_compensated"))]
+    assert change(managed, DEACTIVATE)
+    client.spin_until(lambda: got and not got[-1].valid)
+    assert "the node is inactive" in got[-1].status
+    wait_until(lambda: not get_parameters(managed, "payload.valid")[0].bool_value)
+    answer = get_estimate(managed)
+    assert not answer.success and not answer.parameters.valid
+    current_findings(managed)  # what was on its way has arrived
+    counts = [len(x) for x in (got, *others)]
+    use(managed, "estimator.method", "lmi")
+    for _ in range(2):  # diagnostics go on, and show that time has passed
+        current_findings(managed)
+    assert [len(x) for x in (got, *others)] == counts and not got[-1].valid
+    assert change(managed, ACTIVATE)
+    client.spin_until(lambda: len(got) > counts[0])
+    assert "inactive" not in got[-1].status
+    assert not any(m.valid for m in got[counts[0]:])  # all of it was forgotten
+    robot.play(4.0)
+    again = wait_for_valid(managed)
+    assert again.method == "lmi"
+    play_until(robot.play, lambda: hears(managed, lambda: len(others[2]) > counts[3]))
+    assert again.inertia.m == pytest.approx(first.inertia.m, rel=0.03)
+
+
+def test_a_node_that_was_shut_down_ends_without_an_error(managed):
+    assert change(managed, Transition.TRANSITION_ACTIVE_SHUTDOWN)
+    assert state(managed) == State.PRIMARY_STATE_FINALIZED
+    status, text = managed.node.stop()
+    assert status == 0 and "Traceback" not in text and "ERROR" not in text, text
