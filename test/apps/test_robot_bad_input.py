@@ -20,7 +20,7 @@ from inertial_id_ros.inertia import is_consistent
 from inertial_id_ros.robot.identify import check_description, check_efforts, check_position_units
 from inertial_id_ros.robot.least_squares import description_reference
 from inertial_id_ros.robot.model import RobotModel
-from inertial_id_ros.robot.recording import LOW_PASS, JointRecording
+from inertial_id_ros.robot.recording import LOW_PASS
 
 DURATION = 12.0
 PAN, _, ELBOW, WRIST_1, WRIST_2, WRIST_3 = range(6)
@@ -159,54 +159,25 @@ def test_an_impossible_inertia_is_named_and_its_mass_is_used() -> None:
 
 # Units of positions
 
-
-LINK = ('<link name="{0}"><inertial><origin xyz="0.05 0.02 0.2"/><mass value="{1}"/><inertia '
-        'ixx="0.03" iyy="0.04" izz="0.02" ixy="0" ixz="0" iyz="0"/></inertial></link>')
-JOINT = ('<joint name="{0}" type="{1}"><parent link="{2}"/><child link="{0}_link"/><origin '
-         'xyz="{3}"/><axis xyz="{4}"/>{5}</joint>')
-LIMIT = '<limit lower="{}" upper="{}" velocity="2" effort="500"/>'
-
-
-def chain(*joints: tuple[str, str, str, str, float, str]) -> str:
-    """A robot: of each joint its name, kind, origin, axis, mass of its link, and limit."""
-    text, parent = '<robot name="r"><link name="base"/>', "base"
-    for name, kind, origin, axis, mass, limit in joints:
-        text += LINK.format(f"{name}_link", mass) + JOINT.format(name, kind, parent, origin, axis,
-                                                                 limit)
-        parent = f"{name}_link"
-    return text + "</robot>"
-
-
-ARM = chain(("swivel", "continuous", "0 0 0.3", "0 0 1", 4.0, ""),
-            ("shoulder", "continuous", "0 0 0.1", "0 1 0", 3.0, ""),
-            ("elbow", "continuous", "0 0 0.4", "0 1 0", 2.0, ""),
-            ("wrist", "continuous", "0 0 0.4", "1 0 0", 1.0, ""))
-PRESS = chain(("tilt", "revolute", "0 0 0.5", "0 1 0", 3.0, LIMIT.format(-2.9, 2.9)),
-              ("slide", "prismatic", "0.1 0 0", "0 0 1", 2.0, LIMIT.format(0, 0.4)))
+PRESS = """<robot name="r"><link name="base"/>
+<link name="tilted"><inertial><mass value="3"/><inertia ixx="0.03" iyy="0.04" izz="0.02" ixy="0"
+  ixz="0" iyz="0"/></inertial></link>
+<link name="slid"><inertial><mass value="2"/><inertia ixx="0.03" iyy="0.04" izz="0.02" ixy="0"
+  ixz="0" iyz="0"/></inertial></link>
+<joint name="tilt" type="revolute"><parent link="base"/><child link="tilted"/><axis xyz="0 1 0"/>
+  <limit lower="-2.9" upper="2.9" velocity="2" effort="500"/></joint>
+<joint name="slide" type="prismatic"><parent link="tilted"/><child link="slid"/><axis xyz="0 0 1"/>
+  <limit lower="0" upper="0.4" velocity="2" effort="500"/></joint></robot>"""
 
 
 @pytest.mark.parametrize("amplitude", [0.2, 0.4, 1.5])
 def test_efforts_show_degrees_before_anything_is_fitted(amplitude: float) -> None:
-    """Of joints without limits. A fit of so many unknowns may explain wrong angles, too: the
-    description alone tells. Torques are those of Pinocchio, with friction and noise."""
-    rng = np.random.default_rng(3)
-    t = np.arange(0.0, 12.0, 0.01)
-    q, dq, ddq = np.zeros((3, len(t), 4))
-    q += rng.uniform(-0.6, 0.6, 4)
-    for _ in range(3):
-        w, phase = rng.uniform(0.6, 3.0, 4), rng.uniform(0.0, 6.0, 4)
-        q += amplitude / 2 * np.sin(np.outer(t, w) + phase)
-        dq += amplitude / 2 * w * np.cos(np.outer(t, w) + phase)
-        ddq -= amplitude / 2 * w**2 * np.sin(np.outer(t, w) + phase)
-    described = pin.buildModelFromXML(ARM)
-    data = described.createData()
-    turns = np.stack([np.cos(q), np.sin(q)], axis=2).reshape(len(t), -1)
-    torque = np.stack([pin.rnea(described, data, *row) for row in zip(turns, dq, ddq, strict=True)])
-    torque += 2.0 * dq + np.tanh(dq / 0.01) + 0.05 * rng.normal(size=q.shape)
-    model, stamps = RobotModel.from_urdf(ARM), np.round(1e9 * (1.0 + t)).astype(np.int64)
-    check_efforts(model, JointRecording((), stamps, q, torque), LOW_PASS, [])
+    """A fit of so many unknowns may explain wrong angles, too: the description alone tells."""
+    model = RobotModel.from_urdf(URDF)
+    good = simulate(wide_motion(12.0, size=amplitude), 12.0).named
+    check_efforts(model, good, LOW_PASS, [])
     with pytest.raises(InvalidData):
-        check_efforts(model, JointRecording((), stamps, np.degrees(q), torque), LOW_PASS, [])
+        check_efforts(model, good._replace(q=np.degrees(good.q)), LOW_PASS, [])
 
 
 @pytest.mark.parametrize(("spoil", "joint"), [
